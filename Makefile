@@ -11,7 +11,7 @@ VENV     := $(SERVERS)/venv
 VENV_SET := $(VENV)/.set-up
 VENV1    := $(SERVERS)/venv-v1
 VENV1_SET := $(VENV1)/.set-up
-FEATURES := prompt validate typed agent client serve mcp
+FEATURES := prompt validate typed agent client serve
 
 # What a landing checks of the features; `make each-feature` has all.
 CHECKED  := none prompt,validate agent
@@ -134,7 +134,7 @@ pictures: browser
 SOAK ?= 600
 soak:
 	$(CARGO) build --quiet
-	$(CARGO) test --quiet --test mcp_faults -- --list > /dev/null
+	$(CARGO) test --quiet -p toolgraft-mcp --test mcp_faults -- --list > /dev/null
 	export TOOLGRAFT="$(CURDIR)/target/debug/toolgraft" && dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
 		$$(ls -t target/debug/deps/mcp_faults-* | grep -v '\.d$$' | head -1) soak $(SOAK) "$$dir"
 
@@ -217,10 +217,10 @@ check-windows:
 		$(CARGO) clippy --target $(WINDOWS) --all-targets -- -D warnings; \
 	fi
 
-# The crate as it is published: packed from cargo's own list, unpacked and built, with the
+# The crates as they are published: packed from cargo's own list, unpacked and built, with the
 # workspace's lock and what is built already.
 package:
-	$(CARGO) package -p toolgraft --locked --offline --allow-dirty --all-features
+	$(CARGO) package -p toolgraft -p toolgraft-mcp --locked --offline --allow-dirty --all-features
 
 # The command as it is handed out: a static binary with completions and manual pages, and a
 # container file (dist/build, docs/install.md).

@@ -21,21 +21,20 @@ impl Cause {
     pub fn get(&self) -> &(dyn Error + Send + Sync + 'static) {
         &*self.0
     }
-}
 
-#[cfg(any(feature = "client", feature = "mcp"))]
-/// An error and its sources in one line.
-pub(crate) fn chain(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(e) = source {
-        let more = e.to_string();
-        if !text.ends_with(&more) {
-            text = format!("{text}: {more}");
+    /// An error and its sources in one line. A source whose words end the line already is left out.
+    pub fn chain(error: &dyn Error) -> String {
+        let mut text = error.to_string();
+        let mut source = error.source();
+        while let Some(e) = source {
+            let more = e.to_string();
+            if !text.ends_with(&more) {
+                text = format!("{text}: {more}");
+            }
+            source = e.source();
         }
-        source = e.source();
+        text
     }
-    text
 }
 
 impl fmt::Debug for Cause {

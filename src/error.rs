@@ -87,24 +87,4 @@ pub enum Error {
     #[cfg(feature = "serve")]
     #[error(transparent)]
     Refusal(#[from] crate::serve::Refusal),
-    /// The configuration of MCP servers is wrong.
-    #[cfg(feature = "mcp")]
-    #[error(transparent)]
-    Config(#[from] crate::route::mcp::ConfigError),
-    /// One MCP server's entry is wrong.
-    #[cfg(feature = "mcp")]
-    #[error(transparent)]
-    Entry(#[from] crate::route::mcp::EntryError),
-    /// An MCP server, or the hub of them, cannot do what is wanted.
-    #[cfg(feature = "mcp")]
-    #[error(transparent)]
-    Mcp(#[from] crate::route::mcp::McpError),
-    /// What somebody typed does not fit a field of a server's form.
-    #[cfg(feature = "mcp")]
-    #[error(transparent)]
-    Field(#[from] crate::route::mcp::FieldError),
-    /// Nobody is logged in at an MCP server.
-    #[cfg(feature = "mcp")]
-    #[error(transparent)]
-    Login(#[from] crate::route::mcp::LoginError),
 }

@@ -20,6 +20,7 @@ pub mod agent {}
 ///
 /// [agent.md]: crate::guide::agent
 /// [events.md]: crate::guide::events
+/// [mcp.md#a-program-that-answers]: https://docs.rs/toolgraft-mcp/latest/toolgraft_mcp/guide/index.html#a-program-that-answers
 /// [models.md]: crate::guide::models
 ///
 #[doc = include_str!("../docs/embedding.md")]
@@ -49,13 +50,6 @@ pub mod events {}
 ///
 #[doc = include_str!("../docs/parser.md")]
 pub mod parser {}
-
-/// MCP servers.
-///
-/// [performance.md#the-mcp-hub]: https://github.com/toolgraft/toolgraft/blob/main/docs/performance.md#the-mcp-hub
-///
-#[doc = include_str!("../docs/mcp.md")]
-pub mod mcp {}
 
 /// Models and endpoints.
 ///

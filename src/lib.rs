@@ -64,7 +64,7 @@
 //! |---|---|
 //! | find the calls in a model's text | [`Parser`], [`event::Collector`] |
 //! | describe tools | [`Tool`], [`Catalog`] |
-//! | run the whole loop | `Agent`, with a `Model` (`OpenAi`, `model::Recorded`) and a `route::Toolbox` (`Functions`, `Hub`) |
+//! | run the whole loop | `Agent`, with a `Model` (`OpenAi`, `model::Recorded`) and a `route::Toolbox` (`Functions`, or the `Hub` of `toolgraft-mcp`) |
 //! | decide which calls may run | `Policy` |
 //! | keep and show a conversation | [`Conversation`] |
 //! | write the system prompt | `prompt::Prompt` |
@@ -94,9 +94,9 @@
 //! | `typed` | functions whose arguments are a struct, JSON Schemas of the events (schemars); brings `agent` |
 //! | `client` | models behind OpenAI-compatible endpoints (reqwest); brings `agent` |
 //! | `serve` | a server for OpenAI, Anthropic and Gemini clients in front of any model (axum); brings `client` |
-//! | `mcp` | MCP over stdio and streamable HTTP (rmcp, reqwest); brings `agent` |
 //!
-//! No feature is on by default. The program `toolgraft` is the package `toolgraft-cli`.
+//! No feature is on by default. MCP servers are in `toolgraft-mcp`; the program `toolgraft` is the
+//! package `toolgraft-cli`.
 //!
 //! # What it changes in your program
 //!
@@ -109,7 +109,7 @@
 //! - `float_roundtrip`: a number with a fraction is read as exactly the nearest `f64`,
 //!   at about half the speed.
 //!
-//! With `mcp` it is `raw_value`, too, which adds a type and changes none.
+//! With `serve` it is `raw_value`, too, which adds a type and changes none.
 //!
 //! # Three kinds of failure
 //!
@@ -127,11 +127,9 @@ pub mod conversation;
 pub mod dialect;
 mod error;
 pub mod event;
-#[cfg(feature = "mcp")]
-pub mod files;
 #[cfg(doc)]
 pub mod guide;
-#[cfg(any(feature = "client", feature = "mcp"))]
+#[cfg(feature = "client")]
 pub mod http;
 mod json;
 pub mod message;
@@ -175,8 +173,6 @@ pub use outcome::answer::Outcome;
 pub use parse::parser::Parser;
 #[cfg(feature = "agent")]
 pub use route::functions::Functions;
-#[cfg(feature = "mcp")]
-pub use route::mcp::hub::Hub;
 pub use tools::catalog::Catalog;
 #[cfg(feature = "agent")]
 pub use tools::policy::Policy;

@@ -55,8 +55,8 @@ pub fn propagate(propagation: impl Propagation) -> bool {
     PROPAGATION.set(Box::new(propagation)).is_ok()
 }
 
-/// The headers that tell another program of this span.
-pub(crate) fn headers(span: &Span) -> Vec<(String, String)> {
+/// The headers that tell another program of this span: of none where no [`Propagation`] is set.
+pub fn headers(span: &Span) -> Vec<(String, String)> {
     match PROPAGATION.get() {
         Some(propagation) if !span.is_disabled() => propagation.inject(span),
         _ => Vec::new(),
@@ -228,10 +228,4 @@ pub(crate) fn retry(kind: &str, wait: std::time::Duration) {
 pub(crate) fn correction(span: &Span, kind: Option<&'static str>) {
     let kind = kind.unwrap_or("message");
     tracing::info!(target: "toolgraft", parent: span, { toolgraft.correction = kind }, "correction");
-}
-
-/// A server was started anew for the call that goes on.
-#[cfg(feature = "mcp")]
-pub(crate) fn respawn(server: &str, restarts: u32) {
-    tracing::warn!(target: "toolgraft", { toolgraft.server = server, toolgraft.restarts = i64::from(restarts) }, "respawn");
 }

@@ -9,7 +9,7 @@ use std::process::Command;
 use crate::case::{Case, chunk_name};
 use crate::pass::cut;
 use crate::repetition::Repetition;
-use crate::served::Served;
+use crate::served::{History, Served};
 
 /// The program whose passes are counted.
 const PASS: &str = "pass";
@@ -22,6 +22,9 @@ const CHILD_OF_REPETITION: &str = "--repetition";
 
 /// The same for an answer of the server.
 const CHILD_OF_SERVED: &str = "--served";
+
+/// The same for a request with a history.
+const CHILD_OF_HISTORY: &str = "--history";
 
 /// Runs one pass of the case that the command line names, if it names one by
 /// `--pass NAME CHUNK`, or of a repetition by `--repetition NAME BYTES`.
@@ -37,6 +40,11 @@ pub fn run_child() -> bool {
     if child.as_deref() == Some(CHILD_OF_SERVED) {
         let name = args.next().expect("the parent names an answer");
         Served::named(&name).expect("the parent names an answer").run();
+        return true;
+    }
+    if child.as_deref() == Some(CHILD_OF_HISTORY) {
+        let name = args.next().expect("the parent names a history");
+        History::named(&name).expect("the parent names a history").run();
         return true;
     }
     if child.as_deref() != Some(CHILD) {
@@ -71,6 +79,14 @@ pub fn instructions_of(repetition: &Repetition, bytes: usize) -> Result<u64, Str
 /// As [`callgrind`].
 pub fn instructions_of_answer(served: &Served) -> Result<u64, String> {
     callgrind(PASS, "*served*answered*", &[CHILD_OF_SERVED, served.name])
+}
+
+/// Instructions of the server's reading of a request with a history.
+///
+/// # Errors
+/// As [`callgrind`].
+pub fn instructions_of_history(history: &History) -> Result<u64, String> {
+    callgrind(PASS, "*served*asked*", &[CHILD_OF_HISTORY, history.name])
 }
 
 /// Instructions of a function of this program, or of another in its folder, and of all that

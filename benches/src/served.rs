@@ -70,6 +70,62 @@ impl Served {
     }
 }
 
+/// A client's history of so many messages: calls and their results by turns.
+pub struct History {
+    /// Name, in tables and in `limits.toml`.
+    pub name: &'static str,
+    messages: usize,
+}
+
+/// All of them.
+pub const HISTORIES: &[History] = &[
+    History { name: "10 messages", messages: 10 },
+    History { name: "100 messages", messages: 100 },
+    History { name: "1000 messages", messages: 1000 },
+];
+
+impl History {
+    /// The one of this name.
+    pub fn named(name: &str) -> Option<&'static History> {
+        HISTORIES.iter().find(|history| history.name == name)
+    }
+
+    /// Reads one request, as the next of a session whose requests came before.
+    ///
+    /// # Panics
+    /// The request cannot be answered: then nothing is measured.
+    pub fn run(&self) {
+        let config = Config::new("http://127.0.0.1:1/v1").expect("the URL is one");
+        let tool = json!({"type": "function", "function": {"name": "bash", "parameters": {
+            "type": "object", "properties": {"command": {"type": "string"}}, "required": ["command"]}}});
+        let request = |messages: usize| {
+            let pair = |number: usize| {
+                let (id, command) = (format!("call_{number}"), format!("sed -n '{number},+9p' src/rule_{number}.rs"));
+                let call = json!({"id": id, "type": "function", "function": {
+                    "name": "bash", "arguments": json!({"command": command}).to_string()}});
+                let line = format!("    let value = rule_{number}(text).unwrap_or_default(); // {number}\n");
+                [
+                    json!({"role": "assistant", "content": "I look further.", "tool_calls": [call]}),
+                    json!({"role": "tool", "tool_call_id": id, "content": line.repeat(8)}),
+                ]
+            };
+            let mut said = vec![json!({"role": "user", "content": "Make the tests of the parser pass."})];
+            said.extend((0..messages / 2).flat_map(pair));
+            json!({"model": "m", "stream": true, "messages": said, "tools": [tool]})
+        };
+        // What is made once for a session is no part of its next request.
+        drop(Adapter::new(&config, request(self.messages - 2)).expect("the request can be answered"));
+        let next = request(self.messages);
+        black_box(asked(&config, next));
+    }
+}
+
+/// One request, read. Callgrind counts what happens in here.
+#[inline(never)]
+pub fn asked(config: &Config, request: Value) -> Adapter {
+    Adapter::new(config, request).expect("the request can be answered")
+}
+
 /// One answer; the calls that come out. Callgrind counts what happens in here.
 #[inline(never)]
 pub fn answered(adapter: &mut Adapter, chunks: &[String]) -> usize {

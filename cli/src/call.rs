@@ -13,9 +13,9 @@ use super::servers::{self, ServerArgs};
 use super::tty::Tty;
 use super::watch::watched;
 use super::{Failure, input, media, output, words};
-use toolgraft::route::mcp::{Elicitation, HubBuilder, MEDIA_EVENT};
+use toolgraft::Outcome;
 use toolgraft::route::{Invocation, Toolbox};
-use toolgraft::{Hub, Outcome};
+use toolgraft_mcp::{Elicitation, Hub, HubBuilder, MEDIA_EVENT};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -125,7 +125,10 @@ impl Given {
                 object(one).map(Given::Object)
             }
             [one] if !one.contains('=') => {
-                let example = format!("write NAME={one}, or an object such as '{{\"city\": \"Oslo\"}}'");
+                let example = format!(
+                    "if it is a value, name its parameter (NAME={one}); if it is a parameter, give it a value \
+                     ({one}=VALUE); or write an object such as '{{\"city\": \"Oslo\"}}'"
+                );
                 Err(Failure::usage(format!("{one:?} is neither NAME=VALUE nor a JSON object: {example}")))
             }
             words => Ok(Given::Words(words.to_vec())),

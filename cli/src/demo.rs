@@ -10,23 +10,25 @@ use futures::StreamExt;
 use serde_json::Value;
 
 use super::phrases::Phrases;
+use super::profiles::taught_dialect;
 use super::replay::Speed;
 use super::runner::Runner;
 use super::screen::Frame;
 use super::terminal::grouped;
-use super::{Failure, browser, page_file, prompt, replay, servers, state, terminal};
+use super::{Failure, browser, page_file, replay, servers, state, terminal};
 use show::Show;
 use toolgraft::agent::Finished;
 use toolgraft::dialect::{Lang, Profile};
-use toolgraft::files::{self, Mode};
 use toolgraft::message::Role;
 use toolgraft::model::{Recorded, Round};
 use toolgraft::prompt::Options;
 use toolgraft::route::Toolbox;
-use toolgraft::route::mcp::{Config, ServerConfig};
 use toolgraft::tools::DefaultDecision;
 use toolgraft::transcript::{self, Recorder, Recording};
-use toolgraft::{Agent, AgentEvent, Dialect, Hub, Policy};
+use toolgraft::{Agent, AgentEvent, Dialect, Policy};
+use toolgraft_mcp::Hub;
+use toolgraft_mcp::files::{self, Mode};
+use toolgraft_mcp::{Config, ServerConfig};
 
 /// Name of the bundled server in the configuration, and so in the prompt.
 const SERVER: &str = "demo";
@@ -57,7 +59,7 @@ pub(super) struct Args {
     lang: Option<Lang>,
 
     /// Call syntax that is taught: use_mcp_tool, tool_tag, type_marker
-    #[arg(long, default_value_t = Dialect::TypeMarker, value_parser = prompt::dialect)]
+    #[arg(long, default_value_t = Dialect::TypeMarker, value_parser = taught_dialect)]
     dialect: Dialect,
 
     /// How fast the model speaks: max, or a factor [default: 1 at a terminal, else max]

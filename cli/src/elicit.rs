@@ -21,7 +21,7 @@ use super::phrases::Phrases;
 use super::screen::Frame;
 use super::screen::boxes::{self, clean};
 use super::terminal;
-use toolgraft::route::mcp::{Form, InputAnswer, InputKind, InputRequest};
+use toolgraft_mcp::{Form, InputAnswer, InputKind, InputRequest};
 
 /// Most characters of a request that are shown.
 const SHOWN: usize = 8_000;

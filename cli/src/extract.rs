@@ -25,6 +25,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use super::profiles::profile_of;
+use super::settings::{self, Slots};
 use super::{Failure, input, output};
 use chunk::Chunk;
 use record::{Extractor, Problems};
@@ -90,7 +91,8 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
     let (input, name) = open(&args.file)?;
     let jobs = args.jobs.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
     let problems = Problems::default();
-    let profile = args.profile;
+    let mut profile = args.profile;
+    settings::defaults()?.fill(Slots { profile: Some(&mut profile), ..Slots::default() });
     let config = Config::default()
         .with_dialects(args.dialect)
         .with_reasoning(args.reasoning.or(profile.map(|profile| profile.reasoning)).unwrap_or_default())

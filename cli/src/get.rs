@@ -11,9 +11,8 @@ use super::tty::Tty;
 use super::watch::watched;
 use super::words;
 use super::{Failure, call, output};
-use toolgraft::Hub;
 use toolgraft::message::Role;
-use toolgraft::route::mcp::{McpPrompt, PromptMessage};
+use toolgraft_mcp::{Hub, McpPrompt, PromptMessage};
 
 const EXAMPLES: &str = "\
 Examples:

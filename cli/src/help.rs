@@ -2,10 +2,11 @@
 //!
 //! clap's help is in English, as it stands beside each command and option. In Chinese the whole
 //! definition is translated before anything is read: a text is cut into its paragraphs, each
-//! is looked up in the table of [`HELP`], and what has no entry stays English, which a test
-//! does not let happen. Rows are broken here: clap measures characters, not columns, and ends a
+//! is looked up in `help.zh.txt` (the English on a line, its Chinese on the next), and what has
+//! no entry stays English, which a test does not let happen. Rows are broken here: clap measures characters, not columns, and ends a
 //! row at spaces only. What is wrong with a command line is said in English.
 
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::io::{IsTerminal, stdout};
 use std::process::ExitCode;
@@ -14,7 +15,7 @@ use clap::builder::StyledStr;
 use clap::error::ErrorKind;
 use clap::{Arg, Command, Parser};
 
-use crate::phrases::{HELP, Phrases};
+use crate::phrases::Phrases;
 use crate::screen::boxes::width;
 use crate::screen::wrap::rows;
 use crate::terminal::columns;
@@ -34,6 +35,7 @@ pub(crate) fn parse<P: Parser>() -> Result<P, ExitCode> {
     let words: Vec<OsString> = std::env::args_os().collect();
     let is_chinese = Phrases::of_user(asked(&words)).lang() == Lang::Zh;
     let mut command = if is_chinese { in_chinese(P::command()) } else { P::command() };
+    let asked_words: Vec<String> = words.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     let parsed = command.try_get_matches_from_mut(words).and_then(|mut matches| P::from_arg_matches_mut(&mut matches));
     parsed.map_err(|error| {
         let error = error.format(&mut command);
@@ -46,9 +48,36 @@ pub(crate) fn parse<P: Parser>() -> Result<P, ExitCode> {
         } else {
             // A reader that has gone is no failure.
             let _ = error.print();
+            if let Some(remedy) = remedy(&error, &asked_words) {
+                anstream::eprintln!("\n  tip: {remedy}");
+            }
         }
         ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
     })
+}
+
+/// What a person may have meant, where clap cannot know.
+fn remedy(error: &clap::Error, words: &[String]) -> Option<String> {
+    let quoted = |words: &[String]| shlex::try_join(words.iter().map(String::as_str)).ok();
+    match (error.kind(), words) {
+        (ErrorKind::InvalidSubcommand, [first, ..]) if !first.starts_with('-') => {
+            Some(format!("to ask a model: toolgraft chat {}", quoted(&[words.join(" ")])?))
+        }
+        (ErrorKind::UnknownArgument, [mcp, add, name, program @ ..])
+            if (mcp.as_str(), add.as_str()) == ("mcp", "add")
+                && program.len() > 1
+                && !program.iter().any(|word| word == "--")
+                && !name.starts_with('-')
+                && !program[0].starts_with('-') =>
+        {
+            Some(format!(
+                "a program stands behind --: toolgraft mcp add {} -- {}",
+                quoted(std::slice::from_ref(name))?,
+                quoted(program)?
+            ))
+        }
+        _ => None,
+    }
 }
 
 /// The language of `--lang`, wherever it stands: help is shown before anything is read.
@@ -62,10 +91,17 @@ fn asked(words: &[OsString]) -> Option<Lang> {
     asked
 }
 
+/// English and Chinese of every paragraph and heading.
+fn entries() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let mut lines = include_str!("help.zh.txt").lines().filter(|line| !line.is_empty());
+    std::iter::from_fn(move || Some((lines.next()?, lines.next()?)))
+}
+
 fn in_chinese(mut command: Command) -> Command {
     // What clap adds itself (--help, --version, the command `help`) is there then, too.
     command.build();
-    translated(command, &mut |english| HELP.iter().find(|(known, _)| *known == english).map(|(_, chinese)| *chinese))
+    let known: HashMap<_, _> = entries().collect();
+    translated(command, &mut |english| known.get(english).copied())
 }
 
 /// What is looked up for a paragraph or a heading.
@@ -224,17 +260,17 @@ mod tests {
         command.build();
         let (mut missing, mut used) = (BTreeSet::new(), BTreeSet::new());
         translated(command, &mut |english| {
-            let found = HELP.iter().find(|(known, _)| *known == english);
+            let found = entries().find(|(known, _)| *known == english);
             match found {
-                Some((known, _)) => used.insert(*known),
+                Some((known, _)) => used.insert(known),
                 None => missing.insert(english.to_owned()),
             };
-            found.map(|(_, chinese)| *chinese)
+            found.map(|(_, chinese)| chinese)
         });
         assert!(missing.is_empty(), "without Chinese: {missing:#?}");
-        let unused: Vec<_> = HELP.iter().map(|(english, _)| *english).filter(|entry| !used.contains(entry)).collect();
+        let unused: Vec<_> = entries().map(|(english, _)| english).filter(|entry| !used.contains(entry)).collect();
         assert!(unused.is_empty(), "nothing has this text: {unused:#?}");
-        assert_eq!(used.len(), HELP.len(), "an entry is there twice");
+        assert_eq!(used.len(), entries().count(), "an entry is there twice");
     }
 
     #[test]
@@ -242,7 +278,7 @@ mod tests {
         // Flags, what stands between backticks, names in capitals, paths, numbers, words with an underscore.
         let typed = Regex::new(r"`[^`]+`|--[a-z-]+|[A-Z]+_[A-Z_]+|\b(?:FILE|NAME|SERVER|TOOL|FROM|REASON)\b|[~.$]?/[\w./-]*\w|\d[\d.]*\d|\d|[a-z]+_[a-z_]+").unwrap();
         let ideograph = |c: char| matches!(c, '\u{3400}'..='\u{9fff}');
-        for (english, chinese) in HELP {
+        for (english, chinese) in entries() {
             assert!(chinese.chars().any(ideograph), "{chinese:?} is not Chinese");
             assert!(!english.chars().any(ideograph), "{english:?} is not English");
             for code in typed.find_iter(english).map(|found| found.as_str()) {

@@ -1,7 +1,7 @@
 //! The logins of this user at MCP servers, and the hubs that use them.
 
 use super::state;
-use toolgraft::route::mcp::{HubBuilder, Logins};
+use toolgraft_mcp::{HubBuilder, Logins};
 
 /// Where they are kept; `None` where there is no home directory.
 pub(crate) fn kept() -> Option<Logins> {

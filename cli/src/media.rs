@@ -10,8 +10,8 @@ use crate::phrases::Phrases;
 use crate::terminal::grouped;
 use crate::{Failure, output};
 use toolgraft::Outcome;
-use toolgraft::files;
-use toolgraft::route::mcp::MEDIA_EVENT;
+use toolgraft_mcp::MEDIA_EVENT;
+use toolgraft_mcp::files;
 
 /// Servers pad or do not.
 const BASE64: GeneralPurpose = GeneralPurpose::new(

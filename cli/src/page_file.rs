@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::Failure;
 use crate::page_text::visible_in;
-use toolgraft::files::{self, Mode};
+use toolgraft_mcp::files::{self, Mode};
 
 const SHARED: &str = include_str!("../pages/page.html");
 const STYLE: &str = include_str!("../pages/page.css");

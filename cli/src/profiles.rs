@@ -1,6 +1,15 @@
-//! Model profiles on the command line.
+//! Model profiles and dialects by their names.
 
+use toolgraft::Dialect;
 use toolgraft::dialect::Profile;
+
+/// Reads the name of a dialect that can be taught.
+pub(crate) fn taught_dialect(name: &str) -> Result<Dialect, String> {
+    Dialect::taught().find(|dialect| dialect.name() == name).ok_or_else(|| {
+        let names: Vec<_> = Dialect::taught().map(Dialect::name).collect();
+        format!("expected one of {}", names.join(", "))
+    })
+}
 
 /// Reads a profile's name, for clap.
 pub(crate) fn known_profile(name: &str) -> Result<&'static Profile, String> {

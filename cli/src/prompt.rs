@@ -7,13 +7,15 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::phrases::Phrases;
+use super::profiles::taught_dialect;
 use super::prompt_args::{self, PromptArgs};
 use super::servers::ServerArgs;
+use super::settings::{self, Settings, Slots};
 use super::{Failure, input, output, saved_profiles, terminal, tokens, tool_file};
 use toolgraft::dialect::{Lang, Profile, SystemPlacement};
 use toolgraft::prompt::{Options, Prompt, PromptError, System};
 use toolgraft::route::Toolbox;
-use toolgraft::tools::{Server, ToolChoice};
+use toolgraft::tools::{Server, ToolChoice, ToolsMode};
 use toolgraft::{Catalog, Dialect};
 
 const EXAMPLES: &str = "\
@@ -45,7 +47,7 @@ pub(super) struct Args {
     model: Option<String>,
 
     /// Call syntax to teach: use_mcp_tool, tool_tag or type_marker [default: the model's]
-    #[arg(long, value_name = "DIALECT", value_parser = dialect)]
+    #[arg(long, value_name = "DIALECT", value_parser = taught_dialect)]
     dialect: Option<Dialect>,
 
     /// Language of the instructions: en or zh [default: the model's]
@@ -75,24 +77,45 @@ pub(super) struct Args {
     servers: ServerArgs,
 }
 
-/// A dialect that can be taught.
-pub(super) fn dialect(text: &str) -> Result<Dialect, String> {
-    Dialect::taught().find(|d| d.name() == text).ok_or_else(|| {
-        let names: Vec<_> = Dialect::taught().map(Dialect::name).collect();
-        format!("expected one of {}", names.join(", "))
-    })
+impl Args {
+    /// The flags that have defaults.
+    fn slots(&mut self) -> Slots<'_> {
+        Slots {
+            model: Some(&mut self.model),
+            dialect: Some(&mut self.dialect),
+            lang: Some(&mut self.lang),
+            system: Some(&mut self.system),
+            ..self.listing.slots()
+        }
+    }
 }
 
 /// Runs `toolgraft prompt`.
-pub(super) fn run(args: Args) -> Result<(), Failure> {
+pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     if args.servers.server_timeout.is_some() && !args.tools.is_empty() && !args.servers.is_given() {
         let remedy = "with --tools no server is started: leave it out, or name servers with --mcp-config FILE";
         return Err(Failure::usage(format!("--server-timeout has no effect: {remedy}")));
     }
-    let profile = args.model.as_deref().map_or_else(Default::default, Profile::for_model);
-    let style = profile.style_for(args.model.as_deref().unwrap_or_default(), None);
-    let saved = args.model.as_deref().map(|model| saved_profiles::find(None, model)).transpose()?.flatten();
-    let defaults = saved.unwrap_or_default().apply(Options::for_profile(profile).with_style(style));
+    let defaults = settings::defaults()?;
+    let (mut base_url, mut profile, mut tools_mode) = (None, None, None);
+    defaults.fill(Slots {
+        base_url: Some(&mut base_url),
+        profile: Some(&mut profile),
+        tools_mode: Some(&mut tools_mode),
+        ..args.slots()
+    });
+    if args.dialect.is_some() {
+        tools_mode.get_or_insert(ToolsMode::Prompt);
+    }
+    if let Some(model) = args.model.clone()
+        && let Some(saved) = saved_profiles::find(base_url.as_deref(), &model)?
+    {
+        Settings::from(&saved).fill(Slots { tools_mode: Some(&mut tools_mode), ..args.slots() });
+    }
+    let model = args.model.as_deref();
+    let profile = profile.unwrap_or_else(|| model.map_or_else(Default::default, Profile::for_model));
+    let style = profile.style_for(model.unwrap_or_default(), None);
+    let defaults = Options::for_profile(profile).with_style(style);
     let (dialect, lang) = (args.dialect.unwrap_or(defaults.dialect), args.lang.unwrap_or(defaults.lang));
     let options = args
         .listing
@@ -123,6 +146,9 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
             prompt.options().style,
             placement(profile)
         );
+        if tools_mode == Some(ToolsMode::Native) {
+            anstream::eprintln!("chat offers these tools in the request (tools_mode native): it sends no such text");
+        }
         if let Some(fitted) = prompt_args::fitted(&listed, Phrases::of(Lang::En)) {
             anstream::eprintln!("{fitted}");
         }

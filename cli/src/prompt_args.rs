@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use super::phrases::Phrases;
+use super::settings::Slots;
 use super::{Failure, input, tokens};
 use toolgraft::dialect::PromptStyle;
 use toolgraft::message::TokenCounter;
@@ -32,6 +33,10 @@ pub(crate) struct PromptArgs {
     #[arg(long, value_name = "STYLE")]
     pub(crate) prompt_style: Option<PromptStyle>,
 
+    /// Characters of a tool's description at most, or full [default: 600, with --listing schema 2000]
+    #[arg(long, value_name = "full|N", value_parser = description)]
+    pub(crate) describe: Option<usize>,
+
     /// Tokens that the list of tools may take: tools are listed shorter until it fits
     ///
     /// First all tools with a schema become signatures, those that save most
@@ -51,16 +56,35 @@ pub(crate) struct PromptArgs {
 }
 
 impl PromptArgs {
+    /// The flags that have defaults.
+    pub(crate) fn slots(&mut self) -> Slots<'_> {
+        Slots {
+            listing: Some(&mut self.listing),
+            prompt_style: Some(&mut self.prompt_style),
+            tool_budget: Some(&mut self.tool_budget),
+            ..Slots::default()
+        }
+    }
+
     /// The options with what the flags say. Reads the templates; what is wrong in
     /// them shows when a prompt is made of the options.
     pub(crate) fn apply(&self, options: Options) -> Result<Options, Failure> {
+        let known = options.description_chars;
         let (style, listing) = (self.prompt_style.unwrap_or(options.style), self.listing.unwrap_or(options.listing));
         Ok(options
             .with_style(style)
             .with_listing(listing)
+            .with_description_chars(self.describe.or(known))
             .with_tool_budget(self.tool_budget.map(NonZeroUsize::get))
             .with_tokens(TokenCounter::new(tokens::count))
             .with_templates(self.prompt.as_deref().map(templates).transpose()?.unwrap_or_default()))
+    }
+}
+
+fn description(text: &str) -> Result<usize, String> {
+    match text {
+        "full" => Ok(usize::MAX),
+        _ => text.parse().map_err(|_| "expected full, or a number of characters".to_owned()),
     }
 }
 
@@ -99,11 +123,13 @@ pub(crate) fn over_budget(listed: &Listed, say: Phrases) -> Option<String> {
     Some(say.over_budget(listed.tokens, budget))
 }
 
-/// The same as JSON: `tokens`, `budget`, and the number of tools in each style.
+/// The same as JSON: `tokens`, `budget`, the number of tools in each style, and of those that
+/// are not listed.
 pub(crate) fn as_json(listed: &Listed) -> Value {
     let mut object = Map::new();
     object.insert("tokens".to_owned(), listed.tokens.into());
     object.insert("budget".to_owned(), listed.budget.into());
     object.extend(Listing::ALL.iter().map(|style| (style.to_string(), listed.count(*style).into())));
+    object.insert("unlisted".to_owned(), listed.unlisted.into());
     Value::Object(object)
 }

@@ -10,9 +10,9 @@ use super::servers::{self, ServerArgs};
 use super::tty::Tty;
 use super::watch::watched;
 use super::{Failure, call, media};
-use toolgraft::Hub;
 use toolgraft::route::{Invocation, Toolbox};
 use toolgraft::tools::ACCESS_RESOURCE;
+use toolgraft_mcp::Hub;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -31,6 +31,7 @@ use self::settings::Settings;
 use super::phrases::Phrases;
 use super::screen::Frame;
 use super::{Failure, output, terminal, tool_file};
+use crate::settings::{Slots, defaults};
 use serde_json::Value;
 use toolgraft::Catalog;
 use toolgraft::dialect::Lang;
@@ -42,6 +43,8 @@ pub(super) use play::Speed;
 
 /// Runs `toolgraft replay`.
 pub(super) fn run(mut args: Args) -> Result<(), Failure> {
+    let Args { lang, usual, .. } = &mut args;
+    defaults()?.fill(Slots { lang: Some(lang), profile: Some(usual), ..Slots::default() });
     if args.open {
         let target = args.html.get_or_insert(html::Target::Beside);
         if *target == html::Target::Stdout {
@@ -74,7 +77,7 @@ pub(super) fn page(name: &str, recording: &Recording, lang: Option<Lang>, about:
 pub(super) fn behind_call(recording: &Recording, round: usize, tools: &Arc<Catalog>) -> Option<String> {
     let round = recording.rounds.get(round)?;
     let overrides = settings::Overrides::default();
-    let settings = Settings::new(&overrides, &recording.session, Format::Recording, Some(tools.clone()));
+    let settings = Settings::new((&overrides, None), &recording.session, Format::Recording, Some(tools.clone()));
     play::play(round, &settings, play::Chunk::Whole, Speed::Max, |_| {}).unread().map(str::to_owned)
 }
 

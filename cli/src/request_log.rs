@@ -4,7 +4,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
 
 use super::screen::boxes::clean;
-use toolgraft::serve::Served;
+use toolgraft::serve::{PromptCost, Served};
 
 /// Lines that wait to be written. Behind them lines are left out: a terminal that is stopped
 /// stops no answer.
@@ -39,7 +39,7 @@ impl RequestLog {
     }
 }
 
-/// `chat_completions gemma3:12b 200 rounds=2 calls=1 1.243s`
+/// `chat_completions gemma3:12b 200 rounds=2 calls=1 prompt=3201 same=96% cached=3072 1.243s`
 fn line(served: &Served) -> String {
     // The name is a client's: it makes neither a line nor a field of its own.
     let model = match served.model.as_str() {
@@ -51,12 +51,29 @@ fn line(served: &Served) -> String {
     let code = served.code.map_or(String::new(), |code| format!(" {code}"));
     let own = if served.own_calls > 0 { format!(" run={}", served.own_calls) } else { String::new() };
     let way = served.way.map_or(String::new(), |way| format!(" way={way}"));
-    let help = if served.code == Some("host_refused") { " (--host NAME adds a name)" } else { "" };
+    let prompt = prompt(served.prompt);
+    let help = match (served.code, served.cut_descriptions) {
+        (Some("host_refused"), _) => " (--host NAME adds a name)".to_owned(),
+        (_, (1.., all)) => format!(" ({} of {all} descriptions cut)", served.cut_descriptions.0),
+        _ => String::new(),
+    };
     format!(
-        "{} {model} {status}{code} rounds={} calls={}{own}{way} {:.3}s{help}",
+        "{} {model} {status}{code} rounds={} calls={}{own}{way}{prompt} {:.3}s{help}",
         served.route,
         served.rounds,
         served.calls,
         served.took.as_secs_f64(),
     )
+}
+
+/// Tokens of the prompts, how much of them was said before, and what the endpoint had cached.
+fn prompt(prompt: PromptCost) -> String {
+    if prompt.bytes == 0 {
+        return String::new();
+    }
+    let cached = prompt.cached_tokens.map_or(String::new(), |tokens| format!(" cached={tokens}"));
+    let cut = prompt.cut.map_or(String::new(), |(sent, read)| {
+        format!(" prompt_cut (the endpoint read {read} of about {sent} tokens: give the model a longer context)")
+    });
+    format!(" prompt={} same={}%{cached}{cut}", prompt.tokens, prompt.repeated_percent())
 }

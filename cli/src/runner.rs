@@ -15,10 +15,9 @@ use super::output::warn_in;
 use super::phrases::Phrases;
 use super::signals::Signals;
 use super::starting::Starting;
-use toolgraft::Hub;
 use toolgraft::route::Toolbox;
-use toolgraft::route::mcp::{Config, HubBuilder};
 use toolgraft::tools::matches;
+use toolgraft_mcp::{Config, Hub, HubBuilder};
 
 /// A runtime, and the signals that this process has been sent since it was started.
 pub(crate) struct Runner {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Failure, input};
 use toolgraft::Conversation;
-use toolgraft::files::{self, Mode};
+use toolgraft_mcp::files::{self, Mode};
 
 /// A saved conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -26,11 +26,11 @@ use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 use toolgraft::Dialect;
 use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::PromptStyle;
-use toolgraft::prompt::{Listing, Options};
+use toolgraft::prompt::Listing;
 use toolgraft::tools::ToolsMode;
 
 use crate::{Failure, input};
-use toolgraft::files::{self, Mode};
+use toolgraft_mcp::files::{self, Mode};
 
 /// Where the file lies below the home directory.
 const FILE: &str = ".config/toolgraft/profiles.toml";
@@ -176,13 +176,6 @@ pub(crate) fn save(path: &Path, profile: &SavedProfile) -> Result<(), Failure> {
 }
 
 impl SavedProfile {
-    /// The options of the built-in profile with what is kept here.
-    pub(crate) fn apply(&self, options: Options) -> Options {
-        let (dialect, style) = (self.dialect.unwrap_or(options.dialect), self.style.unwrap_or(options.style));
-        let listing = self.listing.unwrap_or(options.listing);
-        options.with_dialect(dialect).with_style(style).with_listing(listing)
-    }
-
     /// The table as it is written.
     pub(crate) fn text(&self) -> String {
         let mut table = Table::new();

@@ -4,28 +4,31 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::chat::{local_endpoint, variable};
+use super::chat::local_endpoint;
 use super::logins::of_this_user;
 use super::phrases::Phrases;
-use super::profiles::known_profile;
+use super::profiles::{known_profile, taught_dialect};
 use super::prompt_args::PromptArgs;
 use super::request_log::RequestLog;
 use super::runner::Runner;
 use super::saved_profiles::SavedProfile;
 use super::screen::boxes::clean;
 use super::servers::{ListedArgs, ServerArgs, refuse_ambiguous, refuse_problems, refuse_strangers, report_failed};
+use super::settings::{self, Settings, Slots, variable};
 use super::signals::Signals;
-use super::{Failure, inspect, output, prompt, saved_profiles};
+use super::{Failure, inspect, output, saved_profiles};
 use tokio::sync::oneshot;
 use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::{Lang, Profile};
 use toolgraft::message::Reads;
+use toolgraft::model::ModelError;
 use toolgraft::prompt::Options;
 use toolgraft::route::Toolbox;
 use toolgraft::secrets::shown_url;
 use toolgraft::serve::{Config, DRAIN, Inspector, ModelSettings, ServeError, Server};
 use toolgraft::tools::DefaultDecision;
-use toolgraft::{Dialect, Hub, OpenAi, Policy};
+use toolgraft::{Dialect, OpenAi, Policy};
+use toolgraft_mcp::Hub;
 
 /// Longest wait for a connection to the endpoint when the server starts.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
@@ -115,8 +118,12 @@ struct EndpointArgs {
 #[command(next_help_heading = "Clients")]
 struct DoorArgs {
     /// Address to listen on; one that other machines reach needs --api-key
-    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8787")]
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8787", value_parser = address)]
     listen: String,
+
+    /// Port to listen on, for this machine alone
+    #[arg(long, value_name = "PORT", conflicts_with = "listen")]
+    port: Option<u16>,
 
     /// Further name by which clients call the server, such as host.docker.internal
     ///
@@ -159,7 +166,7 @@ struct ModelArgs {
     profile: Option<&'static Profile>,
 
     /// Call syntax to teach: use_mcp_tool, tool_tag, type_marker
-    #[arg(long, value_name = "DIALECT", value_parser = prompt::dialect)]
+    #[arg(long, value_name = "DIALECT", value_parser = taught_dialect)]
     dialect: Option<Dialect>,
 
     /// How it comes to a call where the model may as well answer: free, measured, chosen
@@ -181,6 +188,12 @@ struct ModelArgs {
     /// Schema), if it takes one. require: else the answer is an error. [default: auto]
     #[arg(long, value_name = "WHEN")]
     constrain: Option<Constrain>,
+
+    /// Leave clients' tools out whose names match a glob, such as 'Cron*'; the model sees none of them
+    ///
+    /// May be given several times.
+    #[arg(long, value_name = "GLOB")]
+    without: Vec<String>,
 
     /// The model reads images: those of the servers' tools go to it
     ///
@@ -219,6 +232,10 @@ struct CallArgs {
     #[arg(long, value_name = "GLOB")]
     allow: Vec<String>,
 
+    /// Never run calls of these tools, whatever else allows them
+    #[arg(long, value_name = "GLOB")]
+    deny: Vec<String>,
+
     /// Server whose results may be anybody's words, such as pages of the web
     ///
     /// May be given several times. Behind one of its results only tools of other servers
@@ -243,8 +260,42 @@ struct CallArgs {
 
 impl CallArgs {
     fn is_given(&self) -> bool {
-        let has_names = !self.allow.is_empty() || !self.untrusted.is_empty();
+        let has_names = [&self.allow, &self.deny, &self.untrusted].iter().any(|names| !names.is_empty());
         self.mcp_always || self.show_results || self.max_calls.is_some() || has_names
+    }
+}
+
+impl Args {
+    /// The flags that have defaults.
+    fn slots(&mut self) -> Slots<'_> {
+        let ModelArgs { profile, dialect, way, call_threshold, constrain, max_rounds, .. } = &mut self.model;
+        let mut slots = Slots {
+            base_url: Some(&mut self.endpoint.base_url),
+            model: Some(&mut self.endpoint.model),
+            profile: Some(profile),
+            dialect: Some(dialect),
+            way: Some(way),
+            call_threshold: Some(call_threshold),
+            constrain: Some(constrain),
+            max_rounds: Some(max_rounds),
+            lang: Some(&mut self.door.lang),
+            ..self.listing.slots()
+        };
+        // Without servers there is nothing for them to be about.
+        if self.servers.is_given() {
+            let CallArgs { allow, deny, untrusted, .. } = &mut self.calls;
+            (slots.allow, slots.deny, slots.untrusted) = (Some(allow), Some(deny), Some(untrusted));
+        }
+        slots
+    }
+}
+
+/// An address, or a port of this machine's.
+fn address(text: &str) -> Result<String, String> {
+    match text.parse::<u16>() {
+        Ok(port) => Ok(format!("127.0.0.1:{port}")),
+        Err(_) if text.contains(':') => Ok(text.to_owned()),
+        Err(_) => Err("expected HOST:PORT, such as 127.0.0.1:8787".to_owned()),
     }
 }
 
@@ -262,12 +313,16 @@ fn above_zero(text: &str) -> Result<NonZeroU32, String> {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: Args) -> Result<(), Failure> {
+pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     if !args.servers.is_given() && args.calls.is_given() {
         return Err(Failure::usage(
-            "--allow, --untrusted, --max-calls, --mcp-always and --show-results are about MCP servers: name their configuration with --mcp-config",
+            "--allow, --deny, --untrusted, --max-calls, --mcp-always and --show-results are about MCP servers: name their configuration with --mcp-config",
         ));
     }
+    if let Some(port) = args.door.port {
+        args.door.listen = format!("127.0.0.1:{port}");
+    }
+    defaults(&args.door.listen)?.fill(args.slots());
     let mut servers = args.servers.clone();
     servers.listed_tools.clone_from(&args.listed.tools);
     let servers = if servers.is_given() { Some(servers.load()?) } else { None };
@@ -384,9 +439,10 @@ async fn config(args: &Args) -> Result<(Config, String), Failure> {
         config = config.with_style(style);
     }
     for kept in saved {
-        let settings = settings(args, &kept);
+        let settings = probed(args.clone(), &kept);
         config = config.with_model_settings(kept.name, settings);
     }
+    config = args.model.without.iter().fold(config, Config::with_left_out);
     config = config.with_reads(Reads::default().with_images(args.model.images));
     if let Some(bytes) = args.model.hold_bytes {
         config = config.with_hold_bytes(bytes);
@@ -413,32 +469,57 @@ async fn config(args: &Args) -> Result<(Config, String), Failure> {
 
 /// Which calls of the servers' tools run.
 fn policy(args: &Args) -> Policy {
-    args.calls.allow.iter().fold(Policy::new(DefaultDecision::Deny), Policy::allow)
+    let allowed = args.calls.allow.iter().fold(Policy::new(DefaultDecision::Deny), Policy::allow);
+    args.calls.deny.iter().fold(allowed, Policy::deny)
 }
 
 /// What `probe` found best for a model; flags count for every model, and come first.
-fn settings(args: &Args, kept: &SavedProfile) -> ModelSettings {
+fn probed(mut args: Args, kept: &SavedProfile) -> ModelSettings {
+    Settings::from(kept).fill(args.slots());
     ModelSettings::default()
-        .with_dialect(args.model.dialect.or(kept.dialect))
-        .with_style(args.listing.prompt_style.or(kept.style))
-        .with_listing(args.listing.listing.or(kept.listing))
-        .with_constrain(args.model.constrain.or(kept.constrain))
-        .with_way(args.model.way.or(kept.way))
-        .with_call_threshold(args.model.call_threshold.or(kept.call_threshold))
+        .with_dialect(args.model.dialect)
+        .with_style(args.listing.prompt_style)
+        .with_listing(args.listing.listing)
+        .with_constrain(args.model.constrain)
+        .with_way(args.model.way)
+        .with_call_threshold(args.model.call_threshold)
 }
 
-/// The base URL; with `/v1` behind it where only that one lists models.
+/// What counts where flags say nothing. A shell that is set up for the server's clients names
+/// the server itself: that one is not its own endpoint.
+fn defaults(listen: &str) -> Result<Settings, Failure> {
+    let environment = settings::environment();
+    let is_itself = |url: &str| {
+        let port = |address: &str| address.rsplit_once(':').map(|(_, port)| port.to_owned());
+        let authority = url.split_once("://").and_then(|(_, rest)| rest.split('/').next()).unwrap_or_default();
+        let is_here =
+            authority.rsplit_once(':').is_some_and(|(host, _)| matches!(host, "localhost" | "127.0.0.1" | "[::1]"));
+        authority == listen || is_here && port(authority) == port(listen)
+    };
+    match environment.base_url.as_deref().filter(|url| is_itself(url)) {
+        Some(url) => {
+            output::warn(&format!("OPENAI_BASE_URL ({}) is this server itself, and is passed over", shown_url(url)));
+            settings::file()
+        }
+        None => settings::defaults(),
+    }
+}
+
+/// The base URL; with `/v1` behind it where only that one lists models. Where nobody is there
+/// yet, the person is told.
 async fn corrected(url: String) -> Result<String, Failure> {
     let mut builder = OpenAi::builder(url.as_str(), "").connect_timeout(CONNECT_TIMEOUT);
     if let Some(key) = variable("TOOLGRAFT_UPSTREAM_KEY") {
         builder = builder.api_key(key);
     }
     let client = builder.build().map_err(Failure::usage)?;
-    let Some(below) = client.missing_v1().await else { return Ok(url) };
-    if client.models().await.is_ok() {
+    let shown = shown_url(&url);
+    let models = client.models().await;
+    if let Err(error @ ModelError::Unreachable { .. }) = &models {
+        output::warn(&format!("{error}: requests are answered with 502 until it is there"));
         return Ok(url);
     }
-    let shown = shown_url(&url);
+    let Some(below) = client.missing_v1().await.filter(|_| models.is_err()) else { return Ok(url) };
     // One with a password or a query is shown without: it is for its owner to change.
     if shown == url {
         output::warn(&Phrases::of(Lang::En).list_below(&shown, &below));

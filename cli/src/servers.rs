@@ -10,8 +10,8 @@ use super::runner::Runner;
 use super::screen::excerpt::names as shown_names;
 use super::{Failure, input, output, trust};
 use toolgraft::dialect::Lang;
-use toolgraft::route::mcp::{Config, ServerConfig, ServerStatus};
-use toolgraft::{Catalog, Hub, Policy};
+use toolgraft::{Catalog, Policy};
+use toolgraft_mcp::{Config, Hub, ServerConfig, ServerStatus};
 
 /// Looked for in the working directory when no file is named.
 pub(super) const LOCAL: &str = "./.mcp.json";

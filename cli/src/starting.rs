@@ -8,7 +8,7 @@ use super::live::{Live, Place};
 use crate::phrases::Phrases;
 use crate::screen::excerpt::{bounded, names};
 use crate::terminal::{columns, lasted};
-use toolgraft::route::mcp::{ServerEvent, ServerEventKind, ServerState, ServerStatus};
+use toolgraft_mcp::{ServerEvent, ServerEventKind, ServerState, ServerStatus};
 
 /// The picture of the start. It is taken away by [`end`](Self::end).
 pub(crate) struct Starting {

@@ -17,9 +17,9 @@ use super::terminal::{self, shortened};
 use super::{Failure, output};
 use toolgraft::dialect::Lang;
 use toolgraft::route::Toolbox;
-use toolgraft::route::mcp::{McpPrompt, ServerState, ServerStatus};
 use toolgraft::tools::Server;
-use toolgraft::{Catalog, Hub, Tool};
+use toolgraft::{Catalog, Tool};
+use toolgraft_mcp::{Hub, McpPrompt, ServerState, ServerStatus};
 
 const EXAMPLES: &str = "\
 Examples:

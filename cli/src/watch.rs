@@ -10,8 +10,8 @@ use super::elicit::{Questions, over};
 use super::live::{Live, Place};
 use super::phrases::Phrases;
 use super::terminal::columns;
-use toolgraft::Hub;
-use toolgraft::route::mcp::ServerEventKind;
+use toolgraft_mcp::Hub;
+use toolgraft_mcp::ServerEventKind;
 
 /// Waits for a job on the hub's servers. `what` it is stands on the terminal meanwhile.
 pub(crate) async fn watched<T>(

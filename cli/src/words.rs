@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::input;
 use crate::screen::excerpt::names as shown_names;
-use toolgraft::route::mcp::McpPrompt;
+use toolgraft_mcp::McpPrompt;
 
 /// Words as a tool's arguments. What a word becomes is the schema's say: `count=3` is a
 /// number where the schema wants one, and a text where it wants a text. `NAME:=JSON` is

@@ -18,9 +18,9 @@ use http_mcp::HttpMcp;
 use serde_json::json;
 use toolgraft::agent::StopReason;
 use toolgraft::outcome::Status;
-use toolgraft::route::mcp::{Config, ServerConfig};
 use toolgraft::tools::DefaultDecision;
-use toolgraft::{Agent, AgentEvent, Hub, OpenAi, Policy};
+use toolgraft::{Agent, AgentEvent, OpenAi, Policy};
+use toolgraft_mcp::{Config, Hub, ServerConfig};
 
 const TURNS: usize = 1000;
 

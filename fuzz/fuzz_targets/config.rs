@@ -3,7 +3,7 @@
 
 #![cfg_attr(fuzzing, no_main)]
 
-use toolgraft::route::mcp::Config;
+use toolgraft_mcp::Config;
 
 /// Longer inputs teach the fuzzer nothing and cost it time.
 const LONGEST: usize = 8 << 10;

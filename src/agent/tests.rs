@@ -3,6 +3,7 @@ mod display;
 mod mistakes;
 mod native;
 mod output;
+mod session;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};

@@ -30,6 +30,8 @@ pub struct Replies<'a> {
     pub result_bytes: Option<usize>,
     /// Nobody says whether the tools failed.
     pub without_status: bool,
+    /// The messages of some of the earlier calls are not in the request.
+    pub left_out: bool,
 }
 
 /// A piece of a history as a request shows it.
@@ -116,6 +118,7 @@ impl Conversation {
                 Entry::Assistant(message) => {
                     let mut told = self.replies(spoken, at, message);
                     told.result_bytes = trim.limit(at, last == Some(at));
+                    told.left_out = trim.rounds() > 0;
                     if trim.shortens(at) {
                         // The last results recall all calls.
                         told.earlier.clear();
@@ -154,6 +157,7 @@ impl Conversation {
             request,
             result_bytes: None,
             without_status: false,
+            left_out: false,
         }
     }
 }

@@ -28,7 +28,7 @@ pub(crate) struct Introductions {
     pub(crate) output: &'static str,
     /// What the line with an example's question begins with, where the call is right behind it.
     pub(crate) question: &'static str,
-    /// Of the results of calls.
+    /// Of the results of calls, in prompts of before.
     pub(crate) results: &'static str,
     /// Of one result, before its colon, in the compact style.
     #[cfg_attr(not(feature = "prompt"), expect(dead_code, reason = "the templates alone print it"))]
@@ -45,6 +45,8 @@ pub(crate) struct Introductions {
     pub(crate) incomplete: &'static str,
     /// Of a call that asks for a tool's parameters; the tool's name stands behind it, then a colon.
     pub(crate) describe: &'static str,
+    /// Of a call that looks for tools, in the same way.
+    pub(crate) find: &'static str,
 }
 
 const EN: Introductions = Introductions {
@@ -66,6 +68,7 @@ const EN: Introductions = Introductions {
     wrong: "Your call was wrong:",
     incomplete: "Your call was not complete:",
     describe: "Before you call it for the first time, ask for its parameters with",
+    find: "If no listed tool does what is asked, look for one with",
 };
 
 const ZH: Introductions = Introductions {
@@ -87,6 +90,7 @@ const ZH: Introductions = Introductions {
     wrong: "你的调用有误：",
     incomplete: "你的调用没有写完：",
     describe: "第一次调用这样的工具之前，先用",
+    find: "列出的工具都不能完成要求时，请用",
 };
 
 /// Wordings of earlier prompts, and what other prompts use alone on its line.
@@ -125,7 +129,7 @@ impl Introductions {
 
     /// Each with the name by which templates know it.
     #[cfg(feature = "prompt")]
-    pub(crate) fn named(&self) -> [(&'static str, &'static str); 18] {
+    pub(crate) fn named(&self) -> [(&'static str, &'static str); 19] {
         [
             ("form", self.form),
             ("tag_form", self.tag_form),
@@ -138,6 +142,7 @@ impl Introductions {
             ("output", self.output),
             ("question", self.question),
             ("describe", self.describe),
+            ("find", self.find),
             ("results", self.results),
             ("result", self.result),
             ("earlier", self.earlier),
@@ -163,7 +168,8 @@ pub(crate) fn introduces_example(line: &[u8], is_whole: bool) -> bool {
         let end = (known.len() - KNOWN_BY..known.len()).find_map(|at| known.get(at..));
         end.is_some_and(|end| line.ends_with(end))
     };
-    let describes = |set: &&Introductions| line.ends_with([':', '：']) && line.contains(set.describe);
+    let describes =
+        |set: &&Introductions| line.ends_with([':', '：']) && (line.contains(set.describe) || line.contains(set.find));
     Introductions::ALL.iter().any(|set| set.lines().into_iter().any(is) || describes(set))
         || FURTHER.iter().any(|l| is(l))
 }
@@ -195,6 +201,8 @@ mod tests {
             }
             let asks = format!("{} describe_tool:", set.describe);
             assert!(introduces_example(asks.as_bytes(), false), "{asks}");
+            let looks = format!("3 further tools are not listed. {} find_tool:", set.find);
+            assert!(introduces_example(looks.as_bytes(), false), "{looks}");
         }
         for line in ["Question: What is new?", "问题：有什么新闻？"] {
             assert!(asks_as_example(line.as_bytes()), "{line}");

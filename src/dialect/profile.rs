@@ -209,6 +209,18 @@ static PROFILES: &[Profile] = &[
     marked("medgemma", r"medgemma", &["<unused94>"]),
     marked("granite-3.2", r"granite-?3\.2", &["Here is my thought process:", "Here's my thought process:"]),
     marked("apriel", r"apriel.*thinker", &["Here are my reasoning steps:"]),
+    // Templates that refuse a system text: "System role not supported"
+    // (huggingface.co/google/gemma-2-9b-it), and of Gemma 1 likewise.
+    instructed("gemma-2", r"gemma(?:-?2(?:[-:]|$)|[-:](?:1\.1-)?[27]b|:latest|$)", SystemPlacement::User),
+    // Its template puts a system text into the first user message itself
+    // (huggingface.co/google/gemma-3-12b-it).
+    instructed("gemma-3", r"gemma-?3", SystemPlacement::System),
+    // "Conversation roles must alternate": a system message counts as a user's
+    // (huggingface.co/mistralai/Mistral-7B-Instruct-v0.2, Mixtral-8x7B-Instruct-v0.1).
+    instructed("mistral-7b", r"mistral[-:]?7b|mistral:latest|mixtral[-:]?8x7b", SystemPlacement::User),
+    // The first template leaves a system text out without a word
+    // (huggingface.co/microsoft/Phi-3-mini-4k-instruct, April 2024).
+    instructed("phi-3", r"phi-?3", SystemPlacement::User),
     DEFAULT,
 ];
 
@@ -234,6 +246,11 @@ const fn marked(name: &'static str, pattern: &'static str, reasoning_marks: &'st
     Profile { name, pattern, reasoning_marks, ..DEFAULT }
 }
 
+/// The profile of a family that does not reason, with the place of its system text.
+const fn instructed(name: &'static str, pattern: &'static str, system: SystemPlacement) -> Profile {
+    Profile { name, pattern, system, reasons: Some(false), ..DEFAULT }
+}
+
 static PATTERNS: LazyLock<RegexSet> = LazyLock::new(|| {
     RegexSet::new(PROFILES.iter().map(|profile| format!("(?i){}", profile.pattern)))
         .expect("the patterns of the table are tested")
@@ -253,7 +270,7 @@ impl Profile {
     /// use toolgraft::dialect::Profile;
     ///
     /// assert_eq!(Profile::for_model("deepseek-r1:14b").name, "deepseek-r1");
-    /// assert_eq!(Profile::for_model("gemma-3").name, "default");
+    /// assert_eq!(Profile::for_model("llama-3.3").name, "default");
     /// ```
     pub fn for_model(model: &str) -> &'static Profile {
         let first = PATTERNS.matches(file_name(model)).into_iter().next();
@@ -366,7 +383,19 @@ mod tests {
             ("openbmb/MiniCPM3-4B", "minicpm3"),
             ("upstage/Solar-Open-2", "solar-open-2"),
             ("google/gemma-4-12b-it", "gemma-4"),
-            ("gemma-3-12b-it", "default"),
+            ("gemma-3-12b-it", "gemma-3"),
+            ("gemma3:4b", "gemma-3"),
+            ("google/gemma-2-9b-it", "gemma-2"),
+            ("gemma2:27b", "gemma-2"),
+            ("gemma:7b", "gemma-2"),
+            ("google/gemma-1.1-2b-it", "gemma-2"),
+            ("google/medgemma-27b-it", "medgemma"),
+            ("mistralai/Mistral-7B-Instruct-v0.2", "mistral-7b"),
+            ("mistral:7b", "mistral-7b"),
+            ("mistralai/Mixtral-8x7B-Instruct-v0.1", "mistral-7b"),
+            ("mistralai/Mistral-Nemo-Instruct-2407", "default"),
+            ("microsoft/Phi-3.5-mini-instruct", "phi-3"),
+            ("phi4-reasoning", "default"),
             ("gpt-4o", "default"),
             ("deepseek-chat", "default"),
             ("", "default"),
@@ -379,7 +408,7 @@ mod tests {
     fn a_folder_says_nothing_of_a_model() {
         for (model, profile) in [
             ("/home/qwen3/models/SmolLM2-135M-Instruct.Q4_1.gguf", "default"),
-            ("deepseek-r1/gemma-3-4b", "default"),
+            ("deepseek-r1/llama-3-4b", "default"),
             (r"C:\deepseek-r1\phi-4.gguf", "default"),
             ("models/DeepSeek-R1-Distill-Qwen-7B.gguf", "deepseek-r1"),
             ("/models/deepseek-r1/", "deepseek-r1"),

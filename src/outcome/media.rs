@@ -14,6 +14,10 @@ use crate::message::{Audio, Image};
 /// (`HubBuilder::keep_media`); a function adds them with [`Outcome::with_image`].
 pub const MEDIA_EVENT: &str = "mcp_media";
 
+/// Where a medium's data has, in base64, what a model is shown instead of `data`: a smaller
+/// image, where that one is too large.
+pub const MEDIUM_SHOWN: &str = "shown";
+
 /// Bytes of one image or sound of a tool that a model is shown at most: Anthropic's interface
 /// takes images of 5 MB (docs.anthropic.com/en/docs/build-with-claude/vision), others more.
 pub const MODEL_MEDIUM_BYTES: usize = 5_000_000;
@@ -45,7 +49,7 @@ impl Outcome {
 
     fn media(&self) -> impl Iterator<Item = &str> {
         let media = self.events.iter().filter(|event| event.kind == MEDIA_EVENT);
-        media.filter_map(|event| event.data.get("data").and_then(Value::as_str))
+        media.filter_map(|event| event.data.get(MEDIUM_SHOWN).or(event.data.get("data")).and_then(Value::as_str))
     }
 }
 

@@ -24,7 +24,7 @@ pub(crate) use boundary::told_apart;
 pub(crate) use boundary::{FILE, RESULT};
 pub use boundary::{boundary, foreign_in_frames, framed};
 pub use bounded::{Cut, RESULT_BYTES, bounded, cut};
-pub use media::{MEDIA_EVENT, MODEL_MEDIA, MODEL_MEDIA_BYTES, MODEL_MEDIUM_BYTES};
+pub use media::{MEDIA_EVENT, MEDIUM_SHOWN, MODEL_MEDIA, MODEL_MEDIA_BYTES, MODEL_MEDIUM_BYTES};
 #[cfg(feature = "prompt")]
 pub(crate) use neutralise::shortened;
 pub use neutralise::{Neutraliser, is_invisible, strip_invisible};

@@ -8,6 +8,7 @@ use std::fmt;
 
 use super::error::PromptError;
 use super::options::Listing;
+use crate::tools::FIND_TOOL;
 
 /// How the tools of a prompt are listed, and what that takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,6 +16,8 @@ use super::options::Listing;
 pub struct Listed {
     /// Tools in each style, in the order of [`Listing::ALL`].
     counts: [usize; Listing::ALL.len()],
+    /// Tools that are not listed: the model finds them with the built-in tool.
+    pub unlisted: usize,
     /// Tokens of the listing: servers with their instructions, tools and
     /// resources, and how to ask for the rest.
     pub tokens: usize,
@@ -23,9 +26,10 @@ pub struct Listed {
 }
 
 impl Listed {
-    pub(super) fn new(styles: &[Listing], tokens: usize, budget: Option<usize>) -> Self {
-        let counts = std::array::from_fn(|n| styles.iter().filter(|style| **style == Listing::ALL[n]).count());
-        Listed { counts, tokens, budget }
+    pub(super) fn new(styles: &[Style], tokens: usize, budget: Option<usize>) -> Self {
+        let count = |wanted: Style| styles.iter().filter(|style| **style == wanted).count();
+        let counts = std::array::from_fn(|n| count(Some(Listing::ALL[n])));
+        Listed { counts, unlisted: count(None), tokens, budget }
     }
 
     /// Tools that are listed in this style.
@@ -33,8 +37,7 @@ impl Listed {
         Listing::ALL.iter().position(|s| *s == style).map_or(0, |n| self.counts[n])
     }
 
-    /// Whether the listing takes more than its budget: every tool is as short as
-    /// it can be, and still there.
+    /// Whether the listing takes more than its budget: it is as short as it can be.
     pub fn is_over_budget(&self) -> bool {
         self.budget.is_some_and(|budget| self.tokens > budget)
     }
@@ -44,16 +47,20 @@ impl Listed {
 impl fmt::Display for Listed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let styles = Listing::ALL.iter().filter(|style| self.count(**style) > 0);
-        let parts: Vec<String> = styles.map(|style| format!("{} as {style}", self.count(*style))).collect();
+        let mut parts: Vec<String> = styles.map(|style| format!("{} as {style}", self.count(*style))).collect();
+        parts.extend((self.unlisted > 0).then(|| format!("{} by {FIND_TOOL}", self.unlisted)));
         f.write_str(if parts.is_empty() { "no tools" } else { "" })?;
         f.write_str(&parts.join(", "))
     }
 }
 
+/// How a tool is listed, if it is.
+pub(super) type Style = Option<Listing>;
+
 /// Sizes in tokens.
 pub(super) trait Measure {
     /// The listing with its tools in these styles.
-    fn listing(&self, styles: &[Listing]) -> Result<usize, PromptError>;
+    fn listing(&self, styles: &[Style]) -> Result<usize, PromptError>;
     /// One offered tool, by its place, in a style.
     fn tool(&self, place: usize, style: Listing) -> Result<usize, PromptError>;
 }
@@ -71,17 +78,17 @@ pub(super) fn fit(
     pinned: &[bool],
     shortest: Listing,
     budget: usize,
-) -> Result<(Vec<Listing>, usize), PromptError> {
-    let whole = measure.listing(&start)?;
+) -> Result<(Vec<Style>, usize), PromptError> {
+    let mut styles: Vec<Style> = start.iter().copied().map(Some).collect();
+    let whole = measure.listing(&styles)?;
     if whole <= budget {
-        return Ok((start, whole));
+        return Ok((styles, whole));
     }
-    let mut styles = start;
     // What the entries saved, so that the whole is not measured at every step.
     let mut estimate = whole;
     let mut last = None;
-    for step in steps(measure, &styles, pinned, shortest)? {
-        styles[step.place] = step.style;
+    for step in steps(measure, &start, pinned, shortest)? {
+        styles[step.place] = Some(step.style);
         estimate = estimate.saturating_sub(step.saves);
         last = None;
         if estimate <= budget {
@@ -94,6 +101,33 @@ pub(super) fn fit(
     }
     let whole = last.map_or_else(|| measure.listing(&styles), Ok)?;
     Ok((styles, whole))
+}
+
+/// The styles with which as many of the `meant` tools are listed, the first first, as fit the
+/// budget, and what the listing takes then. A tool stays as it is, whatever is meant after it, so
+/// that a prompt only grows. Each may take half of what is left: one that is large puts out no
+/// others. Tools in `pinned` are listed in any case.
+pub(super) fn choose(
+    measure: &impl Measure,
+    (full, meant): (Listing, &[usize]),
+    pinned: &[bool],
+    budget: usize,
+) -> Result<(Vec<Style>, usize), PromptError> {
+    let mut styles: Vec<Style> = pinned.iter().map(|pinned| pinned.then_some(full)).collect();
+    let mut tokens = measure.listing(&styles)?;
+    for place in meant.iter().copied().filter(|place| !pinned[*place]) {
+        let most = tokens + budget.saturating_sub(tokens) / 2;
+        for style in [full, Listing::Brief] {
+            styles[place] = Some(style);
+            let whole = measure.listing(&styles)?;
+            if whole <= most {
+                tokens = whole;
+                break;
+            }
+            styles[place] = None;
+        }
+    }
+    Ok((styles, tokens))
 }
 
 /// One tool gets a shorter style.
@@ -146,8 +180,9 @@ mod tests {
     }
 
     impl Measure for Sizes {
-        fn listing(&self, styles: &[Listing]) -> Result<usize, PromptError> {
-            Ok(self.1 + styles.iter().enumerate().map(|(place, style)| self.of(place, *style)).sum::<usize>())
+        fn listing(&self, styles: &[Style]) -> Result<usize, PromptError> {
+            let listed = styles.iter().enumerate().filter_map(|(place, style)| Some((place, (*style)?)));
+            Ok(self.1 + listed.map(|(place, style)| self.of(place, style)).sum::<usize>())
         }
 
         fn tool(&self, place: usize, style: Listing) -> Result<usize, PromptError> {
@@ -157,7 +192,7 @@ mod tests {
 
     fn fitted(sizes: &Sizes, start: Listing, pinned: &[bool], budget: usize) -> (String, usize) {
         let (styles, tokens) = fit(sizes, vec![start; sizes.0.len()], pinned, Listing::Index, budget).unwrap();
-        (styles.iter().map(|style| &style.as_str()[..2]).collect::<Vec<_>>().join(" "), tokens)
+        (styles.iter().map(|style| &style.unwrap().as_str()[..2]).collect::<Vec<_>>().join(" "), tokens)
     }
 
     #[test]
@@ -195,10 +230,29 @@ mod tests {
     }
 
     #[test]
+    fn what_is_meant_is_listed_as_far_as_it_fits_and_stays_as_it_is() {
+        let sizes = Sizes(vec![[0, 40, 20, 5], [0, 300, 80, 5], [0, 30, 30, 5], [0, 50, 20, 5]], 20);
+        let chosen = |meant: &[usize], pinned: [bool; 4]| {
+            let (styles, tokens) = choose(&sizes, (Listing::Signature, meant), &pinned, 220).unwrap();
+            let names: Vec<&str> = styles.iter().map(|style| style.map_or("-", |s| &s.as_str()[..2])).collect();
+            (names.join(" "), tokens)
+        };
+        let free = [false; 4];
+        assert_eq!(chosen(&[], free), ("- - - -".to_owned(), 20));
+        assert_eq!(chosen(&[0], free), ("si - - -".to_owned(), 60));
+        assert_eq!(chosen(&[0, 1], free), ("si br - -".to_owned(), 140));
+        assert_eq!(chosen(&[0, 1, 2, 3], free), ("si br si br".to_owned(), 190));
+        assert_eq!(chosen(&[3, 1, 0], free), ("si - - si".to_owned(), 110), "each in its turn");
+        assert_eq!(chosen(&[0], [false, true, false, false]), ("- si - -".to_owned(), 320));
+    }
+
+    #[test]
     fn counts_are_said_by_style() {
         use Listing::{Brief, Index, Signature};
-        let listed = Listed::new(&[Signature, Brief, Index, Index], 90, Some(80));
+        let styles = [Signature, Brief, Index, Index].map(Some);
+        let listed = Listed::new(&styles, 90, Some(80));
         assert_eq!(listed.to_string(), "1 as signature, 1 as brief, 2 as index");
+        assert_eq!(Listed::new(&[Some(Brief), None, None], 9, None).to_string(), "1 as brief, 2 by find_tool");
         assert_eq!((listed.count(Index), listed.count(Listing::Schema)), (2, 0));
         assert!(listed.is_over_budget() && !Listed::new(&[], 90, None).is_over_budget());
         assert_eq!(Listed::new(&[], 0, None).to_string(), "no tools");

@@ -3,8 +3,9 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use super::budget::Style;
 use super::example::{display_name, map_strings};
-use super::options::{DESCRIPTION_CHARS, Listing, NAME_CHARS, NOTE_CHARS, SENTENCE_CHARS, TEXT_CHARS};
+use super::options::{DESCRIPTION_CHARS, Listing, NAME_CHARS, NOTE_CHARS, Options, SENTENCE_CHARS, TEXT_CHARS};
 use super::sentence::first_sentence;
 use super::signature::{self, parameters};
 use crate::dialect::Dialect;
@@ -58,47 +59,78 @@ pub(super) struct ResourceView {
     mime: Option<String>,
 }
 
+/// What a tool says of itself.
+fn described(tool: &Tool) -> &str {
+    tool.description.as_deref().or(tool.title.as_deref()).unwrap_or_default()
+}
+
+/// What of that is listed in a style, however long.
+fn listed(tool: &Tool, style: Listing) -> &str {
+    match style {
+        Listing::Schema | Listing::Signature => described(tool),
+        Listing::Brief | Listing::Index => first_sentence(described(tool)),
+    }
+}
+
 /// Makes the entries of a catalog.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lister<'a> {
     pub(super) catalog: &'a Catalog,
     pub(super) dialect: Dialect,
     pub(super) neutraliser: &'a Neutraliser,
+    /// Characters of a description at most, where a tool is listed in full.
+    pub(super) description_chars: Option<usize>,
 }
 
-impl Lister<'_> {
+impl<'a> Lister<'a> {
+    pub(super) fn new(catalog: &'a Catalog, options: &Options, neutraliser: &'a Neutraliser) -> Self {
+        let Options { dialect, description_chars, .. } = *options;
+        Lister { catalog, dialect, neutraliser, description_chars }
+    }
+
     fn clean(&self, text: &str, limit: usize) -> String {
         self.neutraliser.describe(text, limit)
     }
 
     /// The server with its tools in these styles, which are as many.
-    pub(super) fn server(&self, server: &Server, styles: &[Listing]) -> ServerView {
+    pub(super) fn server(&self, server: &Server, styles: &[Style]) -> ServerView {
         let instructions = server.instructions.as_deref().unwrap_or_default();
         ServerView {
             name: server.name.as_deref().map(|name| self.clean(name, NAME_CHARS)),
             instructions: self.neutraliser.describe_lines(instructions, TEXT_CHARS),
-            tools: server.tools.iter().zip(styles).map(|(tool, style)| self.tool(tool, *style)).collect(),
+            tools: server
+                .tools
+                .iter()
+                .zip(styles)
+                .filter_map(|(tool, style)| Some(self.tool(tool, (*style)?)))
+                .collect(),
             resources: server.resources.iter().map(|resource| self.resource(resource)).collect(),
             templates: server.resource_templates.iter().map(|template| self.template(template)).collect(),
         }
     }
 
     pub(super) fn tool(&self, tool: &Tool, style: Listing) -> ToolView {
-        let limit = match style {
-            Listing::Schema => TEXT_CHARS,
-            Listing::Signature => DESCRIPTION_CHARS,
+        self.tool_within(tool, style, self.limit(style))
+    }
+
+    fn limit(&self, style: Listing) -> usize {
+        match style {
+            Listing::Schema => self.description_chars.unwrap_or(TEXT_CHARS),
+            Listing::Signature => self.description_chars.unwrap_or(DESCRIPTION_CHARS),
             Listing::Brief | Listing::Index => SENTENCE_CHARS,
-        };
-        self.tool_within(tool, style, limit)
+        }
+    }
+
+    /// Whether the listing in this style holds less than the tool's description.
+    pub(super) fn cuts(&self, tool: &Tool, style: Listing) -> bool {
+        let characters = |text: &str| text.split_whitespace().map(|word| word.chars().count() + 1).sum::<usize>();
+        let all = characters(described(tool));
+        all > characters(listed(tool, style)).min(self.limit(style).saturating_add(1))
     }
 
     /// The tool with its description up to `limit` characters.
     pub(super) fn tool_within(&self, tool: &Tool, style: Listing, limit: usize) -> ToolView {
-        let description = tool.description.as_deref().or(tool.title.as_deref()).unwrap_or_default();
-        let description = match style {
-            Listing::Schema | Listing::Signature => description,
-            Listing::Brief | Listing::Index => first_sentence(description),
-        };
+        let description = listed(tool, style);
         let name = self.clean(&display_name(self.catalog, self.dialect, tool), NAME_CHARS);
         let (signature, notes, schema) = match style {
             Listing::Signature | Listing::Brief => {

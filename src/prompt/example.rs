@@ -21,7 +21,7 @@ pub(super) fn display_name(catalog: &Catalog, dialect: Dialect, tool: &Tool) -> 
 }
 
 /// The tool that shows a call best: harmless, few parameters, a short call.
-pub(super) fn example_tool<'a>(catalog: &'a Catalog, neutraliser: &Neutraliser) -> Option<&'a Tool> {
+pub(super) fn example_tool<'a>(tools: impl Iterator<Item = &'a Tool>, neutraliser: &Neutraliser) -> Option<&'a Tool> {
     let hint = |value: Option<bool>, bad: bool| value == Some(bad);
     let cost = |tool: &&Tool| {
         let annotations = tool.annotations.clone().unwrap_or_default();
@@ -44,7 +44,7 @@ pub(super) fn example_tool<'a>(catalog: &'a Catalog, neutraliser: &Neutraliser) 
             text.len(),
         )
     };
-    catalog.offered().min_by_key(cost)
+    tools.min_by_key(cost)
 }
 
 /// Verbs of tools that take something away for good.
@@ -199,6 +199,17 @@ pub(super) fn describe_call(
         _ => about.name.clone(),
     };
     let arguments = Map::from_iter([("tool".to_owned(), neutraliser.describe(&about, NAME_CHARS).into())]);
+    Some((built_in.name.clone(), write_tool_call(dialect, catalog, built_in, &arguments)))
+}
+
+/// The name of the built-in tool that finds others, and a call of it.
+pub(super) fn find_call(catalog: &Catalog, dialect: Dialect, lang: Lang) -> Option<(String, String)> {
+    let built_in = catalog.find_tool()?;
+    let query = match lang {
+        Lang::En => "convert a file to another format",
+        Lang::Zh => "把文件转换成另一种格式",
+    };
+    let arguments = Map::from_iter([("query".to_owned(), query.into())]);
     Some((built_in.name.clone(), write_tool_call(dialect, catalog, built_in, &arguments)))
 }
 

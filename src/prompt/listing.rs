@@ -3,16 +3,17 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::budget::Style;
 use super::entry::{Lister, ServerView, ToolView};
 use super::error::PromptError;
 use super::example::{
     Shown, both, call_with, describe_call, display_name, example_call, example_question, example_tool, examples_of,
-    is_destructive, read_call, without_tools,
+    find_call, is_destructive, read_call, without_tools,
 };
 use super::options::{Listing, NAME_CHARS, NOTE_CHARS, Options, TEXT_CHARS};
 use crate::dialect::{Dialect, Lang};
 use crate::outcome::Neutraliser;
-use crate::tools::{Catalog, Search, Server, Tool, ToolChoice};
+use crate::tools::{Catalog, FOUND, Server, Tool, ToolChoice};
 
 /// Names that are listed where none is near the one that was written.
 pub(super) const NAMES: usize = 40;
@@ -47,6 +48,7 @@ pub(super) struct SystemVariables {
     pub(super) apart: bool,
     read: Option<String>,
     describe: Option<DescribeView>,
+    find: Option<FindView>,
 }
 
 /// What is said to a model, and what it should write then: a question and its call, or a result
@@ -65,6 +67,18 @@ pub struct Example {
 struct DescribeView {
     name: String,
     example: String,
+}
+
+/// How to get at what is not listed.
+#[derive(Debug, Serialize)]
+struct FindView {
+    name: String,
+    example: String,
+    /// Tools that are not listed.
+    count: usize,
+    /// Their servers, as many as are named, and how many others there are.
+    servers: Vec<String>,
+    others: usize,
 }
 
 impl SystemVariables {
@@ -87,6 +101,8 @@ pub(super) struct DescribeVariables {
     name: String,
     nearest: Vec<String>,
     names: Vec<String>,
+    /// They were looked for by what they do.
+    found: bool,
 }
 
 /// Values for the system text, with the offered tools in these styles.
@@ -94,7 +110,7 @@ pub(super) fn view(
     catalog: &Catalog,
     options: &Options,
     neutraliser: &Neutraliser,
-    styles: &[Listing],
+    styles: &[Style],
 ) -> Result<SystemVariables, PromptError> {
     let named = named(catalog, &options.tool_choice)?;
     let silent = options.tool_choice == ToolChoice::None;
@@ -105,11 +121,13 @@ pub(super) fn view(
         uri.map(|uri| (server.name.as_deref(), uri))
     });
     let read = resource.map(|(server, uri)| read_call(options.dialect, neutraliser, server, uri));
-    let example = if silent { None } else { named.or_else(|| example_tool(catalog, neutraliser)) };
+    let in_prompt = catalog.offered().zip(styles).filter(|(_, style)| style.is_some()).map(|(tool, _)| tool);
+    let example = if silent { None } else { named.or_else(|| example_tool(in_prompt, neutraliser)) };
     let dialect = options.dialect;
     let full = options.listing.full();
-    let shows = |style| styles.iter().any(|s| *s == style || (*s == Listing::Index && full == style));
-    let short = catalog.offered().zip(styles).find(|(_, style)| **style == Listing::Index).map(|(tool, _)| tool);
+    let has = |style| styles.contains(&Some(style));
+    let shows = |style| has(style) || (full == style && (has(Listing::Index) || styles.contains(&None)));
+    let short = catalog.offered().zip(styles).find(|(_, style)| **style == Some(Listing::Index)).map(|(tool, _)| tool);
     Ok(SystemVariables {
         own: options.system.clone().unwrap_or_default(),
         servers: if silent { Vec::new() } else { servers(catalog, options, neutraliser, styles) },
@@ -122,7 +140,7 @@ pub(super) fn view(
             .map(|tool| neutraliser.describe(&display_name(catalog, dialect, tool), NAME_CHARS))
             .unwrap_or_default(),
         listing: options.listing.as_str(),
-        signatures: shows(Listing::Signature) || styles.contains(&Listing::Brief),
+        signatures: shows(Listing::Signature) || has(Listing::Brief),
         schemas: shows(Listing::Schema),
         max_calls: options.max_calls,
         example: example.map(|tool| example_call(catalog, dialect, neutraliser, tool)),
@@ -144,17 +162,31 @@ pub(super) fn view(
             let (name, example) = describe_call(catalog, dialect, neutraliser, tool)?;
             Some(DescribeView { name, example })
         }),
+        find: if silent || named.is_some() { None } else { further(catalog, options, neutraliser, styles) },
     })
+}
+
+/// How to get at the tools that are not listed, if there are any.
+fn further(catalog: &Catalog, options: &Options, neutraliser: &Neutraliser, styles: &[Style]) -> Option<FindView> {
+    let unlisted = || catalog.offered().zip(styles).filter(|(_, style)| style.is_none()).map(|(tool, _)| tool);
+    let count = unlisted().count();
+    let (name, example) = find_call(catalog, options.dialect, options.lang).filter(|_| count > 0)?;
+    let mut servers: Vec<&str> = unlisted().filter_map(|tool| tool.server.as_deref()).collect();
+    servers.dedup();
+    let others = servers.len().saturating_sub(NAMES);
+    let servers = servers.iter().take(NAMES).map(|server| neutraliser.describe(server, NAME_CHARS)).collect();
+    Some(FindView { name, example, count, servers, others })
 }
 
 /// The tools that have an example: those that are listed with their parameters, or the one
 /// that the choice names.
 pub(super) fn shown<'a>(
     catalog: &'a Catalog,
-    styles: &'a [Listing],
+    styles: &'a [Style],
     named: Option<&'a Tool>,
 ) -> impl Iterator<Item = &'a Tool> {
-    let shown = catalog.offered().zip(styles).filter(|(_, style)| **style != Listing::Index).map(|(tool, _)| tool);
+    let in_full = |style: Style| style.is_some_and(|style| style != Listing::Index);
+    let shown = catalog.offered().zip(styles).filter(move |(_, style)| in_full(**style)).map(|(tool, _)| tool);
     shown.filter(move |tool| named.is_none_or(|named| std::ptr::eq(named, *tool)))
 }
 
@@ -175,7 +207,7 @@ fn examples(
     catalog: &Catalog,
     options: &Options,
     neutraliser: &Neutraliser,
-    (styles, named): (&[Listing], Option<&Tool>),
+    (styles, named): (&[Style], Option<&Tool>),
     read: Option<(&String, &str)>,
 ) -> Vec<Example> {
     let tools = harmless(shown(catalog, styles, named));
@@ -227,18 +259,16 @@ pub(super) fn servers(
     catalog: &Catalog,
     options: &Options,
     neutraliser: &Neutraliser,
-    mut styles: &[Listing],
+    mut styles: &[Style],
 ) -> Vec<ServerView> {
-    let lister = Lister { catalog, dialect: options.dialect, neutraliser };
-    let built_in = catalog.describe_tool();
+    let lister = Lister::new(catalog, options, neutraliser);
     let mut views = Vec::new();
-    for server in catalog.servers().iter().filter(|s| offers(s)) {
-        if built_in.is_some_and(|own| server.tools.first().is_some_and(|tool| std::ptr::eq(tool, own))) {
-            continue;
-        }
+    for server in catalog.offering() {
         let (own, rest) = styles.split_at(server.tools.len());
         styles = rest;
-        views.push(lister.server(server, own));
+        if own.iter().any(Option::is_some) || reads(server) {
+            views.push(lister.server(server, own));
+        }
     }
     views
 }
@@ -246,32 +276,43 @@ pub(super) fn servers(
 /// Values for the description of the tools that a name stands for.
 pub(super) fn describe(catalog: &Catalog, options: &Options, name: &str) -> DescribeVariables {
     let neutraliser = Neutraliser::new(catalog);
-    let lister = Lister { catalog, dialect: options.dialect, neutraliser: &neutraliser };
+    let lister = Lister::new(catalog, options, &neutraliser);
     let word = |word: &str| neutraliser.describe(word, NOTE_CHARS);
     let found = catalog.named(name);
     let (tools, nearest) = match found {
         Ok(tools) => (tools, Vec::new()),
         // What is near no name may be words for what is wanted.
-        Err(error) if error.nearest.is_empty() => (likeliest(catalog, name), Vec::new()),
+        Err(error) if error.nearest.is_empty() => (catalog.search().tools(catalog, name, LIKELIEST), Vec::new()),
         Err(error) => (Vec::new(), error.nearest),
     };
     let all = catalog.offered().map(|tool| word(&display_name(catalog, options.dialect, tool)));
+    let most = options.description_chars.unwrap_or(0).max(TEXT_CHARS);
     DescribeVariables {
         names: if tools.is_empty() && nearest.is_empty() { all.take(NAMES).collect() } else { Vec::new() },
-        tools: tools.iter().map(|tool| lister.tool_within(tool, options.listing.full(), TEXT_CHARS)).collect(),
+        tools: tools.iter().map(|tool| lister.tool_within(tool, options.listing.full(), most)).collect(),
         name: word(name),
         nearest: nearest.iter().map(|name| word(name)).collect(),
+        found: false,
     }
 }
 
-/// The tools that words mean, the likeliest first.
-fn likeliest<'c>(catalog: &'c Catalog, words: &str) -> Vec<&'c Tool> {
-    let offered: Vec<&Tool> = catalog.offered().collect();
-    Search::new(catalog).find(words, LIKELIEST).into_iter().filter_map(|place| offered.get(place).copied()).collect()
+/// Values for the description of the tools that are found by what they do.
+pub(super) fn find(catalog: &Catalog, options: &Options, query: &str) -> DescribeVariables {
+    let neutraliser = Neutraliser::new(catalog);
+    let lister = Lister::new(catalog, options, &neutraliser);
+    let found = catalog.search().tools(catalog, query, FOUND);
+    DescribeVariables {
+        tools: found.iter().map(|tool| lister.tool(tool, options.listing.full())).collect(),
+        name: neutraliser.describe(query, NOTE_CHARS),
+        nearest: Vec::new(),
+        names: Vec::new(),
+        found: true,
+    }
 }
 
-fn offers(server: &Server) -> bool {
-    !(server.tools.is_empty() && server.resources.is_empty() && server.resource_templates.is_empty())
+/// Whether a server has something to read.
+fn reads(server: &Server) -> bool {
+    !(server.resources.is_empty() && server.resource_templates.is_empty())
 }
 
 /// What the templates call a choice; there is none where nothing can be called.

@@ -35,7 +35,7 @@ impl Prompt {
         let options = &self.options;
         let named = named(catalog, &options.tool_choice)?;
         let neutraliser = Neutraliser::new(catalog);
-        let styles = vec![Listing::Index; catalog.offered().count()];
+        let styles = vec![Some(Listing::Index); catalog.offered().count()];
         let silent = options.tool_choice == ToolChoice::None;
         let all = if silent { Vec::new() } else { servers(catalog, options, &neutraliser, &styles) };
         let view = NativeVariables {

@@ -75,6 +75,9 @@ pub struct Options {
     pub style: PromptStyle,
     /// How tools are listed, where they fit.
     pub listing: Listing,
+    /// Characters of a description at most, where tools are listed in full: as signature or schema;
+    /// `None` for [`DESCRIPTION_CHARS`] and [`TEXT_CHARS`].
+    pub description_chars: Option<usize>,
     /// Tokens that the listing may take; see [`Prompt::compose`](super::Prompt::compose).
     pub tool_budget: Option<usize>,
     /// Counts them.
@@ -96,7 +99,8 @@ pub struct Options {
 setters!(
     Options,
     with_dialect => dialect: Dialect, with_lang => lang: Lang, with_style => style: PromptStyle,
-    with_listing => listing: Listing, with_tool_budget => tool_budget: Option<usize>,
+    with_listing => listing: Listing, with_description_chars => description_chars: Option<usize>,
+    with_tool_budget => tool_budget: Option<usize>,
     with_tokens => tokens: TokenCounter, with_templates => templates: Vec<Template>,
     with_system => system: Option<String>, with_tool_choice => tool_choice: ToolChoice,
     with_max_calls => max_calls: Option<usize>;
@@ -119,6 +123,7 @@ impl Options {
             lang: profile.lang,
             style: profile.style.unwrap_or_default(),
             listing: Listing::default(),
+            description_chars: None,
             tool_budget: None,
             tokens: TokenCounter::default(),
             templates: Vec::new(),
@@ -130,14 +135,17 @@ impl Options {
     }
 
     /// What a model that reads this prompt may call: the catalog's tools and,
-    /// where the listing may leave something out, the built-in tool that
-    /// describes them ([`Catalog::with_describe_tool`]). The prompt, the parser
+    /// where the listing may leave something out, the built-in tools that
+    /// describe them ([`Catalog::with_describe_tool`]) and find them
+    /// ([`Catalog::with_find_tool`]). The prompt, the parser
     /// and the validator must be given the same.
     pub fn callable(&self, catalog: Arc<Catalog>) -> Arc<Catalog> {
-        let shortens = self.listing == Listing::Index || self.tool_budget.is_some();
-        if !shortens || catalog.describe_tool().is_some() {
-            return catalog;
+        match (self.tool_budget, self.listing) {
+            (Some(_), _) if catalog.find_tool().is_none() => Arc::new(Arc::unwrap_or_clone(catalog).with_find_tool()),
+            (None, Listing::Index) if catalog.describe_tool().is_none() => {
+                Arc::new(Arc::unwrap_or_clone(catalog).with_describe_tool())
+            }
+            _ => catalog,
         }
-        Arc::new(Arc::unwrap_or_clone(catalog).with_describe_tool())
     }
 }

@@ -11,17 +11,18 @@ use crate::event::{Rejected, RejectedKind};
 use crate::outcome::{Neutraliser, Status, boundary, break_tokens, cut, shortened};
 use crate::tools::{ACCESS_RESOURCE, Catalog, Tool};
 
-/// Characters of the arguments of an answered call at most.
-const ARGUMENTS_CHARS: usize = 400;
-
-/// Characters of the arguments of an earlier call at most.
-const RECALL_CHARS: usize = 160;
+/// Characters of the arguments by which calls of one message are told apart, at most.
+const ARGUMENTS_CHARS: usize = 100;
 
 /// Characters of what the person asked for at most.
 const REQUEST_CHARS: usize = 400;
 
-/// Earlier calls that are recalled; older ones are only counted.
-const RECALLED: usize = 30;
+/// Earlier calls that are recalled, and characters of their arguments; older ones are only counted.
+/// All of them stand in the history, too.
+const RECALLED: (usize, usize) = (8, 60);
+
+/// The same where some of their messages are not in the request.
+const RECALLED_ALONE: (usize, usize) = (30, 160);
 
 /// Bytes of a rejected call that are shown at most.
 const RAW_BYTES: usize = 600;
@@ -106,11 +107,12 @@ struct Bounded {
 pub(super) fn view(catalog: &Catalog, options: &Options, round: &Round<'_>) -> ResultVariables {
     let writer = RoundWriter { catalog, options, neutraliser: Neutraliser::new(catalog), round };
     let recalled = if round.followed { &[] } else { round.earlier };
-    let forgotten = recalled.len().saturating_sub(RECALLED);
+    let (most, limit) = if round.left_out { RECALLED_ALONE } else { RECALLED };
+    let forgotten = recalled.len().saturating_sub(most);
     let request = round.request.filter(|_| !round.followed);
     let items = round.items.iter();
     ResultVariables {
-        earlier: recalled.iter().skip(forgotten).map(|earlier| writer.earlier(earlier)).collect(),
+        earlier: recalled.iter().skip(forgotten).map(|earlier| writer.earlier(earlier, limit)).collect(),
         forgotten,
         request: request.map(|request| writer.request(request)).filter(|request| !request.is_empty()),
         shown: items.clone().filter_map(|item| writer.shown(item)).collect(),
@@ -194,11 +196,11 @@ impl RoundWriter<'_> {
         })
     }
 
-    fn earlier(&self, earlier: &Earlier<'_>) -> EarlierView {
+    fn earlier(&self, earlier: &Earlier<'_>, limit: usize) -> EarlierView {
         let server = earlier.server.map(|server| format!("{server}.")).unwrap_or_default();
         EarlierView {
             call: self.word(&format!("{server}{}", earlier.tool)),
-            arguments: self.arguments(earlier.arguments, RECALL_CHARS),
+            arguments: self.arguments(earlier.arguments, limit),
             status: earlier.status.as_str(),
         }
     }
@@ -255,7 +257,7 @@ impl RoundWriter<'_> {
     }
 
     fn example_tool(&self) -> Option<&Tool> {
-        self.named().or_else(|| example_tool(self.catalog, &self.neutraliser))
+        self.named().or_else(|| example_tool(self.catalog.offered(), &self.neutraliser))
     }
 
     fn question(&self, tool: &Tool) -> String {

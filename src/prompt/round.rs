@@ -22,6 +22,9 @@ pub struct Round<'a> {
     pub followed: bool,
     /// Nobody says whether the tools failed, so nothing is said of it either.
     pub without_status: bool,
+    /// The messages of some earlier calls are not in the request, so that more of them are
+    /// recalled.
+    pub left_out: bool,
 }
 
 impl<'a> Round<'a> {

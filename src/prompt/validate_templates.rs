@@ -4,6 +4,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use super::budget::Style;
 use super::error::PromptError;
 use super::options::{Listing, Options};
 use super::round::{Earlier, Item, Round};
@@ -37,9 +38,10 @@ impl Prompt {
 /// Checks the variables that the caller's templates name, and fills each once
 /// with everything and once with little.
 fn validate_templates(prompt: &Prompt) -> Result<(), PromptError> {
-    let catalog = sample().with_describe_tool();
+    let catalog = sample().with_find_tool();
     let mixed = Draft::new(prompt, &catalog);
-    let styles: Vec<Listing> = Listing::ALL.iter().copied().cycle().take(mixed.tools.len()).collect();
+    let styles: Vec<Style> =
+        Listing::ALL.iter().copied().map(Some).chain([None]).cycle().take(mixed.tools.len()).collect();
     let view = mixed.view(&styles)?;
     let round = sample_round();
     let items: Vec<Item<'_>> = round.items().collect();
@@ -48,9 +50,8 @@ fn validate_templates(prompt: &Prompt) -> Result<(), PromptError> {
     let told = results::view(&catalog, &prompt.options, &round);
     let described = ["look", "lok"].map(|name| listing::describe(&catalog, &prompt.options, name));
 
-    let tool =
-        entry::Lister { catalog: &catalog, dialect: prompt.options.dialect, neutraliser: &Neutraliser::new(&catalog) }
-            .tool(mixed.tools[0], Listing::Signature);
+    let tool = entry::Lister::new(&catalog, &prompt.options, &Neutraliser::new(&catalog))
+        .tool(mixed.tools[0], Listing::Signature);
     for template in prompt.templates.custom() {
         let known = match template.name() {
             "system" | "frame" | "listing" | "lookup" | "rules" => names(&view),

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::budget::{self, Listed, Measure};
+use super::budget::{self, Listed, Measure, Style};
 use super::entry::Lister;
 use super::error::PromptError;
 use super::example::{Shown, call_with, does_something, examples_of, sample_result};
@@ -18,7 +18,7 @@ use super::templates::Templates;
 use super::{listing, results};
 use crate::dialect::{Dialect, PromptStyle};
 use crate::outcome::{Neutraliser, Outcome};
-use crate::tools::{Catalog, Tool, ToolChoice};
+use crate::tools::{Catalog, LIKELIEST, Said, Tool, ToolChoice};
 
 /// Compiled templates and what to fill them with.
 pub struct Prompt {
@@ -55,8 +55,21 @@ impl Prompt {
     /// As [`compose`](Prompt::compose).
     pub fn system(&self, catalog: &Catalog) -> Result<String, PromptError> {
         let draft = Draft::new(self, catalog);
-        let (styles, _) = draft.styles()?;
+        let (styles, _) = draft.styles(&[])?;
         self.render(self.stem(), &draft.view(&styles)?)
+    }
+
+    /// As [`compose`](Prompt::compose), for a conversation in which this was said so far: where
+    /// not all tools fit the budget, it decides which are listed.
+    ///
+    /// # Errors
+    /// As [`compose`](Prompt::compose).
+    pub fn compose_for(&self, catalog: &Catalog, said: &[Said<'_>]) -> Result<System, PromptError> {
+        let draft = Draft::new(self, catalog);
+        let (styles, tokens) = draft.styles(said)?;
+        let tokens = tokens.map_or_else(|| draft.listing(&styles), Ok)?;
+        let text = self.render(self.stem(), &draft.view(&styles)?)?;
+        Ok(System { text, listed: Listed::new(&styles, tokens, self.options.tool_budget) })
     }
 
     /// The system text without its examples, and these, to be shown as a question and an
@@ -67,12 +80,24 @@ impl Prompt {
     /// # Errors
     /// As [`compose`](Prompt::compose).
     pub fn system_apart(&self, catalog: &Catalog) -> Result<Option<(String, Vec<Example>)>, PromptError> {
+        self.system_apart_for(catalog, &[])
+    }
+
+    /// As [`system_apart`](Prompt::system_apart), for a conversation in which this was said so far.
+    ///
+    /// # Errors
+    /// As [`compose`](Prompt::compose).
+    pub fn system_apart_for(
+        &self,
+        catalog: &Catalog,
+        said: &[Said<'_>],
+    ) -> Result<Option<(String, Vec<Example>)>, PromptError> {
         let is_own = !self.templates.custom().is_empty();
         if self.options.style != PromptStyle::Compact || is_own || catalog.is_empty() {
             return Ok(None);
         }
         let draft = Draft::new(self, catalog);
-        let (styles, _) = draft.styles()?;
+        let (styles, _) = draft.styles(said)?;
         let mut view = draft.view(&styles)?.apart();
         let named = listing::named(catalog, &self.options.tool_choice)?;
         let tools = listing::harmless(listing::shown(catalog, &styles, named));
@@ -120,21 +145,35 @@ impl Prompt {
     /// listing fits: first all that are schemas become signatures, one after
     /// another, then brief, then index. Within a style, the tool that saves most
     /// goes first, of equal ones the later. So the same tools and budget give the
-    /// same text. A tool that the choice names stays in full, and none is ever
-    /// left out: [`Listed::is_over_budget`] says that they do not fit.
+    /// same text. A tool that the choice names stays in full. Where not even the
+    /// names fit, those are listed in full that a conversation means
+    /// ([`compose_for`](Prompt::compose_for)), as many as fit, and a built-in tool
+    /// finds the rest.
     ///
-    /// Tools become index only where the catalog has the built-in tool that gives
-    /// the rest, which is then taught; see [`Options::callable`].
+    /// Tools become index, or are left to be found, only where the catalog has the
+    /// built-in tools, which are then taught; see [`Options::callable`].
     ///
     /// # Errors
     /// [`PromptError::UnknownTool`] and [`PromptError::NothingToCall`] where the
     /// tool choice does not fit the catalog; [`PromptError::Template`].
     pub fn compose(&self, catalog: &Catalog) -> Result<System, PromptError> {
+        self.compose_for(catalog, &[])
+    }
+
+    /// Tools of which the listing does not hold the whole description.
+    ///
+    /// # Errors
+    /// As [`compose`](Prompt::compose).
+    pub fn cut_descriptions(&self, catalog: &Catalog) -> Result<usize, PromptError> {
         let draft = Draft::new(self, catalog);
-        let (styles, tokens) = draft.styles()?;
-        let tokens = tokens.map_or_else(|| draft.listing(&styles), Ok)?;
-        let text = self.render(self.stem(), &draft.view(&styles)?)?;
-        Ok(System { text, listed: Listed::new(&styles, tokens, self.options.tool_budget) })
+        let (styles, _) = draft.styles(&[])?;
+        let lister = draft.lister();
+        Ok(draft
+            .tools
+            .iter()
+            .zip(styles)
+            .filter(|(tool, style)| style.is_some_and(|style| lister.cuts(tool, style)))
+            .count())
     }
 
     pub(super) fn stem(&self) -> &str {
@@ -161,6 +200,17 @@ impl Prompt {
     /// [`PromptError::Template`] only.
     pub fn describe(&self, catalog: &Catalog, name: &str) -> Result<Outcome, PromptError> {
         let view = listing::describe(catalog, &self.options, name);
+        let text = self.render("describe", &view)?;
+        Ok(if view.tools.is_empty() { Outcome::error(text) } else { Outcome::result(text) })
+    }
+
+    /// What a call of the built-in tool is answered with that looks for tools by what they do:
+    /// the likeliest, listed in full, so that they can be called.
+    ///
+    /// # Errors
+    /// [`PromptError::Template`] only.
+    pub fn find(&self, catalog: &Catalog, query: &str) -> Result<Outcome, PromptError> {
+        let view = listing::find(catalog, &self.options, query);
         let text = self.render("describe", &view)?;
         Ok(if view.tools.is_empty() { Outcome::error(text) } else { Outcome::result(text) })
     }
@@ -252,26 +302,38 @@ impl<'a> Draft<'a> {
     }
 
     /// The style of each tool, and what the listing takes if that was measured.
-    fn styles(&self) -> Result<(Vec<Listing>, Option<usize>), PromptError> {
+    fn styles(&self, said: &[Said<'_>]) -> Result<(Vec<Style>, Option<usize>), PromptError> {
         let Options { listing, tool_choice, tool_budget, .. } = &self.prompt.options;
         let named = |tool: &&Tool| {
             matches!(tool_choice, ToolChoice::Named(_)) && tool_choice.admits(tool.server.as_deref(), &tool.name)
         };
         let pinned: Vec<bool> = self.tools.iter().map(named).collect();
-        let start = pinned.iter().map(|named| if *named { listing.full() } else { *listing }).collect();
-        let Some(budget) = tool_budget else { return Ok((start, None)) };
+        let start: Vec<Listing> = pinned.iter().map(|named| if *named { listing.full() } else { *listing }).collect();
+        let Some(budget) = tool_budget else { return Ok((start.into_iter().map(Some).collect(), None)) };
+        if self.catalog.find_tool().is_some() && self.tools.len() > LIKELIEST {
+            let names: Vec<Style> = start.iter().map(|start| Some(Listing::Index.max(*start))).collect();
+            if self.listing(&names)? > *budget {
+                let meant = self.catalog.search().meant(self.catalog, said);
+                let (styles, tokens) = budget::choose(self, (listing.full(), &meant), &pinned, *budget)?;
+                return Ok((styles, Some(tokens)));
+            }
+        }
         let shortest = if self.catalog.describe_tool().is_some() { Listing::Index } else { Listing::Brief };
         let (styles, tokens) = budget::fit(self, start, &pinned, shortest, *budget)?;
         Ok((styles, Some(tokens)))
     }
 
-    pub(super) fn view(&self, styles: &[Listing]) -> Result<listing::SystemVariables, PromptError> {
+    fn lister(&self) -> Lister<'_> {
+        Lister::new(self.catalog, &self.prompt.options, &self.neutraliser)
+    }
+
+    pub(super) fn view(&self, styles: &[Style]) -> Result<listing::SystemVariables, PromptError> {
         listing::view(self.catalog, &self.prompt.options, &self.neutraliser, styles)
     }
 }
 
 impl Measure for Draft<'_> {
-    fn listing(&self, styles: &[Listing]) -> Result<usize, PromptError> {
+    fn listing(&self, styles: &[Style]) -> Result<usize, PromptError> {
         let view = self.view(styles)?;
         let mut texts = vec![self.prompt.render("listing", &view)?, self.prompt.render("lookup", &view)?];
         if self.prompt.options.style == PromptStyle::Compact {
@@ -281,9 +343,7 @@ impl Measure for Draft<'_> {
     }
 
     fn tool(&self, place: usize, style: Listing) -> Result<usize, PromptError> {
-        let lister =
-            Lister { catalog: self.catalog, dialect: self.prompt.options.dialect, neutraliser: &self.neutraliser };
-        let view = listing::ToolVariables { tool: lister.tool(self.tools[place], style) };
+        let view = listing::ToolVariables { tool: self.lister().tool(self.tools[place], style) };
         Ok(self.prompt.options.tokens.count(&self.prompt.render("tool", &view)?))
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Invocation ─▶ Toolbox ─┬▶ Functions    functions of this program
-//!                        ├▶ Hub          MCP servers (`mcp`)
+//!                        ├▶ Hub          MCP servers (the crate `toolgraft-mcp`)
 //!                        └▶ Toolboxes    several as one: the one that has the tool
 //! Outcome    ◀───────────┘
 //! ```
@@ -14,8 +14,6 @@
 
 mod combined;
 pub(crate) mod functions;
-#[cfg(feature = "mcp")]
-pub mod mcp;
 
 use std::sync::Arc;
 

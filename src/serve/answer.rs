@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use axum::body::{Body, Bytes};
-use axum::http::{HeaderName, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures::{FutureExt, StreamExt, stream};
 
+use super::chat::cost;
 use super::drive::{Driver, Next};
 use super::fault::Fault;
 use super::inspect::Watch;
@@ -16,10 +17,15 @@ use super::log::Line;
 use super::out::{Collected, Out, Part};
 use super::shape::{Shape, Writer};
 use super::shared::Shared;
+use crate::message::Usage;
 
 /// The header that tells how many requests to the endpoint an answer took, as far as that
 /// is known when the answer begins.
 pub const ROUNDS_HEADER: &str = "x-toolgraft-rounds";
+
+/// The header that tells what all those requests cost that were over then: the usage of an answer
+/// is that of the last of them alone, which a client's context holds.
+pub const USAGE_HEADER: &str = "x-toolgraft-usage";
 
 /// Bytes of a stream behind which a piece of it goes out, even if more is there.
 const PIECE: usize = 8 << 10;
@@ -89,7 +95,7 @@ impl Running {
         }
         let body = writer.whole(all).to_string();
         let response = (StatusCode::OK, [(header::CONTENT_TYPE, "application/json")], body).into_response();
-        Ok(with_rounds(response, self.driver.rounds()))
+        Ok(with_cost(response, self.driver.rounds(), self.driver.usage()))
     }
 
     /// Answers with a stream of events.
@@ -119,7 +125,7 @@ impl Running {
                 None => break,
             }
         }
-        let rounds = self.driver.rounds();
+        let (rounds, usage) = (self.driver.rounds(), self.driver.usage());
         // In a box: a stream moves its state for every piece.
         let rest = stream::unfold(Some(Box::new((self, writer))), move |state| async move {
             let mut state = state?;
@@ -157,20 +163,26 @@ impl Running {
         let first = stream::once(async move { Ok::<_, Infallible>(Bytes::from(first)) });
         let body = Body::from_stream(first.chain(rest));
         let headers = [(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-cache")];
-        Ok(with_rounds((StatusCode::OK, headers, body).into_response(), rounds))
+        Ok(with_cost((StatusCode::OK, headers, body).into_response(), rounds, usage))
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
         let (rounds, own_calls) = (self.driver.rounds(), self.driver.own_calls());
-        self.shared.metrics.ended(rounds, self.calls, self.failed);
+        let prompt = self.driver.prompt_cost();
+        self.shared.metrics.ended(rounds, self.calls, self.failed, prompt);
         self.line.iter().for_each(|line| line.took(rounds, self.calls, own_calls));
-        self.line.iter().for_each(|line| line.came(self.driver.way()));
+        self.line.iter().for_each(|line| line.came(self.driver.way(), prompt));
+        self.watch.iter().for_each(|watch| watch.cost(prompt));
     }
 }
 
-fn with_rounds(mut response: Response, rounds: u32) -> Response {
-    response.headers_mut().insert(HeaderName::from_static(ROUNDS_HEADER), rounds.into());
+fn with_cost(mut response: Response, rounds: u32, usage: Usage) -> Response {
+    let headers = response.headers_mut();
+    headers.insert(HeaderName::from_static(ROUNDS_HEADER), rounds.into());
+    if let Ok(sum) = HeaderValue::try_from(cost(usage)) {
+        headers.insert(HeaderName::from_static(USAGE_HEADER), sum);
+    }
     response
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::kept::Kept;
+use crate::turn::SaidBefore;
 use crate::validate::OutputSchema;
 
 /// What a client asks, in the shape of Chat Completions.
@@ -19,6 +20,8 @@ pub(super) struct Asked {
     pub(super) results: Vec<String>,
     /// What the person said last.
     pub(super) question: String,
+    /// What was said and called in that history.
+    pub(super) said: Vec<SaidBefore>,
     /// The client's last call, where its result is what was said last.
     pub(super) answered: Option<(String, Map<String, Value>)>,
     /// Most tokens of the answer, over all rounds, and the field that says so.
@@ -27,6 +30,8 @@ pub(super) struct Asked {
     pub(super) output: Option<Arc<OutputSchema>>,
     /// The history holds results of the toolbox that may be anybody's words, or may.
     pub(super) untrusted: bool,
+    /// Tokens of the model's context, where that was asked for.
+    pub(super) context: Option<usize>,
     /// What is kept of whoever asks.
     pub(super) kept: Kept,
 }

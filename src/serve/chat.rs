@@ -182,15 +182,15 @@ impl Writer for ChatStream {
             Out::Reasoning(text) if self.begun => return self.write_text("reasoning_content", text, to),
             _ => {}
         }
-        let rounds = if let Out::Finish(finish) = &out { Some(finish.rounds) } else { None };
+        let rounds = if let Out::Finish(finish) = &out { Some((finish.rounds, finish.total)) } else { None };
         for chunk in self.chunks(out) {
             match self.older {
                 true => data(to, &functions::told(json!(chunk))),
                 false => data(to, &chunk),
             }
         }
-        if let Some(rounds) = rounds {
-            to.push_str(&format!(": rounds {rounds}\n\ndata: [DONE]\n\n"));
+        if let Some((rounds, total)) = rounds {
+            to.push_str(&format!(": rounds {rounds}\n: usage {}\n\ndata: [DONE]\n\n", cost(total)));
         }
     }
 
@@ -223,6 +223,11 @@ impl Writer for ChatStream {
         }
         if self.older { functions::told(object) } else { object }
     }
+}
+
+/// What several rounds cost, where no field has a place for it.
+pub(super) fn cost(usage: Usage) -> String {
+    format!("prompt_tokens={}, completion_tokens={}", usage.prompt_tokens, usage.completion_tokens)
 }
 
 fn usage(usage: Usage) -> Value {

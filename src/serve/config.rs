@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::inspect::Inspector;
 use super::log::{Log, Served};
 use super::settings::ModelSettings;
+use super::told::Told;
 use crate::OpenAi;
 use crate::constrain::{Constrain, Way};
 use crate::dialect::{Dialect, Profile, PromptStyle};
@@ -50,6 +51,7 @@ pub struct Config {
     pub(super) style: Option<PromptStyle>,
     pub(super) models: HashMap<String, ModelSettings>,
     pub(super) prompt: Options,
+    pub(super) without: Vec<String>,
     pub(super) constrain: Constrain,
     pub(super) way: Way,
     pub(super) call_threshold: Option<f64>,
@@ -77,6 +79,8 @@ pub struct Config {
     pub(super) drain: Duration,
     pub(super) inspector: Option<Inspector>,
     pub(super) log: Option<Log>,
+    /// What messages of histories became, for all servers and adapters of this configuration.
+    pub(super) told: Arc<Told>,
 }
 
 impl Config {
@@ -96,6 +100,7 @@ impl Config {
             style: None,
             models: HashMap::new(),
             prompt: Options::default(),
+            without: Vec::new(),
             constrain: Constrain::Auto,
             way: Way::Free,
             call_threshold: None,
@@ -123,6 +128,7 @@ impl Config {
             drain: DRAIN,
             inspector: None,
             log: None,
+            told: Arc::default(),
         })
     }
 
@@ -169,6 +175,14 @@ impl Config {
     #[must_use]
     pub fn with_prompt(mut self, options: Options) -> Self {
         self.prompt = options;
+        self
+    }
+
+    /// Leaves those of the clients' tools out whose names match this glob, such as `Cron*`: the
+    /// model does not see them.
+    #[must_use]
+    pub fn with_left_out(mut self, tools: impl Into<String>) -> Self {
+        self.without.push(tools.into());
         self
     }
 
@@ -287,7 +301,7 @@ impl Config {
 
     /// Sets what the model is known to read beside text of what the toolbox's tools give, such
     /// as images; by default nothing. What clients send goes to it in any case. A hub has to
-    /// [keep](crate::route::mcp::HubBuilder::keep_media) such media.
+    /// keep such media (`HubBuilder::keep_media` of `toolgraft-mcp`).
     #[must_use]
     pub fn with_reads(mut self, reads: Reads) -> Self {
         self.reads = reads;

@@ -15,11 +15,13 @@ use super::hidden::Hidden;
 use super::inspect;
 use super::kept::{Before, Kept};
 use super::out::Out;
+use super::repeated::{Beginnings, PromptCost};
 use super::shared::Shared;
 use super::work::Work;
 use crate::OpenAi;
 use crate::agent::CALL_TIMEOUT;
 use crate::constrain::Way;
+use crate::message::Usage;
 use crate::model::span::{in_span, of_request};
 use crate::model::{Model, ModelError, ModelEvent, RETRIES, Request};
 use crate::outcome::{Outcome, Status};
@@ -50,6 +52,9 @@ pub(super) struct Driver {
     headers: Vec<(String, String)>,
     /// What no client may read, whatever the endpoint says.
     secrets: Secrets,
+    beginnings: Arc<Beginnings>,
+    /// Bytes of all requests, and those that the endpoint got before.
+    sent: (u64, u64),
     toolbox: Option<Arc<dyn Toolbox>>,
     answer: Option<Answer>,
     calls: FuturesUnordered<BoxFuture<'static, (String, Outcome)>>,
@@ -66,6 +71,8 @@ struct Told {
     rounds: u32,
     own_calls: usize,
     way: Option<Way>,
+    usage: Usage,
+    cut_prompt: Option<(u64, u64)>,
 }
 
 impl Told {
@@ -75,6 +82,8 @@ impl Told {
             rounds: exchange.rounds(),
             own_calls: exchange.own_calls(),
             way: exchange.way(),
+            usage: exchange.usage(),
+            cut_prompt: exchange.cut_prompt(),
         }
     }
 }
@@ -99,6 +108,8 @@ impl Driver {
             model: shared.upstream.model.clone(),
             headers,
             secrets,
+            beginnings: shared.beginnings.clone(),
+            sent: (0, 0),
             toolbox: config.toolbox.clone(),
             answer: None,
             calls: FuturesUnordered::new(),
@@ -137,6 +148,22 @@ impl Driver {
         self.told().prompt_tokens
     }
 
+    /// Tools whose description the listing does not hold, of how many.
+    pub(super) fn cut(&self) -> (usize, usize) {
+        self.exchange.as_deref().map_or((0, 0), Exchange::cut)
+    }
+
+    /// What all rounds cost that are over.
+    pub(super) fn usage(&self) -> Usage {
+        self.told().usage
+    }
+
+    /// What their prompts took.
+    pub(super) fn prompt_cost(&self) -> PromptCost {
+        let (Told { usage, cut_prompt, .. }, (bytes, repeated)) = (self.told(), self.sent);
+        PromptCost { bytes, repeated, tokens: usage.prompt_tokens, cached_tokens: usage.cached_tokens, cut: cut_prompt }
+    }
+
     /// Requests so far.
     pub(super) fn rounds(&self) -> u32 {
         self.told().rounds
@@ -168,6 +195,11 @@ impl Driver {
             while let Some(step) = exchange.step() {
                 match step {
                     Step::Send(sent) => {
+                        let (model, messages) = (&sent.body["model"], &sent.body["messages"]);
+                        let (bytes, repeated) = self
+                            .beginnings
+                            .take(model.as_str().unwrap_or_default(), messages.as_array().map_or(&[], Vec::as_slice));
+                        self.sent = (self.sent.0 + bytes, self.sent.1 + repeated);
                         self.answer = send(exchange, sent, &self.model, &self.headers, &self.secrets);
                     }
                     Step::Cancel => self.answer = None,
@@ -239,7 +271,7 @@ impl Driver {
 /// What the span tells of the answer's end.
 fn trace(span: &Span, exchange: &Exchange, out: &Out) {
     match out {
-        Out::Finish(finish) => spans::turn_ended(span, finish.rounds, Some(finish.usage)),
+        Out::Finish(finish) => spans::turn_ended(span, finish.rounds, Some(finish.total)),
         Out::Failed(fault) => {
             spans::turn_ended(span, exchange.rounds(), None);
             match fault.code {

@@ -42,8 +42,8 @@ use crate::spans::{self, Span};
 use crate::tools::Decision;
 use crate::transcript::Recorder;
 use crate::turn::event::{Approval, Finished};
-use crate::turn::may_be_meant;
-use crate::turn::{Action, AgentEvent, Granted, Input, ModelNote, StopReason, Turn, TurnError};
+use crate::turn::{Action, AgentEvent, Client, Input, ModelNote, StopReason, Turn, TurnError};
+use crate::turn::{cut_to, may_be_meant};
 use crate::validate::takes_long;
 use crate::wire::roles::join;
 
@@ -136,11 +136,17 @@ pub(super) struct Exchange {
     /// The next round only mends a mistake.
     correcting: bool,
     rounds: u32,
+    /// Sum over the rounds, and what the last one cost.
     usage: Usage,
+    delivered: Usage,
     /// Bytes that the round's message may have.
     allowed: usize,
     /// Tokens of the round's request by our own count, and what the model said.
     sent_tokens: usize,
+    /// Those of them from the model's last message on, which no request held before.
+    new_tokens: usize,
+    /// Tokens of a prompt by our own count, and what the endpoint read of it, where it cut it.
+    cut_prompt: Option<(u64, u64)>,
     spoken: String,
     /// The round's request is out.
     awaits: bool,
@@ -150,6 +156,9 @@ pub(super) struct Exchange {
     heard: String,
     /// Why the last message ended.
     finish: Option<FinishReason>,
+    /// Messages in a row that a limit cut off; most tokens of the last one, where the client says.
+    cut_off: u32,
+    limit: Option<u64>,
     /// Calls of the toolbox that were begun in this answer; those that run.
     own_begun: usize,
     /// The model refused to answer.
@@ -180,7 +189,12 @@ impl Exchange {
         let (setup, output) = (prepared.setup.clone(), asked.output.clone());
         // What the client demands of the answer leaves no place for a structure of ours.
         let is_free = is_held(&asked.body);
-        let mut turn = Turn::of_model(setup, conversation, Granted::default(), output, (named, is_free))?;
+        let mut turn = Turn::of_client(
+            setup,
+            conversation,
+            output,
+            Client { model: named, is_free, said: std::mem::take(&mut asked.said) },
+        )?;
         turn.knows_results(std::mem::take(&mut asked.results));
         let output = asked.output.as_deref();
         let mut exchange = Exchange {
@@ -195,13 +209,18 @@ impl Exchange {
             correcting: false,
             rounds: 0,
             usage: Usage::default(),
+            delivered: Usage::default(),
             allowed: usize::MAX,
             sent_tokens: 0,
+            new_tokens: 0,
+            cut_prompt: None,
             spoken: String::new(),
             awaits: false,
             content: String::new(),
             heard: String::new(),
             finish: None,
+            cut_off: 0,
+            limit: None,
             own_begun: 0,
             refused: false,
             running: Vec::new(),
@@ -252,6 +271,21 @@ impl Exchange {
     /// Tokens of the last request by our own count.
     pub(super) fn prompt_tokens(&self) -> u64 {
         self.sent_tokens as u64
+    }
+
+    /// Tools whose description the listing does not hold, of how many.
+    pub(super) fn cut(&self) -> (usize, usize) {
+        self.prepared.cut
+    }
+
+    /// Tokens of a prompt by our own count, and what the endpoint read of it, where it cut it.
+    pub(super) fn cut_prompt(&self) -> Option<(u64, u64)> {
+        self.cut_prompt
+    }
+
+    /// What all rounds cost that are over.
+    pub(super) fn usage(&self) -> Usage {
+        self.usage
     }
 
     /// Requests to the endpoint so far.
@@ -501,11 +535,16 @@ impl Exchange {
                 self.tell(out);
             }
             AgentEvent::RoundFinished { usage, finish, .. } => {
+                self.cut_off = if finish == Some(FinishReason::Length) { self.cut_off + 1 } else { 0 };
                 self.finish = finish;
                 self.awaits = false;
                 let spoken = std::mem::take(&mut self.spoken);
+                if let Some(read) = usage.and_then(|usage| cut_to(self.sent_tokens, self.new_tokens, usage)) {
+                    self.cut_prompt = Some((self.sent_tokens as u64, read));
+                }
                 let usage = usage.unwrap_or_else(|| self.estimate(&spoken));
                 self.usage = self.usage.plus(usage);
+                self.delivered = usage;
             }
             _ => {}
         }
@@ -549,6 +588,9 @@ impl Exchange {
             return self.fail(taken_back());
         }
         self.early = None;
+        if self.correcting && !self.may_mend() {
+            return self.end(FinishReason::Length);
+        }
         let mut body = self.asked.body.clone();
         if let Some((field, most)) = self.asked.max_tokens {
             let left = most.saturating_sub(self.usage.completion_tokens);
@@ -557,6 +599,7 @@ impl Exchange {
                 return self.end(FinishReason::Length);
             }
             body.insert(field.to_owned(), left.into());
+            self.limit = Some(left);
             let bytes = usize::try_from(left).unwrap_or(usize::MAX).saturating_mul(TOKEN_BYTES);
             self.allowed = bytes.saturating_add(SPARE_BYTES);
         }
@@ -573,9 +616,28 @@ impl Exchange {
         }
         [&mut self.spoken, &mut self.content, &mut self.heard].into_iter().for_each(String::clear);
         let messages = self.messages(request);
-        self.sent_tokens = messages.iter().map(|message| tokens(&message["content"])).sum::<usize>();
+        let own = messages.iter().rposition(|message| message["role"] == "assistant").unwrap_or(0);
+        let count = |messages: &[Value]| messages.iter().map(|message| tokens(&message["content"])).sum::<usize>();
+        self.new_tokens = count(&messages[own..]);
+        self.sent_tokens = count(&messages[..own]) + self.new_tokens;
         body.insert("messages".to_owned(), Value::Array(messages));
         self.steps.push_back(Step::Send(Sent { body, constraint, alternatives }));
+    }
+
+    /// Whether a further round may mend a message that a limit cut off: not the second one, none
+    /// that filled the context, and none that took what the client allows.
+    fn may_mend(&self) -> bool {
+        if self.cut_off == 0 {
+            return true;
+        }
+        let Usage { prompt_tokens, completion_tokens, estimated, .. } = self.delivered;
+        let is_full = self.asked.context.is_some_and(|most| {
+            let slack = most as u64 / 128 + 2;
+            prompt_tokens + completion_tokens + slack >= most as u64
+        });
+        // Where the endpoint's own limit is far below the client's, less may fit.
+        let is_used_up = self.limit.is_some_and(|most| estimated || completion_tokens >= most / 2);
+        self.cut_off == 1 && !is_full && !is_used_up
     }
 
     /// System text and examples, the client's history, and what came since.
@@ -666,7 +728,8 @@ impl Exchange {
 
     fn end(&mut self, reason: FinishReason) {
         self.over = true;
-        let finish = Finish { reason, usage: self.usage, rounds: self.rounds, refused: self.refused };
+        let (usage, total) = (self.delivered, self.usage);
+        let finish = Finish { reason, usage, total, rounds: self.rounds, refused: self.refused };
         self.out(Out::Finish(finish));
     }
 

@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
+use std::hash::Hash;
 use std::time::Instant;
 
 use serde_json::{Map, Value, json};
@@ -11,6 +12,7 @@ use serde_json::{Map, Value, json};
 use super::content::text_of;
 use super::fault::Fault;
 use super::kept::{Kept, Written};
+use super::own_words::own_words;
 use super::prepared::Prepared;
 use super::roles::push;
 use crate::Call;
@@ -18,7 +20,7 @@ use crate::conversation::{Answered, Replies};
 use crate::dialect::{write_call, write_tool_call};
 use crate::outcome::{FILE, Outcome, RESULT, Status, break_tokens, foreign_in_frames, restore_tokens, told_apart};
 use crate::parse::find_values;
-use crate::turn::ModelNote;
+use crate::turn::{ModelNote, SaidBefore};
 use crate::wire::roles::join;
 
 /// A call of the history, as the client says it.
@@ -53,6 +55,15 @@ impl Done {
     fn answered(&self) -> Answered<'_> {
         Answered { id: &self.id, call: &self.call, outcome: &self.outcome }
     }
+
+    /// All that the model may be told of it.
+    fn told(&self) -> [Cow<'_, str>; 5] {
+        let Done { id, call, outcome } = self;
+        // As they were written: the order of an object's keys counts for no hash of a value.
+        let arguments = call.arguments.to_string();
+        let status = outcome.status.as_str();
+        [id.into(), call.tool.as_str().into(), arguments.into(), status.into(), outcome.text.as_str().into()]
+    }
 }
 
 /// The history.
@@ -66,6 +77,8 @@ pub(super) struct Rendered {
     pub(super) results: Vec<String>,
     /// What the person said last.
     pub(super) question: String,
+    /// What was said and called in all of it.
+    pub(super) said: Vec<SaidBefore>,
     /// The last call, where its result is what was said last: the client's tool and arguments.
     pub(super) answered: Option<(String, Map<String, Value>)>,
     /// What rounds brought that the client did not see may be anybody's words.
@@ -84,8 +97,11 @@ pub(super) fn render(messages: Vec<Value>, prepared: &Prepared, kept: &Kept) -> 
         rendered: Vec::with_capacity(messages.len()),
         question: String::new(),
         done: Vec::new(),
-        last: None,
+        before: [0; 2],
+        after_results: false,
+        newest: None,
         results: Vec::new(),
+        said: Vec::new(),
     };
     let mut messages: VecDeque<_> = messages.into_iter().enumerate().collect();
     while let Some((at, message)) = messages.pop_front() {
@@ -113,7 +129,7 @@ pub(super) fn render(messages: Vec<Value>, prepared: &Prepared, kept: &Kept) -> 
                 }
                 let results = results_of(&calls, &mut messages);
                 let written = kept.written(&calls[0].id);
-                history.calls(message, calls, written.as_deref(), results, messages.is_empty())?;
+                history.calls(message, calls, written.as_deref(), results, is_newest(&messages))?;
             }
             // The call that it answers is gone: a client cut its history.
             Some("tool" | "function") => {
@@ -121,19 +137,20 @@ pub(super) fn render(messages: Vec<Value>, prepared: &Prepared, kept: &Kept) -> 
                 while messages.front().is_some_and(|(_, next)| is_result(next)) {
                     results.extend(messages.pop_front().map(|(_, result)| result));
                 }
-                history.results(Vec::new(), results, messages.is_empty())?;
+                history.results(Vec::new(), results, is_newest(&messages))?;
             }
             Some("user") => history.user(message),
+            Some("system" | "developer") if history.after_results => history.beside_results(message),
             Some(_) => history.push(message),
             None => return Err(Fault::field(format!("{place}.role"), "a message needs a 'role'")),
         }
     }
-    let History { rendered, question, last, results, mut done, .. } = history;
+    let History { rendered, question, newest: last, results, said, mut done, .. } = history;
     let answered = done.pop().filter(|done| last.is_some() && done.call.server.is_none()).and_then(|done| {
         let Call { tool, arguments, .. } = done.call;
         if let Value::Object(arguments) = arguments { Some((tool, arguments)) } else { None }
     });
-    Ok(Rendered { messages: rendered, last, results, question, answered, untrusted })
+    Ok(Rendered { messages: rendered, last, results, question, said, answered, untrusted })
 }
 
 struct History<'a> {
@@ -142,9 +159,14 @@ struct History<'a> {
     question: String,
     /// Calls since the person last spoke.
     done: Vec<Done>,
-    /// The last message, if it holds results, with what is said for now.
-    last: Option<Value>,
+    /// The hash of what the person said last and of all calls since.
+    before: [u64; 2],
+    /// The last message holds results.
+    after_results: bool,
+    /// That message with what is said for now, where nobody said anything after it.
+    newest: Option<Value>,
     results: Vec<String>,
+    said: Vec<SaidBefore>,
 }
 
 impl History<'_> {
@@ -153,27 +175,43 @@ impl History<'_> {
             *content = unmarked(content.take());
         }
         self.rendered.push(Value::Object(message));
-        self.last = None;
+        (self.after_results, self.newest) = (false, None);
     }
 
     fn user(&mut self, mut message: Map<String, Value>) {
-        self.question = message.get("content").map(text_of).unwrap_or_default();
+        let content = message.entry("content").or_insert(Value::Null);
+        let text = text_of(content);
         for kind in [FILE, RESULT] {
-            self.results.extend(foreign_in_frames(kind, &self.question).map(str::to_owned));
+            self.results.extend(foreign_in_frames(kind, &text).map(str::to_owned));
         }
-        if let Some(content) = message.get_mut("content") {
-            each_text(content, &|text| told_apart(text));
-        }
-        self.done.clear();
-        let after_results = self.last.take().is_some();
-        match self.rendered.last_mut().filter(|_| after_results) {
-            // Results are a user message too, and some endpoints want roles to alternate.
-            Some(last) => {
-                let content = message.get_mut("content").map(Value::take).unwrap_or_default();
-                last["content"] = join(last["content"].take(), unmarked(content));
+        match own_words(content) {
+            // What a client adds by itself is no new request.
+            None if !self.question.is_empty() => {}
+            words => {
+                self.question = words.unwrap_or(text);
+                self.said.push(SaidBefore::Question(self.question.clone()));
+                self.done.clear();
+                self.before = self.prepared.told.hash(&self.question);
+                self.newest = None;
             }
-            None => self.push(message),
         }
+        each_text(content, &|text| told_apart(text));
+        match self.after_results {
+            true => self.beside_results(message),
+            false => self.push(message),
+        }
+    }
+
+    /// Puts a message behind the results that the last one tells: they are a user's message too, and
+    /// some endpoints want roles to alternate.
+    fn beside_results(&mut self, mut message: Map<String, Value>) {
+        let Some(last) = self.rendered.last_mut() else { return };
+        let told = last["content"].take();
+        let said = unmarked(message.get_mut("content").map(Value::take).unwrap_or_default());
+        if let Some(newest) = &mut self.newest {
+            newest["content"] = join_before(&told, newest["content"].take(), said.clone());
+        }
+        last["content"] = join(told, said);
     }
 
     /// A message with calls, and the user message with their results behind it.
@@ -183,16 +221,17 @@ impl History<'_> {
         calls: Vec<Made>,
         written: Option<&Written>,
         results: Vec<Value>,
-        is_last: bool,
+        is_newest: bool,
     ) -> Result<(), Fault> {
         let prepared = self.prepared;
+        let found = calls.iter().filter_map(|call| prepared.setup.catalog().find(None, &call.name).ok());
+        self.said.extend(found.map(|found| SaidBefore::called(found.tool)));
         if let Some(written) = written.filter(|written| is_unchanged(&message, &calls, written)) {
             let mut message = plain(message);
             // Control tokens in it are broken already, but for those of the calls' own syntax.
             message.insert("content".to_owned(), written.text.as_str().into());
             self.rendered.push(Value::Object(message));
-            self.last = None;
-            return self.results(calls, results, is_last);
+            return self.results(calls, results, is_newest);
         }
         let catalog = prepared.setup.catalog();
         let written: Vec<String> = calls
@@ -206,11 +245,11 @@ impl History<'_> {
         let content = message.get_mut("content").map(Value::take).unwrap_or_default();
         message.insert("content".to_owned(), join(content, Value::String(written.join("\n"))));
         self.push(message);
-        self.results(calls, results, is_last)
+        self.results(calls, results, is_newest)
     }
 
     /// The user message with what answers calls, in their order; behind it what answers none.
-    fn results(&mut self, calls: Vec<Made>, results: Vec<Value>, is_last: bool) -> Result<(), Fault> {
+    fn results(&mut self, calls: Vec<Made>, results: Vec<Value>, is_newest: bool) -> Result<(), Fault> {
         let prepared = self.prepared;
         // Two of the interfaces have no field that says whether a tool failed.
         let without_status = results.iter().any(|result| result.get("is_error").is_none());
@@ -250,24 +289,45 @@ impl History<'_> {
             self.done.push(Done { id, call, outcome });
         }
         let (earlier, last) = self.done.split_at(before);
-        let mut replies = Replies {
-            answered: last.iter().map(Done::answered).collect(),
-            earlier: earlier.iter().map(Done::answered).collect(),
-            request: Some(self.question.as_str()).filter(|text| !text.trim().is_empty()),
-            later: 1,
-            without_status,
-            ..Replies::default()
+        let key = self.key((without_status, last.iter().map(Done::told).collect::<Vec<_>>()));
+        let replies = |later: usize| {
+            let replies = Replies {
+                answered: last.iter().map(Done::answered).collect(),
+                earlier: earlier.iter().map(Done::answered).collect(),
+                request: Some(self.question.as_str()).filter(|text| !text.trim().is_empty()),
+                later,
+                without_status,
+                ..Replies::default()
+            };
+            prepared.setup.wording().replies(&replies).map_err(|error| Fault::internal(error.to_string()))
         };
         let others = if others.is_empty() { Value::Null } else { Value::Array(others) };
-        let message = |replies: &Replies<'_>| {
-            let text = prepared.setup.wording().replies(replies).map_err(|error| Fault::internal(error.to_string()))?;
-            Ok::<_, Fault>(json!({"role": "user", "content": join(Value::String(text), others.clone())}))
-        };
-        let told = message(&replies)?;
-        replies.later = 0;
-        self.last = Some(if is_last { message(&replies)? } else { Value::Null });
+        let message = |text: &str| json!({"role": "user", "content": join(text.into(), others.clone())});
+        let told = message(&prepared.told.text(key, || replies(1))?);
+        let newest = if is_newest { Some(message(&replies(0)?)) } else { None };
+        (self.newest, self.after_results, self.before) = (newest, true, key);
         self.rendered.push(told);
         Ok(())
+    }
+
+    /// The hash of what a message becomes that is made of this, behind all that was before.
+    fn key(&self, of: impl Hash) -> [u64; 2] {
+        self.prepared.told.hash((self.prepared.identity, self.before, of))
+    }
+}
+
+/// Whether no answer of the model's is among the messages that follow.
+fn is_newest(messages: &VecDeque<(usize, Value)>) -> bool {
+    messages.iter().all(|(_, message)| message["role"] != "assistant")
+}
+
+/// A content that begins with `told`, with more behind that: what is said for now stays last.
+fn join_before(told: &Value, newest: Value, more: Value) -> Value {
+    match (told.as_str(), newest.as_str(), more.as_str()) {
+        (Some(told), Some(text), Some(more)) if text.starts_with(told) => {
+            format!("{told}\n\n{more}{}", &text[told.len()..]).into()
+        }
+        _ => join(newest, more),
     }
 }
 

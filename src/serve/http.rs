@@ -362,14 +362,14 @@ async fn answered(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target
             };
         }
         drop(body);
-        let served = shared.served(&request.model).await;
-        let request = request.served_by(served);
+        let request = shared.known(request).await;
         let (model, stream) = (request.model.clone(), request.stream);
         let span = spans::requested_turn(&model, &shared.upstream.traced(&parts.headers));
         let (state, headers, seen) = (shared.clone(), parts.headers.clone(), watch.clone());
         let within = span.clone();
         let made = move || driver(&state, request, &headers, seen.as_ref(), span);
         let driver = apart(&shared, length, within, made).await?.map_err(placed)?;
+        line.iter().for_each(|line| line.lists(driver.cut()));
         writer.begin(&model, driver.prompt_tokens());
         let running = Running::new(shared.clone(), driver, watch.clone(), line);
         let answer = match stream {
@@ -407,8 +407,7 @@ async fn counted(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target,
         let (request, places, _) = apart(&shared, length, Span::none(), read).await??;
         let placed = |fault| places.translate(shape, fault);
         line_of(&parts, &shared, &request.model);
-        let served = shared.served(&request.model).await;
-        let request = request.served_by(served);
+        let request = shared.known(request).await;
         let (state, headers) = (shared.clone(), parts.headers.clone());
         let made = move || driver(&state, request, &headers, None, Span::none());
         let driver = apart(&shared, length, Span::none(), made).await?.map_err(placed)?;

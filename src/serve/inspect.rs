@@ -21,6 +21,7 @@ use std::time::{Duration, Instant, SystemTime};
 use serde_json::{Map, Value};
 
 use super::fault::Fault;
+use super::repeated::PromptCost;
 use crate::message::{Message, Role};
 use crate::model::Request;
 use crate::secrets::Secrets;
@@ -81,6 +82,8 @@ pub struct Inspected {
     pub calls: u32,
     /// Calls so far that must not run.
     pub rejections: u32,
+    /// What the prompts of those requests took, once it is over.
+    pub prompt: PromptCost,
     /// How long it took; `None` while it goes on.
     pub took: Option<Duration>,
     /// Bytes of the recording.
@@ -185,6 +188,7 @@ impl Requests {
             rounds: 0,
             calls: 0,
             rejections: 0,
+            prompt: PromptCost::default(),
             took: None,
             bytes: 0,
             is_cut: false,
@@ -285,6 +289,11 @@ impl Watch {
     fn recorder(&self, session: &Session) -> Recorder {
         let sink = || Sink { inspector: self.0.inspector.clone(), id: self.0.id };
         self.0.recorder.get_or_init(|| Recorder::with_secrets(sink(), session, self.0.secrets.clone())).clone()
+    }
+
+    /// What the prompts took.
+    pub(super) fn cost(&self, prompt: PromptCost) {
+        self.change(|about| about.prompt = prompt);
     }
 
     /// The answer begins with this status.

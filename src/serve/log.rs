@@ -8,6 +8,7 @@ use axum::response::Response;
 use futures::StreamExt;
 
 use super::fault::Fault;
+use super::repeated::PromptCost;
 use crate::constrain::Way;
 use crate::secrets::Secrets;
 
@@ -40,6 +41,10 @@ pub struct Served {
     /// The way to a call that was taken, where one but [`Way::Free`] is configured: the endpoint may
     /// not give what that needs.
     pub way: Option<Way>,
+    /// Tools whose description the prompt's listing does not hold whole, and all that it has.
+    pub cut_descriptions: (usize, usize),
+    /// What the prompts of those requests took, where they are made here.
+    pub prompt: PromptCost,
     /// How long it took, to the last byte.
     pub took: Duration,
 }
@@ -58,8 +63,20 @@ impl Line {
     /// A request for this route begins.
     pub(super) fn new(route: &'static str, log: Log) -> Self {
         let (model, status, code) = (String::new(), None, None);
-        let about =
-            Served { route, model, status, code, rounds: 0, calls: 0, own_calls: 0, way: None, took: Duration::ZERO };
+        let (prompt, took) = (PromptCost::default(), Duration::ZERO);
+        let about = Served {
+            route,
+            model,
+            status,
+            code,
+            rounds: 0,
+            calls: 0,
+            own_calls: 0,
+            way: None,
+            cut_descriptions: (0, 0),
+            prompt,
+            took,
+        };
         Line(Arc::new(Open { about: Mutex::new(about), since: Instant::now(), log }))
     }
 
@@ -70,6 +87,11 @@ impl Line {
     /// This model is asked.
     pub(super) fn asks(&self, model: &str, secrets: &Secrets) {
         self.about().model = secrets.hide(model).chars().take(MODEL).collect();
+    }
+
+    /// The prompt lists tools, of whose descriptions it cut some.
+    pub(super) fn lists(&self, cut_descriptions: (usize, usize)) {
+        self.about().cut_descriptions = cut_descriptions;
     }
 
     /// It is answered with this status; refused with this code.
@@ -91,9 +113,10 @@ impl Line {
         (about.rounds, about.calls, about.own_calls) = (rounds, calls, own_calls);
     }
 
-    /// The way to a call that was taken.
-    pub(super) fn came(&self, way: Option<Way>) {
-        self.about().way = way;
+    /// The way to a call that was taken, and what the prompts took.
+    pub(super) fn came(&self, way: Option<Way>, prompt: PromptCost) {
+        let mut about = self.about();
+        (about.way, about.prompt) = (way, prompt);
     }
 
     /// The same answer; the request is over with it.

@@ -151,8 +151,9 @@ fn take(mut message: Value, place: &str, messages: &mut Vec<Value>) -> Result<()
     if parts.is_empty() && calls.is_empty() {
         return Ok(());
     }
-    // Most endpoints take a text where there is nothing else.
-    let is_text = parts.iter().all(|part| part["type"] == "text");
+    // Most endpoints take a text where there is nothing else. Which of several texts of a user are
+    // the person's own words is still to be told.
+    let is_text = parts.iter().all(|part| part["type"] == "text") && (role != "user" || parts.len() == 1);
     let content = match is_text {
         true => Value::String(parts.iter().filter_map(|part| part["text"].as_str()).collect::<Vec<_>>().join("\n\n")),
         false => Value::Array(parts),

@@ -4,6 +4,8 @@
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::repeated::PromptCost;
+
 /// The routes that are counted.
 const ROUTES: [&str; 9] = [
     "chat_completions",
@@ -28,6 +30,10 @@ pub(super) struct Metrics {
     rounds: AtomicU64,
     calls: AtomicU64,
     failed: AtomicU64,
+    prompt_bytes: AtomicU64,
+    repeated_bytes: AtomicU64,
+    prompt_tokens: AtomicU64,
+    cached_tokens: AtomicU64,
 }
 
 impl Metrics {
@@ -44,11 +50,19 @@ impl Metrics {
     }
 
     /// It is over, after so many rounds, with so many calls for the client.
-    pub(super) fn ended(&self, rounds: u32, calls: u64, failed: bool) {
+    pub(super) fn ended(&self, rounds: u32, calls: u64, failed: bool, prompt: PromptCost) {
         self.active.fetch_sub(1, Ordering::Relaxed);
         self.rounds.fetch_add(rounds.into(), Ordering::Relaxed);
         self.calls.fetch_add(calls, Ordering::Relaxed);
         self.failed.fetch_add(failed.into(), Ordering::Relaxed);
+        for (counter, more) in [
+            (&self.prompt_bytes, prompt.bytes),
+            (&self.repeated_bytes, prompt.repeated),
+            (&self.prompt_tokens, prompt.tokens),
+            (&self.cached_tokens, prompt.cached_tokens.unwrap_or(0)),
+        ] {
+            counter.fetch_add(more, Ordering::Relaxed);
+        }
     }
 
     /// The page.
@@ -71,6 +85,15 @@ impl Metrics {
             ("rounds_total", "counter", "Requests to the model, corrections included.", &self.rounds),
             ("tool_calls_total", "counter", "Calls that were handed to clients.", &self.calls),
             ("failed_answers_total", "counter", "Answers that ended with an error.", &self.failed),
+            ("prompt_bytes_total", "counter", "Bytes of all prompts.", &self.prompt_bytes),
+            (
+                "prompt_repeated_bytes_total",
+                "counter",
+                "Bytes with which an earlier prompt had begun as well.",
+                &self.repeated_bytes,
+            ),
+            ("prompt_tokens_total", "counter", "Tokens of all prompts.", &self.prompt_tokens),
+            ("cached_tokens_total", "counter", "Tokens that the endpoint says it had cached.", &self.cached_tokens),
         ] {
             head(&mut page, name, kind, help);
             let _ = writeln!(page, "toolgraft_{name} {}", value.load(Ordering::Relaxed));

@@ -12,6 +12,8 @@
 //!
 //! - `doors`: who may come in, with what.
 //! - `request`, `history`: what is asked; calls and results of the client's history as text.
+//! - `own_words`: what the person said, without what a client puts beside it.
+//! - `told`: what messages of a history became, found again by their hash.
 //! - `kept`: what rounds that a client did not see brought, until it comes back.
 //! - `seal`: identifiers that carry whose they are and what they stand behind.
 //! - `work`: what takes long, away from the threads that serve.
@@ -24,6 +26,7 @@
 //!   `gemini`: those that there are.
 //! - `http`, `listen`: the routes, and a server of its own.
 //! - `ready`: whether the endpoint answers.
+//! - `repeated`: how much of a request the endpoint got before.
 //! - `log`: what a log may say of a request.
 //! - `inspect`, `passed`: the last requests as recordings, where they are to be looked at.
 //!
@@ -70,9 +73,11 @@ mod messages;
 mod metrics;
 mod named;
 mod out;
+mod own_words;
 mod passed;
 mod prepared;
 mod ready;
+mod repeated;
 mod request;
 mod responses;
 mod roles;
@@ -81,12 +86,13 @@ mod seal;
 mod settings;
 mod shape;
 mod shared;
+mod told;
 mod upstream;
 mod way;
 mod work;
 
 pub use adapter::{Adapter, Piece, Refusal};
-pub use answer::ROUNDS_HEADER;
+pub use answer::{ROUNDS_HEADER, USAGE_HEADER};
 pub use config::{Config, DRAIN, KEEP_ALIVE, MAX_BODY, MAX_OWN_CALLS, READ_TIMEOUT};
 pub use exchange::SHOWN_RESULT;
 pub use http::router;
@@ -95,4 +101,5 @@ pub use kept::{KEPT_BYTES, KEPT_FOR};
 pub use listen::{ServeError, Server};
 pub use log::Served;
 pub use prepared::{CACHED_BYTES, CACHED_LISTS};
+pub use repeated::PromptCost;
 pub use settings::ModelSettings;

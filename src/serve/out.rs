@@ -54,8 +54,10 @@ impl Part {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Finish {
     pub(super) reason: FinishReason,
-    /// Sum over the rounds.
+    /// Of the round whose answer is delivered: what a client's context holds.
     pub(super) usage: Usage,
+    /// Sum over the rounds.
+    pub(super) total: Usage,
     /// Requests that were sent to the endpoint.
     pub(super) rounds: u32,
     /// The model refused to answer.

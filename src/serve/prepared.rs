@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::config::Config;
 use super::fault::Fault;
 use super::named::Named;
+use super::told::Told;
 use super::way::Way;
 use crate::dialect::{Dialect, DialectSet, Profile, SystemPlacement};
 use crate::tools::{Catalog, Decision, DefaultDecision, Policy, Server, Tool, ToolChoice, ToolsMode};
@@ -48,6 +49,11 @@ pub(super) struct Prepared {
     pub(super) choice: ToolChoice,
     /// What the client calls its tools.
     pub(super) named: Named,
+    /// Tools whose description the listing does not hold, of how many.
+    pub(super) cut: (usize, usize),
+    /// What messages became, and the hash of all that this depends on beside them.
+    pub(super) told: Arc<Told>,
+    pub(super) identity: [u64; 2],
 }
 
 /// What a list of tools is prepared for.
@@ -110,10 +116,16 @@ impl Prepared {
         };
         let wording = PromptWording::new(catalog.clone(), &options, &turn)
             .map_err(|error| Fault::field("tools", format!("the tools cannot be described: {error}")))?;
+        let cut = wording.cut_descriptions().unwrap_or(0);
+        let cut = (cut, catalog.offered().count());
         let wording = match profile.system {
             SystemPlacement::User => wording.with_examples_in_text(),
             _ => wording,
         };
+        let told = config.told.clone();
+        let tools: Vec<_> = catalog.tools().map(|tool| (&tool.server, &tool.name, &tool.input_schema)).collect();
+        let templates = format!("{:?}", options.templates);
+        let identity = told.hash((wanted.way, tools, templates, options.lang, options.result_bytes));
         let is_heavy = catalog.tools().filter_map(|tool| tool.input_schema.as_ref()).any(takes_long);
         let described = |tool: &Tool| tool.description.as_ref().map_or(0, String::len) + size_of::<Tool>();
         let read_bytes =
@@ -136,6 +148,9 @@ impl Prepared {
             hold_bytes: config.hold_bytes,
             choice: wanted.choice.clone(),
             named: wanted.named.clone(),
+            cut,
+            told,
+            identity,
         })
     }
 

@@ -19,11 +19,15 @@ use super::prepared::{Cache, Key, Prepared, Wanted};
 use super::shape::Shape;
 use super::way::Way;
 use crate::model::ModelInfo;
-use crate::tools::{Tool, ToolChoice};
+use crate::tools::{Tool, ToolChoice, matches};
 use crate::validate::OutputSchema;
 
 /// What a model's name ends in that has the toolbox's tools.
 pub(super) const WITH_TOOLS: &str = "+tools";
+
+/// Bytes of a list of tools above which the model's context is asked for: half of the smallest that
+/// servers give, 2,048 tokens, by four bytes a token.
+const LONG_LIST: usize = 4_096;
 
 /// Fields that are ours: they mean nothing to the endpoint once the prompt teaches the tools.
 const OURS: [&str; 12] = [
@@ -54,6 +58,8 @@ pub(super) struct ChatRequest {
     tools_text: Option<String>,
     /// The model that the endpoint has for the name, where that tells more than the name.
     served: Option<ModelInfo>,
+    /// Tokens of its context, where the list of tools is long enough for that to count.
+    context: Option<usize>,
 }
 
 impl ChatRequest {
@@ -73,7 +79,7 @@ impl ChatRequest {
         };
         let stream = flag(&body, "stream")?.unwrap_or(false);
         let with_tools = with_tools && config.toolbox.is_some();
-        Ok(ChatRequest { with_tools, tools_text: None, served: None, model, stream, body })
+        Ok(ChatRequest { with_tools, tools_text: None, served: None, context: None, model, stream, body })
     }
 
     /// The same request with tools that are written so.
@@ -84,6 +90,20 @@ impl ChatRequest {
     /// The same request to a model of which the endpoint says this.
     pub(super) fn served_by(self, served: Option<ModelInfo>) -> Self {
         ChatRequest { served, ..self }
+    }
+
+    /// The same request to a model with a context of so many tokens.
+    pub(super) fn within(self, context: Option<usize>) -> Self {
+        ChatRequest { context, ..self }
+    }
+
+    /// Whether the list of tools may take much of a context.
+    pub(super) fn lists_much(&self) -> bool {
+        let length = match &self.tools_text {
+            Some(text) => text.len(),
+            None => self.body.get("tools").map_or(0, |tools| tools.to_string().len()),
+        };
+        self.with_tools || length > LONG_LIST
     }
 
     /// Whether the request can go to the endpoint as it came.
@@ -108,7 +128,7 @@ impl ChatRequest {
         let max_calls = (flag(&self.body, "parallel_tool_calls")? == Some(false)).then_some(1);
         let served = self.served.as_ref();
         let profile = config.profile_of(served.map_or(&self.model, |served| &served.id));
-        let way = Way::of(config, &self.model, served, profile);
+        let way = Way::of(config, &self.model, served, profile).within(self.context);
         let key = Key {
             way,
             tools: match &self.tools_text {
@@ -121,7 +141,7 @@ impl ChatRequest {
         };
         // Tools that were read once and are the same are not read again.
         let prepared = cache.get(key, own, |own| {
-            let (mut tools, named) = self.tools()?;
+            let (mut tools, named) = self.tools(&config.without)?;
             let choice = self.choice(&mut tools, &named)?;
             Prepared::new(config, &Wanted { profile, way, tools, named, own, choice, max_calls, ways: cache.ways() })
         })?;
@@ -134,7 +154,7 @@ impl ChatRequest {
         };
         check_arguments(&messages)?;
         let may_be = prepared.watches() && kept.may_be_untrusted(&messages);
-        let Rendered { messages, last, results, question, answered, untrusted } =
+        let Rendered { messages, last, results, question, said, answered, untrusted } =
             history::render(messages, &prepared, &kept)?;
         let untrusted = untrusted || may_be;
         OURS.iter().for_each(|field| {
@@ -144,7 +164,20 @@ impl ChatRequest {
         self.body.retain(|_, value| !value.is_null());
         Ok((
             prepared,
-            Asked { body: self.body, messages, last, results, question, answered, max_tokens, output, untrusted, kept },
+            Asked {
+                body: self.body,
+                messages,
+                last,
+                results,
+                question,
+                said,
+                answered,
+                max_tokens,
+                output,
+                untrusted,
+                kept,
+                context: self.context,
+            },
         ))
     }
 
@@ -172,7 +205,7 @@ impl ChatRequest {
     }
 
     /// The tools by the names that the prompt has for them, and their own names.
-    fn tools(&self) -> Result<(Vec<Tool>, Named), Fault> {
+    fn tools(&self, without: &[String]) -> Result<(Vec<Tool>, Named), Fault> {
         let read =
             match (self.body.get("tools"), &self.tools_text) {
                 (None, Some(text)) => Some(serde_json::from_str::<Value>(text).map_err(|error| {
@@ -191,6 +224,9 @@ impl ChatRequest {
         let mut taken: HashSet<String> = HashSet::new();
         for (at, item) in list.iter().enumerate() {
             let tool = tool(at, item)?;
+            if without.iter().any(|glob| matches(glob, None, &tool.name)) {
+                continue;
+            }
             match names.get(&tool.name) {
                 None => {
                     names.insert(tool.name.clone(), at);
@@ -204,6 +240,8 @@ impl ChatRequest {
                 }
             }
         }
+        // The prompt is the same whatever order they come in.
+        tools.sort_by(|one, other| one.name.cmp(&other.name));
         for tool in &mut tools {
             let is_taken = |name: &str| taken.contains(name) || name != tool.name && names.contains_key(name);
             tool.name = named.add(&tool.name, is_taken);

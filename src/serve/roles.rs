@@ -71,7 +71,7 @@ fn flatten(message: &mut Map<String, Value>) {
     let Some(parts) = content.as_array() else { return };
     let texts: Option<Vec<&str>> = parts.iter().map(|part| part["text"].as_str()).collect();
     if let Some(texts) = texts {
-        *content = Value::String(texts.join("\n"));
+        *content = Value::String(texts.join("\n\n"));
     }
 }
 
@@ -134,7 +134,7 @@ mod tests {
             ),
             (&[said("user", "q"), said("assistant", ""), said("user", "r")], &[("system", "OWN"), ("user", "q\n\nr")]),
             (&[said("user", Value::Null), said("user", "q")], &[("system", "OWN"), ("user", "q")]),
-            (&[said("user", parts)], &[("system", "OWN"), ("user", "a\nb")]),
+            (&[said("user", parts)], &[("system", "OWN"), ("user", "a\n\nb")]),
             (&[said("user", "q"), said("assistant", "a")], &[("system", "OWN"), ("user", "q"), ("assistant", "a")]),
         ];
         for (history, expected) in histories {

@@ -8,10 +8,12 @@ use super::kept::Store;
 use super::metrics::Metrics;
 use super::prepared::Cache;
 use super::ready::Ready;
+use super::repeated::Beginnings;
+use super::request::ChatRequest;
 use super::upstream::Upstream;
 use super::way::Way;
 use super::work::Work;
-use crate::model::{ClientError, ModelInfo};
+use crate::model::{ClientError, Model, ModelInfo};
 
 /// What the requests share.
 pub(super) struct Shared {
@@ -19,6 +21,7 @@ pub(super) struct Shared {
     pub(super) upstream: Upstream,
     pub(super) cache: Cache,
     pub(super) kept: Arc<Store>,
+    pub(super) beginnings: Arc<Beginnings>,
     pub(super) work: Work,
     pub(super) metrics: Metrics,
     pub(super) ready: Ready,
@@ -30,6 +33,7 @@ impl Shared {
         let upstream = Upstream::new(&config)?;
         Ok(Arc::new(Shared {
             kept: Store::new(config.instance_key.as_deref()),
+            beginnings: Arc::default(),
             work: Work::default(),
             config,
             upstream,
@@ -40,9 +44,19 @@ impl Shared {
         }))
     }
 
+    /// The request with what is known of its model.
+    pub(super) async fn known(&self, request: ChatRequest) -> ChatRequest {
+        let served = self.served(&request.model).await;
+        let context = match request.lists_much() {
+            true => self.upstream.model.context_window(Some(&request.model)).await,
+            false => None,
+        };
+        request.served_by(served).within(context.map(|window| window.tokens))
+    }
+
     /// The endpoint's model of this name, or the one that it has whatever it is called, where the
     /// name leaves open how the model is asked.
-    pub(super) async fn served(&self, model: &str) -> Option<ModelInfo> {
+    async fn served(&self, model: &str) -> Option<ModelInfo> {
         match Way::depends_on_size(&self.config, model) {
             true => self.upstream.model.listed_model(model).await,
             false => None,

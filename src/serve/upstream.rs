@@ -200,7 +200,7 @@ fn silent(idle: Duration) -> Fault {
 }
 
 fn not_sent(error: &reqwest::Error) -> Fault {
-    if error.is_connect() && is_untrusted(&crate::cause::chain(error)) {
+    if error.is_connect() && is_untrusted(&crate::Cause::chain(error)) {
         let message = "the endpoint's certificate is not trusted: SSL_CERT_FILE can name a file of those to trust";
         return Fault::upstream(502, message).with_code("upstream_untrusted");
     }

@@ -20,7 +20,13 @@ pub(super) struct Way {
     pub(super) calls: CallWay,
     /// The bits of the threshold for that.
     pub(super) threshold: Option<u64>,
+    /// Tokens that the list of tools may take.
+    pub(super) tool_budget: Option<usize>,
 }
+
+/// The share of the context that the list of tools may take, where nobody says how much: one of so
+/// many parts.
+const LISTING_PART: usize = 2;
 
 impl Way {
     /// Whether the name of the model leaves open how large it is, and its style depends on that.
@@ -44,7 +50,13 @@ impl Way {
             constrain: own.constrain.unwrap_or(config.constrain),
             calls: own.way.unwrap_or(config.way),
             threshold: own.call_threshold.or(config.call_threshold).map(f64::to_bits),
+            tool_budget: config.prompt.tool_budget,
         }
+    }
+
+    /// The same for a model with a context of so many tokens.
+    pub(super) fn within(self, context: Option<usize>) -> Self {
+        Way { tool_budget: self.tool_budget.or(context.map(|tokens| tokens / LISTING_PART)), ..self }
     }
 
     /// The options of the prompt, with what of them is the same for all models.
@@ -53,6 +65,7 @@ impl Way {
             dialect: self.dialect,
             style: self.style,
             listing: self.listing,
+            tool_budget: self.tool_budget,
             lang: profile.lang,
             ..config.prompt.clone()
         }

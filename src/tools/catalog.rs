@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::message::setters;
-use crate::tools::{DESCRIBE_TOOL, Resource, ResourceTemplate, Tool};
+use crate::tools::{DESCRIBE_TOOL, FIND_TOOL, Resource, ResourceTemplate, Search, Tool};
 
 mod names;
 
@@ -62,8 +63,11 @@ pub struct Catalog {
     servers: Vec<Server>,
     /// Tool name → places (server, tool), in order.
     by_name: HashMap<String, Vec<(usize, usize)>>,
-    /// The built-in tool that describes the others, if there is one.
-    describe: Option<(usize, usize)>,
+    /// The place among the servers of the built-in tools, if there are any: the one that
+    /// describes the others, and behind it the one that finds them.
+    built_in: Option<usize>,
+    /// Made when first asked for.
+    search: OnceLock<Arc<Search>>,
 }
 
 /// A tool that was found.
@@ -139,12 +143,10 @@ impl Catalog {
     /// or that has the built-in tool already, stays as it is.
     #[must_use]
     pub fn with_describe_tool(self) -> Self {
-        if self.by_name.is_empty() || self.describe.is_some() {
+        if self.by_name.is_empty() || self.built_in.is_some() {
             return self;
         }
-        let others = (2..).map(|n| format!("{DESCRIBE_TOOL}_{n}"));
-        let mut names = [DESCRIBE_TOOL.to_owned(), "describe_listed_tool".to_owned()].into_iter().chain(others);
-        let name = names.find(|name| !self.knows(name)).expect("the numbers do not end");
+        let name = self.free_name(DESCRIBE_TOOL, "describe_listed_tool");
         let tool = Tool::new(name)
             .with_description("Gives the parameters and the whole description of a listed tool.")
             .with_schema(json!({
@@ -152,27 +154,75 @@ impl Catalog {
                 "properties": {"tool": {"type": "string", "description": "The tool's name, as listed, or words for what it has to do."}},
                 "required": ["tool"],
             }));
-        let place = (self.servers.len(), 0);
-        let built_in = Server { tools: vec![tool], ..Server::default() };
+        self.with_built_in(vec![tool])
+    }
+
+    /// The catalog with both built-in tools: that of [`with_describe_tool`](Self::with_describe_tool),
+    /// and one that finds tools by what they do, for a prompt that does not list them all. It is
+    /// called [`FIND_TOOL`], unless a tool has that name.
+    #[must_use]
+    pub fn with_find_tool(self) -> Self {
+        if self.by_name.is_empty() || self.find_tool().is_some() {
+            return self;
+        }
+        let name = self.free_name(FIND_TOOL, "find_further_tool");
+        let tool = Tool::new(name)
+            .with_description("Finds tools that are not listed, and gives their parameters and descriptions.")
+            .with_schema(json!({
+                "type": "object",
+                "properties": {"query": {"type": "string", "description": "What the tool has to do, in a few words."}},
+                "required": ["query"],
+            }));
+        let catalog = self.with_describe_tool();
+        let describe = catalog.describe_tool().cloned();
+        catalog.with_built_in(describe.into_iter().chain([tool]).collect())
+    }
+
+    /// A name that no tool has: the first that is free.
+    fn free_name(&self, name: &str, other: &str) -> String {
+        let others = (2..).map(|n| format!("{name}_{n}"));
+        let mut names = [name.to_owned(), other.to_owned()].into_iter().chain(others);
+        names.find(|name| !self.knows(name)).expect("the numbers do not end")
+    }
+
+    fn with_built_in(mut self, tools: Vec<Tool>) -> Self {
+        self.servers.truncate(self.built_in.unwrap_or(usize::MAX));
+        let place = self.servers.len();
+        let built_in = Server { tools, ..Server::default() };
         let mut catalog = Catalog::new(self.servers.into_iter().chain([built_in]));
-        catalog.describe = Some(place);
+        catalog.built_in = Some(place);
         catalog
     }
 
     /// The built-in tool of [`with_describe_tool`](Catalog::with_describe_tool), if it is there.
     pub fn describe_tool(&self) -> Option<&Tool> {
-        self.describe.map(|place| self.at(place))
+        self.servers.get(self.built_in?)?.tools.first()
     }
 
-    /// Whether a call means the built-in tool.
-    pub fn is_describe_tool(&self, server: Option<&str>, tool: &str) -> bool {
-        self.describe_tool().is_some_and(|own| server.is_none() && own.name == tool)
+    /// The built-in tool of [`with_find_tool`](Catalog::with_find_tool), if it is there.
+    pub fn find_tool(&self) -> Option<&Tool> {
+        self.servers.get(self.built_in?)?.tools.get(1)
     }
 
-    /// The tools that servers offer, server by server: all but the built-in one.
+    /// Whether a call means a built-in tool.
+    pub fn is_built_in(&self, server: Option<&str>, tool: &str) -> bool {
+        let own = self.built_in.map_or(&[][..], |place| &self.servers[place].tools);
+        server.is_none() && own.iter().any(|own| own.name == tool)
+    }
+
+    /// What servers offer: all but the built-in tools.
+    pub(crate) fn offering(&self) -> &[Server] {
+        &self.servers[..self.built_in.unwrap_or(self.servers.len())]
+    }
+
+    /// The tools that servers offer, server by server: all but the built-in ones.
     pub fn offered(&self) -> impl Iterator<Item = &Tool> {
-        let built_in = self.describe_tool();
-        self.tools().filter(move |tool| !built_in.is_some_and(|own| std::ptr::eq(own, *tool)))
+        self.offering().iter().flat_map(|server| &server.tools)
+    }
+
+    /// An index over the tools that servers offer, made when first asked for.
+    pub fn search(&self) -> &Search {
+        self.search.get_or_init(|| Arc::new(Search::new(self)))
     }
 
     fn at(&self, (server, tool): (usize, usize)) -> &Tool {
@@ -200,7 +250,7 @@ impl Catalog {
             .map(|(server, _)| &self.servers[*server])
     }
 
-    /// All tools, server by server, the built-in one at the end.
+    /// All tools, server by server, the built-in ones at the end.
     pub fn tools(&self) -> impl Iterator<Item = &Tool> {
         self.servers.iter().flat_map(|s| &s.tools)
     }
@@ -230,7 +280,7 @@ impl Catalog {
     }
 
     /// The tool of a call: the exact pair; else, where the server is missing or
-    /// unknown, the one tool of that name. The built-in tool is meant whatever
+    /// unknown, the one tool of that name. A built-in tool is meant whatever
     /// the server. For a name as a model wrote it see [`resolve`](Catalog::resolve):
     /// policies and toolboxes go by names that are exact.
     ///
@@ -244,7 +294,7 @@ impl Catalog {
         }
         let unknown_server = server.is_none_or(|name| self.server(name).is_none());
         match places {
-            [place] if unknown_server || self.describe == Some(*place) => {
+            [place] if unknown_server || self.built_in == Some(place.0) => {
                 Ok(Found { tool: at(place), server_resolved: true, name_matched: false })
             }
             _ => {
@@ -444,7 +494,7 @@ mod tests {
             let found = catalog.find(server, DESCRIBE_TOOL).unwrap();
             assert_eq!((found.tool.server.as_deref(), found.server_resolved), (None, server.is_some()));
         }
-        assert!(catalog.is_describe_tool(None, DESCRIBE_TOOL) && !catalog.is_describe_tool(None, "search"));
+        assert!(catalog.is_built_in(None, DESCRIBE_TOOL) && !catalog.is_built_in(None, "search"));
         assert_eq!(catalog.find(None, "describe_tol").unwrap_err().nearest, [DESCRIBE_TOOL]);
         assert_eq!((catalog.tools().count(), catalog.offered().count()), (4, 3));
         assert_eq!(catalog.clone().with_describe_tool().servers(), catalog.servers());
@@ -455,12 +505,12 @@ mod tests {
     fn a_servers_tool_of_the_built_in_name_keeps_it() {
         let own = Catalog::from_tools([Tool::new(DESCRIBE_TOOL).with_server("s")]).with_describe_tool();
         assert_eq!(own.find(None, DESCRIBE_TOOL).unwrap().tool.server.as_deref(), Some("s"));
-        assert!(!own.is_describe_tool(Some("s"), DESCRIBE_TOOL) && !own.is_describe_tool(None, DESCRIBE_TOOL));
+        assert!(!own.is_built_in(Some("s"), DESCRIBE_TOOL) && !own.is_built_in(None, DESCRIBE_TOOL));
         assert_eq!(own.describe_tool().unwrap().name, "describe_listed_tool");
         let loose = Catalog::from_tools([Tool::new(DESCRIBE_TOOL), Tool::new("describe_listed_tool")]);
         let loose = loose.with_describe_tool();
         assert_eq!(loose.describe_tool().unwrap().name, "describe_tool_2");
-        assert!(!loose.is_describe_tool(None, DESCRIBE_TOOL));
+        assert!(!loose.is_built_in(None, DESCRIBE_TOOL));
     }
 
     #[test]

@@ -32,11 +32,12 @@ pub use catalog::{Found, MAX_NEAREST, NotFound, Server};
 pub(crate) use policy::Policy;
 #[cfg(feature = "agent")]
 pub use policy::{AmbiguousPattern, Decision, DefaultDecision, exact_pattern, matches, server_pattern, wants_approval};
-pub use search::Search;
+pub(crate) use search::{FOUND, LIKELIEST};
+pub use search::{Said, Search};
 pub(crate) use tool::Tool;
 #[cfg(feature = "validate")]
 pub(crate) use tool::example_value;
 pub use tool::{
-    ACCESS_RESOURCE, Annotations, DESCRIBE_TOOL, Definition, Parameter, Resource, ResourceTemplate, ToolChoice,
-    ToolExample, ToolsMode,
+    ACCESS_RESOURCE, Annotations, DESCRIBE_TOOL, Definition, FIND_TOOL, Parameter, Resource, ResourceTemplate,
+    ToolChoice, ToolExample, ToolsMode,
 };

@@ -94,11 +94,16 @@ pub use wording::{ModelNote, Wording, WordingError};
 use act::Act;
 use ask::Ask;
 #[cfg(feature = "serve")]
+pub(crate) use ask::cut_to;
+#[cfg(feature = "serve")]
 pub(crate) use decide::KnownWays;
 use decide::{Asking, Decide, Verdict, first};
 #[cfg(feature = "serve")]
 pub(crate) use read::may_be_meant;
 use read::{Kept, Message, Next, Read};
+pub(crate) use shared::Client;
+#[cfg(feature = "serve")]
+pub(crate) use shared::SaidBefore;
 use shared::{Mending, Shared};
 use warning::CallerWarning;
 
@@ -148,18 +153,26 @@ impl Turn {
         granted: Granted,
         output: Option<Arc<OutputSchema>>,
     ) -> Result<Self, TurnError> {
-        Turn::of_model(setup, conversation, granted, output, (None, false))
+        Turn::begin(setup, conversation, granted, output, Client::default())
     }
 
-    /// As [`with_output`](Turn::with_output), for the model that the endpoint knows by this name:
-    /// what is learned of the endpoint is learned for that. `is_free` leaves it to the model whether
-    /// it calls, whatever way is configured.
-    pub(crate) fn of_model(
+    /// As [`with_output`](Turn::with_output), for a client with a history of its own.
+    #[cfg(feature = "serve")]
+    pub(crate) fn of_client(
+        setup: Arc<Setup>,
+        conversation: Conversation,
+        output: Option<Arc<OutputSchema>>,
+        client: Client,
+    ) -> Result<Self, TurnError> {
+        Turn::begin(setup, conversation, Granted::default(), output, client)
+    }
+
+    fn begin(
         setup: Arc<Setup>,
         conversation: Conversation,
         granted: Granted,
         output: Option<Arc<OutputSchema>>,
-        (endpoint_model, is_free): (Option<String>, bool),
+        client: Client,
     ) -> Result<Self, TurnError> {
         let resumed = conversation.pending().next().is_some();
         if !resumed && !conversation.awaits_model() {
@@ -171,7 +184,12 @@ impl Turn {
             ask,
             decide: Decide::new(),
             act: Act::new(granted),
-            shared: Shared { endpoint_model, is_free, ..Shared::new(setup, conversation, output) },
+            shared: Shared {
+                endpoint_model: client.model,
+                is_free: client.is_free,
+                said_before: client.said,
+                ..Shared::new(setup, conversation, output)
+            },
             state: State::Streaming,
             suspending: false,
             retooled: false,
@@ -456,7 +474,7 @@ impl Turn {
         let calls = message.good_calls().filter(|calls| !calls.is_empty());
         let apart = self.ask.wording(&self.shared).system_apart(&self.shared.choice);
         let (Some(calls), Some((_, examples))) = (calls, apart) else { return false };
-        let said = self.shared.said();
+        let said = self.shared.words();
         calls.iter().all(|call| {
             let spelled = self.shared.setup.natives.spelled(call);
             let examples = examples.iter().map(|example| example.call.as_str());

@@ -146,7 +146,7 @@ fn texts_of<'c>(conversation: &'c Conversation, at: usize, setup: &Setup) -> Vec
             let call = message.take(1).flat_map(|message| message.calls()).find(|call| call.id == *id);
             // What the built-in tool says is ours.
             let is_ours =
-                call.is_some_and(|call| setup.catalog.is_describe_tool(call.call.server.as_deref(), &call.call.tool));
+                call.is_some_and(|call| setup.catalog.is_built_in(call.call.server.as_deref(), &call.call.tool));
             if is_ours { Vec::new() } else { vec![outcome.said()] }
         }
         Entry::Assistant(_) | Entry::Note { .. } => Vec::new(),

@@ -15,7 +15,9 @@ use crate::constrain::Constrained;
 use crate::conversation::{Conversation, Entry};
 use crate::event::RejectedKind;
 use crate::outcome::{Outcome, Status};
-use crate::tools::ToolChoice;
+#[cfg(feature = "serve")]
+use crate::tools::Tool;
+use crate::tools::{Said, ToolChoice};
 use crate::validate::OutputSchema;
 
 /// What a round mends whose form can be held.
@@ -25,6 +27,39 @@ pub(super) enum Mending {
     Calls,
     /// An answer that does not match its schema.
     Output,
+}
+
+/// What somebody brings to a turn who has a history of his own.
+#[derive(Debug, Default)]
+pub(crate) struct Client {
+    /// The model as the endpoint knows it: what is learned of the endpoint is learned for that.
+    pub(crate) model: Option<String>,
+    /// Whether it calls is left to the model, whatever way is configured.
+    pub(crate) is_free: bool,
+    /// What was said in the history, the oldest first.
+    pub(crate) said: Vec<SaidBefore>,
+}
+
+/// What was said before the conversation, as far as it tells which tools are meant.
+#[derive(Debug)]
+#[cfg_attr(not(feature = "serve"), expect(dead_code, reason = "only its clients have a history of their own"))]
+pub(crate) enum SaidBefore {
+    Question(String),
+    Called { server: Option<String>, tool: String },
+}
+
+impl SaidBefore {
+    #[cfg(feature = "serve")]
+    pub(crate) fn called(tool: &Tool) -> Self {
+        SaidBefore::Called { server: tool.server.clone(), tool: tool.name.clone() }
+    }
+
+    fn as_said(&self) -> Said<'_> {
+        match self {
+            SaidBefore::Question(text) => Said::Question(text),
+            SaidBefore::Called { server, tool } => Said::Called { server: server.as_deref(), tool },
+        }
+    }
 }
 
 /// What the stages of a turn share.
@@ -44,6 +79,8 @@ pub(super) struct Shared {
     pub(super) asking: Asking,
     /// The model as the endpoint names it, where whoever drives the turn names it.
     pub(super) endpoint_model: Option<String>,
+    /// What was said before the conversation.
+    pub(super) said_before: Vec<SaidBefore>,
     /// Whether it calls is left to the model; in the round that is asked for next, or always.
     pub(super) is_free: bool,
     pub(super) next_is_free: bool,
@@ -77,6 +114,7 @@ impl Shared {
             mending: None,
             asking: Asking::default(),
             endpoint_model: None,
+            said_before: Vec::new(),
             is_free: false,
             next_is_free: false,
             held: None,
@@ -101,8 +139,21 @@ impl Shared {
         Ok(())
     }
 
-    /// What the person and the tools said in the conversation.
-    pub(super) fn said(&self) -> String {
+    /// What was said so far, as far as it tells which tools are meant.
+    pub(super) fn said(&self) -> Vec<Said<'_>> {
+        let entries = self.conversation.entries().iter().flat_map(|entry| match entry {
+            Entry::User(user) => vec![Said::Question(&user.text)],
+            Entry::Assistant(message) => {
+                let calls = message.calls().map(|made| &made.call);
+                calls.map(|call| Said::Called { server: call.server.as_deref(), tool: &call.tool }).collect()
+            }
+            Entry::Outcome { .. } | Entry::Note { .. } => Vec::new(),
+        });
+        self.said_before.iter().map(SaidBefore::as_said).chain(entries).collect()
+    }
+
+    /// The words of the person and the tools in the conversation.
+    pub(super) fn words(&self) -> String {
         let texts = self.conversation.entries().iter().filter_map(|entry| match entry {
             Entry::User(user) => Some(user.text.as_str()),
             _ => None,
@@ -154,7 +205,7 @@ impl Shared {
             let (server, tool) = (answered.call.server.as_deref(), answered.call.tool.as_str());
             answered.outcome.status != Status::Cancelled
                 && self.choice.admits(server, tool)
-                && !self.setup.catalog.is_describe_tool(server, tool)
+                && !self.setup.catalog.is_built_in(server, tool)
         })
     }
 }

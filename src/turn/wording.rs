@@ -7,7 +7,7 @@ use crate::conversation::Replies;
 use crate::dialect::Dialect;
 use crate::outcome::Outcome;
 use crate::prompt::Example;
-use crate::tools::{Catalog, ToolChoice};
+use crate::tools::{Catalog, FOUND, Said, ToolChoice};
 use crate::validate::OutputSchema;
 
 /// The words of a turn. The turn decides what is said, a wording says it in the
@@ -51,6 +51,19 @@ pub trait Wording: Send + Sync {
             Ok(tools) => Outcome::result(serde_json::json!(tools).to_string()),
             Err(error) => Outcome::error(error.to_string()),
         }
+    }
+
+    /// What a call of the built-in tool is answered with that looks for tools; without words of
+    /// its own, their JSON forms.
+    fn find(&self, catalog: &Catalog, query: &str) -> Outcome {
+        let found = catalog.search().tools(catalog, query, FOUND);
+        Outcome::result(serde_json::json!(found).to_string())
+    }
+
+    /// The words for a conversation in which this was said, where not all tools are listed and it
+    /// decides which; `None` where these words are for every conversation.
+    fn meant(&self, _said: &[Said<'_>]) -> Option<Arc<dyn Wording>> {
+        None
     }
 
     /// Call syntax that the words teach; native calls stand in it in a history in text.
@@ -165,6 +178,10 @@ impl Wording for Plain {
 
     fn describe(&self, catalog: &Catalog, name: &str) -> Outcome {
         self.0.describe(catalog, name)
+    }
+
+    fn find(&self, catalog: &Catalog, query: &str) -> Outcome {
+        self.0.find(catalog, query)
     }
 
     fn dialect(&self) -> Dialect {

@@ -12,10 +12,11 @@ use toolgraft::message::FinishReason;
 use toolgraft::model::{ModelError, ModelEvent, Recorded, Request, Round};
 use toolgraft::outcome::Status;
 use toolgraft::prompt::Options;
-use toolgraft::route::mcp::ServerConfig;
 use toolgraft::tools::{DefaultDecision, ToolChoice, ToolsMode};
 use toolgraft::turn::TurnConfig;
-use toolgraft::{Agent, AgentEvent, Dialect, Functions, Hub, Message, Model, OpenAi, Policy, Tool};
+use toolgraft::{Agent, AgentEvent, Dialect, Functions, Message, Model, OpenAi, Policy, Tool};
+use toolgraft_mcp::Hub;
+use toolgraft_mcp::ServerConfig;
 
 use crate::real;
 use crate::server::{Server, free_port, shared, wanted};

@@ -23,6 +23,10 @@ fn documents(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
         let name = entry.file_name().into_string().unwrap();
         let path = entry.path();
+        // A package's page that is one of `docs` links from there.
+        if entry.file_type().unwrap().is_symlink() {
+            continue;
+        }
         let is_foreign =
             ["target", "node_modules", "corpus", "artifacts"].contains(&name.as_str()) || name.starts_with("venv");
         if path.is_dir() && !is_foreign && !name.starts_with('.') {

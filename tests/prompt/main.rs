@@ -6,12 +6,15 @@
 
 #[cfg(feature = "agent")]
 mod describe_tool;
+#[cfg(feature = "agent")]
+mod find_tool;
 mod gbnf;
 mod grammar;
 #[cfg(feature = "prompt")]
 mod prompt;
-#[cfg(all(feature = "client", feature = "mcp"))]
+#[cfg(feature = "client")]
 mod prompt_docs;
 #[cfg(feature = "prompt")]
 mod repeated;
 mod schemas;
+mod search;

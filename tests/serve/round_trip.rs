@@ -12,15 +12,14 @@ use super::http::{read, serve};
 #[path = "../common/nasty.rs"]
 mod nasty;
 
-/// Interfaces: path, whether they say how a tool's call ended, and the request of a client
-/// whose tool said this.
-type Interface = (&'static str, bool, fn(&str) -> Value);
+/// Interfaces: path, and the request of a client whose tool said this.
+type Interface = (&'static str, fn(&str) -> Value);
 
 const INTERFACES: [Interface; 4] = [
-    ("/v1/chat/completions", false, chat),
-    ("/v1/responses", false, responses),
-    ("/v1/messages", true, messages),
-    ("/v1beta/models/m:generateContent", true, gemini),
+    ("/v1/chat/completions", chat),
+    ("/v1/responses", responses),
+    ("/v1/messages", messages),
+    ("/v1beta/models/m:generateContent", gemini),
 ];
 
 fn schema() -> Value {
@@ -69,10 +68,8 @@ fn last(seen: &Seen) -> &str {
 fn framed(message: &str) -> &str {
     let (_, behind) = message.split_once(" end=\"").unwrap();
     let (code, behind) = behind.split_once("\">\n").unwrap();
-    let (head, text) =
-        behind.split_once(&format!("\n</tool_result {code}>")).unwrap().0.split_once("\n\n").unwrap_or_default();
-    assert!(head.is_empty() || head.starts_with("tool: write\narguments: "), "{message}");
-    text
+    // Of an empty one there is no line.
+    behind.split_once(&format!("\n</tool_result {code}>")).map_or("", |(text, _)| text)
 }
 
 /// The content that the client is told to write.
@@ -104,14 +101,13 @@ async fn a_result_that_is_repeated_is_the_argument() {
     });
     let served = serve(&endpoint, |config| config).await;
     let mut wrong = Vec::new();
-    for (path, tells_status, request) in INTERFACES {
+    for (path, request) in INTERFACES {
         for text in nasty::NASTY {
             let (status, answer) = read(served.post(path, &request(text)).send().await.unwrap()).await;
             assert_eq!(status, 200, "{path} {text:?}: {answer:#}");
             let seen = endpoint.take_seen();
             let told = last(&seen[0]);
-            assert_eq!(told.contains("\nstatus: ok\n"), tells_status || *text == "status: ok", "{told}");
-            assert_eq!(told.contains("that has succeeded"), tells_status, "{told}");
+            assert!(told.starts_with("<tool_result end="), "that it went well is not said: {told}");
             if framed(told) != break_tokens(text) || written(&answer) != *text {
                 wrong.push(format!("{path} {text:?}: {told}, {answer}"));
             }
@@ -127,7 +123,7 @@ async fn no_text_of_a_client_holds_a_control_token() {
     let tokens: Vec<&str> = control_tokens().collect();
     assert!(tokens.len() > TOKEN_FAMILIES.len());
     let all = tokens.join(" x ");
-    for (path, _, request) in INTERFACES {
+    for (path, request) in INTERFACES {
         let mut asked = request(&all);
         // Titles, descriptions, names and values of parameters.
         let hostile = json!({"type": "object", "title": all, "description": all, "properties": {

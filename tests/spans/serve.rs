@@ -100,11 +100,19 @@ async fn a_request_that_passes_through_is_a_model_request() {
 #[tokio::test]
 async fn no_span_holds_a_key_a_text_an_argument_or_a_result() {
     let (spans, _guard) = recorded();
-    let endpoint = Endpoint::answer(|_, number| match number {
-        0 => Reply::text(&format!("HUSHED {}", damaged().replace("city", "HUSHED"))),
-        1 => Reply::text(&mcp_call("demo", "secret", &json!({"a": "HUSHED"}))),
-        2 => Reply::refused(400, "HUSHED"),
-        _ => Reply::text("HUSHED"),
+    let mut rounds = 0;
+    let endpoint = Endpoint::answer(move |asked, _| {
+        // It is asked about its model as well.
+        if !asked.target().contains("/chat/completions") {
+            return Reply::refused(404, "HUSHED");
+        }
+        rounds += 1;
+        match rounds {
+            1 => Reply::text(&format!("HUSHED {}", damaged().replace("city", "HUSHED"))),
+            2 => Reply::text(&mcp_call("demo", "secret", &json!({"a": "HUSHED"}))),
+            3 => Reply::refused(400, "HUSHED"),
+            _ => Reply::text("HUSHED"),
+        }
     });
     let url = endpoint.url().replace("http://", "http://HUSHED:HUSHED@") + "?key=HUSHED";
     let url = serve(with_toolbox(Config::new(url).unwrap().with_upstream_key("HUSHED-key"))).await;

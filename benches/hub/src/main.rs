@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use sides::{Era, Side, hub};
-use toolgraft::route::mcp::MAX_CALLS;
+use toolgraft_mcp::MAX_CALLS;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 

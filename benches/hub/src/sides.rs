@@ -11,8 +11,7 @@ use serde_json::{Map, Value};
 use tokio::process::Command;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
-use toolgraft::Hub;
-use toolgraft::route::mcp::{Config, MAX_CALLS, ServerConfig};
+use toolgraft_mcp::{Hub, Config, MAX_CALLS, ServerConfig};
 use toolgraft::route::{Invocation, Toolbox};
 
 use crate::Failure;

@@ -18,9 +18,10 @@ use crate::terminal::{columns, grouped};
 use serde_json::Value;
 use toolgraft::agent::{Approval, ApprovalRequest, AskReason};
 use toolgraft::route::Toolbox;
-use toolgraft::route::mcp::ServerConfig;
 use toolgraft::tools::{Annotations, Decision, DefaultDecision, Definition, wants_approval};
-use toolgraft::{Catalog, Hub, Policy, Tool};
+use toolgraft::{Catalog, Policy, Tool};
+use toolgraft_mcp::Hub;
+use toolgraft_mcp::ServerConfig;
 
 /// Most columns of the arguments in a question; the box above has all of them.
 const ARGUMENTS: usize = 60;

@@ -3,11 +3,13 @@
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
+use clap::builder::NonEmptyStringValueParser;
+
+use super::super::input;
 use super::super::prompt_args::PromptArgs;
 use super::super::servers::{ListedArgs, ServerArgs};
-use super::super::{input, prompt};
-use crate::profiles::known_profile;
-use crate::settings::ReasoningDisplay;
+use crate::profiles::{known_profile, taught_dialect};
+use crate::settings::{ReasoningDisplay, Slots};
 use toolgraft::Dialect;
 use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::{Lang, Profile};
@@ -47,8 +49,8 @@ usage or configuration, no endpoint.";
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = ABOUT)]
 pub(crate) struct Args {
-    /// One question; without it, a conversation
-    pub(super) question: Option<String>,
+    /// One question, in one word or several; without it, a conversation
+    pub(super) question: Vec<String>,
 
     /// Send a text file or an image with the question; in a conversation, with the first
     ///
@@ -88,6 +90,57 @@ pub(crate) struct Args {
     pub(super) files: FileArgs,
 }
 
+impl EndpointArgs {
+    /// The flags that have defaults.
+    pub(crate) fn slots(&mut self) -> Slots<'_> {
+        Slots { base_url: Some(&mut self.base_url), model: Some(&mut self.model), ..Slots::default() }
+    }
+}
+
+impl Args {
+    /// The flags that have defaults.
+    pub(super) fn slots(&mut self) -> Slots<'_> {
+        let EndpointArgs { base_url, model, .. } = &mut self.endpoint;
+        let ModelArgs {
+            profile,
+            tools_mode,
+            constrain,
+            way,
+            call_threshold,
+            dialect,
+            lang,
+            temperature,
+            system,
+            carry_reasoning,
+            ..
+        } = &mut self.model;
+        let LimitArgs { max_rounds, max_tokens, context, .. } = &mut self.limits;
+        let CallArgs { allow, deny, untrusted, .. } = &mut self.calls;
+        Slots {
+            base_url: Some(base_url),
+            model: Some(model),
+            profile: Some(profile),
+            tools_mode: Some(tools_mode),
+            constrain: Some(constrain),
+            way: Some(way),
+            call_threshold: Some(call_threshold),
+            dialect: Some(dialect),
+            lang: Some(lang),
+            temperature: Some(temperature),
+            carry_reasoning: Some(carry_reasoning),
+            system: Some(system),
+            max_rounds: Some(max_rounds),
+            max_tokens: Some(max_tokens),
+            context: Some(context),
+            allow: Some(allow),
+            deny: Some(deny),
+            untrusted: Some(untrusted),
+            reasoning_display: Some(&mut self.output.reasoning_display),
+            ..self.listing.slots()
+        }
+    }
+}
+
 /// Where the model is.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Endpoint")]
@@ -101,7 +154,7 @@ pub(crate) struct EndpointArgs {
     pub(super) base_url: Option<String>,
 
     /// Model to ask; without it, the only one that there is, or a choice of all
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, short, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(super) model: Option<String>,
 
     /// API key; better in OPENAI_API_KEY, since other users can see a command line
@@ -175,7 +228,7 @@ pub(super) struct ModelArgs {
     pub(super) call_threshold: Option<f64>,
 
     /// Call syntax to teach: use_mcp_tool, tool_tag, type_marker
-    #[arg(long, value_name = "DIALECT", value_parser = prompt::dialect)]
+    #[arg(long, value_name = "DIALECT", value_parser = taught_dialect)]
     pub(super) dialect: Option<Dialect>,
 
     /// Language of the prompt, else its profile's, and of what chat says, else the locale's: en, zh
@@ -193,7 +246,7 @@ pub(super) struct ModelArgs {
     /// End the model's answer where it writes this; may be given several times
     ///
     /// A call whose closing tag it takes is whole.
-    #[arg(long, value_name = "TEXT", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
     pub(super) stop: Vec<String>,
 
     /// How much of its reasoning the model reads again: none, last (message), turn

@@ -14,7 +14,7 @@ use crate::terminal::columns;
 use crate::words::near;
 use crate::{Failure, output, prompt_args, tokens, tools};
 use toolgraft::route::Toolbox;
-use toolgraft::route::mcp::McpPrompt;
+use toolgraft_mcp::McpPrompt;
 
 /// What a command does, in a language.
 type Does = fn(Phrases) -> &'static str;

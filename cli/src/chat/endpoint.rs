@@ -7,6 +7,7 @@ use futures::future::join_all;
 use super::args::{EndpointArgs, ModelArgs};
 use crate::ask::Asker;
 use crate::phrases::Phrases;
+use crate::settings::variable;
 use crate::{Failure, output};
 use toolgraft::OpenAi;
 use toolgraft::dialect::{Lang, Profile, PromptStyle};
@@ -63,10 +64,9 @@ enum NoList {
 }
 
 impl Endpoint {
-    /// The endpoint and model of the flags, of the environment, or of this machine.
+    /// The endpoint and model of the flags and their defaults, or of this machine.
     pub(crate) async fn choose(args: &EndpointArgs, asker: Option<&Asker>, say: Phrases) -> Result<Self, Failure> {
-        let named = args.base_url.clone().or_else(|| variable("OPENAI_BASE_URL"));
-        match named {
+        match args.base_url.clone() {
             Some(url) => {
                 let key = args.api_key.clone().or_else(|| variable("OPENAI_API_KEY"));
                 // Whether the URL is one is said before anything is asked.
@@ -357,11 +357,6 @@ async fn ask(title: &str, models: &[String], asker: &Asker, say: Phrases) -> Res
 /// Whether a server is up and its model is not yet.
 fn is_loading(error: &ModelError) -> bool {
     error.status() == Some(503) && error.to_string().to_lowercase().contains("loading model")
-}
-
-/// A variable that is set to something.
-pub(crate) fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|value| !value.trim().is_empty())
 }
 
 fn listed(models: Result<Vec<ModelInfo>, ModelError>) -> Result<Vec<ModelInfo>, Failure> {

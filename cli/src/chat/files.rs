@@ -7,10 +7,10 @@ use super::args::Args;
 use super::endpoint::Endpoint;
 use crate::phrases::Phrases;
 use crate::{Failure, output};
-use toolgraft::files;
 use toolgraft::model::Tracer;
 use toolgraft::secrets::Secrets;
 use toolgraft::transcript::{self, Recorder};
+use toolgraft_mcp::files;
 
 /// The recording and the trace, as far as they were asked for.
 #[derive(Clone)]

@@ -1,7 +1,6 @@
 //! The conversation as it is kept by itself, and the one that is gone on with.
 
 use super::args::Args;
-use super::endpoint::variable;
 use crate::phrases::Phrases;
 use std::path::{Path, PathBuf};
 
@@ -9,13 +8,10 @@ use sha2::{Digest, Sha256};
 
 use crate::media::numbered;
 use crate::saved::Saved;
-use crate::sessions::{Store, by_process};
+use crate::sessions::{KEPT_DAYS, Store, by_process};
 use crate::settings::Settings;
 use crate::{Failure, output, state};
-use toolgraft::files::{Holder, Lock};
-
-/// Days that a conversation is kept where nobody says otherwise.
-const DAYS: u32 = 30;
+use toolgraft_mcp::files::{Holder, Lock};
 
 /// Where this conversation is kept.
 pub(super) struct Keeping {
@@ -54,7 +50,7 @@ impl Keeping {
         let keeping = store.filter(|_| wanted).map(|store| {
             // Nothing is deleted where nothing is said.
             if !args.output.quiet {
-                say_pruned(&store, settings.session_days.map_or(DAYS, Into::into), say);
+                say_pruned(&store, settings.session_days.map_or(KEPT_DAYS, Into::into), say);
             }
             let Some(kept) = &mut gone_on else { return Keeping::fresh(store) };
             match store.hold(&kept.id) {
@@ -74,11 +70,9 @@ impl Keeping {
         });
         let saved = gone_on.map(|kept| kept.saved);
         if let Some(saved) = &saved {
-            let named = args.endpoint.base_url.is_some() || variable("OPENAI_BASE_URL").is_some();
-            if !named {
-                args.endpoint.base_url.clone_from(&saved.endpoint);
-            }
-            args.endpoint.model = args.endpoint.model.take().or_else(|| saved.model.clone());
+            let of_saved =
+                Settings { base_url: saved.endpoint.clone(), model: saved.model.clone(), ..Settings::default() };
+            of_saved.fill(args.slots());
         }
         Ok((keeping, saved))
     }
@@ -165,34 +159,6 @@ pub(super) fn hold_file(file: &Path) -> Result<Option<Lock>, Holder> {
     let name: String =
         Sha256::digest(place.as_os_str().as_encoded_bytes()).iter().take(16).map(|b| format!("{b:02x}")).collect();
     Lock::take(&locks.join(format!("{name}.lock"))).map_or(Ok(None), |taken| taken.map(Some))
-}
-
-/// Takes the defaults of the file where no flag and no variable says otherwise.
-pub(super) fn apply(settings: &Settings, args: &mut Args) {
-    fn or<T: Clone>(flag: &mut Option<T>, default: Option<&T>) {
-        *flag = flag.take().or_else(|| default.cloned());
-    }
-    if variable("OPENAI_BASE_URL").is_none() {
-        or(&mut args.endpoint.base_url, settings.base_url.as_ref());
-    }
-    or(&mut args.endpoint.model, settings.model.as_ref());
-    let profile = settings.profile.as_deref().and_then(toolgraft::dialect::Profile::named);
-    or(&mut args.model.profile, profile.as_ref());
-    or(&mut args.model.tools_mode, settings.tools_mode.as_ref());
-    or(&mut args.model.dialect, settings.dialect.as_ref());
-    or(&mut args.model.lang, settings.lang.as_ref());
-    or(&mut args.model.temperature, settings.temperature.as_ref());
-    or(&mut args.model.system, settings.system.as_ref());
-    or(&mut args.listing.prompt_style, settings.prompt_style.as_ref());
-    or(&mut args.listing.listing, settings.listing.as_ref());
-    or(&mut args.listing.tool_budget, settings.tool_budget.as_ref());
-    or(&mut args.limits.max_rounds, settings.max_rounds.as_ref());
-    or(&mut args.limits.max_tokens, settings.max_tokens.as_ref());
-    or(&mut args.limits.context, settings.context.as_ref());
-    or(&mut args.output.reasoning_display, settings.reasoning_display.as_ref());
-    args.calls.allow.splice(0..0, settings.allow.iter().cloned());
-    args.calls.deny.splice(0..0, settings.deny.iter().cloned());
-    args.conversation.no_history |= settings.history == Some(false);
 }
 
 /// Says once that nothing is kept, and keeps nothing from then on.

@@ -35,6 +35,7 @@ use super::ask::Asker;
 use super::elicit::Questions;
 use super::phrases::Phrases;
 use super::runner::Runner;
+use super::saved::Saved;
 use super::screen::DIM;
 use super::servers::ServerArgs;
 use super::tty::Tty;
@@ -45,24 +46,28 @@ use display::Display;
 use files::Files;
 use kept::Keeping;
 use session::{Ended, Session};
-use toolgraft::Hub;
+use toolgraft_mcp::Hub;
 
 pub(super) use args::Args;
 pub(crate) use args::EndpointArgs;
-pub(crate) use endpoint::{Endpoint, local_endpoint, variable};
+pub(crate) use endpoint::{Endpoint, local_endpoint};
 
 /// Runs `toolgraft chat`.
 pub(super) fn run(mut args: Args) -> Result<(), Failure> {
-    let settings = settings::read()?;
+    let settings = settings::file()?;
     let question = question(&args)?;
     let in_conversation = question.is_none();
     if in_conversation && args.output.json {
         return Err(Failure::usage("--json takes one question: give it as an argument or on a pipe"));
     }
     files::check(&args)?;
+    // A file that is not there is said before an endpoint is looked for.
+    args.conversation.resume.as_deref().map(Saved::read).transpose()?;
     let say = Phrases::of_user(args.model.lang.or(settings.lang));
+    settings::environment().fill(args.slots());
     let (keeping, gone_on) = Keeping::begin(&mut args, &settings, say)?;
-    kept::apply(&settings, &mut args);
+    settings.fill(args.slots());
+    args.conversation.no_history |= settings.history == Some(false);
     // Held until the conversation is over.
     let _file = args.conversation.save.as_mut().and_then(|file| kept::take_file(file, say));
     let attached = Attached::read(&args.attached, "-f", say)?;
@@ -122,7 +127,8 @@ async fn one(session: &mut Session, question: &str) -> Result<(), Failure> {
 fn question(args: &Args) -> Result<Option<String>, Failure> {
     let piped = if stdin().is_terminal() { None } else { Some(piped()?) };
     let material = piped.as_deref().map(str::trim_end).filter(|text| !text.trim().is_empty());
-    match (args.question.as_deref().map(str::trim), material) {
+    let asked = (!args.question.is_empty()).then(|| args.question.join(" "));
+    match (asked.as_deref().map(str::trim), material) {
         (Some(""), _) => Err(Failure::usage("the question is empty")),
         (Some(question), Some(material)) => Ok(Some(format!("{question}\n\n{material}"))),
         (Some(question), None) => Ok(Some(question.to_owned())),

@@ -15,7 +15,7 @@ use toolgraft::Conversation;
 use toolgraft::agent::StopReason;
 use toolgraft::conversation::{Assistant, Entry};
 use toolgraft::message::Role;
-use toolgraft::route::mcp::{McpPrompt, PromptMessage};
+use toolgraft_mcp::{McpPrompt, PromptMessage};
 
 /// Talks until somebody leaves.
 pub(super) async fn run(session: &mut Session, asker: Option<&Asker>) -> Result<(), Failure> {

@@ -19,6 +19,7 @@ use crate::phrases::Phrases;
 use crate::saved::Saved;
 use crate::screen::{BAD, DIM};
 use crate::sessions::by_process;
+use crate::settings::Settings;
 use crate::signals::Signals;
 use crate::terminal::grouped;
 use crate::tty::Tty;
@@ -30,11 +31,11 @@ use toolgraft::dialect::Profile;
 use toolgraft::message::{Reads, TokenCounter};
 use toolgraft::prompt::{Options, Prompt, System};
 use toolgraft::route::Toolbox;
-use toolgraft::route::mcp::{ServerEventKind, ServerState, ServerStatus};
 use toolgraft::tools::ToolsMode;
 use toolgraft::turn::{ModelChoice, TurnConfig};
 use toolgraft::validate::OutputSchema;
-use toolgraft::{Agent, AgentEvent, Conversation, Hub, Outcome};
+use toolgraft::{Agent, AgentEvent, Conversation, Outcome};
+use toolgraft_mcp::{Hub, ServerEventKind, ServerState, ServerStatus};
 
 /// Tokens of tools, or of a question, beyond which is warned: so many where the context is not known, else its
 /// third part. The answer and the conversation want their room, too.
@@ -472,6 +473,7 @@ fn agent(
     approvals: &Arc<Approvals>,
     say: Phrases,
 ) -> Result<(Agent, Options, (ToolsMode, Constrain)), Failure> {
+    let args = &probed(args, endpoint)?;
     let profile = endpoint.profile(&args.model);
     let mut config = TurnConfig::for_profile(profile).with_policy(approvals.policy().clone());
     config.untrusted.clone_from(&args.calls.untrusted);
@@ -488,15 +490,10 @@ fn agent(
     config.round_model = args.model.round_model.as_deref().map(ModelChoice::from);
     config.tokens = Some(TokenCounter::new(tokens::count));
     config.carry_reasoning = args.model.carry_reasoning.unwrap_or(config.carry_reasoning);
-    let saved = saved_profiles::find(Some(endpoint.url()), endpoint.model())?.unwrap_or_default();
-    // Whoever names a syntax, or a way to calls in it, wants it to be taught.
-    let is_way = args.model.way.is_some_and(|way| way != Way::Free);
-    let usual =
-        if args.model.dialect.is_some() || is_way { ToolsMode::Prompt } else { saved.tools.unwrap_or(ToolsMode::Auto) };
-    config.tools_mode = args.model.tools_mode.unwrap_or(usual);
-    config.constrain = args.model.constrain.or(saved.constrain).unwrap_or(config.constrain);
-    config.way = args.model.way.or(saved.way).unwrap_or(config.way);
-    config.call_threshold = args.model.call_threshold.or(saved.call_threshold);
+    config.tools_mode = args.model.tools_mode.unwrap_or(ToolsMode::Auto);
+    config.constrain = args.model.constrain.unwrap_or(config.constrain);
+    config.way = args.model.way.unwrap_or(config.way);
+    config.call_threshold = args.model.call_threshold;
     config.context = args.limits.context.map(Into::into).or(endpoint.context());
     config.context_remedy = endpoint.longer_context();
     config.max_repeats = args.limits.max_repeats.unwrap_or(config.max_repeats);
@@ -504,7 +501,7 @@ fn agent(
     if config.tools_mode == ToolsMode::Native && endpoint.takes_tools() == Some(false) {
         output::warn_in(say, say.native_without_place());
     }
-    let defaults = saved.apply(Options::for_profile(profile).with_style(endpoint.style(profile)));
+    let defaults = Options::for_profile(profile).with_style(endpoint.style(profile));
     let (dialect, lang) = (args.model.dialect.unwrap_or(defaults.dialect), args.model.lang.unwrap_or(defaults.lang));
     let options = args
         .listing
@@ -523,6 +520,19 @@ fn agent(
         agent = agent.output(schema(file)?);
     }
     Ok((agent.build(), options, offered))
+}
+
+/// The flags with what `toolgraft probe` found for the model where they say nothing.
+fn probed(args: &Args, endpoint: &Endpoint) -> Result<Args, Failure> {
+    let mut args = args.clone();
+    // Whoever names a syntax, or a way to calls in it, wants it to be taught.
+    if args.model.dialect.is_some() || args.model.way.is_some_and(|way| way != Way::Free) {
+        args.model.tools_mode.get_or_insert(ToolsMode::Prompt);
+    }
+    if let Some(saved) = saved_profiles::find(Some(endpoint.url()), endpoint.model())? {
+        Settings::from(&saved).fill(args.slots());
+    }
+    Ok(args)
 }
 
 /// The schema of a file.

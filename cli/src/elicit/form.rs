@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::phrases::Phrases;
 use crate::screen::boxes::{clean, fit};
-use toolgraft::route::mcp::{FieldChoice, FieldKind, Form, FormField};
+use toolgraft_mcp::{FieldChoice, FieldKind, Form, FormField};
 
 /// Most columns of a server's words in a line of ours.
 const WORDS: usize = 60;

@@ -8,8 +8,8 @@ use super::search::Query;
 use crate::page_file;
 use crate::phrases::Phrases;
 use crate::sessions::age;
-use crate::terminal::lasted;
-use toolgraft::serve::Inspected;
+use crate::terminal::{grouped, lasted};
+use toolgraft::serve::{Inspected, PromptCost};
 
 const TEMPLATE: &str = include_str!("../../pages/inspect.html");
 
@@ -81,10 +81,21 @@ pub(super) fn about(about: &Inspected, is_live: bool, say: Phrases) -> Value {
             {"label": say.column_interface(), "value": about.interface},
             {"label": say.column_came(), "value": httpdate::fmt_http_date(about.began)},
             {"label": say.column_took(), "value": took(about, say)},
+            {"label": say.prompts(), "value": prompts(about.prompt, say)},
         ],
         "fault": about.fault.as_deref().or(cut),
         "refresh": (goes_on && is_live).then_some(REFRESH),
     })
+}
+
+/// Tokens of the prompts, how much of them was said before, and what the endpoint had cached.
+fn prompts(prompt: PromptCost, say: Phrases) -> String {
+    if prompt.bytes == 0 {
+        return "…".to_owned();
+    }
+    let mut parts = vec![say.prompt_tokens(grouped(prompt.tokens)), say.said_before(prompt.repeated_percent())];
+    parts.extend(prompt.cached_tokens.map(|tokens| say.tokens_cached(grouped(tokens))));
+    parts.join(" · ")
 }
 
 fn status(about: &Inspected, say: Phrases) -> String {

@@ -8,8 +8,8 @@ use super::config_file::{ConfigFile, Entry, checked, target};
 use crate::phrases::Phrases;
 use crate::screen::excerpt::names;
 use crate::{Failure, output, servers};
-use toolgraft::files;
 use toolgraft::secrets::names_secret;
+use toolgraft_mcp::files;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -105,8 +105,24 @@ fn advise(args: &Args, file: &Path, unset: &[String]) {
             output::warn_in(say, &say.others_can_read(file.display()));
         }
     }
+    if let Some(program) = args.command.first().filter(|program| !is_there(program, args.cwd.as_deref())) {
+        output::warn_in(say, &say.program_is_missing(format!("{program:?}")));
+    }
     warn_unset(unset);
     servers::note_shadowed(file, say);
+}
+
+/// Whether a program can be started from here. One whose name has a variable is not looked for,
+/// and on Windows the hub knows the endings.
+fn is_there(program: &str, cwd: Option<&str>) -> bool {
+    if program.contains("${") || cfg!(windows) {
+        return true;
+    }
+    if program.contains('/') {
+        return Path::new(cwd.unwrap_or(".")).join(program).is_file();
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
 /// Says which variables have to be set first.
@@ -120,6 +136,13 @@ pub(super) fn warn_unset(unset: &[String]) {
 fn entry(args: &Args) -> Result<Entry, Failure> {
     if args.name.trim().is_empty() {
         return Err(Failure::usage("the name is empty"));
+    }
+    if args.name.contains(char::is_whitespace) {
+        let joined = args.name.split_whitespace().collect::<Vec<_>>().join("-");
+        return Err(Failure::usage(format!(
+            "the name {:?} has a space in it: take one without, such as {joined:?}",
+            args.name
+        )));
     }
     let unfit = |flag: &str, what: &str| Failure::usage(format!("{flag} is of no use to a server {what}"));
     let mut entry = Map::new();

@@ -20,9 +20,9 @@ use toolgraft::dialect::Lang;
 use toolgraft::message::TokenCounter;
 use toolgraft::prompt::{Options, Prompt};
 use toolgraft::route::Toolbox;
-use toolgraft::route::mcp::{McpPrompt, ServerState, ServerStatus};
 use toolgraft::tools::{Server, exact_pattern};
-use toolgraft::{Catalog, Hub, Tool};
+use toolgraft::{Catalog, Tool};
+use toolgraft_mcp::{Hub, McpPrompt, ServerState, ServerStatus};
 
 /// A schema of more bytes than this gets a warning: models lose their way in it, and
 /// it takes a large part of a small context.

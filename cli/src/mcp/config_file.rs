@@ -10,8 +10,8 @@ use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
 use serde_json::{Map, Value, json};
 
 use crate::{Failure, input, servers};
-use toolgraft::files::{self, Mode};
-use toolgraft::route::mcp::Config;
+use toolgraft_mcp::Config;
+use toolgraft_mcp::files::{self, Mode};
 
 /// JSON with comments and trailing commas, and no other leniency.
 const OPTIONS: ParseOptions = ParseOptions {

@@ -330,7 +330,7 @@ mod tests {
             let expected: Value = serde_json::from_str(&expected).unwrap();
             assert_eq!(found, expected, "{}: {found:#}", file.display());
             // What is taken over is read here as it is meant.
-            let ours = toolgraft::route::mcp::Config::parse_as_written(&as_ours(&servers), "ours").unwrap();
+            let ours = toolgraft_mcp::Config::parse_as_written(&as_ours(&servers), "ours").unwrap();
             assert_eq!(ours.servers().iter().filter_map(|server| server.problem()).next(), None);
             assert!(ours.notes().is_empty(), "{:?}", ours.notes());
         }

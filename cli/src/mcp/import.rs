@@ -15,8 +15,8 @@ use crate::screen::excerpt::names as shown_names;
 use crate::screen::visible::word;
 use crate::tty::Tty;
 use crate::{Failure, input, output, servers, trust};
-use toolgraft::files;
 use toolgraft::secrets::Secrecy;
+use toolgraft_mcp::files;
 
 const EXAMPLES: &str = "\
 Without FROM: what Claude Desktop, Claude Code, Cursor and VS Code have on this machine,

@@ -9,7 +9,7 @@ use crate::phrases::Phrases;
 use crate::runner::Runner;
 use crate::servers::{self, ServerArgs};
 use crate::{Failure, logins, output};
-use toolgraft::route::mcp::{Config, LoggedOut, Login, LoginError, Logins, ServerConfig};
+use toolgraft_mcp::{Config, LoggedOut, Login, LoginError, Logins, ServerConfig};
 
 /// The time that a person has at the browser.
 const PATIENCE: Duration = Duration::from_secs(600);

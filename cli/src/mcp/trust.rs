@@ -88,6 +88,12 @@ fn say_yes(store: &mut Store, file: &Path, yes: bool) -> Result<(), Failure> {
 /// A project's file, of this program or of one whose servers can be imported.
 fn project(file: &Path) -> Result<Project, Failure> {
     let other = |machine: &Machine| machine.is_projects(file) && !file.ends_with(".mcp.json");
+    if !file.exists() {
+        return Err(Failure::usage(format!(
+            "there is no {}: go to the project's folder, or name its configuration file, as in: toolgraft mcp trust FILE",
+            file.display()
+        )));
+    }
     match Machine::this().filter(other) {
         Some(machine) => foreign::project(file, &machine),
         None => Project::read(file),

@@ -36,10 +36,9 @@ phrases! {
          --tool-budget TOKENS",
         "工具在每次请求中约占 {tokens}：用 --tools GLOB 少列一些，或用 --tool-budget TOKENS 列得更短";
     over_budget(tokens, budget) =
-        "the tools take {tokens} tokens, listed as short as they can be, and --tool-budget is {budget}; all of them are \
-         in the prompt: raise the budget, or connect fewer servers",
-        "工具已经列得尽可能短，仍占 {tokens} 个 token，而 --tool-budget 是 {budget}；它们全部在提示词中：请提高预算，\
-         或少连接一些服务器";
+        "the tools take {tokens} tokens, listed as short as they can be, and --tool-budget is {budget}: raise \
+         the budget, or connect fewer servers",
+        "工具已经列得尽可能短，仍占 {tokens} 个 token，而 --tool-budget 是 {budget}：请提高预算，或少连接一些服务器";
     tools_fitted(tokens, budget, listed) =
         "tools: {tokens} of {budget} tokens; {listed}", "工具：{tokens}/{budget} 个 token；{listed}";
     rest_on_request(listed) = "{listed} (describe_tool gives the rest)", "{listed}（其余由 describe_tool 给出）";
@@ -339,7 +338,9 @@ impl Phrases {
             return listed.to_string();
         }
         let styles = Listing::ALL.iter().filter(|style| listed.count(**style) > 0);
-        let parts: Vec<String> = styles.map(|style| format!("{} 个以 {style} 列出", listed.count(*style))).collect();
+        let mut parts: Vec<String> =
+            styles.map(|style| format!("{} 个以 {style} 列出", listed.count(*style))).collect();
+        parts.extend((listed.unlisted > 0).then(|| format!("{} 个由 find_tool 查找", listed.unlisted)));
         if parts.is_empty() { self.no_tools().to_owned() } else { parts.join("，") }
     }
 

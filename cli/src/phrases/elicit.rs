@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use super::{Phrases, phrases};
-use toolgraft::route::mcp::{FieldError, TextFormat};
+use toolgraft_mcp::{FieldError, TextFormat};
 
 phrases! {
     ELICIT:

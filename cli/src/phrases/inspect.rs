@@ -31,6 +31,9 @@ phrases! {
     column_status = "Status", "状态";
     column_rejected = "Rejected", "被拒绝";
     column_took = "Took", "用时";
+    prompts = "Prompts", "提示词";
+    prompt_tokens(n) = "{n} tokens", "{n} 个 token";
+    said_before(percent) = "{percent} % as in an earlier request", "{percent} % 与之前的请求相同";
     nothing_here = "Nothing here", "没有内容";
     none_found_here = "No request that is kept has all of that.", "保留的请求中没有同时符合这些条件的。";
     none_came = "No request came so far.", "还没有收到请求。";

@@ -29,12 +29,24 @@ phrases! {
     file_not_there(file) = "{file} (not there yet)", "{file}（还不存在）";
     key_is_set(key, file) = "{key} is set in {file}", "已在 {file} 中设置 {key}";
     key_is_unset(key, file) = "{key} is no longer set in {file}", "已从 {file} 中去掉 {key}";
+    profile_called(name) = "the profile {name}", "模型配置 {name}";
+    built_in = "built in", "内置";
+    comes_from(source) = "from: {source}", "来自：{source}";
     key_base_url = "endpoint to talk to, as --base-url", "要连接的端点，同 --base-url";
     key_model = "model to ask, as --model", "要使用的模型，同 --model";
     key_profile =
         "profile to take instead of the one for the model's name", "使用这个模型配置，而不是按模型名字选择的那个";
     key_tools_mode =
         "how tools are offered: auto, native, prompt", "提供工具的方式：auto（自动）、native（原生）、prompt（通过提示词）";
+    key_constrain =
+        "whether answers are held to a form where one is due: auto, off, require",
+        "需要特定格式的回答是否受其约束：auto（自动）、off（不约束）、require（必须）";
+    key_way =
+        "how it comes to a call: free, measured, chosen",
+        "怎样决定是否调用：free（自由）、measured（按概率）、chosen（先选工具）";
+    key_call_threshold =
+        "logarithm of the probability from which on it is a call, for measured",
+        "measured 下判定为调用的概率的对数";
     key_dialect = "call syntax to teach", "教给模型的调用语法";
     key_lang = "language of the prompt and of what chat says: en, zh", "提示词和 chat 自身文字的语言：en、zh";
     key_prompt_style =
@@ -44,6 +56,9 @@ phrases! {
         "列出工具的方式：schema（完整模式）、signature（签名）、brief（首句说明）、index（只有名字）";
     key_tool_budget = "tokens that the list of tools may take", "工具列表最多占用的 token 数";
     key_temperature = "sampling temperature, from 0 to 2", "采样温度，0 到 2";
+    key_carry_reasoning =
+        "how much of its reasoning the model reads again: none, last, turn",
+        "模型重新读到自己多少推理：none（不读）、last（最后一条）、turn（本轮全部）";
     key_max_rounds = "most requests for one question", "每个问题最多发出的请求数";
     key_max_tokens = "most tokens of one message of the model", "模型一条消息最多的 token 数";
     key_context = "tokens that the model's context has", "模型上下文的 token 数";
@@ -54,6 +69,9 @@ phrases! {
         "tools whose calls run without a question: globs over SERVER.TOOL",
         "不经询问就运行其调用的工具：对 SERVER.TOOL 的通配模式";
     key_deny = "tools whose calls never run", "从不运行其调用的工具";
+    key_untrusted =
+        "servers whose results may be anybody's words: after one each call is asked about",
+        "结果可能出自任何人的服务器：此后每次调用都会询问";
     key_reasoning_display =
         "how reasoning is shown: folded, full, hidden", "显示推理的方式：folded（折叠）、full（完整）、hidden（隐藏）";
     key_history = "whether the history of your lines is kept", "是否保存输入行的历史";

@@ -20,7 +20,6 @@ mod chat;
 mod check;
 mod elicit;
 mod explain;
-mod help;
 mod inspect;
 mod kept;
 mod locale;
@@ -33,7 +32,6 @@ mod stops;
 
 use toolgraft::dialect::Lang;
 
-pub(crate) use help::HELP;
 pub(crate) use locale::of_environment;
 pub(crate) use page::capitalised;
 

@@ -26,6 +26,7 @@ phrases! {
     not_run_label = "Not run", "不运行";
     time = "Time", "用时";
     tokens = "Tokens", "token 数";
+    tokens_cached(n) = "{n} cached", "已缓存 {n} 个";
     tokens_unit(prompt, completion) = "{prompt} + {completion} tokens", "{prompt} + {completion} 个 token";
     recording_of(n, of) = "Recording {n}/{of}", "会话记录 {n}/{of}";
     run_now = "run now", "现在运行";

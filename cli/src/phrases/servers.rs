@@ -39,6 +39,9 @@ phrases! {
     starts_as_nothing = "nothing, its entry is wrong", "不启动，条目有误";
     runs_inside(command, place) = "{command}   ({place} is in this folder)", "{command}   （{place} 在此目录中）";
     works_in(folder) = "works in {folder}", "工作目录为 {folder}";
+    program_is_missing(program) =
+        "the program {program} is not found: install it, or name it by its whole path",
+        "找不到程序 {program}：请安装它，或写出完整路径";
     sets_variable(name, value) = "sets {name}={value}", "设置 {name}={value}";
     connects_to(url) = "connects to {url}", "连接 {url}";
     sends_header(name, value) = "sends {name}: {value}", "发送 {name}: {value}";

@@ -43,6 +43,7 @@ use crate::phrases::Phrases;
 use crate::profiles::known_profile;
 use crate::runner::Runner;
 use crate::saved_profiles::{self, SavedProfile};
+use crate::settings::{self, Slots};
 use crate::tty::Tty;
 use crate::{Failure, input, output};
 use toolgraft::constrain::{Constrain, Way};
@@ -136,7 +137,12 @@ fn minutes(text: &str) -> Result<Duration, String> {
 }
 
 /// Runs `toolgraft probe`.
-pub(crate) fn run(args: Args) -> Result<(), Failure> {
+pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
+    settings::defaults()?.fill(Slots {
+        profile: Some(&mut args.profile),
+        lang: Some(&mut args.lang),
+        ..args.endpoint.slots()
+    });
     let tty = Tty::open().map(Arc::new);
     let say = Phrases::of_user(args.lang);
     let asker = Asker::new(tty.as_ref(), say);

@@ -12,7 +12,7 @@ use super::cell::Cell;
 use super::score::Trial;
 use crate::output::warn;
 use crate::{Failure, state};
-use toolgraft::files::{self, Mode};
+use toolgraft_mcp::files::{self, Mode};
 
 /// Trials, cell by cell.
 #[derive(Debug, Default)]

@@ -6,7 +6,7 @@ use super::html;
 use super::play;
 use super::settings;
 use crate::servers::ServerArgs;
-use toolgraft::dialect::Lang;
+use toolgraft::dialect::{Lang, Profile};
 use toolgraft::transcript::import::Format;
 
 const EXAMPLES: &str = "\
@@ -87,6 +87,10 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     pub(super) overrides: settings::Overrides,
+
+    /// The profile of a recording that names neither one nor a model.
+    #[arg(skip)]
+    pub(super) usual: Option<&'static Profile>,
 
     #[command(flatten)]
     pub(super) servers: ServerArgs,

@@ -23,7 +23,8 @@ use toolgraft::outcome::Status;
 use toolgraft::route::{Invocation, Toolbox};
 use toolgraft::transcript::import::{Format, Imported};
 use toolgraft::transcript::{Recording, Round};
-use toolgraft::{Call, Catalog, Hub, Outcome};
+use toolgraft::{Call, Catalog, Outcome};
+use toolgraft_mcp::Hub;
 
 /// Runs calls from a thread of its own, so that a signal can end the program meanwhile.
 #[derive(Clone)]
@@ -179,7 +180,8 @@ impl<'a, V: View> Replay<'a, V> {
         for (n, round) in recording.rounds.iter().enumerate() {
             let at = At { round: n + 1, calls, ..at };
             let catalog = self.catalog(recording, n);
-            let mut settings = Settings::new(&self.args.overrides, &recording.session, format, catalog);
+            let mut settings =
+                Settings::new((&self.args.overrides, self.args.usual), &recording.session, format, catalog);
             self.reading.apply(round, &mut settings);
             // Expectations beside a file are of what the parser finds: arguments as they
             // are written. Recorded calls are those that were checked and run.

@@ -1,5 +1,5 @@
 //! How a recording is read: the command line, then the recording, then the
-//! model's profile.
+//! profile of its model, or of the defaults where it names none.
 
 use std::sync::Arc;
 
@@ -60,14 +60,19 @@ pub(super) struct Settings {
 
 impl Settings {
     /// Settings for a round with these tools.
-    pub(super) fn new(over: &Overrides, session: &Session, format: Format, catalog: Option<Arc<Catalog>>) -> Self {
+    pub(super) fn new(
+        (over, usual): (&Overrides, Option<&'static Profile>),
+        session: &Session,
+        format: Format,
+        catalog: Option<Arc<Catalog>>,
+    ) -> Self {
         // A model or a profile on the command line also wins over recorded settings.
         let asked = over.model.is_some() || over.profile.is_some();
         let (profile, mut reasoning, mut reasoning_calls) = if asked {
             (over.profile.or_else(|| over.model.as_deref().map(Profile::for_model)), None, None)
         } else {
             let recorded = session.profile.as_deref().and_then(Profile::named);
-            let profile = recorded.or_else(|| session.model.as_deref().map(Profile::for_model));
+            let profile = recorded.or_else(|| session.model.as_deref().map(Profile::for_model)).or(usual);
             (profile, session.reasoning, session.reasoning_calls)
         };
         if let Some(profile) = profile {

@@ -19,7 +19,10 @@ use crate::{Failure, output, trust};
 use store::Kept;
 use toolgraft::conversation::Entry;
 use toolgraft::dialect::Lang;
-use toolgraft::files::Holder;
+use toolgraft_mcp::files::Holder;
+
+/// Days that a conversation is kept after its last word, unless `session_days` says otherwise.
+pub(crate) const KEPT_DAYS: u32 = 30;
 
 const EXAMPLES: &str = "\
 Conversations are kept in ~/.local/state/toolgraft/sessions (below $XDG_STATE_HOME where

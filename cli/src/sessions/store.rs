@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use crate::saved::Saved;
 use crate::{Failure, state};
 use toolgraft::conversation::Entry;
-use toolgraft::files::{self, Holder, Lock, Mode};
+use toolgraft_mcp::files::{self, Holder, Lock, Mode};
 
 /// A day.
 const DAY: Duration = Duration::from_secs(86_400);

@@ -9,7 +9,7 @@ use crate::phrases::Phrases;
 use crate::screen::excerpt::bounded;
 use crate::screen::visible::quoted;
 use crate::{Failure, input};
-use toolgraft::route::mcp::{Config, ServerConfig, TransportConfig};
+use toolgraft_mcp::{Config, ServerConfig, TransportConfig};
 
 /// A configuration file that was read once.
 #[derive(Debug)]

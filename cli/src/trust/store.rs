@@ -11,7 +11,7 @@ use super::Project;
 use crate::phrases::Phrases;
 use crate::{output, state};
 use toolgraft::dialect::Lang;
-use toolgraft::files::{self, Mode};
+use toolgraft_mcp::files::{self, Mode};
 
 /// The language of what is kept, whatever the person's is: lines are compared.
 const KEPT: Phrases = Phrases::of(Lang::En);

@@ -14,9 +14,9 @@ use tokio::sync::{mpsc, oneshot};
 use toolgraft::agent::{Approval, ApprovalRequest, Finished, Run, StopReason};
 use toolgraft::outcome::Status;
 use toolgraft::route::Toolbox;
-use toolgraft::route::mcp::{Config, ServerConfig};
 use toolgraft::tools::DefaultDecision;
-use toolgraft::{Agent, AgentEvent, Conversation, Functions, Hub, OpenAi, Policy, Tool};
+use toolgraft::{Agent, AgentEvent, Conversation, Functions, OpenAi, Policy, Tool};
+use toolgraft_mcp::{Config, Hub, ServerConfig};
 
 fn model(endpoint: &Endpoint) -> OpenAi {
     OpenAi::builder(endpoint.url(), "small-model").backoff(Duration::from_millis(1)).build().unwrap()

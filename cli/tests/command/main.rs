@@ -60,5 +60,6 @@ mod replay_page;
 mod safety;
 mod serve;
 mod sessions;
+mod settings;
 #[cfg(target_os = "linux")]
 mod signals;

@@ -346,10 +346,9 @@ mod misbehaving {
     use std::time::{Duration, Instant};
 
     use serde_json::Value;
-    use toolgraft::Hub;
     use toolgraft::outcome::Status;
-    use toolgraft::route::mcp::{Config, ServerConfig, ServerState};
     use toolgraft::route::{Invocation, Toolbox};
+    use toolgraft_mcp::{Config, Hub, ServerConfig, ServerState};
 
     use super::*;
     use crate::process::{Run, TOOLGRAFT};

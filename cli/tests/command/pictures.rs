@@ -19,10 +19,11 @@ use serde_json::json;
 use toolgraft::dialect::{Lang, Profile};
 use toolgraft::model::{Recorded, Round};
 use toolgraft::prompt::Options as Prompt;
-use toolgraft::route::mcp::ServerConfig;
 use toolgraft::tools::DefaultDecision;
 use toolgraft::transcript::{self, Recorder};
-use toolgraft::{Agent, Dialect, Hub, Policy};
+use toolgraft::{Agent, Dialect, Policy};
+use toolgraft_mcp::Hub;
+use toolgraft_mcp::ServerConfig;
 use unicode_width::UnicodeWidthChar as _;
 
 /// Columns of the terminal: the widest box fits.

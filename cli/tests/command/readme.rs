@@ -317,11 +317,12 @@ fn the_crate_counts_are_those_of_the_lock_file() {
         ("typed", "| `typed` |"),
         ("client", "| `client` |"),
         ("serve", "| `serve` |"),
-        ("mcp", "| `mcp` |"),
+        ("toolgraft-mcp", "| the package `toolgraft-mcp` |"),
         ("toolgraft-cli", "| the package `toolgraft-cli` |"),
     ] {
         let args = ["tree", "--offline", "--locked", "-e", "normal", "--prefix", "none", "--no-dedupe"];
-        let (package, features) = if feature == "toolgraft-cli" { (feature, "") } else { ("toolgraft", feature) };
+        let (package, features) =
+            if feature.starts_with("toolgraft-") { (feature, "") } else { ("toolgraft", feature) };
         let tree = Command::new(env!("CARGO"))
             .args(args)
             .args(["-p", package, "--features", features])
@@ -334,8 +335,7 @@ fn the_crate_counts_are_those_of_the_lock_file() {
         let crates: std::collections::BTreeSet<_> = tree
             .lines()
             .map(|l| l.trim_end_matches(" (*)").trim_end_matches(" (proc-macro)"))
-            .filter(|l| !l.starts_with("toolgraft "))
-            .filter(|l| !l.starts_with("toolgraft-cli "))
+            .filter(|l| !l.starts_with("toolgraft"))
             .collect();
         let line = page.lines().find(|l| l.starts_with(row)).unwrap();
         assert!(line.ends_with(&format!("| {} |", crates.len())), "{line}: {} crates", crates.len());

@@ -124,7 +124,11 @@ fn defaults_come_from_the_file_and_flags_before_it() {
         .collect::<Vec<_>>();
     assert_eq!(said, [(json!("filed-model"), json!(0.5)), (json!("flagged-model"), json!(1.0))]);
     let shown = place.run(&["config"]).quiet().out;
-    assert!(shown.contains("\nmodel = \"filed-model\"\n") && shown.contains("\n# lang = \"en\"\n"), "{shown}");
+    assert!(
+        shown.contains("\nmodel = \"filed-model\"\n")
+            && shown.contains("\n# lang = \"en\"  (from: the profile default)\n"),
+        "{shown}"
+    );
 }
 
 #[test]

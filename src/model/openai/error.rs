@@ -6,7 +6,7 @@ use std::time::Duration;
 use reqwest::StatusCode;
 use serde_json::Value;
 
-use crate::cause::{Cause, chain};
+use crate::cause::Cause;
 use crate::model::ModelError;
 use crate::model::overflow::{overflow, remedy as longer_context};
 
@@ -78,7 +78,7 @@ pub(super) fn silence(idle: Duration) -> String {
 /// What happened to a request; the URL in reqwest's own message may hold a secret.
 pub(super) fn cause(error: &reqwest::Error) -> String {
     match std::error::Error::source(error) {
-        Some(source) => chain(source),
+        Some(source) => Cause::chain(source),
         None if error.is_timeout() => "timed out".to_owned(),
         None => "the request failed".to_owned(),
     }

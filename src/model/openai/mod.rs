@@ -390,7 +390,7 @@ impl OpenAiBuilder {
                 .connect_timeout(self.connect)
                 .redirect(reqwest::redirect::Policy::none())
                 .build()
-                .map_err(|e| ClientError::Http { message: crate::cause::chain(&e), source: Some(Cause::new(e)) })?,
+                .map_err(|e| ClientError::Http { message: Cause::chain(&e), source: Some(Cause::new(e)) })?,
         };
         let secrets = self.api_key.into_iter().chain(self.headers.into_iter().map(|(_, value)| value));
         let secrets = Secrets::new(secrets.chain(trace::secrets_of(&base)));

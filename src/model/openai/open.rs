@@ -371,7 +371,7 @@ pub(super) async fn is_plain(url: &Url, error: &reqwest::Error) -> bool {
 /// the last request a server may have taken leave: the request is sent once more, over another.
 pub(crate) fn is_stale(error: &reqwest::Error) -> bool {
     const GONE: [&str; 3] = ["connection reset", "broken pipe", "channel closed"];
-    let cause = crate::cause::chain(error).to_lowercase();
+    let cause = Cause::chain(error).to_lowercase();
     let is_gone = hung_up(&cause) || GONE.iter().any(|words| cause.contains(words));
     is_gone && !error.is_connect() && !error.is_timeout()
 }

@@ -447,6 +447,10 @@ fn beginning_with(text: &str, mut tokens: Vec<TokenChoice>) -> Vec<TokenChoice> 
     tokens
 }
 
+/// Fields of some endpoints for the tokens that they had cached: DeepSeek's, Moonshot's, and
+/// Anthropic's as gateways hand it on.
+const CACHED: [&str; 3] = ["prompt_cache_hit_tokens", "cached_tokens", "cache_read_input_tokens"];
+
 /// What an endpoint counted; fields that are missing or of another kind count as none.
 fn usage(value: &Value) -> Option<Usage> {
     let number = |value: &Value, key: &str| value.get(key).and_then(Value::as_u64);
@@ -459,11 +463,10 @@ fn usage(value: &Value) -> Option<Usage> {
         prompt_tokens: prompt.unwrap_or(0),
         completion_tokens: completion.unwrap_or(0),
         reasoning_tokens: details.and_then(|d| number(d, "reasoning_tokens")),
-        // DeepSeek has a field of its own.
         cached_tokens: value
             .get("prompt_tokens_details")
             .and_then(|d| number(d, "cached_tokens"))
-            .or_else(|| number(value, "prompt_cache_hit_tokens")),
+            .or_else(|| CACHED.iter().find_map(|field| number(value, field))),
         ..Usage::default()
     })
 }

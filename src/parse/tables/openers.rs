@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use memchr::{memchr_iter, memchr2_iter};
 
@@ -221,19 +222,26 @@ pub(crate) struct Marks {
     odd: Vec<String>,
 }
 
+/// The marks that every catalog has.
+static COMMON: LazyLock<Marks> = LazyLock::new(|| {
+    let own = Dialect::ALL.iter().flat_map(|dialect| dialect.spec().marks());
+    let around = REASONING_MARKS.iter().flat_map(|mark| [mark.open.trim(), mark.close]);
+    let tokens = template_tokens().map(|token| token.text).chain([SENTENCE_END]).chain(around);
+    let tags = THINK_TAGS.into_iter().chain(RESULT_TAGS.iter().map(|(tag, _)| *tag));
+    Marks::of(own.chain(tokens.map(Cow::Borrowed)).chain(tags.map(|tag| Cow::Owned(format!("<{tag}>")))))
+});
+
 impl Marks {
     /// The marks of all dialects, of reasoning, results and templates, and the tags of a catalog's
     /// tools.
     pub(crate) fn new(catalog: &Catalog) -> Self {
-        let own = Dialect::ALL.iter().flat_map(|dialect| dialect.spec().marks());
-        let around = REASONING_MARKS.iter().flat_map(|mark| [mark.open.trim(), mark.close]);
-        let tokens = template_tokens().map(|token| token.text).chain([SENTENCE_END]).chain(around);
-        let tags = THINK_TAGS.into_iter().chain(RESULT_TAGS.iter().map(|(tag, _)| *tag));
         let with_server =
             |tool: &crate::tools::Tool| tool.server.as_ref().map(|server| format!("{server}.{}", tool.name));
         let tools = catalog.tools().flat_map(|tool| [Some(tool.name.clone()), with_server(tool)]).flatten();
-        let tags = tags.map(str::to_owned).chain(tools).map(|tag| Cow::Owned(format!("<{tag}>")));
-        let marks = own.chain(tokens.map(Cow::Borrowed)).chain(tags);
+        Marks::of(tools.map(|name| Cow::Owned(format!("<{name}>"))))
+    }
+
+    fn of<'a>(marks: impl Iterator<Item = Cow<'a, str>>) -> Self {
         let known = marks.filter_map(|mark| {
             let word = match mark.as_bytes() {
                 [b'<', .., b'>'] => mark.trim_matches(['<', '/', '>']),
@@ -251,8 +259,10 @@ impl Marks {
     /// Whether `text`, which begins with `<` or `[`, begins with a mark.
     pub(crate) fn begins(&self, text: &str) -> bool {
         let (sign, rest) = text.split_at(1);
-        let is_known =
-            |word: &str| word.len() <= MAX_NAME && self.known.contains(&(sign.to_owned() + &word.to_lowercase()));
+        let is_known = |word: &str| {
+            let marked = || sign.to_owned() + &word.to_lowercase();
+            word.len() <= MAX_NAME && [&COMMON.known, &self.known].iter().any(|known| known.contains(&marked()))
+        };
         if sign == "[" {
             return rest.trim_start().split_once(']').is_some_and(|(word, _)| is_known(word.trim_end()));
         }
@@ -263,7 +273,7 @@ impl Marks {
         }
         let name = &rest[..rest.find(ends_name).unwrap_or(rest.len())];
         let is_odd = |odd: &String| rest.get(..odd.len() - 1).is_some_and(|found| found.to_lowercase() == odd[1..]);
-        is_known(name.trim_end_matches('/')) || self.odd.iter().any(is_odd)
+        is_known(name.trim_end_matches('/')) || COMMON.odd.iter().chain(&self.odd).any(is_odd)
     }
 }
 

@@ -91,8 +91,9 @@ impl History {
         let content = match texts {
             // One text may come in several parts there, as a stream brought it.
             Some(texts) if role == "assistant" => Value::String(texts.concat()),
-            Some(texts) => Value::String(texts.join("\n\n")),
-            None => Value::Array(parts),
+            // Which of several are the person's own words is still to be told.
+            Some(texts) if texts.len() == 1 => texts[0].into(),
+            _ => Value::Array(parts),
         };
         let mut message = json!({"role": role, "content": content});
         if !calls.is_empty() {

@@ -57,7 +57,7 @@ impl History {
                 Ok(())
             }
             "function_call_output" => {
-                let output = content(item["output"].take(), &format!("{place}.output"))?;
+                let output = content(item["output"].take(), false, &format!("{place}.output"))?;
                 self.push(place, json!({"role": "tool", "tool_call_id": item["call_id"], "content": output}));
                 Ok(())
             }
@@ -79,7 +79,7 @@ impl History {
             Some(other) => return Err(Fault::field(format!("{place}.role"), format!("'{other}' is no role here"))),
             None => return Err(Fault::field(format!("{place}.role"), "a message needs a 'role'")),
         };
-        let content = content(item["content"].take(), &format!("{place}.content"))?;
+        let content = content(item["content"].take(), role == "user", &format!("{place}.content"))?;
         match self.last_with_calls().filter(|_| role == "assistant") {
             // What the model said behind its calls stands before their results.
             Some(last) => last["content"] = join(last["content"].take(), content),
@@ -108,7 +108,7 @@ impl History {
 }
 
 /// A text, or a list of parts; of text alone it becomes one text, which most endpoints take.
-fn content(content: Value, place: &str) -> Result<Value, Fault> {
+fn content(content: Value, is_user: bool, place: &str) -> Result<Value, Fault> {
     let parts = match content {
         Value::String(text) => return Ok(Value::String(text)),
         Value::Array(parts) => parts,
@@ -118,8 +118,9 @@ fn content(content: Value, place: &str) -> Result<Value, Fault> {
     let parts = parts.collect::<Result<Vec<Value>, Fault>>()?;
     let texts: Option<Vec<&str>> = parts.iter().map(|part| part["text"].as_str()).collect();
     Ok(match texts {
-        Some(texts) => Value::String(texts.join("\n\n")),
-        None => Value::Array(parts),
+        Some(texts) if texts.len() == 1 || !is_user => Value::String(texts.join("\n\n")),
+        // Which of several are the person's own words is still to be told.
+        _ => Value::Array(parts),
     })
 }
 

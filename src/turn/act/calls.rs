@@ -80,7 +80,7 @@ impl Act {
                     let note = shared.setup.wording().note(ModelNote::NotRunAgain);
                     shared.answer(&call.id, Outcome::new(Status::Denied, format!("{note}\n{result}")))?;
                 }
-                None if shared.setup.catalog.is_describe_tool(call.call.server.as_deref(), &call.call.tool) => {
+                None if shared.setup.catalog.is_built_in(call.call.server.as_deref(), &call.call.tool) => {
                     described += 1;
                     describe(call, shared)?;
                 }
@@ -317,13 +317,17 @@ fn broken_promise(id: &str, outcome: &Outcome, shared: &Shared) -> Option<Caller
     Some(CallerWarning::ResultMismatch { server: tool.server.clone(), tool: tool.name.clone(), message })
 }
 
-/// Answers a call of the built-in tool, which only tells what the prompt left
+/// Answers a call of a built-in tool, which only tells what the prompt left
 /// out: nobody is asked, and it is not the call that a choice demands.
 fn describe(call: &HistoryCall, shared: &mut Shared) -> Result<(), TurnError> {
     let request = request(call);
     started(&request, shared);
-    let name = request.arguments.get("tool").and_then(Value::as_str).unwrap_or_default();
-    let outcome = shared.setup.wording().describe(&shared.setup.catalog, name);
+    let given = |key: &str| request.arguments.get(key).and_then(Value::as_str).unwrap_or_default();
+    let (wording, catalog) = (shared.setup.wording(), &shared.setup.catalog);
+    let outcome = match catalog.find_tool().is_some_and(|own| own.name == request.tool) {
+        true => wording.find(catalog, given("query")),
+        false => wording.describe(catalog, given("tool")),
+    };
     shared.answer(&request.id, outcome)
 }
 

@@ -25,5 +25,7 @@ mod fit;
 mod request;
 mod words;
 
+#[cfg(feature = "serve")]
+pub(crate) use cost::cut_to;
 pub(super) use request::Ask;
 pub use words::PromptWording;

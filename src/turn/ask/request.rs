@@ -1,6 +1,7 @@
 //! A round's request: which model, which messages, what is left out of them.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::carry::thoughts;
 use super::constrain::{calls, constraint};
@@ -41,6 +42,8 @@ pub(in crate::turn) struct Ask {
     known: HashMap<Option<String>, bool>,
     /// Whether the next request does.
     native: bool,
+    /// The words for this conversation, where it decides which tools are listed.
+    meant: Option<Arc<dyn Wording>>,
     cost: Cost,
     /// Tokens of the last request by our own count, and what was left out of it.
     last: (usize, Trim),
@@ -58,6 +61,7 @@ impl Ask {
             model: RoundModel::own(config),
             known: HashMap::new(),
             native: false,
+            meant: None,
             cost: Cost::default(),
             last: Default::default(),
             has_images: false,
@@ -72,8 +76,12 @@ impl Ask {
     }
 
     /// The words of this round.
-    pub(in crate::turn) fn wording<'s>(&self, shared: &'s Shared) -> &'s dyn Wording {
-        if self.native { shared.setup.native_wording() } else { shared.setup.wording() }
+    pub(in crate::turn) fn wording<'s>(&'s self, shared: &'s Shared) -> &'s dyn Wording {
+        match &self.meant {
+            _ if self.native => shared.setup.native_wording(),
+            Some(meant) => &**meant,
+            None => shared.setup.wording(),
+        }
     }
 
     /// Chooses the model of the round that begins; what reads it, if that is not what read
@@ -85,6 +93,7 @@ impl Ask {
         let model = chosen.unwrap_or_else(|| RoundModel::own(config));
         let parser = (!model.reads_like(&self.model)).then(|| shared.setup.parser_for(&model));
         self.model = model;
+        self.meant = shared.setup.wording().meant(&shared.said());
         parser
     }
 

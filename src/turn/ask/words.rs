@@ -1,14 +1,14 @@
 //! A turn's words, from the prompt stage.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Map, Value};
 
 use crate::conversation::{Answered, Replies};
 use crate::dialect::{Dialect, Lang};
 use crate::outcome::{Neutraliser, Outcome};
-use crate::prompt::{Earlier, Example, Item, Options, Prompt, PromptError, Round};
-use crate::tools::{Catalog, ToolChoice};
+use crate::prompt::{Earlier, Example, Item, Options, Prompt, PromptError, Round, System};
+use crate::tools::{Catalog, Said, ToolChoice};
 use crate::turn::config::TurnConfig;
 use crate::turn::wording::{ModelNote, Wording, WordingError};
 use crate::validate::OutputSchema;
@@ -22,6 +22,12 @@ pub struct PromptWording {
     templates: Arc<Templates>,
     system: SystemText,
     native: Arc<NativeWording>,
+    /// Not all tools fit the budget: a conversation decides which are listed.
+    chooses: bool,
+    /// All examples stand in the system text.
+    in_text: bool,
+    /// The places of the last that one meant, and the words for them.
+    last: Mutex<Option<(Vec<usize>, Arc<PromptWording>)>>,
 }
 
 /// The same for requests that carry the tools: no listing, no syntax.
@@ -36,6 +42,8 @@ struct NativeWording {
 struct Templates {
     catalog: Arc<Catalog>,
     prompt: Prompt,
+    /// The same once the choice is met.
+    once_met: Prompt,
 }
 
 /// The system text under the configured choice, and once that is met.
@@ -43,6 +51,12 @@ struct Templates {
 struct SystemText {
     due: Told,
     met: Told,
+}
+
+impl SystemText {
+    fn without_examples_apart(&mut self) {
+        (self.due.apart, self.met.apart) = (None, None);
+    }
 }
 
 #[derive(Debug)]
@@ -66,30 +80,52 @@ impl PromptWording {
             Prompt::new(Options { tool_choice, max_calls: config.max_calls, tokens, ..options.clone() })
         };
         let prompt = with(config.tool_choice.clone())?;
-        let told = |prompt: &Prompt| -> Result<Told, PromptError> {
-            Ok(Told { text: prompt.system(&catalog)?, apart: prompt.system_apart(&catalog)? })
-        };
-        let due = told(&prompt)?;
         let once_met = with(config.tool_choice.after_first_call())?;
-        let system = SystemText { due, met: told(&once_met)? };
         let native = |prompt: &Prompt| -> Result<Told, PromptError> {
             Ok(Told { text: prompt.native_system(&catalog)?, apart: None })
         };
         let native_system = SystemText { due: native(&prompt)?, met: native(&once_met)? };
-        let templates = Arc::new(Templates { catalog, prompt });
+        let templates = Arc::new(Templates { catalog, prompt, once_met });
         let native = NativeWording { templates: templates.clone(), system: native_system };
-        Ok(PromptWording { templates, system, native: Arc::new(native) })
+        let (system, chooses) = templates.told(&[])?;
+        Ok(PromptWording {
+            templates,
+            system,
+            native: Arc::new(native),
+            chooses,
+            in_text: false,
+            last: Mutex::default(),
+        })
+    }
+
+    /// Tools of which the listing does not hold the whole description.
+    #[cfg(feature = "serve")]
+    pub(crate) fn cut_descriptions(&self) -> Result<usize, PromptError> {
+        self.templates.prompt.cut_descriptions(&self.templates.catalog)
     }
 
     /// The same with all examples in the system text, for one that stands in a user message.
     #[cfg(feature = "serve")]
     pub(crate) fn with_examples_in_text(mut self) -> Self {
-        (self.system.due.apart, self.system.met.apart) = (None, None);
+        self.system.without_examples_apart();
+        self.in_text = true;
         self
     }
 }
 
 impl Templates {
+    /// The system text for a conversation in which this was said, and whether that decides which
+    /// tools it lists.
+    fn told(&self, said: &[Said<'_>]) -> Result<(SystemText, bool), PromptError> {
+        let told = |prompt: &Prompt| -> Result<(Told, bool), PromptError> {
+            let System { text, listed, .. } = prompt.compose_for(&self.catalog, said)?;
+            let apart = prompt.system_apart_for(&self.catalog, said)?;
+            Ok((Told { text, apart }, listed.unlisted > 0))
+        };
+        let ((due, chooses), (met, _)) = (told(&self.prompt)?, told(&self.once_met)?);
+        Ok((SystemText { due, met }, chooses))
+    }
+
     fn system<'t>(&self, text: &'t SystemText, choice: &ToolChoice) -> &'t Told {
         let due = self.prompt.options().tool_choice == *choice;
         if due { &text.due } else { &text.met }
@@ -120,6 +156,10 @@ impl Templates {
     fn describe(&self, catalog: &Catalog, name: &str) -> Outcome {
         self.prompt.describe(catalog, name).unwrap_or_else(|error| Outcome::error(error.to_string()))
     }
+
+    fn find(&self, catalog: &Catalog, query: &str) -> Outcome {
+        self.prompt.find(catalog, query).unwrap_or_else(|error| Outcome::error(error.to_string()))
+    }
 }
 
 impl Wording for PromptWording {
@@ -132,7 +172,7 @@ impl Wording for PromptWording {
     }
 
     fn replies(&self, replies: &Replies<'_>) -> Result<String, WordingError> {
-        let Templates { catalog, prompt } = &*self.templates;
+        let Templates { catalog, prompt, .. } = &*self.templates;
         let nothing = Map::new();
         let answered = replies.answered.iter().map(|a| item(a, &nothing));
         let items: Vec<Item<'_>> = answered.chain(replies.rejected.iter().map(|r| Item::Rejected(r))).collect();
@@ -157,6 +197,7 @@ impl Wording for PromptWording {
                 request: replies.request,
                 followed: replies.later > 0,
                 without_status: replies.without_status,
+                left_out: replies.left_out,
             };
             texts.push(self.templates.results(&round, replies.result_bytes)?);
         }
@@ -187,6 +228,29 @@ impl Wording for PromptWording {
         self.templates.describe(catalog, name)
     }
 
+    fn find(&self, catalog: &Catalog, query: &str) -> Outcome {
+        self.templates.find(catalog, query)
+    }
+
+    fn meant(&self, said: &[Said<'_>]) -> Option<Arc<dyn Wording>> {
+        let catalog = self.chooses.then_some(&self.templates.catalog)?;
+        let meant = Some(catalog.search().meant(catalog, said)).filter(|meant| !meant.is_empty())?;
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, words)) = last.as_ref().filter(|(places, _)| *places == meant) {
+            return Some(words.clone());
+        }
+        // The templates have been filled before: what is wrong with them was said then.
+        let mut system = self.templates.told(said).ok()?.0;
+        if self.in_text {
+            system.without_examples_apart();
+        }
+        let (templates, native, in_text) = (self.templates.clone(), self.native.clone(), self.in_text);
+        let words =
+            Arc::new(PromptWording { templates, system, native, chooses: false, in_text, last: Mutex::default() });
+        *last = Some((meant, words.clone()));
+        Some(words)
+    }
+
     fn dialect(&self) -> Dialect {
         self.templates.prompt.options().dialect
     }
@@ -202,7 +266,7 @@ impl Wording for NativeWording {
     }
 
     fn replies(&self, replies: &Replies<'_>) -> Result<String, WordingError> {
-        let Templates { catalog, prompt } = &*self.templates;
+        let Templates { catalog, prompt, .. } = &*self.templates;
         let nothing = Map::new();
         let answered = replies.answered.iter().map(|a| item(a, &nothing));
         let items = answered.chain(replies.rejected.iter().map(|r| Item::Rejected(r)));
@@ -374,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn results_name_the_call_and_recall_earlier_ones() {
+    fn results_recall_earlier_calls() {
         let wording = wording(Lang::En, Dialect::UseMcpTool, ToolChoice::Auto);
         let mut conversation = Conversation::from("Hi");
         for (id, query) in [("call_1", "rust"), ("call_2", "tokio")] {
@@ -395,7 +459,10 @@ mod tests {
         let layout = Layout::new("", SystemPlacement::System);
         let messages = conversation.render(&layout, |replies| wording.replies(replies)).unwrap();
         let (first, second) = (&messages[2].content, &messages[4].content);
-        assert!(first.contains("about rust") && first.contains("call_1") && !first.contains("earlier"), "{first}");
+        assert!(
+            first.starts_with("<tool_result end=") && first.contains("about rust") && !first.contains("earlier"),
+            "{first}"
+        );
         assert!(second.contains("about tokio") && second.contains("Calls made earlier"), "{second}");
         assert!(second.contains("rust") && !second.contains("about rust"), "{second}");
     }

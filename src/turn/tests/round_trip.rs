@@ -53,12 +53,7 @@ fn request(actions: &[Action]) -> &[Message] {
 fn framed(message: &str) -> Option<&str> {
     let behind = message.split_once(" end=\"")?.1;
     let (code, behind) = behind.split_once("\">\n")?;
-    let (_, text) = if behind.starts_with("tool: ") || behind.starts_with("工具：") {
-        behind.split_once("\n\n")?
-    } else {
-        ("", behind)
-    };
-    Some(text.split_once(&format!("\n</tool_result {code}>"))?.0)
+    Some(behind.split_once(&format!("\n</tool_result {code}>"))?.0)
 }
 
 /// What the model is shown of a result, and what it writes if it repeats that.
@@ -76,7 +71,7 @@ fn comes_back(setup: &Arc<Setup>, text: &str) -> (String, String) {
             // One line of the compact style; nothing at all.
             None => told
                 .split_once("Result: ")
-                .map(|(_, behind)| behind.split("\n\nTell me the").next().unwrap_or_default().to_owned())
+                .map(|(_, behind)| behind.split("\n\nI asked: ").next().unwrap_or_default().to_owned())
                 .unwrap_or_default(),
         },
     };

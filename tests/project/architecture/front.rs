@@ -17,7 +17,6 @@ const ROOT: &[&str] = &[
     "Error",
     "Event",
     "Functions",
-    "Hub",
     "Message",
     "Model",
     "OpenAi",

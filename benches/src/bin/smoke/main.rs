@@ -16,7 +16,7 @@ use toml_edit::{DocumentMut, Item, Table, value};
 use toolgraft_benches::case::{CASES, Case, chunk_name};
 use toolgraft_benches::measure;
 use toolgraft_benches::repetition::{LENGTHS, REPETITIONS, Repetition};
-use toolgraft_benches::served::SERVED;
+use toolgraft_benches::served::{HISTORIES, SERVED};
 
 const LIMITS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/limits.toml");
 
@@ -27,7 +27,7 @@ const ROOM: f64 = 1.05;
 const SLACK: f64 = 0.9;
 
 /// Tables whose limits follow what is counted; the others hold what must hold.
-const COUNTS: &[&str] = &["instructions_per_byte", "allocations_per_chunk", "kilo_instructions_per_answer"];
+const COUNTS: &[&str] = &["instructions_per_byte", "allocations_per_chunk", "kilo_instructions_per_answer", "kilo_instructions_per_history"];
 
 /// Costs that are compared with each other: what, over what.
 const RATIOS: &[(&str, &str)] =
@@ -93,6 +93,13 @@ fn figures() -> Result<Vec<Figure>, String> {
     figures.extend(answers.iter().zip(counts).map(|(served, count)| Figure {
         table: "kilo_instructions_per_answer",
         name: served.name.to_owned(),
+        count: count as f64 / 1e3,
+    }));
+    let histories: Vec<_> = HISTORIES.iter().collect();
+    let counts = counted(&histories, |history| measure::instructions_of_history(history))?;
+    figures.extend(histories.iter().zip(counts).map(|(history, count)| Figure {
+        table: "kilo_instructions_per_history",
+        name: history.name.to_owned(),
         count: count as f64 / 1e3,
     }));
     let peak = allocations::peak_of_a_long_stream() as f64;

@@ -384,7 +384,8 @@ fn meta(round: &Round, played: &Played, say: Phrases) -> String {
     let model = round.sent.as_ref().and_then(|sent| sent.model.clone());
     let tokens =
         round.usage.map(|usage| say.tokens_unit(grouped(usage.prompt_tokens), grouped(usage.completion_tokens)));
-    let parts = [model, Some(say.finish(reason)), Some(bytes), tokens];
+    let cached = round.usage.and_then(|usage| usage.cached_tokens).map(|tokens| say.tokens_cached(grouped(tokens)));
+    let parts = [model, Some(say.finish(reason)), Some(bytes), tokens, cached];
     parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 

@@ -1,0 +1,254 @@
+//! `toolgraft config`: what counts and where it comes from, and the file changed.
+
+use std::num::NonZeroU32;
+use std::path::Path;
+
+use serde_json::{Map, Value as Json, json};
+use toml_edit::{DocumentMut, Item, Value};
+
+use super::file;
+use super::keys::{KEYS, Key, ReasoningDisplay, Settings, Slots};
+use super::sources::environment;
+use crate::phrases::Phrases;
+use crate::sessions::KEPT_DAYS;
+use crate::{Failure, output, saved_profiles};
+use toolgraft::dialect::{Lang, Profile};
+use toolgraft::prompt::Options;
+use toolgraft::turn::{CALL_THRESHOLD, TurnConfig};
+use toolgraft_mcp::files::{self, Mode};
+
+const EXAMPLES: &str = "\
+Examples:
+  toolgraft config --show                              every key, its value, where that comes from
+  toolgraft config --show --model deepseek-r1:14b      the same for a model
+  toolgraft config set model qwen3:8b
+  toolgraft config set allow '[\"files.read_*\"]'
+  toolgraft config unset model
+  toolgraft config path
+
+The file counts for chat, serve, probe, prompt, replay and extract, for each key that the
+command has a flag for. Flags count before it, and so do OPENAI_BASE_URL and OPENAI_API_KEY;
+behind it counts what `toolgraft probe` found best for a model (profiles.toml beside it), and
+then the model's profile. Keys of an API are not kept here: set OPENAI_API_KEY.
+
+Exit codes: 0 done, 1 the file cannot be written, 2 wrong usage or configuration.";
+
+/// Options of `toolgraft config`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct Args {
+    /// Show every key, its value, where that comes from, and what it does; so it is by default
+    #[arg(long)]
+    show: bool,
+
+    #[command(flatten)]
+    shown: ShowArgs,
+
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Default, clap::Args)]
+struct ShowArgs {
+    /// For this model: what probe found and its profile count, too
+    #[arg(long, value_name = "NAME")]
+    model: Option<String>,
+
+    /// For this endpoint
+    #[arg(long, value_name = "URL")]
+    base_url: Option<String>,
+
+    /// Print one JSON object: the file, and per key its value, where it is from, what it does
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Show every key, its value, where that comes from, and what it does
+    Show(ShowArgs),
+    /// Set a key
+    Set {
+        /// One of the keys that `toolgraft config` shows
+        key: String,
+        /// Its value; lists as in TOML
+        value: String,
+    },
+    /// Take a key out, so that what is built in counts again
+    Unset {
+        /// One of the keys that `toolgraft config` shows
+        key: String,
+    },
+    /// Print where the file lies
+    Path,
+}
+
+/// Runs `toolgraft config`.
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let path = file::path().ok_or_else(|| Failure::usage("there is no home directory: no defaults are kept"))?;
+    let text = if path.exists() { file::text(&path)? } else { String::new() };
+    let say = Phrases::of_user(None);
+    match &args.command {
+        Some(Command::Path) => output::emit(&format!("{}\n", path.display())),
+        None => show(&args.shown, &path, &document(&text, &path)?, say),
+        Some(Command::Show(shown)) => show(shown, &path, &document(&text, &path)?, say),
+        Some(Command::Set { key, value }) => {
+            // A file that is wrong is mended by hand, not written over.
+            let mut document = document(&text, &path)?;
+            if !KEYS.iter().any(|known| known.name == key) {
+                return Err(Failure::usage(file::unknown(key)));
+            }
+            let value = toml_value(key, value)?;
+            match document.get_mut(key).and_then(Item::as_value_mut) {
+                // The comment behind it stays.
+                Some(there) => {
+                    let decor = there.decor().clone();
+                    *there = value;
+                    *there.decor_mut() = decor;
+                }
+                None => document[key.as_str()] = Item::Value(value),
+            }
+            written(&path, &document)?;
+            output::tell(&say.key_is_set(key, path.display()))
+        }
+        Some(Command::Unset { key }) => {
+            let mut document = document(&text, &path)?;
+            if document.remove(key).is_none() {
+                return Err(Failure::usage(format!("{} does not set {key:?}", path.display())));
+            }
+            written(&path, &document)?;
+            output::tell(&say.key_is_unset(key, path.display()))
+        }
+    }
+}
+
+/// The file as it can be edited, once it is known to be right.
+fn document(text: &str, path: &Path) -> Result<DocumentMut, Failure> {
+    file::parsed(text, path)?;
+    text.parse().map_err(|e: toml_edit::TomlError| Failure::usage(format!("{}: {e}", path.display())))
+}
+
+fn written(path: &Path, document: &DocumentMut) -> Result<(), Failure> {
+    files::replace(path, document.to_string().as_bytes(), Mode::Kept)
+        .map_err(|e| Failure::job(format!("cannot write {}: {e}", path.display())))
+}
+
+/// A value of the command line: a text needs no quotation marks.
+fn toml_value(key: &str, text: &str) -> Result<Value, Failure> {
+    let fits_key = |value: &Value| file::fits(key, &Item::Value(value.clone()));
+    let as_it_is = text.parse::<Value>().ok();
+    let plain = Value::from(text);
+    match as_it_is.map(|value| (fits_key(&value), value)) {
+        Some((Ok(()), value)) => Ok(value),
+        // What is a text for TOML only.
+        None | Some((Err(_), _)) if fits_key(&plain).is_ok() => Ok(plain),
+        Some((Err(problem), _)) => Err(Failure::usage(problem)),
+        None => fits_key(&plain).map(|()| plain).map_err(Failure::usage),
+    }
+}
+
+/// Where a value comes from, and the values of that source.
+struct Source {
+    from: String,
+    values: Map<String, Json>,
+}
+
+impl Source {
+    fn new(from: impl Into<String>, settings: &Settings) -> Self {
+        let values = match serde_json::to_value(settings) {
+            Ok(Json::Object(values)) => values,
+            _ => Map::new(),
+        };
+        Source { from: from.into(), values }
+    }
+
+    fn value(&self, key: &str) -> Option<&Json> {
+        self.values.get(key).filter(|value| !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty()))
+    }
+}
+
+/// All sources but flags, the strongest first.
+fn sources(args: &ShowArgs, path: &Path, say: Phrases) -> Result<Vec<Source>, Failure> {
+    let (environment, file) = (environment(), file::read()?);
+    let (mut url, mut model, mut profile) = (args.base_url.clone(), args.model.clone(), None);
+    for source in [&environment, &file] {
+        let slots = Slots {
+            base_url: Some(&mut url),
+            model: Some(&mut model),
+            profile: Some(&mut profile),
+            ..Slots::default()
+        };
+        source.fill(slots);
+    }
+    let mut sources =
+        vec![Source::new("OPENAI_BASE_URL", &environment), Source::new(path.display().to_string(), &file)];
+    let saved = model.as_deref().map(|model| saved_profiles::find(url.as_deref(), model)).transpose()?.flatten();
+    if let (Some(saved), Some(path)) = (saved, saved_profiles::path()) {
+        sources.push(Source::new(path.display().to_string(), &Settings::from(&saved)));
+    }
+    if let Some(profile) = profile.or_else(|| model.as_deref().map(Profile::for_model)) {
+        let style = profile.style_for(model.as_deref().unwrap_or_default(), None);
+        let of_profile = Settings {
+            dialect: Some(profile.dialect),
+            lang: Some(profile.lang),
+            temperature: profile.temperature,
+            prompt_style: Some(style),
+            ..Settings::default()
+        };
+        sources.push(Source::new(say.profile_called(profile.name), &of_profile));
+    }
+    sources.push(Source::new(say.built_in(), &built_in()));
+    Ok(sources)
+}
+
+/// What counts where no source says anything.
+fn built_in() -> Settings {
+    let (turn, options) = (TurnConfig::default(), Options::default());
+    Settings {
+        tools_mode: Some(turn.tools_mode),
+        constrain: Some(turn.constrain),
+        way: Some(turn.way),
+        carry_reasoning: Some(turn.carry_reasoning),
+        call_threshold: Some(CALL_THRESHOLD),
+        dialect: Some(options.dialect),
+        listing: Some(options.listing),
+        max_rounds: turn.max_rounds.try_into().ok(),
+        reasoning_display: Some(ReasoningDisplay::Folded),
+        history: Some(true),
+        sessions: Some(true),
+        session_days: NonZeroU32::new(KEPT_DAYS),
+        ..Settings::default()
+    }
+}
+
+fn show(args: &ShowArgs, path: &Path, document: &DocumentMut, say: Phrases) -> Result<(), Failure> {
+    let sources = sources(args, path, if args.json { Phrases::of(Lang::En) } else { say })?;
+    let found = |key: &str| sources.iter().find_map(|source| Some((source.value(key)?, source.from.as_str())));
+    if args.json {
+        let key = |key: &Key| {
+            let set = document.get(key.name).map(|item| item.to_string().trim().to_owned());
+            let (value, from) = found(key.name).unzip();
+            let what = (key.does)(Phrases::of(Lang::En));
+            json!({ "key": key.name, "set": set, "value": value, "from": from, "what": what })
+        };
+        return output::emit_json(&json!({ "file": path, "keys": KEYS.iter().map(key).collect::<Vec<_>>() }));
+    }
+    let file = path.display().to_string();
+    let mut text = format!("# {}\n", if path.exists() { file.clone() } else { say.file_not_there(&file) });
+    for Key { name, does, example } in KEYS {
+        text.push_str(&format!("\n# {}\n", does(say)));
+        let set = document.get(name).map(|item| item.to_string().trim().to_owned());
+        if let Some(set) = &set {
+            text.push_str(&format!("{name} = {set}\n"));
+        }
+        match found(name) {
+            // The file's own line says it.
+            Some((_, from)) if set.is_some() && from == file => {}
+            // JSON's texts, numbers and lists are TOML's.
+            Some((value, from)) => text.push_str(&format!("# {name} = {value}  ({})\n", say.comes_from(from))),
+            None => text.push_str(&format!("# {name} = {example}\n")),
+        }
+    }
+    output::emit(&text)
+}

@@ -1,0 +1,141 @@
+//! `~/.config/toolgraft/config.toml`.
+//!
+//! The file is TOML; what is written into it keeps its comments and order.
+
+use std::path::{Path, PathBuf};
+
+use toml_edit::{DocumentMut, Item};
+
+use super::keys::{KEYS, Settings};
+use crate::{Failure, input, words};
+
+/// Where the file lies below the home directory.
+const FILE: &str = ".config/toolgraft/config.toml";
+
+/// The file; `None` where there is no home.
+pub(super) fn path() -> Option<PathBuf> {
+    Some(std::env::home_dir()?.join(FILE))
+}
+
+/// The values of the file; none where there is no file.
+pub(crate) fn read() -> Result<Settings, Failure> {
+    match path().filter(|path| path.exists()) {
+        Some(path) => parsed(&text(&path)?, &path),
+        None => Ok(Settings::default()),
+    }
+}
+
+/// The file's text; an empty file sets nothing.
+pub(super) fn text(path: &Path) -> Result<String, Failure> {
+    let read = std::fs::read(path).map_err(|e| Failure::usage(format!("cannot read {}: {e}", path.display())))?;
+    input::decode(read, &path.display().to_string())
+}
+
+/// Reads a text. What is wrong is said with its place, all of it at once.
+pub(super) fn parsed(text: &str, path: &Path) -> Result<Settings, Failure> {
+    let name = path.display();
+    let document: DocumentMut = text.parse().map_err(|e: toml_edit::TomlError| {
+        let at = e.span().map_or(0, |span| span.start);
+        Failure::usage(format!("{name}:{}: {}: mend the TOML here", line(text, at), e.message().trim_end()))
+    })?;
+    // Spans are only there in a document that was not made to be edited.
+    let places = toml_edit::Document::parse(text).ok();
+    let place = |key: &str| {
+        let span = places.as_ref().and_then(|places| places.as_table().get_key_value(key)?.0.span());
+        span.map_or(1, |span| line(text, span.start))
+    };
+    let mut problems = Vec::new();
+    for (key, item) in document.iter() {
+        if !KEYS.iter().any(|known| known.name == key) {
+            problems.push(format!("{name}:{}: {}", place(key), unknown(key)));
+        } else if let Err(problem) = fits(key, item) {
+            problems.push(format!("{name}:{}: {problem}", place(key)));
+        }
+    }
+    match problems.is_empty() {
+        true => {
+            toml_edit::de::from_str(text).map_err(|e| Failure::usage(format!("{name}: {}", e.message().trim_end())))
+        }
+        false => Err(Failure::usages(problems)),
+    }
+}
+
+fn line(text: &str, at: usize) -> usize {
+    text.as_bytes()[..at.min(text.len())].iter().filter(|byte| **byte == b'\n').count() + 1
+}
+
+pub(super) fn unknown(key: &str) -> String {
+    let near = words::near(key, KEYS.iter().map(|known| known.name));
+    match near {
+        Some(near) => format!("no key {key:?}: did you mean {near:?}?"),
+        None => format!("no key {key:?}: `toolgraft config` shows them all"),
+    }
+}
+
+/// Whether a key may have this value.
+pub(super) fn fits(key: &str, item: &Item) -> Result<(), String> {
+    let mut document = DocumentMut::new();
+    document[key] = item.clone();
+    let problem = match toml_edit::de::from_document::<Settings>(document) {
+        Err(e) => Some(in_plain_words(e.message().lines().next().unwrap_or_default())),
+        Ok(_) => None,
+    };
+    let example = KEYS.iter().find(|known| known.name == key).map(|known| known.example).unwrap_or_default();
+    problem.map_or(Ok(()), |problem| Err(format!("{key}: {problem}: write, for instance, {key} = {example}")))
+}
+
+/// What is wrong with a value, without the names of the program's own types.
+fn in_plain_words(message: &str) -> String {
+    let Some((found, expected)) = message.split_once("expected ") else { return message.to_owned() };
+    let expected = match expected {
+        "a nonzero u32" | "a nonzero usize" | "u32" | "usize" => "a whole number above 0",
+        "f32" | "f64" => "a number",
+        "a sequence" => "a list",
+        expected => expected,
+    };
+    let found = ["invalid type: ", "invalid value: ", "unknown variant "]
+        .iter()
+        .fold(found.to_owned(), |found, words| found.replace(words, "found "));
+    format!("{found}expected {expected}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::keys::Key;
+    use super::*;
+
+    fn read(text: &str) -> Result<Settings, String> {
+        parsed(text, Path::new("config.toml")).map_err(|failure| match failure {
+            Failure::Usage(message) => message,
+            other => panic!("{other:?}"),
+        })
+    }
+
+    #[test]
+    fn every_key_takes_its_example_and_no_other_is_known() {
+        let text: String = KEYS.iter().map(|key| format!("{} = {}\n", key.name, key.example)).collect();
+        let settings = read(&text).unwrap();
+        let Settings { base_url, session_days, deny, .. } = settings;
+        assert!(base_url.is_some() && session_days.is_some() && deny.len() == 1);
+        let error = toml_edit::de::from_str::<Settings>("no_such_key = 1").unwrap_err().to_string();
+        for Key { name, .. } in KEYS {
+            assert!(error.contains(&format!("`{name}`")), "{name}: {error}");
+        }
+        assert_eq!(error.matches('`').count() / 2, KEYS.len() + 1, "a key is not documented: {error}");
+    }
+
+    #[test]
+    fn all_that_is_wrong_is_said_at_once_with_its_line() {
+        let error =
+            read("# mine\nmodle = \"x\"\ntemperature = 3\nprofile = \"none\"\nsessions = \"no\"\n").unwrap_err();
+        for text in [
+            "config.toml:2: no key \"modle\": did you mean \"model\"?",
+            "config.toml:3: temperature: not from 0 to 2",
+            "config.toml:4: profile: expected one of",
+            "config.toml:5: sessions: ",
+        ] {
+            assert!(error.contains(text), "{text}: {error}");
+        }
+        assert!(read("model = \n").unwrap_err().starts_with("config.toml:1: "));
+    }
+}

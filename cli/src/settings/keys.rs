@@ -1,0 +1,171 @@
+//! Every key: one table, which is the values of a source and the places of flags.
+
+use std::num::{NonZeroU32, NonZeroUsize};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::phrases::Phrases;
+use crate::saved_profiles::SavedProfile;
+use toolgraft::Dialect;
+use toolgraft::constrain::{Constrain, Way};
+use toolgraft::dialect::{Lang, Profile, PromptStyle};
+use toolgraft::message::CarryReasoning;
+use toolgraft::prompt::Listing;
+use toolgraft::tools::ToolsMode;
+
+/// A key: its name, what it does, and a value that it may have.
+pub(super) struct Key {
+    pub(super) name: &'static str,
+    pub(super) does: fn(Phrases) -> &'static str,
+    pub(super) example: &'static str,
+}
+
+/// The declaration of all keys.
+macro_rules! settings {
+    ($($(#[$attribute:meta])* $key:ident: $type:ty = $example:literal, $does:path;)*) => {
+        /// The values of one source.
+        #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        pub(crate) struct Settings { $($(#[$attribute])* pub(crate) $key: $type,)* }
+
+        pub(super) const KEYS: &[Key] = &[$(Key { name: stringify!($key), does: $does, example: $example },)*];
+
+        /// Where a command has its flags.
+        #[derive(Default)]
+        pub(crate) struct Slots<'a> { $(pub(crate) $key: Option<&'a mut $type>,)* }
+
+        impl Settings {
+            /// Fills what stands open among a command's flags.
+            pub(crate) fn fill(&self, slots: Slots<'_>) {
+                $(if let Some(slot) = slots.$key { slot.over(&self.$key); })*
+            }
+
+            /// These over those of a weaker source.
+            pub(super) fn over(&mut self, weaker: &Settings) {
+                $(self.$key.over(&weaker.$key);)*
+            }
+        }
+    };
+}
+
+settings! {
+    base_url: Option<String> = "\"http://localhost:11434/v1\"", Phrases::key_base_url;
+    model: Option<String> = "\"qwen3:8b\"", Phrases::key_model;
+    #[serde(deserialize_with = "profile", serialize_with = "name")]
+    profile: Option<&'static Profile> = "\"deepseek-r1\"", Phrases::key_profile;
+    tools_mode: Option<ToolsMode> = "\"auto\"", Phrases::key_tools_mode;
+    constrain: Option<Constrain> = "\"auto\"", Phrases::key_constrain;
+    way: Option<Way> = "\"free\"", Phrases::key_way;
+    call_threshold: Option<f64> = "-4.0", Phrases::key_call_threshold;
+    #[serde(deserialize_with = "dialect")]
+    dialect: Option<Dialect> = "\"use_mcp_tool\"", Phrases::key_dialect;
+    lang: Option<Lang> = "\"en\"", Phrases::key_lang;
+    prompt_style: Option<PromptStyle> = "\"full\"", Phrases::key_prompt_style;
+    listing: Option<Listing> = "\"signature\"", Phrases::key_listing;
+    tool_budget: Option<NonZeroUsize> = "4000", Phrases::key_tool_budget;
+    #[serde(deserialize_with = "temperature")]
+    temperature: Option<f64> = "0.7", Phrases::key_temperature;
+    carry_reasoning: Option<CarryReasoning> = "\"none\"", Phrases::key_carry_reasoning;
+    max_rounds: Option<NonZeroU32> = "12", Phrases::key_max_rounds;
+    max_tokens: Option<NonZeroU32> = "4096", Phrases::key_max_tokens;
+    context: Option<NonZeroUsize> = "8192", Phrases::key_context;
+    system: Option<String> = "\"Answer briefly.\"", Phrases::key_system;
+    allow: Vec<String> = "[\"files.read_*\"]", Phrases::key_allow;
+    deny: Vec<String> = "[\"*.delete_*\"]", Phrases::key_deny;
+    untrusted: Vec<String> = "[\"web\"]", Phrases::key_untrusted;
+    reasoning_display: Option<ReasoningDisplay> = "\"folded\"", Phrases::key_reasoning_display;
+    history: Option<bool> = "true", Phrases::key_history;
+    sessions: Option<bool> = "true", Phrases::key_sessions;
+    session_days: Option<NonZeroU32> = "30", Phrases::key_session_days;
+}
+
+/// How reasoning is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ReasoningDisplay {
+    Folded,
+    Full,
+    Hidden,
+}
+
+/// A value that a stronger source may have, or may leave to a weaker one.
+trait Layer {
+    fn over(&mut self, weaker: &Self);
+}
+
+impl<T: Clone> Layer for Option<T> {
+    fn over(&mut self, weaker: &Self) {
+        if self.is_none() {
+            self.clone_from(weaker);
+        }
+    }
+}
+
+/// Patterns of all sources count.
+impl Layer for Vec<String> {
+    fn over(&mut self, weaker: &Self) {
+        self.splice(0..0, weaker.iter().cloned());
+    }
+}
+
+/// What `toolgraft probe` found.
+impl From<&SavedProfile> for Settings {
+    fn from(saved: &SavedProfile) -> Self {
+        Settings {
+            tools_mode: saved.tools,
+            dialect: saved.dialect,
+            prompt_style: saved.style,
+            listing: saved.listing,
+            constrain: saved.constrain,
+            way: saved.way,
+            call_threshold: saved.call_threshold,
+            ..Settings::default()
+        }
+    }
+}
+
+fn profile<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'static Profile>, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    crate::profiles::known_profile(&name).map(Some).map_err(serde::de::Error::custom)
+}
+
+fn name<S: Serializer>(profile: &Option<&'static Profile>, serializer: S) -> Result<S::Ok, S::Error> {
+    profile.map(|profile| profile.name).serialize(serializer)
+}
+
+fn dialect<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Dialect>, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    crate::profiles::taught_dialect(&name).map(Some).map_err(serde::de::Error::custom)
+}
+
+fn temperature<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    let number = f64::deserialize(deserializer)?;
+    match (0.0..=2.0).contains(&number) {
+        true => Ok(Some(number)),
+        false => Err(serde::de::Error::custom("not from 0 to 2")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_fills_what_stronger_ones_left_open() {
+        let weaker = Settings {
+            model: Some("weaker".to_owned()),
+            max_rounds: NonZeroU32::new(3),
+            allow: vec!["a.*".to_owned()],
+            ..Settings::default()
+        };
+        let (mut model, mut rounds, mut allow) = (Some("flag".to_owned()), None, vec!["b.*".to_owned()]);
+        weaker.fill(Slots {
+            model: Some(&mut model),
+            max_rounds: Some(&mut rounds),
+            allow: Some(&mut allow),
+            ..Slots::default()
+        });
+        assert_eq!((model.as_deref(), rounds), (Some("flag"), NonZeroU32::new(3)));
+        assert_eq!(allow, ["a.*", "b.*"]);
+    }
+}

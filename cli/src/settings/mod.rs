@@ -1,0 +1,23 @@
+//! What is set where: flags, the environment, `~/.config/toolgraft/config.toml`, what
+//! `toolgraft probe` found, the model's profile.
+//!
+//! Each source is one [`Settings`]. A command names the places of its flags once
+//! ([`Slots`]), and every source fills those that stand open, the strongest first:
+//!
+//! ```text
+//! flags ◀─ environment ◀─ config.toml ◀─ profiles.toml ◀─ profile of the model ◀─ built in
+//!        └──────── defaults() ───────┘  └─ of a model ─┘ └──── the library ────┘
+//! ```
+//!
+//! A further option is a line of the table below, its words ([`Phrases`]), its flag and slot in
+//! the command's arguments, and the place that it counts for.
+
+mod command;
+mod file;
+mod keys;
+mod sources;
+
+pub(crate) use command::{Args, run};
+pub(crate) use file::read as file;
+pub(crate) use keys::{ReasoningDisplay, Settings, Slots};
+pub(crate) use sources::{defaults, environment, variable};

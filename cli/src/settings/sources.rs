@@ -1,0 +1,25 @@
+//! The sources that every command has: the environment and the file.
+
+use super::file;
+use super::keys::Settings;
+use crate::Failure;
+
+/// What counts where a flag says nothing: the environment, then the file.
+///
+/// # Errors
+/// The file cannot be read, or holds what it may not.
+pub(crate) fn defaults() -> Result<Settings, Failure> {
+    let mut settings = environment();
+    settings.over(&file::read()?);
+    Ok(settings)
+}
+
+/// The values of environment variables.
+pub(crate) fn environment() -> Settings {
+    Settings { base_url: variable("OPENAI_BASE_URL"), ..Settings::default() }
+}
+
+/// A variable that says something.
+pub(crate) fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.trim().is_empty())
+}

@@ -1,0 +1,231 @@
+//! The token of a request to one server: kept, refreshed, or missing.
+
+use std::time::{Duration, SystemTime};
+
+use oauth2::TokenResponse;
+use rmcp::transport::auth::{
+    AuthError, CredentialStore, InMemoryCredentialStore, OAuthClientConfig, StoredCredentials,
+};
+use tokio::sync::Mutex;
+
+use super::discovery::discover;
+use super::error::{LoginError, shown};
+use super::login::has_authorization;
+use super::resource::Resource;
+use super::store::{KeptLogin, Logins};
+use crate::config::{ServerConfig, TransportConfig};
+
+/// A token with less time left is refreshed first.
+const EARLY: Duration = Duration::from_secs(30);
+
+/// Limit of a refresh with all that is asked before it.
+const REFRESH: Duration = Duration::from_secs(60);
+
+/// Why a request has no token.
+#[derive(Debug)]
+pub(crate) enum Denied {
+    /// A person has to log in.
+    Login(String),
+    /// The token could not be refreshed, which may work later.
+    Later(String),
+}
+
+/// How requests to one server come to their token.
+#[derive(Debug)]
+pub(crate) struct Access {
+    server: String,
+    way: Way,
+}
+
+#[derive(Debug)]
+enum Way {
+    /// The entry's own header is the token.
+    Header,
+    /// The program keeps no logins, or none may be sent there.
+    None,
+    Login(Box<LoginWay>),
+}
+
+struct LoginWay {
+    logins: Logins,
+    resource: Resource,
+    /// The client that the entry names, with its secret.
+    client: Option<(String, String)>,
+    held: Mutex<Option<KeptLogin>>,
+}
+
+impl std::fmt::Debug for LoginWay {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LoginWay").field("resource", &self.resource).finish_non_exhaustive()
+    }
+}
+
+impl Access {
+    pub(crate) fn of(server: &ServerConfig, logins: Option<&Logins>) -> Self {
+        let way = match (&server.transport, logins) {
+            (Ok(TransportConfig::Http { headers, .. }), _) if has_authorization(headers) => Way::Header,
+            (Ok(TransportConfig::Http { url, oauth, .. }), Some(logins)) => {
+                Resource::of(url).map_or(Way::None, |resource| {
+                    let client = oauth.client_id.clone().zip(oauth.client_secret.clone());
+                    let logins = logins.clone();
+                    Way::Login(Box::new(LoginWay { logins, resource, client, held: Mutex::new(None) }))
+                })
+            }
+            _ => Way::None,
+        };
+        Access { server: server.name.clone(), way }
+    }
+
+    /// Whether a person can bring a token.
+    pub(crate) fn takes_logins(&self) -> bool {
+        matches!(self.way, Way::Login(_))
+    }
+
+    /// The token to send, if one is kept.
+    pub(crate) async fn token(&self) -> Result<Option<String>, Denied> {
+        let Way::Login(way) = &self.way else { return Ok(None) };
+        let mut held = way.held.lock().await;
+        if held.is_none() {
+            *held = way.logins.load(&way.resource).map_err(|e| Denied::Later(e.to_string()))?;
+        }
+        let Some(kept) = held.as_ref() else { return Ok(None) };
+        let left = time_left(&kept.credentials);
+        if left.is_none_or(|left| left >= EARLY) || refresh_token(&kept.credentials).is_none() {
+            return Ok(token(&kept.credentials));
+        }
+        match self.refreshed(way, kept.clone(), None).await {
+            Ok(kept) => {
+                let token = token(&kept.credentials);
+                *held = Some(kept);
+                Ok(token)
+            }
+            Err(Denied::Later(_)) if left.is_some_and(|left| !left.is_zero()) => Ok(token(&kept.credentials)),
+            Err(denied) => Err(denied),
+        }
+    }
+
+    /// Another token after a 401 for this one, with what the server said of it.
+    pub(crate) async fn refused(&self, refused: Option<&str>, challenge: Option<&str>) -> Result<String, Denied> {
+        let way = match &self.way {
+            Way::Login(way) => way,
+            Way::Header => {
+                return Err(Denied::Login("HTTP 401: it refuses the \"Authorization\" under \"headers\"".to_owned()));
+            }
+            Way::None => return Err(self.wanted("it wants authorization")),
+        };
+        let mut held = way.held.lock().await;
+        let kept = way.logins.load(&way.resource).map_err(|e| Denied::Later(e.to_string()))?;
+        let Some(kept) = kept else {
+            *held = None;
+            return Err(self.wanted("it wants a login"));
+        };
+        // Somebody has logged in, or refreshed it, since.
+        let newer = token(&kept.credentials).filter(|token| Some(token.as_str()) != refused);
+        if let Some(newer) = newer {
+            *held = Some(kept);
+            return Ok(newer);
+        }
+        let kept = self.refreshed(way, kept, challenge).await?;
+        let token = token(&kept.credentials).ok_or_else(|| self.wanted("its login has ended"))?;
+        *held = Some(kept);
+        Ok(token)
+    }
+
+    /// A login is wanted, for this reason.
+    pub(crate) fn wanted(&self, why: &str) -> Denied {
+        Denied::Login(match &self.way {
+            Way::Login(way) => format!("HTTP 401: {why}: {}", way.logins.words(&self.server)),
+            Way::Header | Way::None => {
+                format!("HTTP 401: {why}: set a token under \"headers\", e.g. \"Authorization\": \"Bearer ${{TOKEN}}\"")
+            }
+        })
+    }
+
+    /// Another token after a 403 for want of these scopes, if there was a login since; else the
+    /// next login asks for them.
+    pub(crate) async fn insufficient(&self, refused: Option<&str>, scopes: Option<&str>) -> Result<String, Denied> {
+        let named = scopes.map(|scopes| format!(" ({})", shown(scopes))).unwrap_or_default();
+        let Way::Login(way) = &self.way else {
+            return Err(Denied::Login(format!("HTTP 403: the token under \"headers\" lacks rights{named}")));
+        };
+        let mut held = way.held.lock().await;
+        if let Ok(Some(mut kept)) = way.logins.load(&way.resource) {
+            let newer = token(&kept.credentials).filter(|token| Some(token.as_str()) != refused);
+            if newer.is_none() {
+                let wanted = scopes.into_iter().flat_map(str::split_whitespace).map(str::to_owned);
+                let known = kept.wanted.clone();
+                kept.wanted.extend(wanted.filter(|scope| !known.contains(scope)));
+                // Where this cannot be kept, the next login asks for less than it could.
+                drop(way.logins.save(&kept));
+            }
+            *held = Some(kept);
+            if let Some(newer) = newer {
+                return Ok(newer);
+            }
+        }
+        let words = way.logins.words(&self.server);
+        Err(Denied::Login(format!("HTTP 403: the login lacks rights that it wants{named}: {words}")))
+    }
+
+    /// The login with a new token, kept.
+    async fn refreshed(&self, way: &LoginWay, kept: KeptLogin, challenge: Option<&str>) -> Result<KeptLogin, Denied> {
+        let refreshed = tokio::time::timeout(REFRESH, self.refresh(way, kept, challenge)).await;
+        let late = |_| Denied::Later(format!("its token could not be refreshed within {} s", REFRESH.as_secs()));
+        refreshed.map_err(late)?
+    }
+
+    async fn refresh(&self, way: &LoginWay, kept: KeptLogin, challenge: Option<&str>) -> Result<KeptLogin, Denied> {
+        let later = |error: LoginError| Denied::Later(format!("its token could not be refreshed: {error}"));
+        let _lock = way.logins.lock(&way.resource).await.map_err(later)?;
+        let now = way.logins.load(&way.resource).map_err(later)?;
+        let mut kept = match now {
+            // Another program was quicker.
+            Some(now) if token(&now.credentials) != token(&kept.credentials) => return Ok(now),
+            Some(now) => now,
+            None => return Err(self.wanted("it wants a login")),
+        };
+        if refresh_token(&kept.credentials).is_none() {
+            return Err(self.wanted("its login has ended"));
+        }
+        let mut found = discover(&way.resource, challenge).await.map_err(later)?;
+        if found.issuer != kept.issuer {
+            return Err(self.wanted("it takes tokens of another authorization server now"));
+        }
+        let mut client = OAuthClientConfig::new(&kept.credentials.client_id, &kept.redirect_uri);
+        // The entry may name another client since.
+        let named = way.client.as_ref().filter(|(id, _)| *id == kept.credentials.client_id);
+        client.client_secret = kept.client_secret.clone().or_else(|| named.map(|(_, secret)| secret.clone()));
+        found.manager.configure_client(client).map_err(|e| later(LoginError::of(&e)))?;
+        let given = InMemoryCredentialStore::new();
+        found.manager.set_credential_store(given.clone());
+        given.save(kept.credentials.clone()).await.map_err(|e| later(LoginError::of(&e)))?;
+        match found.manager.refresh_token().await {
+            Ok(_) => {}
+            Err(AuthError::TokenRefreshRejected(_) | AuthError::AuthorizationRequired) => {
+                return Err(self.wanted("its login has ended"));
+            }
+            Err(error) => return Err(later(LoginError::of(&error))),
+        }
+        if let Some(credentials) = given.load().await.map_err(|e| later(LoginError::of(&e)))? {
+            kept.credentials = credentials;
+        }
+        // The token is good for this process, wherever it could not be written.
+        drop(way.logins.save(&kept));
+        Ok(kept)
+    }
+}
+
+fn token(credentials: &StoredCredentials) -> Option<String> {
+    Some(credentials.token_response.as_ref()?.access_token().secret().clone())
+}
+
+fn refresh_token(credentials: &StoredCredentials) -> Option<&str> {
+    Some(credentials.token_response.as_ref()?.refresh_token()?.secret())
+}
+
+/// The time that the token is good for; `None` where nobody said.
+fn time_left(credentials: &StoredCredentials) -> Option<Duration> {
+    let lasts = credentials.token_response.as_ref()?.expires_in()?;
+    let end = SystemTime::UNIX_EPOCH + Duration::from_secs(credentials.token_received_at?) + lasts;
+    Some(end.duration_since(SystemTime::now()).unwrap_or_default())
+}

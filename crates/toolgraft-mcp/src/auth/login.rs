@@ -1,0 +1,219 @@
+//! A person logs in: a page to open, and what comes back from it.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use reqwest::Url;
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, WWW_AUTHENTICATE};
+use reqwest::redirect::Policy;
+use rmcp::transport::auth::{AuthorizationManager, CredentialStore, InMemoryCredentialStore, OAuthClientConfig};
+use tokio::time::timeout;
+
+use super::discovery::{Discovered, discover, may_lead_to};
+use super::error::{LoginError, shown};
+use super::listener::{Callback, Listener};
+use super::resource::Resource;
+use super::store::{KeptLogin, Logins};
+use crate::config::{OAuthConfig, ServerConfig, TransportConfig, header_map};
+use toolgraft::Cause;
+
+/// Limit of the question whether a server wants a login.
+const PROBE: Duration = Duration::from_secs(30);
+
+/// What a registered client is called.
+const CLIENT_NAME: &str = "toolgraft";
+
+/// A login that waits for a person at a browser.
+///
+/// ```no_run
+/// # async fn log_in(server: &toolgraft_mcp::ServerConfig) -> Result<(), toolgraft_mcp::LoginError> {
+/// use std::time::Duration;
+/// use toolgraft_mcp::{Login, Logins};
+///
+/// let logins = Logins::new("/home/ada/.local/state/app/logins");
+/// let login = Login::begin(server, &logins).await?;
+/// println!("open {}", login.url());
+/// login.finish(Duration::from_secs(300)).await?;
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "nobody is logged in before it is finished"]
+pub struct Login {
+    manager: AuthorizationManager,
+    /// What rmcp puts the tokens into.
+    given: InMemoryCredentialStore,
+    listener: Listener,
+    logins: Logins,
+    url: String,
+    state: String,
+    redirect_uri: String,
+    kept: (Resource, Option<String>),
+    client_secret: Option<String>,
+}
+
+impl std::fmt::Debug for Login {
+    /// Without the URL, in which the `state` stands.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Login").field("resource", &self.kept.0.as_str()).finish_non_exhaustive()
+    }
+}
+
+impl Login {
+    /// Asks the server who gives tokens for it, registers a client there where the entry names
+    /// none, and listens for the browser on 127.0.0.1.
+    ///
+    /// # Errors
+    /// The server wants no login, or no one that holds what OAuth 2.1 asks; or it could not be
+    /// reached.
+    pub async fn begin(server: &ServerConfig, logins: &Logins) -> Result<Login, LoginError> {
+        let (url, headers, oauth) = over_http(server)?;
+        let resource = Resource::of(url)?;
+        let (is_open, challenge) = challenge(url, headers).await?;
+        let mut found = discover(&resource, challenge.as_deref()).await?;
+        if is_open && !found.published {
+            return Err(LoginError::NotForLogins(
+                "it answers without a login, and names nobody to log in at".to_owned(),
+            ));
+        }
+        let listener = Listener::bind(oauth.callback_port).await?;
+        let redirect_uri = listener.redirect_uri();
+        let earlier = logins.load(&resource)?.filter(|kept| kept.issuer == found.issuer);
+        let scopes = scopes(&found.manager, oauth, earlier.as_ref()).await;
+        let client = client(&mut found, oauth, &redirect_uri, &scopes).await?;
+        // What the entry says is not written down a second time.
+        let client_secret = client.client_secret.clone().filter(|_| oauth.client_secret.is_none());
+        let Discovered { mut manager, issuer, .. } = found;
+        manager.configure_client(client).map_err(|e| LoginError::of(&e))?;
+        let given = InMemoryCredentialStore::new();
+        manager.set_credential_store(given.clone());
+        let scopes: Vec<&str> = scopes.iter().map(String::as_str).collect();
+        let url = manager.get_authorization_url(&scopes).await.map_err(|e| LoginError::of(&e))?;
+        may_lead_to(&url, &resource)?;
+        let state = Url::parse(&url).ok().and_then(|url| parameter(&url, "state"));
+        let state = state.ok_or_else(|| LoginError::Failed("the page to open has no state".to_owned()))?;
+        let (logins, kept) = (logins.clone(), (resource, issuer));
+        Ok(Login { manager, given, listener, logins, url, state, redirect_uri, kept, client_secret })
+    }
+
+    /// The page that the person opens: over https, or on this machine.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Waits until the browser comes back, fetches the tokens and keeps them. The browser is
+    /// shown how it went.
+    ///
+    /// # Errors
+    /// Nobody came in time, the login was refused, or the answer is not from where it was asked.
+    pub async fn finish(self, within: Duration) -> Result<(), LoginError> {
+        let callback = timeout(within, self.listener.wait(&self.state)).await;
+        let callback = callback.map_err(|_| LoginError::TimedOut(within.as_secs()))?;
+        let done = self.exchange(&callback).await;
+        callback.answer(&done).await;
+        done
+    }
+
+    async fn exchange(&self, callback: &Callback) -> Result<(), LoginError> {
+        let (resource, issuer) = &self.kept;
+        if let Some(error) = callback.get("error") {
+            // Words of somebody else than was asked are not shown.
+            let from_other = callback.get("iss").is_some_and(|iss| Some(iss) != issuer.as_deref());
+            if from_other {
+                return Err(LoginError::Untrusted("the answer is from another issuer than was asked".to_owned()));
+            }
+            let more = callback.get("error_description").map(|text| format!(": {text}")).unwrap_or_default();
+            return Err(LoginError::Refused(shown(&format!("{error}{more}"))));
+        }
+        let code = callback.get("code").ok_or_else(|| LoginError::Failed("the answer has no code".to_owned()))?;
+        let exchanged = self.manager.exchange_code_for_token_with_issuer(code, &self.state, callback.get("iss")).await;
+        exchanged.map_err(|e| LoginError::of(&e))?;
+        let credentials = self.given.load().await.map_err(|e| LoginError::of(&e))?;
+        let credentials = credentials.ok_or_else(|| LoginError::Failed("no token came".to_owned()))?;
+        let mut kept = KeptLogin::new(resource, issuer.clone(), credentials);
+        (kept.client_secret, kept.redirect_uri) = (self.client_secret.clone(), self.redirect_uri.clone());
+        self.logins.save(&kept)
+    }
+}
+
+fn over_http(server: &ServerConfig) -> Result<(&str, &BTreeMap<String, String>, &OAuthConfig), LoginError> {
+    let none = |why: String| LoginError::NotForLogins(why);
+    match &server.transport {
+        Ok(TransportConfig::Http { headers, .. }) if has_authorization(headers) => Err(none(
+            "its entry has an \"Authorization\" header, which is sent instead of any login's token".to_owned(),
+        )),
+        Ok(TransportConfig::Http { url, headers, oauth, .. }) => Ok((url, headers, oauth)),
+        Ok(TransportConfig::Stdio { .. }) => Err(none("a server over stdio has no login".to_owned())),
+        Err(problem) => Err(none(problem.to_string())),
+    }
+}
+
+pub(super) fn has_authorization(headers: &BTreeMap<String, String>) -> bool {
+    headers.keys().any(|name| name.eq_ignore_ascii_case("authorization"))
+}
+
+/// What the server says to a request without a token: whether it answers, and its
+/// `WWW-Authenticate` if it refuses.
+async fn challenge(url: &str, headers: &BTreeMap<String, String>) -> Result<(bool, Option<String>), LoginError> {
+    let failed = |e: String| LoginError::Failed(shown(&e));
+    let headers = header_map(headers).map_err(|e| failed(e.to_string()))?;
+    let client = toolgraft::http::client().default_headers(headers).redirect(Policy::none()).timeout(PROBE).build();
+    let client = client.map_err(|e| failed(format!("cannot set up HTTP: {}", Cause::chain(&e))))?;
+    let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    let request = client.post(url).header(ACCEPT, "application/json, text/event-stream");
+    let request = request.header(CONTENT_TYPE, "application/json").body(ping);
+    let response = request.send().await.map_err(|e| failed(Cause::chain(&e.without_url())))?;
+    let challenge = (response.status() == 401).then(|| bearer_challenge(response.headers())).flatten();
+    Ok((response.status().is_success(), challenge))
+}
+
+/// The challenge for a token, among those for other schemes.
+pub(crate) fn bearer_challenge(headers: &HeaderMap) -> Option<String> {
+    let all: Vec<String> = headers
+        .get_all(WWW_AUTHENTICATE)
+        .iter()
+        .map(|challenge| String::from_utf8_lossy(challenge.as_bytes()).into_owned())
+        .collect();
+    let bearer = |challenge: &&String| challenge.get(..6).is_some_and(|scheme| scheme.eq_ignore_ascii_case("bearer"));
+    all.iter().find(bearer).or(all.first()).cloned()
+}
+
+/// What is asked for: what the entry says, or the server; and what it has refused for since.
+async fn scopes(manager: &AuthorizationManager, oauth: &OAuthConfig, earlier: Option<&KeptLogin>) -> Vec<String> {
+    let mut scopes = match oauth.scopes.is_empty() {
+        true => manager.select_initial_scopes(&[]).await,
+        false => oauth.scopes.clone(),
+    };
+    if let Some(earlier) = earlier.filter(|earlier| !earlier.wanted.is_empty()) {
+        for scope in earlier.credentials.granted_scopes.iter().chain(&earlier.wanted) {
+            if !scopes.contains(scope) {
+                scopes.push(scope.clone());
+            }
+        }
+    }
+    scopes
+}
+
+/// The client that the entry names, or a new one.
+async fn client(
+    found: &mut Discovered,
+    oauth: &OAuthConfig,
+    redirect_uri: &str,
+    scopes: &[String],
+) -> Result<OAuthClientConfig, LoginError> {
+    let is_document = |id: &str| id.starts_with("https://");
+    if let Some(id) = oauth.client_id.as_deref().filter(|id| found.reads_documents || !is_document(id)) {
+        let mut client = OAuthClientConfig::new(id, redirect_uri).with_scopes(scopes.to_vec());
+        client.client_secret.clone_from(&oauth.client_secret);
+        return Ok(client);
+    }
+    if !found.registers {
+        let why = "its authorization server registers no clients: set \"clientId\" under \"oauth\" in its entry";
+        return Err(LoginError::NotForLogins(why.to_owned()));
+    }
+    let scopes: Vec<&str> = scopes.iter().map(String::as_str).collect();
+    found.manager.register_client(CLIENT_NAME, redirect_uri, &scopes).await.map_err(|e| LoginError::of(&e))
+}
+
+fn parameter(url: &Url, name: &str) -> Option<String> {
+    url.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
+}

@@ -1,0 +1,119 @@
+//! A person logs out: the tokens are taken back where they came from (RFC 7009), and removed here.
+
+use std::time::Duration;
+
+use oauth2::TokenResponse;
+use reqwest::Url;
+use reqwest::header::CONTENT_TYPE;
+use reqwest::redirect::Policy;
+use tokio::time::timeout;
+
+use super::discovery::{discover, may_lead_to};
+use super::error::{LoginError, shown};
+use super::resource::Resource;
+use super::store::{KeptLogin, Logins};
+use crate::config::{ServerConfig, TransportConfig};
+use toolgraft::Cause;
+
+/// Limit of all that is asked before the tokens are removed.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What became of a login.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LoggedOut {
+    /// Nobody was logged in.
+    Nobody,
+    /// The authorization server has taken the tokens back, and they are removed here.
+    Revoked,
+    /// The tokens are removed here alone; why they were not taken back.
+    Removed(String),
+}
+
+impl Logins {
+    /// Takes the tokens of a server back at its authorization server, where that has a place for
+    /// it beside the one that gives tokens, and removes them here in any case.
+    ///
+    /// # Errors
+    /// The server is none over HTTP, or a file cannot be removed.
+    pub async fn log_out(&self, server: &ServerConfig) -> Result<LoggedOut, LoginError> {
+        let Ok(TransportConfig::Http { url, oauth, .. }) = &server.transport else {
+            return Err(LoginError::NotForLogins("a server over stdio has no login".to_owned()));
+        };
+        let resource = Resource::of(url)?;
+        let Some(kept) = self.load(&resource)? else { return Ok(LoggedOut::Nobody) };
+        let secret = kept.client_secret.clone().or_else(|| {
+            let is_named = oauth.client_id.as_ref() == Some(&kept.credentials.client_id);
+            oauth.client_secret.clone().filter(|_| is_named)
+        });
+        let revoked = timeout(PATIENCE, revoke(&resource, &kept, secret.as_deref())).await;
+        self.remove(url)?;
+        Ok(match revoked {
+            Ok(Ok(())) => LoggedOut::Revoked,
+            Ok(Err(why)) => LoggedOut::Removed(why.to_string()),
+            Err(_) => LoggedOut::Removed(format!("no answer came within {} s", PATIENCE.as_secs())),
+        })
+    }
+}
+
+/// Asks for both tokens to be good for nothing any more. The issuer must be the one that gave
+/// them, and the place lie where tokens are given: nobody else gets to see one.
+async fn revoke(resource: &Resource, kept: &KeptLogin, secret: Option<&str>) -> Result<(), LoginError> {
+    let failed = |why: String| LoginError::Failed(shown(&why));
+    let found = discover(resource, None).await?;
+    if found.issuer != kept.issuer {
+        return Err(LoginError::Untrusted("its authorization server is another one now".to_owned()));
+    }
+    let Some(place) = found.revocation else {
+        return Err(LoginError::Untrusted("its authorization server takes no tokens back".to_owned()));
+    };
+    may_lead_to(&place, resource)?;
+    let place = Url::parse(&place).map_err(|e| failed(e.to_string()))?;
+    let Some(tokens) = &kept.credentials.token_response else { return Ok(()) };
+    // The one that could bring new ones first.
+    let refresh = tokens.refresh_token().map(|token| (token.secret(), "refresh_token"));
+    let client = toolgraft::http::client().redirect(Policy::none()).build();
+    let client = client.map_err(|e| failed(Cause::chain(&e)))?;
+    for (token, hint) in refresh.into_iter().chain([(tokens.access_token().secret(), "access_token")]) {
+        let id = kept.credentials.client_id.as_str();
+        let request = client.post(place.clone());
+        let mut form = vec![("token", token.as_str()), ("token_type_hint", hint)];
+        let request = match secret {
+            Some(secret) => request.basic_auth(encoded(&[(id, "")]), Some(encoded(&[(secret, "")]))),
+            None => {
+                form.push(("client_id", id));
+                request
+            }
+        };
+        let request = request.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(encoded(&form));
+        let response = request.send().await.map_err(|e| failed(Cause::chain(&e.without_url())))?;
+        if !response.status().is_success() {
+            return Err(failed(format!("its authorization server answered HTTP {}", response.status().as_u16())));
+        }
+    }
+    Ok(())
+}
+
+/// Names and values as a form writes them; a name alone as the header of a client with a secret
+/// wants it (RFC 6749, section 2.3.1).
+fn encoded(pairs: &[(&str, &str)]) -> String {
+    let Ok(mut url) = Url::parse("http://h/") else { return String::new() };
+    for (name, value) in pairs {
+        match value.is_empty() {
+            true => url.query_pairs_mut().append_key_only(name),
+            false => url.query_pairs_mut().append_pair(name, value),
+        };
+    }
+    url.query().unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_written_as_a_form_writes_them() {
+        assert_eq!(encoded(&[("a b:c", "")]), "a+b%3Ac");
+        assert_eq!(encoded(&[("token", "x&y"), ("client_id", "c")]), "token=x%26y&client_id=c");
+    }
+}

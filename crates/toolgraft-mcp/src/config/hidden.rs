@@ -1,0 +1,147 @@
+//! What of a server's entry nobody else should read.
+
+use serde_json::{Map, Value, json};
+
+use super::servers::{Config, ServerConfig, TransportConfig};
+use toolgraft::secrets::{Secrecy, Secrets, names_secret};
+
+/// Values shorter than this, in characters, are settings (`true`, `8080`, `en_GB`)
+/// that stand in many a text.
+const MIN_SECRET: usize = 8;
+
+/// The secrets of one server, for what is made of its words.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Hidden {
+    /// For errors and notes: all that may be secret.
+    pub(crate) in_errors: Secrets,
+    /// For what it answers, of which nothing may be lost without need: only what
+    /// a name calls a secret and what is no plain word.
+    pub(crate) in_answers: Secrets,
+}
+
+impl Hidden {
+    /// These and a login's token.
+    pub(crate) fn and(&self, token: Option<&str>) -> Self {
+        let token = Secrets::new(token);
+        Hidden { in_errors: self.in_errors.and(&token), in_answers: self.in_answers.and(&token) }
+    }
+}
+
+impl ServerConfig {
+    pub(crate) fn hidden(&self) -> Hidden {
+        let mut values = self.transport.as_ref().map(named_values).unwrap_or_default();
+        // Of these the judge knows by name, form or place that they are secrets.
+        values.extend(self.secrecy().unnamed().map(|secret| (CERTAIN.to_owned(), secret.to_owned())));
+        let certain = |(name, value): &&(String, String)| names_secret(name) && !is_word(value);
+        Hidden { in_errors: secrets(values.iter()), in_answers: secrets(values.iter().filter(certain)) }
+    }
+
+    /// What of the entry is a secret, for whoever shows it.
+    pub fn secrecy(&self) -> Secrecy {
+        self.transport.as_ref().map(|transport| Secrecy::of(&as_entry(transport))).unwrap_or_default()
+    }
+}
+
+impl Config {
+    /// What the entries hold and nobody else should read: values of variables and
+    /// headers of at least 8 characters, and what stands behind a first word in
+    /// them, as the token of `Bearer TOKEN`. A plain word of letters and
+    /// underscores, such as `production`, counts only where its name speaks of a
+    /// secret: recordings and answers are full of words. Arguments and parts of a
+    /// URL count where their name speaks of one, as in `--api-key KEY`.
+    pub fn secrets(&self) -> Secrets {
+        self.servers.iter().map(|server| server.hidden().in_errors).fold(Secrets::default(), |all, more| all.and(&more))
+    }
+}
+
+/// Values that are long enough, and what stands behind a first word in them, as the
+/// token of `Bearer TOKEN`. A plain word counts only where its name speaks of a secret.
+fn secrets<'a>(values: impl Iterator<Item = &'a (String, String)>) -> Secrets {
+    Secrets::new(values.flat_map(|(name, value)| {
+        let value = value.trim();
+        let behind = value.split_once(' ').map(|(_, behind)| behind.trim());
+        let secret = move |text: &&str| text.chars().count() >= MIN_SECRET && (names_secret(name) || !is_word(text));
+        [Some(value), behind].into_iter().flatten().filter(secret)
+    }))
+}
+
+fn is_word(text: &str) -> bool {
+    text.bytes().all(|b| b.is_ascii_alphabetic() || b == b'_')
+}
+
+/// The name of a value whose secrecy does not hang on its name.
+const CERTAIN: &str = "secret";
+
+/// Values of variables and headers with their names.
+fn named_values(transport: &TransportConfig) -> Vec<(String, String)> {
+    let values = match transport {
+        TransportConfig::Stdio { env, .. } => env,
+        TransportConfig::Http { headers, .. } => headers,
+    };
+    let login = match transport {
+        TransportConfig::Http { oauth, .. } => oauth.client_secret.clone(),
+        TransportConfig::Stdio { .. } => None,
+    };
+    let login = login.map(|secret| ("clientSecret".to_owned(), secret));
+    values.iter().map(|(name, value)| (name.clone(), value.clone())).chain(login).collect()
+}
+
+/// The entry as its file would have it.
+fn as_entry(transport: &TransportConfig) -> Map<String, Value> {
+    let entry = match transport {
+        TransportConfig::Stdio { command, args, env, .. } => json!({ "command": command, "args": args, "env": env }),
+        TransportConfig::Http { url, headers, oauth, .. } => {
+            let login = [("clientId", &oauth.client_id), ("clientSecret", &oauth.client_secret)];
+            let login: Map<String, Value> =
+                login.into_iter().filter_map(|(name, value)| Some((name.to_owned(), json!(value.as_ref()?)))).collect();
+            json!({ "url": url, "headers": headers, "oauth": login })
+        }
+    };
+    match entry {
+        Value::Object(entry) => entry,
+        _ => Map::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> Config {
+        let token = |name: &str| (name == "TOKEN").then(|| "tok-123456".to_owned());
+        Config::parse(text, "mcp.json", &token).unwrap()
+    }
+
+    #[test]
+    fn secrets_are_long_values_of_variables_and_headers_and_no_plain_words() {
+        let text = r#"{ "mcpServers": {
+            "a": { "command": "x", "args": ["argument-1"],
+                   "env": { "DSN": "db://u:pw@h", "MODE": "production", "DB_PASSWORD": "letmeinnow", "PORT": "8080808" } },
+            "b": { "url": "https://h/mcp", "headers": { "Authorization": "Bearer ${TOKEN}", "Accept": "json" } }
+        } }"#;
+        let all = "db://u:pw@h production letmeinnow 8080808 argument-1 Bearer tok-123456; tok-123456; json";
+        let hidden = "[redacted] production [redacted] 8080808 argument-1 [redacted]; [redacted]; json";
+        assert_eq!(parsed(text).secrets().hide(all), hidden);
+    }
+
+    #[test]
+    fn secrets_in_arguments_and_urls_are_known_by_their_names() {
+        let text = r#"{ "mcpServers": {
+            "a": { "command": "x", "args": ["--api-key", "key-234567", "--token=tok-234567", "--root", "/home/ada"] },
+            "b": { "url": "https://u:pass-34567@h/mcp?apikey=key-456789&team=team-56789" }
+        } }"#;
+        let all = "key-234567 tok-234567 /home/ada pass-34567 key-456789 team-56789";
+        let hidden = "[redacted] [redacted] /home/ada [redacted] [redacted] team-56789";
+        assert_eq!(parsed(text).secrets().hide(all), hidden);
+    }
+
+    #[test]
+    fn an_answer_loses_only_what_is_called_a_secret() {
+        let text = r#"{ "mcpServers": { "a": { "command": "x",
+            "env": { "ROOT": "/srv/files", "API_KEY": "key-234567", "KEY_MODE": "disabled" } } } }"#;
+        let hidden = parsed(text).servers()[0].hidden();
+        let all = "/srv/files key-234567 disabled";
+        assert_eq!(hidden.in_answers.hide(all), "/srv/files [redacted] disabled");
+        assert_eq!(hidden.in_errors.hide(all), "[redacted] [redacted] [redacted]");
+    }
+}

@@ -1,0 +1,496 @@
+//! All servers of a configuration as one toolbox.
+
+use std::ffi::OsString;
+use std::num::NonZeroUsize;
+use std::sync::{Arc, PoisonError, RwLock, Weak};
+use std::time::{Duration, Instant};
+
+use futures::FutureExt;
+use futures::future::{BoxFuture, join_all};
+use futures::stream::BoxStream;
+use serde_json::{Map, Value};
+
+use super::auth::Logins;
+use super::config::{Config, ServerConfig};
+use super::environment;
+use super::server::{
+    Connection, Elicitation, Elicitor, McpError, McpPrompt, PromptMessage, RequestError, Retry, ServerEvent,
+    ServerHandle, ServerStatus, Settings, Start, States, has_large, resource_outcome, scaled, seconds, tool_outcome,
+    with_media,
+};
+use toolgraft::outcome::Status;
+use toolgraft::route::{Invocation, Toolbox};
+use toolgraft::tools::ACCESS_RESOURCE;
+use toolgraft::{Catalog, Outcome};
+
+/// Sets a [`Hub`] up. In whatever order options are set, the hub is the same.
+///
+/// Without [`inherit_env`](Self::inherit_env) or [`environment`](Self::environment) servers
+/// get an empty environment, in which no program is found by its name alone.
+#[derive(Default)]
+#[must_use = "a hub is there once it is connected"]
+pub struct HubBuilder {
+    config: Config,
+    servers: Vec<ServerConfig>,
+    environment: Vec<(OsString, OsString)>,
+    inherit_env: bool,
+    require_all: bool,
+    settings: Settings,
+}
+
+impl std::fmt::Debug for HubBuilder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("HubBuilder")
+            .field("config", &self.config)
+            .field("servers", &self.servers)
+            .field("inherit_env", &self.inherit_env)
+            .field("require_all", &self.require_all)
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
+    }
+}
+
+impl HubBuilder {
+    /// Adds the servers of a configuration, behind those of an earlier one.
+    pub fn config(mut self, config: Config) -> Self {
+        self.config.merge(config);
+        self
+    }
+
+    /// Adds a server, behind those of all configurations.
+    pub fn server(mut self, server: ServerConfig) -> Self {
+        self.servers.push(server);
+        self
+    }
+
+    /// Gives servers the variables of this process, as far as the allow-list has them:
+    /// `PATH`, `HOME` and the like. It is the one place where this library reads the
+    /// environment, and it does so only when it is told to.
+    pub fn inherit_env(mut self) -> Self {
+        self.inherit_env = true;
+        self
+    }
+
+    /// Gives servers these variables, as far as the allow-list has them. They come before
+    /// inherited ones of the same names; a server's own `env` comes before both.
+    pub fn environment(
+        mut self,
+        variables: impl IntoIterator<Item = (impl Into<OsString>, impl Into<OsString>)>,
+    ) -> Self {
+        self.environment.extend(variables.into_iter().map(|(name, value)| (name.into(), value.into())));
+        self
+    }
+
+    /// Makes [`connect`](Self::connect) fail where a server that is not disabled is not
+    /// ready. With [`Start::Lazy`] nothing is started, and only what is wrong in the
+    /// configuration is known.
+    pub fn require_all(mut self) -> Self {
+        self.require_all = true;
+        self
+    }
+
+    /// Limit of a start, and again of a listing, for servers that set none.
+    pub fn connect_timeout(mut self, limit: Duration) -> Self {
+        self.settings.connect_timeout = limit;
+        self
+    }
+
+    /// Limit of a call for servers that set none.
+    pub fn call_timeout(mut self, limit: Duration) -> Self {
+        self.settings.call_timeout = limit;
+        self
+    }
+
+    /// Limit of a call however much progress its server reports; not below its other limit.
+    pub fn max_call(mut self, limit: Duration) -> Self {
+        self.settings.max_call = limit;
+        self
+    }
+
+    /// Calls that run at once on a server that sets no number.
+    pub fn max_calls(mut self, calls: NonZeroUsize) -> Self {
+        self.settings.max_calls = calls;
+        self
+    }
+
+    /// When servers are started.
+    pub fn start(mut self, start: Start) -> Self {
+        self.settings.start = start;
+        self
+    }
+
+    /// When a server that has gone is started anew.
+    pub fn retry(mut self, retry: Retry) -> Self {
+        self.settings.retry = retry;
+        self
+    }
+
+    /// What a server is told that asks back for input while a tool runs, where no
+    /// [`elicitor`](Self::elicitor) is set.
+    pub fn elicitation(mut self, elicitation: Elicitation) -> Self {
+        self.settings.answers.rule = elicitation;
+        self
+    }
+
+    /// Who answers a server that asks back for input while a tool runs: forms to be filled in,
+    /// and pages to be opened. Without one, servers are told that nobody can be asked.
+    pub fn elicitor(mut self, elicitor: impl Elicitor + 'static) -> Self {
+        self.settings.answers.elicitor = Some(Arc::new(elicitor));
+        self
+    }
+
+    /// Keeps the images, audio and blobs of results, as events ([`MEDIA_EVENT`](super::MEDIA_EVENT)) beside the
+    /// text, which has a note for each. A model that reads them is shown them
+    /// ([`TurnConfig::reads`](toolgraft::turn::TurnConfig::reads)). Not kept by default: they are
+    /// large, and outcomes are stored with conversations.
+    pub fn keep_media(mut self, keep: bool) -> Self {
+        self.settings.media = keep;
+        self
+    }
+
+    /// Uses the logins that are kept there, at servers over HTTP whose entry has no
+    /// `Authorization` header, and refreshes them. Nobody is asked to log in:
+    /// [`Login`](super::Login) does that.
+    pub fn logins(mut self, logins: Logins) -> Self {
+        self.settings.logins = Some(logins);
+        self
+    }
+
+    /// What will happen to the servers from now on, for a program that shows how they start;
+    /// see [`Hub::states`].
+    pub fn states(&self) -> BoxStream<'static, ServerEvent> {
+        self.settings.states.stream()
+    }
+
+    /// Connects to all servers side by side and lists what they offer.
+    ///
+    /// It takes as long as the slowest server, at most its two limits; with
+    /// [`Start::Lazy`] it returns at once. Must be called within a tokio runtime.
+    ///
+    /// # Errors
+    /// [`McpError::NotReady`], with [`require_all`](Self::require_all) only: else a server
+    /// that fails is told of by [`Hub::servers`].
+    pub async fn connect(self) -> Result<Hub, McpError> {
+        let HubBuilder { mut config, servers, environment, inherit_env, require_all, settings } = self;
+        config.merge(servers.into_iter().collect());
+        let environment = environment::joined(environment, inherit_env);
+        let hub = Hub::connect(config, &environment.into(), settings).await;
+        let missing: Vec<_> = hub.servers().into_iter().filter(ServerStatus::has_failed).collect();
+        if require_all && !missing.is_empty() {
+            hub.shutdown().await;
+            return Err(McpError::not_ready(missing));
+        }
+        Ok(hub)
+    }
+}
+
+/// All servers of a configuration as one toolbox.
+///
+/// A server that fails never keeps the others from working; its state and error
+/// are in [`servers`](Hub::servers). One that has gone is started anew by the
+/// next call that needs it; one that says that its lists have changed is asked
+/// again, and [`catalog`](Toolbox::catalog) then yields a new catalog.
+/// [`states`](Hub::states) tells of all that. Call
+/// [`shutdown`](Hub::shutdown) at the end: it waits until every child process is
+/// gone. A hub that is dropped ends them too, but nobody waits.
+pub struct Hub {
+    config: Config,
+    servers: Arc<Vec<ServerHandle>>,
+    offered: Arc<Offered>,
+    states: Arc<States>,
+    media: bool,
+}
+
+/// What all servers offer together.
+#[derive(Default)]
+struct Offered(RwLock<Now>);
+
+#[derive(Clone, Default)]
+struct Now {
+    catalog: Arc<Catalog>,
+    prompts: Arc<[McpPrompt]>,
+}
+
+impl Offered {
+    fn now(&self) -> Now {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Joins what the servers offer now, in the configuration's order.
+    fn join(&self, servers: &[ServerHandle]) {
+        let mut now = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let offers: Vec<_> = servers.iter().filter_map(ServerHandle::offer).collect();
+        now.catalog = Arc::new(Catalog::new(offers.iter().map(|offer| offer.server.clone()).collect::<Vec<_>>()));
+        now.prompts = offers.iter().flat_map(|offer| offer.prompts.iter().cloned()).collect();
+    }
+}
+
+impl std::fmt::Debug for Hub {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Hub").field("servers", &self.servers()).finish_non_exhaustive()
+    }
+}
+
+impl Hub {
+    /// Sets a hub up.
+    pub fn builder() -> HubBuilder {
+        HubBuilder::default()
+    }
+
+    async fn connect(config: Config, environment: &Arc<[(OsString, OsString)]>, settings: Settings) -> Hub {
+        let (offered, states) = (Arc::<Offered>::default(), settings.states.clone());
+        // The servers need the way to each other's offers before they are all there.
+        let servers = Arc::new_cyclic(|servers: &Weak<Vec<ServerHandle>>| {
+            let start = |config: &ServerConfig| {
+                let (servers, offered) = (servers.clone(), offered.clone());
+                let changed = move || {
+                    if let Some(servers) = servers.upgrade() {
+                        offered.join(&servers);
+                    }
+                };
+                ServerHandle::start(config, environment.clone(), settings.clone(), states.clone(), Arc::new(changed))
+            };
+            config.servers().iter().map(start).collect()
+        });
+        if settings.start == Start::Eager {
+            join_all(servers.iter().map(ServerHandle::settled)).await;
+        }
+        // One that was ready before all were set up could not say so.
+        offered.join(&servers);
+        Hub { config, servers, offered, states, media: settings.media }
+    }
+
+    /// The configuration that it was made from.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The servers and how they are now, in the configuration's order.
+    pub fn servers(&self) -> Vec<ServerStatus> {
+        self.servers.iter().map(ServerHandle::status).collect()
+    }
+
+    /// What happens to the servers: first the state of each as it is now, by name, then
+    /// every change, until the hub is gone. A reader that is more than a thousand events
+    /// behind misses the oldest.
+    ///
+    /// ```no_run
+    /// # async fn watch(hub: &toolgraft_mcp::Hub) {
+    /// use futures::StreamExt;
+    /// use toolgraft_mcp::ServerEventKind;
+    ///
+    /// let mut events = hub.states();
+    /// while let Some(event) = events.next().await {
+    ///     match event.kind {
+    ///         ServerEventKind::State { state, .. } => println!("{} is {state:?}", event.server),
+    ///         ServerEventKind::Respawn { restarts, .. } => println!("{}: start {restarts}", event.server),
+    ///         _ => {}
+    ///     }
+    /// }
+    /// # }
+    /// ```
+    pub fn states(&self) -> BoxStream<'static, ServerEvent> {
+        self.states.stream()
+    }
+
+    /// The servers' prompts now, server by server.
+    pub fn prompts(&self) -> Arc<[McpPrompt]> {
+        self.offered.now().prompts
+    }
+
+    /// Ends a server's connection, if there is one, and starts it anew at once,
+    /// however often it has failed. Waits until it is ready.
+    ///
+    /// # Errors
+    /// There is no such server, or it could not be reached.
+    pub async fn restart(&self, server: &str) -> Result<(), McpError> {
+        match self.server(server) {
+            Some(found) => found.restart().await,
+            None => Err(self.unknown(server)),
+        }
+    }
+
+    /// A server's prompt with its arguments filled in, as messages to send.
+    ///
+    /// # Errors
+    /// The server is not there, or refuses.
+    pub async fn prompt(
+        &self,
+        server: &str,
+        name: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<Vec<PromptMessage>, McpError> {
+        let connection = self.connection(server).await?;
+        let answer = connection.prompt(name, arguments).await;
+        answer.map_err(|error| McpError::request(server, format!("prompt {name:?}"), error))
+    }
+
+    /// Ends all connections and child processes, side by side; further calls fail.
+    ///
+    /// A child gets about two seconds after the end of its standard input, then
+    /// TERM and two more, then KILL.
+    pub async fn shutdown(&self) {
+        join_all(self.servers.iter().map(ServerHandle::shutdown)).await;
+    }
+
+    async fn run(&self, invocation: Invocation) -> Outcome {
+        if invocation.tool == ACCESS_RESOURCE && !self.offered.now().catalog.knows(ACCESS_RESOURCE) {
+            return self.read(invocation).await;
+        }
+        let named = invocation.server.as_deref();
+        // What a server offers is only known once it was there.
+        if let Some(server) = named.and_then(|name| self.server(name)).filter(|server| server.offer().is_none())
+            && let Err(absent) = server.connection().await
+        {
+            return Outcome::error(absent.to_string());
+        }
+        let catalog = self.offered.now().catalog;
+        let found = match catalog.find(named, &invocation.tool) {
+            Ok(found) => found.tool,
+            Err(not_found) => return Outcome::error(not_found.to_string()),
+        };
+        let name = found.server.as_deref().unwrap_or_default();
+        let connection = match self.connection(name).await {
+            Ok(connection) => connection,
+            Err(absent) => return Outcome::error(absent.to_string()),
+        };
+        match connection.call(&found.name, invocation.arguments).await {
+            Ok((result, answer)) => {
+                let outcome = self.kept(tool_outcome(&result, &answer), &result).await;
+                connection.lists_settled().await;
+                outcome
+            }
+            Err(error) => failure(name, &format!("tool {:?}", found.name), &error),
+        }
+    }
+
+    /// With its images and sound, where they are wanted, and with what a model is shown of them.
+    async fn kept(&self, outcome: Outcome, result: &Value) -> Outcome {
+        if !self.media {
+            return outcome;
+        }
+        let outcome = with_media(outcome, result);
+        if !has_large(&outcome) {
+            return outcome;
+        }
+        let unscaled = outcome.clone();
+        // A decoder that panics costs its picture alone.
+        tokio::task::spawn_blocking(move || scaled(outcome)).await.unwrap_or(unscaled)
+    }
+
+    async fn read(&self, invocation: Invocation) -> Outcome {
+        let Some(uri) = invocation.arguments.get("uri").and_then(|uri| uri.as_str()) else {
+            return Outcome::error("a resource needs its \"uri\", a string");
+        };
+        let name = match self.resource_server(invocation.server.as_deref(), uri) {
+            Ok(name) => name,
+            Err(message) => return Outcome::error(message),
+        };
+        let connection = match self.connection(&name).await {
+            Ok(connection) => connection,
+            Err(absent) => return Outcome::error(absent.to_string()),
+        };
+        match connection.read(uri).await {
+            Ok((result, answer)) => self.kept(resource_outcome(&result, &answer), &result).await,
+            Err(error) if error.is_unknown_method() => Outcome::error(format!("server {name:?} has no resources")),
+            Err(error) => failure(&name, &format!("resource {uri:?}"), &error),
+        }
+    }
+
+    /// The server that a resource is read from: the named one; else the only one
+    /// that lists it, else the only one with resources at all.
+    fn resource_server(&self, named: Option<&str>, uri: &str) -> Result<String, String> {
+        if let Some(name) = named.filter(|name| self.server(name).is_some()) {
+            return Ok(name.to_owned());
+        }
+        let catalog = self.offered.now().catalog;
+        let found = catalog.resource_server(named, uri).and_then(|server| server.name.clone());
+        found.ok_or_else(|| match named {
+            Some(name) => self.unknown(name).to_string(),
+            None => format!("no single server has the resource {uri:?}: name its server"),
+        })
+    }
+
+    fn unknown(&self, name: &str) -> McpError {
+        McpError::unknown(name, self.servers.iter().map(|server| server.name().to_owned()).collect())
+    }
+
+    fn server(&self, name: &str) -> Option<&ServerHandle> {
+        self.servers.iter().find(|server| server.name() == name)
+    }
+
+    /// A server's connection; the server is started where it is not there.
+    async fn connection(&self, name: &str) -> Result<Arc<Connection>, McpError> {
+        match self.server(name) {
+            Some(server) => server.connection().await,
+            None => Err(self.unknown(name)),
+        }
+    }
+}
+
+/// An outcome for a request that has no result.
+fn failure(server: &str, what: &str, error: &RequestError) -> Outcome {
+    match error {
+        RequestError::TimedOut { limit, noise } => {
+            let noise = noise.as_deref().map(|noise| format!("; {noise}")).unwrap_or_default();
+            let limit = seconds(*limit);
+            let text = format!("server {server:?}: {what}: no answer within {limit}; the call was cancelled{noise}");
+            Outcome::new(Status::TimedOut, text)
+        }
+        error => Outcome::error(format!("server {server:?}: {what}: {error}")),
+    }
+}
+
+impl Toolbox for Hub {
+    fn catalog(&self) -> Arc<Catalog> {
+        self.offered.now().catalog
+    }
+
+    fn call(&self, invocation: Invocation) -> BoxFuture<'_, Outcome> {
+        async move {
+            let started = Instant::now();
+            let mut outcome = self.run(invocation).await;
+            outcome.took = Some(started.elapsed());
+            outcome
+        }
+        .boxed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_may_be_set_in_any_order() {
+        type Step = fn(HubBuilder) -> HubBuilder;
+        let steps: [Step; 12] = [
+            |hub| hub.config([ServerConfig::stdio("a", "x", [""; 0])].into_iter().collect()),
+            |hub| hub.server(ServerConfig::stdio("b", "x", [""; 0])),
+            HubBuilder::inherit_env,
+            |hub| hub.environment([("PATH", "/ours")]),
+            HubBuilder::require_all,
+            |hub| hub.connect_timeout(Duration::from_secs(1)).call_timeout(Duration::from_secs(2)),
+            |hub| hub.max_call(Duration::from_secs(3)),
+            |hub| hub.max_calls(NonZeroUsize::MIN),
+            |hub| hub.start(Start::Lazy),
+            |hub| hub.retry(Retry::default()),
+            |hub| hub.elicitation(Elicitation::Defaults),
+            |hub| hub.logins(Logins::new("/logins")),
+        ];
+        let built = |steps: &mut dyn Iterator<Item = &Step>| {
+            let HubBuilder { mut config, servers, environment, inherit_env, require_all, settings } =
+                steps.fold(Hub::builder(), |hub, step| step(hub));
+            config.merge(servers.into_iter().collect());
+            (config, environment::joined(environment, inherit_env), require_all, format!("{settings:?}"))
+        };
+        let forwards = built(&mut steps.iter());
+        assert_eq!(forwards, built(&mut steps.iter().rev()));
+        let (config, environment, require_all, settings) = forwards;
+        let names: Vec<_> = config.servers().iter().map(|server| server.name.as_str()).collect();
+        assert_eq!((names, require_all), (vec!["a", "b"], true));
+        assert!(settings.contains("Lazy") && settings.contains("Defaults"), "{settings}");
+        let paths: Vec<_> = environment.iter().filter(|(name, _)| name == "PATH").collect();
+        assert_eq!(paths, [&(OsString::from("PATH"), OsString::from("/ours"))]);
+    }
+}

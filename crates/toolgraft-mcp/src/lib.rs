@@ -1,0 +1,84 @@
+//! MCP servers as a toolbox for [toolgraft]: configuration, connections over stdio, streamable HTTP and legacy HTTP+SSE, calls.
+//!
+//! In: a [`Config`], read from the `mcpServers` files of other clients, and calls. Out: one
+//! catalog of all servers, outcomes, and how each server is. [`Hub::builder`] sets a [`Hub`]
+//! up, which is a [`Toolbox`](toolgraft::route::Toolbox); connecting starts all servers side by side and
+//! lists what they offer. A server that is missing, slow, broken or dead is a
+//! [`ServerStatus`] with an error, and a call to it an outcome that says so.
+//!
+//! A server that has gone is started anew by the next call that needs it; one
+//! whose lists have changed is asked again. [`Hub::states`] tells of it.
+//!
+//! How a call passes:
+//!
+//! ```text
+//! Invocation ─▶ hub: which server has the tool?
+//!                └▶ server: is it there? else its actor starts it
+//!                    └▶ connection: a permit, a request with a deadline
+//!                        └▶ transport: bytes out, bytes in, messages
+//! Outcome ◀─ content ◀─ answer ◀──────┘
+//! ```
+//!
+//! `config` stands below all three; hub, server and transport each know only what is behind them.
+//!
+//! A server that asks a person for input while a tool runs (elicitation) is answered by the
+//! program's [`Elicitor`]; without one, as [`Elicitation`] says: no, or with the defaults that the
+//! server itself proposes. Out of scope: sampling, roots.
+//!
+//! Where a server over HTTP wants a login, the hub uses one that is kept in [`Logins`], and [`Login`]
+//! makes one with a person at a browser (OAuth 2.1).
+//!
+//! ```no_run
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use toolgraft::route::{Invocation, Toolbox};
+//! use toolgraft_mcp::{Config, Hub};
+//!
+//! let text = std::fs::read_to_string(".mcp.json")?;
+//! let config = Config::parse(&text, ".mcp.json", &|name| std::env::var(name).ok())?;
+//! let hub = Hub::builder().config(config).inherit_env().connect().await?;
+//! for tool in hub.catalog().tools() {
+//!     println!("{} of {:?}", tool.name, tool.server);
+//! }
+//! let outcome = hub.call(Invocation::new("get_current_time")).await;
+//! println!("{}", outcome.text);
+//! hub.shutdown().await;
+//! # Ok(())
+//! # }
+//! ```
+
+mod auth;
+mod config;
+mod environment;
+mod error;
+pub mod files;
+mod hub;
+mod server;
+mod transport;
+
+pub use auth::{LoggedOut, Login, LoginError, Logins};
+pub use config::{
+    Config, ConfigError, EntryError, Environment, HttpTransport, OAuthConfig, ServerConfig, TransportConfig,
+};
+pub use error::Error;
+pub use hub::{Hub, HubBuilder};
+pub use server::{
+    DEFAULT_CALL_TIMEOUT, DEFAULT_CONNECT_TIMEOUT, Elicitation, Elicitor, FieldChoice, FieldError, FieldKind, Form,
+    FormField, InputAnswer, InputKind, InputRequest, MAX_CALL, MAX_CALLS, MEDIA_EVENT, META_EVENT, McpError, McpPrompt,
+    PromptArgument, PromptMessage, RequestError, Retry, ServerEvent, ServerEventKind, ServerState, ServerStatus, Start,
+    TextFormat,
+};
+pub use transport::stdio::STDERR_TAIL;
+
+/// Configuration, states, logins, and what happens on each fault.
+///
+/// [performance.md#the-mcp-hub]: https://github.com/toolgraft/toolgraft/blob/main/docs/performance.md#the-mcp-hub
+///
+#[cfg(doc)]
+#[doc = include_str!("../docs/mcp.md")]
+pub mod guide {}
+
+/// The first page's program.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct FirstPage;

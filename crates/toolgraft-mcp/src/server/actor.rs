@@ -1,0 +1,292 @@
+//! The task that starts a server, watches it and starts it anew.
+
+use std::ffi::OsString;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{Notify, watch};
+use tokio::time::{Instant, sleep, sleep_until};
+use tokio_util::sync::CancellationToken;
+
+use super::connect::{self, ConnectError, Era};
+use super::connection::Connection;
+use super::listing;
+use super::settings::{Settings, Start};
+use super::shared::{Demand, Offer, Snapshot};
+use super::states::{ServerEventKind, States};
+use super::status::ServerState;
+use crate::auth::Access;
+use crate::config::ServerConfig;
+
+/// Wait for further changes before lists are read anew, and the shortest time between two readings.
+const DEBOUNCE: Duration = Duration::from_millis(250);
+const BETWEEN_LISTINGS: Duration = Duration::from_secs(2);
+
+/// Owns a server's connection.
+pub(super) struct Actor {
+    pub(super) config: ServerConfig,
+    pub(super) environment: Arc<[(OsString, OsString)]>,
+    pub(super) settings: Settings,
+    pub(super) view: watch::Sender<Snapshot>,
+    pub(super) demand: Arc<Demand>,
+    pub(super) reset: Arc<Notify>,
+    /// Told when what the server offers has changed.
+    pub(super) changed: Arc<dyn Fn() + Send + Sync>,
+    pub(super) states: Arc<States>,
+    /// How the server was reached last.
+    pub(super) era: Option<Era>,
+    /// Failures in a row.
+    pub(super) failures: u32,
+}
+
+/// Why the watch over a connection is over.
+enum Gone {
+    /// The server has gone.
+    Died(Arc<Connection>),
+    /// Somebody wants it started anew.
+    Restart(Arc<Connection>),
+}
+
+impl Actor {
+    pub(super) async fn run(mut self, stop: CancellationToken) {
+        tokio::select! {
+            biased;
+            () = stop.cancelled() => {}
+            () = self.live() => {}
+        }
+        let connection = self.view.borrow().connection.clone();
+        if let Some(connection) = connection {
+            connection.close().await;
+        }
+        self.update(|view| {
+            view.connection = None;
+            view.status.state = ServerState::Failed;
+            view.status.error = Some("the hub was shut down".to_owned());
+            view.shut_until = None;
+            view.attempts += 1;
+        });
+    }
+
+    /// Changes what is known of the server, and tells its state if that is another one.
+    fn update(&self, change: impl FnOnce(&mut Snapshot)) {
+        self.view.send_modify(|view| {
+            change(view);
+            // In here, so that nobody who sees it has not been told.
+            self.states.state(&self.config.name, view.status.state, view.status.error.clone());
+        });
+    }
+
+    fn tell(&self, event: ServerEventKind) {
+        self.states.tell(&self.config.name, event);
+    }
+
+    /// Never ends by itself.
+    async fn live(&mut self) {
+        if self.settings.start == Start::Lazy {
+            self.wanted(None).await;
+        }
+        loop {
+            let started = Instant::now();
+            let Some(connection) = self.attempt().await else {
+                let rest = self.rest();
+                self.wanted(Some(rest)).await;
+                continue;
+            };
+            let gone = self.watch(connection.clone()).await;
+            if started.elapsed() >= self.settings.retry.stable || connection.served() {
+                self.failures = 0;
+            }
+            match gone {
+                Gone::Restart(connection) => {
+                    connection.close().await;
+                    self.failures = 0;
+                }
+                Gone::Died(connection) => {
+                    self.died(&connection).await;
+                    let rest = self.rest();
+                    self.wanted(Some(rest)).await;
+                }
+            }
+        }
+    }
+
+    /// Waits until a call wants the server, and then until it may be started again.
+    async fn wanted(&mut self, not_before: Option<Instant>) {
+        tokio::select! {
+            () = self.reset.notified() => self.failures = 0,
+            () = async {
+                self.demand.any().await;
+                if let Some(at) = not_before {
+                    sleep_until(at).await;
+                }
+            } => {}
+        }
+    }
+
+    /// When the next attempt may be made, after a failure; tells so.
+    fn rest(&self) -> Instant {
+        let now = Instant::now();
+        let (shut_until, state) = {
+            let view = self.view.borrow();
+            (view.shut_until, view.status.state)
+        };
+        // Who waits for a login is not helped by waiting longer.
+        let wait =
+            || if state == ServerState::NeedsAuth { Duration::ZERO } else { self.settings.retry.wait(self.failures) };
+        let rest = shut_until.unwrap_or_else(|| now + wait());
+        self.tell(ServerEventKind::Retry { failures: self.failures, wait: rest.saturating_duration_since(now) });
+        rest
+    }
+
+    /// Starts the server and reads its lists.
+    async fn attempt(&mut self) -> Option<Arc<Connection>> {
+        self.update(|view| {
+            view.status.state = ServerState::Connecting;
+            view.shut_until = None;
+        });
+        let started = Instant::now();
+        let connected = self.connected().await;
+        let took = started.elapsed();
+        match connected {
+            Ok((connection, offer, notes)) => {
+                let connection = Arc::new(connection);
+                connection.listen();
+                let is_respawn = self.view.borrow().offer.is_some();
+                self.view.send_modify(|view| view.offer = Some(Arc::new(offer)));
+                // Before anybody sees the connection: who gets it finds the tools listed.
+                (self.changed)();
+                self.tell(ServerEventKind::Listed);
+                if is_respawn {
+                    self.view.send_modify(|view| view.status.restarts += 1);
+                    let restarts = self.view.borrow().status.restarts;
+                    self.tell(ServerEventKind::Respawn { restarts });
+                }
+                self.update(|view| {
+                    let status = &mut view.status;
+                    (status.state, status.error, status.connect_time) = (ServerState::Ready, None, took);
+                    (status.server_name, status.server_version, status.protocol_version) = connection.identity();
+                    status.notes = notes;
+                    view.connection = Some(connection.clone());
+                    view.attempts += 1;
+                });
+                Some(connection)
+            }
+            Err(error) => {
+                self.failed(error, took);
+                None
+            }
+        }
+    }
+
+    fn failed(&mut self, error: ConnectError, took: Duration) {
+        self.failures += 1;
+        let shut = match error.needs_auth {
+            // The configuration's headers do not change: to ask again soon is of no use. A
+            // person may log in at any time.
+            true => !Access::of(&self.config, self.settings.logins.as_ref()).takes_logins(),
+            false => self.failures >= self.settings.retry.failures,
+        };
+        self.update(|view| {
+            view.status.state = match error.needs_auth {
+                true => ServerState::NeedsAuth,
+                false if view.offer.is_some() && !shut => ServerState::Backoff,
+                false => ServerState::Failed,
+            };
+            view.status.error = Some(error.message);
+            view.status.connect_time = took;
+            view.connection = None;
+            view.shut_until = shut.then(|| Instant::now() + self.settings.retry.rest);
+            view.attempts += 1;
+        });
+    }
+
+    async fn died(&mut self, connection: &Connection) {
+        let error = connection.how_it_ended("the connection is closed").await;
+        // What the server started and left behind ends here.
+        connection.close().await;
+        self.failures += 1;
+        let shut = self.failures >= self.settings.retry.failures;
+        self.update(|view| {
+            view.status.state = if shut { ServerState::Failed } else { ServerState::Backoff };
+            view.status.error = Some(error);
+            view.connection = None;
+            view.shut_until = shut.then(|| Instant::now() + self.settings.retry.rest);
+        });
+    }
+
+    async fn connected(&mut self) -> Result<(Connection, Offer, Vec<String>), ConnectError> {
+        let connection = connect::connect(&self.config, &self.environment, &self.settings, &mut self.era).await?;
+        match self.offered(&connection).await {
+            Ok((offer, notes)) => Ok((connection, offer, notes)),
+            Err(error) => {
+                connection.close().await;
+                Err(error.into())
+            }
+        }
+    }
+
+    async fn offered(&self, connection: &Connection) -> Result<(Offer, Vec<String>), String> {
+        let (mut server, prompts, mut notes) = connection.list(&self.config.name).await?;
+        server.parallel = self.config.parallel;
+        listing::keep(&self.config, &mut server, &mut notes);
+        notes.extend(connection.noise());
+        Ok((Offer { server, prompts }, notes))
+    }
+
+    /// Watches over a connection: reads its lists anew when they have changed.
+    async fn watch(&self, connection: Arc<Connection>) -> Gone {
+        loop {
+            tokio::select! {
+                biased;
+                () = connection.gone() => return Gone::Died(connection),
+                () = self.reset.notified() => return Gone::Restart(connection),
+                () = connection.noticed.changed() => {}
+            }
+            // Servers tell of each change, and make many at once.
+            tokio::select! {
+                () = connection.gone() => return Gone::Died(connection),
+                () = connection.noticed.awaited() => {}
+                () = sleep(DEBOUNCE) => {}
+            }
+            connection.noticed.forget();
+            let again = Instant::now() + BETWEEN_LISTINGS;
+            tokio::select! {
+                () = self.reset.notified() => return Gone::Restart(connection),
+                () = self.list_anew(&connection) => {}
+            }
+            tokio::select! {
+                () = connection.gone() => return Gone::Died(connection),
+                () = self.reset.notified() => return Gone::Restart(connection),
+                () = connection.noticed.awaited() => {}
+                () = sleep_until(again) => {}
+            }
+        }
+    }
+
+    async fn list_anew(&self, connection: &Connection) {
+        let notices = connection.noticed.so_far();
+        let offered = self.offered(connection).await;
+        self.take_anew(connection, offered);
+        connection.noticed.has_listed(notices);
+    }
+
+    fn take_anew(&self, connection: &Connection, offered: Result<(Offer, Vec<String>), String>) {
+        match offered {
+            Ok((offer, notes)) => {
+                self.view.send_modify(|view| {
+                    view.offer = Some(Arc::new(offer));
+                    view.status.notes = notes;
+                });
+                (self.changed)();
+                self.tell(ServerEventKind::Listed);
+            }
+            Err(_) if connection.is_gone() => {}
+            Err(error) => self.view.send_modify(|view| {
+                view.status.notes.retain(|note| !note.starts_with(UNREAD));
+                view.status.notes.push(format!("{UNREAD}: {error}"));
+            }),
+        }
+    }
+}
+
+const UNREAD: &str = "its lists have changed and could not be read anew, so the earlier ones stay";

@@ -1,0 +1,113 @@
+//! Calls of tools, readings of resources, prompts filled in: a request, and what the server
+//! wants to know in between.
+
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, ClientRequest, GetPromptRequest, GetPromptRequestParams, InputResponses,
+    ReadResourceRequest, ReadResourceRequestParams, RequestParamsMeta,
+};
+use serde_json::{Map, Value};
+use tokio::time::Instant;
+
+use super::connection::Connection;
+use super::elicit::is_question;
+use super::prompts::PromptMessage;
+use super::request::RequestError;
+use super::{content, prompts};
+use crate::transport::answer::Answer;
+use toolgraft::spans::{self, Span};
+
+/// Times that one call may ask back.
+const MAX_ROUNDS: usize = 10;
+
+impl Connection {
+    /// Runs a tool.
+    pub(crate) async fn call(
+        &self,
+        tool: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<(Value, Answer<'_>), RequestError> {
+        let mut params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        // By whatever transport: an HTTP request may be of several messages.
+        for (name, value) in spans::headers(&Span::current()) {
+            params.meta_or_default().insert(name, value.into());
+        }
+        let _permit = self.permits.acquire().await;
+        self.ask(&params).await
+    }
+
+    /// Reads a resource.
+    pub(crate) async fn read(&self, uri: &str) -> Result<(Value, Answer<'_>), RequestError> {
+        let _permit = self.permits.acquire().await;
+        self.ask(&ReadResourceRequestParams::new(uri)).await
+    }
+
+    /// A prompt with its arguments filled in.
+    pub(crate) async fn prompt(
+        &self,
+        name: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<Vec<PromptMessage>, RequestError> {
+        let mut params = GetPromptRequestParams::new(name);
+        params.arguments = Some(arguments);
+        let (result, _) = self.ask(&params).await?;
+        if is_question(&result) {
+            return Err(RequestError::Broken(content::ASKS.to_owned()));
+        }
+        prompts::messages(&result)
+            .ok_or_else(|| RequestError::Broken("the answer has no array \"messages\"".to_owned()))
+    }
+
+    /// Sends a request and answers what the server wants to know in between, where that
+    /// is wanted, until there is a result.
+    async fn ask(&self, params: &impl Askable) -> Result<(Value, Answer<'_>), RequestError> {
+        let _under_way = self.deadlines.under_way();
+        let mut left = self.limits.most.max(self.limits.call);
+        let mut request = params.with(None, None);
+        for _ in 0..MAX_ROUNDS {
+            // The time while somebody answers is not the server's.
+            let sent = Instant::now();
+            let answer = self.request(request, self.limits.call.min(left)).await?;
+            self.has_served();
+            left = left.saturating_sub(sent.elapsed());
+            let result = answer.value().map_err(RequestError::Broken)?;
+            if !self.answers.answers() || !is_question(&result) {
+                return Ok((result, answer));
+            }
+            let state = result.get("requestState").and_then(Value::as_str).map(str::to_owned);
+            let responses = tokio::select! {
+                responses = self.answers.responses(&self.server, &result) => responses.map_err(RequestError::Broken)?,
+                () = self.gone() => return Err(self.broken("the connection broke").await),
+            };
+            if responses.is_empty() && state.is_none() {
+                return Err(RequestError::Broken("it asks for input and does not say for which".to_owned()));
+            }
+            request = params.with((!responses.is_empty()).then_some(responses), state);
+        }
+        Err(RequestError::Broken(format!("it asked for input {MAX_ROUNDS} times")))
+    }
+}
+
+/// A request that may be answered by a question.
+trait Askable {
+    /// The request with the answers to what was asked, and with what the server wants to
+    /// be told again.
+    fn with(&self, responses: Option<InputResponses>, state: Option<String>) -> ClientRequest;
+}
+
+macro_rules! askable {
+    ($($params:ty => $request:ident),*) => {
+        $(impl Askable for $params {
+            fn with(&self, responses: Option<InputResponses>, state: Option<String>) -> ClientRequest {
+                let mut params = self.clone();
+                (params.input_responses, params.request_state) = (responses, state);
+                $request::new(params).into()
+            }
+        })*
+    };
+}
+
+askable!(
+    CallToolRequestParams => CallToolRequest,
+    ReadResourceRequestParams => ReadResourceRequest,
+    GetPromptRequestParams => GetPromptRequest
+);

@@ -1,0 +1,399 @@
+//! From a configured transport to a server that has finished the handshake.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::sync::Arc;
+
+use rmcp::model::{ClientConfig, ProtocolVersion, ServerPeerInfo};
+use rmcp::service::serve_directly;
+use rmcp::transport::{DynamicTransportError, Transport};
+use rmcp::{ClientHandler, RoleClient};
+use tokio::time::{Instant, timeout_at};
+use tokio_util::sync::CancellationToken;
+
+use super::connection::{Client, Connection, Service};
+use super::elicit::Answers;
+use super::handshake::{HandshakeError, Methods, handshake};
+use super::noticing::Noticing;
+use super::request::seconds;
+use super::settings::{Limits, Settings};
+use super::states::States;
+use crate::auth::{Access, Denied};
+use crate::config::{Hidden, HttpTransport, ServerConfig, TransportConfig};
+use crate::transport::http::{self, SseTransport};
+use crate::transport::scan::one_line;
+use crate::transport::stdio::{self, ChildState, Program, StdioTransport};
+
+/// Why a server could not be reached.
+#[derive(Debug)]
+pub(super) struct ConnectError {
+    pub(super) message: String,
+    /// It wants an authorization, and waiting will not bring one.
+    pub(super) needs_auth: bool,
+    /// It was there and refused the handshake.
+    refused: bool,
+}
+
+impl From<String> for ConnectError {
+    fn from(message: String) -> Self {
+        ConnectError { message, needs_auth: false, refused: false }
+    }
+}
+
+/// How a server was reached; the next connection begins with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Era {
+    /// `server/discover`, since 2026-07-28.
+    Discover,
+    /// `initialize`, before.
+    Initialize,
+    /// `initialize` over HTTP+SSE, of 2024-11-05.
+    Sse,
+}
+
+/// Makes a connection, whatever the transport.
+struct Connector {
+    limits: Limits,
+    hidden: Hidden,
+    server: String,
+    answers: Answers,
+    states: Arc<States>,
+    by: Instant,
+}
+
+/// Connects and does the handshake, within the limit for that. Begins with the `era` of
+/// the last time and notes the one that worked. The server's secrets are not in
+/// the error.
+pub(super) async fn connect(
+    config: &ServerConfig,
+    environment: &[(OsString, OsString)],
+    settings: &Settings,
+    era: &mut Option<Era>,
+) -> Result<Connection, ConnectError> {
+    let hidden = config.hidden();
+    let mut secrets = hidden.in_errors.clone();
+    let transport = config.transport.as_ref().map_err(|problem| ConnectError::from(problem.to_string()))?;
+    let (limits, server, answers) = (settings.limits(config), config.name.clone(), settings.answers.clone());
+    let states = settings.states.clone();
+    let mut connector = Connector { limits, hidden, server, answers, states, by: Instant::now() + limits.connect };
+    let connected = match transport {
+        TransportConfig::Stdio { command, args, env, cwd } => {
+            let program = Program { command, args, env, cwd: cwd.as_deref() };
+            connector.stdio(program, environment, era).await
+        }
+        TransportConfig::Http { url, headers, transport, .. } => {
+            let access = Arc::new(Access::of(config, settings.logins.as_ref()));
+            let place = HttpPlace { url, headers, access: &access };
+            // A token that cannot be refreshed in time may be taken as it is.
+            let token = timeout_at(connector.by, access.token()).await.unwrap_or(Ok(None));
+            let connected = match token {
+                Ok(token) => {
+                    connector.hidden = connector.hidden.and(token.as_deref());
+                    secrets = connector.hidden.in_errors.clone();
+                    connector.http(place, *transport, era).await
+                }
+                Err(denied) => Err(denied.into()),
+            };
+            connected.map_err(|error| ConnectError {
+                message: format!("{}: {}", toolgraft::secrets::shown_url(url), error.message),
+                ..error
+            })
+        }
+    };
+    connected.map_err(|error| {
+        // It may have been replaced by one of another era.
+        if error.refused || *era == Some(Era::Sse) {
+            *era = None;
+        }
+        ConnectError { message: secrets.hide(&error.message).into_owned(), ..error }
+    })
+}
+
+/// Where an HTTP server is.
+#[derive(Clone, Copy)]
+struct HttpPlace<'a> {
+    url: &'a str,
+    headers: &'a BTreeMap<String, String>,
+    access: &'a Arc<Access>,
+}
+
+impl Connector {
+    /// One process, asked in both ways; another one, asked in the earlier way alone,
+    /// where the first one broke or kept silent over the question. One that has not
+    /// read the question (`npx` may have to download first) has not kept silent over it.
+    async fn stdio(
+        mut self,
+        program: Program<'_>,
+        environment: &[(OsString, OsString)],
+        era: &mut Option<Era>,
+    ) -> Result<Connection, ConnectError> {
+        if *era != Some(Era::Initialize) {
+            let (mut transport, child) = stdio::spawn(program, environment)?;
+            let mut agreed = self.negotiate(&mut transport, Methods::Both, self.part(2, 3)).await;
+            let late = matches!(agreed, Err(HandshakeError::Silence(_))) && transport.is_unread();
+            if late {
+                agreed = self.negotiate(&mut transport, Methods::AlreadySent, self.by).await;
+            }
+            match agreed {
+                Ok(info) => {
+                    *era = Some(Era::of(&info));
+                    return Ok(self.over_stdio(child, transport, info));
+                }
+                Err(error @ (HandshakeError::Unsent(_) | HandshakeError::Version { .. })) => {
+                    return Err(self.explain(&error));
+                }
+                Err(error @ HandshakeError::Silence(_)) if late => {
+                    return Err(self.unanswered(&error, (&transport, &child)).await);
+                }
+                Err(_) => {
+                    // Its end is waited for, since the second one may want what it holds.
+                    let left = self.by.saturating_duration_since(Instant::now());
+                    let _ = transport.close().await;
+                    self.by = Instant::now() + left;
+                }
+            }
+        }
+        let (mut transport, child) = stdio::spawn(program, environment)?;
+        match self.negotiate(&mut transport, Methods::Initialize, self.by).await {
+            Ok(info) => {
+                *era = Some(Era::of(&info));
+                Ok(self.over_stdio(child, transport, info))
+            }
+            Err(error) => Err(self.unanswered(&error, (&transport, &child)).await),
+        }
+    }
+
+    /// With the child's last words.
+    async fn unanswered(
+        &self,
+        error: &HandshakeError,
+        (transport, child): (&StdioTransport, &ChildState),
+    ) -> ConnectError {
+        transport.give_up();
+        format!("{}{}", self.explain(error).message, child.last_words().await).into()
+    }
+
+    /// Streamable HTTP in both ways, then HTTP+SSE; each over a transport of its own.
+    async fn http(
+        self,
+        place: HttpPlace<'_>,
+        allowed: HttpTransport,
+        era: &mut Option<Era>,
+    ) -> Result<Connection, ConnectError> {
+        if allowed == HttpTransport::Sse || *era == Some(Era::Sse) {
+            *era = Some(Era::Sse);
+            return self.sse(place).await;
+        }
+        let earlier = ProtocolVersion::LATEST_WITH_INITIALIZE;
+        let mut version = if *era == Some(Era::Initialize) { earlier.clone() } else { ProtocolVersion::V_2026_07_28 };
+        let mut tried = Vec::new();
+        let error = loop {
+            tried.push(version.clone());
+            let (methods, by) = match version.has_initialize() {
+                true => (Methods::Initialize, self.by),
+                false => (Methods::Discover, self.part(1, 3)),
+            };
+            let mut transport = http::transport(place.url, place.headers, place.access.clone())?;
+            let error = match handshake(&mut transport, self.me_at(version), methods, by).await {
+                Ok(info) => {
+                    *era = Some(Era::of(&info));
+                    // Nothing tells that such a server has gone but its next answer.
+                    return Ok(self.over_http(place, transport, info, CancellationToken::new()));
+                }
+                Err(error) => error,
+            };
+            let untried = (methods == Methods::Discover && !tried.contains(&earlier)).then(|| earlier.clone());
+            version = match error.next_version(&tried).or(untried) {
+                Some(version) if !error.is_final() => version,
+                _ => break error,
+            };
+            // After a refused `initialize` rmcp waits for what follows it, and closes only when dropped.
+            if methods == Methods::Discover {
+                drop(timeout_at(self.by, transport.close()).await);
+            }
+        };
+        let explained = self.explain(&error);
+        if allowed == HttpTransport::Streamable
+            || error.is_final()
+            || matches!(error, HandshakeError::Silence(_) | HandshakeError::Version { .. })
+        {
+            return Err(explained);
+        }
+        match self.sse(place).await {
+            Ok(connection) => {
+                *era = Some(Era::Sse);
+                Ok(connection)
+            }
+            Err(sse) if sse.needs_auth => Err(sse),
+            Err(sse) => {
+                let more = if sse.message == explained.message { String::new() } else { format!(": {}", sse.message) };
+                Err(format!("{}; nor is there legacy HTTP+SSE{more}", explained.message).into())
+            }
+        }
+    }
+
+    async fn sse(self, place: HttpPlace<'_>) -> Result<Connection, ConnectError> {
+        let opened = timeout_at(self.by, open_sse(place)).await;
+        let mut transport = match opened {
+            Ok(opened) => opened?,
+            Err(_) => {
+                let limit = seconds(self.limits.connect);
+                return Err(format!("no event stream with an `endpoint` within {limit}").into());
+            }
+        };
+        match self.negotiate(&mut transport, Methods::Initialize, self.by).await {
+            Ok(info) => {
+                let gone = transport.gone();
+                Ok(self.over_http(place, transport, info, gone))
+            }
+            Err(error) => Err(self.explain(&error)),
+        }
+    }
+
+    fn over_stdio(self, child: ChildState, transport: StdioTransport, info: ServerPeerInfo) -> Connection {
+        let (service, gone) = (serve(self.client(), transport, info), child.gone.clone());
+        Connection::new(service, (self.limits, self.hidden), None, Some(child), gone)
+    }
+
+    fn over_http<T>(
+        self,
+        place: HttpPlace<'_>,
+        transport: T,
+        info: ServerPeerInfo,
+        gone: CancellationToken,
+    ) -> Connection
+    where
+        T: Transport<RoleClient> + 'static,
+        T::Error: std::error::Error + Send + Sync + 'static,
+    {
+        let service = serve(self.client(), transport, info);
+        Connection::new(service, (self.limits, self.hidden), Some(toolgraft::secrets::shown_url(place.url)), None, gone)
+    }
+
+    fn client(&self) -> Client {
+        Client {
+            server: self.server.clone(),
+            answers: self.answers.clone(),
+            states: self.states.clone(),
+            hidden: self.hidden.clone(),
+            ..Client::default()
+        }
+    }
+
+    fn me(&self) -> ClientConfig {
+        self.client().get_info()
+    }
+
+    fn me_at(&self, version: ProtocolVersion) -> ClientConfig {
+        self.me().with_protocol_version(version)
+    }
+
+    /// Does the handshake over one transport, in the versions that the server names where it
+    /// refuses ours.
+    async fn negotiate<T>(
+        &self,
+        transport: &mut T,
+        methods: Methods,
+        by: Instant,
+    ) -> Result<ServerPeerInfo, HandshakeError>
+    where
+        T: Transport<RoleClient> + 'static,
+    {
+        let mut agreed = handshake(transport, self.me(), methods, by).await;
+        let mut tried = Vec::new();
+        while let Err(error @ HandshakeError::Version { asked, .. }) = &agreed {
+            tried.push(asked.clone());
+            let Some(version) = error.next_version(&tried) else { break };
+            let methods = if version.has_initialize() { Methods::Initialize } else { Methods::Discover };
+            agreed = handshake(transport, self.me_at(version), methods, by).await;
+        }
+        agreed
+    }
+
+    /// So much of the time that is left.
+    fn part(&self, numerator: u32, denominator: u32) -> Instant {
+        Instant::now() + self.by.saturating_duration_since(Instant::now()) * numerator / denominator
+    }
+
+    fn explain(&self, error: &HandshakeError) -> ConnectError {
+        let limit = seconds(self.limits.connect);
+        match error {
+            HandshakeError::Silence(stray) => {
+                let stray = stray.as_ref().map(|id| one_line(&id.to_string()));
+                let stray = stray.map(|id| format!(", but one to a request that was never sent (id {id})"));
+                let stray = stray.unwrap_or_default();
+                format!(
+                    "no answer to `initialize` within {limit}{stray}: set \"connectTimeout\" if it needs longer; else \
+                     check that it is an MCP server"
+                )
+                .into()
+            }
+            HandshakeError::Closed => "it closed the connection before the handshake was done".to_owned().into(),
+            HandshakeError::Refused(why) => ConnectError { refused: true, ..why.clone().into() },
+            HandshakeError::Version { asked, supported } => {
+                let supported: Vec<_> = supported.iter().map(ProtocolVersion::as_str).collect();
+                let supported = supported.join(", ");
+                let why =
+                    format!("it speaks versions of MCP that we do not, {supported}; it was last asked for {asked}");
+                ConnectError { refused: true, ..why.into() }
+            }
+            HandshakeError::Unsent(error) => unsent(error),
+        }
+    }
+}
+
+/// Opens a stream with the token of now, and once more with another where that is refused. It
+/// stays as it is until the stream ends.
+async fn open_sse(place: HttpPlace<'_>) -> Result<SseTransport, ConnectError> {
+    let token = place.access.token().await?;
+    match SseTransport::open(place.url, place.headers, token.as_deref()).await {
+        Err(error) if error.needs_auth => {
+            let token = place.access.refused(token.as_deref(), None).await?;
+            let opened = SseTransport::open(place.url, place.headers, Some(&token)).await;
+            opened.map_err(|error| match error.needs_auth {
+                true => place.access.wanted("it refuses a new token").into(),
+                false => error.to_string().into(),
+            })
+        }
+        opened => opened.map_err(|error| error.to_string().into()),
+    }
+}
+
+impl From<Denied> for ConnectError {
+    fn from(denied: Denied) -> Self {
+        match denied {
+            Denied::Login(why) => ConnectError { needs_auth: true, ..why.into() },
+            Denied::Later(why) => why.into(),
+        }
+    }
+}
+
+impl HandshakeError {
+    /// Whether another way would end in the same.
+    fn is_final(&self) -> bool {
+        match self {
+            HandshakeError::Unsent(error) => http::wants_auth(error) || http::is_unreachable(error),
+            _ => false,
+        }
+    }
+}
+
+fn unsent(error: &DynamicTransportError) -> ConnectError {
+    let message = http::explain(error).unwrap_or_else(|| format!("`initialize` could not be sent: {}", error.error));
+    ConnectError { needs_auth: http::wants_auth(error), refused: true, ..message.into() }
+}
+
+fn serve<T>(client: Client, transport: T, info: ServerPeerInfo) -> Service
+where
+    T: Transport<RoleClient> + 'static,
+    T::Error: std::error::Error + Send + Sync + 'static,
+{
+    let noticed = client.noticed.clone();
+    serve_directly(client, Noticing { transport, noticed }, Some(info))
+}
+
+impl Era {
+    fn of(info: &ServerPeerInfo) -> Self {
+        if info.protocol_version.has_initialize() { Era::Initialize } else { Era::Discover }
+    }
+}

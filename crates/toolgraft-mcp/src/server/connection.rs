@@ -1,0 +1,240 @@
+//! A connected server: our side of the protocol, its state, its end.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rmcp::model::{
+    ClientCapabilities, ClientConfig, CustomRequest, CustomResult, ElicitRequestParams, ElicitResult,
+    ElicitationCapability, ErrorCode, ErrorData, FormElicitationCapability, Implementation, ProgressNotificationParam,
+    ProtocolVersion, UrlElicitationCapability,
+};
+use rmcp::service::{NotificationContext, RequestContext, RunningService};
+use rmcp::{ClientHandler, Peer, RoleClient};
+use serde_json::{Value, json};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use super::deadlines::Deadlines;
+use super::elicit::Answers;
+use super::noticing::Noticed;
+use super::settings::Limits;
+use super::states::{ServerEventKind, States};
+use crate::config::Hidden;
+use crate::transport::stdio::ChildState;
+
+/// Wait for a connection to close: more than all steps of ending a child take.
+const CLOSE: Duration = Duration::from_secs(15);
+
+/// Longest wait of a call for lists that have changed meanwhile.
+const SETTLE: Duration = Duration::from_secs(2);
+
+/// A running client of rmcp.
+pub(super) type Service = RunningService<RoleClient, Client>;
+
+/// Our side of the protocol: no sampling, no roots, and elicitation where somebody answers it.
+#[derive(Default)]
+pub(super) struct Client {
+    pub(super) deadlines: Arc<Deadlines>,
+    /// What the server says of its lists.
+    pub(super) noticed: Arc<Noticed>,
+    /// The server's name, and who answers it.
+    pub(super) server: String,
+    pub(super) answers: Answers,
+    /// Who is told how far its calls are.
+    pub(super) states: Arc<States>,
+    pub(super) hidden: Hidden,
+}
+
+impl Client {
+    /// Answers a question of the server's. The time of its calls stands still meanwhile.
+    async fn elicit(&self, params: &Value, withdrawn: &CancellationToken) -> Result<Value, ErrorData> {
+        let cancelled = json!({ "action": "cancel" });
+        // Out of a call nobody knows what it is about.
+        if self.answers.asks_somebody() && self.deadlines.is_idle() {
+            return Ok(cancelled);
+        }
+        let _still = self.deadlines.stand_still();
+        tokio::select! {
+            biased;
+            () = withdrawn.cancelled() => Ok(cancelled),
+            () = self.deadlines.idle() => Ok(cancelled),
+            answer = self.answers.answer(&self.server, params) => {
+                answer.map_err(|why| ErrorData::invalid_params(why, None))
+            }
+        }
+    }
+}
+
+impl ClientHandler for Client {
+    fn get_info(&self) -> ClientConfig {
+        let me = Implementation::new("toolgraft", env!("CARGO_PKG_VERSION"));
+        let mut can = ClientCapabilities::default();
+        if self.answers.answers() {
+            let forms = ElicitationCapability::new().with_form(FormElicitationCapability::default());
+            let pages = |can: ElicitationCapability| can.with_url(UrlElicitationCapability::default());
+            can.elicitation = Some(if self.answers.asks_somebody() { pages(forms) } else { forms });
+        }
+        // rmcp's default is a draft that servers of today refuse.
+        ClientConfig::new(can, me).with_protocol_version(ProtocolVersion::V_2025_11_25)
+    }
+
+    async fn create_elicitation(
+        &self,
+        request: ElicitRequestParams,
+        context: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        let params = serde_json::to_value(request).unwrap_or_default();
+        let answer = self.elicit(&params, &context.ct).await?;
+        serde_json::from_value(answer).map_err(|error| ErrorData::internal_error(error.to_string(), None))
+    }
+
+    /// What rmcp takes for no request of MCP: forms with more than it knows.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleClient>,
+    ) -> Result<CustomResult, ErrorData> {
+        if request.method != "elicitation/create" {
+            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None));
+        }
+        self.elicit(&request.params.unwrap_or_default(), &context.ct).await.map(CustomResult)
+    }
+
+    async fn on_progress(&self, params: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
+        self.deadlines.progressed(&params.progress_token);
+        let ProgressNotificationParam { progress, total, message, .. } = params;
+        let message = message.map(|text| self.hidden.in_answers.hide(&text).into_owned());
+        self.states.tell(&self.server, ServerEventKind::Progress { progress, total, message });
+    }
+}
+
+/// A server that has finished its handshake.
+pub(crate) struct Connection {
+    pub(super) peer: Peer<RoleClient>,
+    running: Mutex<Option<Service>>,
+    pub(super) deadlines: Arc<Deadlines>,
+    /// The watch over them, which ends with the connection.
+    _watch: JoinSet<()>,
+    /// A URL that may be shown, for messages.
+    pub(super) url: Option<String>,
+    pub(super) child: Option<ChildState>,
+    pub(super) gone: CancellationToken,
+    pub(super) permits: Semaphore,
+    /// It has answered a call.
+    answered: AtomicBool,
+    /// What the server says of its lists.
+    pub(super) noticed: Arc<Noticed>,
+    /// The server's name, and who answers it.
+    pub(super) server: String,
+    pub(super) answers: Answers,
+    pub(super) limits: Limits,
+    pub(super) hidden: Hidden,
+}
+
+impl Connection {
+    pub(super) fn new(
+        service: Service,
+        (limits, hidden): (Limits, Hidden),
+        url: Option<String>,
+        child: Option<ChildState>,
+        gone: CancellationToken,
+    ) -> Self {
+        let deadlines = service.service().deadlines.clone();
+        let mut watch = JoinSet::new();
+        let (watched, until) = (deadlines.clone(), gone.clone());
+        watch.spawn(async move { watched.watch(&until).await });
+        Connection {
+            peer: service.peer().clone(),
+            deadlines,
+            _watch: watch,
+            server: service.service().server.clone(),
+            answers: service.service().answers.clone(),
+            gone,
+            answered: AtomicBool::new(false),
+            noticed: service.service().noticed.clone(),
+            permits: Semaphore::new(limits.calls.get().min(Semaphore::MAX_PERMITS)),
+            running: Mutex::new(Some(service)),
+            url,
+            child,
+            limits,
+            hidden,
+        }
+    }
+
+    /// Notes that it has answered a call: what it fails at later is not the same failure again.
+    pub(super) fn has_served(&self) {
+        self.answered.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it has answered a call.
+    pub(super) fn served(&self) -> bool {
+        self.answered.load(Ordering::Relaxed)
+    }
+
+    /// Waits, not for long, until the lists are read anew that the server says have changed: a
+    /// tool that a call brought can be called next.
+    pub(crate) async fn lists_settled(&self) {
+        tokio::select! {
+            _ = tokio::time::timeout(SETTLE, self.noticed.settled()) => {}
+            () = self.gone() => {}
+        }
+    }
+
+    /// Name, version and protocol version, as the server gave them.
+    pub(super) fn identity(&self) -> (Option<String>, Option<String>, Option<String>) {
+        let Some(info) = self.peer.peer_info() else { return (None, None, None) };
+        let server = info.server_info.as_ref();
+        let said = |text: &String| (!text.is_empty()).then(|| text.clone());
+        let (name, version) = (server.and_then(|s| said(&s.name)), server.and_then(|s| said(&s.version)));
+        (name, version, Some(info.protocol_version.to_string()))
+    }
+
+    /// What it wrote to standard output that is no MCP, in words.
+    pub(super) fn noise(&self) -> Option<String> {
+        let noise = self.child.as_ref()?.noise_after(0)?;
+        Some(self.hidden.in_errors.hide(&noise).into_owned())
+    }
+
+    /// Whether the server says that it has prompts.
+    pub(super) fn has_prompts(&self) -> bool {
+        self.peer.peer_info().is_some_and(|info| info.capabilities.prompts.is_some())
+    }
+
+    /// Waits until no further request can be answered.
+    pub(super) async fn gone(&self) {
+        self.gone.cancelled().await;
+    }
+
+    /// Notes that the connection is of no more use, where that was only found by trying.
+    pub(super) fn mark_gone(&self) {
+        if self.peer.is_transport_closed() {
+            self.gone.cancel();
+        }
+    }
+
+    /// How it ended, behind `what` that was noticed of it; without the server's secrets.
+    pub(super) async fn how_it_ended(&self, what: &str) -> String {
+        let more = match (&self.child, &self.url) {
+            (Some(child), _) => child.last_words().await,
+            (None, Some(url)) => format!(" ({url})"),
+            (None, None) => String::new(),
+        };
+        self.hidden.in_errors.hide(&format!("{what}{more}")).into_owned()
+    }
+
+    /// Whether no further request can be answered.
+    pub(super) fn is_gone(&self) -> bool {
+        self.gone.is_cancelled() || self.peer.is_transport_closed()
+    }
+
+    /// Closes the connection and ends the child.
+    pub(super) async fn close(&self) {
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(mut running) = running {
+            // What outlasts this limit is killed when the runtime drops the transport.
+            let _ = running.close_with_timeout(CLOSE).await;
+        }
+    }
+}

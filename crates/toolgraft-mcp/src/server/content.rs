@@ -1,0 +1,342 @@
+//! Results of `tools/call` and `resources/read` as outcomes.
+//!
+//! They are read from plain JSON, so that a kind of content that nobody knew
+//! when this was written becomes a note and not a failure.
+
+use serde_json::Value;
+
+use super::elicit::is_question;
+use crate::transport::answer::Answer;
+use toolgraft::Outcome;
+use toolgraft::outcome::{MEDIA_EVENT, Status};
+
+/// Kind of the interface event that carries a result's `_meta`: data of the
+/// server for the client, which is not for the model
+/// (modelcontextprotocol.io/specification/2025-11-25/basic, "_meta").
+pub const META_EVENT: &str = "mcp_meta";
+
+/// What is said of a call that asks back, where nobody is there to ask.
+pub(super) const ASKS: &str = "it asks for input from a person (elicitation), and nobody is there to give it";
+
+/// Characters that are shown of an answer that is none.
+const SHOWN: usize = 2000;
+
+/// The answer of `tools/call`. One that says nothing in the words of MCP is never an
+/// empty success: what it says is shown, or it is an error.
+pub(crate) fn tool_outcome(result: &Value, answer: &Answer<'_>) -> Outcome {
+    if is_question(result) {
+        return Outcome::error(ASKS);
+    }
+    if let Some(text) = bare(result) {
+        return Outcome::result(text);
+    }
+    let failed = result.get("isError").and_then(Value::as_bool).unwrap_or(false);
+    let structured = result.get("structuredContent").filter(|v| !v.is_null()).cloned();
+    let Some(mut text) = result.get("content").map_or(Some(String::new()), blocks) else {
+        return no_result("tools/call", "content", answer);
+    };
+    if result.get("content").is_none() && structured.is_none() && !failed {
+        return no_result("tools/call", "content", answer);
+    }
+    if text.is_empty() {
+        text = match &structured {
+            Some(value) => answer.shown_member("structuredContent").unwrap_or_else(|| value.to_string()),
+            None if failed => "the tool reported an error and said nothing about it".to_owned(),
+            None => String::new(),
+        };
+    }
+    let status = if failed { Status::ToolError } else { Status::Result };
+    let mut outcome = Outcome::new(status, text);
+    outcome.structured = structured;
+    match result.get("_meta").and_then(Value::as_object) {
+        Some(meta) if !meta.is_empty() => outcome.with_event(META_EVENT, meta.clone()),
+        _ => outcome,
+    }
+}
+
+/// The answer of `resources/read`.
+pub(crate) fn resource_outcome(result: &Value, answer: &Answer<'_>) -> Outcome {
+    if is_question(result) {
+        return Outcome::error(ASKS);
+    }
+    let contents = bare(result).or_else(|| match result.get("contents")? {
+        Value::Array(contents) => Some(joined(contents.iter().map(contents_text))),
+        contents @ Value::Object(_) => Some(contents_text(contents)),
+        contents => bare(contents),
+    });
+    match contents {
+        Some(text) => Outcome::result(text),
+        None => no_result("resources/read", "contents", answer),
+    }
+}
+
+/// The outcome with what stands as a note in its text: images, audio and blobs.
+pub(crate) fn with_media(outcome: Outcome, result: &Value) -> Outcome {
+    let entries = |key: &str| match result.get(key) {
+        Some(Value::Array(entries)) => entries.iter().collect(),
+        Some(one @ Value::Object(_)) => vec![one],
+        _ => Vec::new(),
+    };
+    let blocks = entries("content").into_iter().map(|block| (block.get("type").and_then(Value::as_str), block));
+    let media = blocks.filter_map(|(kind, block)| match kind? {
+        kind @ ("image" | "audio") => medium(kind, block, "data"),
+        "resource" => medium("resource", block.get("resource")?, "blob"),
+        _ => None,
+    });
+    let contents = entries("contents").into_iter().filter_map(|contents| medium("resource", contents, "blob"));
+    media.chain(contents).fold(outcome, |outcome, medium| outcome.with_event(MEDIA_EVENT, medium))
+}
+
+fn medium(kind: &str, from: &Value, data: &str) -> Option<Value> {
+    let mut medium = serde_json::Map::new();
+    medium.insert("kind".to_owned(), kind.into());
+    for key in ["mimeType", "uri"] {
+        medium.extend(from.get(key).filter(|value| value.is_string()).map(|value| (key.to_owned(), value.clone())));
+    }
+    medium.insert("data".to_owned(), from.get(data).filter(|value| value.is_string())?.clone());
+    Some(medium.into())
+}
+
+/// Text where MCP wants more.
+fn bare(value: &Value) -> Option<String> {
+    value.as_str().filter(|text| !text.trim().is_empty()).map(str::to_owned)
+}
+
+/// Content blocks, or what stands for one; `None` for what says nothing.
+fn blocks(content: &Value) -> Option<String> {
+    match content {
+        Value::Array(blocks) => Some(joined(blocks.iter().map(block))),
+        one @ Value::Object(_) => Some(block(one)),
+        other => bare(other),
+    }
+}
+
+/// An answer that is none; it is shown.
+fn no_result(method: &str, member: &str, answer: &Answer<'_>) -> Outcome {
+    let shown = answer.shown();
+    let end = shown.char_indices().nth(SHOWN).map_or(shown.len(), |(at, _)| at);
+    let more = if end < shown.len() { "…" } else { "" };
+    Outcome::error(format!("the server's answer to {method} has no array {member:?}: {}{more}", &shown[..end]))
+}
+
+fn joined(parts: impl Iterator<Item = String>) -> String {
+    parts.collect::<Vec<_>>().join("\n")
+}
+
+/// One content block.
+pub(super) fn block(block: &Value) -> String {
+    if let Value::String(text) = block {
+        return text.clone();
+    }
+    let field = |name: &str| block.get(name).and_then(Value::as_str);
+    match field("type") {
+        Some("text") => match block.get("text") {
+            Some(Value::String(text)) => text.clone(),
+            None | Some(Value::Null) => "[text that is not there]".to_owned(),
+            Some(other) => other.to_string(),
+        },
+        Some(kind @ ("image" | "audio")) => note(kind, field("mimeType"), field("data").map(decoded_length), None),
+        Some("resource") => block.get("resource").map_or_else(|| note("resource", None, None, None), contents_text),
+        Some("resource_link") => {
+            let words = [field("name"), field("description")];
+            let words: Vec<_> = words.into_iter().flatten().filter(|w| !w.is_empty()).collect();
+            let link = note("resource", field("mimeType"), block.get("size").and_then(Value::as_u64), field("uri"));
+            if words.is_empty() { link } else { format!("{link} {}", words.join(": ")) }
+        }
+        Some(kind) => format!("[content of the unknown kind {kind:?}, {} bytes]", grouped(length(block))),
+        None => format!("[content without a kind, {} bytes]", grouped(length(block))),
+    }
+}
+
+/// One entry of `contents`, or an embedded resource.
+fn contents_text(contents: &Value) -> String {
+    if let Value::String(text) = contents {
+        return text.clone();
+    }
+    let field = |name: &str| contents.get(name).and_then(Value::as_str);
+    match (field("text"), field("blob")) {
+        (Some(text), _) => text.to_owned(),
+        (None, Some(blob)) => note("resource", field("mimeType"), Some(decoded_length(blob)), field("uri")),
+        (None, None) => note("resource", field("mimeType"), None, field("uri")),
+    }
+}
+
+/// `[image image/png, 12,345 bytes]`, `[resource text/plain, file:///a]`.
+fn note(kind: &str, media: Option<&str>, bytes: Option<u64>, uri: Option<&str>) -> String {
+    let head = [Some(kind), media].into_iter().flatten().collect::<Vec<_>>().join(" ");
+    let size = bytes.map(|b| format!("{} bytes", grouped(b)));
+    let parts: Vec<String> = [Some(head), uri.map(str::to_owned), size].into_iter().flatten().collect();
+    format!("[{}]", parts.join(", "))
+}
+
+/// Bytes that a base64 text stands for.
+fn decoded_length(base64: &str) -> u64 {
+    let digits = base64.bytes().filter(|b| !b.is_ascii_whitespace() && *b != b'=').count() as u64;
+    digits * 3 / 4
+}
+
+fn length(value: &Value) -> u64 {
+    value.to_string().len() as u64
+}
+
+/// `12,345`.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use rmcp::model::{CustomResult, ServerResult};
+    use serde_json::json;
+
+    use super::*;
+    use toolgraft::secrets::Secrets;
+
+    fn answered<T>(text: &str, outcome: impl Fn(&Value, &Answer<'_>) -> T) -> T {
+        let (none, text) = (Secrets::default(), Value::from(text));
+        let answer = Answer::new(ServerResult::CustomResult(CustomResult(text)), &none);
+        outcome(&answer.value().unwrap(), &answer)
+    }
+
+    fn tool_outcome(result: &Value) -> Outcome {
+        answered(&result.to_string(), super::tool_outcome)
+    }
+
+    fn resource_outcome(result: &Value) -> Outcome {
+        answered(&result.to_string(), super::resource_outcome)
+    }
+
+    #[test]
+    fn media_are_kept_as_they_came_where_they_are_wanted() {
+        let result = json!({ "content": [
+            { "type": "text", "text": "one" },
+            { "type": "image", "mimeType": "image/png", "data": "QUJD" },
+            { "type": "resource", "resource": { "uri": "x:1", "text": "inside" } },
+            { "type": "resource", "resource": { "uri": "x:2", "blob": "REVG" } },
+            { "type": "image", "mimeType": "image/png" }
+        ] });
+        let kept = with_media(tool_outcome(&result), &result).events;
+        let kept: Vec<_> = kept.into_iter().map(|event| (event.kind, event.data)).collect();
+        let event = |data: Value| (MEDIA_EVENT.to_owned(), data);
+        assert_eq!(
+            kept,
+            [
+                event(json!({ "kind": "image", "mimeType": "image/png", "data": "QUJD" })),
+                event(json!({ "kind": "resource", "uri": "x:2", "data": "REVG" })),
+            ]
+        );
+        let result = json!({ "contents": [{ "uri": "x:3", "mimeType": "application/pdf", "blob": "QUJD" }] });
+        assert_eq!(with_media(resource_outcome(&result), &result).events.len(), 1);
+    }
+
+    #[test]
+    fn every_kind_of_content_is_rendered() {
+        let outcome = tool_outcome(&json!({ "content": [
+            { "type": "text", "text": "one\ntwo" },
+            { "type": "image", "mimeType": "image/png", "data": "QUJDRA==" },
+            { "type": "audio", "mimeType": "audio/wav", "data": "A".repeat(16_460) },
+            { "type": "resource_link", "uri": "file:///a", "name": "a", "mimeType": "text/plain", "description": "notes" },
+            { "type": "resource", "resource": { "uri": "x:1", "mimeType": "text/plain", "text": "inside" } },
+            { "type": "resource", "resource": { "uri": "x:2", "mimeType": "application/pdf", "blob": "QUJD" } },
+            { "type": "hologram", "data": "…" }
+        ] }));
+        assert_eq!(outcome.status, Status::Result);
+        assert_eq!(
+            outcome.text,
+            "one\ntwo\n[image image/png, 4 bytes]\n[audio audio/wav, 12,345 bytes]\n\
+             [resource text/plain, file:///a] a: notes\ninside\n[resource application/pdf, x:2, 3 bytes]\n\
+             [content of the unknown kind \"hologram\", 32 bytes]"
+        );
+    }
+
+    #[test]
+    fn a_structured_result_is_kept_and_is_the_text_where_there_is_none() {
+        let outcome = tool_outcome(&json!({ "content": [], "structuredContent": { "a": 1 } }));
+        assert_eq!((outcome.text.as_str(), outcome.structured), (r#"{"a":1}"#, Some(json!({ "a": 1 }))));
+        let outcome = tool_outcome(&json!({ "content": [{ "type": "text", "text": "t" }], "structuredContent": [1] }));
+        assert_eq!((outcome.text.as_str(), outcome.structured), ("t", Some(json!([1]))));
+    }
+
+    #[test]
+    fn meta_is_an_event_for_the_interface_and_no_text() {
+        let outcome = tool_outcome(&json!({ "content": [{ "type": "text", "text": "t" }], "_meta": { "ui": "x" } }));
+        assert_eq!(outcome, Outcome::result("t").with_event(META_EVENT, json!({ "ui": "x" })));
+        assert!(tool_outcome(&json!({ "content": [], "_meta": {} })).events.is_empty());
+    }
+
+    #[test]
+    fn an_error_of_the_tool_is_a_tool_error() {
+        let outcome = tool_outcome(&json!({ "isError": true, "content": [{ "type": "text", "text": "no" }] }));
+        assert_eq!((outcome.status, outcome.text.as_str()), (Status::ToolError, "no"));
+        assert!(!tool_outcome(&json!({ "isError": true })).text.is_empty());
+    }
+
+    #[test]
+    fn a_tool_that_asks_back_is_an_error() {
+        let outcome = tool_outcome(&json!({ "resultType": "input_required", "inputRequests": {} }));
+        assert!(outcome.status == Status::ToolError && outcome.text.contains("asks for input"), "{outcome:?}");
+    }
+
+    #[test]
+    fn contents_of_a_resource_are_text_or_a_note() {
+        let outcome = resource_outcome(&json!({ "contents": [
+            { "uri": "a:1", "text": "hello" }, { "uri": "a:2", "blob": "QUJD", "mimeType": "image/png" }
+        ] }));
+        assert_eq!(outcome.text, "hello\n[resource image/png, a:2, 3 bytes]");
+        assert_eq!(resource_outcome(&json!({})).status, Status::ToolError);
+    }
+
+    #[test]
+    fn what_is_no_result_is_shown_or_an_error_and_never_an_empty_success() {
+        for (result, text) in [
+            (json!("all done"), "all done"),
+            (json!({ "content": "all done" }), "all done"),
+            (json!({ "content": ["one", "two"] }), "one\ntwo"),
+            (json!({ "content": { "type": "text", "text": "one" } }), "one"),
+            (json!({ "content": [{ "type": "text", "text": 5 }] }), "5"),
+            (json!({ "content": [{ "type": "text" }] }), "[text that is not there]"),
+        ] {
+            assert_eq!(tool_outcome(&result), Outcome::result(text), "{result}");
+        }
+        for result in [
+            json!(null),
+            json!(""),
+            json!(17),
+            json!([{ "type": "text", "text": "x" }]),
+            json!({}),
+            json!({ "content": null }),
+            json!({ "content": "" }),
+            json!({ "content": 5 }),
+            json!({ "toolResult": "old" }),
+        ] {
+            let outcome = tool_outcome(&result);
+            assert_eq!(outcome.status, Status::ToolError, "{result}");
+            assert!(outcome.text.contains(&format!("\"content\": {result}")), "{outcome:?}");
+        }
+        assert_eq!(tool_outcome(&json!({ "content": [] })), Outcome::result(""), "a tool may have nothing to say");
+        assert_eq!(resource_outcome(&json!({ "contents": "hello" })), Outcome::result("hello"));
+        assert_eq!(resource_outcome(&json!({ "contents": ["a", { "text": "b" }] })), Outcome::result("a\nb"));
+        for result in [json!(null), json!({ "contents": null }), json!({ "contents": "" }), json!({ "content": [] })] {
+            assert_eq!(resource_outcome(&result).status, Status::ToolError, "{result}");
+        }
+    }
+
+    #[test]
+    fn numbers_keep_their_digits() {
+        let numbers = "[0.1000000000000000055,12345678901234567890123,1E2,1.0,1e400]";
+        let text = format!(r#"{{"content":[], "structuredContent" : {{ "n" : {numbers} }} }}"#);
+        let outcome = answered(&text, super::tool_outcome);
+        assert_eq!(outcome.text, format!(r#"{{"n":{numbers}}}"#));
+        assert_eq!(outcome.structured.unwrap()["n"][4], "1e400", "no value holds it as a number");
+        let shown = answered(&format!(r#"{{"sum": {numbers}}}"#), super::tool_outcome);
+        assert!(shown.text.ends_with(&format!(r#"{{"sum":{numbers}}}"#)), "{shown:?}");
+    }
+}

@@ -1,0 +1,190 @@
+//! A configured server as the hub holds it: its state is looked at, its connection asked for.
+
+use std::ffi::OsString;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::{Notify, watch};
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::actor::Actor;
+use super::connection::Connection;
+use super::error::McpError;
+use super::settings::{Retry, Settings};
+use super::shared::{Demand, Offer, Snapshot};
+use super::states::States;
+use super::status::{ServerState, ServerStatus};
+use crate::config::ServerConfig;
+
+/// A configured server, as the hub holds it.
+pub(crate) struct ServerHandle {
+    name: String,
+    retry: Retry,
+    view: watch::Receiver<Snapshot>,
+    demand: Arc<Demand>,
+    /// Starts it anew, whatever happened before.
+    reset: Arc<Notify>,
+    stop: CancellationToken,
+    actor: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl ServerHandle {
+    /// Sets a server up and, if it can be and is to be, starts it. `changed` is
+    /// told whenever what it offers has changed.
+    pub(crate) fn start(
+        config: &ServerConfig,
+        environment: Arc<[(OsString, OsString)]>,
+        settings: Settings,
+        states: Arc<States>,
+        changed: Arc<dyn Fn() + Send + Sync>,
+    ) -> ServerHandle {
+        let mut status = ServerStatus::new(&config.name, ServerState::Idle);
+        if config.disabled {
+            status.state = ServerState::Disabled;
+        } else if let Some(problem) = config.problem() {
+            (status.state, status.error, status.misconfigured) = (ServerState::Failed, Some(problem), true);
+        }
+        let retry = settings.retry;
+        let runs = status.state == ServerState::Idle;
+        states.state(&config.name, status.state, status.error.clone());
+        let view = Snapshot { status, connection: None, offer: None, attempts: 0, shut_until: None };
+        let (sender, receiver) = watch::channel(view);
+        let (demand, reset, stop) = (Arc::<Demand>::default(), Arc::new(Notify::new()), CancellationToken::new());
+        let actor = runs.then(|| {
+            let (demand, reset) = (demand.clone(), reset.clone());
+            let config = config.clone();
+            let actor = Actor {
+                config,
+                environment,
+                settings: settings.clone(),
+                view: sender,
+                demand,
+                reset,
+                changed,
+                states,
+                era: None,
+                failures: 0,
+            };
+            tokio::spawn(actor.run(stop.clone()))
+        });
+        ServerHandle { name: config.name.clone(), retry, view: receiver, demand, reset, stop, actor: Mutex::new(actor) }
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn status(&self) -> ServerStatus {
+        let view = self.view.borrow();
+        let mut status = view.status.clone();
+        // The actor may not have looked yet.
+        if status.state == ServerState::Ready && view.usable().is_none() {
+            status.state = ServerState::Backoff;
+        }
+        status
+    }
+
+    pub(crate) fn offer(&self) -> Option<Arc<Offer>> {
+        self.view.borrow().offer.clone()
+    }
+
+    /// Waits until the first attempt is over; at once where none will be made.
+    pub(crate) async fn settled(&self) {
+        let mut view = self.view.clone();
+        let _ = view
+            .wait_for(|view| {
+                view.attempts > 0 || !matches!(view.status.state, ServerState::Idle | ServerState::Connecting)
+            })
+            .await;
+    }
+
+    /// Its connection; a server that is not there is started first.
+    ///
+    /// # Errors
+    /// Why it cannot be had.
+    pub(crate) async fn connection(&self) -> Result<Arc<Connection>, McpError> {
+        let (seen, restarts) = {
+            let view = self.view.borrow();
+            if let Some(connection) = view.usable() {
+                return Ok(connection);
+            }
+            // Over HTTP only a request finds out.
+            if let Some(connection) = &view.connection {
+                connection.mark_gone();
+            }
+            if view.status.misconfigured || view.status.state == ServerState::Disabled || view.is_shut() {
+                return Err(self.absent(&view));
+            }
+            (view.attempts, view.status.restarts)
+        };
+        let _waiting = self.demand.add();
+        let mut view = self.view.clone();
+        let found = view.wait_for(|view| view.usable().is_some() || view.attempts > seen).await;
+        match found {
+            Ok(view) => {
+                if view.status.restarts > restarts {
+                    tell_respawn(&self.name, view.status.restarts);
+                }
+                view.usable().ok_or_else(|| self.absent(&view))
+            }
+            Err(_) => Err(self.unavailable(ServerState::Failed, "was shut down".to_owned())),
+        }
+    }
+
+    /// Ends the connection, if there is one, and starts the server anew; waits for the outcome.
+    pub(crate) async fn restart(&self) -> Result<(), McpError> {
+        let seen = self.view.borrow().attempts;
+        self.reset.notify_one();
+        let mut view = self.view.clone();
+        match view.wait_for(|view| view.attempts > seen).await {
+            Ok(view) if view.usable().is_some() => Ok(()),
+            Ok(view) => Err(self.absent(&view)),
+            Err(_) => Err(self.absent(&self.view.borrow())),
+        }
+    }
+
+    /// Why the server takes no calls.
+    fn absent(&self, view: &Snapshot) -> McpError {
+        let state = view.status.state;
+        if state == ServerState::Disabled {
+            return self.unavailable(state, "is disabled".to_owned());
+        }
+        let why = view.status.error.as_deref().unwrap_or("it could not be reached");
+        let left = view.shut_until.map(|until| until.saturating_duration_since(Instant::now()));
+        let later = match left.filter(|left| !left.is_zero()).map(|left| left.as_secs() + 1) {
+            Some(left) if state == ServerState::NeedsAuth => format!("; it is not asked again for {left} s"),
+            Some(left) => {
+                let failures = self.retry.failures;
+                format!("; it failed {failures} times in a row and is left alone for {left} s")
+            }
+            None => String::new(),
+        };
+        self.unavailable(state, format!("is not there: {why}{later}"))
+    }
+
+    fn unavailable(&self, state: ServerState, why: String) -> McpError {
+        McpError::Unavailable { server: self.name.clone(), state, why }
+    }
+
+    /// Ends the connection and its child, and waits for that.
+    pub(crate) async fn shutdown(&self) {
+        self.stop.cancel();
+        let actor = self.actor.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(actor) = actor {
+            // An actor that panicked has dropped its connection, which kills the child.
+            let _ = actor.await;
+        }
+    }
+}
+
+impl Drop for ServerHandle {
+    fn drop(&mut self) {
+        self.stop.cancel();
+    }
+}
+
+/// A server was started anew for the call that goes on.
+fn tell_respawn(server: &str, restarts: u32) {
+    tracing::warn!(target: "toolgraft", { toolgraft.server = server, toolgraft.restarts = i64::from(restarts) }, "respawn");
+}

@@ -1,0 +1,268 @@
+//! The first exchange with a server, in either era of the protocol.
+//!
+//! Since 2026-07-28 a client asks `server/discover` and sends what it is with each
+//! request; before, it began with `initialize`
+//! (modelcontextprotocol.io/specification/2026-07-28/basic/lifecycle). A server of
+//! the earlier era refuses `server/discover`, or keeps silent, or breaks.
+
+use std::time::Duration;
+
+use rmcp::RoleClient;
+use rmcp::model::{
+    ClientConfig, ClientJsonRpcMessage, ClientNotification, ClientRequest, ClientResult, CustomResult, DiscoverRequest,
+    DiscoverRequestParams, GetExtensions, InitializeRequest, InitializedNotification, JsonRpcMessage, ProtocolVersion,
+    RequestId, RequestMetaObject, ServerPeerInfo, ServerRequest, ServerResult,
+};
+use rmcp::service::RxJsonRpcMessage;
+use rmcp::transport::{DynamicTransportError, Transport};
+use serde_json::Value;
+use tokio::time::{Instant, timeout_at};
+
+use crate::transport::message::UNREADABLE;
+use crate::transport::scan::one_line;
+use crate::transport::server_info::{discovered, initialize_result, peer_info, supported_versions};
+
+/// Ids of the two requests: numbers, since servers exist that know no other ids,
+/// and none that rmcp counts to, since an answer may come late.
+const DISCOVER: i64 = 2_000_000_001;
+const INITIALIZE: i64 = 2_000_000_002;
+
+/// After this long without an answer to `server/discover`, `initialize` is sent too:
+/// the server may be slow, or may not answer what it does not know.
+const HURRY: Duration = Duration::from_secs(3);
+
+/// Which requests are sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Methods {
+    /// `server/discover` alone.
+    Discover,
+    /// `initialize` alone.
+    Initialize,
+    /// `server/discover`, and `initialize` where it is refused or not answered soon.
+    Both,
+    /// None: they have been sent already.
+    AlreadySent,
+}
+
+/// Why there was no handshake.
+#[derive(Debug)]
+pub(super) enum HandshakeError {
+    /// No answer in time; the id of one to another request, if one came.
+    Silence(Option<RequestId>),
+    /// The connection was closed.
+    Closed,
+    /// The server said no; the text says how.
+    Refused(String),
+    /// The server does not speak the version that was asked for, but these.
+    Version { asked: ProtocolVersion, supported: Vec<ProtocolVersion> },
+    /// A request could not be sent.
+    Unsent(DynamicTransportError),
+}
+
+/// Does the handshake until `by`; tells what the server is.
+pub(super) async fn handshake<T>(
+    transport: &mut T,
+    me: ClientConfig,
+    methods: Methods,
+    by: Instant,
+) -> Result<ServerPeerInfo, HandshakeError>
+where
+    T: Transport<RoleClient> + 'static,
+{
+    let mut handshake = Handshake { transport, me, asked: methods == Methods::AlreadySent, stray: None };
+    match timeout_at(by, handshake.run(methods, by)).await {
+        Ok(agreed) => agreed,
+        Err(_) => Err(HandshakeError::Silence(handshake.stray)),
+    }
+}
+
+struct Handshake<'t, T> {
+    transport: &'t mut T,
+    /// What we are.
+    me: ClientConfig,
+    /// Whether `initialize` was sent.
+    asked: bool,
+    /// The id of an answer to a request that was never sent.
+    stray: Option<RequestId>,
+}
+
+/// What an answer is for the handshake.
+enum HandshakeAnswer {
+    Done(Box<ServerPeerInfo>),
+    /// `server/discover` was refused; the versions that the server named.
+    Earlier(String, Vec<ProtocolVersion>),
+    Nothing,
+}
+
+impl HandshakeError {
+    /// The version to try next: the newest that the server named, that we know and that
+    /// was not tried. One that it refuses and names all the same is tried once more.
+    pub(super) fn next_version(&self, tried: &[ProtocolVersion]) -> Option<ProtocolVersion> {
+        let HandshakeError::Version { asked, supported } = self else { return None };
+        let times = |version: &ProtocolVersion| tried.iter().filter(|tried| *tried == version).count();
+        newest(supported, |version| times(version) <= usize::from(version == asked))
+    }
+}
+
+fn newest(supported: &[ProtocolVersion], fits: impl Fn(&ProtocolVersion) -> bool) -> Option<ProtocolVersion> {
+    let mut known = ProtocolVersion::KNOWN_VERSIONS.iter().rev();
+    known.find(|version| supported.contains(version) && fits(version)).cloned()
+}
+
+impl<T: Transport<RoleClient> + 'static> Handshake<'_, T> {
+    async fn run(&mut self, methods: Methods, by: Instant) -> Result<ServerPeerInfo, HandshakeError> {
+        match methods {
+            Methods::Initialize => self.initialize().await?,
+            Methods::Discover | Methods::Both => self.send(discover(&self.me)).await?,
+            Methods::AlreadySent => {}
+        }
+        let soon = Instant::now() + HURRY.min(by.saturating_duration_since(Instant::now()) / 4);
+        loop {
+            let may_ask = methods == Methods::Both && !self.asked;
+            let message = match timeout_at(if may_ask { soon } else { by }, self.transport.receive()).await {
+                Ok(Some(message)) => message,
+                Ok(None) => return Err(HandshakeError::Closed),
+                Err(_) if may_ask => {
+                    self.initialize().await?;
+                    continue;
+                }
+                Err(_) => return Err(HandshakeError::Silence(self.stray.take())),
+            };
+            match self.read(message).await? {
+                HandshakeAnswer::Done(info) => return Ok(*info),
+                HandshakeAnswer::Earlier(_, supported) if may_ask => {
+                    if let Some(version) = newest(&supported, ProtocolVersion::has_initialize) {
+                        self.me.protocol_version = version;
+                    }
+                    self.initialize().await?;
+                }
+                HandshakeAnswer::Earlier(why, supported) if methods == Methods::Discover => {
+                    let asked = ProtocolVersion::V_2026_07_28;
+                    let named = (!supported.is_empty()).then_some(HandshakeError::Version { asked, supported });
+                    return Err(named.unwrap_or(HandshakeError::Refused(why)));
+                }
+                HandshakeAnswer::Earlier(..) | HandshakeAnswer::Nothing => {}
+            }
+        }
+    }
+
+    async fn read(&mut self, message: RxJsonRpcMessage<RoleClient>) -> Result<HandshakeAnswer, HandshakeError> {
+        Ok(match message {
+            JsonRpcMessage::Response(answer) if is(&answer.id, DISCOVER) => {
+                match plain(answer.result).and_then(|text| discovered(&text)) {
+                    Ok(Ok(info)) => HandshakeAnswer::Done(Box::new(info)),
+                    Ok(Err(supported)) => {
+                        HandshakeAnswer::Earlier("it does not speak 2026-07-28".to_owned(), supported)
+                    }
+                    Err(why) => HandshakeAnswer::Earlier(why, Vec::new()),
+                }
+            }
+            JsonRpcMessage::Response(answer) if is(&answer.id, INITIALIZE) => {
+                let result = match answer.result {
+                    ServerResult::InitializeResult(result) => Ok(result),
+                    other => plain(other).and_then(|text| initialize_result(&text)),
+                };
+                let none = |why| HandshakeError::Refused(format!("its answer to `initialize` is none: {why}"));
+                let result = result.map_err(none)?;
+                let done = ClientNotification::InitializedNotification(InitializedNotification::default());
+                self.send(ClientJsonRpcMessage::notification(done)).await?;
+                HandshakeAnswer::Done(Box::new(peer_info(result)))
+            }
+            JsonRpcMessage::Error(answer) => {
+                let (code, said) = (answer.error.code, one_line(&answer.error.message));
+                let why = if code == UNREADABLE { said } else { format!("{said} (JSON-RPC error {})", code.0) };
+                let supported = supported_versions(&answer.error);
+                match &answer.id {
+                    Some(id) if is(id, DISCOVER) => HandshakeAnswer::Earlier(why, supported),
+                    None if !self.asked => HandshakeAnswer::Earlier(why, supported),
+                    Some(id) if is(id, INITIALIZE) && !supported.is_empty() => {
+                        return Err(HandshakeError::Version { asked: self.me.protocol_version.clone(), supported });
+                    }
+                    Some(id) if is(id, INITIALIZE) => {
+                        return Err(HandshakeError::Refused(format!("it refused `initialize`: {why}")));
+                    }
+                    _ => HandshakeAnswer::Nothing,
+                }
+            }
+            JsonRpcMessage::Response(answer) => {
+                self.stray = Some(answer.id);
+                HandshakeAnswer::Nothing
+            }
+            JsonRpcMessage::Request(request) if is(&request.id, DISCOVER) || is(&request.id, INITIALIZE) => {
+                return Err(HandshakeError::Refused(
+                    "it sends back what it is sent, as no MCP server does: check \"command\" and \"args\"".to_owned(),
+                ));
+            }
+            JsonRpcMessage::Request(request) => {
+                if matches!(request.request, ServerRequest::PingRequest(_)) {
+                    self.send(ClientJsonRpcMessage::response(ClientResult::empty(()), request.id)).await?;
+                }
+                HandshakeAnswer::Nothing
+            }
+            _ => HandshakeAnswer::Nothing,
+        })
+    }
+
+    async fn initialize(&mut self) -> Result<(), HandshakeError> {
+        self.asked = true;
+        let request = InitializeRequest::new(self.me.clone());
+        let request = ClientRequest::InitializeRequest(request);
+        self.send(ClientJsonRpcMessage::request(request, RequestId::Number(INITIALIZE))).await
+    }
+
+    async fn send(&mut self, message: ClientJsonRpcMessage) -> Result<(), HandshakeError> {
+        let sent = self.transport.send(message).await;
+        sent.map_err(|error| HandshakeError::Unsent(DynamicTransportError::new::<T, _>(error)))
+    }
+}
+
+fn discover(me: &ClientConfig) -> ClientJsonRpcMessage {
+    let me = me.clone();
+    let meta = RequestMetaObject::with_client_context(ProtocolVersion::V_2026_07_28, me.client_info, me.capabilities);
+    let mut request = DiscoverRequest::new(DiscoverRequestParams {});
+    request.extensions_mut().insert(meta);
+    ClientJsonRpcMessage::request(ClientRequest::DiscoverRequest(request), RequestId::Number(DISCOVER))
+}
+
+/// The text of a result.
+fn plain(result: ServerResult) -> Result<String, String> {
+    match result {
+        ServerResult::CustomResult(CustomResult(Value::String(text))) => Ok(text),
+        other => serde_json::to_string(&other).map_err(|error| error.to_string()),
+    }
+}
+
+/// Whether an answer's id is that of our request; some servers make text of it.
+fn is(id: &RequestId, number: i64) -> bool {
+    match id {
+        RequestId::Number(id) => *id == number,
+        RequestId::String(id) => id.parse() == Ok(number),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rmcp::model::{ErrorCode, ErrorData};
+
+    use super::*;
+
+    #[test]
+    fn versions_that_a_server_names_are_tried_newest_first() {
+        let refused = |code: i32, data: Value| supported_versions(&ErrorData::new(ErrorCode(code), "no", Some(data)));
+        let data = serde_json::json!({ "supported": ["2024-11-05", "2031-01-01", "2025-06-18", 5, "2025-03-26"] });
+        assert_eq!(refused(-32602, data.clone()), []);
+        let error = HandshakeError::Version { asked: ProtocolVersion::V_2025_11_25, supported: refused(-32022, data) };
+        let mut tried = vec![ProtocolVersion::V_2025_11_25];
+        while let Some(version) = error.next_version(&tried) {
+            tried.push(version);
+        }
+        let tried: Vec<_> = tried.iter().map(ProtocolVersion::as_str).collect();
+        assert_eq!(tried, ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"]);
+        let asked = ProtocolVersion::V_2026_07_28;
+        let error = HandshakeError::Version { asked: asked.clone(), supported: vec![asked.clone()] };
+        let mut tried = vec![asked.clone()];
+        assert_eq!(error.next_version(&tried), Some(asked.clone()), "it named the very one that it refused");
+        tried.push(asked);
+        assert_eq!(error.next_version(&tried), None);
+    }
+}

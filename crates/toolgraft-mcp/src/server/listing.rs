@@ -1,0 +1,329 @@
+//! What a server offers: its lists, page by page; an entry that cannot be read is left out
+//! by name.
+
+use std::collections::HashSet;
+
+use rmcp::model::{
+    ClientRequest, ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest, ListToolsRequest,
+    PaginatedRequestParams,
+};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::connection::Connection;
+use super::prompts::McpPrompt;
+use super::request::{RequestError, seconds};
+use crate::config::ServerConfig;
+use crate::transport::answer::{Entry, Unread};
+use toolgraft::Tool;
+use toolgraft::tools::{self, ACCESS_RESOURCE, Server, ToolExample, matches};
+
+/// Pages of one list that are asked for.
+const MAX_PAGES: usize = 100;
+
+impl Connection {
+    /// Everything the server offers, and notes about what was left out. Without its tools
+    /// it is of no use; any other list that fails costs that list alone.
+    pub(super) async fn list(&self, name: &str) -> Result<(tools::Server, Vec<McpPrompt>, Vec<String>), String> {
+        let info = self.peer.peer_info();
+        let has_resources = info.as_ref().is_some_and(|i| i.capabilities.resources.is_some());
+        let mut server = tools::Server::new(name);
+        let instructions = info.and_then(|i| i.instructions.clone()).filter(|i| !i.trim().is_empty());
+        server.instructions = instructions.map(|text| self.hidden.in_answers.hide(&text).into_owned());
+
+        let mut notes = Vec::new();
+        let tools = self.pages(("tools", "name"), |params| ListToolsRequest { params, ..Default::default() }.into());
+        let tools = tokio::time::timeout(self.limits.connect, tools).await;
+        let incomplete = || format!("its lists were not complete within {}", seconds(self.limits.connect));
+        let tools = tools.map_err(|_| incomplete())?.map_err(|e| format!("tools/list: {e}"))?;
+        server.tools = read_tools(tools, &mut notes);
+
+        let resources =
+            self.pages(("resources", "uri"), |params| ListResourcesRequest { params, ..Default::default() }.into());
+        let templates = self.pages(("resourceTemplates", "uriTemplate"), |params| {
+            ListResourceTemplatesRequest { params, ..Default::default() }.into()
+        });
+        let (resources, templates, prompts) = tokio::join!(
+            self.optional("resources/list", has_resources, resources),
+            self.optional("resources/templates/list", has_resources, templates),
+            self.optional("prompts/list", self.has_prompts(), self.prompt_entries()),
+        );
+        let mut known = |list: Result<Vec<Entry>, String>| {
+            list.unwrap_or_else(|note| {
+                notes.push(note);
+                Vec::new()
+            })
+        };
+        let (resources, templates, prompts) = (known(resources), known(templates), known(prompts));
+        server.resources = items("resource", "uri", resources, &mut notes);
+        server.resource_templates = items("resource template", "uriTemplate", templates, &mut notes);
+        Ok((server, self.prompts(name, prompts, &mut notes), notes))
+    }
+
+    /// A list that the server can do without, if it says that it has it; an `Err` is a
+    /// note. One that hangs must not cost the tools, so its limit is lower than theirs.
+    async fn optional(
+        &self,
+        method: &str,
+        has: bool,
+        pages: impl Future<Output = Result<Vec<Entry>, RequestError>>,
+    ) -> Result<Vec<Entry>, String> {
+        if !has {
+            return Ok(Vec::new());
+        }
+        let limit = self.limits.connect / 3;
+        let listed = tokio::time::timeout(limit, pages).await;
+        let listed = listed.unwrap_or(Err(RequestError::TimedOut { limit, noise: None }));
+        listed.map_err(|error| format!("{method}: {error}, so this list is left out"))
+    }
+
+    /// All entries of a paged list, by its key and that which names an entry. "Method not
+    /// found" means that there are none.
+    async fn pages(
+        &self,
+        (key, name): (&str, &str),
+        request: impl Fn(Option<PaginatedRequestParams>) -> ClientRequest,
+    ) -> Result<Vec<Entry>, RequestError> {
+        let mut entries = Vec::new();
+        let mut seen = HashSet::new();
+        let mut cursor: Option<String> = None;
+        for _ in 0..MAX_PAGES {
+            let params = cursor.take().map(|c| PaginatedRequestParams::default().with_cursor(Some(c)));
+            let answer = match self.request(request(params), self.limits.connect).await {
+                Err(error) if error.is_unknown_method() => return Ok(entries),
+                other => other?,
+            };
+            let (page, next) = answer.entries(key, name).map_err(RequestError::Broken)?;
+            entries.extend(page);
+            cursor = next;
+            match &cursor {
+                Some(next) if !seen.insert(next.clone()) => {
+                    return Err(RequestError::Broken(format!("its list never ends: nextCursor {next:?} came twice")));
+                }
+                Some(_) => {}
+                None => return Ok(entries),
+            }
+        }
+        Err(RequestError::Broken(format!("its list has more than {MAX_PAGES} pages")))
+    }
+
+    /// The entries of the server's list of prompts.
+    async fn prompt_entries(&self) -> Result<Vec<Entry>, RequestError> {
+        self.pages(("prompts", "name"), |params| ListPromptsRequest { params, ..Default::default() }.into()).await
+    }
+
+    /// The prompts in a list.
+    fn prompts(&self, server: &str, entries: Vec<Entry>, notes: &mut Vec<String>) -> Vec<McpPrompt> {
+        let mut prompts: Vec<McpPrompt> = items("prompt", "name", entries, notes);
+        prompts.retain(|prompt| !prompt.name.is_empty());
+        prompts.iter_mut().for_each(|prompt| server.clone_into(&mut prompt.server));
+        prompts
+    }
+}
+
+/// Takes the tools out that the entry does not list, and says how many the user disabled.
+pub(super) fn keep(config: &ServerConfig, server: &mut Server, notes: &mut Vec<String>) {
+    let before = server.tools.len();
+    let any = |globs: &[String], tool: &Tool| globs.iter().any(|g| matches(g, server.name.as_deref(), &tool.name));
+    if !config.enabled_tools.is_empty() {
+        server.tools.retain(|tool| any(&config.enabled_tools, tool));
+        let among = format!("{} of {before} tools are in \"enabledTools\"", server.tools.len());
+        notes.extend((server.tools.len() < before).then_some(among));
+    }
+    let before = server.tools.len();
+    server.tools.retain(|tool| !any(&config.disabled_tools, tool));
+    match before - server.tools.len() {
+        0 if config.disabled_tools.is_empty() => {}
+        0 => notes.push(format!("\"disabledTools\" names none of its tools: {}", config.disabled_tools.join(", "))),
+        1 => notes.push("1 tool is disabled by \"disabledTools\"".to_owned()),
+        n => notes.push(format!("{n} tools are disabled by \"disabledTools\"")),
+    }
+    if !config.listed_tools.is_empty() {
+        server.tools.retain(|tool| any(&config.listed_tools, tool));
+        // Of a server that none of the globs is about nothing is listed.
+        let named = |glob: &String| matches(glob, server.name.as_deref(), ACCESS_RESOURCE);
+        if server.tools.is_empty() && !config.listed_tools.iter().any(named) {
+            server.resources.clear();
+            server.resource_templates.clear();
+        }
+    }
+}
+
+/// Tools; of two with one name the first is kept.
+fn read_tools(entries: Vec<Entry>, notes: &mut Vec<String>) -> Vec<Tool> {
+    let mut seen = HashSet::new();
+    let read = |entry: Value| without_task(without_broken_annotations(entry)).map(with_examples);
+    let entries = entries.into_iter().map(|entry| entry.and_then(read)).collect();
+    let mut tools: Vec<Tool> = items("tool", "name", entries, notes);
+    // What runs nothing is the program's to say.
+    tools.iter_mut().for_each(|tool| tool.display_only = false);
+    tools.retain(|tool| {
+        let reason = match tool.name.trim() {
+            "" => "its name is empty",
+            _ if !schema_is_usable(tool) => "its inputSchema is not an object",
+            name if !seen.insert(name.to_owned()) => "another tool has the same name",
+            _ => return true,
+        };
+        notes.push(format!("the tool {:?} is left out: {reason}", tool.name));
+        false
+    });
+    tools
+}
+
+fn schema_is_usable(tool: &Tool) -> bool {
+    tool.input_schema.as_ref().is_none_or(|schema| schema.is_object() || schema.is_boolean())
+}
+
+/// Hints are only hints: a tool is not lost over one of the wrong type.
+fn without_broken_annotations(mut entry: Value) -> Value {
+    if let Some(hints) = entry.get_mut("annotations") {
+        match hints.as_object_mut() {
+            Some(hints) => hints.retain(|name, value| !name.ends_with("Hint") || value.is_boolean()),
+            None => *hints = Value::Null,
+        }
+    }
+    entry
+}
+
+/// A tool that runs only as a task is left out: a plain call of it is refused
+/// (modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks, "Tool-Level Negotiation").
+fn without_task(entry: Value) -> Entry {
+    match entry.pointer("/execution/taskSupport").and_then(Value::as_str) {
+        Some("required") => {
+            let name = entry.get("name").and_then(Value::as_str).map(str::to_owned);
+            Err(Unread {
+                name,
+                why: "it runs only as a task (\"taskSupport\": \"required\"), and only plain calls are made here"
+                    .to_owned(),
+            })
+        }
+        _ => Ok(entry),
+    }
+}
+
+/// Member of a tool's `_meta` that holds examples of its use, each as a
+/// [`ToolExample`] is stored.
+const EXAMPLES: &str = "toolgraft/examples";
+
+/// A tool with the examples of its `_meta`, those that can be read.
+fn with_examples(mut entry: Value) -> Value {
+    let Some(tool) = entry.as_object_mut() else { return entry };
+    tool.shift_remove("examples");
+    let given = tool.get("_meta").and_then(|meta| meta.get(EXAMPLES)).and_then(Value::as_array);
+    let is_read = |example: &&Value| ToolExample::deserialize(*example).is_ok();
+    let given: Option<Vec<Value>> = given.map(|given| given.iter().filter(is_read).cloned().collect());
+    tool.extend(given.map(|given| ("examples".to_owned(), Value::Array(given))));
+    entry
+}
+
+/// Entries of one kind; `key` is the field that names one.
+fn items<T: DeserializeOwned>(kind: &str, key: &str, entries: Vec<Entry>, notes: &mut Vec<String>) -> Vec<T> {
+    let read = entries.into_iter().enumerate().filter_map(|(i, entry)| {
+        let read = entry.and_then(|entry| {
+            let name = entry.get(key).and_then(Value::as_str).map(str::to_owned);
+            serde_json::from_value(entry).map_err(|error| Unread { name, why: error.to_string() })
+        });
+        read.map_err(|Unread { name, why }| {
+            let name = name.map_or_else(|| format!("number {}", i + 1), |name| format!("{name:?}"));
+            notes.push(format!("the {kind} {name} is left out: {why}"));
+        })
+        .ok()
+    });
+    read.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use toolgraft::tools::Resource;
+
+    #[test]
+    fn examples_of_a_tools_meta_are_read_one_by_one() {
+        let examples = json!([{ "question": "Is it cold in Turku?", "arguments": { "city": "Turku" }, "result": "-3" },
+                              { "arguments": {} }, "Turku"]);
+        let entry = json!({ "name": "weather", "_meta": { "toolgraft/examples": examples } });
+        let tools = read_tools(vec![Ok(entry)], &mut Vec::new());
+        let [example] = &tools[0].examples[..] else { panic!("{tools:?}") };
+        assert_eq!((example.question.as_str(), &example.arguments["city"]), ("Is it cold in Turku?", &json!("Turku")));
+    }
+
+    #[test]
+    fn one_malformed_tool_is_left_out_by_name_and_the_rest_stay() {
+        let mut notes = Vec::new();
+        let entries = vec![
+            json!({ "name": "good", "inputSchema": { "z": 1, "a": 2 }, "annotations": { "readOnlyHint": "yes" },
+                    "examples": "of another kind" }),
+            json!({ "name": "bad", "description": 5 }),
+            json!({ "description": "nameless" }),
+            json!({ "name": "schemaless", "annotations": [], "displayOnly": true }),
+            json!({ "name": "odd", "inputSchema": "string" }),
+            json!({ "name": "good" }),
+            json!({ "name": "long", "execution": { "taskSupport": "required" } }),
+            json!({ "name": "either", "execution": { "taskSupport": "optional" } }),
+        ];
+        let tools = read_tools(entries.into_iter().map(Ok).collect(), &mut notes);
+        let names: Vec<_> = tools.iter().map(|t| t.name.as_str()).collect();
+        assert_eq!(names, ["good", "schemaless", "either"]);
+        assert_eq!(tools[0].input_schema.as_ref().unwrap().to_string(), r#"{"z":1,"a":2}"#);
+        assert!(!tools[1].display_only && tools[0].examples.is_empty());
+        assert_eq!(notes.len(), 5);
+        assert!(
+            notes.iter().any(|note| note.starts_with("the tool \"long\" is left out: it runs only as a task")),
+            "{notes:?}"
+        );
+        assert!(notes[0].starts_with("the tool \"bad\" is left out: "), "{notes:?}");
+        assert!(notes[1].starts_with("the tool number 3 is left out: "), "{notes:?}");
+    }
+
+    #[test]
+    fn tools_are_listed_by_name() {
+        let kept = |disabled: &[&str], wanted: &[&str]| {
+            let globs = |globs: &[&str]| globs.iter().map(|&glob| glob.to_owned()).collect();
+            let tools = ["read", "write", "delete"].map(Tool::new).to_vec();
+            let resources = vec![Resource::new("file:///a")];
+            let mut server = Server::new("files").with_tools(tools).with_resources(resources);
+            let mut notes = Vec::new();
+            let config = ServerConfig {
+                disabled_tools: globs(disabled),
+                listed_tools: globs(wanted),
+                ..ServerConfig::stdio("files", "x", [""; 0])
+            };
+            keep(&config, &mut server, &mut notes);
+            assert_eq!(server.resources.is_empty(), wanted == ["web.*"], "those of other servers are hidden too");
+            (server.tools.iter().map(|tool| tool.name.clone()).collect::<Vec<_>>().join(" "), notes.join(" "))
+        };
+        assert_eq!(kept(&[], &[]), ("read write delete".to_owned(), String::new()));
+        assert_eq!(kept(&["del*"], &[]).0, "read write");
+        assert!(kept(&["del*", "w*"], &[]).1.contains("2 tools are disabled"));
+        assert!(kept(&["rm"], &[]).1.contains("names none of its tools: rm"));
+        assert_eq!(kept(&[], &["files.r*", "write"]).0, "read write");
+        assert_eq!(kept(&["read"], &["files/*"]).0, "write delete");
+        assert_eq!(kept(&[], &["web.*"]).0, "");
+    }
+
+    #[test]
+    fn only_enabled_tools_are_listed_and_a_disabled_one_among_them_is_not() {
+        let tools = ["read", "write", "delete"].map(Tool::new).to_vec();
+        let mut server = Server::new("files").with_tools(tools);
+        let config = ServerConfig {
+            enabled_tools: vec!["read".to_owned(), "files.w*".to_owned()],
+            disabled_tools: vec!["write".to_owned()],
+            ..ServerConfig::stdio("files", "x", [""; 0])
+        };
+        let mut notes = Vec::new();
+        keep(&config, &mut server, &mut notes);
+        assert_eq!(server.tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["read"]);
+        assert!(notes[0].starts_with("2 of 3 tools") && notes[1].starts_with("1 tool is disabled"), "{notes:?}");
+    }
+
+    #[test]
+    fn resources_without_a_uri_are_left_out() {
+        let mut notes = Vec::new();
+        let resources: Vec<Resource> =
+            items("resource", "uri", vec![Ok(json!({ "name": "x" })), Ok(json!({ "uri": "a:b" }))], &mut notes);
+        assert_eq!((resources.len(), notes.len()), (1, 1));
+    }
+}

@@ -1,0 +1,72 @@
+//! One configured server over its whole life: started, asked what it offers, called, watched,
+//! started anew.
+//!
+//! In: a [`ServerConfig`](super::ServerConfig) and what the hub sets for all. Out: what the
+//! server [offers](shared::Offer), [connections](connection::Connection) that take calls, a
+//! [`ServerStatus`], and [`ServerEvent`]s. Not here: bytes (`transport`), and which server a
+//! call is for (`hub`).
+//!
+//! ```text
+//!            ┌────────── a call, after the wait ──────────┐
+//!            ▼                                            │
+//! Idle ─▶ Connecting ──lists read──▶ Ready ──gone──▶ Backoff ──gone too often──▶ Failed
+//!            │                        │ ▲                                           │
+//!            │                        └─┘ list_changed: lists read anew             │
+//!            └──could not be reached──▶ Failed or NeedsAuth ◀───────────────────────┘
+//! ```
+//!
+//! An [actor] per server owns the connection and is the only one that changes its state.
+//! Calls look at the state through a [handle], ask the actor to start the server where it is
+//! not there, and then talk to the connection themselves. A call that may have reached the
+//! server is never sent again.
+//!
+//! | | |
+//! |---|---|
+//! | [settings], [status], [states], [error] | what a program sets, and what it is told |
+//! | [handle], [actor], [shared] | the two sides of a server, and what they share |
+//! | [connect], [handshake] | from an entry to a server that has answered, in either era of MCP |
+//! | [connection], [request], [deadlines] | requests that always end |
+//! | [listing], [listen], [noticing], [prompts] | what it offers, and that this has changed |
+//! | [calls], [elicit], [content], [scale] | calls, questions in between, results as outcomes |
+
+mod actor;
+mod calls;
+mod connect;
+mod connection;
+mod content;
+mod deadlines;
+mod elicit;
+mod error;
+mod handle;
+mod handshake;
+mod listen;
+mod listing;
+mod noticing;
+mod prompts;
+mod request;
+mod scale;
+mod settings;
+mod shared;
+mod states;
+mod status;
+
+pub(crate) use connection::Connection;
+pub(crate) use content::{resource_outcome, tool_outcome, with_media};
+pub(crate) use handle::ServerHandle;
+pub(crate) use request::seconds;
+pub(crate) use scale::{has_large, scaled};
+pub(crate) use settings::Settings;
+pub(crate) use states::States;
+
+pub use content::META_EVENT;
+pub use elicit::{
+    Elicitation, Elicitor, FieldChoice, FieldError, FieldKind, Form, FormField, InputAnswer, InputKind, InputRequest,
+    TextFormat,
+};
+pub use error::McpError;
+pub use prompts::{McpPrompt, PromptArgument, PromptMessage};
+pub use request::RequestError;
+pub use settings::{DEFAULT_CALL_TIMEOUT, DEFAULT_CONNECT_TIMEOUT, MAX_CALL, MAX_CALLS, Retry, Start};
+pub use states::{ServerEvent, ServerEventKind};
+pub use status::{ServerState, ServerStatus};
+pub use toolgraft::outcome::MEDIA_EVENT;

@@ -1,0 +1,92 @@
+//! Prompts of servers: texts that a person chooses and sends to the model.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::content;
+use toolgraft::message::Role;
+
+/// A prompt that a server offers to people.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[non_exhaustive]
+pub struct McpPrompt {
+    /// Server, as the configuration names it.
+    pub server: String,
+    /// Name, unique on its server.
+    pub name: String,
+    /// What it is for. Untrusted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// What can be filled in, in the server's order.
+    #[serde(deserialize_with = "list_or_null")]
+    pub arguments: Vec<PromptArgument>,
+}
+
+/// Something to fill in to a [`McpPrompt`].
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct PromptArgument {
+    /// Name.
+    pub name: String,
+    /// What it is. Untrusted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Whether the prompt needs it.
+    pub required: bool,
+}
+
+/// A message of a prompt that was filled in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct PromptMessage {
+    /// Who is to say it.
+    pub role: Role,
+    /// What; content that is no text is a note.
+    pub text: String,
+}
+
+fn list_or_null<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<PromptArgument>, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
+/// The messages of an answer to `prompts/get`.
+pub(super) fn messages(result: &Value) -> Option<Vec<PromptMessage>> {
+    let messages = result.get("messages")?.as_array()?;
+    let message = |message: &Value| PromptMessage {
+        role: match message.get("role").and_then(Value::as_str) {
+            Some("assistant") => Role::Assistant,
+            _ => Role::User,
+        },
+        text: message.get("content").map(content::block).unwrap_or_default(),
+    };
+    Some(messages.iter().map(message).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn messages_are_read_with_their_roles() {
+        let result = json!({"messages": [
+            {"role": "user", "content": {"type": "text", "text": "Plan my day"}},
+            {"role": "assistant", "content": {"type": "image", "mimeType": "image/png", "data": "QUJD"}},
+        ]});
+        let said = messages(&result).unwrap();
+        assert_eq!(said[0], PromptMessage { role: Role::User, text: "Plan my day".to_owned() });
+        assert_eq!(said[1].role, Role::Assistant);
+        assert!(said[1].text.starts_with("[image image/png"), "{said:?}");
+        assert_eq!(messages(&json!({})), None);
+    }
+
+    #[test]
+    fn arguments_may_be_null_or_missing() {
+        for entry in [json!({"name": "x", "arguments": null}), json!({"name": "x"})] {
+            assert_eq!(serde_json::from_value::<McpPrompt>(entry).unwrap().arguments, []);
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Requests that always end: with a result, an error, a time-out, or a cancellation.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::model::{
+    CancelledNotification, CancelledNotificationParam, ClientRequest, ErrorCode, ErrorData, RequestId, ServerResult,
+};
+use rmcp::service::{PeerRequestOptions, RequestHandle};
+use rmcp::{Peer, RoleClient, ServiceError};
+use serde_json::Value;
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+use super::connection::Connection;
+use super::deadlines::Deadlines;
+use crate::transport::answer::Answer;
+use crate::transport::http;
+use crate::transport::message::UNREADABLE;
+use crate::transport::scan::one_line;
+use crate::transport::stdio::ChildState;
+
+/// Wait for a cancellation to be written.
+const CANCEL: Duration = Duration::from_millis(500);
+
+/// Why a request has no result.
+///
+/// What the server or its transport said is here as text, since the server's secrets are
+/// taken out of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RequestError {
+    /// The server answered with a JSON-RPC error.
+    #[non_exhaustive]
+    Refused {
+        /// Its code.
+        code: i32,
+        /// Its message.
+        message: String,
+    },
+    /// It did not answer in time, and the request was cancelled.
+    #[non_exhaustive]
+    TimedOut {
+        /// The limit.
+        limit: Duration,
+        /// What it wrote meanwhile that is no answer.
+        noise: Option<String>,
+    },
+    /// The connection has broken, or the answer cannot be read; the text says how.
+    Broken(String),
+}
+
+impl std::error::Error for RequestError {}
+
+impl RequestError {
+    fn map_text(self, text: impl Fn(String) -> String) -> Self {
+        match self {
+            RequestError::Refused { code, message } => RequestError::Refused { code, message: text(message) },
+            RequestError::TimedOut { limit, noise } => RequestError::TimedOut { limit, noise: noise.map(text) },
+            RequestError::Broken(how) => RequestError::Broken(text(how)),
+        }
+    }
+
+    /// Whether the server does not know the method at all.
+    pub fn is_unknown_method(&self) -> bool {
+        matches!(self, RequestError::Refused { code, .. } if *code == ErrorCode::METHOD_NOT_FOUND.0)
+    }
+}
+
+impl std::fmt::Display for RequestError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            RequestError::Refused { code, message } => write!(f, "{message} (JSON-RPC error {code})"),
+            RequestError::TimedOut { limit, noise: None } => write!(f, "no answer within {}", seconds(*limit)),
+            RequestError::TimedOut { limit, noise: Some(noise) } => {
+                write!(f, "no answer within {}; {noise}", seconds(*limit))
+            }
+            RequestError::Broken(how) => f.write_str(how),
+        }
+    }
+}
+
+/// `30 s`, `1.5 s`.
+pub(crate) fn seconds(time: Duration) -> String {
+    format!("{} s", time.as_millis() as f64 / 1000.0)
+}
+
+impl Connection {
+    /// Sends a request and waits for its result, its time-out or the connection's
+    /// end. A request that is given up, by time or by dropping this future, is
+    /// cancelled at the server.
+    ///
+    /// The server's secrets are in neither the result nor the error.
+    pub(super) async fn request(&self, request: ClientRequest, limit: Duration) -> Result<Answer<'_>, RequestError> {
+        match self.answer(request, limit).await {
+            Ok(result) => Ok(Answer::new(result, &self.hidden.in_answers)),
+            Err(error) => Err(error.map_text(|text| self.hidden.in_errors.hide(&text).into_owned())),
+        }
+    }
+
+    async fn answer(&self, request: ClientRequest, limit: Duration) -> Result<ServerResult, RequestError> {
+        if self.is_gone() {
+            return Err(self.broken("the connection is closed").await);
+        }
+        let started = Instant::now();
+        let noise = self.child.as_ref().map(ChildState::noise).unwrap_or_default();
+        let handle = match self.peer.send_request_with_option(request, PeerRequestOptions::no_options()).await {
+            Ok(handle) => handle,
+            Err(error) => return Err(self.service_error(error).await),
+        };
+        let mut pending = Pending {
+            over: self.deadlines.add(handle.progress_token.clone(), started, (limit, self.limits.most)),
+            handle,
+            deadlines: &self.deadlines,
+            answered: false,
+        };
+        let answer = tokio::select! {
+            biased;
+            answer = &mut pending.handle.rx => answer.unwrap_or(Err(ServiceError::TransportClosed)),
+            () = pending.over.notified() => {
+                if self.gone.is_cancelled() {
+                    Err(ServiceError::TransportClosed)
+                } else {
+                    let limit = pending.cancel().await.unwrap_or_else(|| started.elapsed());
+                    let noise = self.child.as_ref().and_then(|child| child.noise_after(noise));
+                    return Err(RequestError::TimedOut { limit, noise });
+                }
+            }
+        };
+        pending.answered = true;
+        match answer {
+            Ok(result) => Ok(result),
+            Err(error) => Err(self.service_error(error).await),
+        }
+    }
+
+    pub(super) async fn broken(&self, what: &str) -> RequestError {
+        RequestError::Broken(self.how_it_ended(what).await)
+    }
+
+    async fn service_error(&self, error: ServiceError) -> RequestError {
+        match error {
+            ServiceError::McpError(e) if e.code == UNREADABLE => RequestError::Broken(e.message.into_owned()),
+            ServiceError::McpError(e) => {
+                let message = pages(&e).unwrap_or_else(|| e.message.to_string());
+                RequestError::Refused { code: e.code.0, message }
+            }
+            ServiceError::TransportClosed => {
+                self.mark_gone();
+                self.broken("the connection broke").await
+            }
+            ServiceError::TransportSend(e) => {
+                let what = http::explain(&e).unwrap_or_else(|| format!("the request could not be sent: {}", e.error));
+                self.broken(&what).await
+            }
+            other => self.broken(&other.to_string()).await,
+        }
+    }
+}
+
+/// What is said of a server that wants pages opened before it carries out a request
+/// (modelcontextprotocol.io/specification/2025-11-25/client/elicitation, "URL Mode").
+fn pages(error: &ErrorData) -> Option<String> {
+    const URL_ELICITATION_REQUIRED: i32 = -32042;
+    if error.code.0 != URL_ELICITATION_REQUIRED {
+        return None;
+    }
+    let wanted = error.data.as_ref().and_then(|data| data.get("elicitations")?.as_array());
+    let page = |wanted: &Value| {
+        let field = |name: &str| wanted.get(name).and_then(Value::as_str).map(one_line);
+        let url = field("url")?;
+        Some(field("message").map_or_else(|| url.clone(), |message| format!("{message}: {url}")))
+    };
+    let pages: Vec<String> = wanted.into_iter().flatten().filter_map(page).collect();
+    let which = if pages.is_empty() { String::new() } else { format!(" ({})", pages.join("; ")) };
+    let message = one_line(&error.message);
+    Some(format!(
+        "it was not carried out: a person has to open a page first{which}; show that to the person, and call again once \
+         it is done: {message}"
+    ))
+}
+
+/// A request on its way. Dropped before its answer, it is cancelled at the server.
+struct Pending<'c> {
+    handle: RequestHandle<RoleClient>,
+    deadlines: &'c Deadlines,
+    /// Told when no answer is waited for any more.
+    over: Arc<Notify>,
+    answered: bool,
+}
+
+impl Pending<'_> {
+    /// Cancels the request and waits, not for long, until that is on its way; the time
+    /// that it had.
+    async fn cancel(&mut self) -> Option<Duration> {
+        self.answered = true;
+        let had = self.deadlines.remove(&self.handle.progress_token);
+        let _ = tokio::time::timeout(CANCEL, cancel(self.handle.peer.clone(), self.handle.id.clone())).await;
+        had
+    }
+}
+
+impl Drop for Pending<'_> {
+    fn drop(&mut self) {
+        self.deadlines.remove(&self.handle.progress_token);
+        // Outside a runtime there is nobody left to tell.
+        if let (false, Ok(runtime)) = (self.answered, tokio::runtime::Handle::try_current()) {
+            runtime.spawn(cancel(self.handle.peer.clone(), self.handle.id.clone()));
+        }
+    }
+}
+
+async fn cancel(peer: Peer<RoleClient>, id: RequestId) {
+    let params = CancelledNotificationParam::new(Some(id), Some("the caller gave up".to_owned()));
+    // A server that cannot be told any more needs no telling.
+    let _ = peer.send_notification(CancelledNotification::new(params).into()).await;
+}

@@ -1,0 +1,196 @@
+//! The result of a request: the JSON text that came, and what can be made of it.
+//!
+//! The text is kept because numbers lose their digits in a value: `1.10` is `1.1` there,
+//! and `1e400` is nothing at all.
+
+use std::collections::HashSet;
+
+use rmcp::model::{CustomResult, ServerResult};
+use serde_json::Value;
+
+use super::scan::{self, Huge, value};
+use toolgraft::secrets::Secrets;
+
+/// Key of the `_meta` under which a list that rmcp is to look at carries its text.
+pub(crate) const TEXT: &str = "toolgraft/text";
+
+/// Annotation of a schema that wants an argument in a header too, over HTTP.
+pub(crate) const IN_HEADER: &str = "x-mcp-header";
+
+/// A result, of which the server's secrets are no part.
+#[derive(Debug)]
+pub(crate) struct Answer<'s> {
+    text: String,
+    secrets: &'s Secrets,
+    /// Names of the tools that rmcp let through, where it has looked at their
+    /// annotations for headers.
+    accepted: Option<HashSet<String>>,
+}
+
+/// An entry of a list, or why it cannot be read.
+pub(crate) type Entry = Result<Value, Unread>;
+
+/// An entry that cannot be read.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Unread {
+    /// Its name, as far as that can be read.
+    pub(crate) name: Option<String>,
+    pub(crate) why: String,
+}
+
+impl<'s> Answer<'s> {
+    pub(crate) fn new(result: ServerResult, secrets: &'s Secrets) -> Self {
+        let (text, accepted) = match result {
+            ServerResult::CustomResult(CustomResult(Value::String(text))) => (text, None),
+            ServerResult::ListToolsResult(mut list) => {
+                let text = list.meta.as_mut().and_then(|meta| meta.0.remove(TEXT));
+                let accepted = list.tools.iter().map(|tool| tool.name.to_string()).collect();
+                match text {
+                    Some(Value::String(text)) => (text, Some(accepted)),
+                    _ => (json(&list), None),
+                }
+            }
+            known => (json(&known), None),
+        };
+        Answer { text, secrets, accepted }
+    }
+
+    /// The result as a value; an `Err` says what in it cannot be read, and where. Numbers
+    /// that no 64 bits hold are strings of their digits in it.
+    pub(crate) fn value(&self) -> Result<Value, String> {
+        let value = value(&self.text, Huge::Quoted);
+        let mut value = value.map_err(|why| format!("its answer cannot be read: {why}"))?;
+        self.secrets.hide_in(&mut value);
+        Ok(value)
+    }
+
+    /// The whole, with the digits of its numbers.
+    pub(crate) fn shown(&self) -> String {
+        self.show(&self.text)
+    }
+
+    /// A member, with the digits of its numbers.
+    pub(crate) fn shown_member(&self, name: &str) -> Option<String> {
+        Some(self.show(scan::parts(&self.text)?.get(name)?))
+    }
+
+    fn show(&self, text: &str) -> String {
+        let text = scan::mended(text, Huge::Stay);
+        scan::compact(&text, |string| match self.secrets.hide(string) {
+            std::borrow::Cow::Owned(hidden) => Some(hidden),
+            std::borrow::Cow::Borrowed(_) => None,
+        })
+    }
+
+    /// The entries of a list and the cursor of its next page. One that cannot be read is
+    /// only itself lost. `name` is the member that names an entry.
+    pub(crate) fn entries(&self, list: &str, name: &str) -> Result<(Vec<Entry>, Option<String>), String> {
+        let no_list = || format!("the answer has no array {list:?}");
+        let cursor = |value: Option<&Value>| value?.as_str().filter(|c| !c.is_empty()).map(str::to_owned);
+        let whole = if self.accepted.is_some() { None } else { value(&self.text, Huge::Stay).ok() };
+        if let Some(mut whole) = whole {
+            self.secrets.hide_in(&mut whole);
+            let next = cursor(whole.get("nextCursor"));
+            return match whole.get_mut(list).map(Value::take) {
+                Some(Value::Array(entries)) => Ok((entries.into_iter().map(Ok).collect(), next)),
+                _ => Err(no_list()),
+            };
+        }
+        let parts = scan::parts(&self.text).ok_or_else(no_list)?;
+        let entries = parts.get(list).and_then(scan::parts).filter(|parts| parts.is_array).ok_or_else(no_list)?;
+        let next = parts.get("nextCursor").and_then(|next| value(next, Huge::Stay).ok());
+        Ok((entries.all.iter().map(|(_, entry)| self.entry(entry, name)).collect(), cursor(next.as_ref())))
+    }
+
+    fn entry(&self, text: &str, name: &str) -> Entry {
+        let named = || {
+            let name = value(scan::parts(text)?.get(name)?, Huge::Stay).ok()?;
+            Some(self.secrets.hide(name.as_str()?).into_owned())
+        };
+        let refused = |accepted: &HashSet<String>| named().is_none_or(|name| !accepted.contains(&name));
+        match value(text, Huge::Stay) {
+            Ok(_) if text.contains(IN_HEADER) && self.accepted.as_ref().is_some_and(refused) => {
+                Err(Unread { name: named(), why: format!("its {IN_HEADER:?} annotations are not valid") })
+            }
+            Ok(mut value) => {
+                self.secrets.hide_in(&mut value);
+                Ok(value)
+            }
+            Err(why) => Err(Unread { name: named(), why }),
+        }
+    }
+}
+
+fn json(result: &impl serde::Serialize) -> String {
+    serde_json::to_string(result).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer<'s>(text: &str, secrets: &'s Secrets) -> Answer<'s> {
+        Answer::new(ServerResult::CustomResult(CustomResult(text.into())), secrets)
+    }
+
+    fn deep(levels: usize) -> String {
+        format!("{}1{}", "[".repeat(levels), "]".repeat(levels))
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_named_with_its_place() {
+        let none = Secrets::default();
+        let value = |text: &str| answer(text, &none).value();
+        assert_eq!(value(r#"{"a":"\ud83d"}"#).unwrap()["a"], "\u{fffd}");
+        assert_eq!(value(r#"{"a":[1e400]}"#).unwrap()["a"][0], "1e400");
+        let nan = value(r#"{"structuredContent":{"n":[1e400,NaN]}}"#).unwrap_err();
+        assert_eq!(nan, "its answer cannot be read: NaN at structuredContent.n[1] is no JSON");
+        assert!(value(&deep(200)).unwrap_err().contains("nested too deeply"));
+        assert!(value(&deep(100_000)).is_err());
+        assert!(value("{\"a\":\"b\nc\"}").unwrap_err().contains("control character"));
+    }
+
+    #[test]
+    fn digits_are_shown_as_they_came_and_secrets_never() {
+        let secrets = Secrets::new(["s3cret/of\"theirs"]);
+        let text = r#"{"structuredContent": {"a": 1.10, "k": "x s3cret\/of\u0022theirs", "h": "\ud83d", "z": 1e400}}"#;
+        let shown = answer(text, &secrets).shown_member("structuredContent").unwrap();
+        assert_eq!(shown, "{\"a\":1.10,\"k\":\"x [redacted]\",\"h\":\"\u{fffd}\",\"z\":1e400}");
+        assert_eq!(answer(text, &secrets).value().unwrap()["structuredContent"]["k"], "x [redacted]");
+        assert_eq!(answer("[1.0, 2]", &secrets).shown(), "[1.0,2]");
+    }
+
+    #[test]
+    fn an_entry_that_cannot_be_read_is_only_itself_lost() {
+        let none = Secrets::default();
+        for (bad, why) in [
+            (r#"{"schema":NaN,"name":"b\ud83d"}"#.to_owned(), "NaN at schema is no JSON"),
+            (r#"{"name":"b\ud83d","max":1e400}"#.to_owned(), "1e400 at max is more than a number can hold"),
+            (format!(r#"{{"name":"b\ud83d","deep":{}}}"#, deep(300)), "it is nested too deeply, more than 127 levels"),
+        ] {
+            let text = format!(r#"{{"tools":[{{"name":"a"}},{bad},{{"name":"half \ud83d"}}],"nextCursor":"2"}}"#);
+            let (entries, next) = answer(&text, &none).entries("tools", "name").unwrap();
+            assert_eq!(next.as_deref(), Some("2"));
+            assert_eq!(entries[0].as_ref().unwrap()["name"], "a");
+            assert_eq!(entries[1], Err(Unread { name: Some("b\u{fffd}".to_owned()), why: why.to_owned() }));
+            assert_eq!(entries[2].as_ref().unwrap()["name"], "half \u{fffd}");
+        }
+        for text in ["{}", "null", "\"text\"", r#"{"tools":"none"}"#, r#"{"tools":{"a":NaN}}"#] {
+            assert!(answer(text, &none).entries("tools", "name").is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_tool_whose_headers_are_refused_is_left_out_by_name() {
+        let annotated = |name: &str| format!(r#"{{"name":"{name}","inputSchema":{{"x-mcp-header":"H","n":1.10}}}}"#);
+        let text = format!(r#"{{"tools":[{},{},{{"name":"plain"}}]}}"#, annotated("good"), annotated("bad"));
+        let tool = serde_json::from_str(&annotated("good")).unwrap();
+        let mut list = rmcp::model::ListToolsResult::with_all_items(vec![tool]);
+        list.meta = Some(rmcp::model::MetaObject(serde_json::Map::from_iter([(TEXT.to_owned(), Value::from(text))])));
+        let none = Secrets::default();
+        let (entries, _) = Answer::new(ServerResult::ListToolsResult(list), &none).entries("tools", "name").unwrap();
+        let why = "its \"x-mcp-header\" annotations are not valid".to_owned();
+        assert_eq!(entries[1], Err(Unread { name: Some("bad".to_owned()), why }));
+        assert_eq!((entries[0].as_ref().unwrap()["name"].as_str(), entries[2].is_ok()), (Some("good"), true));
+    }
+}

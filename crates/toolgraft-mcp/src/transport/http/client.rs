@@ -1,0 +1,60 @@
+//! The HTTP client of all transports over HTTP, and what its failures mean.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use reqwest::redirect::Policy;
+
+use super::words;
+use crate::config::header_map;
+use toolgraft::Cause;
+
+/// Limit of a TCP and TLS connection attempt.
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// A connection that is silent this long is asked whether it is still there.
+const KEEPALIVE: Duration = Duration::from_secs(30);
+
+/// Redirects that are followed, all on one origin.
+const MAX_REDIRECTS: usize = 5;
+
+/// A client that sends these headers with every request.
+pub(crate) fn client(headers: &BTreeMap<String, String>) -> Result<reqwest::Client, String> {
+    toolgraft::http::client()
+        .default_headers(header_map(headers).map_err(|e| e.to_string())?)
+        .connect_timeout(CONNECT)
+        .tcp_keepalive(KEEPALIVE)
+        .redirect(same_origin())
+        .build()
+        .map_err(|e| format!("cannot set up HTTP: {}", Cause::chain(&e)))
+}
+
+/// Follows redirects on one origin only, so that no header reaches a stranger.
+fn same_origin() -> Policy {
+    Policy::custom(|attempt| {
+        let first = attempt.previous().first();
+        let stays = first.is_some_and(|first| first.origin() == attempt.url().origin());
+        match stays && attempt.previous().len() <= MAX_REDIRECTS {
+            true => attempt.follow(),
+            false => attempt.stop(),
+        }
+    })
+}
+
+/// `rest` is what follows the code: the phrase and the body.
+pub(crate) fn status(code: u16, rest: &str) -> String {
+    match code {
+        401 => "HTTP 401: it wants authorization".to_owned(),
+        403 => "HTTP 403: access is refused: check the token under \"headers\"".to_owned(),
+        404 => "HTTP 404: nothing there: check the URL's path".to_owned(),
+        405 => "HTTP 405: it does not take this request: check the URL's path".to_owned(),
+        _ => words::of_status(code, rest),
+    }
+}
+
+pub(crate) fn request_error(error: &reqwest::Error) -> String {
+    if let Some(code) = error.status() {
+        return status(code.as_u16(), "");
+    }
+    words::of_request(error)
+}

@@ -1,0 +1,178 @@
+//! The events of a body, as HTTP+SSE and streamable HTTP have them.
+
+use futures::stream::{BoxStream, StreamExt, unfold};
+use reqwest::header::CONTENT_TYPE;
+use reqwest::{Response, header::HeaderMap};
+use rmcp::model::RequestId;
+use sse_stream::{Sse, SseByteStream};
+
+use crate::transport::message::id_at_the_edge;
+
+/// Longest event.
+pub(super) const MAX_EVENT: usize = 64 * 1024 * 1024;
+
+/// Bytes of a dropped event in which its `id` is looked for, at either end.
+const EDGE: usize = 256;
+
+/// Kind of the events that stand for events that were too long; their data ends in a
+/// line with the `id` of the answer, as far as it is known.
+const DROPPED: &str = "toolgraft/dropped";
+
+/// Whether a head says that its body is of this media type, in any case.
+pub(super) fn is_of(headers: &HeaderMap, kind: &str) -> bool {
+    let said = headers.get(CONTENT_TYPE).map(|kind| kind.as_bytes()).unwrap_or_default();
+    said.trim_ascii_start().get(..kind.len()).is_some_and(|said| said.eq_ignore_ascii_case(kind.as_bytes()))
+}
+
+/// What an event is.
+pub(super) enum Event<'e> {
+    /// A message.
+    Message(&'e str),
+    /// It was too long and was dropped; the id of the answer that it was, if known.
+    Dropped(Option<RequestId>),
+    /// Nothing: an empty one keeps the connection awake.
+    Nothing,
+}
+
+impl<'e> Event<'e> {
+    pub(super) fn of(event: &'e Sse) -> Self {
+        let data = event.data.as_deref().unwrap_or_default().trim();
+        match event.event.as_deref() {
+            Some(DROPPED) => Event::Dropped(data.lines().last().and_then(|id| id.parse().ok()).map(RequestId::Number)),
+            None | Some("" | "message") if !data.is_empty() => Event::Message(data),
+            _ => Event::Nothing,
+        }
+    }
+
+    pub(super) fn too_long() -> String {
+        format!("an answer of more than {} MiB, which was dropped", MAX_EVENT / 1024 / 1024)
+    }
+}
+
+/// The events of a body, until it ends or breaks.
+pub(super) fn events(response: Response) -> BoxStream<'static, Sse> {
+    let lines = unfold(Some((response, EventBytes::new(MAX_EVENT))), |state| async move {
+        let (mut response, mut body) = state?;
+        match response.chunk().await {
+            Ok(Some(chunk)) => {
+                Some((Ok::<_, std::io::Error>(std::io::Cursor::new(body.push(&chunk))), Some((response, body))))
+            }
+            // An event without a blank line behind it counts.
+            Ok(None) | Err(_) => Some((Ok(std::io::Cursor::new(body.last())), None)),
+        }
+    });
+    SseByteStream::new(lines.boxed()).filter_map(|event| async move { event.ok() }).boxed()
+}
+
+/// Bytes to text: whole lines, U+FFFD for what is no UTF-8, and an event of its own kind
+/// in place of one that is too long.
+struct EventBytes {
+    line: Vec<u8>,
+    event: usize,
+    limit: usize,
+    /// The beginning and the end of the line that was too much.
+    dropped: Option<(Vec<u8>, Vec<u8>)>,
+    /// Whether the line has begun in what was dropped.
+    cut: bool,
+}
+
+impl EventBytes {
+    fn new(limit: usize) -> Self {
+        EventBytes { line: Vec::new(), event: 0, limit, dropped: None, cut: false }
+    }
+
+    /// The lines that are complete.
+    fn push(&mut self, bytes: &[u8]) -> String {
+        let mut text = String::new();
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.line.extend_from_slice(piece);
+            self.event += piece.len();
+            let ends = piece.ends_with(b"\n");
+            let blank = ends && !self.cut && self.line.iter().all(u8::is_ascii_whitespace);
+            if blank {
+                text.push_str(&self.blank());
+                self.event = 0;
+            } else if self.event > self.limit {
+                self.drop_line();
+                self.cut = true;
+            } else if ends {
+                text.push_str(&String::from_utf8_lossy(&self.line));
+            }
+            if ends {
+                self.line.clear();
+                self.cut = false;
+            }
+        }
+        text
+    }
+
+    /// What ends an event.
+    fn blank(&mut self) -> String {
+        let Some((head, tail)) = self.dropped.take() else { return "\n".to_owned() };
+        let id = id_at_the_edge(head.strip_prefix(b"data:").unwrap_or(&head), &tail);
+        let id = id.map(|id| id.to_string()).unwrap_or_default();
+        format!("event: {DROPPED}\ndata: {id}\n\n")
+    }
+
+    fn drop_line(&mut self) {
+        let (_, tail) =
+            self.dropped.get_or_insert_with(|| (self.line[..EDGE.min(self.line.len())].to_vec(), Vec::new()));
+        tail.append(&mut self.line);
+        tail.drain(..tail.len().saturating_sub(EDGE));
+    }
+
+    fn last(&mut self) -> String {
+        let line = match &self.dropped {
+            Some(_) => String::new(),
+            None => String::from_utf8_lossy(&std::mem::take(&mut self.line)).into_owned(),
+        };
+        format!("{line}\n{}", self.blank())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use reqwest::header::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn lines_are_whole_and_their_bytes_are_text() {
+        let mut body = EventBytes::new(100);
+        assert_eq!(body.push(b"data: caf"), "");
+        assert_eq!(body.push(b"\xe9\n\ndata: \xc3"), "data: caf\u{fffd}\n\n");
+        assert_eq!(body.push(b"\xa9\n"), "data: \u{e9}\n");
+        assert_eq!(body.push(b"id: 1"), "");
+        assert_eq!(body.last(), "id: 1\n\n");
+    }
+
+    #[test]
+    fn an_event_that_is_too_long_is_named_and_the_next_is_read() {
+        let long = "x".repeat(500);
+        let dropped = |id: &str| format!("event: toolgraft/dropped\ndata: {id}\n\n");
+        for (event, id) in [
+            (format!("data: {{\"jsonrpc\":\"2.0\",\"id\":5,\"result\":\"{long}\"}}\n"), "5"),
+            (format!("data: {{\"result\":\"{long}\",\"id\":6,\"jsonrpc\":\"2.0\"}}\n"), "6"),
+            (format!("data: {long}\n"), ""),
+        ] {
+            for size in [1, 7, 1000] {
+                let mut body = EventBytes::new(300);
+                let text = format!("{event}\ndata: next\n\n{event}");
+                let heard: String = text.as_bytes().chunks(size).map(|chunk| body.push(chunk)).collect();
+                assert_eq!(heard, format!("{}data: next\n\n", dropped(id)), "in pieces of {size}");
+                assert_eq!(body.last(), format!("\n{}", dropped(id)));
+            }
+        }
+        let event = Sse::default().event(DROPPED).data("begun\n7");
+        assert!(matches!(Event::of(&event), Event::Dropped(Some(RequestId::Number(7)))));
+    }
+
+    #[test]
+    fn a_media_type_is_known_in_any_case() {
+        let of = |said: &'static str| HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static(said))]);
+        for said in ["application/json", "Application/JSON; charset=utf-8", " APPLICATION/JSON"] {
+            assert!(is_of(&of(said), "application/json"), "{said}");
+        }
+        assert!(!is_of(&of("text/html"), "application/json") && !is_of(&HeaderMap::new(), "application/json"));
+    }
+}

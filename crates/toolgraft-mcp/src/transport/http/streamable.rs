@@ -1,0 +1,535 @@
+//! The client of streamable HTTP: what rmcp sends, and our reading of what comes back.
+//!
+//! rmcp's own client takes a body for one message as it should be, or for none. Ours
+//! reads as over the other transports, so that no answer is lost.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::stream::{Stream, StreamExt, iter};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER};
+use reqwest::{RequestBuilder, Response, StatusCode};
+use rmcp::RoleClient;
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, CustomResult, ErrorData, JsonRpcMessage, ListToolsResult, MetaObject,
+    RequestId, ServerResult,
+};
+use rmcp::service::RxJsonRpcMessage;
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::auth::AuthError;
+use rmcp::transport::common::client_side_sse::{BoxedSseResponse, ExponentialBackoff};
+use rmcp::transport::streamable_http_client::{
+    HttpStatusError, StreamableHttpClient, StreamableHttpClientTransportConfig, StreamableHttpError,
+    StreamableHttpPostResponse,
+};
+use serde_json::{Map, Value};
+use tokio::sync::watch;
+
+use super::client::client;
+use super::events::{Event, events, is_of};
+use crate::auth::{Access, Denied, bearer_challenge};
+use crate::transport::answer::{IN_HEADER, TEXT};
+use crate::transport::message::{Heard, UNREADABLE, read_whole};
+use crate::transport::scan::{self, Huge, one_line};
+use crate::transport::server_info::initialize_result;
+
+/// Longest body of an answer, and of a refusal.
+const MAX_BODY: usize = 16 * 1024 * 1024;
+const MAX_REFUSAL: usize = 64 * 1024;
+
+const JSON: &str = "application/json";
+const EVENTS: &str = "text/event-stream";
+const SESSION: &str = "mcp-session-id";
+
+/// An event as rmcp has it, whichever version of its crate that comes from.
+type RmcpEvent = <<BoxedSseResponse as Stream>::Item as Successful>::Value;
+
+trait Successful {
+    type Value;
+}
+
+impl<T, E> Successful for Result<T, E> {
+    type Value = T;
+}
+
+type Failure = StreamableHttpError<reqwest::Error>;
+type Message = RxJsonRpcMessage<RoleClient>;
+
+/// Attempts to take up a broken event stream again, and the wait before the
+/// first; each wait is twice the one before. rmcp would try for ever.
+const RECONNECTS: usize = 4;
+const RECONNECT: Duration = Duration::from_millis(250);
+
+/// How long the first call of a session waits for the stream of what the server says by itself:
+/// a question that belongs to the call is lost where nobody reads that yet.
+const STREAM: Duration = Duration::from_secs(1);
+
+/// The transport of one server.
+pub(crate) fn transport(
+    url: &str,
+    headers: &BTreeMap<String, String>,
+    access: Arc<Access>,
+) -> Result<StreamableHttpClientTransport<StreamableClient>, String> {
+    let client = StreamableClient { client: client(headers)?, access, listened: Arc::default() };
+    let mut config = StreamableHttpClientTransportConfig::with_uri(url);
+    let mut retry = ExponentialBackoff::default();
+    (retry.max_times, retry.base_duration) = (Some(RECONNECTS), RECONNECT);
+    config.retry_config = Arc::new(retry);
+    Ok(StreamableHttpClientTransport::with_client(client, config))
+}
+
+/// Sends messages and reads answers.
+#[derive(Debug, Clone)]
+pub(crate) struct StreamableClient {
+    client: reqwest::Client,
+    access: Arc<Access>,
+    /// The session whose stream is open, refused, or waited for in vain.
+    listened: Arc<watch::Sender<Option<Arc<str>>>>,
+}
+
+impl StreamableClient {
+    /// Waits, not for long, until a session's stream is open or refused. rmcp asks for it by
+    /// itself once the session has begun.
+    async fn listens(&self, session: &Arc<str>) {
+        let mut listened = self.listened.subscribe();
+        let is_own = |known: &Option<Arc<str>>| known.as_ref() == Some(session);
+        if tokio::time::timeout(STREAM, listened.wait_for(is_own)).await.is_err() {
+            self.heard_of(session);
+        }
+    }
+
+    /// Nobody waits any longer for a session's stream.
+    fn heard_of(&self, session: &Arc<str>) {
+        self.listened.send_replace(Some(session.clone()));
+    }
+
+    /// The token of now. rmcp's own is not used: it has one for all of a session.
+    async fn endpoint(
+        &self,
+        uri: Arc<str>,
+        session: Option<Arc<str>>,
+        headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<Endpoint, Failure> {
+        let token = self.access.token().await.map_err(denied)?;
+        Ok(Endpoint { client: self.client.clone(), uri, session, token, headers })
+    }
+
+    /// What is answered to a request; where the token is refused, to the same request with
+    /// another one. A request that was refused so has not been carried out.
+    async fn answer<F>(&self, endpoint: &mut Endpoint, send: impl Fn(&Endpoint) -> F) -> Result<Response, Failure>
+    where
+        F: Future<Output = Result<Response, Failure>>,
+    {
+        let mut response = send(endpoint).await?;
+        if response.status() == StatusCode::UNAUTHORIZED {
+            let challenge = bearer_challenge(response.headers());
+            let token = self.access.refused(endpoint.token.as_deref(), challenge.as_deref()).await;
+            endpoint.token = Some(token.map_err(denied)?);
+            response = send(endpoint).await?;
+        }
+        if let Some(scopes) = lacking(&response) {
+            let token = self.access.insufficient(endpoint.token.as_deref(), scopes.as_deref()).await;
+            endpoint.token = Some(token.map_err(denied)?);
+            response = send(endpoint).await?;
+        }
+        match response.status() {
+            StatusCode::UNAUTHORIZED => Err(denied(self.access.wanted("it refuses a new token"))),
+            _ => Ok(response),
+        }
+    }
+}
+
+fn denied(denied: Denied) -> Failure {
+    StreamableHttpError::Auth(match denied {
+        Denied::Login(why) => AuthError::AuthorizationFailed(why),
+        Denied::Later(why) => AuthError::TokenRefreshFailed(why),
+    })
+}
+
+/// The scopes that a token is refused for, as far as the refusal says; `None` where it is none
+/// of that kind.
+fn lacking(response: &Response) -> Option<Option<String>> {
+    let said = bearer_challenge(response.headers()).filter(|_| response.status() == StatusCode::FORBIDDEN)?;
+    let is_for_scopes = quoted(&said, "error") == Some("insufficient_scope");
+    is_for_scopes.then(|| quoted(&said, "scope").map(str::to_owned))
+}
+
+/// A parameter of a challenge, with or without quotation marks.
+fn quoted<'c>(challenge: &'c str, name: &str) -> Option<&'c str> {
+    let from = challenge.match_indices(name).find_map(|(at, _)| {
+        let starts = challenge[..at].ends_with([' ', ',', '\t']);
+        challenge[at + name.len()..].trim_start().strip_prefix('=').filter(|_| starts)
+    })?;
+    let from = from.trim_start();
+    match from.strip_prefix('"') {
+        Some(rest) => rest.split('"').next(),
+        None => from.split([',', ' ']).next(),
+    }
+}
+
+/// How to send one message more to where one was sent.
+#[derive(Clone)]
+struct Endpoint {
+    client: reqwest::Client,
+    uri: Arc<str>,
+    session: Option<Arc<str>>,
+    token: Option<String>,
+    headers: HashMap<HeaderName, HeaderValue>,
+}
+
+impl Endpoint {
+    fn with_headers(&self, mut request: RequestBuilder) -> RequestBuilder {
+        if let Some(token) = &self.token {
+            request = request.bearer_auth(token);
+        }
+        if let Some(session) = &self.session {
+            request = request.header(SESSION, session.as_ref());
+        }
+        self.headers.iter().fold(request, |request, (name, value)| request.header(name, value))
+    }
+
+    async fn post(self, message: &ClientJsonRpcMessage) -> Result<Response, Failure> {
+        let body = serde_json::to_vec(message)?;
+        let request = self.client.post(self.uri.as_ref()).header(ACCEPT, format!("{EVENTS}, {JSON}"));
+        let request = self.with_headers(request).header(CONTENT_TYPE, JSON);
+        Ok(request.body(body).send().await?)
+    }
+
+    /// Asks for the stream of what the server says by itself.
+    async fn listen(self, last_event: Option<&str>) -> Result<Response, Failure> {
+        let mut request = self.client.get(self.uri.as_ref()).header(ACCEPT, format!("{EVENTS}, {JSON}"));
+        if let Some(last_event) = last_event {
+            request = request.header("last-event-id", last_event);
+        }
+        Ok(self.with_headers(request).send().await?)
+    }
+
+    /// Tells the server that its request makes no sense.
+    fn refuse(&self, id: RequestId) {
+        let endpoint = self.clone();
+        let refusal = ErrorData::invalid_params("this request makes no sense", None);
+        // A server that cannot be told will not be told.
+        tokio::spawn(async move { drop(endpoint.post(&JsonRpcMessage::error(refusal, Some(id))).await) });
+    }
+}
+
+/// The messages of a text; requests that make no sense are refused.
+fn messages(text: &str, endpoint: &Endpoint) -> Vec<Message> {
+    let mut heard = VecDeque::new();
+    read_whole(text, &mut heard);
+    let message = |heard| match heard {
+        Heard::Message(message) | Heard::Complaint(message, _) => Some(*message),
+        Heard::Senseless(id) => {
+            endpoint.refuse(id);
+            None
+        }
+        Heard::Noise(_) => None,
+    };
+    heard.into_iter().filter_map(message).collect()
+}
+
+/// The events of a body with the messages in them as rmcp reads them. `asked` is what the
+/// body is to answer.
+fn rewritten(response: Response, endpoint: Endpoint, asked: Option<HttpRequest>) -> BoxedSseResponse {
+    let events = events(response).flat_map(move |event| {
+        let failed = |id: Option<RequestId>| {
+            let asked = asked.clone();
+            let asked = id.map(|id| HttpRequest { id, kind: RequestKind::Other }).or(asked);
+            asked.map(|asked| asked.failed(&Event::too_long())).into_iter().collect()
+        };
+        let heard: Vec<Message> = match Event::of(&event) {
+            Event::Message(text) => messages(text, &endpoint),
+            Event::Dropped(id) => failed(id),
+            Event::Nothing => Vec::new(),
+        };
+        let fitted = heard.into_iter().map(|message| match &asked {
+            Some(asked) => asked.fitted(asked.claimed(message)),
+            None => message,
+        });
+        let mut data: Vec<Option<String>> = fitted.map(|message| serde_json::to_string(&message).ok()).collect();
+        // What holds no message may still say where to go on.
+        let told = event.id.is_some() || event.retry.is_some();
+        if data.is_empty() && told {
+            data.push(None);
+        }
+        let events = data.into_iter().map(move |data| {
+            let mut own = RmcpEvent::default();
+            (own.data, own.id, own.retry) = (data, event.id.clone(), event.retry);
+            Ok(own)
+        });
+        iter(events)
+    });
+    events.boxed()
+}
+
+/// A body of at most so many bytes.
+async fn body(mut response: Response, limit: usize) -> Result<Vec<u8>, Failure> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await? {
+        if chunk.len() > limit - body.len() {
+            return Err(StreamableHttpError::ResponseBodyTooLarge { max_size: limit });
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
+}
+
+/// The failure that a status alone says, with when to come again.
+fn busy(response: &Response) -> Option<Failure> {
+    let status = response.status();
+    let after = response.headers().get(RETRY_AFTER).and_then(|after| after.to_str().ok()).map(str::to_owned);
+    (status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error())
+        .then(|| HttpStatusError::new(status.as_u16(), after).into())
+}
+
+fn unexpected(text: String) -> Failure {
+    StreamableHttpError::UnexpectedServerResponse(text.into())
+}
+
+/// What a request that was taken is answered with.
+async fn answered(
+    response: Response,
+    endpoint: Endpoint,
+    asked: HttpRequest,
+) -> Result<StreamableHttpPostResponse, Failure> {
+    let headers = response.headers();
+    let session = headers.get(SESSION).and_then(|session| session.to_str().ok()).map(str::to_owned);
+    if is_of(headers, EVENTS) {
+        return Ok(StreamableHttpPostResponse::Sse(rewritten(response, endpoint, Some(asked)), session));
+    }
+    let (status, is_json) = (response.status(), is_of(headers, JSON));
+    let kind = headers.get(CONTENT_TYPE).map(|kind| String::from_utf8_lossy(kind.as_bytes()).into_owned());
+    let body = if is_json || status != StatusCode::OK { body(response, MAX_BODY).await? } else { Vec::new() };
+    if body.is_empty() && status != StatusCode::OK {
+        return Err(unexpected(format!("HTTP {status} without a body: a request wants an answer")));
+    }
+    if !is_json {
+        return Err(StreamableHttpError::UnexpectedContentType(kind));
+    }
+    let text = String::from_utf8_lossy(&body);
+    let mut messages = messages(&text, &endpoint);
+    messages = messages.into_iter().map(|message| asked.fitted(asked.claimed(message))).collect();
+    // rmcp reads up to the first answer.
+    messages.sort_by_key(|message| match message {
+        JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => 1 + u8::from(!asked.is_answered_by(message)),
+        _ => 0,
+    });
+    let is_answer = |message: &Message| matches!(message, JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_));
+    if !messages.iter().any(is_answer) {
+        let shown = if text.trim().is_empty() { "<empty>".to_owned() } else { one_line(&text) };
+        return Err(unexpected(format!("could not parse the body: {shown}")));
+    }
+    match messages.len() {
+        1 => Ok(StreamableHttpPostResponse::Json(messages.remove(0), session)),
+        _ => {
+            let data = messages.into_iter().filter_map(|message| serde_json::to_string(&message).ok());
+            let events = data.map(|data| Ok(RmcpEvent::default().data(data)));
+            Ok(StreamableHttpPostResponse::Sse(iter(events.collect::<Vec<_>>()).boxed(), session))
+        }
+    }
+}
+
+/// What a refusal says: an error of the server's own words, or its status.
+async fn refused(
+    response: Response,
+    endpoint: &Endpoint,
+    asked: Option<HttpRequest>,
+) -> Result<StreamableHttpPostResponse, Failure> {
+    let (status, is_json) = (response.status(), is_of(response.headers(), JSON));
+    let mut busy = busy(&response);
+    if let Some(busy) = busy.take_if(|_| !is_json || status == StatusCode::TOO_MANY_REQUESTS) {
+        return Err(busy);
+    }
+    let text = match body(response, MAX_REFUSAL).await {
+        Ok(body) => String::from_utf8_lossy(&body).into_owned(),
+        Err(error @ StreamableHttpError::ResponseBodyTooLarge { .. }) => return Err(busy.unwrap_or(error)),
+        Err(_) => "<its body cannot be read>".to_owned(),
+    };
+    let refusal = format!("HTTP {status}: {text}");
+    let wants_auth = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+    let Some(asked) = asked.filter(|_| !wants_auth) else { return Err(busy.unwrap_or_else(|| unexpected(refusal))) };
+    // Who refuses before it has read the request knows no id, or makes one up.
+    let discovering = asked.kind == RequestKind::Discover && endpoint.session.is_none() && status.is_client_error();
+    let said = messages(&text, endpoint).into_iter().find_map(|message| match message {
+        JsonRpcMessage::Error(error) if is_json || discovering => Some(error.error),
+        _ => None,
+    });
+    let said = said.or_else(|| discovering.then(|| ErrorData::invalid_request(refusal.clone(), None)));
+    match said {
+        Some(error) => Ok(StreamableHttpPostResponse::Json(JsonRpcMessage::error(error, Some(asked.id)), None)),
+        None => Err(busy.unwrap_or_else(|| unexpected(refusal))),
+    }
+}
+
+impl StreamableHttpClient for StreamableClient {
+    type Error = reqwest::Error;
+
+    async fn post_message(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session: Option<Arc<str>>,
+        _: Option<String>,
+        headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<StreamableHttpPostResponse, Failure> {
+        let asked = HttpRequest::of(&message);
+        if let (Some(session), Some(HttpRequest { kind: RequestKind::Call, .. })) = (&session, &asked) {
+            self.listens(session).await;
+        }
+        let mut endpoint = self.endpoint(uri, session, headers).await?;
+        let message = &message;
+        let response = self.answer(&mut endpoint, |endpoint| endpoint.clone().post(message)).await?;
+        let status = response.status();
+        if status == StatusCode::NOT_FOUND && endpoint.session.is_some() {
+            return Err(StreamableHttpError::SessionExpired);
+        }
+        match asked {
+            Some(asked) if status.is_success() => answered(response, endpoint, asked).await,
+            None if status.is_success() => Ok(StreamableHttpPostResponse::Accepted),
+            asked => refused(response, &endpoint, asked).await,
+        }
+    }
+
+    async fn get_stream(
+        &self,
+        uri: Arc<str>,
+        session: Option<Arc<str>>,
+        last_event: Option<String>,
+        _: Option<String>,
+        headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<BoxedSseResponse, Failure> {
+        let stream = self.stream(uri, session.clone(), last_event, headers).await;
+        if let Some(session) = &session {
+            self.heard_of(session);
+        }
+        stream
+    }
+
+    async fn delete_session(
+        &self,
+        uri: Arc<str>,
+        session: Arc<str>,
+        _: Option<String>,
+        headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<(), Failure> {
+        let token = self.access.token().await.map_err(denied)?;
+        self.client.delete_session(uri, session, token, headers).await
+    }
+}
+
+impl StreamableClient {
+    /// Asks for a stream of events.
+    async fn stream(
+        &self,
+        uri: Arc<str>,
+        session: Option<Arc<str>>,
+        last_event: Option<String>,
+        headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<BoxedSseResponse, Failure> {
+        let mut endpoint = self.endpoint(uri, session, headers).await?;
+        let last_event = last_event.as_deref();
+        let response = self.answer(&mut endpoint, |endpoint| endpoint.clone().listen(last_event)).await?;
+        if response.status() == StatusCode::METHOD_NOT_ALLOWED {
+            return Err(StreamableHttpError::ServerDoesNotSupportSse);
+        }
+        if let Some(busy) = busy(&response) {
+            return Err(busy);
+        }
+        let response = response.error_for_status()?;
+        if !is_of(response.headers(), EVENTS) && !is_of(response.headers(), JSON) {
+            let kind = response.headers().get(CONTENT_TYPE);
+            let kind = kind.map(|kind| String::from_utf8_lossy(kind.as_bytes()).into_owned());
+            return Err(StreamableHttpError::UnexpectedContentType(kind));
+        }
+        Ok(rewritten(response, endpoint, None))
+    }
+}
+
+/// What was asked, and is to be answered.
+#[derive(Clone)]
+struct HttpRequest {
+    id: RequestId,
+    kind: RequestKind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum RequestKind {
+    Initialize,
+    Discover,
+    Tools,
+    /// What a server may ask a person about.
+    Call,
+    Other,
+}
+
+impl HttpRequest {
+    /// `None` for a message that has no answer.
+    fn of(message: &ClientJsonRpcMessage) -> Option<Self> {
+        let JsonRpcMessage::Request(request) = message else { return None };
+        let kind = match &request.request {
+            ClientRequest::InitializeRequest(_) => RequestKind::Initialize,
+            ClientRequest::DiscoverRequest(_) => RequestKind::Discover,
+            ClientRequest::ListToolsRequest(_) => RequestKind::Tools,
+            ClientRequest::CallToolRequest(_)
+            | ClientRequest::ReadResourceRequest(_)
+            | ClientRequest::GetPromptRequest(_) => RequestKind::Call,
+            _ => RequestKind::Other,
+        };
+        Some(HttpRequest { id: request.id.clone(), kind })
+    }
+
+    /// A message as rmcp needs it. It looks for itself into the answer to `initialize`,
+    /// for the version that it names in headers from then on, and into lists of tools, for
+    /// arguments that are to be in headers too.
+    fn fitted(&self, mut message: Message) -> Message {
+        if let JsonRpcMessage::Response(response) = &mut message
+            && let ServerResult::CustomResult(CustomResult(Value::String(text))) = &mut response.result
+        {
+            match self.kind {
+                RequestKind::Initialize => {
+                    if let Ok(result) = initialize_result(text) {
+                        response.result = ServerResult::InitializeResult(result);
+                    }
+                }
+                RequestKind::Tools if text.contains(IN_HEADER) => {
+                    response.result = ServerResult::ListToolsResult(annotated(std::mem::take(text)));
+                }
+                _ => {}
+            }
+        }
+        message
+    }
+
+    /// An answer to nobody is the answer to this request: it is in this request's body.
+    fn claimed(&self, mut message: Message) -> Message {
+        if let JsonRpcMessage::Error(error) = &mut message {
+            error.id.get_or_insert_with(|| self.id.clone());
+        }
+        message
+    }
+
+    fn is_answered_by(&self, message: &Message) -> bool {
+        match message {
+            JsonRpcMessage::Response(response) => response.id == self.id,
+            JsonRpcMessage::Error(error) => error.id.as_ref() == Some(&self.id),
+            _ => false,
+        }
+    }
+
+    /// The error that stands for its answer.
+    fn failed(&self, what: &str) -> Message {
+        let error = ErrorData::new(UNREADABLE, format!("it sent {what}"), None);
+        JsonRpcMessage::error(error, Some(self.id.clone()))
+    }
+}
+
+/// The tools of a list whose annotations rmcp can read, with the list's text beside them.
+fn annotated(text: String) -> ListToolsResult {
+    let tools = scan::parts(&text).and_then(|parts| scan::parts(parts.get("tools")?)).map(|tools| tools.all);
+    let annotated = tools.iter().flatten().filter(|(_, tool)| tool.contains(IN_HEADER));
+    let tool = |tool: &str| serde_json::from_value(scan::value(tool, Huge::Stay).ok()?).ok();
+    let mut list = ListToolsResult::with_all_items(annotated.filter_map(|(_, text)| tool(text)).collect());
+    list.meta = Some(MetaObject(Map::from_iter([(TEXT.to_owned(), Value::String(text))])));
+    list
+}

@@ -1,0 +1,74 @@
+//! What went wrong over HTTP, and what helps, in words without the names of libraries.
+
+use std::io::ErrorKind;
+
+use crate::transport::scan::one_line;
+
+/// What a status means that says nothing more; `rest` is what follows the code.
+pub(super) fn of_status(code: u16, rest: &str) -> String {
+    let rest = Some(one_line(rest)).filter(|rest| !rest.is_empty()).map(|rest| format!(" {rest}")).unwrap_or_default();
+    let rest = rest.trim_end_matches([' ', ':']);
+    let remedy = match code {
+        200..=299 => "check the URL's path",
+        300..=399 => return format!("HTTP {code}: it redirects to another origin, or nowhere: write the final URL"),
+        400 => "check the URL and the headers",
+        410 => "nothing is there any more: check the URL",
+        429 => "it gets too many requests: wait, then try again",
+        502 | 504 => "what stands before the server does not reach it: is the server itself running?",
+        503 => "it is not ready, or has too much to do: try again later",
+        500..=599 => "the server failed: its own log says why",
+        _ => return format!("HTTP {code}{rest}"),
+    };
+    format!("HTTP {code}{rest}: {remedy}")
+}
+
+/// What a request met that has no answer.
+pub(super) fn of_request(error: &reqwest::Error) -> String {
+    let has_tls = error.url().is_some_and(|url| url.scheme() == "https");
+    let (words, innermost) = chain(error);
+    let says = |any: &[&str]| any.iter().any(|part| words.contains(part));
+    let other_scheme = if has_tls { "" } else { ", or has the URL to begin with https://" };
+    if !error.is_connect() {
+        return match () {
+            () if says(&["connection closed before message completed"]) => {
+                format!("the request failed: it hung up without an answer: is this an MCP server's port{other_scheme}?")
+            }
+            // The last comes where it speaks before it is asked, as servers of mail do.
+            () if says(&["invalid HTTP", "invalid header", "received unexpected message"]) => {
+                format!("the request failed: what answers there speaks no HTTP: is this its port{other_scheme}?")
+            }
+            () if says(&["error reading a body", "end of file before message length"]) => {
+                "the request failed: its answer broke off: the server's own log may say why".to_owned()
+            }
+            () if error.is_timeout() => "the request failed: it took too long".to_owned(),
+            () => format!("the request failed: {innermost}"),
+        };
+    }
+    match () {
+        () if has_tls && says(&["InvalidContentType", "corrupt message", "wrong version number"]) => {
+            "cannot connect: the server speaks no TLS there: write http:// instead of https://".to_owned()
+        }
+        () if io_kind(error) == Some(ErrorKind::ConnectionRefused) => {
+            "cannot connect: nothing listens there: is the server running, and is this its port?".to_owned()
+        }
+        () if says(&["dns error", "failed to lookup"]) => {
+            "cannot connect: no such host is known: check the name in the URL, and the network".to_owned()
+        }
+        () if error.is_timeout() => "cannot connect: it took too long: check the URL and the network".to_owned(),
+        () => format!("cannot connect: {innermost}"),
+    }
+}
+
+/// All that stands behind an error, and the last of it. The URL in the error's own message may
+/// hold a key in its query.
+fn chain(error: &reqwest::Error) -> (String, String) {
+    let sources = std::iter::successors(std::error::Error::source(error), |error| error.source());
+    let words: Vec<String> = sources.map(ToString::to_string).collect();
+    let innermost = words.last().map(|words| one_line(words)).unwrap_or_else(|| "no reason was given".to_owned());
+    (words.join(": "), innermost)
+}
+
+fn io_kind(error: &reqwest::Error) -> Option<ErrorKind> {
+    let mut sources = std::iter::successors(std::error::Error::source(error), |error| error.source());
+    sources.find_map(|error| error.downcast_ref::<std::io::Error>().map(std::io::Error::kind))
+}

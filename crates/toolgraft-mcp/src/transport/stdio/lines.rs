@@ -1,0 +1,311 @@
+//! A server's standard output to messages.
+//!
+//! MCP wants one message a line (modelcontextprotocol.io/specification/2025-11-25/basic/transports).
+//! Servers print banners between them, break JSON over lines, write bytes that are
+//! no UTF-8, and answer without saying what. What can be read is read; what cannot
+//! is kept for messages, and ends the request that it answers, if it says which.
+
+use std::collections::VecDeque;
+
+use serde::de::IgnoredAny;
+
+use crate::transport::message::{
+    Heard, Unfinished, broken_off, failed, id_at_the_edge, noise, read, read_whole, unreadable,
+};
+use crate::transport::scan::{one_line, parts};
+
+/// Longest message. A longer one is dropped, and the request that it answers fails.
+pub(super) const MAX_MESSAGE: usize = 64 * 1024 * 1024;
+
+/// Bytes of a dropped message in which its `id` is looked for, at either end.
+const EDGE: usize = 256;
+
+/// Bytes that have come, and where the reading stands.
+pub(super) struct Lines {
+    buffer: Vec<u8>,
+    /// So much of the buffer has no line break.
+    scanned: usize,
+    /// JSON that goes on in the next line.
+    open: Option<OpenJson>,
+    /// The beginning and the end of a message that is too long.
+    dropped: Option<(Vec<u8>, Vec<u8>)>,
+    /// What was read and not yet asked for: a line may hold several messages.
+    heard: VecDeque<Heard>,
+    limit: usize,
+}
+
+/// JSON over several lines.
+struct OpenJson {
+    text: String,
+    depth: Depth,
+}
+
+impl Lines {
+    pub(super) fn new(limit: usize) -> Self {
+        Lines { buffer: Vec::new(), scanned: 0, open: None, dropped: None, heard: VecDeque::new(), limit }
+    }
+
+    /// Where bytes are to be added at the end.
+    pub(super) fn buffer(&mut self) -> &mut Vec<u8> {
+        &mut self.buffer
+    }
+
+    /// The beginning of something whose end has not come; `None` where there is none.
+    pub(super) fn unfinished(&self) -> Option<String> {
+        let open = self.open.as_ref().map(|open| open.text.as_str()).unwrap_or_default();
+        let begun = format!("{open}{}", String::from_utf8_lossy(&self.buffer[..self.buffer.len().min(EDGE)]));
+        Some(one_line(&begun)).filter(|begun| !begun.is_empty())
+    }
+
+    /// The next thing in the bytes so far; `None` where more are needed.
+    pub(super) fn next(&mut self) -> Option<Heard> {
+        loop {
+            if let Some(heard) = self.heard.pop_front() {
+                return Some(heard);
+            }
+            let Some(end) = memchr::memchr(b'\n', &self.buffer[self.scanned..]).map(|at| self.scanned + at) else {
+                self.scanned = self.buffer.len();
+                self.drop_excess();
+                return None;
+            };
+            let mut line: Vec<u8> = self.buffer.drain(..=end).collect();
+            self.scanned = 0;
+            if self.buffer.is_empty() {
+                // What one long message needed is not kept for the short ones.
+                self.buffer.shrink_to(64 * 1024);
+            }
+            if let Some((head, mut tail)) = self.dropped.take() {
+                tail.append(&mut line);
+                return Some(self.too_long(&head, &tail));
+            }
+            if line.len() > self.limit {
+                return Some(self.too_long(&line[..EDGE.min(self.limit)], &line[line.len() - EDGE.min(self.limit)..]));
+            }
+            self.line(&line);
+        }
+    }
+
+    /// What the last bytes were, where no more come.
+    pub(super) fn last(&mut self) -> Option<Heard> {
+        let rest = std::mem::take(&mut self.buffer);
+        self.scanned = 0;
+        if self.dropped.is_none() {
+            self.line(&rest);
+            if let Some(open) = self.open.take() {
+                read_whole(&open.text, &mut self.heard);
+            }
+        }
+        self.heard.pop_front()
+    }
+
+    fn drop_excess(&mut self) {
+        if let Some((_, tail)) = &mut self.dropped {
+            tail.append(&mut self.buffer);
+            tail.drain(..tail.len().saturating_sub(EDGE));
+        } else if self.buffer.len() > self.limit {
+            let head = self.buffer[..EDGE.min(self.limit)].to_vec();
+            let tail = self.buffer.split_off(self.buffer.len() - EDGE.min(self.limit));
+            self.dropped = Some((head, tail));
+            self.buffer = Vec::new();
+        }
+        if self.dropped.is_some() {
+            self.scanned = self.buffer.len();
+        }
+    }
+
+    fn too_long(&self, head: &[u8], tail: &[u8]) -> Heard {
+        let what = format!("an answer of more than {} MiB, which was dropped", self.limit / 1024 / 1024);
+        match id_at_the_edge(head, tail) {
+            Some(id) => unreadable(id, what),
+            None => Heard::Noise(what),
+        }
+    }
+
+    fn line(&mut self, line: &[u8]) {
+        let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+        let text = String::from_utf8_lossy(line);
+        let text = text.trim_matches([' ', '\t', '\r', '\n', '\0']);
+        if text.is_empty() {
+            return;
+        }
+        let Some(mut open) = self.open.take() else { return self.begins(text) };
+        let is_next = open.text.starts_with('[') && open.text.ends_with(',') && open.depth.open == 1;
+        let is_whole = || parts(text).is_some_and(|parts| parts.closed && parts.rest.is_empty());
+        if !is_next && text.starts_with("{\"jsonrpc\"") && is_whole() {
+            // Whatever was open before, this is a message of its own.
+            broken_off(&open.text, &mut self.heard);
+            return self.begins(text);
+        }
+        open.text.push('\n');
+        open.text.push_str(text);
+        open.depth.walk(text);
+        if open.depth.is_closed() {
+            read_whole(&open.text, &mut self.heard);
+        } else if open.text.len() > self.limit {
+            let what = || format!("an answer of more than {} MiB, which was dropped", self.limit / 1024 / 1024);
+            self.heard.push_back(failed(&open.text, what).unwrap_or_else(|| Heard::Noise(what())));
+        } else {
+            self.open = Some(open);
+        }
+    }
+
+    fn begins(&mut self, text: &str) {
+        if read(text, &mut self.heard) != Err(Unfinished) {
+            return;
+        }
+        // A log may end in the middle of what looks like JSON, and must swallow nothing.
+        let is_begun = |error: serde_json::Error| error.is_eof() || text.contains("\"jsonrpc\"");
+        if serde_json::from_str::<IgnoredAny>(text).is_err_and(is_begun) {
+            let mut depth = Depth::default();
+            depth.walk(text);
+            self.open = Some(OpenJson { text: text.to_owned(), depth });
+        } else {
+            self.heard.push_back(noise(text));
+        }
+    }
+}
+
+/// How many brackets are open.
+#[derive(Default)]
+struct Depth {
+    open: usize,
+    in_string: bool,
+    escaped: bool,
+}
+
+impl Depth {
+    fn walk(&mut self, text: &str) {
+        for byte in text.bytes() {
+            match byte {
+                _ if self.escaped => self.escaped = false,
+                b'\\' if self.in_string => self.escaped = true,
+                b'"' => self.in_string = !self.in_string,
+                b'{' | b'[' if !self.in_string => self.open += 1,
+                b'}' | b']' if !self.in_string => self.open = self.open.saturating_sub(1),
+                _ => {}
+            }
+        }
+    }
+
+    fn is_closed(&self) -> bool {
+        self.open == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rmcp::model::{CustomResult, JsonRpcMessage, ServerResult};
+    use serde_json::Value;
+
+    use super::*;
+
+    /// What is heard in a text, however it is cut.
+    fn heard(text: &[u8]) -> Vec<String> {
+        let of = |size: usize| {
+            let mut lines = Lines::new(1000);
+            let mut heard = Vec::new();
+            for chunk in text.chunks(size) {
+                lines.buffer().extend_from_slice(chunk);
+                heard.extend(std::iter::from_fn(|| lines.next()));
+            }
+            heard.extend(lines.last());
+            heard.into_iter().map(told).collect::<Vec<_>>()
+        };
+        let whole = of(text.len().max(1));
+        for size in [1, 2, 3, 7, 64] {
+            assert_eq!(of(size), whole, "in pieces of {size}");
+        }
+        whole
+    }
+
+    fn told(heard: Heard) -> String {
+        match heard {
+            Heard::Message(message) => match *message {
+                JsonRpcMessage::Response(answer) => {
+                    let ServerResult::CustomResult(CustomResult(Value::String(result))) = answer.result else {
+                        panic!()
+                    };
+                    let result = result.replace(['\n', ' '], "");
+                    format!(r#"{{"jsonrpc":"2.0","id":{},"result":{result}}}"#, answer.id)
+                }
+                other => serde_json::to_string(&other).unwrap(),
+            },
+            Heard::Senseless(id) => format!("refuse {id}"),
+            Heard::Noise(what) | Heard::Complaint(_, what) => format!("noise {what}"),
+        }
+    }
+
+    const ANSWER: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"x":1}}"#;
+
+    #[test]
+    fn a_message_a_line_is_read_whatever_stands_around_it() {
+        assert_eq!(heard(format!("{ANSWER}\n").as_bytes()), [ANSWER]);
+        assert_eq!(heard(format!("\u{feff}  {ANSWER}\r\n\n\n{ANSWER}").as_bytes()), [ANSWER, ANSWER]);
+        let banner = format!("*** Welcome ***\n[INFO] ready {{\n{ANSWER}\n");
+        assert_eq!(heard(banner.as_bytes()), ["noise \"*** Welcome ***\"", "noise \"[INFO] ready {\"", ANSWER]);
+    }
+
+    #[test]
+    fn json_over_several_lines_is_one_message() {
+        let pretty = "{\n  \"jsonrpc\": \"2.0\",\n  \"id\": 1,\n  \"result\": {\n    \"x\": \"}\\\"{\"\n  }\n}\n";
+        let expected = r#"{"jsonrpc":"2.0","id":1,"result":{"x":"}\"{"}}"#;
+        assert_eq!(heard(format!("{pretty}{ANSWER}\n{pretty}").as_bytes()), [expected, ANSWER, expected]);
+        // One that is never closed does not swallow what follows.
+        assert_eq!(heard(format!("{{\n\"half\":\n{ANSWER}\n").as_bytes()), [ANSWER]);
+        assert_eq!(heard(b"{\n \"half\": 1"), ["noise \"{ \\\"half\\\": 1\""]);
+    }
+
+    #[test]
+    fn a_message_that_is_no_json_is_one_message_over_several_lines_too() {
+        let nan = "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"x\":NaN,\n\"y\":1}}\n";
+        let expected = r#"{"jsonrpc":"2.0","id":1,"result":{"x":NaN,"y":1}}"#;
+        assert_eq!(heard(format!("{nan}{ANSWER}\n").as_bytes()), [expected, ANSWER]);
+        for first in [ANSWER.to_owned(), ANSWER.replace(',', ",\n")] {
+            let batch = format!("[\n{first},\n{expected}\n]\n{ANSWER}");
+            assert_eq!(heard(batch.as_bytes()), [ANSWER, expected, ANSWER]);
+        }
+        assert_eq!(heard(format!("[{ANSWER},{expected}]\n").as_bytes()), [ANSWER, expected]);
+        assert_eq!(heard(format!("{{\n\"half\":\n{expected}\n").as_bytes()), [expected]);
+        let stray = format!("[\n{ANSWER},\n{expected}\n{ANSWER}\n");
+        assert_eq!(heard(stray.as_bytes()), [ANSWER, expected, ANSWER], "a batch that is never closed");
+        // One that breaks off ends its request when the next message comes.
+        let half = heard(format!("{{\"jsonrpc\":\"2.0\",\"id\":9,\"result\":{{\n{ANSWER}\n").as_bytes());
+        assert!(half.len() == 2 && half[0].contains("\"id\":9") && half[0].contains("breaks off"), "{half:?}");
+        // A log that looks like JSON swallows nothing.
+        let log = heard(format!("[info: listening\n{{ ready\n{ANSWER}\n").as_bytes());
+        assert!(log.len() == 3 && log[2] == ANSWER, "{log:?}");
+    }
+
+    #[test]
+    fn bytes_that_are_no_utf_8_are_replaced() {
+        let text = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"x\":\"caf\xe9\"}}\n";
+        assert_eq!(heard(text), ["{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"x\":\"caf\u{fffd}\"}}"]);
+    }
+
+    #[test]
+    fn an_answer_that_cannot_be_read_ends_its_request() {
+        let odd = heard(b"{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":\"no\"}\n");
+        assert!(odd[0].contains("\"id\":7") && odd[0].contains("that is no JSON-RPC"), "{odd:?}");
+        for text in ["{\"jsonrpc\":\"2.0\",\"result\":{}}", "{\"level\":\"info\"}", "12", "null"] {
+            assert!(heard(text.as_bytes())[0].starts_with("noise "), "{text}");
+        }
+        let error = heard(br#"{"jsonrpc":"2.0","error":{"code":-32700,"message":"parse error"}}"#);
+        assert_eq!(error, ["noise an error for no request: parse error"]);
+        assert_eq!(heard(br#"{"id":4,"method":"sampling/createMessage","params":3}"#), ["refuse 4"]);
+    }
+
+    #[test]
+    fn a_message_that_is_too_long_ends_its_request_and_the_next_is_read() {
+        let long = "x".repeat(3000);
+        for text in [
+            format!(r#"{{"jsonrpc":"2.0","id":5,"result":{{"x":"{long}"}}}}"#),
+            format!(r#"{{ "result": {{ "x": "{long}" }}, "jsonrpc": "2.0", "id": 5 }}"#),
+            format!(r#"{{"result":{{"id":9,"x":"{long}"}},"id":"5","jsonrpc":"2.0"}}"#),
+        ] {
+            let heard = heard(format!("{text}\n{ANSWER}\n").as_bytes());
+            assert!(heard[0].contains("\"id\":5") && heard[0].contains("more than 0 MiB"), "{heard:?}");
+            assert_eq!(heard[1], ANSWER);
+        }
+        assert!(heard(format!("{long}\n{ANSWER}\n").as_bytes())[0].starts_with("noise an answer of more"));
+    }
+}

@@ -1,0 +1,9 @@
+//! The fuzz target of configuration files over the inputs that earlier walks found.
+
+#[path = "../../../fuzz/fuzz_targets/config.rs"]
+mod config;
+#[macro_use]
+#[path = "../../../tests/common/corpus.rs"]
+mod corpus;
+
+targets!(config);

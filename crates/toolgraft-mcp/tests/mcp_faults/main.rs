@@ -1,0 +1,57 @@
+//! The hub and servers that misbehave, one fault at a time.
+//!
+//! The test program is the servers as well: started as `mcp_faults serve FAULT
+//! DIR` it speaks MCP over its standard input and output and has that fault
+//! (`server.rs`). After each test the table of processes is searched for what
+//! a hub may have left behind (`case.rs`).
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+mod case;
+mod faults;
+mod http;
+#[path = "../../../../tests/common/http_mcp.rs"]
+mod http_mcp;
+mod lifecycle;
+mod order;
+#[path = "../../../../tests/common/spans.rs"]
+mod recorded;
+mod server;
+mod soak;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["serve", fault, dir] => server::serve(fault, dir.as_ref(), "s"),
+        ["serve", fault, dir, name] => server::serve(fault, dir.as_ref(), name),
+        ["soak", seconds, dir] => {
+            let told = seconds.parse().map_err(|_| format!("{seconds} is no number of seconds"));
+            let told = told.and_then(|seconds| soak::run(seconds, dir.as_ref()));
+            let mut out = std::io::stdout().lock();
+            let (text, code) = told.map_or_else(|e| (format!("FAILED: {e}"), 1), |told| (told, 0));
+            writeln!(out, "{text}").unwrap();
+            return ExitCode::from(code);
+        }
+        ["stateful", hints, dir, _] => order::serve(hints, dir.as_ref()),
+        ["linger", _] => server::linger(),
+        ["panic", dir] => lifecycle::panic_with_servers(dir.as_ref()),
+        _ => {
+            recorded::wanted();
+            let arguments = libtest_mimic::Arguments::from_args();
+            return libtest_mimic::run(
+                &arguments,
+                lifecycle::trials()
+                    .into_iter()
+                    .chain(faults::trials())
+                    .chain(http::trials())
+                    .chain(order::trials())
+                    .collect(),
+            )
+            .exit_code();
+        }
+    }
+    ExitCode::SUCCESS
+}

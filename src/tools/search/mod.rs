@@ -1,0 +1,307 @@
+//! Tools by a question: those of a catalog that are likeliest meant, best first.
+//!
+//! BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009) over the words of
+//! names, descriptions and parameters. What people say is seldom what a tool is called: words are
+//! stemmed, those that are alike in tools' names count for one another, and a value such as a path
+//! or an address counts as what it is. Texts without spaces between words, such as Chinese, count
+//! by pairs of characters. Nothing is learned and nothing asked for: the same catalog and question
+//! give the same tools.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+
+use super::{Catalog, Tool};
+
+mod words;
+
+use words::{Asked, asked, changing, lines, terms};
+
+/// How soon a word that stands there again adds nothing, and how much a long text counts less;
+/// the usual values.
+const SATURATION: f32 = 1.2;
+const LENGTH: f32 = 0.75;
+
+/// How often a word counts by where it stands.
+const IN_NAME: f32 = 2.0;
+const IN_SERVER: f32 = 1.5;
+const IN_DESCRIPTION: f32 = 1.0;
+/// Behind the first sentence.
+const FURTHER_ON: f32 = 0.4;
+const IN_PARAMETER: f32 = 0.7;
+
+/// What a word counts that is only alike, or says only what a value is.
+const ALIKE: f32 = 0.7;
+
+/// What a tool counts that changes something, where the question does not say so.
+const CHANGES: f32 = 0.7;
+
+/// Tools that are likely enough to be listed, and that a search for them gives.
+pub(crate) const LIKELIEST: usize = 8;
+pub(crate) const FOUND: usize = 5;
+
+/// Characters at either end of what was said that are looked at: a person pastes between.
+const ENDS: usize = 1_000;
+
+/// What was said in a conversation, as far as it tells which tools are meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Said<'a> {
+    /// By the person.
+    Question(&'a str),
+    /// A tool was called.
+    Called {
+        /// Its server.
+        server: Option<&'a str>,
+        /// Its name.
+        tool: &'a str,
+    },
+}
+
+/// An index over the tools of a catalog that are offered.
+#[derive(Debug, Clone, Default)]
+pub struct Search {
+    words: BTreeMap<String, Postings>,
+    /// Of words that are alike, by their line in the table.
+    alike: HashMap<u32, Postings>,
+    lines: HashMap<String, Vec<u32>>,
+    /// Of each tool the verb, if it changes something.
+    changing: Vec<Option<String>>,
+}
+
+/// The tools in which a word stands, by their place, and what it counts there.
+#[derive(Debug, Clone, Default)]
+struct Postings {
+    rarity: f32,
+    tools: Vec<(u32, f32)>,
+}
+
+impl Search {
+    /// An index over the tools that the catalog's servers offer.
+    pub fn new(catalog: &Catalog) -> Self {
+        let mut search = Search::default();
+        for (word, line) in lines() {
+            search.lines.entry(word).or_default().push(line);
+        }
+        let texts: Vec<HashMap<String, f32>> = catalog.offered().map(weighted).collect();
+        let lengths: Vec<f32> = texts.iter().map(|text| text.values().sum()).collect();
+        let verb = |tool: &Tool| changing(&tool.name, tool.server.as_deref().unwrap_or_default());
+        search.changing = catalog.offered().map(verb).collect();
+        #[expect(clippy::cast_precision_loss, reason = "a mean of a few thousand")]
+        let mean = (lengths.iter().sum::<f32>() / lengths.len().max(1) as f32).max(1.0);
+        for (place, (text, length)) in (0_u32..).zip(texts.into_iter().zip(&lengths)) {
+            let norm = SATURATION * (1.0 - LENGTH + LENGTH * length / mean);
+            let counts = |count: f32| count * (SATURATION + 1.0) / (count + norm);
+            let mut alike: HashMap<u32, f32> = HashMap::new();
+            for (word, count) in text {
+                for line in search.lines.get(&word).into_iter().flatten() {
+                    *alike.entry(*line).or_default() += count;
+                }
+                search.words.entry(word).or_default().tools.push((place, counts(count)));
+            }
+            for (line, count) in alike {
+                search.alike.entry(line).or_default().tools.push((place, counts(count)));
+            }
+        }
+        let all = search.words.values_mut().chain(search.alike.values_mut());
+        all.for_each(|postings| postings.weigh(lengths.len()));
+        search
+    }
+
+    /// The places of the likeliest tools among [those that are offered](Catalog::offered), at most
+    /// so many, the best first; of equal ones the earlier. None of them has no word of the question.
+    ///
+    /// ```
+    /// use toolgraft::tools::Search;
+    /// use toolgraft::{Catalog, Tool};
+    ///
+    /// let tools = [
+    ///     Tool::new("get_weather").with_description("Gets the weather of a city."),
+    ///     Tool::new("send_email").with_description("Sends an email."),
+    /// ];
+    /// let search = Search::new(&Catalog::from_tools(tools));
+    /// assert_eq!(search.find("Which emails can I send?", 8), [1]);
+    /// ```
+    pub fn find(&self, question: &str, most: usize) -> Vec<usize> {
+        let said = asked(question);
+        let mut scores = vec![0.0_f32; self.changing.len()];
+        let (words, alike) = self.wanted(&said);
+        let words_of = words.iter().filter_map(|(word, weight)| Some((self.words.get(*word)?, *weight)));
+        let alike_of = alike.iter().filter_map(|(line, weight)| Some((self.alike.get(line)?, *weight)));
+        for (postings, weight) in words_of.chain(alike_of) {
+            postings.tools.iter().for_each(|(place, counts)| scores[*place as usize] += counts * weight);
+        }
+        let is_asked = |verb: &String| {
+            let lines = self.lines.get(verb).map(Vec::as_slice).unwrap_or_default();
+            words.contains_key(verb.as_str()) || lines.iter().any(|line| alike.contains_key(line))
+        };
+        for (score, verb) in scores.iter_mut().zip(&self.changing).filter(|_| said.is_question) {
+            *score *= if verb.as_ref().is_none_or(is_asked) { 1.0 } else { CHANGES };
+        }
+        let mut found: Vec<usize> = (0..scores.len()).filter(|place| scores[*place] > 0.0).collect();
+        let order = |a: &usize, b: &usize| scores[*b].total_cmp(&scores[*a]).then(a.cmp(b));
+        if found.len() > most {
+            found.select_nth_unstable_by(most, order);
+            found.truncate(most);
+        }
+        found.sort_unstable_by(order);
+        found
+    }
+
+    /// The likeliest tools of this catalog, of which the index is; the best first.
+    pub(crate) fn tools<'c>(&self, catalog: &'c Catalog, question: &str, most: usize) -> Vec<&'c Tool> {
+        let offered: Vec<&Tool> = catalog.offered().collect();
+        self.find(question, most).into_iter().filter_map(|place| offered.get(place).copied()).collect()
+    }
+
+    /// The places of the tools that a conversation means, in the order in which they came up: the
+    /// likeliest by its first question, those that were called, and the likeliest by a later
+    /// question whose best is none of them yet. What is said later takes none away.
+    pub fn meant(&self, catalog: &Catalog, said: &[Said<'_>]) -> Vec<usize> {
+        let mut places = Vec::new();
+        for said in said {
+            let found = match said {
+                Said::Question(text) => self.find(&ends_of(text), LIKELIEST),
+                Said::Called { server, tool } => {
+                    let mut offered = catalog.offered();
+                    let place = offered.position(|own| own.name == *tool && own.server.as_deref() == *server);
+                    place.into_iter().collect()
+                }
+            };
+            if found.first().is_some_and(|best| !places.contains(best)) {
+                places.extend(found.into_iter().filter(|place| !places.contains(place)).collect::<Vec<_>>());
+            }
+        }
+        places
+    }
+
+    /// The words that are looked for, and the lines of those that are alike, with what each counts.
+    fn wanted<'s>(&'s self, said: &'s Asked) -> (HashMap<&'s str, f32>, HashMap<u32, f32>) {
+        // "Magic UI" is `magicuidesign` there.
+        let begun = |joined: &'s String| {
+            let (word, _) = self.words.range::<String, _>(joined..).next()?;
+            word.starts_with(joined).then_some(word.as_str())
+        };
+        let known = said.joined.iter().filter_map(begun);
+        let mut words: HashMap<&str, f32> =
+            said.words.iter().map(String::as_str).chain(known).map(|word| (word, 1.0)).collect();
+        for value in &said.values {
+            words.entry(value).or_insert(ALIKE);
+        }
+        let mut alike: HashMap<u32, f32> = HashMap::new();
+        for (word, weight) in &mut words {
+            let Some(lines) = self.lines.get(*word) else { continue };
+            for line in lines {
+                let known = alike.entry(*line).or_default();
+                *known = known.max(ALIKE * *weight);
+            }
+            // Which of the words that are alike was taken says little.
+            let least = lines.iter().filter_map(|line| self.alike.get(line)).map(|postings| postings.rarity);
+            if let Some(own) = self.words.get(*word) {
+                *weight = weight.min(least.fold(f32::INFINITY, f32::min) / own.rarity);
+            }
+        }
+        (words, alike)
+    }
+}
+
+impl Postings {
+    /// Counts a word the more, the fewer of all tools have it.
+    #[expect(clippy::cast_precision_loss, reason = "a count of tools")]
+    fn weigh(&mut self, all: usize) {
+        let holding = self.tools.len() as f32;
+        self.rarity = (1.0 + (all as f32 - holding + 0.5) / (holding + 0.5)).ln();
+        self.tools.iter_mut().for_each(|(_, counts)| *counts *= self.rarity);
+    }
+}
+
+/// The words of a tool, and what each counts.
+fn weighted(tool: &Tool) -> HashMap<String, f32> {
+    let mut found = HashMap::new();
+    let mut add = |text: &str, weight: f32| {
+        for word in terms(text) {
+            *found.entry(word).or_insert(0.0) += weight;
+        }
+    };
+    add(&tool.name, IN_NAME);
+    tool.title.iter().for_each(|title| add(title, IN_NAME / 2.0));
+    tool.server.iter().for_each(|server| add(server, IN_SERVER));
+    if let Some(description) = &tool.description {
+        let (first, further) = first_sentence(description.trim());
+        add(first, IN_DESCRIPTION);
+        add(further, FURTHER_ON);
+    }
+    for parameter in tool.parameters() {
+        add(parameter.name, IN_PARAMETER);
+        let description = parameter.schema.get("description").and_then(serde_json::Value::as_str);
+        description.into_iter().for_each(|description| add(description, IN_PARAMETER / 2.0));
+    }
+    found
+}
+
+/// A text without what stands between its ends.
+fn ends_of(text: &str) -> Cow<'_, str> {
+    let Some((end, _)) = text.char_indices().nth(2 * ENDS) else { return Cow::Borrowed(text) };
+    let (head, _) = text.char_indices().nth(ENDS).unwrap_or((end, ' '));
+    let (tail, _) = text.char_indices().rev().nth(ENDS).unwrap_or((head, ' '));
+    Cow::Owned(format!("{} {}", &text[..head], &text[tail.max(head)..]))
+}
+
+/// A description's first sentence, and what stands behind it.
+fn first_sentence(text: &str) -> (&str, &str) {
+    let mut before = ' ';
+    for (at, c) in text.char_indices() {
+        let ends = matches!(before, '。' | '！' | '？')
+            || (matches!(before, '.' | '!' | '?') && c.is_whitespace())
+            || (before == '\n' && c == '\n');
+        if ends {
+            return text.split_at(at);
+        }
+        before = c;
+    }
+    (text, "")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn found(tools: &[Tool], question: &str) -> Vec<String> {
+        let catalog = Catalog::from_tools(tools.to_vec());
+        let names: Vec<&str> = catalog.offered().map(|tool| tool.name.as_str()).collect();
+        Search::new(&catalog).find(question, 3).into_iter().map(|place| names[place].to_owned()).collect()
+    }
+
+    #[test]
+    fn the_likeliest_tools_come_first_and_the_others_not_at_all() {
+        let path = json!({"properties": {"path": {"type": "string", "description": "Path of the file"}}});
+        let tools = [
+            Tool::new("get_weather").with_description("Gets the current weather of a city."),
+            Tool::new("read_file").with_description("Reads a file from disk.").with_schema(path.clone()),
+            Tool::new("create_issue").with_description("Opens an issue in a repository.").with_server("github"),
+            Tool::new("weather_alerts").with_description("Lists warnings of storms by region."),
+            Tool::new("翻译").with_description("把文本翻译成另一种语言。"),
+        ];
+        for (question, names) in [
+            ("What is the weather in Oslo?", &["get_weather", "weather_alerts"][..]),
+            ("Are there storm warnings?", &["weather_alerts"]),
+            ("open an issue on GitHub", &["create_issue", "read_file"]),
+            ("Show me the path of my files", &["read_file", "create_issue"]),
+            ("请翻译这个文本", &["翻译"]),
+            ("Hello there!", &[]),
+            ("", &[]),
+        ] {
+            assert_eq!(found(&tools, question), names, "{question}");
+        }
+    }
+
+    #[test]
+    fn a_rare_word_counts_more_than_a_common_one_and_a_limit_holds() {
+        let many = (0..50).map(|n| Tool::new(format!("list_item_{n}")).with_description("Lists items of a board."));
+        let mut tools: Vec<Tool> = many.collect();
+        tools.push(Tool::new("archive_board").with_description("Archives a board."));
+        assert_eq!(found(&tools, "list what is archived, archive the board")[0], "archive_board");
+        assert_eq!(found(&tools, "list items"), ["list_item_0", "list_item_1", "list_item_2"]);
+    }
+}

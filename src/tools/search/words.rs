@@ -1,0 +1,394 @@
+//! What a text says as words that can be compared: split, folded, stemmed, and with the kind of
+//! what is no word. `/tmp/plan.docx` says that a file is meant, and a Word document.
+
+/// Words that say nothing of what is wanted.
+const STOP: &[&str] = &[
+    "a", "about", "above", "after", "again", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "been",
+    "before", "being", "below", "between", "both", "but", "by", "can", "could", "did", "do", "does", "doing", "done",
+    "down", "during", "each", "few", "for", "from", "further", "get", "give", "had", "has", "have", "having", "he",
+    "her", "here", "hers", "him", "his", "how", "i", "if", "in", "into", "is", "it", "its", "itself", "just", "let",
+    "like", "many", "me", "more", "most", "much", "my", "need", "now", "of", "off", "on", "once", "only", "or",
+    "other", "our", "out", "over", "own", "please", "put", "right", "same", "see", "she", "should", "so", "some",
+    "such", "tell", "than", "that", "the", "their", "them", "then", "there", "these", "they", "thing", "this", "those",
+    "through", "to", "too", "tool", "under", "until", "up", "us", "use", "used", "using", "very", "want", "was", "we",
+    "were", "what", "when", "where", "which", "while", "who", "whom", "whose", "why", "will", "with", "would", "yes",
+    "you", "your",
+];
+
+/// Words of one line stand for one another in what tools are called and what people say: the
+/// verbs of records and files, what programs are made of, and everyday things.
+const ALIKE: &[&str] = &[
+    "delete remove drop erase destroy discard purge trash uninstall revoke",
+    "create add new make insert generate build",
+    "update change edit modify alter set replace adjust correct patch",
+    "search find look lookup query locate seek occurrence",
+    "read fetch retrieve show view display load open download",
+    "list enumerate available",
+    "move rename relocate",
+    "write save store put",
+    "run execute launch start invoke trigger call",
+    "stop close quit end terminate kill shut cancel exit abort",
+    "pause suspend hold",
+    "send post notify message alert forward",
+    "share publish",
+    "folder directory dir path",
+    "file document",
+    "repo repository git",
+    "picture image photo screenshot snapshot",
+    "page website site web url html",
+    "scrape crawl extract",
+    "doc documentation manual guide",
+    "info information detail metadata property describe",
+    "price cost worth quote rate value expensive cheap",
+    "size big large length",
+    "user person people member account profile contact student",
+    "error failure fault exception bug issue crash",
+    "mail email inbox",
+    "crypto cryptocurrency coin token bitcoin ethereum",
+    "todo task",
+    "ticket issue",
+    "meeting event appointment calendar schedule",
+    "place location position address venue",
+    "near nearby around close",
+    "route direction way journey",
+    "chart graph plot diagram visualize",
+    "song track music",
+    "film movie video",
+    "text string txt",
+    "markdown md",
+    "upload attach",
+    "export download",
+    "drive gdrive",
+    "copy duplicate clone",
+    "company organization business firm corporation",
+    "statistic metric stat analytic",
+    "number count total",
+    "stock share ticker equity",
+    "draw paint sketch canvas",
+    "setting config configuration preference option",
+    "log history",
+    "hot trending popular top trend",
+    "access permission grant right share",
+    "type fill enter input",
+    "link hyperlink relation relationship connection connect",
+    "install setup",
+    "verify check validate test confirm",
+    "summary summarize overview",
+    "password credential secret",
+    "database db table",
+    "diff difference compare change",
+    "latest newest recent last",
+    "elevation altitude high",
+    "output print result",
+    "clear flush empty reset",
+    "cache memory",
+    "review comment opinion discuss",
+    "weather forecast temperature hot cold",
+    "status state condition",
+    "command terminal shell console",
+    "code script program snippet",
+    "calculate compute evaluate math",
+    "convert transform turn translate",
+    "question answer ask",
+    "category kind type class",
+    "tag label",
+    "note memo",
+    "earnings income revenue profit",
+    "statement report balance",
+    "animation animate transition effect",
+    "window tab",
+    "click press tap",
+    "column field schema attribute",
+    "row record entry item",
+    "wallet address",
+    "rank ranking leaderboard standing",
+    "score rating",
+    "explain reason",
+    "think thinking reasoning",
+    "sandbox container",
+    "version release history",
+    "package library dependency",
+    "branch commit",
+    "study trial",
+    "paper publication literature article",
+    "message chat conversation",
+    "group team",
+    "hotel accommodation lodging",
+    "flight plane airline",
+    "shop store",
+    "teach learn course",
+    "job position vacancy",
+    "far distance",
+    "long length duration time",
+    "heavy weight",
+    "fast speed performance",
+    "old age",
+    "busy load usage",
+];
+
+/// What the end of a file's name says of the file.
+const ENDINGS: &[(&[&str], &str)] = &[
+    (&["doc", "docx"], "word document"),
+    (&["xls", "xlsx"], "excel spreadsheet"),
+    (&["ppt", "pptx"], "powerpoint presentation"),
+    (&["pdf"], "pdf document"),
+    (&["png", "jpg", "jpeg", "gif", "webp"], "image"),
+    (&["svg"], "svg image"),
+    (&["mp3", "wav", "ogg", "flac"], "audio"),
+    (&["mp4", "mov", "mkv", "avi"], "video"),
+    (&["zip", "tar", "gz"], "archive"),
+    (&["md"], "markdown"),
+    (&["json", "jsonl"], "json"),
+    (&["csv"], "csv"),
+    (&["xml"], "xml"),
+    (&["html"], "html"),
+    (&["sql"], "sql"),
+    (&["xmind"], "xmind"),
+    (&["txt", "log", "py", "rs", "js", "ts", "go", "java", "c", "h", "cpp", "sh", "yaml", "yml", "toml", "ini"], ""),
+];
+
+/// Words that begin a question for something that is.
+const QUESTIONS: &[&str] = &[
+    "what", "which", "who", "whose", "where", "when", "why", "how", "is", "are", "am", "was", "were", "do", "does",
+    "did", "has", "have",
+];
+
+/// Verbs of tools that change something.
+const CHANGING: &[&str] = &[
+    "delete", "create", "update", "add", "remove", "insert", "move", "set", "post", "put", "edit", "modify", "commit",
+    "reset", "write", "send", "make", "upload", "rename", "archive", "approve", "reject", "cancel", "install", "build",
+    "deploy", "merge", "push", "drop", "pause", "resume",
+];
+
+/// Letters that two words have at least that are looked for as one.
+const LEAST_JOINED: usize = 6;
+
+/// The lines of [`ALIKE`] by their stemmed words.
+pub(super) fn lines() -> impl Iterator<Item = (String, u32)> {
+    (0_u32..).zip(ALIKE).flat_map(|(line, words)| words.split(' ').map(move |word| (stem(word), line)))
+}
+
+/// The verb of a tool that changes something, by its name without its server's.
+pub(super) fn changing(name: &str, server: &str) -> Option<String> {
+    let of_server = split(server).0;
+    let verb = split(name).0.into_iter().find(|word| !of_server.contains(word))?;
+    CHANGING.contains(&verb.as_str()).then(|| stem(&verb))
+}
+
+/// What a question says: its words, and how sure each is.
+pub(super) struct Asked {
+    pub(super) words: Vec<String>,
+    /// Pairs of neighbours as one word: "Hacker News" is written `hackernews`.
+    pub(super) joined: Vec<String>,
+    /// What its values are (addresses, files, keys), and what stands in quotation marks or between
+    /// slashes.
+    pub(super) values: Vec<String>,
+    /// It asks for something that is, and not for something to be done.
+    pub(super) is_question: bool,
+}
+
+/// The words of a question.
+pub(super) fn asked(question: &str) -> Asked {
+    let (mut rest, mut values) = (String::new(), Vec::new());
+    for (n, part) in question.split(['"', '“', '”']).enumerate() {
+        if n % 2 == 1 {
+            values.extend(terms(part));
+            continue;
+        }
+        for token in part.split_whitespace() {
+            let bare = token.trim_matches(|c: char| !(c.is_alphanumeric() || matches!(c, '/' | '~')));
+            match kind(bare) {
+                Some(kind) => values.extend(terms(&kind)),
+                None if bare.trim_matches('/').contains('/') => values.extend(terms(bare)),
+                None => rest = rest + token + " ",
+            }
+            if is_key(bare) {
+                values.extend(terms("issue ticket"));
+            }
+        }
+    }
+    let (words, pairs) = split(&rest);
+    let both = |pair: &[String]| Some(pair.concat()).filter(|both| both.is_ascii() && both.len() >= LEAST_JOINED);
+    let joined = words.windows(2).filter_map(both).map(|both| stem(&both)).collect();
+    let is_question = words.first().is_some_and(|word| QUESTIONS.contains(&word.as_str()));
+    Asked { words: folded(words, pairs), joined, values, is_question }
+}
+
+/// The words of a text that say something: of `snake_case` and `camelCase` each part, of the
+/// latter the whole too, of scripts without spaces each pair of characters.
+pub(super) fn terms(text: &str) -> Vec<String> {
+    let (words, pairs) = split(text);
+    folded(words, pairs)
+}
+
+fn folded(words: Vec<String>, pairs: Vec<String>) -> Vec<String> {
+    let says_something = |word: &String| !STOP.contains(&word.as_str());
+    words.into_iter().filter(says_something).map(|word| stem(&word)).chain(pairs).collect()
+}
+
+/// What a token is that is no word, in words.
+fn kind(token: &str) -> Option<String> {
+    let ending = |text: &str| {
+        let (stem, end) = text.rsplit_once('.')?;
+        let end = end.to_ascii_lowercase();
+        let known = ENDINGS.iter().find(|(ends, _)| ends.contains(&end.as_str()));
+        known.filter(|_| !stem.is_empty()).map(|(_, says)| *says)
+    };
+    if let Some(address) = token.strip_prefix("https://").or_else(|| token.strip_prefix("http://")) {
+        let says = address.split_once('/').and_then(|(_, path)| ending(path)).unwrap_or_default();
+        return Some(format!("url web page {says}"));
+    }
+    if token.split_once('@').is_some_and(|(name, host)| !name.is_empty() && host.contains('.')) {
+        return Some("email".to_owned());
+    }
+    let is_path = token.starts_with(['/', '~']) && token.len() > 1;
+    match ending(token) {
+        Some(says) if is_path => Some(format!("path file {says}")),
+        Some(says) => Some(format!("file {says}")),
+        None if is_path => Some("path directory".to_owned()),
+        None => {
+            let hex = token.strip_prefix("0x").filter(|hex| hex.len() >= 4);
+            hex.filter(|hex| hex.bytes().all(|b| b.is_ascii_hexdigit())).map(|_| "address".to_owned())
+        }
+    }
+}
+
+/// Whether a token is the key of an issue: `PROJ-12`.
+fn is_key(token: &str) -> bool {
+    token.split_once('-').is_some_and(|(project, number)| {
+        project.len() >= 2
+            && project.bytes().all(|b| b.is_ascii_uppercase())
+            && !number.is_empty()
+            && number.bytes().all(|b| b.is_ascii_digit())
+    })
+}
+
+/// The words of a text in small letters, and the pairs of characters of scripts without spaces.
+fn split(text: &str) -> (Vec<String>, Vec<String>) {
+    let (mut words, mut pairs) = (Vec::new(), Vec::new());
+    let (mut word, mut whole, mut parts) = (String::new(), String::new(), 0);
+    let mut before = ' ';
+    for c in text.chars().chain([' ']) {
+        let is_letter = c.is_alphanumeric() && !is_unspaced(c);
+        if !word.is_empty() && (!is_letter || (before.is_lowercase() && c.is_uppercase())) {
+            words.push(std::mem::take(&mut word).to_lowercase());
+            parts += 1;
+        }
+        if is_letter {
+            word.push(c);
+            whole.push(c);
+        } else {
+            if parts > 1 {
+                words.push(whole.to_lowercase());
+            }
+            (parts, whole) = (0, String::new());
+        }
+        if is_unspaced(c) && is_unspaced(before) {
+            pairs.push(format!("{before}{c}"));
+        }
+        before = c;
+    }
+    (words, pairs)
+}
+
+/// Whether a character is of a script that puts no spaces between words.
+fn is_unspaced(c: char) -> bool {
+    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
+}
+
+/// Ends of English words, and how many letters must stand before each.
+const ENDS: &[(&str, usize)] =
+    &[("ation", 4), ("ing", 3), ("ed", 3), ("ion", 4), ("er", 4), ("or", 4), ("ment", 4), ("al", 4)];
+
+/// An English word without its ending, so that `changes`, `changed` and `changing` are one. Coarse:
+/// two words with one stem are seldom both meant.
+fn stem(word: &str) -> String {
+    if word.len() < 4 || !word.bytes().all(|b| b.is_ascii_lowercase()) {
+        return word.to_owned();
+    }
+    let mut stem = match word {
+        _ if word.len() > 4 && word.ends_with("ies") => format!("{}y", &word[..word.len() - 3]),
+        _ if word.ends_with("ss") || word.ends_with("us") || word.ends_with("is") => word.to_owned(),
+        _ if ["ches", "shes", "xes", "sses", "zes"].iter().any(|end| word.ends_with(end)) => {
+            word[..word.len() - 2].to_owned()
+        }
+        _ => word.strip_suffix('s').unwrap_or(word).to_owned(),
+    };
+    let end = ENDS.iter().find(|(end, least)| stem.len() >= end.len() + least && stem.ends_with(end));
+    let has_vowel = |text: &str| text.contains(['a', 'e', 'i', 'o', 'u', 'y']);
+    if let Some((end, _)) = end.filter(|(end, _)| has_vowel(&stem[..stem.len() - end.len()])) {
+        stem.truncate(stem.len() - end.len());
+        let bytes = stem.as_bytes();
+        // "running", but "calling" and "passing".
+        if let [.., one, other] = bytes
+            && one == other
+            && bytes.len() > 3
+            && !b"lsz".contains(one)
+        {
+            stem.pop();
+        }
+    }
+    if stem.len() > 3 && stem.ends_with('e') {
+        stem.pop();
+    }
+    if stem.len() > 3 && stem.ends_with('y') {
+        stem.pop();
+        stem.push('i');
+    }
+    stem
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_folded_and_those_that_say_nothing_left_out() {
+        for (text, words) in [
+            ("Which of the cities?", &["citi"][..]),
+            ("getWeatherForecast", &["weath", "forecast", "getweatherforecast"]),
+            ("list_open-issues.v2", &["list", "open", "issu", "v2"]),
+            ("Searches boxes, statuses, buses", &["search", "box", "status", "bus"]),
+            ("changes changed changing", &["chang", "chang", "chang"]),
+            ("running, calling", &["run", "call"]),
+            ("查询天气 now", &["查询", "询天", "天气"]),
+            ("Größe ändern", &["größe", "ändern"]),
+            ("", &[]),
+        ] {
+            assert_eq!(terms(text), words, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_value_counts_as_what_it_is() {
+        for (question, words, values) in [
+            ("Open /tmp/a/plan.docx", &["open"][..], &["path", "fil", "word", "docu"][..]),
+            ("list ~/code", &["list"], &["path", "directori"]),
+            ("fetch https://example.com/a.json, quickly", &["fetch", "quickli"], &["url", "web", "pag", "json"]),
+            ("https://example.com", &[], &["url", "web", "pag"]),
+            ("mail jo@example.com", &["mail"], &["email"]),
+            ("who owns 0xA0b86991?", &["own"], &["address"]),
+            ("close PROJ-12", &["clos", "proj", "12"], &["issu", "ticket"]),
+            ("e.g. this", &["e", "g"], &[]),
+            ("add \"Buy milk\" today", &["add", "todai"], &["buy", "milk"]),
+        ] {
+            let said = asked(question);
+            assert_eq!(
+                (said.words.as_slice(), said.values.as_slice()),
+                (&words.map_owned()[..], &values.map_owned()[..]),
+                "{question}"
+            );
+        }
+        assert_eq!(asked("Hacker News").joined, ["hackernew"]);
+    }
+
+    trait MapOwned {
+        fn map_owned(&self) -> Vec<String>;
+    }
+
+    impl MapOwned for [&str] {
+        fn map_owned(&self) -> Vec<String> {
+            self.iter().map(|word| (*word).to_owned()).collect()
+        }
+    }
+}
