@@ -46,7 +46,11 @@ impl Nested {
             _ => (0..bytes.below(4)).for_each(|_| text.push_str(piece(bytes))),
         }
         text.push_str(&format!("\n{inner_text}\n"));
-        (0..bytes.below(3)).for_each(|_| text.push_str(piece(bytes)));
+        for _ in 0..bytes.below(3) {
+            let piece = piece(bytes);
+            // Brackets that are open there are closed by those that would tell of the damage.
+            text.push_str(if !closes && piece.contains(['{', '[', '(']) { "z" } else { piece });
+        }
         Some(Nested(text + "y" + behind))
     }
 

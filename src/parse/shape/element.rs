@@ -577,7 +577,7 @@ impl Opens for Blocks {
         for (item, (_, block)) in tables.blocks.iter().enumerate() {
             let tag = begins_tag(text, block.tag, false, more);
             let gate = |inner: &str| Element::gate(block, inner, more);
-            match if let Ok(_) = tag { gated(tag, text, more, gate) } else { tag } {
+            match if tag.is_ok() { gated(tag, text, more, gate) } else { tag } {
                 Ok(length) => return Ok(Opening { item, form: 0, length }),
                 Err(Undecided) => undecided = true,
                 Err(No) => {}

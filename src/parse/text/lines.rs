@@ -40,10 +40,10 @@ impl Scanner {
                 return Ok(next);
             }
         }
-        if self.at == 0 {
-            if let Some(next) = self.recipient_first(&text[indent..], indent, more, window, sink).decided()? {
-                return Ok(next);
-            }
+        if self.at == 0
+            && let Some(next) = self.recipient_first(&text[indent..], indent, more, window, sink).decided()?
+        {
+            return Ok(next);
         }
         match text.as_bytes().get(indent) {
             None if more => return Err(Undecided),

@@ -73,10 +73,10 @@ impl Scanner {
         };
         // The fence that the whole block stands in goes first: what closes it is none of the
         // block's.
-        if let (b'`' | b'~' | b'\'', Some(fence), None) = (byte, self.fence, run.fence) {
-            if let Some(_) = fence_end(rest, fence, self.reads_think_tags(), more).decided()? {
-                return Err(No);
-            }
+        if let (b'`' | b'~' | b'\'', Some(fence), None) = (byte, self.fence, run.fence)
+            && fence_end(rest, fence, self.reads_think_tags(), more).decided()?.is_some()
+        {
+            return Err(No);
         }
         match run.following(rest, more) {
             Err(Undecided) => Err(Undecided),

@@ -70,9 +70,10 @@ impl Scanner {
     }
 }
 
-/// Whether `text`, behind the words, is a text in the same line and no JSON.
+/// Whether `text`, behind the words, is a text in the same line, no JSON and no marker
+/// (`react/marker_for_a_text`).
 fn begins_text(text: &str) -> bool {
-    text.starts_with(|c: char| !c.is_whitespace() && !matches!(c, '{' | '[' | '`' | '~'))
+    text.starts_with(|c: char| !c.is_whitespace() && !matches!(c, '{' | '[' | '<' | '`' | '~'))
 }
 
 /// The parameter that a bare text is, of a tool that takes one text: its only one, or the only one

@@ -285,7 +285,7 @@ impl Scanner {
             Ok(length) => match marks.closed_in(&text[length..], more, begins_call) {
                 // The line goes on with so much text that the call stands in the midst of it.
                 Err(No) if window.from(at).len() >= CLOSES_WITHIN => {
-                    marks.go_on_in(&text[length..], begins_call).map_or(Err(No), Ok)
+                    marks.go_on_in(&text[length..], begins_call).ok_or(No)
                 }
                 found => found,
             },
