@@ -1,6 +1,8 @@
 //! The parser from outside: its laws and limits, what other engines read, and the way
 //! back from what this crate writes. `tests/fixtures.rs` holds its answers.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
 #[path = "../common/mod.rs"]
 mod common;
 #[path = "../common/same.rs"]
