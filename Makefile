@@ -43,6 +43,7 @@ python: $(BINDING)/venv-build/.set-up
 	$(PYTHON) -m venv $(BINDING)/venv-test
 	$(BINDING)/venv-test/bin/python -m pip install --disable-pip-version-check --quiet --no-index $(BINDING)/wheels/*.whl
 	cd $(BINDING)/tests && ../venv-test/bin/python -m unittest
+	cd $(BINDING) && venv-build/bin/mypy python && venv-build/bin/pyright python/toolgraft
 	cd $(BINDING) && venv-build/bin/mypy --python-executable venv-test/bin/python tests bench.py
 	cd $(BINDING) && venv-build/bin/pyright --pythonpath venv-test/bin/python tests bench.py
 	cd $(BINDING) && venv-test/bin/python bench.py

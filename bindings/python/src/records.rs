@@ -48,6 +48,7 @@ macro_rules! record {
             )?
 
             /// The JSON form: a dict of what JSON has.
+            #[allow(clippy::wrong_self_convention, reason = "one name and form for all, `Span` among them, which is `Copy`")]
             pub(crate) fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
                 let dict = PyDict::new(py);
                 $(dict.set_item("type", $type)?;)?

@@ -48,7 +48,7 @@ def parser(config: dict[str, Any]) -> tuple[toolgraft.Parser, str, str]:
 
 def found(message: toolgraft.Message) -> dict[str, Any]:
     """What a message says, in the file's form."""
-    rejected = []
+    rejected: list[dict[str, Any]] = []
     for one in message.rejected:
         told: dict[str, Any] = {"kind": one.kind, "raw": one.raw, "message": one.message}
         if one.count:
