@@ -48,6 +48,10 @@ python: $(BINDING)/venv-build/.set-up
 	cd $(BINDING) && venv-build/bin/pyright --pythonpath venv-test/bin/python tests bench.py
 	cd $(BINDING) && venv-test/bin/python bench.py
 
+# The wheel that also holds the program, as it is handed out: `uvx toolgraft demo`.
+wheel: dist $(BINDING)/venv-build/.set-up
+	PYTHON="$(PYTHON)" $(BINDING)/build-wheel target/archives/image/toolgraft
+
 $(BINDING)/venv-build/.set-up: $(BINDING)/requirements.txt
 	$(PYTHON) -m venv $(BINDING)/venv-build
 	$(BINDING)/venv-build/bin/python -m pip install --disable-pip-version-check --quiet -r $<
