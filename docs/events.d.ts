@@ -387,34 +387,31 @@ export type Dialect =
   | "tool_request"
   /** `<|python_tag|>` with JSON, as Llama writes it. */
   | "python_tag"
-  /** `<function=NAME>`, then JSON or `<parameter=KEY>` tags; only read. */
+  /** `<function=NAME>`, then JSON or `<parameter=KEY>` tags. */
   | "function_tag"
-  /** `<invoke name="NAME">` with `<parameter name="KEY">` tags; only read. */
+  /** `<invoke name="NAME">` with `<parameter name="KEY">` tags. */
   | "invoke"
-  /** DeepSeek's special tokens around a name and JSON; only read. */
+  /** DeepSeek's special tokens around a name and JSON. */
   | "deepseek"
-  /** Kimi K2's special tokens around a name and JSON; only read. */
+  /** Kimi K2's special tokens around a name and JSON. */
   | "kimi"
-  /** `<tool_call>NAME` with `<arg_key>` and `<arg_value>` tags, as GLM-4.5 writes it; only read. */
+  /** `<tool_call>NAME` with `<arg_key>` and `<arg_value>` tags, as GLM-4.5 writes it. */
   | "glm"
-  /** Harmony's channels, as gpt-oss writes them; only read. */
+  /** Harmony's channels, as gpt-oss writes them. */
   | "harmony"
   /** `<|START_ACTION|>` with JSON, as Cohere's Command writes it. */
   | "command"
-  /** Solar Open's special tokens around a name and JSON; only read. */
+  /** Solar Open's special tokens around a name and JSON. */
   | "solar"
-  /** Kimi K3's elements of special tokens; only read. */
+  /** Kimi K3's elements of special tokens. */
   | "kimi_k3"
-  /**
-   * `<|tool_call>call:NAME{…}` with bare keys and texts between tokens, as Gemma 4 writes it;
-   * only read.
-   */
+  /** `<|tool_call>call:NAME{…}` with bare keys and texts between tokens, as Gemma 4 writes it. */
   | "gemma"
-  /** `f(a=1), g(b='x')` and, at a line's start, `f(a=1)`, for known tools; only read. */
+  /** `f(a=1), g(b='x')` and, at a line's start, `f(a=1)`, for known tools. */
   | "python"
-  /** JSON as the whole message or alone in a fence, for known tools; only read. */
+  /** JSON as the whole message or alone in a fence, for known tools. */
   | "json"
-  /** `Action:` and `Action Input:` with JSON, for known tools; only read. */
+  /** `Action:` and `Action Input:` with JSON, for known tools. */
   | "react";
 
 /** A call of a display-only tool, with arguments that its schema accepts. */

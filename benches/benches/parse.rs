@@ -49,7 +49,11 @@ fn search(criterion: &mut Criterion) {
     let search = Search::new(&catalog);
     let mut next = questions.iter().cycle();
     criterion.bench_function("search/2774", |b| {
-        b.iter_batched(|| next.next(), |asked| asked.map(|asked| search.find(black_box(asked), 8)), BatchSize::SmallInput);
+        b.iter_batched(
+            || next.next(),
+            |asked| asked.map(|asked| search.find(black_box(asked), 8)),
+            BatchSize::SmallInput,
+        );
     });
 }
 

@@ -24,9 +24,11 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use super::profiles::profile_of;
-use super::settings::{self, Slots};
-use super::{Failure, input, output};
+use crate::base::Failure;
+use crate::base::input;
+use crate::base::output;
+use crate::settings::profiles::profile_of;
+use crate::settings::{self, Slots};
 use chunk::Chunk;
 use record::{Extractor, Problems};
 use toolgraft::dialect::{DialectSet, Profile};
@@ -50,7 +52,7 @@ A line that is no such record becomes {\"id\": null, \"error\": \"line N: …\"}
 Example:
   printf '%s\\n' '{\"text\": \"TYPE: MCP\\n{\\\"tool_name\\\": \\\"now\\\", \\\"parameters\\\": {}}\"}' | toolgraft extract
 ")]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// File with one record a line; `-` is standard input
     #[arg(value_name = "FILE", default_value = "-")]
     file: PathBuf,
@@ -87,7 +89,7 @@ pub(super) struct Args {
 }
 
 /// Runs `toolgraft extract`.
-pub(super) fn run(args: Args) -> Result<(), Failure> {
+pub(crate) fn run(args: Args) -> Result<(), Failure> {
     let (input, name) = open(&args.file)?;
     let jobs = args.jobs.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
     let problems = Problems::default();

@@ -1,64 +1,28 @@
 //! The program `toolgraft`: the only part that prints, reads the environment or exits.
 
-mod ask;
-mod browser;
-mod call;
+mod base;
 mod chat;
 mod demo;
-mod demo_server;
-mod elicit;
+mod dialog;
 mod extract;
-mod failure;
-mod get;
-mod help;
-mod input;
-mod inspect;
-mod keys;
-mod live;
-mod logins;
 mod mcp;
-mod media;
-mod output;
-mod page_file;
-mod page_text;
+mod pages;
 mod phrases;
 mod probe;
-mod profiles;
 mod prompt;
-mod prompt_args;
-mod read;
-mod reader;
 mod replay;
-mod request_log;
-mod runner;
-mod saved;
-mod saved_profiles;
 mod screen;
 mod serve;
-pub(crate) mod servers;
+mod servers;
 mod sessions;
 mod settings;
 mod shell;
-mod signals;
-mod starting;
-mod state;
 mod terminal;
-mod tokens;
-mod tool_file;
 mod tools;
-mod trust;
-mod tty;
-#[cfg(unix)]
-mod typed;
-mod version;
-mod watch;
-mod words;
 
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
-
-pub(crate) use failure::Failure;
 
 const START: &str = "\
 Start with `toolgraft demo`: it needs no network, key or configuration. Then talk
@@ -68,7 +32,7 @@ to a model of your own with `toolgraft chat`, look at your MCP servers with
 
 /// Tool calling for language models that have none.
 #[derive(Debug, Parser)]
-#[command(name = "toolgraft", version, long_version = version::LONG, about, propagate_version = true, arg_required_else_help = true, after_help = START)]
+#[command(name = "toolgraft", version, long_version = base::version::LONG, about, propagate_version = true, arg_required_else_help = true, after_help = START)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -95,11 +59,11 @@ enum Command {
     /// Add, list, remove, import, check MCP servers; log in; trust a project's file
     Mcp(mcp::Args),
     /// Call one tool of an MCP server
-    Call(call::Args),
+    Call(tools::call::Args),
     /// Read one resource of an MCP server
-    Read(read::Args),
+    Read(tools::read::Args),
     /// Fill in a prompt of an MCP server, and print it
-    Get(get::Args),
+    Get(tools::get::Args),
     /// List, search and remove the conversations that were kept
     Sessions(sessions::Args),
     /// Show and set the defaults of `toolgraft chat`
@@ -110,11 +74,11 @@ enum Command {
     Man(shell::ManArgs),
     /// Serve MCP over stdio: made-up weather, for the demo and for tests
     #[command(hide = true)]
-    DemoServer(demo_server::Args),
+    DemoServer(demo::server::Args),
 }
 
 fn main() -> ExitCode {
-    let cli: Cli = match help::parse() {
+    let cli: Cli = match base::help::parse() {
         Ok(cli) => cli,
         Err(code) => return code,
     };
@@ -128,14 +92,14 @@ fn main() -> ExitCode {
         Command::Prompt(args) => prompt::run(args),
         Command::Tools(args) => tools::run(args),
         Command::Mcp(args) => mcp::run(args),
-        Command::Call(args) => call::run(args),
-        Command::Read(args) => read::run(args),
-        Command::Get(args) => get::run(args),
+        Command::Call(args) => tools::call::run(args),
+        Command::Read(args) => tools::read::run(args),
+        Command::Get(args) => tools::get::run(args),
         Command::Sessions(args) => sessions::run(&args),
         Command::Config(args) => settings::run(&args),
         Command::Completions(args) => shell::completions(&args, Cli::command()),
         Command::Man(args) => shell::man(&args, Cli::command()),
-        Command::DemoServer(args) => demo_server::run(args),
+        Command::DemoServer(args) => demo::server::run(args),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -6,12 +6,18 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::phrases::Phrases;
-use super::profiles::taught_dialect;
-use super::prompt_args::{self, PromptArgs};
-use super::servers::ServerArgs;
-use super::settings::{self, Settings, Slots};
-use super::{Failure, input, output, saved_profiles, terminal, tokens, tool_file};
+use crate::base::Failure;
+use crate::base::input;
+use crate::base::output;
+use crate::base::tokens;
+use crate::phrases::Phrases;
+use crate::servers::ServerArgs;
+use crate::servers::tool_file;
+use crate::settings::profiles::taught_dialect;
+use crate::settings::prompt_args::{self, PromptArgs};
+use crate::settings::saved_profiles;
+use crate::settings::{self, Settings, Slots};
+use crate::terminal;
 use toolgraft::dialect::{Lang, Profile, SystemPlacement};
 use toolgraft::prompt::{Options, Prompt, PromptError, System};
 use toolgraft::route::Toolbox;
@@ -33,7 +39,7 @@ configuration.";
 /// Options of `toolgraft prompt`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// Take the tools from a JSON file, or from - for standard input, instead of from servers
     ///
     /// A `tools/list` answer, a list of tools, a server with `tools`, or the
@@ -91,7 +97,7 @@ impl Args {
 }
 
 /// Runs `toolgraft prompt`.
-pub(super) fn run(mut args: Args) -> Result<(), Failure> {
+pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     if args.servers.server_timeout.is_some() && !args.tools.is_empty() && !args.servers.is_given() {
         let remedy = "with --tools no server is started: leave it out, or name servers with --mcp-config FILE";
         return Err(Failure::usage(format!("--server-timeout has no effect: {remedy}")));

@@ -28,21 +28,24 @@ use std::io;
 use std::sync::Arc;
 
 use self::settings::Settings;
-use super::phrases::Phrases;
-use super::screen::Frame;
-use super::{Failure, output, terminal, tool_file};
+use crate::base::Failure;
+use crate::base::output;
+use crate::phrases::Phrases;
+use crate::screen::Frame;
+use crate::servers::tool_file;
 use crate::settings::{Slots, defaults};
+use crate::terminal;
 use serde_json::Value;
 use toolgraft::Catalog;
 use toolgraft::dialect::Lang;
 use toolgraft::transcript::Recording;
 use toolgraft::transcript::import::Format;
 
-pub(super) use args::Args;
-pub(super) use play::Speed;
+pub(crate) use args::Args;
+pub(crate) use play::Speed;
 
 /// Runs `toolgraft replay`.
-pub(super) fn run(mut args: Args) -> Result<(), Failure> {
+pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     let Args { lang, usual, .. } = &mut args;
     defaults()?.fill(Slots { lang: Some(lang), profile: Some(usual), ..Slots::default() });
     if args.open {
@@ -67,14 +70,14 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
 
 /// The page of one recording in this language, else in that of the locale or the prompt, with
 /// this above it.
-pub(super) fn page(name: &str, recording: &Recording, lang: Option<Lang>, about: Value) -> io::Result<String> {
+pub(crate) fn page(name: &str, recording: &Recording, lang: Option<Lang>, about: Value) -> io::Result<String> {
     let args = Args::default();
     let view = html::Pages::new(html::Target::Stdout, lang, false);
     run::Replay::new(&args, None, None, view).one(name, recording)?.page(about)
 }
 
 /// What the model wrote behind its call in a round of a recording, where a turn stops reading it.
-pub(super) fn behind_call(recording: &Recording, round: usize, tools: &Arc<Catalog>) -> Option<String> {
+pub(crate) fn behind_call(recording: &Recording, round: usize, tools: &Arc<Catalog>) -> Option<String> {
     let round = recording.rounds.get(round)?;
     let overrides = settings::Overrides::default();
     let settings = Settings::new((&overrides, None), &recording.session, Format::Recording, Some(tools.clone()));

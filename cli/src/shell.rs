@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use clap::Command;
 use clap_complete::Shell;
 
-use super::{Failure, output};
+use crate::base::Failure;
+use crate::base::output;
 
 const COMPLETIONS: &str = "\
 Examples:
@@ -27,7 +28,7 @@ Exit codes: 0 done, 1 a page cannot be written, 2 wrong usage.";
 /// Options of `toolgraft completions`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = COMPLETIONS)]
-pub(super) struct CompletionArgs {
+pub(crate) struct CompletionArgs {
     /// Shell to write them for
     shell: Shell,
 }
@@ -35,20 +36,20 @@ pub(super) struct CompletionArgs {
 /// Options of `toolgraft man`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = MAN)]
-pub(super) struct ManArgs {
+pub(crate) struct ManArgs {
     /// Folder to write a page for each command to; without it, the first page is printed
     folder: Option<PathBuf>,
 }
 
 /// Runs `toolgraft completions`.
-pub(super) fn completions(args: &CompletionArgs, mut command: Command) -> Result<(), Failure> {
+pub(crate) fn completions(args: &CompletionArgs, mut command: Command) -> Result<(), Failure> {
     let mut text = Vec::new();
     clap_complete::generate(args.shell, &mut command, "toolgraft", &mut text);
     output::emit(&String::from_utf8_lossy(&text))
 }
 
 /// Runs `toolgraft man`.
-pub(super) fn man(args: &ManArgs, command: Command) -> Result<(), Failure> {
+pub(crate) fn man(args: &ManArgs, command: Command) -> Result<(), Failure> {
     // The lines on the build are no part of a page.
     let command = command.long_version(None::<&'static str>);
     let Some(folder) = &args.folder else {

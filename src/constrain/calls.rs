@@ -51,7 +51,9 @@ impl Calls {
             .filter_map(|tool| {
                 let arguments = Structures::of_arguments(tool.input_schema.as_ref());
                 let written = write_tool_call(dialect, catalog, tool, &Map::new());
-                frame(written.strip_prefix(lead)?, "{}", Inside::Json(arguments))
+                // A schema holds the object alone, without the fence that is taught around it.
+                let fenced = written.strip_prefix("```json\n").and_then(|text| text.strip_suffix("\n```"));
+                frame(fenced.unwrap_or(&written).strip_prefix(lead)?, "{}", Inside::Json(arguments))
             })
             .collect();
         let readable =

@@ -1,4 +1,5 @@
-//! The dialects of other prompts and chat templates: read, never taught.
+//! The dialects of other prompts and chat templates: read, and taught by an example to models that
+//! were trained on them.
 
 use super::spec::{ARGUMENTS_FIRST, PARAMETERS_FIRST};
 use super::{

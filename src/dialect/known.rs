@@ -29,33 +29,32 @@ pub enum Dialect {
     ToolRequest,
     /// `<|python_tag|>` with JSON, as Llama writes it.
     PythonTag,
-    /// `<function=NAME>`, then JSON or `<parameter=KEY>` tags; only read.
+    /// `<function=NAME>`, then JSON or `<parameter=KEY>` tags.
     FunctionTag,
-    /// `<invoke name="NAME">` with `<parameter name="KEY">` tags; only read.
+    /// `<invoke name="NAME">` with `<parameter name="KEY">` tags.
     Invoke,
-    /// DeepSeek's special tokens around a name and JSON; only read.
+    /// DeepSeek's special tokens around a name and JSON.
     #[serde(rename = "deepseek")]
     DeepSeek,
-    /// Kimi K2's special tokens around a name and JSON; only read.
+    /// Kimi K2's special tokens around a name and JSON.
     Kimi,
-    /// `<tool_call>NAME` with `<arg_key>` and `<arg_value>` tags, as GLM-4.5 writes it; only read.
+    /// `<tool_call>NAME` with `<arg_key>` and `<arg_value>` tags, as GLM-4.5 writes it.
     Glm,
-    /// Harmony's channels, as gpt-oss writes them; only read.
+    /// Harmony's channels, as gpt-oss writes them.
     Harmony,
     /// `<|START_ACTION|>` with JSON, as Cohere's Command writes it.
     Command,
-    /// Solar Open's special tokens around a name and JSON; only read.
+    /// Solar Open's special tokens around a name and JSON.
     Solar,
-    /// Kimi K3's elements of special tokens; only read.
+    /// Kimi K3's elements of special tokens.
     KimiK3,
-    /// `<|tool_call>call:NAME{…}` with bare keys and texts between tokens, as Gemma 4 writes it;
-    /// only read.
+    /// `<|tool_call>call:NAME{…}` with bare keys and texts between tokens, as Gemma 4 writes it.
     Gemma,
-    /// `[f(a=1), g(b='x')]` and, at a line's start, `f(a=1)`, for known tools; only read.
+    /// `[f(a=1), g(b='x')]` and, at a line's start, `f(a=1)`, for known tools.
     Python,
-    /// JSON as the whole message or alone in a fence, for known tools; only read.
+    /// JSON as the whole message or alone in a fence, for known tools.
     Json,
-    /// `Action:` and `Action Input:` with JSON, for known tools; only read.
+    /// `Action:` and `Action Input:` with JSON, for known tools.
     React,
 }
 
@@ -86,7 +85,8 @@ impl Dialect {
         Dialect::React,
     ];
 
-    /// The dialects that the prompt can teach; the others are only read.
+    /// The dialects that the prompt teaches in words of their own; of any other it shows an example,
+    /// which is enough for a model that was trained on it.
     pub fn taught() -> impl Iterator<Item = Dialect> {
         Dialect::ALL.iter().copied().filter(|dialect| dialect.spec().template.is_some())
     }

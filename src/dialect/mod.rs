@@ -6,6 +6,7 @@
 
 mod builtin;
 mod by_name;
+mod by_template;
 mod contexts;
 mod foreign;
 mod introductions;

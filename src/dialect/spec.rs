@@ -10,7 +10,7 @@ pub struct Spec {
     /// What the text looks like.
     pub shape: Shape,
     /// Stem of the template under `prompts/<lang>/` that teaches the dialect;
-    /// `None` for a dialect that is only read.
+    /// `None` for one that is taught by an example alone (`shown`).
     pub template: Option<&'static str>,
     /// Another way to write its calls, which is only read: objects behind a marker.
     pub objects: Option<MarkedJson>,

@@ -35,7 +35,10 @@ pub fn write_call(dialect: Dialect, server: Option<&str>, tool: &str, arguments:
         Shape::Named(named) => write_named(&named.calls[0], server, tool, arguments),
         Shape::React(react) => write_head(react.head, &full_name(server, tool)) + &json(arguments),
         Shape::Python => write_python(server, tool, arguments),
-        Shape::Json(keys) => write_object([keys.server[0], keys.tool[0], keys.arguments[0]], server, tool, arguments),
+        Shape::Json(keys) => {
+            let keys = [keys.server[0], keys.tool[0], keys.arguments[0]];
+            format!("```json\n{}\n```", write_object(keys, server, tool, arguments))
+        }
         Shape::Element(_) | Shape::ToolTag => write_tag(server, tool, arguments),
     }
 }

@@ -131,6 +131,12 @@ pub(crate) fn first_of<T>(answers: impl IntoIterator<Item = Match<T>>) -> Match<
     Err(miss)
 }
 
+/// The first of any number of answers that is not no.
+#[inline]
+pub(crate) fn first_said<T>(answers: impl IntoIterator<Item = Match<T>>) -> Match<T> {
+    answers.into_iter().find(|answer| !matches!(answer, Err(No))).unwrap_or(Err(No))
+}
+
 /// Whether `text` begins with `word`.
 #[inline]
 pub(crate) fn begins(text: &str, word: &str, more: bool) -> Match<()> {

@@ -24,10 +24,10 @@
 //!   shape/  how the text of one dialect family looks ──▶ call/  what shapes share: steps, JSON
 //!     │  a call, an end, or text
 //!     ▼
-//!   out/  what waits for a decision, the verdict, events in order ──▶ sink(Event)
+//!   emit/ what waits for a decision, the verdict, events in order ──▶ sink(Event)
 //! ```
 //!
-//! Imports go one way: `marks` < `tables` < `out` < `call` < `shape` < `text`. What a
+//! Imports go one way: `marks` < `tables` < `emit` < `call` < `shape` < `text`. What a
 //! text looks like is data in [`dialect`](crate::dialect); a further dialect of a known
 //! shape changes nothing here (see `CONTRIBUTING.md`), a further shape is a file in
 //! `shape/` and a line in its list. The laws that all of this keeps, and every state,
@@ -58,9 +58,9 @@
 
 mod call;
 mod config;
+mod emit;
 mod marks;
 mod near;
-mod out;
 pub(crate) mod parser;
 mod shape;
 mod tables;
@@ -68,8 +68,8 @@ mod text;
 mod values;
 
 pub use config::{Config, HOLD_SLACK, Limits, MAX_CALL_BYTES, MAX_CALLS, MAX_DEPTH, MIN_HOLD, OPENINGS_PER_CALL};
+pub use emit::not_a_call::{NotACall, Reason};
 pub(crate) use marks::names::Names;
-pub use out::not_a_call::{NotACall, Reason};
 pub(crate) use parser::Parser;
 pub(crate) use tables::openers::{Marks, without_marks};
 pub use tables::openers::{Opener, OpenerKind};

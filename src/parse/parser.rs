@@ -4,9 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::config::Config;
+use super::emit::not_a_call::NotACall;
 use super::marks::triggers::{Plain, has_no_trigger};
 use super::near::near_call;
-use super::out::not_a_call::NotACall;
 use super::tables::Tables;
 use super::tables::openers::Opener;
 use super::text::Scanner;

@@ -266,7 +266,7 @@ struct FenceEnd(Option<Fence>);
 impl Closer for FenceEnd {
     fn closes(&self, text: &str, line_start: bool, _: bool) -> Match<()> {
         match self.0 {
-            Some(fence) if line_start && matches!(fence_close(text, fence, false), Ok(_)) => Ok(()),
+            Some(fence) if line_start && fence_close(text, fence, false).is_ok() => Ok(()),
             _ => Err(No),
         }
     }
@@ -276,7 +276,7 @@ impl Closer for FenceEnd {
 fn until_close(body: &str, fence: Fence) -> usize {
     let mut at = 0;
     for line in body.split_inclusive('\n') {
-        if let Ok(_) = fence_close(line.trim_start_matches([' ', '\t']), fence, false) {
+        if fence_close(line.trim_start_matches([' ', '\t']), fence, false).is_ok() {
             break;
         }
         at += line.len();

@@ -1,18 +1,11 @@
 //! Why a prompt cannot be written.
 
 use super::template::TemplateError;
-use crate::dialect::Dialect;
 
 /// Why a prompt cannot be written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PromptError {
-    /// The dialect is only read.
-    #[error("dialect {dialect} has no template: it is read, not taught")]
-    NoTemplate {
-        /// The dialect.
-        dialect: Dialect,
-    },
     /// The tool choice names no tool of the catalog.
     #[error("the tool choice names {name:?}, which is no tool{}", nearest_list(nearest))]
     UnknownTool {

@@ -282,7 +282,7 @@ pub(super) fn describe(catalog: &Catalog, options: &Options, name: &str) -> Desc
     let (tools, nearest) = match found {
         Ok(tools) => (tools, Vec::new()),
         // What is near no name may be words for what is wanted.
-        Err(error) if error.nearest.is_empty() => (catalog.search().tools(catalog, name, LIKELIEST), Vec::new()),
+        Err(error) if error.nearest.is_empty() => (catalog.likeliest(name, LIKELIEST), Vec::new()),
         Err(error) => (Vec::new(), error.nearest),
     };
     let all = catalog.offered().map(|tool| word(&display_name(catalog, options.dialect, tool)));
@@ -300,7 +300,7 @@ pub(super) fn describe(catalog: &Catalog, options: &Options, name: &str) -> Desc
 pub(super) fn find(catalog: &Catalog, options: &Options, query: &str) -> DescribeVariables {
     let neutraliser = Neutraliser::new(catalog);
     let lister = Lister::new(catalog, options, &neutraliser);
-    let found = catalog.search().tools(catalog, query, FOUND);
+    let found = catalog.likeliest(query, FOUND);
     DescribeVariables {
         tools: found.iter().map(|tool| lister.tool(tool, options.listing.full())).collect(),
         name: neutraliser.describe(query, NOTE_CHARS),

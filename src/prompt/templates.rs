@@ -22,8 +22,8 @@ macro_rules! templates {
 }
 
 templates! {
-    En "en": "compact", "examples", "compact_results", "use_mcp_tool", "tool_tag", "type_marker", "frame", "listing", "tool", "lookup", "rules", "results", "bounded", "native", "native_reply", "thought", "describe", "output";
-    Zh "zh": "compact", "examples", "compact_results", "use_mcp_tool", "tool_tag", "type_marker", "frame", "listing", "tool", "lookup", "rules", "results", "bounded", "native", "native_reply", "thought", "describe", "output";
+    En "en": "compact", "examples", "compact_results", "use_mcp_tool", "tool_tag", "type_marker", "shown", "frame", "listing", "tool", "lookup", "rules", "results", "bounded", "native", "native_reply", "thought", "describe", "output";
+    Zh "zh": "compact", "examples", "compact_results", "use_mcp_tool", "tool_tag", "type_marker", "shown", "frame", "listing", "tool", "lookup", "rules", "results", "bounded", "native", "native_reply", "thought", "describe", "output";
 }
 
 /// Built-in templates that others include, and that may be replaced in them.

@@ -20,13 +20,9 @@ impl Prompt {
     /// that most of what is wrong with them shows here.
     ///
     /// # Errors
-    /// [`PromptError::NoTemplate`] for a dialect that is only read;
     /// [`PromptError::Template`] for a template that does not compile, names a
     /// variable that does not exist, or cannot be filled.
     pub fn new(options: Options) -> Result<Self, PromptError> {
-        if options.dialect.spec().template.is_none() {
-            return Err(PromptError::NoTemplate { dialect: options.dialect });
-        }
         let prompt = Prompt { templates: Templates::new(&options)?, options };
         if !prompt.options.templates.is_empty() {
             validate_templates(&prompt)?;

@@ -179,7 +179,7 @@ impl Prompt {
     pub(super) fn stem(&self) -> &str {
         let built_in = match self.options.style {
             PromptStyle::Compact => "compact",
-            _ => self.options.dialect.spec().template.unwrap_or_default(),
+            _ => self.options.dialect.spec().template.unwrap_or("shown"),
         };
         self.templates.own_or(SYSTEM, built_in)
     }
@@ -313,7 +313,7 @@ impl<'a> Draft<'a> {
         if self.catalog.find_tool().is_some() && self.tools.len() > LIKELIEST {
             let names: Vec<Style> = start.iter().map(|start| Some(Listing::Index.max(*start))).collect();
             if self.listing(&names)? > *budget {
-                let meant = self.catalog.search().meant(self.catalog, said);
+                let meant = self.catalog.meant(said);
                 let (styles, tokens) = budget::choose(self, (listing.full(), &meant), &pinned, *budget)?;
                 return Ok((styles, Some(tokens)));
             }

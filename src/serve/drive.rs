@@ -82,8 +82,8 @@ impl Told {
             rounds: exchange.rounds(),
             own_calls: exchange.own_calls(),
             way: exchange.way(),
-            usage: exchange.usage(),
-            cut_prompt: exchange.cut_prompt(),
+            usage: exchange.costs().total,
+            cut_prompt: exchange.costs().cut_prompt,
         }
     }
 }

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::asked::Asked;
-use super::content::tokens;
+use super::cost::Costs;
 use super::early::EarlyCall;
 use super::fault::Fault;
 use super::kept::{Before, Kept, Written};
@@ -33,7 +33,7 @@ use crate::constrain::{Constraint, Way};
 use crate::conversation::Conversation;
 use crate::dialect::write_call;
 use crate::event::RejectedKind;
-use crate::message::{DeltaKind, FinishReason, Message, NativeCall, Role, TokenCounter, Usage};
+use crate::message::{DeltaKind, FinishReason, Message, NativeCall, Role};
 use crate::model::openai::request::content;
 use crate::model::{ModelError, ModelEvent, Request};
 use crate::outcome::{Outcome, Status, break_tokens, restore_tokens};
@@ -42,8 +42,8 @@ use crate::spans::{self, Span};
 use crate::tools::Decision;
 use crate::transcript::Recorder;
 use crate::turn::event::{Approval, Finished};
+use crate::turn::may_be_meant;
 use crate::turn::{Action, AgentEvent, Client, Input, ModelNote, StopReason, Turn, TurnError};
-use crate::turn::{cut_to, may_be_meant};
 use crate::validate::takes_long;
 use crate::wire::roles::join;
 
@@ -92,12 +92,6 @@ fn is_held(body: &Map<String, Value>) -> bool {
 /// Bytes of an answer from which on it is read away from the threads that serve.
 const LONG: usize = 128 << 10;
 
-/// Bytes of a token at most, taken over a whole message: most have four, runs of spaces more.
-const TOKEN_BYTES: usize = 16;
-
-/// Bytes beside those, for short messages.
-const SPARE_BYTES: usize = 2 << 10;
-
 /// Most characters of a result that a client is told.
 pub const SHOWN_RESULT: usize = 4_000;
 
@@ -136,17 +130,8 @@ pub(super) struct Exchange {
     /// The next round only mends a mistake.
     correcting: bool,
     rounds: u32,
-    /// Sum over the rounds, and what the last one cost.
-    usage: Usage,
-    delivered: Usage,
-    /// Bytes that the round's message may have.
-    allowed: usize,
-    /// Tokens of the round's request by our own count, and what the model said.
-    sent_tokens: usize,
-    /// Those of them from the model's last message on, which no request held before.
-    new_tokens: usize,
-    /// Tokens of a prompt by our own count, and what the endpoint read of it, where it cut it.
-    cut_prompt: Option<(u64, u64)>,
+    costs: Costs,
+    /// What the model said in the round.
     spoken: String,
     /// The round's request is out.
     awaits: bool,
@@ -156,9 +141,6 @@ pub(super) struct Exchange {
     heard: String,
     /// Why the last message ended.
     finish: Option<FinishReason>,
-    /// Messages in a row that a limit cut off; most tokens of the last one, where the client says.
-    cut_off: u32,
-    limit: Option<u64>,
     /// Calls of the toolbox that were begun in this answer; those that run.
     own_begun: usize,
     /// The model refused to answer.
@@ -208,19 +190,12 @@ impl Exchange {
             say: Say::default(),
             correcting: false,
             rounds: 0,
-            usage: Usage::default(),
-            delivered: Usage::default(),
-            allowed: usize::MAX,
-            sent_tokens: 0,
-            new_tokens: 0,
-            cut_prompt: None,
+            costs: Costs::new(asked.context),
             spoken: String::new(),
             awaits: false,
             content: String::new(),
             heard: String::new(),
             finish: None,
-            cut_off: 0,
-            limit: None,
             own_begun: 0,
             refused: false,
             running: Vec::new(),
@@ -270,7 +245,7 @@ impl Exchange {
 
     /// Tokens of the last request by our own count.
     pub(super) fn prompt_tokens(&self) -> u64 {
-        self.sent_tokens as u64
+        self.costs.sent_tokens as u64
     }
 
     /// Tools whose description the listing does not hold, of how many.
@@ -278,14 +253,9 @@ impl Exchange {
         self.prepared.cut
     }
 
-    /// Tokens of a prompt by our own count, and what the endpoint read of it, where it cut it.
-    pub(super) fn cut_prompt(&self) -> Option<(u64, u64)> {
-        self.cut_prompt
-    }
-
-    /// What all rounds cost that are over.
-    pub(super) fn usage(&self) -> Usage {
-        self.usage
+    /// What its rounds cost.
+    pub(super) fn costs(&self) -> &Costs {
+        &self.costs
     }
 
     /// Requests to the endpoint so far.
@@ -347,7 +317,7 @@ impl Exchange {
                     self.content.push_str(&delta.text);
                 }
                 // Whatever the endpoint makes of the limit, the client's holds.
-                if self.spoken.len() > self.allowed { Input::Enough } else { Input::Delta(delta) }
+                if self.spoken.len() > self.costs.allowed_bytes() { Input::Enough } else { Input::Delta(delta) }
             }
             Some(Ok(ModelEvent::Call(call))) => Input::Call(call),
             Some(Ok(ModelEvent::Usage(usage))) => Input::Usage(usage),
@@ -535,28 +505,11 @@ impl Exchange {
                 self.tell(out);
             }
             AgentEvent::RoundFinished { usage, finish, .. } => {
-                self.cut_off = if finish == Some(FinishReason::Length) { self.cut_off + 1 } else { 0 };
+                self.costs.round_over(usage, finish.as_ref(), &std::mem::take(&mut self.spoken));
                 self.finish = finish;
                 self.awaits = false;
-                let spoken = std::mem::take(&mut self.spoken);
-                if let Some(read) = usage.and_then(|usage| cut_to(self.sent_tokens, self.new_tokens, usage)) {
-                    self.cut_prompt = Some((self.sent_tokens as u64, read));
-                }
-                let usage = usage.unwrap_or_else(|| self.estimate(&spoken));
-                self.usage = self.usage.plus(usage);
-                self.delivered = usage;
             }
             _ => {}
-        }
-    }
-
-    /// What a round cost whose endpoint does not say so, or whose stream was cancelled.
-    fn estimate(&self, spoken: &str) -> Usage {
-        Usage {
-            prompt_tokens: self.sent_tokens as u64,
-            completion_tokens: TokenCounter::estimate().count(spoken) as u64,
-            estimated: true,
-            ..Usage::default()
         }
     }
 
@@ -588,20 +541,17 @@ impl Exchange {
             return self.fail(taken_back());
         }
         self.early = None;
-        if self.correcting && !self.may_mend() {
+        if self.correcting && !self.costs.may_mend() {
             return self.end(FinishReason::Length);
         }
         let mut body = self.asked.body.clone();
         if let Some((field, most)) = self.asked.max_tokens {
-            let left = most.saturating_sub(self.usage.completion_tokens);
+            let left = self.costs.left(most);
             if left == 0 && most > 0 {
                 self.finish = Some(FinishReason::Length);
                 return self.end(FinishReason::Length);
             }
             body.insert(field.to_owned(), left.into());
-            self.limit = Some(left);
-            let bytes = usize::try_from(left).unwrap_or(usize::MAX).saturating_mul(TOKEN_BYTES);
-            self.allowed = bytes.saturating_add(SPARE_BYTES);
         }
         if let Some(temperature) = request.temperature
             && !body.contains_key("temperature")
@@ -612,32 +562,13 @@ impl Exchange {
         let alternatives = request.alternatives;
         if std::mem::replace(&mut self.awaits, true) {
             // What came of the request before, in whose place this one stands, costs as well.
-            self.usage = self.usage.plus(self.estimate(&self.spoken));
+            self.costs.replaced(&self.spoken);
         }
         [&mut self.spoken, &mut self.content, &mut self.heard].into_iter().for_each(String::clear);
         let messages = self.messages(request);
-        let own = messages.iter().rposition(|message| message["role"] == "assistant").unwrap_or(0);
-        let count = |messages: &[Value]| messages.iter().map(|message| tokens(&message["content"])).sum::<usize>();
-        self.new_tokens = count(&messages[own..]);
-        self.sent_tokens = count(&messages[..own]) + self.new_tokens;
+        self.costs.sends(&messages);
         body.insert("messages".to_owned(), Value::Array(messages));
         self.steps.push_back(Step::Send(Sent { body, constraint, alternatives }));
-    }
-
-    /// Whether a further round may mend a message that a limit cut off: not the second one, none
-    /// that filled the context, and none that took what the client allows.
-    fn may_mend(&self) -> bool {
-        if self.cut_off == 0 {
-            return true;
-        }
-        let Usage { prompt_tokens, completion_tokens, estimated, .. } = self.delivered;
-        let is_full = self.asked.context.is_some_and(|most| {
-            let slack = most as u64 / 128 + 2;
-            prompt_tokens + completion_tokens + slack >= most as u64
-        });
-        // Where the endpoint's own limit is far below the client's, less may fit.
-        let is_used_up = self.limit.is_some_and(|most| estimated || completion_tokens >= most / 2);
-        self.cut_off == 1 && !is_full && !is_used_up
     }
 
     /// System text and examples, the client's history, and what came since.
@@ -728,7 +659,7 @@ impl Exchange {
 
     fn end(&mut self, reason: FinishReason) {
         self.over = true;
-        let (usage, total) = (self.delivered, self.usage);
+        let Costs { delivered: usage, total, .. } = self.costs;
         let finish = Finish { reason, usage, total, rounds: self.rounds, refused: self.refused };
         self.out(Out::Finish(finish));
     }

@@ -10,6 +10,7 @@ use serde_json::json;
 use crate::message::setters;
 use crate::tools::{DESCRIBE_TOOL, FIND_TOOL, Resource, ResourceTemplate, Search, Tool};
 
+mod likeliest;
 mod names;
 
 /// At most this many nearest names are suggested.
@@ -216,13 +217,8 @@ impl Catalog {
     }
 
     /// The tools that servers offer, server by server: all but the built-in ones.
-    pub fn offered(&self) -> impl Iterator<Item = &Tool> {
+    pub fn offered(&self) -> impl Iterator<Item = &Tool> + Clone {
         self.offering().iter().flat_map(|server| &server.tools)
-    }
-
-    /// An index over the tools that servers offer, made when first asked for.
-    pub fn search(&self) -> &Search {
-        self.search.get_or_init(|| Arc::new(Search::new(self)))
     }
 
     fn at(&self, (server, tool): (usize, usize)) -> &Tool {

@@ -72,7 +72,7 @@ mod wording;
 
 use std::sync::Arc;
 
-use crate::conversation::Conversation;
+use crate::conversation::{Conversation, Entry};
 use crate::message::{DeltaKind, FinishReason};
 use crate::model::{ContextWindow, TokenChoice};
 use crate::outcome::{Outcome, Status};
@@ -482,10 +482,18 @@ impl Turn {
         })
     }
 
+    /// Whether a message calls where a person only said hello.
+    fn is_at_a_greeting(&self, message: &Message) -> bool {
+        let calls = message.good_calls().is_some_and(|calls| !calls.is_empty());
+        let last = self.shared.conversation.entries().last();
+        calls
+            && self.shared.choice == ToolChoice::Auto
+            && matches!(last, Some(Entry::User(user)) if decide::is_greeting(&user.text))
+    }
+
     /// Leaves a message whose calls nobody asked for, and asks for one as the model likes it.
-    fn answer_instead(&mut self) -> Result<(), TurnError> {
-        let message = "the call is an example of the prompt, and nobody asked for it".to_owned();
-        self.shared.emit(AgentEvent::Correcting { kind: None, message });
+    fn answer_instead(&mut self, why: &str) -> Result<(), TurnError> {
+        self.shared.emit(AgentEvent::Correcting { kind: None, message: why.to_owned() });
         self.shared.next_is_free = true;
         self.send()
     }
@@ -509,7 +517,10 @@ impl Turn {
             self.holds_to_nothing();
         }
         if matches!(self.shared.asking, Asking::Held(_)) && self.is_copied(&message) {
-            return self.answer_instead();
+            return self.answer_instead("the call is an example of the prompt, and nobody asked for it");
+        }
+        if self.is_at_a_greeting(&message) && self.ask.leave_native(&self.shared) {
+            return self.answer_instead("the model calls at a greeting: the prompt describes the tools from now on");
         }
         let (next, kept) = self.read.judge_and_keep(message, &reason, &mut self.shared)?;
         self.place(kept)?;
@@ -551,6 +562,10 @@ impl Turn {
             Next::OutputMismatch(_) => Some(Mending::Output),
             _ => None,
         };
+        if matches!(next, Next::CallMissing) && self.ask.leave_native(&self.shared) {
+            let message = "no native call came where one is due: the prompt describes the tools from now on".to_owned();
+            self.shared.emit(AgentEvent::Correcting { kind: None, message });
+        }
         let note = match &next {
             Next::Run => return self.work(),
             Next::Finish(reason) => return self.finish(reason.clone()),

@@ -56,7 +56,7 @@ pub trait Wording: Send + Sync {
     /// What a call of the built-in tool is answered with that looks for tools; without words of
     /// its own, their JSON forms.
     fn find(&self, catalog: &Catalog, query: &str) -> Outcome {
-        let found = catalog.search().tools(catalog, query, FOUND);
+        let found = catalog.likeliest(query, FOUND);
         Outcome::result(serde_json::json!(found).to_string())
     }
 

@@ -1,7 +1,5 @@
 //! What surrounds a call: the same contexts around a call of each dialect, at every split.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
-
 use std::sync::Arc;
 
 use serde_json::json;

@@ -1,6 +1,8 @@
 //! The parser from outside: its laws and limits, what other engines read, and the way
 //! back from what this crate writes. `tests/fixtures.rs` holds its answers.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
 /// The command's own reader and comparer of expectations (`replay --check`).
 #[allow(dead_code, reason = "what compares is used by the fixtures' own test")]
 #[path = "../../cli/src/replay/check.rs"]

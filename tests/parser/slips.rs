@@ -2,8 +2,6 @@
 //! rejection or a near call, and hardly ever nothing; and it never runs with other arguments than are
 //! written.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -1,7 +1,5 @@
 //! What `write_call` writes, the parser reads back.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
-
 use std::sync::Arc;
 
 use proptest::prelude::*;

@@ -150,6 +150,30 @@ fn modules_import_only_downwards() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// The rooms of the command that all commands stand on, in the order of imports. A command is a
+/// room of its own above them.
+const COMMAND_FLOORS: &[&str] =
+    &["terminal", "phrases", "screen", "base", "dialog", "pages", "servers", "sessions", "settings"];
+
+#[test]
+fn rooms_of_the_command_import_only_downwards() {
+    let place = |room: &str| COMMAND_FLOORS.iter().position(|floor| *floor == room);
+    let (mut wrong, mut seen) = (Vec::new(), 0);
+    for source in sources_of("cli/src") {
+        let Some(own) = place(&source.module) else { continue };
+        seen += 1;
+        for import in imports(&source.code).into_iter().filter(|import| *import != source.module) {
+            // The library has rooms of such names, too.
+            let is_ours = Regex::new(&format!(r"\bcrate::{import}\b")).expect("the pattern compiles");
+            if is_ours.is_match(&source.code) && place(&import).is_none_or(|other| other > own) {
+                wrong.push(format!("{} imports `{import}`", source.path.display()));
+            }
+        }
+    }
+    assert!(seen > 60, "only {seen} files were looked at");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 #[test]
 fn pure_modules_know_no_runtime() {
     let runtime = Regex::new(r"\b(?:tokio|tokio_util|futures|reqwest|rmcp)::|\basync (?:fn|move)\b|\.await\b")
@@ -187,8 +211,9 @@ fn files_have_one_writer() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     LIBRARIES.iter().chain(&["cli/src"]).for_each(|folder| collect(&root.join(folder), &mut files));
     // The terminal itself is opened there.
-    let own = ["crates/toolgraft-mcp/src/files.rs", "crates/toolgraft-mcp/src/files/lock.rs", "cli/src/tty.rs"]
-        .map(|file| root.join(file));
+    let own =
+        ["crates/toolgraft-mcp/src/files.rs", "crates/toolgraft-mcp/src/files/lock.rs", "cli/src/terminal/tty.rs"]
+            .map(|file| root.join(file));
     assert!(own.iter().all(|file| files.contains(file)));
     let wrong: Vec<_> = files
         .iter()

@@ -18,3 +18,5 @@ mod prompt_docs;
 mod repeated;
 mod schemas;
 mod search;
+#[cfg(feature = "agent")]
+mod tongues;

@@ -702,6 +702,26 @@ fn compact_results() {
     }
 }
 
+/// Behind results stands one sentence of ours, whatever came before; and nothing where messages of the
+/// model follow, of which the rest is the beginning.
+#[test]
+fn what_to_do_now_is_one_sentence_behind_what_stays() {
+    let (arguments, outcome) = (Map::new(), Outcome::result("It is 17:30\nin Tokyo"));
+    let item = Item::Answered { id: "c", server: None, tool: "now", arguments: &arguments, outcome: &outcome };
+    let (items, earlier) = ([item], [Earlier::new("now", &arguments, Status::Result)]);
+    for ((_, lang), style) in all().flat_map(|each| [PromptStyle::Full, PromptStyle::Compact].map(|s| (each, s))) {
+        let prompt = prompt(options(Dialect::UseMcpTool, lang).with_style(style));
+        let round = Round::new(&items).with_earlier(&earlier).with_request("What time is it?");
+        let newest = prompt.results(&real(), &round).unwrap();
+        let closing = newest.rsplit("\n\n").next().unwrap();
+        assert!(closing.chars().count() < 120, "{closing}");
+        assert_eq!(closing.matches(['.', '。', '?', '!']).count(), 1, "{closing}");
+        let followed = prompt.results(&real(), &round.with_followed(true)).unwrap();
+        assert!(newest.starts_with(&followed) && followed.contains("17:30"), "{followed}");
+        assert!(!followed.contains("What time is it?"), "{followed}");
+    }
+}
+
 #[test]
 fn a_compact_result_is_short() {
     let (arguments, outcome) = (Map::new(), Outcome::result("x".repeat(20_000)));

@@ -37,8 +37,6 @@ mod _native {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         let names = Dialect::ALL.iter().map(|dialect| dialect.name());
         module.add("DIALECTS", PyTuple::new(module.py(), names)?)?;
-        let taught: Vec<_> = Dialect::taught().map(|dialect| dialect.name()).collect();
-        module.add("TAUGHT", PyTuple::new(module.py(), taught)?)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

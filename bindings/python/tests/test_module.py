@@ -28,7 +28,6 @@ NATIVE = Path(toolgraft.__file__).parent
 class Words(unittest.TestCase):
     def test_the_dialects_of_the_types_are_those_of_the_library(self) -> None:
         self.assertEqual(typing.get_args(toolgraft.Dialect), toolgraft.DIALECTS)
-        self.assertIn("use_mcp_tool", toolgraft.TAUGHT)
 
     def test_the_statuses_of_the_types_are_those_of_the_library(self) -> None:
         with self.assertRaises(toolgraft.SettingError) as raised:
@@ -210,7 +209,7 @@ class Mistakes(unittest.TestCase):
             (toolgraft.ToolError, lambda: Call("f", {"a": float("nan")})),
             (toolgraft.ToolError, lambda: Call("f", {"a": 1 << 64})),
             (toolgraft.ToolError, lambda: toolgraft.results_message(TOOLS, [ToolResult(Call("f", []), "x")])),
-            (toolgraft.PromptError, lambda: toolgraft.render_prompt(TOOLS, dialect="kimi")),
+            (toolgraft.PromptError, lambda: toolgraft.render_prompt(TOOLS, tool_choice="no_such_tool")),
             (toolgraft.PromptError, lambda: toolgraft.render_prompt([], tool_choice="required")),
             (toolgraft.SettingError, lambda: toolgraft.render_prompt(TOOLS, listing="index")),  # type: ignore[arg-type]  # pyright: ignore
         ]

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_util::sync::CancellationToken;
 
 use super::args::CallArgs;
-use crate::Failure;
-use crate::ask::Asker;
-use crate::output;
+use crate::base::Failure;
+use crate::base::output;
+use crate::dialog::ask::Asker;
 use crate::phrases::Phrases;
 use crate::screen::excerpt::bounded;
 use crate::screen::visible::word;

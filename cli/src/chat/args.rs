@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
 
-use super::super::input;
-use super::super::prompt_args::PromptArgs;
-use super::super::servers::{ListedArgs, ServerArgs};
-use crate::profiles::{known_profile, taught_dialect};
+use crate::base::input;
+use crate::servers::{ListedArgs, ServerArgs};
+use crate::settings::profiles::{known_profile, taught_dialect};
+use crate::settings::prompt_args::PromptArgs;
 use crate::settings::{ReasoningDisplay, Slots};
 use toolgraft::Dialect;
 use toolgraft::constrain::{Constrain, Way};

@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::base::Failure;
+use crate::base::input;
 use crate::phrases::Phrases;
 use crate::screen::boxes::clean;
-use crate::{Failure, input};
 use toolgraft::conversation::User;
 use toolgraft::message::{Image, ImageError};
 use toolgraft::outcome::framed;

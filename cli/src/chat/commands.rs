@@ -4,15 +4,19 @@ use std::path::PathBuf;
 
 use super::attached::Attached;
 use super::session::Session;
+use crate::base::Failure;
+use crate::base::output;
+use crate::base::tokens;
+use crate::base::words::near;
 use crate::phrases::Phrases;
 use crate::screen::DIM;
 use crate::screen::boxes::clean;
 use crate::screen::excerpt::names as shown_names;
 use crate::screen::visible::word;
 use crate::screen::wrap::hanging;
+use crate::settings::prompt_args;
 use crate::terminal::columns;
-use crate::words::near;
-use crate::{Failure, output, prompt_args, tokens, tools};
+use crate::tools;
 use toolgraft::route::Toolbox;
 use toolgraft_mcp::McpPrompt;
 

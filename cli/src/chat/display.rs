@@ -12,12 +12,12 @@ use tokio::time::Instant;
 
 use super::args::OutputArgs;
 use super::summary::{Summary, time};
-use crate::live::{Live, Place};
+use crate::base::tokens;
 use crate::phrases::Phrases;
+use crate::screen::live::{Live, Place};
 use crate::screen::{BAD, CALL, DIM, DRAFT, Frame, RESULT, Screen, as_fits_screen, excerpt, full_name, pretty};
 use crate::settings::ReasoningDisplay;
 use crate::terminal::{self, grouped};
-use crate::tokens;
 use numbers::Numbers;
 use piped::Piped;
 use thoughts::Thoughts;

@@ -5,10 +5,11 @@ use std::time::Duration;
 use futures::future::join_all;
 
 use super::args::{EndpointArgs, ModelArgs};
-use crate::ask::Asker;
+use crate::base::Failure;
+use crate::base::output;
+use crate::dialog::ask::Asker;
 use crate::phrases::Phrases;
 use crate::settings::variable;
-use crate::{Failure, output};
 use toolgraft::OpenAi;
 use toolgraft::dialect::{Lang, Profile, PromptStyle};
 use toolgraft::message::Reads;

@@ -5,8 +5,9 @@ use std::path::Path;
 
 use super::args::Args;
 use super::endpoint::Endpoint;
+use crate::base::Failure;
+use crate::base::output;
 use crate::phrases::Phrases;
-use crate::{Failure, output};
 use toolgraft::model::Tracer;
 use toolgraft::secrets::Secrets;
 use toolgraft::transcript::{self, Recorder};

@@ -11,8 +11,12 @@ use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Cmd, CompletionType, Context, Editor, Helper, KeyEvent};
 use tokio::sync::oneshot;
 
+use crate::base::Failure;
+use crate::base::output;
+use crate::base::state;
+use crate::dialog::ask;
 use crate::phrases::Phrases;
-use crate::{Failure, ask, keys, output, state};
+use crate::terminal::keys;
 
 /// Lines that the history keeps.
 const HISTORY: usize = 1000;

@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use crate::media::numbered;
-use crate::saved::Saved;
-use crate::sessions::{KEPT_DAYS, Store, by_process};
-use crate::settings::Settings;
-use crate::{Failure, output, state};
+use crate::base::Failure;
+use crate::base::media::numbered;
+use crate::base::output;
+use crate::base::state;
+use crate::sessions::saved::Saved;
+use crate::sessions::{Store, by_process};
+use crate::settings::{KEPT_DAYS, Settings};
 use toolgraft_mcp::files::{Holder, Lock};
 
 /// Where this conversation is kept.

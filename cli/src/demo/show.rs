@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::super::screen::{BAD, BOLD, CALL, DIM, DRAFT, Frame, RESULT, Screen, full_name};
-use super::super::tokens;
+use crate::base::tokens;
 use crate::phrases::Phrases;
+use crate::screen::{BAD, BOLD, CALL, DIM, DRAFT, Frame, RESULT, Screen, full_name};
 use toolgraft::agent::Finished;
 use toolgraft::event::{Region, Rejected, RejectedKind};
 use toolgraft::{AgentEvent, Call, Dialect, Message, Outcome};

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::chunk::Chunk;
-use crate::output;
+use crate::base::output;
 use toolgraft::event::{Assembled, Collector, Provenance, Rejected, RejectedKind, Repair};
 use toolgraft::message::FinishReason;
 use toolgraft::parse::Config;

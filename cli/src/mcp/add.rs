@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use super::config_file::{ConfigFile, Entry, checked, target};
+use crate::base::Failure;
+use crate::base::output;
 use crate::phrases::Phrases;
 use crate::screen::excerpt::names;
-use crate::{Failure, output, servers};
+use crate::servers;
 use toolgraft::secrets::names_secret;
 use toolgraft_mcp::files;
 

@@ -9,7 +9,9 @@ use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
 use serde_json::{Map, Value, json};
 
-use crate::{Failure, input, servers};
+use crate::base::Failure;
+use crate::base::input;
+use crate::servers;
 use toolgraft_mcp::Config;
 use toolgraft_mcp::files::{self, Mode};
 

@@ -16,9 +16,10 @@ use yaml_rust2::{Yaml, YamlLoader};
 use super::config_file::{self, Entry};
 use super::forms::{self, Form, Taken};
 use super::places::Machine;
+use crate::base::Failure;
+use crate::base::input;
 use crate::phrases::Phrases;
-use crate::trust::Project;
-use crate::{Failure, input};
+use crate::servers::trust::Project;
 
 /// Keys that are taken over as they are.
 const KEPT: &[&str] = &[

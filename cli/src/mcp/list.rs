@@ -7,10 +7,12 @@ use serde_json::{Value, json};
 
 use super::config_file::{ConfigFile, Entry, checked};
 use super::masked;
+use crate::base::Failure;
+use crate::base::output;
 use crate::phrases::Phrases;
-use crate::tools::plain;
-use crate::trust::{Project, Store};
-use crate::{Failure, output, servers};
+use crate::screen::visible::plain;
+use crate::servers;
+use crate::servers::trust::{Project, Store};
 use toolgraft::dialect::Lang;
 
 const EXAMPLES: &str = "\

@@ -4,11 +4,13 @@ use std::io::{IsTerminal, stderr, stdout};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::browser;
+use crate::base::Failure;
+use crate::base::browser;
+use crate::base::output;
 use crate::phrases::Phrases;
-use crate::runner::Runner;
+use crate::servers::logins;
+use crate::servers::runner::Runner;
 use crate::servers::{self, ServerArgs};
-use crate::{Failure, logins, output};
 use toolgraft_mcp::{Config, LoggedOut, Login, LoginError, Logins, ServerConfig};
 
 /// The time that a person has at the browser.

@@ -22,7 +22,7 @@ mod remove;
 mod suspect;
 mod trust;
 
-use crate::Failure;
+use crate::base::Failure;
 
 /// `toolgraft mcp`.
 #[derive(Debug, clap::Args)]

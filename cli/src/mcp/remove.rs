@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 
 use super::config_file::{ConfigFile, target};
+use crate::base::Failure;
+use crate::base::input;
+use crate::base::output;
 use crate::phrases::Phrases;
 use crate::screen::excerpt::names;
-use crate::{Failure, input, output};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use super::foreign;
 use super::places::Machine;
-use crate::ask::Asker;
+use crate::base::Failure;
+use crate::base::output;
+use crate::dialog::ask::Asker;
 use crate::phrases::Phrases;
 use crate::screen::boxes::clean;
-use crate::trust::{self, Project, Store, date};
-use crate::tty::Tty;
-use crate::{Failure, output, servers};
+use crate::servers;
+use crate::servers::trust::{self, Project, Store, date};
+use crate::terminal::tty::Tty;
 use toolgraft::dialect::Lang;
 
 const EXAMPLES: &str = "\

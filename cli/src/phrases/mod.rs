@@ -14,7 +14,7 @@
 //!
 //! What a model, a tool or a server said is nobody's to translate. Keywords of the formats
 //! (`in_reasoning`, `tool_error`) and errors of the command stay English. Help has a table of its own,
-//! since its English stands beside the commands ([`crate::help`]).
+//! since its English stands beside the commands ([`crate::base::help`]).
 
 mod chat;
 mod check;

@@ -9,8 +9,9 @@ use super::report::Report;
 use super::store::Store;
 use super::tasks::{Task, Tasks, Wanted};
 use super::threshold;
+use crate::base::Failure;
+use crate::pages;
 use crate::phrases::Phrases;
-use crate::{Failure, page_file};
 
 const TEMPLATE: &str = include_str!("../../pages/probe.html");
 
@@ -19,7 +20,7 @@ const BESIDE: usize = 3;
 
 /// Looks before the work whether the page can be written.
 pub(super) fn check(path: &Path) -> Result<(), Failure> {
-    page_file::writable(path)
+    pages::file::writable(path)
 }
 
 /// Writes the page.
@@ -27,7 +28,7 @@ pub(super) fn check(path: &Path) -> Result<(), Failure> {
 /// # Errors
 /// It cannot be written.
 pub(super) fn write(path: &Path, report: &Report, tasks: &Tasks, store: &Store, say: Phrases) -> Result<(), Failure> {
-    let page = render(report, tasks, store, say).and_then(|page| page_file::write(path, &page));
+    let page = render(report, tasks, store, say).and_then(|page| pages::file::write(path, &page));
     page.map_err(|e| Failure::job(format!("cannot write {}: {e}", path.display())))
 }
 
@@ -43,7 +44,7 @@ fn render(report: &Report, tasks: &Tasks, store: &Store, say: Phrases) -> std::i
         "rows": report.cells(),
         "tasks": failed.collect::<Vec<Value>>(),
     });
-    page_file::render(TEMPLATE, page)
+    pages::file::render(TEMPLATE, page)
 }
 
 /// A task that went wrong in one of these ways, with what came of it in each.

@@ -10,8 +10,9 @@ use sha2::{Digest, Sha256};
 
 use super::cell::Cell;
 use super::score::Trial;
-use crate::output::warn;
-use crate::{Failure, state};
+use crate::base::Failure;
+use crate::base::output::warn;
+use crate::base::state;
 use toolgraft_mcp::files::{self, Mode};
 
 /// Trials, cell by cell.

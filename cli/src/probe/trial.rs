@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::cell::{Cell, How};
 use super::score::{Kind, Trial};
 use super::tasks::{Answer, Expected, TASKS, Task, Tasks, Wanted};
-use crate::Failure;
+use crate::base::Failure;
 use toolgraft::agent::CallerWarning;
 use toolgraft::agent::{Finished, StopReason};
 use toolgraft::constrain::{Constrain, Way};

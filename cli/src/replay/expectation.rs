@@ -6,7 +6,9 @@ use serde_json::{Value, json};
 
 use super::expected::{self, Config};
 use super::settings::Settings;
-use crate::{Failure, input, tool_file};
+use crate::base::Failure;
+use crate::base::input;
+use crate::servers::tool_file;
 use toolgraft::Catalog;
 use toolgraft::message::{DeltaKind, FencedCalls};
 use toolgraft::parse::Limits;

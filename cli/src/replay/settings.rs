@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::profiles::profile_of;
+use crate::settings::profiles::profile_of;
 use toolgraft::Catalog;
 use toolgraft::Event;
 use toolgraft::dialect::{DialectSet, Profile};

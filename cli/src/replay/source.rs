@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use crate::{Failure, input};
+use crate::base::Failure;
+use crate::base::input;
 use toolgraft::transcript::ReadError;
 use toolgraft::transcript::import::{Format, ImportError, Imported, import};
 

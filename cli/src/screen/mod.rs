@@ -6,6 +6,8 @@
 //! in columns, not in characters; [`wrap`] ends rows between words, and [`page`] renders an
 //! answer in [`markdown`] block by block. Which events are shown, and in what words, the commands say.
 
+pub(crate) mod live;
+
 pub(crate) mod boxes;
 pub(crate) mod excerpt;
 mod markdown;

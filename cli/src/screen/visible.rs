@@ -88,6 +88,11 @@ pub(crate) fn joins(before: char, c: char) -> bool {
     }
 }
 
+/// A foreign text in one line, without anything that a terminal would obey.
+pub(crate) fn plain(text: &str) -> String {
+    clean(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,6 +3,8 @@
 //! Each is a file of the form that `chat --save` writes; `store` knows their folder and deletes
 //! the old ones. This file lists, searches and clears them; `chat --continue` takes one up again.
 
+pub(crate) mod saved;
+
 mod store;
 
 use std::time::{Duration, SystemTime};
@@ -12,17 +14,16 @@ use unicode_width::UnicodeWidthStr;
 
 pub(crate) use store::Store;
 
+use crate::base::Failure;
+use crate::base::output;
 use crate::phrases::Phrases;
+use crate::screen::visible::plain;
+use crate::servers::trust;
 use crate::terminal::{columns, shortened};
-use crate::tools::plain;
-use crate::{Failure, output, trust};
 use store::Kept;
 use toolgraft::conversation::Entry;
 use toolgraft::dialect::Lang;
 use toolgraft_mcp::files::Holder;
-
-/// Days that a conversation is kept after its last word, unless `session_days` says otherwise.
-pub(crate) const KEPT_DAYS: u32 = 30;
 
 const EXAMPLES: &str = "\
 Conversations are kept in ~/.local/state/toolgraft/sessions (below $XDG_STATE_HOME where

@@ -8,8 +8,9 @@ use std::time::{Duration, SystemTime};
 
 use sha2::{Digest, Sha256};
 
-use crate::saved::Saved;
-use crate::{Failure, state};
+use crate::base::Failure;
+use crate::base::state;
+use crate::sessions::saved::Saved;
 use toolgraft::conversation::Entry;
 use toolgraft_mcp::files::{self, Holder, Lock, Mode};
 

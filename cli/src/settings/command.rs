@@ -7,11 +7,12 @@ use serde_json::{Map, Value as Json, json};
 use toml_edit::{DocumentMut, Item, Value};
 
 use super::file;
-use super::keys::{KEYS, Key, ReasoningDisplay, Settings, Slots};
+use super::keys::{KEPT_DAYS, KEYS, Key, ReasoningDisplay, Settings, Slots};
 use super::sources::environment;
+use crate::base::Failure;
+use crate::base::output;
 use crate::phrases::Phrases;
-use crate::sessions::KEPT_DAYS;
-use crate::{Failure, output, saved_profiles};
+use crate::settings::saved_profiles;
 use toolgraft::dialect::{Lang, Profile};
 use toolgraft::prompt::Options;
 use toolgraft::turn::{CALL_THRESHOLD, TurnConfig};

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use toml_edit::{DocumentMut, Item};
 
 use super::keys::{KEYS, Settings};
-use crate::{Failure, input, words};
+use crate::base::Failure;
+use crate::base::input;
+use crate::base::words;
 
 /// Where the file lies below the home directory.
 const FILE: &str = ".config/toolgraft/config.toml";

@@ -5,7 +5,7 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::phrases::Phrases;
-use crate::saved_profiles::SavedProfile;
+use crate::settings::saved_profiles::SavedProfile;
 use toolgraft::Dialect;
 use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::{Lang, Profile, PromptStyle};
@@ -79,6 +79,9 @@ settings! {
     session_days: Option<NonZeroU32> = "30", Phrases::key_session_days;
 }
 
+/// Days that a conversation is kept after its last word, unless `session_days` says otherwise.
+pub(crate) const KEPT_DAYS: u32 = 30;
+
 /// How reasoning is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -126,7 +129,7 @@ impl From<&SavedProfile> for Settings {
 
 fn profile<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'static Profile>, D::Error> {
     let name = String::deserialize(deserializer)?;
-    crate::profiles::known_profile(&name).map(Some).map_err(serde::de::Error::custom)
+    crate::settings::profiles::known_profile(&name).map(Some).map_err(serde::de::Error::custom)
 }
 
 fn name<S: Serializer>(profile: &Option<&'static Profile>, serializer: S) -> Result<S::Ok, S::Error> {
@@ -135,7 +138,7 @@ fn name<S: Serializer>(profile: &Option<&'static Profile>, serializer: S) -> Res
 
 fn dialect<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Dialect>, D::Error> {
     let name = String::deserialize(deserializer)?;
-    crate::profiles::taught_dialect(&name).map(Some).map_err(serde::de::Error::custom)
+    crate::settings::profiles::taught_dialect(&name).map(Some).map_err(serde::de::Error::custom)
 }
 
 fn temperature<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {

@@ -12,6 +12,10 @@
 //! A further option is a line of the table below, its words ([`Phrases`]), its flag and slot in
 //! the command's arguments, and the place that it counts for.
 
+pub(crate) mod profiles;
+pub(crate) mod prompt_args;
+pub(crate) mod saved_profiles;
+
 mod command;
 mod file;
 mod keys;
@@ -19,5 +23,5 @@ mod sources;
 
 pub(crate) use command::{Args, run};
 pub(crate) use file::read as file;
-pub(crate) use keys::{ReasoningDisplay, Settings, Slots};
+pub(crate) use keys::{KEPT_DAYS, ReasoningDisplay, Settings, Slots};
 pub(crate) use sources::{defaults, environment, variable};

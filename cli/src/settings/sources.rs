@@ -2,7 +2,7 @@
 
 use super::file;
 use super::keys::Settings;
-use crate::Failure;
+use crate::base::Failure;
 
 /// What counts where a flag says nothing: the environment, then the file.
 ///

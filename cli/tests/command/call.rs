@@ -39,7 +39,10 @@ fn words_become_what_the_schema_wants() {
     call(&["ctiy=Oslo"]).refuses(2, "weather_query: no parameter ctiy; nearest: city; there are: city, date");
     call(&["city=Oslo", "city=Rome"]).refuses(2, "city is given twice");
     call(&["city=Oslo", "soon"]).refuses(2, "expected NAME=VALUE");
-    call(&["Oslo"]).refuses(2, "\"Oslo\" is neither NAME=VALUE nor a JSON object: write NAME=Oslo, or an object");
+    call(&["Oslo"]).refuses(
+        2,
+        "\"Oslo\" is neither NAME=VALUE nor a JSON object: if it is a value, name its parameter (NAME=Oslo)",
+    );
 }
 
 #[cfg(unix)]

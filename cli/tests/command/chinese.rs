@@ -334,8 +334,8 @@ fn help_speaks_the_language_of_the_locale_or_of_lang() {
     for args in [&["chat", "--help"][..], &["help", "chat"]] {
         let help = in_chinese(&place, args).quiet().out;
         for text in [
-            "用法：toolgraft chat [OPTIONS] [QUESTION]\n",
-            "\n参数：\n  [QUESTION]\n          一个问题；不给出则进入对话\n",
+            "用法：toolgraft chat [OPTIONS] [QUESTION]...\n",
+            "\n参数：\n  [QUESTION]...\n          一个问题，可以是一个参数，也可以是几个；不给出则进入对话\n",
             "\n模型（默认由模型配置决定）：\n",
             "\n  -h, --help\n          显示帮助（用 -h 查看摘要）\n",
             "\n  toolgraft chat --continue                       继续最近的对话\n",

@@ -123,6 +123,7 @@ fn a_second_chat_that_saves_to_the_same_file_gets_another_one() {
     window.comes_to_a_prompt();
     window.types("Of the first\r");
     window.sees("One.");
+    window.comes_to_a_prompt();
     let second = Endpoint::start(["Two.", "Three."].map(Reply::text));
     for (file, question) in [("talk-2.json", "Of the second"), ("talk-3.json", "Of the third")] {
         let run = chat(&window.place, &second, &["--save", "talk.json", "--resume", "talk.json", question]).ok();

@@ -153,7 +153,7 @@ fn arguments_that_are_no_object_are_refused_with_their_place() {
     place.write("bad.json", "{\n  \"a\" 1 }");
     place.run(&["call", "demo", "time_query", "@bad.json"]).fails_with(2, &["bad.json:2:7"]);
     place.run(&["call", "demo", "time_query", "@none.json"]).fails_with(2, &["cannot read none.json"]);
-    let word = "\"today\" is neither NAME=VALUE nor a JSON object: write NAME=today, or an object such as '{";
+    let word = "\"today\" is neither NAME=VALUE nor a JSON object: if it is a value, name its parameter (NAME=today)";
     place.run(&["call", "demo", "time_query", "today"]).fails_with(2, &[word]);
 }
 

@@ -29,8 +29,8 @@ fn a_server_that_is_added_can_be_called_and_removed() {
     assert!(place.run(&["tools"]).ok().out.contains("demo  ready in"));
     assert!(place.run(&["mcp", "list"]).quiet().out.contains("  demo  "));
     place.run(&["mcp", "add", "demo", "--", "x"]).refuses(2, "--replace");
-    place.run(&["mcp", "add", "demo", "--replace", "--", "x"]).quiet();
-    assert_eq!(own(&place)["mcpServers"]["demo"], json!({ "command": "x" }));
+    place.run(&["mcp", "add", "demo", "--replace", "--", "sh"]).quiet();
+    assert_eq!(own(&place)["mcpServers"]["demo"], json!({ "command": "sh" }));
     place.run(&["mcp", "remove", "other"]).refuses(2, "there are: demo");
     place.run(&["mcp", "remove", "demo", "other"]).refuses(2, "no server \"other\"");
     place.run(&["mcp", "remove", "demo"]).quiet();
@@ -81,11 +81,23 @@ fn what_cannot_be_a_server_is_refused_and_nothing_is_written() {
 }
 
 #[test]
+fn a_name_with_a_space_is_refused_and_a_program_that_is_not_there_is_said() {
+    let place = Place::new();
+    place.run(&["mcp", "add", "my time", "--", "sh"]).refuses(2, "take one without, such as \"my-time\"");
+    let run = place.run(&["mcp", "add", "a", "--", "no-such-program"]).ok();
+    assert!(run.err.contains("the program \"no-such-program\" is not found"), "{run:?}");
+    place
+        .run(&["mcp", "add", "time", "uvx", "mcp-server-time"])
+        .refuses(2, "toolgraft mcp add time -- uvx mcp-server-time");
+    place.run(&["what", "is", "it"]).refuses(2, "toolgraft chat 'what is it'");
+}
+
+#[test]
 fn the_comments_of_a_file_outlive_every_change() {
     let place = Place::new();
     let text = "{\n  // mine\n  \"servers\": {\n    \"a\": { \"command\": \"x\" }, // first\n  },\n}\n";
     place.write("mcp.json", text);
-    place.run(&["mcp", "add", "b", "--mcp-config", "mcp.json", "--", "y"]).quiet();
+    place.run(&["mcp", "add", "b", "--mcp-config", "mcp.json", "--", "sh"]).quiet();
     place.run(&["mcp", "remove", "b", "--mcp-config", "mcp.json"]).quiet();
     let now = fs::read_to_string(place.path("mcp.json")).unwrap();
     assert!(now.contains("// mine") && now.contains("\"a\": { \"command\": \"x\" }, // first"), "{now}");
@@ -96,7 +108,7 @@ fn the_comments_of_a_file_outlive_every_change() {
 fn only_its_owner_can_read_what_was_written() {
     use std::os::unix::fs::PermissionsExt;
     let place = Place::new();
-    place.run(&["mcp", "add", "a", "--", "x"]).quiet();
+    place.run(&["mcp", "add", "a", "--", "sh"]).quiet();
     let mode = |name: &str| fs::metadata(place.path(name)).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(OWN), mode(".config/toolgraft")), (0o600, 0o700));
 }
@@ -175,10 +187,10 @@ fn the_servers_of_every_program_are_taken_over_without_their_approvals() {
 #[test]
 fn what_is_there_stays_unless_it_is_to_be_replaced() {
     let place = with_programs();
-    place.run(&["mcp", "add", "cur", "--", "mine"]).quiet();
+    place.run(&["mcp", "add", "cur", "--", "sh"]).quiet();
     let run = import(&place, &["cursor", "--yes"]).ok();
     assert!(run.out.contains("--replace takes this one"), "{run:?}");
-    assert_eq!(own(&place)["mcpServers"]["cur"]["command"], "mine");
+    assert_eq!(own(&place)["mcpServers"]["cur"]["command"], "sh");
     import(&place, &["cursor", "--yes", "--replace", "--server", "cur"]).ok();
     assert_eq!(own(&place)["mcpServers"]["cur"]["url"], "https://u:pw@h/mcp");
     import(&place, &["cursor", "--yes", "--server", "gone"]).fails_with(2, &["there are: cur"]);

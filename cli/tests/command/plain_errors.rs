@@ -147,5 +147,5 @@ fn files_that_are_wrong_are_told_in_plain_words() {
     let run = place.run(&["chat", "--base-url", "localhost:11434", "--model", "m", "hi"]);
     run.refuses(2, "(no http:// or https:// stands in front): write http://HOST:PORT/v1");
     let run = place.run(&["serve", "--base-url", &endpoint.url(), "--listen", "here"]);
-    run.refuses(2, "cannot listen on here: invalid socket address: --listen takes HOST:PORT with a port that is free");
+    run.refuses(2, "expected HOST:PORT, such as 127.0.0.1:8787");
 }

@@ -102,7 +102,7 @@ fn a_budget_that_cannot_be_kept_is_a_warning() {
     let place = Place::new();
     let run = place.run(&["--tools", &fixture("git"), "--tool-budget", "10"]).ok();
     assert!(run.err.contains("warning: the tools take ") && run.err.contains("raise the budget"), "{run:?}");
-    assert_eq!(run.out.lines().filter(|line| line.starts_with("- git_")).count(), 12, "{run:?}");
+    assert!(run.out.contains("Tools that are not listed: 12 (of git)") && run.out.contains("find_tool"), "{run:?}");
 }
 
 #[test]

@@ -25,7 +25,9 @@ const TOOLS: &[Signature] = &[
 ];
 
 pub(crate) static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
-    Arc::new(Catalog::from_tools(TOOLS.iter().map(|(server, name, parameters)| {
+    // Called from inside others alone (`nested`).
+    let inner: Signature = ("files", super::nested::INNER, &[("path", "string")]);
+    Arc::new(Catalog::from_tools(TOOLS.iter().chain([&inner]).map(|(server, name, parameters)| {
         let properties: Map<String, Value> =
             parameters.iter().map(|(name, kind)| ((*name).to_owned(), json!({"type": kind}))).collect();
         Tool::new(*name).with_server(*server).with_schema(json!({"type": "object", "properties": properties}))
@@ -51,6 +53,11 @@ pub(crate) struct MeantCall {
 }
 
 impl MeantCall {
+    /// A call of this tool of `files`.
+    pub(crate) fn of(dialect: Dialect, tool: &'static str, arguments: Map<String, Value>) -> Self {
+        MeantCall { dialect, server: "files", names_server: false, tool, arguments, span: 0..0, fenced: false }
+    }
+
     /// A call of any tool. In `tags` only parameters that the tool declares can be written.
     pub(crate) fn choose(dialect: Dialect, tags: bool, bytes: &mut Bytes<'_>) -> Self {
         let (server, tool, parameters) = *bytes.pick(TOOLS);

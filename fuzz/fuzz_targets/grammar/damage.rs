@@ -4,7 +4,7 @@ use super::bytes::Bytes;
 use super::meant::Meant;
 
 /// What is put in, or in the place of something.
-const FOREIGN: &[&str] = &[
+pub(crate) const FOREIGN: &[&str] = &[
     "\"",
     "'",
     "\\",

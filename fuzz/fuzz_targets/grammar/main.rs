@@ -9,6 +9,8 @@
 //!
 //! A second message has calls where they must not run, quoted, in another's turn or in the
 //! reasoning, and others beside them that must (`placed`).
+//!
+//! A third one is a call whose text holds another one, with damage between the two (`nested`).
 
 #![cfg_attr(fuzzing, no_main)]
 
@@ -24,6 +26,7 @@ mod call;
 mod cuts;
 mod damage;
 mod meant;
+mod nested;
 mod placed;
 mod places;
 mod reader;
@@ -34,6 +37,7 @@ use crate::common::laws::{self, Input};
 use bytes::Bytes;
 use call::CATALOG;
 use meant::Meant;
+use nested::Nested;
 use placed::Placed;
 use toolgraft::event::Assembled;
 use toolgraft::message::FinishReason;
@@ -65,6 +69,19 @@ pub(crate) fn fuzz(data: &[u8]) {
     let found = parse(&placed.meant.text, FinishReason::Stop, &cuts);
     if let Err(why) = placed.check(&found) {
         panic!("{why}\n placed: {placed:?}\n  found: {found:?}");
+    }
+
+    // From the middle on, a third one.
+    fuzz_nested(&data[data.len() / 2..]);
+}
+
+pub(crate) fn fuzz_nested(data: &[u8]) {
+    let mut bytes = Bytes::new(data);
+    let Some(nested) = Nested::write(&mut bytes) else { return };
+    let cuts = bytes.cuts(nested.0.len());
+    let found = parse(&nested.0, FinishReason::Stop, &cuts);
+    if let Err(why) = nested.check(&found) {
+        panic!("{why}\n nested: {nested:?}\n  found: {found:?}");
     }
 }
 

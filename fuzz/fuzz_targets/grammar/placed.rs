@@ -7,7 +7,7 @@ use toolgraft::dialect::{
     OTHER_ROLES, REASONING_MARKS, RESULT_LINES, RESULT_TAGS, TOKEN_FAMILIES, TemplateToken, TokenClass, TurnLine,
     USER_LINES,
 };
-use toolgraft::event::{Assembled, RejectedKind};
+use toolgraft::event::{Assembled, Rejected, RejectedKind};
 
 use super::bytes::Bytes;
 use super::call::MeantCall;
@@ -55,8 +55,14 @@ impl Placed {
     /// # Errors
     /// What is read otherwise.
     pub(crate) fn check(&self, found: &Assembled) -> Result<(), String> {
+        // What closes something in a damaged call may have been a part of the model's own (law 7).
+        let behind_damage = |rejected: &&Rejected| self.loose && rejected.kind == RejectedKind::BehindDamage;
+        let withdrawn: Vec<_> =
+            found.rejected().filter(behind_damage).filter_map(|rejected| rejected.call.as_deref()).collect();
+        let own = self.meant.calls.iter().filter(|own| !withdrawn.iter().any(|call| own.is(call)));
         let calls: Vec<_> = found.calls().collect();
-        if calls.len() != self.meant.calls.len() || !calls.iter().zip(&self.meant.calls).all(|(a, b)| b.is(a)) {
+        let own: Vec<_> = own.collect();
+        if calls.len() != own.len() || !calls.iter().zip(&own).all(|(found, own)| own.is(found)) {
             return Err("other calls run than those that are meant".to_owned());
         }
         if self.loose {

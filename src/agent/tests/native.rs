@@ -357,3 +357,50 @@ async fn the_prompts_own_words_serve_native_requests() {
     assert_eq!(shapes.last().unwrap(), "Tool abc: sunny in Paris");
     assert!(!shapes.concat().contains("use_mcp_tool"), "no syntax is taught: {shapes:?}");
 }
+
+/// Plays two questions with one agent; what was said of corrections, and how many tools each request
+/// carried.
+async fn left(
+    answers: [Vec<Result<ModelEvent, ModelError>>; 3],
+    choice: ToolChoice,
+    question: &str,
+) -> (Vec<String>, Vec<usize>) {
+    let model = Scripted::saying(Some(true), answers);
+    let config = TurnConfig { tool_choice: choice, tools_mode: ToolsMode::Auto, ..TurnConfig::default() };
+    let agent = allowing(model.clone()).config(config).policy(Policy::new(DefaultDecision::Allow)).build();
+    let events: Vec<AgentEvent> = agent.run(question).unwrap().collect().await;
+    let why = |event: &AgentEvent| match event {
+        AgentEvent::Correcting { message, .. } => Some(message.clone()),
+        _ => None,
+    };
+    (events.iter().filter_map(why).collect(), model.requests().iter().map(|request| request.tools.len()).collect())
+}
+
+#[tokio::test]
+async fn native_calls_that_do_not_come_where_they_are_due_are_left_for_the_prompt() {
+    let in_text = vec![Ok(said(&weather("Paris"))), Ok(ModelEvent::Finish(FinishReason::Stop))];
+    let answers = [native("It is sunny.", &[]), in_text, native("Sunny.", &[])];
+    let (why, tools) = left(answers, ToolChoice::Required, "Weather?").await;
+    assert!(why[0].contains("no native call came"), "{why:?}");
+    assert_eq!(tools, [3, 0, 0]);
+}
+
+#[tokio::test]
+async fn native_calls_at_a_greeting_do_not_run_and_are_left_for_the_prompt() {
+    let unused = native("", &[]);
+    let (why, tools) =
+        left([native("", &[("abc", "Paris")]), native("Hello!", &[]), unused], ToolChoice::Auto, "Hi!").await;
+    assert!(why[0].contains("at a greeting"), "{why:?}");
+    assert_eq!(tools, [3, 0], "nothing ran, and nothing was told");
+}
+
+#[tokio::test]
+async fn what_was_left_is_left_in_the_next_conversation_too() {
+    let model =
+        Scripted::saying(Some(true), [native("", &[("abc", "Paris")]), native("Hello!", &[]), native("Sunny.", &[])]);
+    let agent = with_mode(model.clone(), ToolsMode::Auto).policy(Policy::new(DefaultDecision::Allow)).build();
+    for question in ["Hello", "Weather?"] {
+        agent.run(question).unwrap().finish().await;
+    }
+    assert_eq!(model.requests().iter().map(|request| request.tools.len()).collect::<Vec<_>>(), [3, 0, 0]);
+}

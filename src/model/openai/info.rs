@@ -1,6 +1,7 @@
 //! What an endpoint says of a model.
 
 use super::server::ServerKind;
+use crate::dialect::Dialect;
 use crate::message::Reads;
 
 /// A model as its endpoint lists it. What an endpoint does not say is `None`.
@@ -25,6 +26,9 @@ pub struct ModelInfo {
     pub parameters: Option<u64>,
     /// What serves the model, where it shows itself.
     pub server: Option<ServerKind>,
+    /// The call syntax that its chat template writes ([`Dialect::of_template`]). llama.cpp shows the
+    /// template in `/props`.
+    pub dialect: Option<Dialect>,
 }
 
 impl ModelInfo {
@@ -43,6 +47,7 @@ impl ModelInfo {
             audio: self.audio.or(other.audio),
             parameters: self.parameters.or(other.parameters),
             server: self.server.or(other.server),
+            dialect: self.dialect.or(other.dialect),
         }
     }
 }

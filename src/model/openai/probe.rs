@@ -12,7 +12,7 @@ use super::open::is_local;
 use super::read::Source;
 use super::server::ServerKind;
 use super::{Inner, MAX_EVENT};
-use crate::dialect::parameters_in_name;
+use crate::dialect::{Dialect, parameters_in_name};
 
 /// Time for all questions together. None makes the endpoint load a model.
 pub const PROBE_TIMEOUT: Duration = Duration::from_secs(3);
@@ -195,13 +195,15 @@ fn of_llama_cpp(props: &Value) -> ModelInfo {
     let can = |key: &str| caps?.get(key).and_then(Value::as_bool);
     let (tools, calls) = (can("supports_tools"), can("supports_tool_calls"));
     let settings = props.get("default_generation_settings");
-    let is_its = settings.is_some() || caps.is_some() || props.get("chat_template").is_some();
+    let template = props.get("chat_template");
+    let is_its = settings.is_some() || caps.is_some() || template.is_some();
     ModelInfo {
         tools: (tools.is_some() || calls.is_some()).then(|| tools == Some(true) || calls == Some(true)),
         images: props.pointer("/modalities/vision").and_then(Value::as_bool),
         audio: props.pointer("/modalities/audio").and_then(Value::as_bool),
         context: settings.and_then(|settings| settings.get("n_ctx")?.as_u64()),
         server: is_its.then_some(ServerKind::LlamaCpp),
+        dialect: template.and_then(Value::as_str).and_then(Dialect::of_template),
         ..ModelInfo::default()
     }
 }
@@ -218,6 +220,8 @@ mod tests {
         assert_eq!(ollama(json!({"capabilities": ["completion", "vision"]})).images, Some(true));
         let seen = of_llama_cpp(&json!({"modalities": {"vision": true, "audio": false}, "chat_template": ""}));
         assert_eq!((seen.images, seen.audio, seen.reads().images), (Some(true), Some(false), true));
+        let hermes = of_llama_cpp(&json!({"chat_template": "{% if tools %}<tool_call>{% endif %}"}));
+        assert_eq!((hermes.dialect, seen.dialect), (Some(Dialect::Hermes), None));
         assert_eq!(ollama(json!({"license": "x"})), ModelInfo::default());
         let list = json!({"data": [{"id": "a", "capabilities": ["tool_use"]}, {"id": "b"}]});
         assert_eq!(of_lm_studio(&list, "a").tools, Some(true));

@@ -23,8 +23,8 @@ use super::sections::{CDATA_CLOSE, CDATA_OPEN, joined_cdata};
 use crate::event::Repair;
 use crate::json::window::{Answer, Match, No, Undecided, Window, begins};
 use crate::json::{Closer, LexStep, Lexer, Loose, LooseStep, Trailing, read, unclosed};
+use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
 use crate::parse::marks::fence::{fence_chars, fence_run, think_close};
-use crate::parse::out::unresolved::{Fault, UnresolvedCall};
 
 /// Why a value is none that goes on behind its last bracket.
 const GOES_ON: &str = "a closing bracket stands too early: what follows the last one belongs inside";

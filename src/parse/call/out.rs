@@ -1,7 +1,7 @@
 //! Where an open call reports to.
 
 use crate::json::window::Window;
-use crate::parse::out::emitter::{Emitter, Sink};
+use crate::parse::emit::emitter::{Emitter, Sink};
 use crate::parse::tables::Tables;
 
 /// Where an open call reports its name and its arguments.

@@ -7,9 +7,9 @@ use super::json::CallJson;
 use super::out::CallOut;
 use crate::json::window::Window;
 use crate::parse::config::MIN_HOLD;
-use crate::parse::out::damage::CallCloser;
-use crate::parse::out::not_a_call::Reason;
-use crate::parse::out::unresolved::UnresolvedCall;
+use crate::parse::emit::damage::CallCloser;
+use crate::parse::emit::not_a_call::Reason;
+use crate::parse::emit::unresolved::UnresolvedCall;
 use crate::parse::tables::Tables;
 
 /// What an open call's text came to.

@@ -105,9 +105,16 @@ impl Triggers {
                         }
                         continue;
                     }
-                    let mark = if *byte == b'<' { self.begins_tag(behind) } else { self.bracket.begins(behind) };
-                    if mark != Err(No) {
-                        return Plain { length: at, line_start: false, is_mark: mark == Ok(()) };
+                    // Told here, not by a function of its own: most text passes no further.
+                    let found = match *byte {
+                        b'<' if !self.tag.fit(behind) => continue,
+                        b'<' => self.tags.fit(behind),
+                        _ if !self.bracket.fit(behind) => continue,
+                        _ if behind.len() < 2 => Err(Undecided),
+                        _ => Ok(0),
+                    };
+                    if found != Err(No) {
+                        return Plain { length: at, line_start: false, is_mark: found.is_ok() };
                     }
                 }
             }
@@ -119,12 +126,6 @@ impl Triggers {
     /// Whether the two bytes behind the `<` that `text` begins with are those of a mark.
     pub(crate) fn leads_tag(&self, text: &[u8]) -> bool {
         text.get(1..).is_some_and(|behind| self.tag.fit(behind))
-    }
-
-    /// Whether something begins with a `<` that has these bytes behind it.
-    #[inline]
-    fn begins_tag(&self, behind: &[u8]) -> Match<()> {
-        if self.tag.fit(behind) { self.tags.fit(behind).map(|_| ()) } else { Err(No) }
     }
 
     /// Whether something may begin in `text`, which begins at a line's start.
@@ -257,16 +258,6 @@ impl Leads {
                 let seconds = self.seconds.get(usize::from(self.firsts[usize::from(first)]));
                 seconds.is_some_and(|bits| bits[usize::from(second >> 6)] >> (second & 63) & 1 != 0)
             }
-        }
-    }
-
-    /// Whether `text` begins with one of the words.
-    #[inline]
-    fn begins(&self, text: &[u8]) -> Match<()> {
-        match self.fit(text) {
-            false => Err(No),
-            true if text.len() < 2 => Err(Undecided),
-            true => Ok(()),
         }
     }
 }

@@ -15,8 +15,8 @@ use crate::json::read;
 use crate::json::window::{No, Undecided, Window, leading_space};
 use crate::parse::call::{CallOut, CallShape, CalledTool, Ending, Missing, Step};
 use crate::parse::config::MIN_HOLD;
+use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
 use crate::parse::marks::head::{closes, unit};
-use crate::parse::out::unresolved::{Fault, UnresolvedCall};
 use crate::parse::tables::Tables;
 
 /// An open call of arrows or flags.

@@ -14,8 +14,8 @@ use serde_json::{Map, Value};
 use super::fit::{fits, is_definition, keyed, take_flat, unwrap_function};
 use crate::dialect::CallKeys;
 use crate::event::Repair;
-use crate::parse::out::not_a_call::Reason;
-use crate::parse::out::unresolved::{Fault, UnresolvedCall, holds};
+use crate::parse::emit::not_a_call::Reason;
+use crate::parse::emit::unresolved::{Fault, UnresolvedCall, holds};
 use crate::parse::tables::Tables;
 
 /// How a call object is read.
@@ -23,7 +23,7 @@ use crate::parse::tables::Tables;
 pub(crate) struct CallObject<'t> {
     pub(crate) keys: &'static CallKeys,
     pub(crate) tables: &'t Tables,
-    /// Nothing announces it: it has a known tool's name, arguments, and nothing that no call has.
+    /// Nothing announces it: it has a known tool's name and nothing that no call has.
     pub(crate) strict: Option<Further>,
 }
 
@@ -34,6 +34,8 @@ pub(crate) struct Further {
     pub(crate) any: bool,
     /// Their names are their objects' keys.
     pub(crate) keyed: bool,
+    /// It is no entry of a list: a tool's name alone calls it, and several name tools.
+    pub(crate) alone: bool,
 }
 
 /// How the object held its arguments.
@@ -130,7 +132,9 @@ impl CallObject<'_> {
         let foreign = || NotCall::Foreign(object.keys().cloned().collect());
         match self.strict {
             Some(further) if !further.any && !self.tables.names.knows(name) => return Err(NotCall::UnknownTool),
-            Some(_) if arguments.is_none() => return Err(NotCall::NoArguments),
+            Some(further) if arguments.is_none() && !(further.alone && object.is_empty()) => {
+                return Err(NotCall::NoArguments);
+            }
             Some(_) if !object.is_empty() => return Err(foreign()),
             None if call.fault.is_none() && arguments.is_none() && !object.is_empty() => return Err(foreign()),
             _ => {}

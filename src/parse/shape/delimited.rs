@@ -14,10 +14,10 @@ use crate::event::Repair;
 use crate::json::window::{Answer, No, Undecided, Window, begins, leading_space};
 use crate::json::{Delimited, DelimitedStep, LexStep, Lexer, read};
 use crate::parse::call::{CallOut, CallShape, CalledTool, Ending, Missing, Step, kept_end};
+use crate::parse::emit::damage::{CallCloser, CloserKind};
+use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
 use crate::parse::marks::fence::think_close;
 use crate::parse::marks::head::{closes, unit};
-use crate::parse::out::damage::{CallCloser, CloserKind};
-use crate::parse::out::unresolved::{Fault, UnresolvedCall};
 use crate::parse::tables::Tables;
 
 /// What stands in the braces or behind them is no object of the dialect.

@@ -21,9 +21,9 @@ use crate::parse::call::{
     gated, kept_end,
 };
 use crate::parse::config::MIN_HOLD;
+use crate::parse::emit::damage::{CallCloser, CloserKind};
+use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
 use crate::parse::marks::fence::think_close;
-use crate::parse::out::damage::{CallCloser, CloserKind};
-use crate::parse::out::unresolved::{Fault, UnresolvedCall};
 use crate::parse::tables::{Owner, Tables};
 
 use super::tool_tag::read_tags;
@@ -577,7 +577,7 @@ impl Opens for Blocks {
         for (item, (_, block)) in tables.blocks.iter().enumerate() {
             let tag = begins_tag(text, block.tag, false, more);
             let gate = |inner: &str| Element::gate(block, inner, more);
-            match if let Ok(_) = tag { gated(tag, text, more, gate) } else { tag } {
+            match if tag.is_ok() { gated(tag, text, more, gate) } else { tag } {
                 Ok(length) => return Ok(Opening { item, form: 0, length }),
                 Err(Undecided) => undecided = true,
                 Err(No) => {}

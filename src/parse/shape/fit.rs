@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::dialect::{CallKeys, FUNCTION};
-use crate::parse::out::unresolved::Fault;
+use crate::parse::emit::unresolved::Fault;
 use crate::tools::Tool;
 
 /// Whether every key is a parameter of the tool, and none is missing that it needs.

@@ -22,11 +22,11 @@ use crate::json::window::{Match, No, Undecided, Window, leading_space};
 use crate::parse::call::json::{CallJson, JsonCloser, JsonStep};
 use crate::parse::call::{CallOut, CallShape, CalledTool, Ending, Step};
 use crate::parse::config::MIN_HOLD;
+use crate::parse::emit::not_a_call::Reason;
+use crate::parse::emit::unresolved::UnresolvedCall;
 use crate::parse::marks::fence::{Fence, ends_message, fence_end};
 use crate::parse::marks::head::unit;
 use crate::parse::marks::names::Names;
-use crate::parse::out::not_a_call::Reason;
-use crate::parse::out::unresolved::UnresolvedCall;
 use crate::parse::tables::Tables;
 
 /// Call objects that may yet be text; see the module.
@@ -258,7 +258,8 @@ impl WholeMessage {
         let start = object.json.start;
         let mut call = UnresolvedCall::default();
         object.json.read(window, end, &mut call);
-        let further = Further { any: self.first.is_some(), keyed: self.keyed };
+        let alone = !self.is_further() && self.closers != "]";
+        let further = Further { any: self.first.is_some(), keyed: self.keyed, alone };
         let reader = CallObject { keys: self.keys, tables, strict: Some(further) };
         let held = match &call.fault {
             Some(fault) if fault.kind == RejectedKind::Limit => Err(Reason::Limit),

@@ -13,9 +13,9 @@ use crate::event::RejectedKind;
 use crate::json::window::{No, Undecided, Window, leading_space};
 use crate::parse::call::json::{Around, CallJson, JsonStep};
 use crate::parse::call::{CallOut, CallShape, CalledTool, Ending, Step};
+use crate::parse::emit::not_a_call::Reason;
+use crate::parse::emit::unresolved::UnresolvedCall;
 use crate::parse::marks::fence::Fence;
-use crate::parse::out::not_a_call::Reason;
-use crate::parse::out::unresolved::UnresolvedCall;
 use crate::parse::shape::message::{FenceCloser, behind_all};
 use crate::parse::tables::Tables;
 

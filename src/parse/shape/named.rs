@@ -21,10 +21,10 @@ use crate::parse::call::{
     CallOut, CallShape, CalledTool, Ending, Missing, OpenValue, Opened, Opening, Opens, Step, kept_end,
 };
 use crate::parse::config::MIN_HOLD;
+use crate::parse::emit::damage::{CallCloser, CloserKind};
+use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
 use crate::parse::marks::fence::fence_chars;
 use crate::parse::marks::head::{begins_token, ends, gate, head, unit};
-use crate::parse::out::damage::{CallCloser, CloserKind};
-use crate::parse::out::unresolved::{Fault, UnresolvedCall};
 use crate::parse::tables::{NamedDialect, Owner, Tables};
 
 /// An open call of a name and JSON.

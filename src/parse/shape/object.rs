@@ -10,9 +10,9 @@ use crate::json::window::{Answer, Match, No, Undecided, Window, leading_space};
 use crate::json::{Closer, string};
 use crate::parse::call::json::{CallJson, JsonCloser, JsonStep};
 use crate::parse::call::{CallOut, CallShape, CalledTool, Missing, OpenValue, Step};
+use crate::parse::emit::damage::{CallCloser, CloserKind};
+use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
 use crate::parse::marks::fence::fence_end;
-use crate::parse::out::damage::{CallCloser, CloserKind};
-use crate::parse::out::unresolved::{Fault, UnresolvedCall};
 use crate::parse::tables::Tables;
 
 /// An open object; its brace is the first byte.

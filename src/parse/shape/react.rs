@@ -20,11 +20,11 @@ use crate::json::window::{Answer, Match, No, Undecided, Window, begins, first_of
 use crate::parse::call::json::{Around, CallJson, JsonCloser, JsonLead, JsonStep};
 use crate::parse::call::{CallOut, CallShape, CalledTool, Ending, Missing, Step};
 use crate::parse::config::MIN_HOLD;
+use crate::parse::emit::not_a_call::Reason;
+use crate::parse::emit::unresolved::UnresolvedCall;
 use crate::parse::marks::fence::fence_chars;
 use crate::parse::marks::head::unit;
 use crate::parse::marks::tokens::tokens_at;
-use crate::parse::out::not_a_call::Reason;
-use crate::parse::out::unresolved::UnresolvedCall;
 use crate::parse::tables::Tables;
 
 /// A call in ReAct's words that may yet be text; see the module.

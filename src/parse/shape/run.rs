@@ -196,10 +196,7 @@ pub(crate) fn marker_prefix(text: &str, lead: usize, more: bool) -> Match<Prefix
 pub(crate) fn json_prefix(text: &str, more: bool) -> Match<Prefix> {
     let mut prefix = Prefix::default();
     if let Some(length) = fence_run(text, more).decided()? {
-        prefix.fence = match fence_chars(text, false) {
-            Ok(fence) => Some(fence),
-            _ => None,
-        };
+        prefix.fence = fence_chars(text, false).ok();
         prefix.fence_length = length + leading_space(&text[length..]);
     }
     let rest = &text[prefix.fence_length..];

@@ -10,7 +10,7 @@ use crate::json::window::{Match, No, Undecided, Window, begins, leading_space};
 use crate::parse::call::json::{Around, CallJson, JsonCloser, JsonLead, JsonStep};
 use crate::parse::call::{CallOut, CallShape, CalledTool, OpenValue, Opened, Opening, Opens, Step};
 use crate::parse::config::Config;
-use crate::parse::out::unresolved::UnresolvedCall;
+use crate::parse::emit::unresolved::UnresolvedCall;
 use crate::parse::tables::Tables;
 
 const OPEN: &str = "<!!";

@@ -77,6 +77,8 @@ pub(crate) struct Tables {
     pub(crate) named_blocks: Vec<&'static str>,
     /// Tags that results stand in, but for those with the name of a tool or a parameter.
     pub(crate) result_tags: Vec<&'static str>,
+    /// By bit, the bytes that they begin with.
+    pub(crate) result_firsts: u128,
     /// The dialects whose openers hold a name.
     pub(crate) named: Vec<NamedDialect>,
     /// What all openers begin with.
@@ -117,6 +119,7 @@ impl Tables {
             tokens: config.dialects.iter().next().is_some(),
             marks: Vec::new(),
             result_tags: Vec::new(),
+            result_firsts: 0,
             named_blocks: Vec::new(),
             named: Vec::new(),
             openers: MarkSet::default(),
@@ -141,6 +144,7 @@ impl Tables {
         };
         tables.marks = REASONING_MARKS.iter().filter(|mark| !mark.tag().is_some_and(is_known)).collect();
         tables.result_tags = RESULT_TAGS.iter().map(|(tag, _)| *tag).filter(|tag| !is_known(tag)).collect();
+        tables.result_firsts = tables.result_tags.iter().fold(0, |bits, tag| bits | 1 << tag.as_bytes()[0]);
         tables.named_blocks = QUOTING_BLOCKS.iter().map(|block| block.open).filter(|name| is_known(name)).collect();
         let knows_tools = tables.config.catalog.is_some();
         for dialect in tables.config.dialects.iter() {

@@ -2,12 +2,13 @@
 
 use super::lines::Line;
 use super::open::OpenCall;
+use super::tags::Here;
 use super::{Next, Scanner};
 use crate::dialect::Dialect;
 use crate::json::window::{Answer, Match, No, Undecided, Window};
 use crate::parse::call::CallShape;
-use crate::parse::out::emitter::Sink;
-use crate::parse::out::not_a_call::Reason;
+use crate::parse::emit::emitter::Sink;
+use crate::parse::emit::not_a_call::Reason;
 use crate::parse::shape::message::WholeMessage;
 use crate::parse::shape::name_line::NameLine;
 use crate::parse::shape::python::{Form, MAX_INDENT, Place, Python, list_ahead};
@@ -95,13 +96,11 @@ impl Scanner {
     }
 
     /// At a `[`: a list of calls in Python's syntax. What came before was handed on.
-    pub(super) fn python_list(
-        &mut self,
-        text: &str,
-        more: bool,
-        window: &Window<'_>,
-        sink: &mut Sink<'_>,
-    ) -> Match<Next> {
+    pub(super) fn python_list(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+        let Here { text, more, window } = here;
+        if !text.starts_with('[') {
+            return Err(No);
+        }
         if self.tables.python.is_none() || !self.may_be_bare() || self.emitter.is_spent() {
             return Err(No);
         }

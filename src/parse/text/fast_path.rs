@@ -11,8 +11,8 @@ use crate::event::{Event, Region};
 use crate::json::bytes::{HIGH, Kind, Places, any_zero, differs};
 use crate::json::{Special, escaped, is_short_escape};
 use crate::parse::call::OpenValue;
+use crate::parse::emit::prose::Prose;
 use crate::parse::marks::triggers::{Plain, Triggers};
-use crate::parse::out::prose::Prose;
 
 /// Which way the next chunk takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,10 +4,10 @@ use super::blocks::Block;
 use super::{Next, Scanner};
 use crate::event::{MarkerKind, QuotedIn};
 use crate::json::window::{Answer, Match, No, Undecided, Window, first_of, leading_space};
+use crate::parse::emit::emitter::Sink;
+use crate::parse::emit::not_a_call::Reason;
 use crate::parse::marks::fence::{Fence, fence_chars, fence_end, fence_open};
 use crate::parse::marks::head::unit;
-use crate::parse::out::emitter::Sink;
-use crate::parse::out::not_a_call::Reason;
 use crate::parse::shape::run::{line_prefix, marker_prefix};
 use crate::parse::tables::Marked;
 
@@ -40,10 +40,10 @@ impl Scanner {
                 return Ok(next);
             }
         }
-        if self.at == 0 {
-            if let Some(next) = self.recipient_first(&text[indent..], indent, more, window, sink).decided()? {
-                return Ok(next);
-            }
+        if self.at == 0
+            && let Some(next) = self.recipient_first(&text[indent..], indent, more, window, sink).decided()?
+        {
+            return Ok(next);
         }
         match text.as_bytes().get(indent) {
             None if more => return Err(Undecided),

@@ -34,12 +34,12 @@ use crate::event::{QuotedIn, Region};
 use crate::json::window::{Match, No, Undecided, Window, leading_space};
 use crate::message::{FinishReason, ReasoningMode};
 use crate::parse::call::{Ending, Step};
+use crate::parse::emit::damage::Brackets;
+use crate::parse::emit::emitter::{Emitter, Sink};
+use crate::parse::emit::not_a_call::{NotACall, Reason};
 use crate::parse::marks::fence::Fence;
 use crate::parse::marks::triggers::{Plain, Triggers, has_no_trigger_or_bracket};
 use crate::parse::marks::turn::Turn;
-use crate::parse::out::damage::Brackets;
-use crate::parse::out::emitter::{Emitter, Sink};
-use crate::parse::out::not_a_call::{NotACall, Reason};
 use crate::parse::shape::run::ObjectRun;
 use crate::parse::tables::Tables;
 use crate::parse::text::blocks::Ends;
@@ -124,6 +124,8 @@ const CLOSES_WITHIN: usize = 64;
 /// What became of a place where something may begin, if it is no text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Next {
+    /// It is text, whatever it looks like.
+    Text,
     /// It was taken; go on behind it.
     Taken,
     /// A call or a held fence is open: how far may be read has changed.
@@ -525,14 +527,14 @@ impl Scanner {
                     Err(Undecided) => return false,
                     Ok(Next::Opened) => return true,
                     Ok(Next::Taken) => continue,
-                    Err(No) => self.run = None,
+                    Err(No) | Ok(Next::Text) => self.run = None,
                 }
             }
             if self.group.is_some() {
                 match self.around_calls(window, sink) {
                     Err(Undecided) => return self.hold(window, sink),
                     Ok(Next::Taken) => continue,
-                    Err(No) | Ok(Next::Opened) => {}
+                    Err(No) | Ok(_) => {}
                 }
             }
             if self.line_start {
@@ -540,21 +542,23 @@ impl Scanner {
                     Err(Undecided) => return self.hold(window, sink),
                     Ok(Next::Opened) => return true,
                     Ok(Next::Taken) => continue,
-                    Err(No) => {}
+                    Err(No) | Ok(Next::Text) => {}
                 }
             }
             if self.mark_at != self.at {
                 match self.plain(window) {
                     Err(Undecided) => return self.hold(window, sink),
                     Ok(Next::Taken) => continue,
-                    Err(No) | Ok(Next::Opened) => {}
+                    Err(No) | Ok(_) => {}
                 }
             }
             match self.mark(window, sink) {
                 Err(Undecided) => return self.hold(window, sink),
                 Ok(Next::Opened) => return true,
                 Ok(Next::Taken) => {}
-                Err(No) => self.at += window.from(self.at).chars().next().map_or(1, char::len_utf8) as u64,
+                Err(No) | Ok(Next::Text) => {
+                    self.at += window.from(self.at).chars().next().map_or(1, char::len_utf8) as u64
+                }
             }
         }
     }

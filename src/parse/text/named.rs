@@ -5,8 +5,8 @@ use super::{Next, Scanner};
 use crate::dialect::Named;
 use crate::event::MarkerKind;
 use crate::json::window::{Answer, Match, No, Undecided, Window, first_of, leading_space};
+use crate::parse::emit::emitter::Sink;
 use crate::parse::marks::head::begins_token;
-use crate::parse::out::emitter::Sink;
 use crate::parse::shape::named::{call_of, group_close};
 
 impl Scanner {
@@ -101,10 +101,8 @@ impl Scanner {
             (Err(Undecided), _) | (_, true) => return Err(Undecided),
             (Err(No), false) => {}
         }
-        if group.is_open && space > 0 {
-            if let Some(_) = call_of(named, inner, more).decided()? {
-                return self.take_syntax(space, window, sink);
-            }
+        if group.is_open && space > 0 && call_of(named, inner, more).decided()?.is_some() {
+            return self.take_syntax(space, window, sink);
         }
         self.group = group.is_open.then_some(CallGroup { is_near: false, ..group });
         Err(No)
@@ -122,5 +120,5 @@ impl Scanner {
 /// Whether the group that `text` opens glues values to their tags.
 fn is_glued(named: &Named, text: &str) -> bool {
     let mut glued = named.groups.iter().filter(|group| group.glued);
-    glued.any(|group| matches!(begins_token(text, group.open, false), Ok(_)))
+    glued.any(|group| begins_token(text, group.open, false).is_ok())
 }

@@ -3,9 +3,9 @@
 use super::{Next, Scanner};
 use crate::event::{MarkerKind, QuotedIn};
 use crate::json::window::{Answer, Match, No, Undecided, Window, leading_space};
+use crate::parse::emit::emitter::Sink;
 use crate::parse::marks::fence::fence_end;
 use crate::parse::marks::fence::think_close;
-use crate::parse::out::emitter::Sink;
 use crate::parse::shape::object::MarkedObject;
 use crate::parse::shape::run::{Following, ObjectRun, Prefix};
 use crate::parse::tables::Marked;
@@ -73,10 +73,10 @@ impl Scanner {
         };
         // The fence that the whole block stands in goes first: what closes it is none of the
         // block's.
-        if let (b'`' | b'~' | b'\'', Some(fence), None) = (byte, self.fence, run.fence) {
-            if let Some(_) = fence_end(rest, fence, self.reads_think_tags(), more).decided()? {
-                return Err(No);
-            }
+        if let (b'`' | b'~' | b'\'', Some(fence), None) = (byte, self.fence, run.fence)
+            && fence_end(rest, fence, self.reads_think_tags(), more).decided()?.is_some()
+        {
+            return Err(No);
         }
         match run.following(rest, more) {
             Err(Undecided) => Err(Undecided),

@@ -9,7 +9,7 @@
 //! limit; any other is `limit`.
 //!
 //! A call that no marker announces is the same call with a flag: the emitter
-//! holds what it says until it is known to be one (`out/pending.rs`). Over the
+//! holds what it says until it is known to be one (`emit/pending.rs`). Over the
 //! limit it is text.
 
 use super::fast_path::FastValue;
@@ -17,13 +17,13 @@ use crate::dialect::{Dialect, Shape};
 use crate::event::{Call, MarkerKind, Provenance, QuotedIn};
 use crate::json::window::{Window, floor_boundary, leading_space};
 use crate::parse::call::{CallOut, CallShape, Ending, Missing, OpenValue, Step};
-use crate::parse::out::damage::CallCloser;
-use crate::parse::out::emitter::{Emitter, Sink};
-use crate::parse::out::pending::Ended;
-use crate::parse::out::prose::Prose;
-use crate::parse::out::series;
-use crate::parse::out::unresolved::{Fault, UnresolvedCall};
-use crate::parse::out::verdict::{Verdict, unwrap_element, verdict};
+use crate::parse::emit::damage::CallCloser;
+use crate::parse::emit::emitter::{Emitter, Sink};
+use crate::parse::emit::pending::Ended;
+use crate::parse::emit::prose::Prose;
+use crate::parse::emit::series;
+use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
+use crate::parse::emit::verdict::{Verdict, unwrap_element, verdict};
 use crate::parse::tables::Tables;
 
 /// Why a call is truncated.
@@ -430,12 +430,16 @@ impl OpenCall {
         // A call that its opener is all of may be past the limit as it begins.
         let raw = &raw[..floor_boundary(raw, call_bytes)];
         unwrap_element(&mut call, tables);
-        let restated = call.restated;
+        let (restated, is_unnamed) = (call.restated, call.tool.is_none());
         goes_on |= call.goes_on;
         let verdict = found(verdict(tables, self.dialect, emitter.index(), call, raw), self.provenance);
         let head = (self.head.is_some() || end > self.limit_offset).then(|| raw.to_owned());
         let text = window.slice(self.start.max(window.base).min(end)..end);
         let is_closed = verdict.is_err() && closer.ends(text, tables);
+        // What names no tool is no call that was damaged, and what closes nothing in it says of the
+        // calls before it what it says in text (`mixed/closer_behind_a_brace`).
+        let is_prose = is_unnamed && verdict.is_err() && self.quoted_in.is_none();
+        let stray = if is_prose { emitter.known_damage().stray_in(text, tables) } else { None };
         let is_left = goes_on && verdict.is_err() && self.quoted_in.is_none() && !is_closed;
         let is_whole = is_closed || text.ends_with(['}', ']', ')']);
         emitter.call_end(
@@ -444,6 +448,9 @@ impl OpenCall {
             window,
             sink,
         );
+        if let Some(found) = stray {
+            emitter.found_closer(found, 0, sink);
+        }
         if is_left {
             emitter.damage().begins(closer, self.dialect);
         }

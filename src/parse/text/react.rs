@@ -3,10 +3,10 @@
 use super::lines::Line;
 use super::{Next, Scanner};
 use crate::json::window::{Match, No, Undecided, Window, begins, leading_space};
+use crate::parse::emit::emitter::Sink;
+use crate::parse::emit::not_a_call::Reason;
 use crate::parse::marks::fence::fence_chars;
 use crate::parse::marks::head::head;
-use crate::parse::out::emitter::Sink;
-use crate::parse::out::not_a_call::Reason;
 use crate::parse::shape::react::React;
 use crate::parse::tables::Tables;
 
@@ -70,9 +70,10 @@ impl Scanner {
     }
 }
 
-/// Whether `text`, behind the words, is a text in the same line and no JSON.
+/// Whether `text`, behind the words, is a text in the same line, no JSON and no marker
+/// (`react/marker_for_a_text`).
 fn begins_text(text: &str) -> bool {
-    text.starts_with(|c: char| !c.is_whitespace() && !matches!(c, '{' | '[' | '`' | '~'))
+    text.starts_with(|c: char| !c.is_whitespace() && !matches!(c, '{' | '[' | '<' | '`' | '~'))
 }
 
 /// The parameter that a bare text is, of a tool that takes one text: its only one, or the only one

@@ -2,16 +2,17 @@
 
 use super::context::Context;
 use super::lines::Line;
+use super::tags::Here;
 use super::{Next, Scanner};
 use crate::dialect::TokenClass;
 use crate::dialect::{Dialect, ReasoningMark};
 use crate::event::{MarkerKind, Region};
 use crate::json::window::{Answer, Match, No, Undecided, Window, begins, first_of};
 use crate::message::ReasoningMode;
+use crate::parse::emit::emitter::Sink;
 use crate::parse::marks::channel::{Channel, Header, OWN, START, header};
 use crate::parse::marks::head::{Head, head};
 use crate::parse::marks::turn::{Role, Turn};
-use crate::parse::out::emitter::Sink;
 use crate::parse::shape::named::{NamedJson, call_of};
 use crate::parse::tables::NamedDialect;
 use crate::parse::text::open::OpenCall;
@@ -58,7 +59,9 @@ impl Scanner {
         // Behind the first block those count that the model is known to write.
         let counts = |mark: &&&'static ReasoningMark| !self.reasoning_told || is_named(mark);
         let begins = self.emitter.begins_region();
-        let marks = self.tables.marks.iter().filter(counts).filter(|mark| begins || !mark.is_phrase());
+        let first = text.as_bytes().first();
+        let marks = self.tables.marks.iter().filter(|mark| first.is_none() || mark.open.as_bytes().first() == first);
+        let marks = marks.filter(counts).filter(|mark| begins || !mark.is_phrase());
         first_of(marks.map(|mark| mark_open(mark, text, more).map(|length| (*mark, false, length))))
     }
 
@@ -144,27 +147,22 @@ impl Scanner {
     }
 
     /// At a `<` that opens no call: the header of a channel.
-    pub(super) fn channel(&mut self, text: &str, more: bool, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
-        if self.fence.is_some() {
+    pub(super) fn channel(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+        let Here { text, more, window } = here;
+        if self.fence.is_some() || !text.starts_with('<') {
             return Err(No);
         }
-        match header(text, more) {
-            Err(Undecided) => Err(Undecided),
-            Err(No) => Err(No),
-            Ok(header) => match self.is_mention(&text[header.length..], more, window) {
-                Err(Undecided) => Err(Undecided),
-                Ok(()) => Err(No),
-                Err(No) => {
-                    let called = named_head(&self.tables, text);
-                    self.take_header(header, window, sink);
-                    if let Some((dialect, call, _)) = called {
-                        self.broken_call(dialect, call);
-                    }
-                    self.context = Context::new(self.at);
-                    Ok(Next::Taken)
-                }
-            },
+        let header = header(text, more)?;
+        if self.is_mention(&text[header.length..], more, window).decided()?.is_some() {
+            return Err(No);
         }
+        let called = named_head(&self.tables, text);
+        self.take_header(header, window, sink);
+        if let Some((dialect, call, _)) = called {
+            self.broken_call(dialect, call);
+        }
+        self.context = Context::new(self.at);
+        Ok(Next::Taken)
     }
 
     fn take_header(&mut self, header: Header, window: &Window<'_>, sink: &mut Sink<'_>) {

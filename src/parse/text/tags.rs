@@ -10,15 +10,35 @@ use crate::event::{MarkerKind, QuotedIn, Region};
 use crate::json::window::{Answer, Match, No, Undecided, Window, begins_tag_any_case};
 use crate::message::ReasoningMode;
 use crate::parse::call::{Opened, Opening, Opens};
+use crate::parse::emit::damage::{CallCloser, CloserKind};
+use crate::parse::emit::emitter::Sink;
+use crate::parse::emit::not_a_call::Reason;
 use crate::parse::marks::channel::START;
 use crate::parse::marks::fence::{may_be_think, think_close};
 use crate::parse::marks::head::head;
-use crate::parse::out::damage::{CallCloser, CloserKind};
-use crate::parse::out::emitter::Sink;
-use crate::parse::out::not_a_call::Reason;
 use crate::parse::shape::OPENERS;
 use crate::parse::shape::run::marker_prefix;
 use crate::parse::tables::Tables;
+
+/// What stands where something may begin: its text, and whether that may still grow.
+#[derive(Clone, Copy)]
+pub(super) struct Here<'w> {
+    pub(super) text: &'w str,
+    pub(super) more: bool,
+    pub(super) window: &'w Window<'w>,
+}
+
+/// Asks recognisers in order: each tells what begins here, or `Err(No)` where it knows of nothing.
+/// Direct calls, since most texts are told by the first bytes that each looks at.
+macro_rules! recognised {
+    ($scanner:ident, $here:ident, $sink:ident: $($recogniser:ident),+ $(,)?) => {{
+        $(match $scanner.$recogniser($here, $sink) {
+            Err(No) => {}
+            found => return found,
+        })+
+        Err(No)
+    }};
+}
 
 impl Scanner {
     /// An opener whose gate opens. Of several that begin alike the first shape's counts,
@@ -42,7 +62,8 @@ impl Scanner {
         Err(No)
     }
 
-    /// At a `<` or a `[`: think tags and openers.
+    /// At a `<` or a `[`, or where reasoning may be closed: what the first recogniser says that
+    /// knows the text.
     pub(super) fn mark(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
         let (text, more) = window.candidate(self.at, self.tables.hold);
         if text.len() == 1 {
@@ -50,57 +71,72 @@ impl Scanner {
         }
         // What came before counts in the decisions below.
         self.emitter.text(window, self.at, sink);
-        match self.think_tag(text, more) {
-            Err(Undecided) => return Err(Undecided),
-            Ok((close, length)) => match self.is_mention(&text[length..], more, window) {
-                Err(Undecided) => return Err(Undecided),
-                Ok(()) => return Err(No),
-                Err(No) if !close && self.mentions_think() => self.emitter.decide(),
-                Err(No) => return self.take_think(close, length, window, sink),
-            },
-            Err(No) => {}
+        let here = Here { text, more, window };
+        // In order of precedence.
+        recognised!(self, here, sink:
+            think, fence_tag, block_mark, reasoning_tag, any_closer, call_opener,
+            python_list, channel, token, broken_head, result_tag, failed_opener,
+        )
+    }
+
+    /// A think tag, or its mention.
+    fn think(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+        let Here { text, more, window } = here;
+        let (close, length) = self.think_tag(text, more)?;
+        if self.is_mention(&text[length..], more, window).decided()?.is_some() {
+            return Ok(Next::Text);
         }
-        if let Some(fence) = self.fence.filter(|fence| fence.is_tag()) {
-            if let Some(next) = self.closing_line(fence, Line { indent: 0, text, more }, window, sink).decided()? {
-                return Ok(next);
-            }
-        }
-        if let Some(next) = self.block_mark(text, more, window).decided()? {
-            return Ok(next);
-        }
-        let mark = match self.may_be_mark(text) {
-            true => {
-                self.context.read(window, self.at);
-                self.reasoning_mark(text, self.context.last().is_none(), more)
-            }
-            false => Err(No),
-        };
-        if let Some((mark, close, length)) = mark.decided()? {
-            let mention = if close { Err(No) } else { self.is_mention(&text[length..], more, window) };
-            if mention.decided()?.is_none() {
-                return self.take_mark(mark, close, length, window, sink);
-            }
-        }
-        if !text.starts_with(['<', '[']) {
+        if !close && self.mentions_think() {
+            self.emitter.decide();
             return Err(No);
         }
-        if self.closer(text, more, window, sink) == Err(Undecided) {
-            return Err(Undecided);
+        self.take_think(close, length, window, sink)
+    }
+
+    /// What closes a fence that is a tag.
+    fn fence_tag(&mut self, Here { text, more, window }: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+        let fence = self.fence.filter(|fence| fence.is_tag()).ok_or(No)?;
+        self.closing_line(fence, Line { indent: 0, text, more }, window, sink)
+    }
+
+    /// A mark around reasoning. All that begins with neither bracket is one, or text.
+    fn reasoning_tag(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+        let Here { text, more, window } = here;
+        let is_other = if text.starts_with(['<', '[']) { Err(No) } else { Ok(Next::Text) };
+        if !self.may_be_mark(text) {
+            return is_other;
         }
-        let is_list = text.starts_with('[');
-        // A backslash is how a bracket is written that opens nothing (`tool_calls/escaped`).
-        if is_list {
+        self.context.read(window, self.at);
+        let at_line_start = self.context.last().is_none();
+        let Some((mark, close, length)) = self.reasoning_mark(text, at_line_start, more).decided()? else {
+            return is_other;
+        };
+        let mention = if close { Err(No) } else { self.is_mention(&text[length..], more, window) };
+        match mention.decided()? {
+            Some(()) => is_other,
+            None => self.take_mark(mark, close, length, window, sink),
+        }
+    }
+
+    /// What closes calls and nothing here, and what closes the open group. A backslash is how a
+    /// bracket is written that opens nothing (`tool_calls/escaped`).
+    fn any_closer(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+        let Here { text, more, window } = here;
+        self.closer(text, more, window, sink).decided()?;
+        if text.starts_with('[') {
             self.context.read(window, self.at);
             if self.context.last() == Some('\\') {
-                return Err(No);
+                return Ok(Next::Text);
             }
         }
-        if let Some(length) = self.closes_group(text, more).decided()? {
-            return self.take_group(self.group.map_or(0, |group| group.named), false, length, window, sink);
-        }
-        let Some((shape, opening)) = self.opener(text, more).decided()? else {
-            return self.no_call(text, more, window, sink);
-        };
+        let length = self.closes_group(text, more)?;
+        self.take_group(self.group.map_or(0, |group| group.named), false, length, window, sink)
+    }
+
+    /// An opener of calls whose gate opens.
+    fn call_opener(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+        let Here { text, more, window } = here;
+        let (shape, opening) = self.opener(text, more)?;
         self.marked_call();
         match shape.open(opening, self.at, text, &self.tables) {
             Opened::Call(dialect, shape) => {
@@ -150,40 +186,23 @@ impl Scanner {
         }
     }
 
-    /// At a `<` or a `[` that opens no call with a marker.
-    fn no_call(&mut self, text: &str, more: bool, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
-        let found = match text.starts_with('[') {
-            true => self.python_list(text, more, window, sink),
-            false => self.channel(text, more, window, sink),
-        };
-        let found = match found {
-            Err(No) => self.token(text, more, window, sink),
-            found => return found,
-        };
-        if matches!(found, Err(No)) {
-            if let Some(()) = self.broken_head(text, more, window, sink).decided()? {
-                return Ok(Next::Taken);
+    /// Notes an opener of a known dialect that something else follows.
+    fn failed_opener(&mut self, Here { text, window, .. }: Here<'_>, _: &mut Sink<'_>) -> Match<Next> {
+        if text.starts_with('<') && self.not_calls.is_some() && !self.emitter.is_spent() {
+            self.context.read(window, self.at);
+            // A mention in quotes is none that failed.
+            if self.context.marks().direct.is_none() {
+                self.note_mark(text, Reason::Gate);
             }
         }
-        if matches!(found, Err(No)) && text.starts_with('<') {
-            if self.result_tag(text, more, window, sink) == Err(Undecided) {
-                return Err(Undecided);
-            }
-            if self.not_calls.is_some() && !self.emitter.is_spent() {
-                self.context.read(window, self.at);
-                // A mention in quotes is none that failed.
-                if self.context.marks().direct.is_none() {
-                    self.note_mark(text, Reason::Gate);
-                }
-            }
-        }
-        found
+        Err(No)
     }
 
     /// At an opener with a known tool's name behind which no arguments begin: what follows may be
     /// what was to be the arguments.
-    fn broken_head(&mut self, text: &str, more: bool, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<()> {
-        let Some((dialect, call, length)) = named_head(&self.tables, text) else { return Err(No) };
+    fn broken_head(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+        let Here { text, more, window } = here;
+        let (dialect, call, length) = named_head(&self.tables, text).ok_or(No)?;
         if self.emitter.is_spent() || self.is_example() {
             return Err(No);
         }
@@ -197,7 +216,7 @@ impl Scanner {
         self.at += length as u64;
         self.emitter.text(window, self.at, sink);
         self.broken_call(dialect, call);
-        Ok(())
+        Ok(Next::Taken)
     }
 
     /// Behind the opener of a call whose arguments do not begin.
@@ -266,7 +285,7 @@ impl Scanner {
             Ok(length) => match marks.closed_in(&text[length..], more, begins_call) {
                 // The line goes on with so much text that the call stands in the midst of it.
                 Err(No) if window.from(at).len() >= CLOSES_WITHIN => {
-                    marks.go_on_in(&text[length..], begins_call).map_or(Err(No), Ok)
+                    marks.go_on_in(&text[length..], begins_call).ok_or(No)
                 }
                 found => found,
             },
@@ -285,7 +304,8 @@ impl Scanner {
     }
 
     /// At a `<` or a `[`: what closes the block that quotes, or opens one.
-    fn block_mark(&mut self, text: &str, more: bool, window: &Window<'_>) -> Match<Next> {
+    fn block_mark(&mut self, here: Here<'_>, _: &mut Sink<'_>) -> Match<Next> {
+        let Here { text, more, window } = here;
         if let Some(block) = self.context.block {
             return match block.closed_by_mark(text, more) {
                 Err(Undecided) => Err(Undecided),

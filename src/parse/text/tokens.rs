@@ -1,15 +1,17 @@
 //! Leaked tokens of chat templates.
 
+use super::tags::Here;
 use super::{Next, Scanner};
 use crate::dialect::{CALL_TOKENS, OTHER_ROLES, OWN_ROLES, SENTENCE_END, STRIKE_OPEN, TemplateToken, TokenClass};
-use crate::json::window::{Answer, Match, No, Undecided, Window, begins, first_of, leading_space};
+use crate::json::window::{Answer, Match, No, Undecided, Window, begins, first_of, first_said, leading_space};
+use crate::parse::emit::emitter::Sink;
 use crate::parse::marks::tokens::tokens_at;
 use crate::parse::marks::turn::Role;
-use crate::parse::out::emitter::Sink;
 
 impl Scanner {
     /// At a `<` or a `[` that opens nothing else: a token, which is taken off.
-    pub(super) fn token(&mut self, text: &str, more: bool, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+    pub(super) fn token(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+        let Here { text, more, window } = here;
         // The end of a channel is read wherever the channel is.
         if !(self.tables.tokens || self.saw_channel) || self.fence.is_some() {
             return Err(No);
@@ -17,9 +19,10 @@ impl Scanner {
         let all = self.tables.tokens;
         let counts = move |token: &&&TemplateToken| all || token.class == TokenClass::EndsMessage;
         let template = || {
-            tokens_at(text).iter().filter(counts).fold(Err(No), |found, token| {
-                found.else_try(|| begins_token(text, token, more).map(|(length, role)| (token.class, role, length)))
-            })
+            let tokens = tokens_at(text).iter().filter(counts);
+            first_said(
+                tokens.map(|token| begins_token(text, token, more).map(|(length, role)| (token.class, role, length))),
+            )
         };
         let end = self.sentence_end(text, more, window).map(|length| (TokenClass::EndsText, None, length));
         match end.else_try(template) {
@@ -77,7 +80,7 @@ fn begins_token(text: &str, token: &TemplateToken, more: bool) -> Match<(usize, 
         Err(Undecided) => Err(Undecided),
         Err(No) => Err(No),
     };
-    let own = OWN_ROLES.iter().fold(Err(No), |found, name| found.else_try(|| role(name, Role::Own)));
+    let own = first_said(OWN_ROLES.iter().map(|name| role(name, Role::Own)));
     let known = OTHER_ROLES.iter().fold(own, |found, name| found.else_try(|| role(name, Role::Other)));
     known.else_try(|| match text[length..].bytes().next() {
         Some(b'<' | b'[') => Ok((length, Some(Role::NextToken))),

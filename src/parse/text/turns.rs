@@ -12,12 +12,13 @@
 //! the model's own turn, but for a token of another's: it stays one.
 
 use super::lines::Line;
+use super::tags::Here;
 use super::{Next, Scanner};
 use crate::dialect::{LineCounts, OthersLine, TokenClass, begins_line, others_lines_at};
 use crate::event::{MarkerKind, Region};
-use crate::json::window::{Match, No, Undecided, Window, begins, first_of};
+use crate::json::window::{Answer, Match, No, Undecided, Window, begins, first_of};
+use crate::parse::emit::emitter::Sink;
 use crate::parse::marks::turn::{Role, Turn};
-use crate::parse::out::emitter::Sink;
 
 impl Scanner {
     pub(super) fn set_turn(&mut self, turn: Turn) {
@@ -97,8 +98,10 @@ impl Scanner {
     }
 
     /// At a `<` that opens no call: a tag that results stand in.
-    pub(super) fn result_tag(&mut self, text: &str, more: bool, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<()> {
-        if !self.hears_others() {
+    pub(super) fn result_tag(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+        let Here { text, more, window } = here;
+        let is_other = |byte: &u8| byte.is_ascii() && self.tables.result_firsts >> byte & 1 == 0;
+        if !self.hears_others() || !text.starts_with('<') || text.as_bytes().get(1).is_some_and(is_other) {
             return Err(No);
         }
         let tag = |tag: &&str| match begins(&text[1..], tag, more) {
@@ -120,7 +123,8 @@ impl Scanner {
         if found == Ok(()) {
             self.speak(window, sink);
         }
-        found
+        found.decided()?;
+        Err(No)
     }
 
     /// Takes a token of this class, `length` bytes with its role.

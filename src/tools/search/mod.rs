@@ -10,7 +10,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
-use super::{Catalog, Tool};
+use super::Tool;
 
 mod words;
 
@@ -37,6 +37,7 @@ const CHANGES: f32 = 0.7;
 
 /// Tools that are likely enough to be listed, and that a search for them gives.
 pub(crate) const LIKELIEST: usize = 8;
+#[cfg(feature = "prompt")]
 pub(crate) const FOUND: usize = 5;
 
 /// Characters at either end of what was said that are looked at: a person pastes between.
@@ -76,16 +77,16 @@ struct Postings {
 }
 
 impl Search {
-    /// An index over the tools that the catalog's servers offer.
-    pub fn new(catalog: &Catalog) -> Self {
+    /// An index over these tools.
+    pub(super) fn over<'t>(tools: impl Iterator<Item = &'t Tool> + Clone) -> Self {
         let mut search = Search::default();
         for (word, line) in lines() {
             search.lines.entry(word).or_default().push(line);
         }
-        let texts: Vec<HashMap<String, f32>> = catalog.offered().map(weighted).collect();
+        let texts: Vec<HashMap<String, f32>> = tools.clone().map(weighted).collect();
         let lengths: Vec<f32> = texts.iter().map(|text| text.values().sum()).collect();
         let verb = |tool: &Tool| changing(&tool.name, tool.server.as_deref().unwrap_or_default());
-        search.changing = catalog.offered().map(verb).collect();
+        search.changing = tools.map(verb).collect();
         #[expect(clippy::cast_precision_loss, reason = "a mean of a few thousand")]
         let mean = (lengths.iter().sum::<f32>() / lengths.len().max(1) as f32).max(1.0);
         for (place, (text, length)) in (0_u32..).zip(texts.into_iter().zip(&lengths)) {
@@ -147,25 +148,18 @@ impl Search {
         found
     }
 
-    /// The likeliest tools of this catalog, of which the index is; the best first.
-    pub(crate) fn tools<'c>(&self, catalog: &'c Catalog, question: &str, most: usize) -> Vec<&'c Tool> {
-        let offered: Vec<&Tool> = catalog.offered().collect();
-        self.find(question, most).into_iter().filter_map(|place| offered.get(place).copied()).collect()
-    }
-
-    /// The places of the tools that a conversation means, in the order in which they came up: the
-    /// likeliest by its first question, those that were called, and the likeliest by a later
-    /// question whose best is none of them yet. What is said later takes none away.
-    pub fn meant(&self, catalog: &Catalog, said: &[Said<'_>]) -> Vec<usize> {
+    /// The places of the tools that a conversation means, in the order in which they came up; see
+    /// [`Catalog::meant`](super::Catalog::meant). `place_of` knows a tool's place by server and name.
+    pub(super) fn meant(
+        &self,
+        said: &[Said<'_>],
+        place_of: impl Fn(Option<&str>, &str) -> Option<usize>,
+    ) -> Vec<usize> {
         let mut places = Vec::new();
         for said in said {
             let found = match said {
                 Said::Question(text) => self.find(&ends_of(text), LIKELIEST),
-                Said::Called { server, tool } => {
-                    let mut offered = catalog.offered();
-                    let place = offered.position(|own| own.name == *tool && own.server.as_deref() == *server);
-                    place.into_iter().collect()
-                }
+                Said::Called { server, tool } => place_of(*server, tool).into_iter().collect(),
             };
             if found.first().is_some_and(|best| !places.contains(best)) {
                 places.extend(found.into_iter().filter(|place| !places.contains(place)).collect::<Vec<_>>());
@@ -266,6 +260,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::Catalog;
 
     fn found(tools: &[Tool], question: &str) -> Vec<String> {
         let catalog = Catalog::from_tools(tools.to_vec());

@@ -105,6 +105,7 @@ impl Ask {
             ToolsMode::Prompt => Some(false),
             ToolsMode::Native => Some(true),
             ToolsMode::Auto if self.model.native_tools == Some(false) => Some(false),
+            ToolsMode::Auto if shared.setup.ways().missing(self.model_name(shared)).native => Some(false),
             ToolsMode::Auto => self.known.get(&self.model.name).copied(),
         };
         self.native = decided == Some(true);
@@ -122,6 +123,17 @@ impl Ask {
     fn offers_natively(&mut self, native: bool) {
         self.known.insert(self.model.name.clone(), native);
         self.native = native;
+    }
+
+    /// Leaves native calls for the prompt, for good: they fail where they are due, or come where
+    /// nothing is. Says whether they were taken, and another way is left.
+    pub(in crate::turn) fn leave_native(&mut self, shared: &Shared) -> bool {
+        let leaves = self.native && shared.setup.config.tools_mode == ToolsMode::Auto;
+        if leaves {
+            shared.setup.ways().without_native(self.model_name(shared));
+            self.offers_natively(false);
+        }
+        leaves
     }
 
     /// Sends the round's request; says whether it is sent, or the endpoint has to be asked

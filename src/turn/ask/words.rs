@@ -72,8 +72,7 @@ impl PromptWording {
     /// token counter, where it has one.
     ///
     /// # Errors
-    /// The dialect is only read, the tool choice does not fit the tools, or a
-    /// template fails.
+    /// The tool choice does not fit the tools, or a template fails.
     pub fn new(catalog: Arc<Catalog>, options: &Options, config: &TurnConfig) -> Result<Self, PromptError> {
         let with = |tool_choice: ToolChoice| {
             let tokens = config.tokens.as_ref().unwrap_or(&options.tokens).clone();
@@ -234,7 +233,7 @@ impl Wording for PromptWording {
 
     fn meant(&self, said: &[Said<'_>]) -> Option<Arc<dyn Wording>> {
         let catalog = self.chooses.then_some(&self.templates.catalog)?;
-        let meant = Some(catalog.search().meant(catalog, said)).filter(|meant| !meant.is_empty())?;
+        let meant = Some(catalog.meant(said)).filter(|meant| !meant.is_empty())?;
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, words)) = last.as_ref().filter(|(places, _)| *places == meant) {
             return Some(words.clone());

@@ -10,6 +10,8 @@ pub(crate) struct Missing {
     pub(crate) probabilities: bool,
     /// Answers of a structure that was demanded.
     pub(crate) structure: bool,
+    /// Native calls where they are due, and nowhere else.
+    pub(crate) native: bool,
 }
 
 /// What is known of the models of an endpoint. Whoever makes several setups for one shares it.
@@ -30,6 +32,11 @@ impl KnownWays {
     /// The endpoint holds answers of this model to no structure.
     pub(crate) fn without_structure(&self, model: &Option<String>) {
         self.known().entry(model.clone()).or_default().structure = true;
+    }
+
+    /// The model's native calls do not come where they are due, or come where nothing is.
+    pub(crate) fn without_native(&self, model: &Option<String>) {
+        self.known().entry(model.clone()).or_default().native = true;
     }
 
     fn known(&self) -> MutexGuard<'_, HashMap<Option<String>, Missing>> {

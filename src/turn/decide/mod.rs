@@ -21,9 +21,11 @@
 //! - `openers`: what the taught call begins with, and what may stand before it.
 //! - `probability`: how likely the message begins with one.
 //! - `copied`: calls that are an example's.
+//! - `greeting`: what a person says who wants nothing done.
 //! - `known`: what the endpoint is known not to give.
 
 mod copied;
+mod greeting;
 mod known;
 mod openers;
 mod probability;
@@ -36,6 +38,7 @@ use crate::tools::{Catalog, Tool, ToolChoice};
 use crate::turn::config::{CALL_THRESHOLD, RoundModel};
 
 pub(super) use copied::is_copied;
+pub(super) use greeting::is_greeting;
 pub(crate) use known::{KnownWays, Missing};
 pub(super) use openers::Openers;
 use probability::Probability;

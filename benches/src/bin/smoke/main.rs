@@ -27,7 +27,12 @@ const ROOM: f64 = 1.05;
 const SLACK: f64 = 0.9;
 
 /// Tables whose limits follow what is counted; the others hold what must hold.
-const COUNTS: &[&str] = &["instructions_per_byte", "allocations_per_chunk", "kilo_instructions_per_answer", "kilo_instructions_per_history"];
+const COUNTS: &[&str] = &[
+    "instructions_per_byte",
+    "allocations_per_chunk",
+    "kilo_instructions_per_answer",
+    "kilo_instructions_per_history",
+];
 
 /// Costs that are compared with each other: what, over what.
 const RATIOS: &[(&str, &str)] =

@@ -8,7 +8,6 @@ from typing import Union
 
 from ._native import (
     DIALECTS,
-    TAUGHT,
     ArgsDelta,
     Call,
     CallEnd,
@@ -66,7 +65,6 @@ Event = Union[
 
 __all__ = [
     "DIALECTS",
-    "TAUGHT",
     "ArgsDelta",
     "Call",
     "CallEnd",

@@ -7,7 +7,6 @@ from ._words import Dialect, MarkerKind, Provenance, QuotedIn, RejectedKind, Sta
 
 __version__: str
 DIALECTS: tuple[Dialect, ...]
-TAUGHT: tuple[Dialect, ...]
 
 class ToolgraftError(Exception): ...
 class SettingError(ToolgraftError): ...

@@ -21,11 +21,14 @@ use super::explain::GivenBack;
 use super::play::Played;
 use super::settings::Settings;
 use super::view::{Answered, At, Totals, View};
-use crate::page_text::Long;
+use crate::base::Failure;
+use crate::base::browser;
+use crate::base::input;
+use crate::pages;
+use crate::pages::text::Long;
 use crate::phrases::{self, Phrases};
 use crate::screen::full_name;
 use crate::terminal::grouped;
-use crate::{Failure, browser, input, page_file};
 use toolgraft::dialect::Lang;
 use toolgraft::event::{Entry, OwnedEvent, Provenance};
 use toolgraft::message::Role;
@@ -62,10 +65,10 @@ impl Target {
     pub(super) fn check(&self, files: &[PathBuf]) -> Result<(), Failure> {
         match self {
             Target::Stdout => Ok(()),
-            Target::File(path) => page_file::writable(path),
+            Target::File(path) => pages::file::writable(path),
             Target::Beside => files.iter().try_for_each(|file| match file.to_str() {
                 Some("-") => Err(Failure::usage("a page of standard input has no place: name one with --html=PAGE")),
-                _ => page_file::writable(&beside(file)),
+                _ => pages::file::writable(&beside(file)),
             }),
         }
     }
@@ -137,7 +140,7 @@ impl Pages {
         let rounds: usize = taken.iter().map(|t| t.rounds.len()).sum();
         let page = render(taken, Value::Null)?;
         let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
-        page_file::write(path, &page).map_err(named)?;
+        pages::file::write(path, &page).map_err(named)?;
         let say = Phrases::of_user(self.lang);
         let counts = say.listed(&[say.recordings(recordings), say.rounds(rounds)]);
         let saved = say.page_saved(input::shown(path), counts, grouped(page.len() as u64));
@@ -404,5 +407,5 @@ fn render(taken: Vec<Taken>, about: Value) -> io::Result<String> {
     let page = json!({
         "title": title, "words": say.for_page(), "recordings": recordings, "refresh": about["refresh"], "about": about,
     });
-    page_file::render(TEMPLATE, page)
+    pages::file::render(TEMPLATE, page)
 }

@@ -11,8 +11,8 @@ use super::quoted::Quoted;
 use crate::event::Repair;
 use crate::json::window::{No, Undecided, Window, leading_space};
 use crate::parse::call::Step;
+use crate::parse::emit::not_a_call::Reason;
 use crate::parse::marks::names::unescaped;
-use crate::parse::out::not_a_call::Reason;
 
 /// What a call's parentheses hold.
 #[derive(Debug, Default)]

@@ -9,8 +9,8 @@ use super::ahead::{Form, MAX_INDENT, MAX_NAME, list_ahead, unknown_name};
 use super::state::{After, Python, Skip, State};
 use crate::json::window::{Answer, Match, No, Undecided, Window};
 use crate::parse::call::{CallOut, Ending, Step};
+use crate::parse::emit::not_a_call::Reason;
 use crate::parse::marks::fence::{ends_message, fence_end};
-use crate::parse::out::not_a_call::Reason;
 use crate::parse::tables::Tables;
 
 impl Python {

@@ -6,9 +6,9 @@ use super::ahead::Form;
 use super::quoted::Quoted;
 use super::reader::Reader;
 use crate::parse::call::CalledTool;
+use crate::parse::emit::not_a_call::Reason;
+use crate::parse::emit::unresolved::UnresolvedCall;
 use crate::parse::marks::fence::Fence;
-use crate::parse::out::not_a_call::Reason;
-use crate::parse::out::unresolved::UnresolvedCall;
 
 /// Where the calls stand.
 #[derive(Debug, Clone, Copy, Default)]

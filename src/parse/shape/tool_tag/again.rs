@@ -52,7 +52,7 @@ impl ToolTag {
         (self.arguments, self.doubtful, self.twice) = (Map::new(), None, None);
         self.repairs.clear();
         for Found { name, start, end } in reading.values {
-            let parameter = self.index(tool, name);
+            let parameter = self.index(tool, &self.tags.parameter_name(name));
             let is_text = self.parameter(tool, parameter).is_text;
             let open = Open::new(parameter, is_text);
             let span = self.body_start + start as u64..self.body_start + end as u64;

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::tags::Callee;
 use crate::json::read;
 use crate::json::window::leading_space;
-use crate::parse::out::unresolved::{Fault, UnresolvedCall};
+use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
 use crate::parse::tables::{Tables, TagTool};
 
 /// Reads `text`, tags and white space alone, into the call's arguments. A tag that is no

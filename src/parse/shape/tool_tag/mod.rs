@@ -28,9 +28,9 @@ use crate::json::window::{Answer, Match, No, Undecided, Window, begins, begins_t
 use crate::parse::call::{
     COMMENT_CLOSE, COMMENT_OPEN, CallOut, CallShape, CalledTool, Ending, Missing, OpenValue, Step, comment,
 };
+use crate::parse::emit::damage::{CallCloser, CloserKind};
+use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
 use crate::parse::marks::fence::think_close;
-use crate::parse::out::damage::{CallCloser, CloserKind};
-use crate::parse::out::unresolved::{Fault, UnresolvedCall};
 use crate::parse::tables::{Tables, TagParameter, TagTool};
 use tags::Tags;
 
@@ -248,9 +248,10 @@ impl ToolTag {
                 return Step::End(end);
             }
             Next::Parameter(name, length) => {
-                let parameter = self.index(tool, name);
+                let name = self.tags.parameter_name(name);
+                let parameter = self.index(tool, &name);
                 self.cursor += length as u64;
-                self.key_delta(name, out);
+                self.key_delta(&name, out);
                 let is_text = self.parameter(tool, parameter).is_text;
                 State::Value(Open::new(parameter, is_text))
             }

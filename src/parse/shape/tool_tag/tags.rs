@@ -1,5 +1,9 @@
 //! How the tags of a call are written.
 
+use std::borrow::Cow;
+
+use quick_xml::escape::unescape;
+
 use crate::dialect::{NamedArguments, NamedCall, Piece};
 use crate::json::window::{Match, No, begins, begins_tag};
 use crate::parse::marks::head::{Head, begins_token, closes, head};
@@ -128,6 +132,18 @@ impl Tags {
                 Some(close.trim_start_matches("</").trim_end_matches('>'))
             }
             _ => None,
+        }
+    }
+
+    /// A parameter's name as it is meant: in an attribute, entities are decoded (`kimi_k3/entities`).
+    pub(crate) fn parameter_name(self, name: &str) -> Cow<'_, str> {
+        match self {
+            Tags::Heads(NamedCall { arguments: NamedArguments::Tags { open, .. }, .. })
+                if open.contains(&Piece::Quote) =>
+            {
+                unescape(name).unwrap_or(Cow::Borrowed(name))
+            }
+            _ => Cow::Borrowed(name),
         }
     }
 

@@ -1,0 +1,109 @@
+//! How a command fails: what is printed, and the exit code.
+
+use std::fmt;
+use std::process::ExitCode;
+
+use crate::screen::excerpt::remark;
+use crate::screen::wrap::wrapped;
+
+/// Why a command did not succeed.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// A flag, file or configuration is wrong: exit code 2.
+    Usage(String),
+    /// The job found failures: exit code 1.
+    Job(String),
+    /// The job found failures and has reported them itself: exit code 1.
+    Reported,
+}
+
+impl Failure {
+    /// A mistake in a flag, file or configuration. Names what, where and the remedy.
+    pub(crate) fn usage(message: impl fmt::Display) -> Self {
+        Failure::Usage(one(message))
+    }
+
+    /// A job that failed. Names what, where and the remedy.
+    pub(crate) fn job(message: impl fmt::Display) -> Self {
+        Failure::Job(one(message))
+    }
+
+    /// Several mistakes in flags, files or the configuration.
+    pub(crate) fn usages(messages: impl IntoIterator<Item = impl fmt::Display>) -> Self {
+        Failure::Usage(several(messages))
+    }
+
+    /// Several reasons why a job failed.
+    pub(crate) fn jobs(messages: impl IntoIterator<Item = impl fmt::Display>) -> Self {
+        Failure::Job(several(messages))
+    }
+
+    /// What is printed, in one text.
+    pub(crate) fn message(&self) -> &str {
+        match self {
+            Failure::Usage(message) | Failure::Job(message) => message,
+            Failure::Reported => "",
+        }
+    }
+
+    /// Prints the message to stderr.
+    pub(crate) fn report(self) -> ExitCode {
+        let (code, message) = match self {
+            Failure::Usage(message) => (2, message),
+            Failure::Job(message) => (1, message),
+            Failure::Reported => return ExitCode::from(1),
+        };
+        // Of several mistakes each has its line; what goes on with one is indented.
+        for line in message.lines() {
+            match line.is_empty() || line.starts_with(' ') {
+                true => anstream::eprintln!("{}", wrapped(line)),
+                false => {
+                    let rows = wrapped(&format!("{HEAD} {line}"));
+                    let line = rows.strip_prefix(HEAD).unwrap_or(&rows);
+                    anstream::eprintln!("{}{HEAD}{}{line}", ERROR.render(), ERROR.render_reset());
+                }
+            }
+        }
+        ExitCode::from(code)
+    }
+}
+
+/// A message as it is printed: servers, models and files have a part in what is said.
+fn one(message: impl fmt::Display) -> String {
+    remark(&without_codes(message.to_string()))
+}
+
+fn several(messages: impl IntoIterator<Item = impl fmt::Display>) -> String {
+    messages.into_iter().map(one).collect::<Vec<_>>().join("\n")
+}
+
+/// A message without the numbers of the system's errors, whose words stand in front of them.
+fn without_codes(message: String) -> String {
+    const BEGIN: &str = " (os error ";
+    let mut parts = message.split(BEGIN);
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| match part.split_once(')') {
+        Some((code, rest)) if code.bytes().all(|b| b.is_ascii_digit()) => text + rest,
+        _ => text + BEGIN + part,
+    })
+}
+
+const HEAD: &str = "error:";
+const ERROR: anstyle::Style = anstyle::AnsiColor::Red.on_default().bold();
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_errors_are_left_out() {
+        for (message, plain) in [
+            ("cannot read x: No such file (os error 2)", "cannot read x: No such file"),
+            ("a (os error 2): b (os error 13)", "a: b"),
+            ("said (os error x)", "said (os error x)"),
+            ("nothing", "nothing"),
+        ] {
+            assert_eq!(without_codes(message.to_owned()), plain);
+        }
+    }
+}

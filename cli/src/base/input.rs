@@ -1,0 +1,122 @@
+//! Files named on the command line, read with errors that name the remedy.
+
+use std::fs;
+use std::io::Read;
+use std::num::NonZeroUsize;
+use std::path::Path;
+
+use crate::base::Failure;
+
+/// Reads a text file, or standard input for `-`. An empty file is an error.
+pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
+    decode(read_bytes(path)?, &shown(path))
+}
+
+/// What a file is called in messages.
+pub(crate) fn shown(path: &Path) -> String {
+    if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() }
+}
+
+/// A JSON text without the byte order mark that some editors write before it.
+pub(crate) fn without_bom(text: &str) -> &str {
+    text.trim_start_matches('\u{feff}')
+}
+
+/// Reads a file, or standard input for `-`. An empty file is an error.
+pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
+    let shown = shown(path);
+    let bytes = if path == Path::new("-") {
+        let mut bytes = Vec::new();
+        std::io::stdin()
+            .read_to_end(&mut bytes)
+            .map_err(|e| Failure::usage(format!("cannot read standard input: {e}")))?;
+        bytes
+    } else {
+        if path.is_dir() {
+            return Err(Failure::usage(format!("{shown} is a directory: name a file in it")));
+        }
+        fs::read(path).map_err(|e| Failure::usage(format!("cannot read {shown}: {e}")))?
+    };
+    if bytes.is_empty() {
+        return Err(Failure::usage(format!("{shown} is empty")));
+    }
+    Ok(bytes)
+}
+
+/// Text given as it is, or as `@FILE`.
+pub(crate) fn text_or_file(value: &str) -> Result<String, Failure> {
+    match value.strip_prefix('@') {
+        Some(path) => read_text(Path::new(path)),
+        None => Ok(value.to_owned()),
+    }
+}
+
+/// Decodes UTF-8; the error names line and column (in bytes) of the first bad byte.
+pub(crate) fn decode(bytes: Vec<u8>, name: &str) -> Result<String, Failure> {
+    String::from_utf8(bytes).map_err(|e| {
+        if is_binary(e.as_bytes()) {
+            return Failure::usage(format!("{name} is a binary file: name a text file"));
+        }
+        let at = e.utf8_error().valid_up_to();
+        let before = &e.as_bytes()[..at];
+        let line = memchr::memchr_iter(b'\n', before).count() + 1;
+        let column = at - memchr::memrchr(b'\n', before).map_or(0, |n| n + 1) + 1;
+        Failure::usage(format!(
+            "{name}:{line}:{column}: byte 0x{:02x} is not valid UTF-8: convert the file to UTF-8 first",
+            e.as_bytes()[at]
+        ))
+    })
+}
+
+/// Whether a file was never a text: a NUL stands in its beginning, or it begins as pictures do.
+pub(crate) fn is_binary(bytes: &[u8]) -> bool {
+    let begin = &bytes[..bytes.len().min(8 * 1024)];
+    begin.contains(&0)
+        || [b"\x89PNG".as_slice(), b"\xff\xd8\xff", b"\x1f\x8b"].iter().any(|magic| begin.starts_with(magic))
+}
+
+/// What is wrong with a JSON text and where, as `LINE:COLUMN: what`, in words for people who do not
+/// know how the reader works inside.
+pub(crate) fn json_problem(error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(what, _)| what);
+    let plain = match message {
+        "expected value" => "no JSON value begins here",
+        "expected ident" => "this word is no JSON value",
+        "EOF while parsing a value" => "it ends where a value is due",
+        "EOF while parsing an object" => "it ends within an object",
+        "EOF while parsing a list" => "it ends within a list",
+        "EOF while parsing a string" => "it ends within a text",
+        "trailing characters" => "something stands behind the JSON",
+        other => other,
+    };
+    // The end of a file stands behind its last line break, at no column of its own.
+    format!("{}:{}: {plain}", error.line(), error.column().max(1))
+}
+
+/// Reads a number above 0, for clap.
+pub(crate) fn above_zero(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse().map_err(|_| "expected a whole number above 0".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_with_json_is_said_in_plain_words_with_its_place() {
+        for (text, problem) in [
+            ("", "1:1: it ends where a value is due"),
+            ("{\"a\": 1\n", "2:1: it ends within an object"),
+            ("{\"a\":\n", "2:1: it ends where a value is due"),
+            ("[1", "1:2: it ends within a list"),
+            ("\"a", "1:2: it ends within a text"),
+            ("{\"a\": yes}", "1:7: no JSON value begins here"),
+            ("nope", "1:2: this word is no JSON value"),
+            ("{} x", "1:4: something stands behind the JSON"),
+        ] {
+            let error = serde_json::from_str::<serde_json::Value>(text).unwrap_err();
+            assert_eq!(json_problem(&error), problem, "{text}");
+        }
+    }
+}

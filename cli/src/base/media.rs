@@ -1,0 +1,105 @@
+//! Images, audio and blobs of a result as files.
+
+use std::path::{Path, PathBuf};
+
+use base64::Engine;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use serde_json::Value;
+
+use crate::base::Failure;
+use crate::base::output;
+use crate::phrases::Phrases;
+use crate::terminal::grouped;
+use toolgraft::Outcome;
+use toolgraft_mcp::MEDIA_EVENT;
+use toolgraft_mcp::files;
+
+/// Servers pad or do not.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &base64::alphabet::STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+
+/// Whether a result can be written there: nothing is written over.
+pub(crate) fn check_place(what: &str, file: &Path) -> Result<(), Failure> {
+    let shown = file.display();
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    match () {
+        () if file.is_dir() => Err(Failure::usage(format!("{what}: {shown} is a directory: name a file in it"))),
+        () if file.exists() => Err(Failure::usage(format!(
+            "{what}: {shown} is there already and is not written over: give another name, or delete it"
+        ))),
+        () if folder.is_some_and(|folder| !folder.is_dir()) => {
+            Err(Failure::usage(format!("{what}: the folder of {shown} is not there")))
+        }
+        () => Ok(()),
+    }
+}
+
+/// Writes what came with an outcome, or its text where nothing did, and takes it out of its
+/// events. The second file of several is `NAME-2`, and so on.
+pub(crate) fn write(outcome: &mut Outcome, file: &Path, say: Phrases) -> Result<Vec<PathBuf>, Failure> {
+    let is_medium = |event: &&toolgraft::outcome::InterfaceEvent| event.kind == MEDIA_EVENT;
+    let media: Vec<Value> = outcome.events.iter().filter(is_medium).map(|event| event.data.clone()).collect();
+    outcome.events.retain(|event| event.kind != MEDIA_EVENT);
+    if media.is_empty() {
+        new_file(file, outcome.text.as_bytes())?;
+        output::note(&say.text_is_in(file.display()));
+        return Ok(vec![file.to_owned()]);
+    }
+    let mut files = Vec::new();
+    for (n, medium) in media.iter().enumerate() {
+        let field = |name: &str| medium.get(name).and_then(Value::as_str);
+        let kind = field("mimeType").or(field("kind")).unwrap_or("data");
+        let digits: String = field("data").unwrap_or_default().split_whitespace().collect();
+        let bytes = BASE64
+            .decode(digits)
+            .map_err(|e| Failure::job(format!("the server's {kind} is no base64 ({e}): nothing of it was written")))?;
+        let path = if n == 0 { file.to_owned() } else { numbered(file, n + 1) };
+        new_file(&path, &bytes)?;
+        output::note(&say.medium_is_in(kind, grouped(bytes.len() as u64), path.display()));
+        files.push(path);
+    }
+    Ok(files)
+}
+
+fn new_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    files::create(path, bytes).map_err(|e| Failure::job(format!("cannot write {}: {e}", path.display())))
+}
+
+/// `shot-2.png`.
+pub(crate) fn numbered(file: &Path, n: usize) -> PathBuf {
+    let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+    let extension = file.extension().map(|e| format!(".{}", e.to_string_lossy())).unwrap_or_default();
+    file.with_file_name(format!("{stem}-{n}{extension}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use toolgraft::dialect::Lang;
+
+    use super::*;
+
+    #[test]
+    fn every_medium_gets_a_file_and_none_is_written_over() {
+        let say = Phrases::of(Lang::En);
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("shot.png");
+        let medium = |data: &str| json!({ "kind": "image", "mimeType": "image/png", "data": data });
+        let outcome =
+            || Outcome::result("two").with_event(MEDIA_EVENT, medium("QUJD")).with_event(MEDIA_EVENT, medium("RA"));
+        let mut first = outcome();
+        let files = write(&mut first, &file, say).unwrap();
+        assert_eq!(files, [file.clone(), folder.path().join("shot-2.png")]);
+        assert_eq!(
+            (std::fs::read(&files[0]).unwrap(), std::fs::read(&files[1]).unwrap()),
+            (b"ABC".to_vec(), b"D".to_vec())
+        );
+        assert!(first.events.is_empty());
+        assert!(check_place("--output", &file).is_err() && write(&mut outcome(), &file, say).is_err());
+        let text = folder.path().join("text");
+        write(&mut Outcome::result("plain"), &text, say).unwrap();
+        assert_eq!(std::fs::read_to_string(text).unwrap(), "plain");
+    }
+}

@@ -1,0 +1,16 @@
+//! What every command stands on: failures, files and pipes, signals, the state folder.
+
+pub(crate) mod browser;
+pub(crate) mod failure;
+pub(crate) mod help;
+pub(crate) mod input;
+pub(crate) mod media;
+pub(crate) mod output;
+pub(crate) mod reader;
+pub(crate) mod signals;
+pub(crate) mod state;
+pub(crate) mod tokens;
+pub(crate) mod version;
+pub(crate) mod words;
+
+pub(crate) use failure::Failure;

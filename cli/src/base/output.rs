@@ -1,0 +1,144 @@
+//! Standard output, and warnings. What goes to a terminal cannot steer it, whoever wrote it: escape
+//! sequences clear the screen, change its title or fill the clipboard. What goes to a
+//! pipe or a file is data, and stays as it is.
+
+use std::io::{self, ErrorKind, IsTerminal, Write, stdout};
+
+use serde::Serialize;
+
+use crate::base::Failure;
+use crate::phrases::Phrases;
+use crate::screen::excerpt::remark;
+use crate::screen::visible::clean;
+use crate::screen::wrap::{in_rows, wrapped};
+use toolgraft::dialect::Lang;
+use toolgraft::outcome::is_invisible;
+
+/// Writes a text. A reader that has gone is no failure.
+pub(crate) fn emit(text: &str) -> Result<(), Failure> {
+    match stdout().is_terminal() {
+        true => write(clean(text).as_bytes()),
+        false => write(text.as_bytes()),
+    }
+}
+
+/// Writes a sentence of our own: on a terminal in rows that end between words.
+pub(crate) fn tell(sentence: &str) -> Result<(), Failure> {
+    match stdout().is_terminal() {
+        true => write(format!("{}\n", in_rows(&clean(sentence))).as_bytes()),
+        false => write(format!("{sentence}\n").as_bytes()),
+    }
+}
+
+/// Writes a text with styles of our own, whose other parts are [clean] already.
+pub(crate) fn emit_styled(text: &str) -> Result<(), Failure> {
+    write(text.as_bytes())
+}
+
+/// Writes a value as one line of JSON.
+pub(crate) fn emit_json(value: &impl Serialize) -> Result<(), Failure> {
+    let mut line = Vec::new();
+    let mut out = JsonLines { out: &mut line, safe: stdout().is_terminal(), held: Vec::new() };
+    let written = serde_json::to_writer(&mut out, value).map_err(io::Error::from);
+    written.and_then(|()| out.write_all(b"\n")).map_err(Failure::job)?;
+    write(&line)
+}
+
+/// A remark on stderr.
+pub(crate) fn note(message: &str) {
+    anstream::eprintln!("{}", wrapped(&remark(message)));
+}
+
+/// A warning on stderr.
+pub(crate) fn warn(message: &str) {
+    warn_in(Phrases::of(Lang::En), message);
+}
+
+/// A warning on stderr, in this language.
+pub(crate) fn warn_in(say: Phrases, message: &str) {
+    // Servers and files have a part in what is said.
+    let text = wrapped(&say.warning_line(remark(message)));
+    let head = say.warning_head();
+    let message = text.strip_prefix(head).unwrap_or(&text);
+    anstream::eprintln!("{}{head}{}{message}", WARNING.render(), WARNING.render_reset());
+}
+
+const WARNING: anstyle::Style = anstyle::AnsiColor::Yellow.on_default().bold();
+
+/// Standard output for lines of JSON.
+pub(crate) fn json_lines() -> JsonLines<io::StdoutLock<'static>> {
+    JsonLines { out: stdout().lock(), safe: stdout().is_terminal(), held: Vec::new() }
+}
+
+fn write(bytes: &[u8]) -> Result<(), Failure> {
+    let mut out = stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(Failure::job(format!("cannot write to stdout: {e}"))),
+        _ => Ok(()),
+    }
+}
+
+/// Takes JSON. On a terminal the characters that could steer it or that nobody sees, and that
+/// JSON lets stand in a string, are written as `\u` escapes.
+pub(crate) struct JsonLines<W> {
+    out: W,
+    safe: bool,
+    /// The beginning of a character.
+    held: Vec<u8>,
+}
+
+impl<W: Write> JsonLines<W> {
+    fn byte(&mut self, byte: u8) -> io::Result<()> {
+        self.held.push(byte);
+        match std::str::from_utf8(&self.held) {
+            Ok(text) => match text.chars().next().filter(|c| is_invisible(*c)) {
+                Some(c) => c.encode_utf16(&mut [0; 2]).iter().try_for_each(|unit| write!(self.out, "\\u{unit:04x}"))?,
+                None => self.out.write_all(&self.held)?,
+            },
+            Err(error) if error.error_len().is_none() => return Ok(()),
+            Err(_) => self.out.write_all(&self.held)?,
+        }
+        self.held.clear();
+        Ok(())
+    }
+}
+
+impl<W: Write> Write for JsonLines<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.safe {
+            true => bytes.iter().try_for_each(|byte| self.byte(*byte))?,
+            false => self.out.write_all(bytes)?,
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_on_a_terminal_says_the_same_without_what_could_steer_it() {
+        let text = "a\u{7f}b\u{9b}2J\u{80}\u{a0}é€ \u{202a}\u{202e}\u{202f}\u{2066}\u{2069}\u{206a}\u{200b}\u{e0041}\u{1b}]52;c\u{7}天";
+        let json = serde_json::to_string(text).unwrap();
+        for at in 0..=json.len() {
+            let mut out = JsonLines { out: Vec::new(), safe: true, held: Vec::new() };
+            out.write_all(&json.as_bytes()[..at]).unwrap();
+            out.write_all(&json.as_bytes()[at..]).unwrap();
+            let shown = String::from_utf8(out.out).unwrap();
+            assert_eq!(serde_json::from_str::<String>(&shown).unwrap(), text);
+            assert_eq!(clean(&shown), shown);
+        }
+    }
+
+    #[test]
+    fn json_on_a_pipe_stays_as_it_is() {
+        let mut out = JsonLines { out: Vec::new(), safe: false, held: Vec::new() };
+        out.write_all("\u{9b}\u{7f}".as_bytes()).unwrap();
+        assert_eq!(out.out, "\u{9b}\u{7f}".as_bytes());
+    }
+}

@@ -1,0 +1,267 @@
+//! The signals that end the program: INT, TERM and HUP.
+//!
+//! They are heard by one set of listeners, from before a command starts its first
+//! server until the last one has ended. What comes while nobody waits is kept, so
+//! that no signal is lost between two waits.
+//!
+//! A job that reads INT itself, as a conversation does while the model speaks,
+//! [takes](Signals::take_interrupts) it for that time; at any other time it ends
+//! the program as the others do.
+
+use tokio::sync::watch;
+
+use crate::base::Failure;
+
+/// What was heard so far.
+#[derive(Debug, Default)]
+struct Heard {
+    /// How often INT came.
+    interrupts: u64,
+    /// How many of these a job has dealt with.
+    answered: u64,
+    /// Whether a job deals with INT now.
+    taken: bool,
+    /// The first of the signals that always end the program.
+    end: Option<&'static str>,
+    /// Whether a job has something to put away before it ends.
+    held: bool,
+}
+
+impl Heard {
+    fn stop(&self) -> Option<&'static str> {
+        let interrupted = !self.taken && self.interrupts > self.answered;
+        self.end.filter(|_| !self.held).or(interrupted.then_some(INTERRUPT))
+    }
+}
+
+#[cfg(unix)]
+const INTERRUPT: &str = "SIGINT";
+#[cfg(windows)]
+const INTERRUPT: &str = "Ctrl-C";
+
+/// A signal.
+#[derive(Debug, Clone, Copy)]
+enum Signal {
+    Interrupt,
+    End(&'static str),
+}
+
+/// The signals that this process was sent since [`listen`](Signals::listen).
+#[derive(Debug, Clone)]
+pub(crate) struct Signals(watch::Sender<Heard>);
+
+impl Signals {
+    /// Listens from now on, and as long as the runtime lives in which this is called.
+    pub(crate) fn listen() -> Result<Self, Failure> {
+        let mut listeners =
+            Listeners::new().map_err(|e| Failure::job(format!("cannot listen to the system's signals: {e}")))?;
+        let heard = watch::Sender::default();
+        let signals = Signals(heard.clone());
+        tokio::spawn(async move {
+            loop {
+                let signal = listeners.next().await;
+                heard.send_modify(|heard| match signal {
+                    Signal::Interrupt => heard.interrupts += 1,
+                    Signal::End(name) => heard.end = heard.end.or(Some(name)),
+                });
+            }
+        });
+        Ok(signals)
+    }
+
+    /// Waits for a signal that ends the program, and names it; at once where one has come.
+    pub(crate) async fn stopped(&self) -> &'static str {
+        let mut heard = self.0.subscribe();
+        let found = heard.wait_for(|heard| heard.stop().is_some()).await;
+        match found.ok().and_then(|heard| heard.stop()) {
+            Some(name) => name,
+            // This holds a sender, so there is always one.
+            None => std::future::pending().await,
+        }
+    }
+
+    /// The signal that ends the program, if one has come.
+    pub(crate) fn stop(&self) -> Option<&'static str> {
+        self.0.borrow().stop()
+    }
+
+    /// Forgets the signals that have come: each further one counts anew.
+    pub(crate) fn forget(&self) {
+        self.0.send_modify(|heard| {
+            heard.answered = heard.interrupts;
+            heard.end = None;
+        });
+    }
+
+    /// The other signals end the program only after the guard is dropped; the job waits for
+    /// them by it, puts away what it has, and drops it.
+    pub(crate) fn hold(&self) -> Ending {
+        self.0.send_modify(|heard| heard.held = true);
+        Ending(self.clone())
+    }
+
+    /// INT is the caller's until the guard is dropped, one that came before and that
+    /// nobody has dealt with too.
+    pub(crate) fn take_interrupts(&self) -> Interrupts {
+        self.0.send_modify(|heard| heard.taken = true);
+        Interrupts(self.clone())
+    }
+}
+
+/// The signals that end the program, as long as a job has something to put away.
+#[derive(Debug)]
+pub(crate) struct Ending(Signals);
+
+impl Ending {
+    /// Waits for one of them; at once where one has come.
+    pub(crate) async fn begins(&self) {
+        let mut heard = self.0.0.subscribe();
+        if heard.wait_for(|heard| heard.end.is_some()).await.is_err() {
+            std::future::pending().await
+        }
+    }
+}
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.0.0.send_modify(|heard| heard.held = false);
+    }
+}
+
+/// INT, as long as a job deals with it itself.
+#[derive(Debug)]
+pub(crate) struct Interrupts(Signals);
+
+impl Interrupts {
+    /// Waits for the next one.
+    pub(crate) async fn next(&self) {
+        let mut heard = self.0.0.subscribe();
+        if heard.wait_for(|heard| heard.interrupts > heard.answered).await.is_err() {
+            std::future::pending().await
+        }
+        self.0.0.send_modify(|heard| heard.answered = heard.interrupts);
+    }
+}
+
+impl Drop for Interrupts {
+    fn drop(&mut self) {
+        // One that came in the job's last moment was meant for the job.
+        self.0.0.send_modify(|heard| {
+            heard.answered = heard.interrupts;
+            heard.taken = false;
+        });
+    }
+}
+
+#[cfg(unix)]
+struct Listeners {
+    interrupt: tokio::signal::unix::Signal,
+    terminate: tokio::signal::unix::Signal,
+    hangup: tokio::signal::unix::Signal,
+}
+
+#[cfg(unix)]
+impl Listeners {
+    fn new() -> std::io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Listeners {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hangup: signal(SignalKind::hangup())?,
+        })
+    }
+
+    async fn next(&mut self) -> Signal {
+        tokio::select! {
+            Some(()) = self.interrupt.recv() => Signal::Interrupt,
+            Some(()) = self.terminate.recv() => Signal::End("SIGTERM"),
+            Some(()) = self.hangup.recv() => Signal::End("SIGHUP"),
+            else => std::future::pending().await,
+        }
+    }
+}
+
+#[cfg(windows)]
+struct Listeners {
+    ctrl_c: tokio::signal::windows::CtrlC,
+    ctrl_break: tokio::signal::windows::CtrlBreak,
+    close: tokio::signal::windows::CtrlClose,
+    shutdown: tokio::signal::windows::CtrlShutdown,
+}
+
+#[cfg(windows)]
+impl Listeners {
+    fn new() -> std::io::Result<Self> {
+        use tokio::signal::windows::{ctrl_break, ctrl_c, ctrl_close, ctrl_shutdown};
+        Ok(Listeners { ctrl_c: ctrl_c()?, ctrl_break: ctrl_break()?, close: ctrl_close()?, shutdown: ctrl_shutdown()? })
+    }
+
+    async fn next(&mut self) -> Signal {
+        tokio::select! {
+            Some(()) = self.ctrl_c.recv() => Signal::Interrupt,
+            Some(()) = self.ctrl_break.recv() => Signal::End("Ctrl-Break"),
+            Some(()) = self.close.recv() => Signal::End("the end of the console"),
+            Some(()) = self.shutdown.recv() => Signal::End("shutdown"),
+            else => std::future::pending().await,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt;
+
+    use super::*;
+
+    fn interrupt(signals: &Signals) {
+        signals.0.send_modify(|heard| heard.interrupts += 1);
+    }
+
+    #[test]
+    fn a_signal_that_comes_while_nobody_waits_is_kept() {
+        let signals = Signals(watch::Sender::default());
+        assert_eq!((signals.stop(), signals.stopped().now_or_never()), (None, None));
+        interrupt(&signals);
+        assert_eq!((signals.stop(), signals.stopped().now_or_never()), (Some(INTERRUPT), Some(INTERRUPT)));
+        signals.forget();
+        assert_eq!(signals.stop(), None);
+        signals.0.send_modify(|heard| heard.end = Some("SIGTERM"));
+        assert_eq!(signals.stop(), Some("SIGTERM"));
+    }
+
+    #[test]
+    fn a_job_gets_the_interrupts_that_it_has_taken_and_one_from_before() {
+        let signals = Signals(watch::Sender::default());
+        interrupt(&signals);
+        let interrupts = signals.take_interrupts();
+        assert_eq!(signals.stop(), None);
+        assert!(interrupts.next().now_or_never().is_some());
+        assert!(interrupts.next().now_or_never().is_none(), "each is heard once");
+        interrupt(&signals);
+        assert_eq!(signals.stop(), None);
+        drop(interrupts);
+        assert_eq!(signals.stop(), None, "the last one was the job's");
+        interrupt(&signals);
+        assert_eq!(signals.stop(), Some(INTERRUPT));
+    }
+
+    #[test]
+    fn a_job_that_has_something_to_put_away_ends_after_it() {
+        let signals = Signals(watch::Sender::default());
+        let ending = signals.hold();
+        assert!(ending.begins().now_or_never().is_none());
+        signals.0.send_modify(|heard| heard.end = Some("SIGTERM"));
+        assert!(ending.begins().now_or_never().is_some());
+        assert_eq!((signals.stop(), signals.stopped().now_or_never()), (None, None));
+        drop(ending);
+        assert_eq!(signals.stopped().now_or_never(), Some("SIGTERM"));
+    }
+
+    #[test]
+    fn the_other_signals_end_the_job_too() {
+        let signals = Signals(watch::Sender::default());
+        let _interrupts = signals.take_interrupts();
+        signals.0.send_modify(|heard| heard.end = Some("SIGHUP"));
+        assert_eq!(signals.stop(), Some("SIGHUP"));
+    }
+}

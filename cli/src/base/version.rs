@@ -1,0 +1,28 @@
+//! What `--version` says: the version, the commit, the system, what is inside.
+
+/// The version, and lines on the build. The features are those of the library, and its further packages.
+pub(crate) const LONG: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    "\ncommit: ",
+    env!("TOOLGRAFT_BUILD_COMMIT"),
+    "\ntarget: ",
+    env!("TOOLGRAFT_BUILD_TARGET"),
+    "\nfeatures: client, mcp, serve"
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_features_are_those_that_the_package_names() {
+        let package: toml_edit::DocumentMut = include_str!("../../Cargo.toml").parse().expect("cargo has read it");
+        let features = package["dependencies"]["toolgraft"]["features"].as_array().expect("it names features");
+        let names = package["dependencies"].as_table_like().expect("it has dependencies").iter();
+        let packages = names.filter_map(|(name, _)| name.strip_prefix("toolgraft-"));
+        let parts: std::collections::BTreeSet<_> =
+            features.iter().filter_map(|feature| feature.as_str()).chain(packages).collect();
+        let features = parts.into_iter().collect::<Vec<_>>().join(", ");
+        assert!(LONG.ends_with(&format!("\nfeatures: {features}")), "{features}");
+    }
+}

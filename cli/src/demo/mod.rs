@@ -1,0 +1,293 @@
+//! `toolgraft demo`.
+
+pub(crate) mod server;
+
+mod show;
+
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures::StreamExt;
+use serde_json::Value;
+
+use crate::base::Failure;
+use crate::base::browser;
+use crate::base::state;
+use crate::pages;
+use crate::phrases::Phrases;
+use crate::replay;
+use crate::replay::Speed;
+use crate::screen::Frame;
+use crate::servers;
+use crate::servers::runner::Runner;
+use crate::settings::profiles::taught_dialect;
+use crate::terminal;
+use crate::terminal::grouped;
+use show::Show;
+use toolgraft::agent::Finished;
+use toolgraft::dialect::{Lang, Profile};
+use toolgraft::message::Role;
+use toolgraft::model::{Recorded, Round};
+use toolgraft::prompt::Options;
+use toolgraft::route::Toolbox;
+use toolgraft::tools::DefaultDecision;
+use toolgraft::transcript::{self, Recorder, Recording};
+use toolgraft::{Agent, AgentEvent, Dialect, Policy};
+use toolgraft_mcp::Hub;
+use toolgraft_mcp::files::{self, Mode};
+use toolgraft_mcp::{Config, ServerConfig};
+
+/// Name of the bundled server in the configuration, and so in the prompt.
+const SERVER: &str = "demo";
+
+const ABOUT: &str = "\
+The model's text is recorded: a reasoning model that thinks, drafts a call
+inside its thinking, and then makes it. Everything else is real: the prompt, the
+parser, and the calls, which go to a bundled MCP server that is started as a
+process of its own. The values in the answer are the ones that the server gave;
+its weather is made up. Behind its first call the model invents a result: that is
+where its stream is cancelled.
+
+Examples:
+  toolgraft demo
+  toolgraft demo --lang zh --dialect use_mcp_tool
+  toolgraft demo --speed max | less
+  toolgraft demo --open                    (and shows it as a page in a browser)
+  toolgraft demo --html demo.html --record demo.jsonl
+
+Exit codes: 0 done, 1 something in the loop failed, 2 wrong usage.";
+
+/// Options of `toolgraft demo`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = ABOUT)]
+pub(crate) struct Args {
+    /// Language of the prompt, the model and what is said: en, zh [default: that of the locale, else en]
+    #[arg(long, value_name = "LANG")]
+    lang: Option<Lang>,
+
+    /// Call syntax that is taught: use_mcp_tool, tool_tag, type_marker
+    #[arg(long, default_value_t = Dialect::TypeMarker, value_parser = taught_dialect)]
+    dialect: Dialect,
+
+    /// How fast the model speaks: max, or a factor [default: 1 at a terminal, else max]
+    #[arg(long, value_name = "FACTOR")]
+    speed: Option<Speed>,
+
+    /// Keep what happened as a recording, which `toolgraft replay` shows
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "demo.jsonl")]
+    record: Option<PathBuf>,
+
+    /// Write it as a page to look at in a browser
+    #[arg(long, value_name = "PAGE", num_args = 0..=1, default_missing_value = "demo.html")]
+    html: Option<PathBuf>,
+
+    /// Open the page in a browser
+    #[arg(long)]
+    open: bool,
+}
+
+impl Args {
+    /// Where the page goes, if there is to be one.
+    fn page(&self) -> Option<PathBuf> {
+        // Not in a folder that others write to.
+        let unnamed = || state::file("demo.html").unwrap_or_else(|| "demo.html".into());
+        self.html.clone().or_else(|| self.open.then(unnamed))
+    }
+
+    /// Looks before the work whether the files can be written.
+    fn check(&self) -> Result<(), Failure> {
+        // Devices and pipes have no size.
+        if let Some(file) = &self.record
+            && file.metadata().is_ok_and(|found| found.is_file() && found.len() > 0)
+        {
+            return Err(Failure::usage(format!(
+                "--record: {} is there already and is not written over: give another name, or delete it",
+                file.display()
+            )));
+        }
+        self.page().map_or(Ok(()), |page| pages::file::writable(&page))
+    }
+}
+
+/// What a recorder writes, kept here.
+#[derive(Clone, Default)]
+struct Kept(Arc<Mutex<Vec<u8>>>);
+
+impl Kept {
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.0.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
+    }
+}
+
+impl Write for Kept {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Runs `toolgraft demo`.
+pub(crate) fn run(args: Args) -> Result<(), Failure> {
+    args.check()?;
+    let say = Phrases::of_user(args.lang);
+    let recording = recording(say.lang(), args.dialect)?;
+    let program = std::env::current_exe()
+        .map_err(|e| Failure::job(format!("cannot find this program to start its bundled server: {e}")))?;
+    let server = ServerConfig::stdio(SERVER, program.to_string_lossy(), ["demo-server"]);
+    let config: Config = [server].into_iter().collect();
+    match Runner::start()?
+        .showing(false)
+        .with_hub(&config, |hub| async move { show(&args, say, &recording, hub).await })
+    {
+        // Whoever read the output has seen enough.
+        Err(Failure::Reported) => Ok(()),
+        done => done,
+    }
+}
+
+/// The recording for a language and dialect.
+fn recording(lang: Lang, dialect: Dialect) -> Result<Recording, Failure> {
+    let text = match (lang, dialect) {
+        (Lang::En, Dialect::UseMcpTool) => include_str!("../../demo/en/use_mcp_tool.template.jsonl"),
+        (Lang::En, Dialect::ToolTag) => include_str!("../../demo/en/tool_tag.template.jsonl"),
+        (Lang::En, Dialect::TypeMarker) => include_str!("../../demo/en/type_marker.template.jsonl"),
+        (Lang::Zh, Dialect::UseMcpTool) => include_str!("../../demo/zh/use_mcp_tool.template.jsonl"),
+        (Lang::Zh, Dialect::ToolTag) => include_str!("../../demo/zh/tool_tag.template.jsonl"),
+        (Lang::Zh, Dialect::TypeMarker) => include_str!("../../demo/zh/type_marker.template.jsonl"),
+        (_, dialect) => return Err(Failure::usage(format!("there is no recording of {dialect}, which is only read"))),
+    };
+    transcript::parse(text).map_err(|e| Failure::job(format!("the bundled recording {lang}/{dialect}: {e}")))
+}
+
+/// One turn, shown event by event.
+async fn show(args: &Args, say: Phrases, recording: &Recording, hub: Arc<Hub>) -> Result<(), Failure> {
+    servers::demand_ready(&hub)?;
+    let live = io::stdout().is_terminal();
+    let speed = args.speed.unwrap_or(if live { Speed::Times(1.0) } else { Speed::Max });
+    let mut screen = Show::new(anstream::stdout(), Frame::of(&io::stdout()), terminal::columns(), say);
+
+    let question = question(recording)?;
+    let name = recording.session.model.as_deref().unwrap_or_default();
+    let model = Recorded::new(recording.rounds.iter().map(Round::from)).with_placeholders();
+    let model = Arc::new(match speed {
+        Speed::Max => model,
+        Speed::Times(factor) => model.with_speed(factor),
+    });
+    let tools: Vec<String> = hub.catalog().tools().map(|t| t.name.clone()).collect();
+    let catalog = Arc::new(hub.catalog().clone());
+    let agent = agent(args.dialect, say.lang(), Profile::for_model(name), model.clone(), hub);
+    let kept = Kept::default();
+    let recorder = Recorder::new(kept.clone(), &recording.session);
+
+    written(screen.opening(name, args.dialect, SERVER, &tools, question))?;
+    let mut run = agent.run_recorded(question, &recorder).map_err(Failure::job)?;
+    while let Some(event) = run.next().await {
+        let shown = match &event {
+            AgentEvent::RoundStarted { round, .. } => match model.requests().last() {
+                Some(request) => {
+                    let behind = replay::behind_call(recording, *round as usize - 1, &catalog);
+                    screen.round(*round, &request.messages, behind)
+                }
+                None => Ok(()),
+            },
+            AgentEvent::Finished(finished) => screen.finished(finished),
+            event => {
+                screen.invented(event).into_iter().for_each(|text| recorder.notice("note", &text));
+                screen.event(event)
+            }
+        };
+        written(shown)?;
+        if let AgentEvent::Finished(finished) = event {
+            verdict(&finished)?;
+            return keep(args, say, &kept.text(), &mut screen);
+        }
+    }
+    Err(Failure::job("the turn ended without a last event"))
+}
+
+/// Writes the files that were asked for.
+fn keep(args: &Args, say: Phrases, text: &str, screen: &mut Show<impl Write>) -> Result<(), Failure> {
+    if let Some(file) = &args.record {
+        files::replace(file, text.as_bytes(), Mode::Private)
+            .map_err(|e| Failure::usage(format!("cannot write {}: {e}", file.display())))?;
+        written(screen.remark(&say.demo_kept(file.display())))?;
+    }
+    let Some(page) = args.page() else { return Ok(()) };
+    let recording = transcript::parse(text).map_err(|e| Failure::job(format!("what was recorded: {e}")))?;
+    let name = args.record.as_deref().unwrap_or(Path::new("toolgraft demo")).to_string_lossy();
+    let html = replay::page(&name, &recording, Some(say.lang()), Value::Null).map_err(Failure::job)?;
+    if let Some(folder) = page.parent() {
+        std::fs::create_dir_all(folder)
+            .map_err(|e| Failure::usage(format!("cannot make {}: {e}", folder.display())))?;
+    }
+    pages::file::write(&page, &html).map_err(|e| Failure::usage(format!("cannot write {}: {e}", page.display())))?;
+    let counts = say.rounds(recording.rounds.len());
+    written(screen.remark(&say.page_saved(page.display(), counts, grouped(html.len() as u64))))?;
+    if args.open {
+        browser::open_file(&page);
+    }
+    Ok(())
+}
+
+fn agent(dialect: Dialect, lang: Lang, profile: &Profile, model: Arc<Recorded>, hub: Arc<Hub>) -> Agent {
+    let prompt = Options::for_profile(profile).with_dialect(dialect).with_lang(lang);
+    let policy = Policy::new(DefaultDecision::Deny).allow(format!("{SERVER}/*"));
+    Agent::builder(model, hub).profile(profile).prompt(prompt).policy(policy).build()
+}
+
+fn question(recording: &Recording) -> Result<&str, Failure> {
+    let mut messages = recording.rounds.iter().flat_map(|r| &r.messages);
+    let question = messages.find(|m| m.role == Role::User).map(|m| m.content.as_str());
+    question.ok_or_else(|| Failure::job("the bundled recording has no user message"))
+}
+
+/// Whether the loop did all that it is meant to show.
+fn verdict(finished: &Finished) -> Result<(), Failure> {
+    if !finished.reason.is_answer() {
+        return Err(Failure::job(format!("the demo did not come to an answer: {}", finished.reason)));
+    }
+    let failed = finished.conversation.answered().into_iter().find(|a| !a.outcome.is_result());
+    match failed {
+        Some(call) => Err(Failure::job(format!("{} ({}) failed: {}", call.id, call.call.tool, call.outcome.text))),
+        None => Ok(()),
+    }
+}
+
+/// What became of a write to stdout. A reader that has gone is no failure to report.
+fn written(result: io::Result<()>) -> Result<(), Failure> {
+    result.map_err(|e| match e.kind() {
+        io::ErrorKind::BrokenPipe => Failure::Reported,
+        _ => Failure::job(format!("cannot write to stdout: {e}")),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use toolgraft::{Functions, Policy, Tool};
+
+    async fn verdict_on(rounds: Vec<Round>) -> String {
+        let tools = Functions::new(SERVER)
+            .with(Tool::new("weather_query"), |_| async { Err::<String, _>("the sensor is wet") });
+        let policy = Policy::new(DefaultDecision::Allow);
+        let agent = Agent::builder(Recorded::new(rounds), tools).policy(policy).build();
+        match verdict(&agent.run("Rain?").unwrap().finish().await) {
+            Err(Failure::Job(message)) => message,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_call_that_fails_and_a_turn_without_an_answer_are_failures() {
+        let call = "<use_mcp_tool><server_name>demo</server_name><tool_name>weather_query</tool_name>\
+                    <arguments>{}</arguments></use_mcp_tool>";
+        let message = verdict_on(vec![Round::text(call), Round::text("Maybe.")]).await;
+        assert_eq!(message, "call_1 (weather_query) failed: the sensor is wet");
+        let message = verdict_on(vec![Round::text(call)]).await;
+        assert!(message.starts_with("the demo did not come to an answer: the model failed"), "{message}");
+    }
+}

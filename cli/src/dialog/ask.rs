@@ -1,0 +1,155 @@
+//! Questions to the person at the terminal.
+
+use std::io::{IsTerminal, stderr};
+use std::sync::Arc;
+
+use rustyline::error::ReadlineError;
+use rustyline::history::DefaultHistory;
+use rustyline::{Behavior, Config, Editor};
+use tokio::sync::{Mutex, OwnedMutexGuard, oneshot};
+
+use crate::base::output;
+use crate::phrases::Phrases;
+use crate::screen::wrap::in_rows;
+use crate::terminal::keys;
+use crate::terminal::tty::Tty;
+
+/// Asks on the terminal, even where standard input or output is a pipe. Of those who ask,
+/// clones of one asker, each waits until the others have their answers.
+#[derive(Clone)]
+pub(crate) struct Asker {
+    tty: Arc<Tty>,
+    floor: Arc<Mutex<()>>,
+    say: Phrases,
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unanswered {
+    /// Ctrl-C.
+    Interrupted,
+    /// Ctrl-D, or the terminal has gone.
+    Ended,
+}
+
+/// What somebody answered who was asked for yes or no.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Heard {
+    Yes,
+    /// All of what is asked about, please.
+    Show,
+}
+
+/// The right to ask, for one question or several that belong together.
+pub(crate) struct Floor {
+    tty: Arc<Tty>,
+    held: Arc<OwnedMutexGuard<()>>,
+    say: Phrases,
+}
+
+impl Asker {
+    /// Nobody can be asked where nobody would see it.
+    pub(crate) fn new(tty: Option<&Arc<Tty>>, say: Phrases) -> Option<Self> {
+        let tty = tty.filter(|_| stderr().is_terminal())?;
+        Some(Asker { tty: tty.clone(), floor: Arc::default(), say })
+    }
+
+    /// The language that it asks in.
+    pub(crate) fn say(&self) -> Phrases {
+        self.say
+    }
+
+    /// Asks; `None` for Ctrl-C, Ctrl-D, and a terminal that has gone.
+    ///
+    /// What was typed before the question is no answer to it, so each question
+    /// has an editor of its own, without anything that was read ahead.
+    pub(crate) async fn ask(&self, prompt: &str) -> Option<String> {
+        self.floor().await.ask(prompt).await.ok()
+    }
+
+    /// What was typed before the questions that were asked.
+    pub(crate) fn typed_ahead(&self) -> String {
+        self.tty.typed_ahead()
+    }
+
+    /// Waits until nobody else asks.
+    pub(crate) async fn floor(&self) -> Floor {
+        let held = self.floor.clone().lock_owned().await;
+        Floor { tty: self.tty.clone(), held: Arc::new(held), say: self.say }
+    }
+
+    /// Asks for yes or no, before there is a runtime; Ctrl-C and Ctrl-D mean no. `more` gives
+    /// what there is to show on request, or why yes does not count yet.
+    pub(crate) fn agrees(&self, prompt: &str, more: &mut dyn FnMut(Heard) -> Option<String>) -> bool {
+        loop {
+            let Ok(line) = ask(&self.tty, prompt) else { return false };
+            match line.trim().to_lowercase().as_str() {
+                "y" | "yes" | "是" => match more(Heard::Yes) {
+                    Some(why) => output::warn_in(self.say, &why),
+                    None => return true,
+                },
+                "n" | "no" | "否" => return false,
+                "s" | "show" | "看" => match more(Heard::Show) {
+                    Some(text) => anstream::eprintln!("{text}"),
+                    None => output::warn_in(self.say, self.say.yes_or_no()),
+                },
+                _ => output::warn_in(self.say, self.say.yes_or_no()),
+            }
+        }
+    }
+}
+
+impl Floor {
+    /// Asks. A question that is dropped still waits for a line, which nobody reads.
+    pub(crate) async fn ask(&self, prompt: &str) -> Result<String, Unanswered> {
+        let (tell, answer) = oneshot::channel();
+        let (tty, held, prompt) = (self.tty.clone(), self.held.clone(), prompt.to_owned());
+        // Nothing waits for this thread: the program can end while it reads.
+        std::thread::spawn(move || {
+            let _ = tell.send(ask(&tty, &prompt));
+            drop(held);
+        });
+        let mut question = Question { is_open: true, say: self.say };
+        let answer = answer.await;
+        question.is_open = false;
+        answer.unwrap_or(Err(Unanswered::Ended))
+    }
+}
+
+/// A question that somebody may be about to answer.
+struct Question {
+    is_open: bool,
+    say: Phrases,
+}
+
+impl Drop for Question {
+    fn drop(&mut self) {
+        if self.is_open {
+            output::note(&format!("\n{}", self.say.nobody_waits()));
+        }
+    }
+}
+
+fn ask(tty: &Tty, prompt: &str) -> Result<String, Unanswered> {
+    let editor = Editor::<(), DefaultHistory>::with_config(config().build());
+    tty.put_typed_aside();
+    let line = editor.and_then(|mut editor| {
+        keys::bind(&mut editor);
+        editor.readline(&question(prompt))
+    });
+    line.map_err(|error| match error {
+        ReadlineError::Interrupted => Unanswered::Interrupted,
+        _ => Unanswered::Ended,
+    })
+}
+
+/// A question in rows that end between words. What is typed follows behind its last space.
+fn question(prompt: &str) -> String {
+    let words = prompt.trim_end();
+    in_rows(words) + &prompt[words.len()..]
+}
+
+/// What every editor of lines begins with.
+pub(crate) fn config() -> rustyline::config::Builder {
+    Config::builder().behavior(Behavior::PreferTerm).keyseq_timeout(Some(keys::ESCAPE))
+}

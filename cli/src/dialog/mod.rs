@@ -1,0 +1,4 @@
+//! Questions to the person at the terminal: yes or no, a choice, a form.
+
+pub(crate) mod ask;
+pub(crate) mod elicit;

@@ -1,0 +1,63 @@
+//! Pages: one file each, that holds all it needs and runs nothing.
+//!
+//! `pages/page.html` is what all of them share; a page of its own kind extends it.
+
+use std::io;
+use std::path::Path;
+
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Serde;
+use minijinja::{Environment, UndefinedBehavior};
+use serde_json::Value;
+
+use crate::base::Failure;
+use crate::pages::text::visible_in;
+use toolgraft_mcp::files::{self, Mode};
+
+const SHARED: &str = include_str!("../../pages/page.html");
+const STYLE: &str = include_str!("../../pages/page.css");
+
+/// How every page of ours begins; other files are not written over.
+const BEGINNING: &str = "<!doctype html>\n";
+
+/// Whether nothing but a page of ours would be written over.
+pub(crate) fn writable(path: &Path) -> Result<(), Failure> {
+    if path.is_dir() {
+        return Err(Failure::usage(format!("{} is a directory: name a file in it", path.display())));
+    }
+    match std::fs::read(path) {
+        Ok(bytes) if !bytes.is_empty() && !bytes.starts_with(BEGINNING.as_bytes()) => Err(Failure::usage(format!(
+            "{} is there already and is no page of toolgraft: name another with --html=PAGE",
+            path.display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Writes a page. Its folder is there already: nobody wants one for a slip of the pen.
+pub(crate) fn write(path: &Path, page: &str) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    match folder.is_none_or(Path::is_dir) {
+        true => files::replace(path, page.as_bytes(), Mode::Kept),
+        false => Err(io::Error::new(io::ErrorKind::NotFound, "its folder is not there")),
+    }
+}
+
+/// The page of a template and its values.
+pub(crate) fn render(template: &str, mut page: Value) -> io::Result<String> {
+    // Everything that is shown, wherever it came from.
+    visible_in(&mut page);
+    page["version"] = env!("CARGO_PKG_VERSION").into();
+    page["style"] = STYLE.into();
+    filled(template, &page).map_err(io::Error::other)
+}
+
+fn filled(template: &str, page: &Value) -> Result<String, minijinja::Error> {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
+    // The names' ending turns escaping on.
+    environment.add_template("page.html", SHARED)?;
+    environment.add_template("own.html", template)?;
+    environment.get_template("own.html")?.render(Serde(page))
+}

@@ -1,0 +1,161 @@
+//! `toolgraft serve --inspect`: the last requests as pages, on a listener of their own.
+//!
+//! ```text
+//! browser ─▶ doors ─▶ /inspect                 the list, and what of it is searched for
+//!                     /inspect/ID              a request, as `replay --html` shows it
+//!                     /inspect/ID/recording    the same as a file for `toolgraft replay`
+//! ```
+//!
+//! Pages run nothing, ask for nothing and are not kept by a browser. What a client, a model or
+//! a tool wrote stands in them as text.
+
+mod doors;
+mod list;
+mod search;
+
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{FromRef, Path, RawQuery, State};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::middleware;
+use axum::response::{Html, IntoResponse, Response};
+use axum::routing::get;
+use tokio::net::TcpListener;
+
+use crate::base::Failure;
+use crate::phrases::Phrases;
+use crate::replay;
+use doors::Doors;
+use search::Query;
+use toolgraft::serve::{Inspected, Inspector};
+use toolgraft::transcript;
+
+/// What every answer says of itself. A style may stand in a page: bars have their lengths there.
+const HEADERS: [(HeaderName, &str); 6] = [
+    (header::CACHE_CONTROL, "no-store"),
+    (
+        header::CONTENT_SECURITY_POLICY,
+        "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    ),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::REFERRER_POLICY, "no-referrer"),
+    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+    (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+];
+
+/// The pages, before anybody asks for them.
+pub(crate) struct Pages {
+    listener: TcpListener,
+    doors: Arc<Doors>,
+    shown: Shown,
+}
+
+/// What the pages show, and in which language.
+#[derive(Clone)]
+struct Shown {
+    inspector: Inspector,
+    say: Phrases,
+}
+
+impl FromRef<Shown> for Inspector {
+    fn from_ref(shown: &Shown) -> Self {
+        shown.inspector.clone()
+    }
+}
+
+impl Pages {
+    /// Listens on the loopback alone; port 0 takes any that is free.
+    pub(crate) async fn bind(port: u16, inspector: Inspector, say: Phrases) -> Result<Self, Failure> {
+        let failed = |error| {
+            Failure::job(format!(
+                "cannot listen on 127.0.0.1:{port} for --inspect: {error}: --inspect alone takes a port that is free"
+            ))
+        };
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(failed)?;
+        let port = listener.local_addr().map_err(failed)?.port();
+        let doors = Doors::new(port).map_err(|error| Failure::job(format!("no random numbers: {error}")))?;
+        Ok(Pages { listener, doors: Arc::new(doors), shown: Shown { inspector, say } })
+    }
+
+    /// The URL that lets one browser in.
+    pub(crate) fn url(&self) -> String {
+        self.doors.url()
+    }
+
+    /// Answers until it is dropped.
+    pub(crate) async fn run(self) {
+        // Ends with an error of the listener only, which accepting tries again.
+        let _ = axum::serve(self.listener, router(self.doors, self.shown)).await;
+    }
+}
+
+fn router(doors: Arc<Doors>, shown: Shown) -> Router {
+    Router::new()
+        .route("/inspect", get(list))
+        .route("/inspect/{id}", get(request))
+        .route("/inspect/{id}/recording", get(recording))
+        .fallback(|| async { missing() })
+        .with_state(shown)
+        .layer(middleware::from_fn_with_state(doors, doors::check))
+        .layer(middleware::map_response(|mut response: Response| async {
+            let headers = HEADERS.map(|(name, value)| (name, HeaderValue::from_static(value)));
+            response.headers_mut().extend(headers);
+            response
+        }))
+}
+
+/// The list, or what of it is searched for.
+async fn list(State(Shown { inspector, say }): State<Shown>, RawQuery(query): RawQuery) -> Response {
+    let query = Query::read(query.as_deref().unwrap_or_default());
+    page(move || {
+        let all = inspector.list();
+        let kept = all.len();
+        let found = all.into_iter().filter(|about| query.matches(about, || inspector.recording(about.id)));
+        list::page(&query, kept, &found.collect::<Vec<_>>(), say)
+    })
+    .await
+}
+
+/// One request.
+async fn request(
+    State(Shown { inspector, say }): State<Shown>,
+    Path(id): Path<u64>,
+    RawQuery(query): RawQuery,
+) -> Response {
+    let Some((about, text)) = found(&inspector, id) else { return missing() };
+    let is_live = Query::read(query.as_deref().unwrap_or_default()).is_live;
+    page(move || {
+        let mut recording = transcript::parse(&text).unwrap_or_default();
+        // What goes on has no end yet.
+        recording.cut = recording.cut.filter(|_| about.took.is_some());
+        replay::page(&say.request_number(id), &recording, Some(say.lang()), list::about(&about, is_live, say))
+    })
+    .await
+}
+
+/// The recording of one request, as a file.
+async fn recording(State(inspector): State<Inspector>, Path(id): Path<u64>) -> Response {
+    let Some((_, text)) = found(&inspector, id) else { return missing() };
+    let name = format!("attachment; filename=\"request-{id}.jsonl\"");
+    ([(header::CONTENT_TYPE, "application/jsonl".to_owned()), (header::CONTENT_DISPOSITION, name)], text)
+        .into_response()
+}
+
+fn found(inspector: &Inspector, id: u64) -> Option<(Inspected, String)> {
+    Some((inspector.find(id)?, inspector.recording(id)?))
+}
+
+fn missing() -> Response {
+    (StatusCode::NOT_FOUND, "there is no such page: the request is not kept any more, or there never was one\n")
+        .into_response()
+}
+
+/// A page that is made aside: long recordings take a while.
+async fn page(make: impl FnOnce() -> std::io::Result<String> + Send + 'static) -> Response {
+    match tokio::task::spawn_blocking(make).await {
+        Ok(Ok(page)) => Html(page).into_response(),
+        _ => (StatusCode::INTERNAL_SERVER_ERROR, "the page cannot be made\n").into_response(),
+    }
+}

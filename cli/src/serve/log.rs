@@ -1,0 +1,79 @@
+//! A line on stderr for each request that `toolgraft serve` is done with.
+
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::time::Duration;
+
+use crate::screen::boxes::clean;
+use toolgraft::serve::{PromptCost, Served};
+
+/// Lines that wait to be written. Behind them lines are left out: a terminal that is stopped
+/// stops no answer.
+const WAITING: usize = 1_000;
+
+/// Longest wait for the last lines.
+const LAST: Duration = Duration::from_secs(1);
+
+/// The lines of a server, written by a thread of their own.
+pub(crate) struct RequestLog {
+    ended: Receiver<()>,
+}
+
+impl RequestLog {
+    /// The log, and what is told of each request.
+    pub(crate) fn start() -> (Self, impl Fn(Served) + Send + Sync + 'static) {
+        let (tell, told): (SyncSender<Served>, _) = sync_channel(WAITING);
+        let (end, ended) = sync_channel(1);
+        std::thread::spawn(move || {
+            told.iter().for_each(|served| anstream::eprintln!("{}", line(&served)));
+            let _ = end.send(());
+        });
+        let log = move |served| {
+            let _ = tell.try_send(served);
+        };
+        (RequestLog { ended }, log)
+    }
+
+    /// Waits for the last lines, once nobody tells of requests any more.
+    pub(crate) fn end(self) {
+        let _ = self.ended.recv_timeout(LAST);
+    }
+}
+
+/// `chat_completions gemma3:12b 200 rounds=2 calls=1 prompt=3201 same=96% cached=3072 1.243s`
+fn line(served: &Served) -> String {
+    // The name is a client's: it makes neither a line nor a field of its own.
+    let model = match served.model.as_str() {
+        "" => "-".to_owned(),
+        model if model.chars().all(|c| c.is_ascii_graphic()) => model.to_owned(),
+        model => clean(&format!("{model:?}")),
+    };
+    let status = served.status.map_or("gone".to_owned(), |status| status.to_string());
+    let code = served.code.map_or(String::new(), |code| format!(" {code}"));
+    let own = if served.own_calls > 0 { format!(" run={}", served.own_calls) } else { String::new() };
+    let way = served.way.map_or(String::new(), |way| format!(" way={way}"));
+    let prompt = prompt(served.prompt);
+    let help = match (served.code, served.cut_descriptions) {
+        (Some("host_refused"), _) => " (--host NAME adds a name)".to_owned(),
+        (_, (1.., all)) => format!(" ({} of {all} descriptions cut)", served.cut_descriptions.0),
+        _ => String::new(),
+    };
+    format!(
+        "{} {model} {status}{code} rounds={} calls={}{own}{way}{prompt} {:.3}s{help}",
+        served.route,
+        served.rounds,
+        served.calls,
+        served.took.as_secs_f64(),
+    )
+}
+
+/// Tokens of the prompts, how much of them was said before, and what the endpoint had cached.
+fn prompt(prompt: PromptCost) -> String {
+    if prompt.bytes == 0 {
+        return String::new();
+    }
+    let cached = prompt.cached_tokens.map_or(String::new(), |tokens| format!(" cached={tokens}"));
+    let cut = prompt.cut.map_or(String::new(), |(sent, read)| {
+        format!(" prompt_cut (the endpoint read {read} of about {sent} tokens: give the model a longer context)")
+    });
+    format!(" prompt={} same={}%{cached}{cut}", prompt.tokens, prompt.repeated_percent())
+}

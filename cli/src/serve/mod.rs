@@ -1,0 +1,584 @@
+//! `toolgraft serve`: a server in front of a model.
+
+pub(crate) mod inspect;
+pub(crate) mod log;
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::base::Failure;
+use crate::base::output;
+use crate::base::signals::Signals;
+use crate::chat::local_endpoint;
+use crate::phrases::Phrases;
+use crate::screen::boxes::clean;
+use crate::serve::log::RequestLog;
+use crate::servers::logins::of_this_user;
+use crate::servers::runner::Runner;
+use crate::servers::{ListedArgs, ServerArgs, refuse_ambiguous, refuse_problems, refuse_strangers, report_failed};
+use crate::settings::profiles::{known_profile, taught_dialect};
+use crate::settings::prompt_args::PromptArgs;
+use crate::settings::saved_profiles;
+use crate::settings::saved_profiles::SavedProfile;
+use crate::settings::{self, Settings, Slots, variable};
+use tokio::sync::oneshot;
+use toolgraft::constrain::{Constrain, Way};
+use toolgraft::dialect::{Lang, Profile};
+use toolgraft::message::Reads;
+use toolgraft::model::ModelError;
+use toolgraft::prompt::Options;
+use toolgraft::route::Toolbox;
+use toolgraft::secrets::shown_url;
+use toolgraft::serve::{Config, DRAIN, Inspector, ModelSettings, ServeError, Server};
+use toolgraft::tools::DefaultDecision;
+use toolgraft::{Dialect, OpenAi, Policy};
+use toolgraft_mcp::Hub;
+
+/// Longest wait for a connection to the endpoint when the server starts.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
+
+const ABOUT: &str = "\
+Examples:
+  toolgraft serve                                 in front of what runs on this machine
+  toolgraft serve --base-url http://gpu:8000/v1 --model deepseek-r1:32b
+  toolgraft serve --mcp-config my.json --allow 'files.read_*'
+  toolgraft serve --inspect                       and look at what goes through it
+  OPENAI_BASE_URL=http://127.0.0.1:8787/v1 OPENAI_API_KEY=none your-program
+
+A request's tools are taught to the model by the prompt; what it writes comes back as
+tool_calls, whole and checked against their schemas. A damaged call is corrected with
+the model before the client sees anything of it. Requests without tools pass through.
+
+Served, streamed and whole: /v1/chat/completions, /v1/responses (nothing is kept),
+/v1/messages and Gemini's /v1beta/models/MODEL:generateContent; /v1/completions,
+/v1/embeddings and /v1/models of the endpoint; /health, /ready and /metrics.
+
+A request names the server in its Host: the loopback's names and that of --listen are
+known, others by --host. A client in a container mostly says host.docker.internal.
+
+Keys: with --api-key (or TOOLGRAFT_API_KEY) clients must show that key, which goes no
+further; the endpoint gets TOOLGRAFT_UPSTREAM_KEY. Without one, a client's own key goes
+to an endpoint that was named with --base-url, and to no other. Instances of one service
+share TOOLGRAFT_INSTANCE_KEY, so that each believes what the others' call ids say.
+
+Each request leaves a line on stderr, but for /health, /ready and /metrics; --quiet turns
+that off.
+
+HTTPS_PROXY is the proxy for an endpoint whose URL begins with https, but for the hosts in
+NO_PROXY; others are reached directly. SSL_CERT_FILE is a file of the certificates to trust
+instead of the system's, SSL_CERT_DIR a folder of them.
+
+With --inspect the last requests can be looked at in a browser on this machine, searched
+(text, call:NAME, rejected:NAME), and taken along as recordings for `toolgraft replay`.
+
+Exit codes: 0 ended by a signal, once the answers that went on were over; 1 the server
+failed; 2 wrong usage or configuration, no endpoint.";
+
+/// Options of `toolgraft serve`.
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = ABOUT)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    endpoint: EndpointArgs,
+
+    #[command(flatten)]
+    door: DoorArgs,
+
+    #[command(flatten)]
+    model: ModelArgs,
+
+    #[command(flatten)]
+    listing: PromptArgs,
+
+    #[command(flatten)]
+    servers: ServerArgs,
+
+    #[command(flatten)]
+    listed: ListedArgs,
+
+    #[command(flatten)]
+    calls: CallArgs,
+}
+
+/// Where the model is.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Endpoint")]
+struct EndpointArgs {
+    /// OpenAI-compatible endpoint, such as http://localhost:11434/v1
+    ///
+    /// Most end in /v1; where only that lists models it is added, with a warning. Without
+    /// the flag: LM Studio (port 1234), Ollama (11434) or llama.cpp (8080) on this
+    /// machine.
+    #[arg(long, value_name = "URL")]
+    base_url: Option<String>,
+
+    /// Model that answers, whatever model a client names
+    #[arg(long, value_name = "NAME")]
+    model: Option<String>,
+}
+
+/// Who may come in.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Clients")]
+struct DoorArgs {
+    /// Address to listen on; one that other machines reach needs --api-key
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8787", value_parser = address)]
+    listen: String,
+
+    /// Port to listen on, for this machine alone
+    #[arg(long, value_name = "PORT", conflicts_with = "listen")]
+    port: Option<u16>,
+
+    /// Further name by which clients call the server, such as host.docker.internal
+    ///
+    /// May be given several times. A request with any other Host is refused (403), but for
+    /// the loopback's names and that of --listen.
+    #[arg(long, value_name = "NAME", value_parser = host_name)]
+    host: Vec<String>,
+
+    /// Write no line on stderr for each request
+    ///
+    /// A line has route, model, status, requests to the model, calls for the client, calls
+    /// that ran here, and time; nothing that was said.
+    #[arg(long, short)]
+    quiet: bool,
+
+    /// Key that clients must show; better in TOOLGRAFT_API_KEY, since other users can see a
+    /// command line
+    #[arg(long, value_name = "KEY", hide_default_value = true)]
+    api_key: Option<String>,
+
+    /// Keep the last 200 requests, and show them in a browser on this machine
+    ///
+    /// With prompts as the model got them, answers, calls, rejections, corrections and times;
+    /// each can be downloaded as a recording for `toolgraft replay`. On a port of its own, any
+    /// that is free or this one. The URL that is printed lets one browser in, once.
+    #[arg(long, value_name = "PORT", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
+    inspect: Option<u16>,
+
+    /// Language of the pages of --inspect: en, zh; else the locale's
+    #[arg(long, value_name = "LANG", requires = "inspect")]
+    lang: Option<Lang>,
+}
+
+/// What the model's profile decides, unless it is said here.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Model (defaults by its profile)")]
+struct ModelArgs {
+    /// Profile to take instead of the one for the model's name
+    #[arg(long, value_name = "NAME", value_parser = known_profile)]
+    profile: Option<&'static Profile>,
+
+    /// Call syntax to teach: use_mcp_tool, tool_tag, type_marker
+    #[arg(long, value_name = "DIALECT", value_parser = taught_dialect)]
+    dialect: Option<Dialect>,
+
+    /// How it comes to a call where the model may as well answer: free, measured, chosen
+    ///
+    /// free: as the model writes. measured: by the probability that its answer begins with a
+    /// call; the call is then held to its form. chosen: the model names a tool first. What an
+    /// endpoint does not give for that is left: measured, chosen, free. [default: free]
+    #[arg(long, value_name = "WAY")]
+    way: Option<Way>,
+
+    /// Logarithm of that probability from which on it is a call [default: -4]
+    #[arg(long, value_name = "LN", allow_negative_numbers = true)]
+    call_threshold: Option<f64>,
+
+    /// Whether answers are held to a form where one is due: auto, off, require
+    ///
+    /// Due it is where a call is required, for an answer after a schema, and for the request
+    /// that corrects either. auto: in the form that the endpoint takes (a grammar, a JSON
+    /// Schema), if it takes one. require: else the answer is an error. [default: auto]
+    #[arg(long, value_name = "WHEN")]
+    constrain: Option<Constrain>,
+
+    /// Leave clients' tools out whose names match a glob, such as 'Cron*'; the model sees none of them
+    ///
+    /// May be given several times.
+    #[arg(long, value_name = "GLOB")]
+    without: Vec<String>,
+
+    /// The model reads images: those of the servers' tools go to it
+    ///
+    /// Without it their results have a note of each. Images that clients send go to the model
+    /// in any case.
+    #[arg(long)]
+    images: bool,
+
+    /// Send a call before it is over, once N bytes of its arguments are there; else whole
+    ///
+    /// Arguments that are texts go out as the model writes them, all others at the end. A
+    /// call that fails behind that is not corrected: the answer ends with an error.
+    #[arg(long, value_name = "N")]
+    hold_bytes: Option<usize>,
+
+    /// Most requests to the model for one answer [default: 12]
+    #[arg(long, value_name = "N", value_parser = above_zero)]
+    max_rounds: Option<NonZeroU32>,
+
+    /// Longest time for one answer to a request with tools or a schema; else without limit
+    ///
+    /// All rounds, corrections and calls of servers' tools together. Behind it the answer ends
+    /// with an error (504, max_time).
+    #[arg(long, value_name = "SECONDS", value_parser = above_zero)]
+    max_time: Option<NonZeroU32>,
+}
+
+/// Which calls of the MCP servers run.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "MCP servers")]
+struct CallArgs {
+    /// Run calls of these tools of the servers; a glob over SERVER.TOOL
+    ///
+    /// May be given several times. No other call runs: nobody is there to be asked. A tool
+    /// that calls itself destructive must be named in full.
+    #[arg(long, value_name = "GLOB")]
+    allow: Vec<String>,
+
+    /// Never run calls of these tools, whatever else allows them
+    #[arg(long, value_name = "GLOB")]
+    deny: Vec<String>,
+
+    /// Server whose results may be anybody's words, such as pages of the web
+    ///
+    /// May be given several times. Behind one of its results only tools of other servers
+    /// run that call themselves read-only, or those that --allow names without a wildcard.
+    #[arg(long, value_name = "SERVER")]
+    untrusted: Vec<String>,
+
+    /// Most calls of the servers' tools for one answer [default: 64]
+    ///
+    /// Behind them no further one runs, and the model is asked for its answer.
+    #[arg(long, value_name = "N", value_parser = above_zero)]
+    max_calls: Option<NonZeroU32>,
+
+    /// Give the servers' tools to every model; else to those named NAME+tools
+    #[arg(long)]
+    mcp_always: bool,
+
+    /// Tell clients the results of the servers' tools, as text of the reasoning
+    #[arg(long)]
+    show_results: bool,
+}
+
+impl CallArgs {
+    fn is_given(&self) -> bool {
+        let has_names = [&self.allow, &self.deny, &self.untrusted].iter().any(|names| !names.is_empty());
+        self.mcp_always || self.show_results || self.max_calls.is_some() || has_names
+    }
+}
+
+impl Args {
+    /// The flags that have defaults.
+    fn slots(&mut self) -> Slots<'_> {
+        let ModelArgs { profile, dialect, way, call_threshold, constrain, max_rounds, .. } = &mut self.model;
+        let mut slots = Slots {
+            base_url: Some(&mut self.endpoint.base_url),
+            model: Some(&mut self.endpoint.model),
+            profile: Some(profile),
+            dialect: Some(dialect),
+            way: Some(way),
+            call_threshold: Some(call_threshold),
+            constrain: Some(constrain),
+            max_rounds: Some(max_rounds),
+            lang: Some(&mut self.door.lang),
+            ..self.listing.slots()
+        };
+        // Without servers there is nothing for them to be about.
+        if self.servers.is_given() {
+            let CallArgs { allow, deny, untrusted, .. } = &mut self.calls;
+            (slots.allow, slots.deny, slots.untrusted) = (Some(allow), Some(deny), Some(untrusted));
+        }
+        slots
+    }
+}
+
+/// An address, or a port of this machine's.
+fn address(text: &str) -> Result<String, String> {
+    match text.parse::<u16>() {
+        Ok(port) => Ok(format!("127.0.0.1:{port}")),
+        Err(_) if text.contains(':') => Ok(text.to_owned()),
+        Err(_) => Err("expected HOST:PORT, such as 127.0.0.1:8787".to_owned()),
+    }
+}
+
+fn host_name(text: &str) -> Result<String, String> {
+    let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
+    let has_port = text.rsplit_once(':').is_some_and(|(_, port)| is_port(port)) && !text.ends_with(']');
+    if text.is_empty() || text.contains(['/', '@', '*', ' ']) || has_port {
+        return Err("expected a name without scheme and port, such as host.docker.internal".to_owned());
+    }
+    Ok(text.to_owned())
+}
+
+fn above_zero(text: &str) -> Result<NonZeroU32, String> {
+    text.parse().map_err(|_| "expected a whole number above 0".to_owned())
+}
+
+/// Runs the command.
+pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
+    if !args.servers.is_given() && args.calls.is_given() {
+        return Err(Failure::usage(
+            "--allow, --deny, --untrusted, --max-calls, --mcp-always and --show-results are about MCP servers: name their configuration with --mcp-config",
+        ));
+    }
+    if let Some(port) = args.door.port {
+        args.door.listen = format!("127.0.0.1:{port}");
+    }
+    defaults(&args.door.listen)?.fill(args.slots());
+    let mut servers = args.servers.clone();
+    servers.listed_tools.clone_from(&args.listed.tools);
+    let servers = if servers.is_given() { Some(servers.load()?) } else { None };
+    if let Some(servers) = &servers {
+        refuse_problems(servers)?;
+    }
+    let runner = Runner::start()?;
+    let signals = runner.signals();
+    runner.wait_out(async {
+        let (config, name) = stopped_by(&signals, config(&args)).await?;
+        let inspector = Inspector::new().with_secrets(&servers.as_ref().map(|s| s.secrets()).unwrap_or_default());
+        let pages = match args.door.inspect {
+            Some(port) => Some(inspect::Pages::bind(port, inspector.clone(), Phrases::of_user(args.door.lang)).await?),
+            None => None,
+        };
+        let config = if pages.is_some() { config.with_inspector(inspector) } else { config };
+        let hub = match servers {
+            Some(servers) => {
+                let connecting = of_this_user(Hub::builder().config(servers).keep_media(args.model.images)).connect();
+                let hub = stopped_by(&signals, async { connecting.await.map_err(Failure::job) }).await?;
+                let known = hub.servers();
+                if let Err(failure) = refuse_strangers(&args.calls.untrusted, &known) {
+                    hub.shutdown().await;
+                    return Err(failure);
+                }
+                if let Err(failure) = refuse_ambiguous(&policy(&args), &hub.catalog()) {
+                    hub.shutdown().await;
+                    return Err(failure);
+                }
+                report_failed(&known, Phrases::of_user(args.door.lang));
+                Some(Arc::new(hub))
+            }
+            None => None,
+        };
+        let config = match &hub {
+            // Settled now: a server that comes later takes no permission over.
+            Some(hub) => config
+                .with_policy(policy(&args).in_catalog(&hub.catalog()))
+                .with_toolbox(hub.clone(), args.calls.mcp_always),
+            None => config,
+        };
+        let (config, log) = match args.door.quiet {
+            true => (config, None),
+            false => {
+                let (log, tell) = RequestLog::start();
+                (config.with_log(tell), Some(log))
+            }
+        };
+        let served = serve(config, &args.door.listen, &name, pages, &signals).await;
+        log.into_iter().for_each(RequestLog::end);
+        if let Some(hub) = hub {
+            hub.shutdown().await;
+        }
+        served
+    })
+}
+
+/// What a job gives, unless a signal comes first.
+async fn stopped_by<T>(signals: &Signals, job: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    tokio::select! {
+        biased;
+        name = signals.stopped() => Err(Failure::job(format!("stopped by {name}"))),
+        done = job => done,
+    }
+}
+
+/// The server's configuration, and the endpoint's name for messages.
+async fn config(args: &Args) -> Result<(Config, String), Failure> {
+    let (url, name, is_named) = match &args.endpoint.base_url {
+        Some(url) => {
+            let url = corrected(url.clone()).await?;
+            let name = shown_url(&url);
+            (url, name, true)
+        }
+        None => {
+            let (url, name) = local_endpoint().await?;
+            (url, name, false)
+        }
+    };
+    let saved = saved_profiles::all_at(&url)?;
+    let mut config = Config::new(url).map_err(Failure::usage)?;
+    // What was found by its port is nobody's to give a key to.
+    config = match variable("TOOLGRAFT_UPSTREAM_KEY").filter(|_| is_named) {
+        Some(key) => config.with_upstream_key(key),
+        None if is_named => config,
+        None => config.without_client_keys(),
+    };
+    if let Some(secret) = variable("TOOLGRAFT_INSTANCE_KEY") {
+        config = config.with_instance_key(secret);
+    }
+    if let Some(model) = &args.endpoint.model {
+        config = config.with_model(model);
+    }
+    if let Some(key) = args.door.api_key.clone().or_else(|| variable("TOOLGRAFT_API_KEY")) {
+        config = config.with_api_key(key);
+    }
+    config = args.door.host.iter().fold(config, Config::with_host);
+    if let Some(profile) = args.model.profile {
+        config = config.with_profile(profile);
+    }
+    if let Some(dialect) = args.model.dialect {
+        config = config.with_dialect(dialect);
+    }
+    if let Some(constrain) = args.model.constrain {
+        config = config.with_constrain(constrain);
+    }
+    if let Some(way) = args.model.way {
+        config = config.with_way(way);
+    }
+    if let Some(threshold) = args.model.call_threshold {
+        config = config.with_call_threshold(threshold);
+    }
+    if let Some(style) = args.listing.prompt_style {
+        config = config.with_style(style);
+    }
+    for kept in saved {
+        let settings = probed(args.clone(), &kept);
+        config = config.with_model_settings(kept.name, settings);
+    }
+    config = args.model.without.iter().fold(config, Config::with_left_out);
+    config = config.with_reads(Reads::default().with_images(args.model.images));
+    if let Some(bytes) = args.model.hold_bytes {
+        config = config.with_hold_bytes(bytes);
+    }
+    if let Some(rounds) = args.model.max_rounds {
+        config = config.with_max_rounds(rounds.get());
+    }
+    if let Some(seconds) = args.model.max_time {
+        config = config.with_max_time(Duration::from_secs(seconds.get().into()));
+    }
+    if let Some(calls) = args.calls.max_calls {
+        config = config.with_max_calls(usize::try_from(calls.get()).unwrap_or(usize::MAX));
+    }
+    if let Some(proxy) = variable("HTTPS_PROXY").or_else(|| variable("https_proxy")) {
+        let except = variable("NO_PROXY").or_else(|| variable("no_proxy")).unwrap_or_default();
+        config = config.with_https_proxy(proxy, except);
+    }
+    if args.calls.show_results {
+        config = config.with_shown_results();
+    }
+    config = args.calls.untrusted.iter().fold(config, Config::with_untrusted);
+    Ok((config.with_prompt(args.listing.apply(Options::default())?), name))
+}
+
+/// Which calls of the servers' tools run.
+fn policy(args: &Args) -> Policy {
+    let allowed = args.calls.allow.iter().fold(Policy::new(DefaultDecision::Deny), Policy::allow);
+    args.calls.deny.iter().fold(allowed, Policy::deny)
+}
+
+/// What `probe` found best for a model; flags count for every model, and come first.
+fn probed(mut args: Args, kept: &SavedProfile) -> ModelSettings {
+    Settings::from(kept).fill(args.slots());
+    ModelSettings::default()
+        .with_dialect(args.model.dialect)
+        .with_style(args.listing.prompt_style)
+        .with_listing(args.listing.listing)
+        .with_constrain(args.model.constrain)
+        .with_way(args.model.way)
+        .with_call_threshold(args.model.call_threshold)
+}
+
+/// What counts where flags say nothing. A shell that is set up for the server's clients names
+/// the server itself: that one is not its own endpoint.
+fn defaults(listen: &str) -> Result<Settings, Failure> {
+    let environment = settings::environment();
+    let is_itself = |url: &str| {
+        let port = |address: &str| address.rsplit_once(':').map(|(_, port)| port.to_owned());
+        let authority = url.split_once("://").and_then(|(_, rest)| rest.split('/').next()).unwrap_or_default();
+        let is_here =
+            authority.rsplit_once(':').is_some_and(|(host, _)| matches!(host, "localhost" | "127.0.0.1" | "[::1]"));
+        authority == listen || is_here && port(authority) == port(listen)
+    };
+    match environment.base_url.as_deref().filter(|url| is_itself(url)) {
+        Some(url) => {
+            output::warn(&format!("OPENAI_BASE_URL ({}) is this server itself, and is passed over", shown_url(url)));
+            settings::file()
+        }
+        None => settings::defaults(),
+    }
+}
+
+/// The base URL; with `/v1` behind it where only that one lists models. Where nobody is there
+/// yet, the person is told.
+async fn corrected(url: String) -> Result<String, Failure> {
+    let mut builder = OpenAi::builder(url.as_str(), "").connect_timeout(CONNECT_TIMEOUT);
+    if let Some(key) = variable("TOOLGRAFT_UPSTREAM_KEY") {
+        builder = builder.api_key(key);
+    }
+    let client = builder.build().map_err(Failure::usage)?;
+    let shown = shown_url(&url);
+    let models = client.models().await;
+    if let Err(error @ ModelError::Unreachable { .. }) = &models {
+        output::warn(&format!("{error}: requests are answered with 502 until it is there"));
+        return Ok(url);
+    }
+    let Some(below) = client.missing_v1().await.filter(|_| models.is_err()) else { return Ok(url) };
+    // One with a password or a query is shown without: it is for its owner to change.
+    if shown == url {
+        output::warn(&Phrases::of(Lang::En).list_below(&shown, &below));
+        return Ok(below);
+    }
+    output::warn(&format!("{shown} has no list of models, {below} has: is that the base URL?"));
+    Ok(url)
+}
+
+/// Listens until a signal comes, and then until the answers that go on are over; the
+/// second signal ends those too.
+async fn serve(
+    config: Config,
+    listen: &str,
+    name: &str,
+    pages: Option<inspect::Pages>,
+    signals: &Signals,
+) -> Result<(), Failure> {
+    let server = Server::bind(config, listen).await.map_err(|error| match error {
+        ServeError::KeyMissing { .. } => Failure::usage(format!("{error}: --api-key KEY, or TOOLGRAFT_API_KEY")),
+        ServeError::Bind { .. } => {
+            Failure::usage(format!("{error}: --listen takes HOST:PORT with a port that is free"))
+        }
+        error => Failure::usage(error),
+    })?;
+    let address = server.local_addr().map_err(Failure::job)?;
+    // Programs that start the server read its URL.
+    output::emit(&format!("http://{address}/v1\n"))?;
+    anstream::eprintln!("{} is served at http://{address}/v1; Ctrl-C ends it", clean(name));
+    let inspected = async {
+        if let Some(pages) = pages {
+            anstream::eprintln!("requests can be looked at, by one browser: {}", pages.url());
+            pages.run().await;
+        }
+        std::future::pending::<()>().await;
+    };
+    let (tell, told) = oneshot::channel();
+    let stop = async {
+        signals.stopped().await;
+        signals.forget();
+        let _ = tell.send(());
+        anstream::eprintln!("ending: answers that go on have {} seconds, or until the next signal", DRAIN.as_secs());
+    };
+    let again = async {
+        match told.await {
+            Ok(()) => signals.stopped().await,
+            // The server has ended by itself.
+            Err(_) => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        () = server.run(stop) => {}
+        _ = again => {}
+        () = inspected => {}
+    }
+    Ok(())
+}

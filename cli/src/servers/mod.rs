@@ -1,0 +1,258 @@
+//! The MCP servers of a command: flags, configuration files, and what is said of them.
+
+pub(crate) mod logins;
+pub(crate) mod runner;
+pub(crate) mod starting;
+pub(crate) mod tool_file;
+pub(crate) mod trust;
+pub(crate) mod watch;
+
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::base::Failure;
+use crate::base::input;
+use crate::base::output;
+use crate::phrases::Phrases;
+use crate::screen::excerpt::names as shown_names;
+use crate::servers::runner::Runner;
+use toolgraft::dialect::Lang;
+use toolgraft::{Catalog, Policy};
+use toolgraft_mcp::{Config, Hub, ServerConfig, ServerStatus};
+
+/// Looked for in the working directory when no file is named.
+pub(crate) const LOCAL: &str = "./.mcp.json";
+
+/// Looked for in the home directory when there is no local file.
+const GLOBAL: &str = ".config/toolgraft/mcp.json";
+
+/// Which MCP servers to use.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(next_help_heading = "MCP servers")]
+pub(crate) struct ServerArgs {
+    /// Configuration of MCP servers: JSON with `mcpServers` or `servers`
+    ///
+    /// May be given several times; of two servers of one name the later counts.
+    /// Without it: ./.mcp.json, which is asked about before it starts anything
+    /// (see `toolgraft mcp trust --help`), else ~/.config/toolgraft/mcp.json.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) mcp_config: Vec<PathBuf>,
+
+    /// Limit of a server's start and of each call, whatever the configuration says
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) server_timeout: Option<Duration>,
+
+    /// Tools that are listed, for commands with [`ListedArgs`].
+    #[arg(skip)]
+    pub(crate) listed_tools: Vec<String>,
+
+    /// Language of what is said of them, for commands that have a flag for it.
+    #[arg(skip)]
+    pub(crate) lang: Option<Lang>,
+}
+
+/// Which tools are listed at all. Apart from [`ServerArgs`], since `--tools` names
+/// a file where a command can do without servers.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "MCP servers")]
+pub(crate) struct ListedArgs {
+    /// List only these tools: a glob over SERVER.TOOL, or TOOL alone
+    ///
+    /// May be given several times. The others are in no prompt and cannot be called,
+    /// and resources of a server that none of them fits are not listed.
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) tools: Vec<String>,
+}
+
+/// A configuration's text, and the name of its file.
+type Source = (String, String);
+
+fn named(file: &Path) -> Result<Source, Failure> {
+    Ok((input::read_text(file)?, input::shown(file)))
+}
+
+/// The configuration that is used where none is named: the project's own, if somebody
+/// trusts it, else the user's.
+fn usual(say: Phrases) -> Result<Option<Source>, Failure> {
+    let local = Path::new(LOCAL);
+    if local.exists() {
+        if let Some(text) = trust::demand(local, say)? {
+            return Ok(Some((text, LOCAL.to_owned())));
+        }
+        output::warn_in(say, &say.is_left_out(LOCAL));
+    }
+    own_file().filter(|file| file.exists()).map(|file| named(&file)).transpose()
+}
+
+/// The user's own configuration; `None` where there is no home directory.
+pub(crate) fn own_file() -> Option<PathBuf> {
+    Some(std::env::home_dir()?.join(GLOBAL))
+}
+
+/// Says where a folder's own file is read instead of the user's, which was written to.
+pub(crate) fn note_shadowed(written: &Path, say: Phrases) {
+    if own_file().is_some_and(|own| own == written) && Path::new(LOCAL).exists() {
+        output::note(&say.read_instead(LOCAL, written.display()));
+    }
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let number = text.parse::<f64>().ok().filter(|s| *s > 0.0);
+    let time = number.and_then(|s| Duration::try_from_secs_f64(s).ok()).filter(|t| *t <= Duration::from_secs(86_400));
+    time.ok_or_else(|| "expected a number of seconds above 0, at most 86400".to_owned())
+}
+
+impl ServerArgs {
+    /// Whether a configuration was named on the command line.
+    pub(crate) fn is_given(&self) -> bool {
+        !self.mcp_config.is_empty()
+    }
+
+    /// Reads the configuration, and prints its notes to stderr.
+    ///
+    /// Fails where no file is there or one cannot be read. What is wrong with a
+    /// single server stays in its entry; see [`refuse_problems`].
+    pub(crate) fn load(&self) -> Result<Config, Failure> {
+        self.load_if_any()?.ok_or_else(|| {
+            Failure::usage(format!(
+                "no configuration of MCP servers: neither {LOCAL} nor ~/{GLOBAL} is there; \
+                 write one of them, or name a file with --mcp-config FILE"
+            ))
+        })
+    }
+
+    /// As [`load`](Self::load), for commands that can do without servers: `None`
+    /// where no configuration was named and none is there.
+    pub(crate) fn load_if_any(&self) -> Result<Option<Config>, Failure> {
+        let say = Phrases::of_user(self.lang);
+        let sources: Vec<Source> = match self.is_given() {
+            true => self.mcp_config.iter().map(|file| named(file)).collect::<Result<_, _>>()?,
+            false => usual(say)?.into_iter().collect(),
+        };
+        if sources.is_empty() {
+            return Ok(None);
+        }
+        let mut config = Config::default();
+        for (text, source) in sources {
+            let parsed = Config::parse(&text, &source, &|name| std::env::var(name).ok());
+            let parsed = parsed.map_err(Failure::usage)?;
+            if parsed.servers().is_empty() {
+                output::warn_in(say, &say.file_is_empty(&source));
+            }
+            config.merge(parsed);
+        }
+        for note in config.notes() {
+            output::warn_in(say, note);
+        }
+        let limit = self.server_timeout;
+        let servers = config.servers().iter().cloned().map(|mut server| {
+            server.call_timeout = limit.or(server.call_timeout);
+            server.connect_timeout = limit.or(server.connect_timeout);
+            server.listed_tools.clone_from(&self.listed_tools);
+            server
+        });
+        Ok(Some(servers.collect()))
+    }
+
+    /// Loads the configuration, connects, runs `job`, and shuts the servers down.
+    ///
+    /// An entry that is wrong ends it before anything is started. A server that
+    /// fails is reported on stderr, and the job runs with the rest; it can look
+    /// at [`Hub::servers`].
+    pub(crate) fn with_hub<T, F, Fut>(&self, job: F) -> Result<T, Failure>
+    where
+        F: FnOnce(Arc<Hub>) -> Fut,
+        Fut: Future<Output = Result<T, Failure>>,
+    {
+        let config = self.load()?;
+        refuse_problems(&config)?;
+        Runner::start()?.with_hub(&config, |hub| async {
+            report_failed(&hub.servers(), Phrases::of_user(self.lang));
+            job(hub).await
+        })
+    }
+}
+
+/// Fails if a server's entry is wrong, and names every one.
+pub(crate) fn refuse_problems(config: &Config) -> Result<(), Failure> {
+    let problems: Vec<_> = config.servers().iter().filter_map(ServerConfig::problem).collect();
+    match problems.is_empty() {
+        true => Ok(()),
+        false => {
+            let remedy = "  (or set \"disabled\": true)".to_owned();
+            Err(Failure::usages(problems.into_iter().map(|problem| problem.to_string()).chain([remedy])))
+        }
+    }
+}
+
+/// Refuses an `--allow` that means tools of several servers.
+pub(crate) fn refuse_ambiguous(policy: &Policy, catalog: &Catalog) -> Result<(), Failure> {
+    let several = policy.ambiguous(catalog).into_iter().next();
+    several.map_or(Ok(()), |several| Err(Failure::usage(format!("--allow {several}"))))
+}
+
+/// Refuses an `--untrusted` that names no server: it would guard nothing.
+pub(crate) fn refuse_strangers(untrusted: &[String], servers: &[ServerStatus]) -> Result<(), Failure> {
+    let Some(name) = untrusted.iter().find(|name| servers.iter().all(|server| server.name != **name)) else {
+        return Ok(());
+    };
+    let known = match servers {
+        [] => "there are none".to_owned(),
+        servers => format!("there are {}", shown_names(servers.iter().map(|server| &server.name))),
+    };
+    Err(Failure::usage(format!("--untrusted {name}: there is no such server; {known}")))
+}
+
+/// Prints the servers that failed to stderr; returns their number.
+pub(crate) fn report_failed(servers: &[ServerStatus], say: Phrases) -> usize {
+    let failed: Vec<_> = servers.iter().filter(|s| s.has_failed()).collect();
+    for server in &failed {
+        output::warn_in(say, &failed_line(server, say));
+    }
+    failed.len()
+}
+
+/// `server "x" failed: why`.
+pub(crate) fn failed_line(server: &ServerStatus, say: Phrases) -> String {
+    let why = server.error.as_deref().unwrap_or(say.for_no_reason());
+    match server.misconfigured {
+        // The text names file and server itself.
+        true => why.to_owned(),
+        false => say.server_failed(format!("{:?}", server.name), why),
+    }
+}
+
+/// The one server that a command names, and nothing else.
+pub(crate) fn only(mut config: Config, name: &str) -> Result<Config, Failure> {
+    let names: Vec<String> = config.servers().iter().map(|s| s.name.clone()).collect();
+    config.retain(|server| server.name == name);
+    match config.servers() {
+        [] if names.is_empty() => Err(Failure::usage(format!("no server {name:?}: the configuration has none"))),
+        [] => {
+            Err(Failure::usage(format!("no server {name:?} in the configuration; there are: {}", shown_names(&names))))
+        }
+        [server, ..] if server.disabled => {
+            Err(Failure::usage(format!("the server {name:?} is disabled: take \"disabled\" out at {}", server.place)))
+        }
+        _ => refuse_problems(&config).map(|()| config),
+    }
+}
+
+/// Fails if a server could not be reached.
+pub(crate) fn demand_ready(hub: &Hub) -> Result<(), Failure> {
+    match hub.servers().iter().find(|s| s.has_failed()) {
+        Some(server) => Err(Failure::job(failed_line(server, Phrases::of(Lang::En)))),
+        None => Ok(()),
+    }
+}
+
+/// Text of an argument: itself, `@FILE`, or `-` for standard input.
+pub(crate) fn argument_text(argument: &str) -> Result<(String, String), Failure> {
+    match argument.strip_prefix('@') {
+        Some(path) => Ok((input::read_text(Path::new(path))?, path.to_owned())),
+        None if argument == "-" => Ok((input::read_text(Path::new("-"))?, "standard input".to_owned())),
+        None => Ok((argument.to_owned(), "the arguments".to_owned())),
+    }
+}

@@ -1,0 +1,162 @@
+//! What a command with servers runs on: a runtime, the signals that end it, the
+//! servers' start and their end.
+//!
+//! ```text
+//! start ─▶ wait (before the servers) ─▶ connect ─▶ job ─▶ shutdown
+//! └───────────────────── signals are heard ────────────────────┘
+//! ```
+
+use std::pin::pin;
+use std::sync::Arc;
+
+use crate::base::Failure;
+use crate::base::output::warn_in;
+use crate::base::signals::Signals;
+use crate::phrases::Phrases;
+use crate::servers::logins;
+use crate::servers::starting::Starting;
+use toolgraft::route::Toolbox;
+use toolgraft::tools::matches;
+use toolgraft_mcp::{Config, Hub, HubBuilder};
+
+/// A runtime, and the signals that this process has been sent since it was started.
+pub(crate) struct Runner {
+    runtime: tokio::runtime::Runtime,
+    signals: Signals,
+    say: Phrases,
+    /// Whether a terminal shows which servers are being started.
+    shows_start: bool,
+}
+
+/// A runtime for one command.
+pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|e| Failure::job(format!("cannot start the asynchronous runtime: {e}")))
+}
+
+fn stopped(by: &str) -> Failure {
+    Failure::job(format!("stopped by {by}"))
+}
+
+impl Runner {
+    /// Starts the runtime and listens to the signals.
+    pub(crate) fn start() -> Result<Self, Failure> {
+        let runtime = runtime()?;
+        let signals = runtime.block_on(async { Signals::listen() })?;
+        Ok(Runner { runtime, signals, say: Phrases::of_user(None), shows_start: true })
+    }
+
+    /// Speaks this language instead of the locale's.
+    pub(crate) fn speaking(self, say: Phrases) -> Self {
+        Runner { say, ..self }
+    }
+
+    /// Shows on a terminal which servers are being started, or does not.
+    pub(crate) fn showing(self, shows_start: bool) -> Self {
+        Runner { shows_start, ..self }
+    }
+
+    /// What was heard, for a job that deals with INT itself.
+    pub(crate) fn signals(&self) -> Signals {
+        self.signals.clone()
+    }
+
+    /// Waits for a job without servers; a signal ends it.
+    pub(crate) fn wait<T>(&self, job: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+        self.runtime.block_on(async {
+            tokio::select! {
+                biased;
+                name = self.signals.stopped() => Err(stopped(name)),
+                done = job => done,
+            }
+        })
+    }
+
+    /// Waits for a job that deals with all signals itself.
+    pub(crate) fn wait_out<T>(&self, job: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+        self.runtime.block_on(job)
+    }
+
+    /// Connects to the servers, runs `job`, and shuts the servers down. A signal ends
+    /// each of these, and then the command has failed, whatever the job says.
+    pub(crate) fn with_hub<T, Fut>(&self, config: &Config, job: impl FnOnce(Arc<Hub>) -> Fut) -> Result<T, Failure>
+    where
+        Fut: Future<Output = Result<T, Failure>>,
+    {
+        self.with_hub_of(Hub::builder().config(config.clone()), job)
+    }
+
+    /// As [`with_hub`](Self::with_hub), with a hub that is set up in its own way.
+    pub(crate) fn with_hub_of<T, Fut>(&self, hub: HubBuilder, job: impl FnOnce(Arc<Hub>) -> Fut) -> Result<T, Failure>
+    where
+        Fut: Future<Output = Result<T, Failure>>,
+    {
+        let hub = logins::of_this_user(hub);
+        let (starting, drawn) = Starting::new(hub.states(), self.say);
+        let signals = &self.signals;
+        self.runtime.block_on(async {
+            if self.shows_start {
+                tokio::spawn(drawn);
+            } else {
+                drop(drawn);
+            }
+            let connected = tokio::select! {
+                biased;
+                // Dropping the attempt kills what it has started.
+                name = signals.stopped() => Err(stopped(name)),
+                hub = hub.connect() => hub.map_err(Failure::job),
+            };
+            starting.end().await;
+            let hub = Arc::new(connected?);
+            warn_unlisted(&hub, self.say);
+            let (done, first) = tokio::select! {
+                biased;
+                name = signals.stopped() => (None, Some(name)),
+                done = job(hub.clone()) => (Some(done), None),
+            };
+            let stop = self.shut_down(&hub, first).await;
+            match (done, stop) {
+                (Some(done), None) => done,
+                // What the job found out is of no use to somebody who has stopped it,
+                // but for what went wrong.
+                (Some(Err(failure)), _) => Err(failure),
+                (_, name) => Err(stopped(name.unwrap_or("a signal"))),
+            }
+        })
+    }
+
+    /// Waits until the servers have ended. `stop` is the signal that ended the job; the
+    /// second one ends the waiting: what is left is killed when the runtime is dropped.
+    /// Returns the signal that came, if one did.
+    async fn shut_down(&self, hub: &Hub, mut stop: Option<&'static str>) -> Option<&'static str> {
+        let mut shutdown = pin!(hub.shutdown());
+        loop {
+            if stop.is_some() {
+                self.signals.forget();
+            }
+            tokio::select! {
+                biased;
+                () = &mut shutdown => return stop.or(self.signals.stop()),
+                name = self.signals.stopped() => {
+                    if stop.replace(name).is_some() {
+                        return stop;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Warns of each glob of `--tools` that fits none of the tools.
+fn warn_unlisted(hub: &Hub, say: Phrases) {
+    let catalog = hub.catalog();
+    let globs = hub.config().servers().first().map(|server| server.listed_tools.as_slice()).unwrap_or_default();
+    for glob in globs {
+        if !catalog.tools().any(|tool| matches(glob, tool.server.as_deref(), &tool.name)) {
+            warn_in(say, &say.no_tool_listed(glob));
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! `--tools FILE`: tools read from a JSON file instead of from servers.
+
+use std::path::Path;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::base::Failure;
+use crate::base::input;
+use toolgraft::tools::Server;
+use toolgraft::{Catalog, Tool};
+
+/// What a file may hold, for help and errors.
+pub(crate) const SHAPES: &str =
+    "a `tools/list` answer, a list of tools, a server with `tools`, or the output of `toolgraft tools --json`";
+
+#[derive(Deserialize)]
+struct Servers {
+    servers: Vec<Server>,
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    result: Server,
+}
+
+/// Reads the servers that a file describes; tools without a server's name
+/// belong to a server without one.
+pub(crate) fn read(path: &Path) -> Result<Vec<Server>, Failure> {
+    parse(input::without_bom(&input::read_text(path)?), &input::shown(path))
+}
+
+/// The servers that a JSON text describes; `shown` names it in errors.
+pub(crate) fn parse(text: &str, shown: &str) -> Result<Vec<Server>, Failure> {
+    let value: Value = decode(text, shown)?;
+    let has = |value: &Value, key: &str| value.get(key).is_some();
+    let is_server = |value: &Value| ["tools", "resources", "resourceTemplates"].iter().any(|key| has(value, key));
+    match &value {
+        Value::Array(items) if items.iter().any(is_server) => decode(text, shown),
+        Value::Array(_) => {
+            let tools: Vec<Tool> = decode(text, shown)?;
+            Ok(Catalog::from_tools(tools).servers().to_vec())
+        }
+        _ if has(&value, "servers") => Ok(decode::<Servers>(text, shown)?.servers),
+        _ if value.get("result").is_some_and(is_server) => Ok(vec![decode::<Answer>(text, shown)?.result]),
+        _ if is_server(&value) => Ok(vec![decode(text, shown)?]),
+        _ => Err(Failure::usage(format!("{shown}: no tools in it: expected {SHAPES}"))),
+    }
+}
+
+/// A message of the decoder in words that need no knowledge of this program.
+fn plainly(message: &str) -> String {
+    let mut message = message.to_owned();
+    for (theirs, ours) in [
+        ("missing field `name`", "a tool or resource here has no `name`"),
+        ("missing field `uri`", "a resource here has no `uri`"),
+        ("missing field `uriTemplate`", "a resource template here has no `uriTemplate`"),
+        ("missing field `servers`", "there is no list of `servers`"),
+        ("expected struct ToolAnnotations", "expected an object of annotations"),
+        ("expected struct Annotations", "expected an object of annotations"),
+        ("expected struct ResourceTemplate", "expected an object with `uriTemplate`"),
+        ("expected struct Resource", "expected an object with `uri`"),
+        ("expected struct Tool", "expected an object with the tool's `name`, `description` and `inputSchema`"),
+        ("expected struct Server", "expected an object with the server's `name` and `tools`"),
+        ("expected a sequence", "expected a list"),
+        ("invalid type: sequence", "found a list"),
+        ("invalid type: map", "found an object"),
+        ("invalid type: ", "found the "),
+        ("found the null", "found null"),
+    ] {
+        message = message.replace(theirs, ours);
+    }
+    message
+}
+
+/// Decodes JSON; the error names line and column.
+fn decode<T: DeserializeOwned>(text: &str, shown: &str) -> Result<T, Failure> {
+    serde_json::from_str(text).map_err(|e| {
+        let problem = plainly(&input::json_problem(&e));
+        let remedy =
+            if e.is_data() { format!("; the file may hold {SHAPES}") } else { ": mend the JSON there".to_owned() };
+        Failure::usage(format!("{shown}:{problem}{remedy}"))
+    })
+}

@@ -1,0 +1,141 @@
+//! Whether the servers of a project's own file may be started.
+//!
+//! Whoever unpacks or clones a project gets its `.mcp.json` too, and with it
+//! programs that somebody else has chosen. So a file that was not named on the
+//! command line starts nothing before the person has said yes. The answer holds
+//! for that place (its folder without links) and that content, by its SHA-256; a file that has
+//! changed is asked about again, with what has changed. The bytes that are hashed
+//! are the bytes that are run.
+//!
+//! In: the path of a project's file. Out: its text, once somebody trusts it. [`project`] reads
+//! the file and says what it starts, [`store`] keeps the answers.
+//!
+//! ```text
+//! ./.mcp.json ─▶ Project (bytes, hash, what it starts) ─▶ Store: known? ─▶ question ─▶ servers
+//!                                                         no terminal ─▶ error with the remedy
+//! ```
+
+mod project;
+mod store;
+
+use std::path::Path;
+
+pub(crate) use project::{Project, place};
+pub(crate) use store::{Store, date};
+
+use crate::base::Failure;
+use crate::base::output;
+use crate::dialog::ask::{Asker, Heard};
+use crate::phrases::Phrases;
+use crate::screen::excerpt::Excerpt;
+use crate::screen::visible::word;
+use crate::screen::wrap::in_rows;
+use crate::terminal::tty::Tty;
+use crate::terminal::{columns, size};
+use toolgraft::dialect::Lang;
+
+/// The text of a project's file, once somebody trusts it; `None` where they said no.
+pub(crate) fn demand(file: &Path, say: Phrases) -> Result<Option<String>, Failure> {
+    let shown = file.display();
+    demand_of(
+        file,
+        Project::read(file)?,
+        &format!("name the file with --mcp-config {shown}, or run `toolgraft mcp trust` once"),
+        say,
+    )
+}
+
+/// As [`demand`], for a project that was read already. `remedy` is for a place where nobody
+/// can be asked.
+pub(crate) fn demand_of(file: &Path, project: Project, remedy: &str, say: Phrases) -> Result<Option<String>, Failure> {
+    let mut store = Store::open();
+    if project.starts_nothing() || store.trusts(&project) {
+        return Ok(Some(project.into_text()));
+    }
+    let tty = Tty::open().map(std::sync::Arc::new);
+    let Some(asker) = Asker::new(tty.as_ref(), say) else {
+        // Errors are English.
+        let question = question(file, &project, &store, Phrases::of(Lang::En));
+        return Err(Failure::usages([question, format!("nobody is at a terminal to say yes: {remedy}")]));
+    };
+    if !ask(&asker, file, &project, &store)? {
+        return Ok(None);
+    }
+    remember(&mut store, &project, say);
+    Ok(Some(project.into_text()))
+}
+
+/// Shows what the file starts and asks; Ctrl-C and Ctrl-D mean no. Where not all of it fits on
+/// the screen, yes counts once the rest was looked at.
+pub(crate) fn ask(asker: &Asker, file: &Path, project: &Project, store: &Store) -> Result<bool, Failure> {
+    let say = asker.say();
+    let question = Question::of(file, project, store, say);
+    anstream::eprintln!("{}", question.text);
+    let mut seen = question.is_whole;
+    let prompt = if seen { say.start_them() } else { say.start_them_or_show() };
+    Ok(asker.agrees(prompt, &mut |answer| match answer {
+        Heard::Yes if !seen => Some(say.see_all_first().to_owned()),
+        Heard::Show if !question.is_whole => {
+            seen = true;
+            Some(Excerpt::all(&question.lines, columns()))
+        }
+        _ => None,
+    }))
+}
+
+/// Keeps the answer; where it cannot be kept it holds for this time alone.
+pub(crate) fn remember(store: &mut Store, project: &Project, say: Phrases) {
+    if let Err(error) = store.add(project) {
+        output::warn_in(say, &say.asked_again(error));
+    }
+}
+
+/// What a person should know before saying yes, as far as a screen has room.
+pub(crate) fn question(file: &Path, project: &Project, store: &Store, say: Phrases) -> String {
+    Question::of(file, project, store, say).text
+}
+
+/// What is shown with the question.
+struct Question {
+    text: String,
+    /// Whether nothing was left out.
+    is_whole: bool,
+    /// All lines, whole.
+    lines: Vec<String>,
+}
+
+/// Rows of a screen that does not say how many it has.
+const ROWS: usize = 24;
+
+/// Rows that the question and its answer take below what is shown.
+const ASKING: usize = 5;
+
+impl Question {
+    fn of(file: &Path, project: &Project, store: &Store, say: Phrases) -> Self {
+        let columns = columns();
+        let rows = size().map(|(_, rows)| rows).filter(|rows| *rows > 0).unwrap_or(ROWS);
+        let head = in_rows(&say.starts_these(word(&file.display().to_string())));
+        let mut foot = String::new();
+        if project.has_programs_inside() {
+            foot += &format!("{}\n", in_rows(say.programs_may_change()));
+        }
+        // Of a file that was trusted once it is the changes that somebody should see.
+        let mut lines = Vec::new();
+        if let Some(changes) = store.changes(project) {
+            lines.push(say.changed_since(&changes.since));
+            match changes.lines.is_empty() {
+                true => lines.push(say.changed_unseen().to_owned()),
+                false => lines.extend(changes.lines),
+            }
+            lines.push(say.starts_in_all().to_owned());
+        }
+        lines.extend(project.starts(say));
+        let taken = head.lines().count() + foot.lines().count() + ASKING;
+        let excerpt = Excerpt::of(&lines, rows.saturating_sub(taken).max(3), columns);
+        let mut text = format!("{head}\n{}", excerpt.text);
+        if excerpt.left_out > 0 {
+            text += &format!("  {}\n", say.lines_left_out(excerpt.left_out, lines.len()));
+        }
+        Question { text: text + &foot, is_whole: excerpt.is_whole, lines }
+    }
+}

@@ -1,0 +1,207 @@
+//! Which project files are trusted: `trusted.json` in the program's folder for state.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use serde::{Deserialize, Serialize};
+
+use super::Project;
+use crate::base::output;
+use crate::base::state;
+use crate::phrases::Phrases;
+use toolgraft::dialect::Lang;
+use toolgraft_mcp::files::{self, Mode};
+
+/// The language of what is kept, whatever the person's is: lines are compared.
+const KEPT: Phrases = Phrases::of(Lang::En);
+
+/// The only version of the file that there is.
+const VERSION: u32 = 1;
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Kept {
+    toolgraft: u32,
+    /// By place.
+    files: BTreeMap<PathBuf, TrustedFile>,
+}
+
+impl Default for Kept {
+    fn default() -> Self {
+        Kept { toolgraft: VERSION, files: BTreeMap::new() }
+    }
+}
+
+/// A file that is trusted as it was then.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct TrustedFile {
+    /// SHA-256 of its bytes, in hexadecimal digits.
+    pub(crate) sha256: String,
+    /// Seconds since 1970.
+    pub(crate) trusted_at: u64,
+    /// What it started then, to tell what has changed.
+    starts: Vec<String>,
+}
+
+/// The trusted files.
+#[derive(Debug)]
+pub(crate) struct Store {
+    /// `None` where there is no home.
+    file: Option<PathBuf>,
+    kept: Kept,
+}
+
+/// What is different from what was trusted.
+pub(super) struct Changes {
+    pub(super) since: String,
+    /// `- LINE` and `+ LINE`; none where only something else has changed.
+    pub(super) lines: Vec<String>,
+}
+
+impl Store {
+    /// The store of this user. One that cannot be read counts as empty, with a warning.
+    pub(crate) fn open() -> Self {
+        Store::at(state::file("trusted.json"))
+    }
+
+    fn at(file: Option<PathBuf>) -> Self {
+        let kept = file.as_deref().map_or_else(|| Ok(Kept::default()), read);
+        let kept = kept.unwrap_or_else(|problem| {
+            output::warn(&format!("{problem}: no project file counts as trusted"));
+            Kept::default()
+        });
+        Store { file, kept }
+    }
+
+    /// Whether a file is trusted as it is now.
+    pub(crate) fn trusts(&self, project: &Project) -> bool {
+        self.kept.files.get(project.path()).is_some_and(|entry| entry.sha256 == project.hash())
+    }
+
+    /// What has changed since the file was trusted; `None` where it never was.
+    pub(super) fn changes(&self, project: &Project) -> Option<Changes> {
+        let entry = self.kept.files.get(project.path()).filter(|entry| entry.sha256 != project.hash())?;
+        let (before, now) = (&entry.starts, project.starts(KEPT));
+        let gone = before.iter().filter(|line| !now.contains(line)).map(|line| format!("- {line}"));
+        let new = now.iter().filter(|line| !before.contains(line)).map(|line| format!("+ {line}"));
+        Some(Changes { since: date(entry.trusted_at), lines: gone.chain(new).collect() })
+    }
+
+    /// Trusts a file as it is now.
+    ///
+    /// # Errors
+    /// The store cannot be written; the text says why.
+    pub(crate) fn add(&mut self, project: &Project) -> Result<(), String> {
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let entry = TrustedFile {
+            sha256: project.hash().to_owned(),
+            trusted_at: since.as_secs(),
+            starts: project.starts(KEPT),
+        };
+        self.kept.files.insert(project.path().to_owned(), entry);
+        self.write()
+    }
+
+    /// Takes trust back; whether there was any.
+    ///
+    /// # Errors
+    /// The store cannot be written; the text says why.
+    pub(crate) fn remove(&mut self, path: &Path) -> Result<bool, String> {
+        let was = self.kept.files.remove(path).is_some();
+        if was { self.write().map(|()| true) } else { Ok(false) }
+    }
+
+    /// The trusted files, by path.
+    pub(crate) fn files(&self) -> impl Iterator<Item = (&Path, &TrustedFile)> {
+        self.kept.files.iter().map(|(path, entry)| (path.as_path(), entry))
+    }
+
+    /// Replaces the file as a whole; only its owner may read it.
+    fn write(&self) -> Result<(), String> {
+        let file = self.file.as_deref().ok_or("there is no home directory to keep the answer in")?;
+        let failed = |e: std::io::Error| format!("cannot write {}: {e}", file.display());
+        let text = serde_json::to_string_pretty(&self.kept).map_err(|e| failed(e.into()))?;
+        files::replace(file, format!("{text}\n").as_bytes(), Mode::Private).map_err(failed)
+    }
+}
+
+fn read(file: &Path) -> Result<Kept, String> {
+    let cannot = |what: String| format!("cannot read {}: {what}", file.display());
+    let text = match fs::read_to_string(file) {
+        Ok(text) => text,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Kept::default()),
+        Err(e) => return Err(cannot(e.to_string())),
+    };
+    let kept: Kept = serde_json::from_str(&text).map_err(|e| cannot(e.to_string()))?;
+    match kept.toolgraft {
+        VERSION => Ok(kept),
+        other => Err(cannot(format!("it has format {other}, this program knows {VERSION}"))),
+    }
+}
+
+/// A day, such as `22 Nov 2026`.
+pub(crate) fn date(seconds: u64) -> String {
+    let time = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds));
+    // `Sun, 22 Nov 2026 11:10:45 GMT`
+    let text = time.map(httpdate::fmt_http_date).unwrap_or_default();
+    text.split(' ').skip(1).take(3).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn project(folder: &Path, command: &str) -> Project {
+        let file = folder.join(".mcp.json");
+        fs::write(&file, format!("{{\"mcpServers\": {{\"s\": {{\"command\": \"{command}\", \"timeout\": 9}}}}}}"))
+            .unwrap();
+        Project::read(&file).unwrap()
+    }
+
+    #[test]
+    fn trust_is_bound_to_path_and_content_and_can_be_taken_back() {
+        let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let file = here.path().join("state/toolgraft/trusted.json");
+        let mut store = Store::at(Some(file.clone()));
+        let first = project(here.path(), "one");
+        assert!(!store.trusts(&first) && store.changes(&first).is_none());
+        store.add(&first).unwrap();
+        let store = Store::at(Some(file.clone()));
+        assert!(store.trusts(&first));
+        assert!(!store.trusts(&project(there.path(), "one")), "another path");
+        let changed = project(here.path(), "two");
+        assert!(!store.trusts(&changed));
+        assert_eq!(store.changes(&changed).unwrap().lines, ["- s: one", "+ s: two"]);
+        let mut store = Store::at(Some(file));
+        assert!(store.remove(first.path()).unwrap());
+        assert!(!store.remove(first.path()).unwrap());
+        assert!(!store.trusts(&first));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn only_the_owner_may_read_the_store() {
+        use std::os::unix::fs::PermissionsExt;
+        let here = tempfile::tempdir().unwrap();
+        let file = here.path().join("state/toolgraft/trusted.json");
+        Store::at(Some(file.clone())).add(&project(here.path(), "one")).unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&file), mode(file.parent().unwrap())), (0o600, 0o700));
+    }
+
+    #[test]
+    fn a_store_that_cannot_be_read_trusts_nothing() {
+        let here = tempfile::tempdir().unwrap();
+        let file = here.path().join("trusted.json");
+        for text in ["{", "{\"toolgraft\": 2, \"files\": {}}"] {
+            fs::write(&file, text).unwrap();
+            assert_eq!(Store::at(Some(file.clone())).files().count(), 0);
+        }
+    }
+
+    #[test]
+    fn a_day_is_written_out() {
+        assert_eq!(date(1_795_345_845), "22 Nov 2026");
+    }
+}

@@ -1,0 +1,49 @@
+//! What a command shows while a server works for it: that it does, what it reports, and its
+//! questions.
+
+use std::pin::pin;
+
+use futures::StreamExt;
+use tokio_util::sync::CancellationToken;
+
+use crate::dialog::elicit::{Questions, over};
+use crate::phrases::Phrases;
+use crate::screen::live::{Live, Place};
+use crate::terminal::columns;
+use toolgraft_mcp::Hub;
+use toolgraft_mcp::ServerEventKind;
+
+/// Waits for a job on the hub's servers. `what` it is stands on the terminal meanwhile.
+pub(crate) async fn watched<T>(
+    hub: &Hub,
+    (what, say): (String, Phrases),
+    questions: &Questions,
+    job: impl Future<Output = T>,
+) -> T {
+    let mut live = Live::new(Place::here(), columns(), false);
+    let (mut events, mut pauses) = (hub.states(), questions.begin(CancellationToken::new()));
+    let (mut job, mut asked, mut shown) = (pin!(job), None, what.clone());
+    live.show(&shown);
+    loop {
+        tokio::select! {
+            biased;
+            Some(pause) = pauses.recv() => {
+                live.clear();
+                let _ = pause.begun.send(());
+                asked = Some(pause.over);
+            }
+            () = over(&mut asked) => live.show(&shown),
+            done = &mut job => {
+                live.clear();
+                return done;
+            }
+            Some(event) = events.next() => {
+                let ServerEventKind::Progress { progress, total, message, .. } = event.kind else { continue };
+                shown = say.work_and_progress(&what, say.so_far(progress, total, message.as_deref()));
+                if asked.is_none() {
+                    live.show(&shown);
+                }
+            }
+        }
+    }
+}

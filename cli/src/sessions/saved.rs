@@ -1,0 +1,116 @@
+//! Conversations as files.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::Failure;
+use crate::base::input;
+use toolgraft::Conversation;
+use toolgraft_mcp::files::{self, Mode};
+
+/// A saved conversation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Saved {
+    /// Version of the format.
+    toolgraft: u32,
+    /// Model that was talked to last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) model: Option<String>,
+    /// Endpoint that was named then; none where it was found on the machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) endpoint: Option<String>,
+    /// All that was said.
+    pub(crate) conversation: Conversation,
+}
+
+/// The only version there is.
+const VERSION: u32 = 1;
+
+impl Saved {
+    pub(crate) fn new(model: &str, conversation: &Conversation) -> Self {
+        let model = Some(model.to_owned());
+        Saved { toolgraft: VERSION, model, endpoint: None, conversation: conversation.clone() }
+    }
+
+    /// Reads a file; a bare conversation is taken too.
+    pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
+        let text = input::read_text(path)?;
+        let (text, name) = (input::without_bom(&text), input::shown(path));
+        let saved = match serde_json::from_str::<Conversation>(text) {
+            Ok(conversation) => Saved { toolgraft: VERSION, model: None, endpoint: None, conversation },
+            Err(_) => serde_json::from_str(text).map_err(|e| {
+                let problem = input::json_problem(&e);
+                Failure::usage(format!(
+                    "{name}: not a saved conversation ({problem}): name a file that /save has written"
+                ))
+            })?,
+        };
+        match saved.toolgraft {
+            VERSION => Ok(saved),
+            other => Err(Failure::usage(format!(
+                "{name}: format {other}; this program reads {VERSION}: use a newer toolgraft"
+            ))),
+        }
+    }
+
+    /// Fails where a conversation cannot be saved: the folder is missing, or the
+    /// file is there and is of another kind.
+    pub(crate) fn check_place(path: &Path) -> Result<(), Failure> {
+        let name = path.display();
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if folder.is_some_and(|folder| !folder.is_dir()) {
+            return Err(Failure::usage(format!("cannot write {name}: its folder is not there")));
+        }
+        let is_empty = std::fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() == 0);
+        if path.exists() && !is_empty && Saved::read(path).is_err() {
+            return Err(Failure::usage(format!("{name} is there and is no saved conversation: name another file")));
+        }
+        Ok(())
+    }
+
+    /// Writes a file, whole or not at all. A file of another kind is not replaced.
+    pub(crate) fn write(&self, path: &Path) -> Result<(), Failure> {
+        Saved::check_place(path)?;
+        let name = path.display();
+        let failed = |e: std::io::Error| Failure::job(format!("cannot write {name}: {e}"));
+        let text = serde_json::to_string_pretty(self).map_err(Failure::job)?;
+        files::replace(path, format!("{text}\n").as_bytes(), Mode::Private).map_err(failed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use toolgraft::conversation::Assistant;
+
+    fn conversation() -> Conversation {
+        let mut conversation = Conversation::from_user("Hi");
+        conversation.push_assistant(Assistant::text("Hello")).unwrap();
+        conversation
+    }
+
+    #[test]
+    fn a_conversation_is_read_back_and_may_be_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("c.json");
+        for _ in 0..2 {
+            let saved = Saved::new("m", &conversation());
+            saved.write(&file).unwrap();
+            assert_eq!(Saved::read(&file).unwrap(), saved);
+        }
+        std::fs::write(&file, serde_json::to_string(&conversation()).unwrap()).unwrap();
+        assert_eq!(Saved::read(&file).unwrap().conversation, conversation());
+    }
+
+    #[test]
+    fn a_file_of_another_kind_is_neither_read_nor_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("notes.txt");
+        std::fs::write(&file, "my notes").unwrap();
+        let Err(Failure::Usage(message)) = Saved::read(&file) else { panic!("it was read") };
+        assert!(message.contains("notes.txt") && message.contains("/save"), "{message}");
+        assert!(Saved::new("m", &conversation()).write(&file).is_err());
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "my notes");
+    }
+}

@@ -1,0 +1,28 @@
+//! Model profiles and dialects by their names.
+
+use toolgraft::Dialect;
+use toolgraft::dialect::Profile;
+
+/// Reads the name of a dialect; each can be taught.
+pub(crate) fn taught_dialect(name: &str) -> Result<Dialect, String> {
+    Dialect::ALL.iter().copied().find(|dialect| dialect.name() == name).ok_or_else(|| {
+        let names: Vec<_> = Dialect::ALL.iter().map(|dialect| dialect.name()).collect();
+        format!("expected one of {}", names.join(", "))
+    })
+}
+
+/// Reads a profile's name, for clap.
+pub(crate) fn known_profile(name: &str) -> Result<&'static Profile, String> {
+    Profile::named(name).ok_or_else(|| {
+        let names: Vec<_> = Profile::all().iter().map(|p| p.name).collect();
+        format!("expected one of {}", names.join(", "))
+    })
+}
+
+/// Reads a profile's name, or a model's, which names its profile; for clap.
+pub(crate) fn profile_of(name: &str) -> Result<&'static Profile, String> {
+    match name.trim() {
+        "" => Err("expected the name of a profile or of a model".to_owned()),
+        name => Ok(Profile::named(name).unwrap_or_else(|| Profile::for_model(name))),
+    }
+}

@@ -1,0 +1,137 @@
+//! How a prompt lists its tools: flags that commands with a prompt share.
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+
+use crate::base::Failure;
+use crate::base::input;
+use crate::base::tokens;
+use crate::phrases::Phrases;
+use crate::settings::Slots;
+use toolgraft::dialect::PromptStyle;
+use toolgraft::message::TokenCounter;
+use toolgraft::prompt::{Listed, Listing, Options, Template};
+
+/// How the tools are listed.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Tools in the prompt")]
+pub(crate) struct PromptArgs {
+    /// How tools are listed: schema, signature, brief or index [default: signature]
+    ///
+    /// schema: the whole JSON Schema. signature: one line like TypeScript,
+    /// description and notes. brief: the same with the first sentence of the
+    /// description. index: name and first sentence; the model asks for the rest
+    /// with a built-in tool.
+    #[arg(long, value_name = "STYLE")]
+    pub(crate) listing: Option<Listing>,
+
+    /// How much the prompt says: full or compact [default: the model's, by its size]
+    ///
+    /// full: the tools, how to call them, rules. compact, for models below three
+    /// billion parameters: the tools, a question with its call for each, no
+    /// rules, and short results.
+    #[arg(long, value_name = "STYLE")]
+    pub(crate) prompt_style: Option<PromptStyle>,
+
+    /// Characters of a tool's description at most, or full [default: 600, with --listing schema 2000]
+    #[arg(long, value_name = "full|N", value_parser = description)]
+    pub(crate) describe: Option<usize>,
+
+    /// Tokens that the list of tools may take: tools are listed shorter until it fits
+    ///
+    /// First all tools with a schema become signatures, those that save most
+    /// first, then brief, then index. No tool is left out. Counted in o200k;
+    /// instructions and resources of the servers count too, the rules of the
+    /// prompt do not.
+    #[arg(long, value_name = "TOKENS", value_parser = input::above_zero)]
+    pub(crate) tool_budget: Option<NonZeroUsize>,
+
+    /// A template that replaces the system text, or a folder of templates
+    ///
+    /// Jinja's syntax. In a folder, system.j2, results.j2, describe.j2,
+    /// frame.j2, listing.j2, tool.j2, lookup.j2 and rules.j2 replace the built-in
+    /// ones; others can be included. docs/prompt.md lists the variables.
+    #[arg(long, value_name = "FILE|FOLDER")]
+    pub(crate) prompt: Option<PathBuf>,
+}
+
+impl PromptArgs {
+    /// The flags that have defaults.
+    pub(crate) fn slots(&mut self) -> Slots<'_> {
+        Slots {
+            listing: Some(&mut self.listing),
+            prompt_style: Some(&mut self.prompt_style),
+            tool_budget: Some(&mut self.tool_budget),
+            ..Slots::default()
+        }
+    }
+
+    /// The options with what the flags say. Reads the templates; what is wrong in
+    /// them shows when a prompt is made of the options.
+    pub(crate) fn apply(&self, options: Options) -> Result<Options, Failure> {
+        let known = options.description_chars;
+        let (style, listing) = (self.prompt_style.unwrap_or(options.style), self.listing.unwrap_or(options.listing));
+        Ok(options
+            .with_style(style)
+            .with_listing(listing)
+            .with_description_chars(self.describe.or(known))
+            .with_tool_budget(self.tool_budget.map(NonZeroUsize::get))
+            .with_tokens(TokenCounter::new(tokens::count))
+            .with_templates(self.prompt.as_deref().map(templates).transpose()?.unwrap_or_default()))
+    }
+}
+
+fn description(text: &str) -> Result<usize, String> {
+    match text {
+        "full" => Ok(usize::MAX),
+        _ => text.parse().map_err(|_| "expected full, or a number of characters".to_owned()),
+    }
+}
+
+fn templates(path: &Path) -> Result<Vec<Template>, Failure> {
+    if !path.is_dir() {
+        return Ok(vec![Template::system(input::read_text(path)?).from_file(input::shown(path))]);
+    }
+    let unreadable = |e: std::io::Error| Failure::usage(format!("cannot read the folder {}: {e}", path.display()));
+    let entries = std::fs::read_dir(path).map_err(unreadable)?.collect::<Result<Vec<_>, _>>().map_err(unreadable)?;
+    let mut files: Vec<PathBuf> = entries.iter().map(std::fs::DirEntry::path).collect();
+    files.retain(|file| file.extension().is_some_and(|e| e == "j2"));
+    files.sort();
+    let name = |file: &Path| file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    if !files.iter().any(|file| Template::NAMES.contains(&name(file).as_str())) {
+        return Err(Failure::usage(format!(
+            "{}: no template in it: expected at least one of {}.j2",
+            path.display(),
+            Template::NAMES.join(".j2, ")
+        )));
+    }
+    let read = |file: PathBuf| Ok(Template::new(name(&file), input::read_text(&file)?).from_file(input::shown(&file)));
+    files.into_iter().map(read).collect()
+}
+
+/// What a budget did to the tools, for people; `None` where nothing was asked.
+pub(crate) fn fitted(listed: &Listed, say: Phrases) -> Option<String> {
+    let budget = listed.budget?;
+    let listed_as = say.listed_as(listed);
+    let listed_as = if listed.count(Listing::Index) > 0 { say.rest_on_request(listed_as) } else { listed_as };
+    Some(say.tools_fitted(listed.tokens, budget, listed_as))
+}
+
+/// What to do about a listing that does not fit its budget.
+pub(crate) fn over_budget(listed: &Listed, say: Phrases) -> Option<String> {
+    let budget = listed.budget.filter(|_| listed.is_over_budget())?;
+    Some(say.over_budget(listed.tokens, budget))
+}
+
+/// The same as JSON: `tokens`, `budget`, the number of tools in each style, and of those that
+/// are not listed.
+pub(crate) fn as_json(listed: &Listed) -> Value {
+    let mut object = Map::new();
+    object.insert("tokens".to_owned(), listed.tokens.into());
+    object.insert("budget".to_owned(), listed.budget.into());
+    object.extend(Listing::ALL.iter().map(|style| (style.to_string(), listed.count(*style).into())));
+    object.insert("unlisted".to_owned(), listed.unlisted.into());
+    Value::Object(object)
+}

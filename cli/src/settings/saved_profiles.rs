@@ -1,0 +1,285 @@
+//! What `toolgraft probe` found best, kept for each model of each endpoint.
+//!
+//! `~/.config/toolgraft/profiles.toml`, which people may edit:
+//!
+//! ```toml
+//! [[model]]
+//! name = "qwen3:8b"                        # as the endpoint lists it
+//! endpoint = "http://localhost:11434/v1"   # without it, wherever the model is
+//! tools = "prompt"                         # or "native"; auto, native, prompt
+//! dialect = "tool_tag"
+//! style = "compact"
+//! listing = "signature"
+//! constrain = "auto"                       # or off, require
+//! way = "measured"                         # or free, chosen
+//! call_threshold = -4.0                    # for measured
+//! ```
+//!
+//! Flags of the command come first, then this file, then the built-in profile. Whatever is
+//! written here keeps the file's comments and order.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
+use toolgraft::Dialect;
+use toolgraft::constrain::{Constrain, Way};
+use toolgraft::dialect::PromptStyle;
+use toolgraft::prompt::Listing;
+use toolgraft::tools::ToolsMode;
+
+use crate::base::Failure;
+use crate::base::input;
+use toolgraft_mcp::files::{self, Mode};
+
+/// Where the file lies below the home directory.
+const FILE: &str = ".config/toolgraft/profiles.toml";
+
+/// What is kept of a model; `None` leaves it to the built-in profile.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SavedProfile {
+    pub(crate) name: String,
+    #[serde(default)]
+    pub(crate) endpoint: Option<String>,
+    #[serde(default)]
+    pub(crate) tools: Option<ToolsMode>,
+    #[serde(default)]
+    pub(crate) dialect: Option<Dialect>,
+    #[serde(default)]
+    pub(crate) style: Option<PromptStyle>,
+    #[serde(default)]
+    pub(crate) listing: Option<Listing>,
+    /// Whether answers are held to a structure where one is due.
+    #[serde(default)]
+    pub(crate) constrain: Option<Constrain>,
+    /// How it comes to a call where the model may as well answer.
+    #[serde(default)]
+    pub(crate) way: Option<Way>,
+    /// Logarithm of the probability from which on a message is to be a call.
+    #[serde(default)]
+    pub(crate) call_threshold: Option<f64>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    model: Vec<SavedProfile>,
+}
+
+/// The file; `None` where there is no home.
+pub(crate) fn path() -> Option<PathBuf> {
+    Some(std::env::home_dir()?.join(FILE))
+}
+
+/// What is kept of a model at an endpoint, or else of the model anywhere. `None` where
+/// nothing is.
+///
+/// # Errors
+/// The file cannot be read, or holds what it may not.
+pub(crate) fn find(endpoint: Option<&str>, model: &str) -> Result<Option<SavedProfile>, Failure> {
+    match path() {
+        Some(path) if path.exists() => find_in(&path, endpoint, model),
+        _ => Ok(None),
+    }
+}
+
+fn find_in(path: &Path, endpoint: Option<&str>, model: &str) -> Result<Option<SavedProfile>, Failure> {
+    let kept = read(path)?;
+    Ok(fitting(&kept, endpoint, model).cloned())
+}
+
+/// What is kept of each model at an endpoint, or else of the model anywhere.
+///
+/// # Errors
+/// The file cannot be read, or holds what it may not.
+pub(crate) fn all_at(endpoint: &str) -> Result<Vec<SavedProfile>, Failure> {
+    match path() {
+        Some(path) if path.exists() => all_in(&path, endpoint),
+        _ => Ok(Vec::new()),
+    }
+}
+
+fn all_in(path: &Path, endpoint: &str) -> Result<Vec<SavedProfile>, Failure> {
+    let kept = read(path)?;
+    let names: BTreeSet<&str> = kept.iter().map(|kept| kept.name.as_str()).collect();
+    Ok(names.into_iter().filter_map(|name| fitting(&kept, Some(endpoint), name).cloned()).collect())
+}
+
+fn read(path: &Path) -> Result<Vec<SavedProfile>, Failure> {
+    let text = input::read_text(path)?;
+    let read = toml_edit::de::from_str::<File>(&text).map_err(|e| unfit(path, &e.to_string()))?;
+    Ok(read.model)
+}
+
+/// The one for the model at the endpoint, or else for the model anywhere.
+fn fitting<'a>(kept: &'a [SavedProfile], endpoint: Option<&str>, model: &str) -> Option<&'a SavedProfile> {
+    let of_model = || kept.iter().filter(|kept| kept.name == model);
+    let is_here =
+        |kept: &&SavedProfile| kept.endpoint.is_some() && kept.endpoint.as_deref().map(place) == endpoint.map(place);
+    of_model().find(is_here).or_else(|| of_model().find(|kept| kept.endpoint.is_none() || endpoint.is_none()))
+}
+
+/// An endpoint's URL in one spelling: without a slash at its end, and this machine by one name.
+fn place(url: &str) -> String {
+    let url = url.trim_end_matches('/');
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let mut host = host.to_ascii_lowercase();
+    for here in ["127.0.0.1", "[::1]"] {
+        if let Some(port) = host.strip_prefix(here).filter(|port| port.is_empty() || port.starts_with(':')) {
+            host = format!("localhost{port}");
+        }
+    }
+    format!("{}://{host}{path}", scheme.to_ascii_lowercase())
+}
+
+/// Keeps a profile, in place of what was kept of the same model at the same endpoint.
+///
+/// # Errors
+/// The file cannot be read or written, or is no such file: it stays as it is.
+pub(crate) fn save(path: &Path, profile: &SavedProfile) -> Result<(), Failure> {
+    let text = if path.exists() { input::read_text(path)? } else { String::new() };
+    // What is wrong in it is said before anything is written.
+    find_in_text(path, &text)?;
+    let mut document: DocumentMut = text.parse().map_err(|e: toml_edit::TomlError| unfit(path, &e.to_string()))?;
+    let models = document.entry("model").or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
+    let models = models
+        .as_array_of_tables_mut()
+        .ok_or_else(|| unfit(path, "\"model\" has to be written as [[model]] tables"))?;
+    let is_same = |table: &Table| {
+        table.get("name").and_then(Item::as_str) == Some(&profile.name)
+            && table.get("endpoint").and_then(Item::as_str).map(place) == profile.endpoint.as_deref().map(place)
+    };
+    let known = models.iter().position(is_same);
+    let table = match known {
+        Some(at) => models.get_mut(at),
+        None => {
+            models.push(Table::new());
+            models.iter_mut().last()
+        }
+    };
+    if let Some(table) = table {
+        profile.write_into(table);
+    }
+    files::replace(path, document.to_string().as_bytes(), Mode::Kept)
+        .map_err(|e| Failure::job(format!("cannot write {}: {e}", path.display())))
+}
+
+impl SavedProfile {
+    /// The table as it is written.
+    pub(crate) fn text(&self) -> String {
+        let mut table = Table::new();
+        self.write_into(&mut table);
+        format!("[[model]]\n{table}")
+    }
+
+    /// Every key, so that what an earlier probe found is gone.
+    fn write_into(&self, table: &mut Table) {
+        let keys = [
+            ("name", Some(self.name.clone())),
+            ("endpoint", self.endpoint.clone()),
+            ("tools", self.tools.map(|mode| mode.to_string())),
+            ("dialect", self.dialect.map(|dialect| dialect.name().to_owned())),
+            ("style", self.style.map(|style| style.to_string())),
+            ("listing", self.listing.map(|listing| listing.to_string())),
+            ("constrain", self.constrain.map(|when| when.to_string())),
+            ("way", self.way.map(|way| way.to_string())),
+        ];
+        for (key, text) in keys {
+            match text {
+                Some(text) => table[key] = value(text),
+                None => drop(table.remove(key)),
+            }
+        }
+        match self.call_threshold {
+            Some(threshold) => table["call_threshold"] = value(threshold),
+            None => drop(table.remove("call_threshold")),
+        }
+    }
+}
+
+fn find_in_text(path: &Path, text: &str) -> Result<(), Failure> {
+    toml_edit::de::from_str::<File>(text).map(drop).map_err(|e| unfit(path, &e.to_string()))
+}
+
+fn unfit(path: &Path, why: &str) -> Failure {
+    Failure::usage(format!("{}: {}", path.display(), why.trim_end()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn compact(name: &str, endpoint: Option<&str>) -> SavedProfile {
+        SavedProfile {
+            name: name.to_owned(),
+            endpoint: endpoint.map(str::to_owned),
+            tools: Some(ToolsMode::Prompt),
+            dialect: Some(Dialect::ToolTag),
+            style: Some(PromptStyle::Compact),
+            listing: Some(Listing::Signature),
+            constrain: Some(Constrain::Require),
+            way: Some(Way::Measured),
+            call_threshold: Some(-4.5),
+        }
+    }
+
+    #[test]
+    fn a_profile_is_found_for_its_endpoint_and_else_for_its_model() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("toolgraft/profiles.toml");
+        save(&path, &compact("m", Some("http://a/v1"))).unwrap();
+        let native = SavedProfile { tools: Some(ToolsMode::Native), ..SavedProfile::default() };
+        save(&path, &SavedProfile { name: "m".to_owned(), ..native }).unwrap();
+        let found = |endpoint, model| find_in(&path, endpoint, model).unwrap();
+        assert_eq!(found(Some("http://a/v1"), "m").unwrap(), compact("m", Some("http://a/v1")));
+        assert_eq!(found(Some("http://b/v1"), "m").unwrap().tools, Some(ToolsMode::Native));
+        assert!(found(None, "m").is_some() && found(None, "other").is_none());
+        let all = |endpoint: &str| all_in(&path, endpoint).unwrap();
+        assert_eq!(all("http://a/v1"), [compact("m", Some("http://a/v1"))]);
+        assert_eq!(all("http://b/v1").iter().map(|kept| kept.tools).collect::<Vec<_>>(), [Some(ToolsMode::Native)]);
+        save(&path, &compact("n", Some("http://127.0.0.1:8080/v1"))).unwrap();
+        for same in ["http://localhost:8080/v1/", "http://[::1]:8080/v1", "HTTP://LocalHost:8080/v1"] {
+            assert!(found(Some(same), "n").is_some(), "{same}");
+        }
+        for other in ["http://localhost:8081/v1", "http://localhost:8080/V1", "http://127.0.0.10:8080/v1"] {
+            assert!(found(Some(other), "n").is_none(), "{other}");
+        }
+    }
+
+    #[test]
+    fn what_is_kept_is_replaced_and_the_rest_of_the_file_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("profiles.toml");
+        let text = "# mine\n[[model]]\nname = \"x\" # the big one\nstyle = \"full\"\n\n[[model]]\nname = \"m\"\nlisting = \"schema\"\n";
+        std::fs::write(&path, text).unwrap();
+        save(&path, &compact("m", None)).unwrap();
+        let written = std::fs::read_to_string(&path).unwrap();
+        assert!(written.starts_with("# mine\n[[model]]\nname = \"x\" # the big one\nstyle = \"full\"\n"), "{written}");
+        assert_eq!(written.matches("name = \"m\"").count(), 1, "{written}");
+        assert_eq!(find_in(&path, None, "m").unwrap().unwrap(), compact("m", None));
+    }
+
+    #[test]
+    fn faults_name_the_file_and_the_line_and_nothing_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("profiles.toml");
+        for (text, words) in [
+            ("[[model]]\nname = \"m\"\nstyel = \"full\"\n", "styel"),
+            ("[[model]]\nname = \"m\"\nstyle = \"long\"\n", "line 3"),
+            ("[[model]]\nname = \"m\"\nconstrain = \"always\"\n", "line 3"),
+            ("[[model]]\nname = \"m\"\ndialect = \"hermess\"\n", "line 3"),
+            ("model = 3\n", "line 1"),
+        ] {
+            std::fs::write(&path, text).unwrap();
+            let Failure::Usage(message) = find_in(&path, None, "m").unwrap_err() else { panic!("{text}") };
+            assert!(message.contains("profiles.toml") && message.contains(words), "{message}");
+        }
+        std::fs::write(&path, "model = 3\n").unwrap();
+        assert!(save(&path, &compact("m", None)).is_err());
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "model = 3\n");
+    }
+}

@@ -1,0 +1,96 @@
+//! The terminal's width, and counts in words.
+
+pub(crate) mod keys;
+pub(crate) mod tty;
+#[cfg(unix)]
+pub(crate) mod typed;
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Columns where neither the environment nor a terminal says.
+const USUAL: usize = 80;
+
+/// Columns that output may take: `COLUMNS`, else the terminal's own width. Shells
+/// seldom export the former.
+pub(crate) fn columns() -> usize {
+    let terminal = terminal_size::terminal_size().map(|(width, _)| width.0);
+    choose(std::env::var("COLUMNS").ok().as_deref(), terminal)
+}
+
+/// Columns and rows of the terminal itself, whatever the environment says; `None` where
+/// it does not say them.
+pub(crate) fn size() -> Option<(usize, usize)> {
+    terminal_size::terminal_size().map(|(columns, rows)| (columns.0.into(), rows.0.into()))
+}
+
+fn choose(variable: Option<&str>, terminal: Option<u16>) -> usize {
+    let variable = variable.and_then(|c| c.trim().parse().ok());
+    variable.or(terminal.map(usize::from)).filter(|columns| *columns > 0).unwrap_or(USUAL)
+}
+
+/// `1 tool`, `2 tools`.
+pub(crate) fn counted(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+/// `640 ms`, `12.3 s`, `2 min 5 s`.
+pub(crate) fn lasted(ms: u64) -> String {
+    match ms {
+        0..1000 => format!("{ms} ms"),
+        1000..60_000 => format!("{}.{} s", ms / 1000, ms % 1000 / 100),
+        _ => format!("{} min {} s", ms / 60_000, ms % 60_000 / 1000),
+    }
+}
+
+/// `1,234,567`.
+pub(crate) fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let first = (digits.len() + 2) % 3 + 1;
+    let (head, rest) = digits.split_at(first);
+    rest.as_bytes().chunks(3).fold(head.to_owned(), |all, three| all + "," + &String::from_utf8_lossy(three))
+}
+
+/// A text of at most `width` columns.
+pub(crate) fn shortened(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let mut used = 0;
+    let fits = text.chars().take_while(|c| {
+        used += c.width().unwrap_or(0);
+        used < width
+    });
+    let cut: String = fits.collect();
+    format!("{}…", cut.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_terminals_own_width_counts_where_columns_is_not_exported() {
+        assert_eq!(choose(None, Some(60)), 60);
+        assert_eq!(choose(Some("100"), Some(60)), 100);
+        assert_eq!(choose(Some("wide"), Some(60)), 60);
+        assert_eq!(choose(None, None), 80);
+        assert_eq!(choose(None, Some(0)), 80, "some terminals say 0 columns when they do not know");
+    }
+
+    #[test]
+    fn one_is_counted_in_the_singular() {
+        assert_eq!([counted(0, "tool"), counted(1, "tool"), counted(2, "tool")], ["0 tools", "1 tool", "2 tools"]);
+    }
+
+    #[test]
+    fn long_numbers_are_grouped() {
+        let shown = [0, 12, 123, 1234, 123_456, 1_234_567].map(grouped);
+        assert_eq!(shown, ["0", "12", "123", "1,234", "123,456", "1,234,567"]);
+    }
+
+    #[test]
+    fn a_long_text_is_cut_in_display_width() {
+        assert_eq!(shortened("天气预报查询", 8), "天气预…");
+        assert_eq!(shortened("short", 8), "short");
+    }
+}

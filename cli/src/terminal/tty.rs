@@ -1,0 +1,108 @@
+//! The terminal's own settings: echo, what was typed ahead, and how it was found.
+
+#[cfg(unix)]
+pub(crate) use unix::Tty;
+
+#[cfg(not(unix))]
+pub(crate) use other::Tty;
+
+#[cfg(unix)]
+mod unix {
+    use std::fs::{File, OpenOptions};
+    use std::io::Read;
+    use std::sync::{Mutex, PoisonError};
+
+    use crate::terminal::typed::text_of;
+    use rustix::process::getpgrp;
+    use rustix::termios::{
+        LocalModes, OptionalActions, QueueSelector, SpecialCodeIndex, Termios, tcflush, tcgetattr, tcgetpgrp, tcsetattr,
+    };
+
+    /// The terminal that the program was started from. Its settings are put back
+    /// when this is dropped, whoever has changed them.
+    pub(crate) struct Tty {
+        file: File,
+        found: Termios,
+        /// What was typed before somebody was asked something else.
+        ahead: Mutex<Vec<u8>>,
+    }
+
+    impl Tty {
+        /// The terminal, if there is one and it listens to this program.
+        pub(crate) fn open() -> Option<Self> {
+            let file = OpenOptions::new().read(true).write(true).open("/dev/tty").ok()?;
+            // A program in the background is stopped when it touches the terminal.
+            if tcgetpgrp(&file).ok()? != getpgrp() {
+                return None;
+            }
+            let found = tcgetattr(&file).ok()?;
+            Some(Tty { file, found, ahead: Mutex::default() })
+        }
+
+        /// Shows what is typed, or does not. It can be read later all the same.
+        pub(crate) fn echo(&self, on: bool) {
+            let mut modes = self.found.clone();
+            if !on {
+                modes.local_modes.remove(LocalModes::ECHO);
+            }
+            // Without it the display is less tidy; nothing else depends on it.
+            let _ = tcsetattr(&self.file, OptionalActions::Now, &modes);
+        }
+
+        /// Puts what was typed and not yet read aside: it is no answer to a question that
+        /// was not there yet.
+        pub(crate) fn put_typed_aside(&self) {
+            let Ok(before) = tcgetattr(&self.file) else { return };
+            let mut modes = before.clone();
+            // A line that is not finished can be read, and nothing is waited for.
+            modes.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
+            modes.special_codes[SpecialCodeIndex::VMIN] = 0;
+            modes.special_codes[SpecialCodeIndex::VTIME] = 0;
+            if tcsetattr(&self.file, OptionalActions::Now, &modes).is_ok() {
+                let mut bytes = [0; 4096];
+                let mut ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
+                while let Ok(read @ 1..) = (&self.file).read(&mut bytes) {
+                    ahead.extend(&bytes[..read]);
+                }
+            }
+            let _ = tcsetattr(&self.file, OptionalActions::Now, &before);
+            let _ = tcflush(&self.file, QueueSelector::IFlush);
+        }
+
+        /// What was put aside, without what is no text.
+        pub(crate) fn typed_ahead(&self) -> String {
+            let bytes = std::mem::take(&mut *self.ahead.lock().unwrap_or_else(PoisonError::into_inner));
+            let text = String::from_utf8_lossy(&bytes).replace('\r', "\n");
+            let text: String = text_of(&text).chars().filter(|c| *c == '\n' || !c.is_control()).collect();
+            text.trim().to_owned()
+        }
+    }
+
+    impl Drop for Tty {
+        fn drop(&mut self) {
+            self.echo(true);
+        }
+    }
+}
+
+#[cfg(not(unix))]
+mod other {
+    use std::io::{IsTerminal, stdin};
+
+    /// A terminal whose settings are left to the line editor.
+    pub(crate) struct Tty;
+
+    impl Tty {
+        pub(crate) fn open() -> Option<Self> {
+            stdin().is_terminal().then_some(Tty)
+        }
+
+        pub(crate) fn echo(&self, _: bool) {}
+
+        pub(crate) fn put_typed_aside(&self) {}
+
+        pub(crate) fn typed_ahead(&self) -> String {
+            String::new()
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! `toolgraft call`.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use crate::base::Failure;
+use crate::base::input;
+use crate::base::media;
+use crate::base::output;
+use crate::base::words;
+use crate::dialog::ask::Asker;
+use crate::dialog::elicit::Questions;
+use crate::phrases::Phrases;
+use crate::servers::runner::Runner;
+use crate::servers::watch::watched;
+use crate::servers::{self, ServerArgs};
+use crate::terminal::tty::Tty;
+use toolgraft::Outcome;
+use toolgraft::route::{Invocation, Toolbox};
+use toolgraft_mcp::{Elicitation, Hub, HubBuilder, MEDIA_EVENT};
+
+const EXAMPLES: &str = "\
+Examples:
+  toolgraft call time get_current_time timezone=Asia/Tokyo
+  toolgraft call time get_current_time '{\"timezone\": \"Asia/Tokyo\"}'
+  toolgraft call files read_file @arguments.json --json
+  toolgraft call browser screenshot url=https://example.org --output shot.png
+  echo '{\"city\": \"Oslo\"}' | toolgraft call --mcp-config my.json weather weather_query -
+
+A word becomes what the tool's schema wants: `days=3` is a number where it wants one and a
+text where it wants a text. `NAME:=JSON` is JSON always, and a NAME that is given several
+times is a list.
+
+Exit codes: 0 the tool answered, 1 it failed, 2 wrong usage or configuration.";
+
+/// Options of `toolgraft call`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Server, as the configuration names it
+    server: String,
+
+    /// Tool of that server; `toolgraft tools` lists them
+    tool: String,
+
+    /// Arguments: NAME=VALUE words; or one JSON object, @FILE, or - for standard input
+    #[arg(value_name = "NAME=VALUE|JSON")]
+    arguments: Vec<String>,
+
+    /// Print one JSON object: server, tool, status, text, structured, took (ms)
+    #[arg(long)]
+    json: bool,
+
+    /// Write the images, audio and blobs of the result to this file; its text, if it has none
+    ///
+    /// The second of several becomes NAME-2, and so on. No file is written over.
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Where the tool asks back for input, accept the defaults that it proposes
+    ///
+    /// Where a required field has no default, it is declined. Without this you are asked; where
+    /// there is no terminal, it is declined.
+    #[arg(long)]
+    accept_defaults: bool,
+
+    #[command(flatten)]
+    servers: ServerArgs,
+}
+
+/// Runs `toolgraft call`.
+pub(crate) fn run(args: Args) -> Result<(), Failure> {
+    let given = Given::read(&args.arguments)?;
+    args.output.as_deref().map_or(Ok(()), |file| media::check_place("--output", file))?;
+    let config = servers::only(args.servers.load()?, &args.server)?;
+    let (server, tool) = (args.server.as_str(), args.tool.as_str());
+    // Dropped last: it puts the terminal back as it was.
+    let tty = Tty::open().map(Arc::new);
+    let (questions, say) = questions(tty.as_ref());
+    let hub = Hub::builder().config(config).keep_media(args.output.is_some());
+    let hub = match args.accept_defaults {
+        true => hub.elicitation(Elicitation::Defaults),
+        false => asking(hub, &questions),
+    };
+    let outcome = Runner::start()?.with_hub_of(hub, |hub| async move {
+        servers::demand_ready(&hub)?;
+        let catalog = hub.catalog();
+        let found = catalog.find(Some(server), tool).map_err(|not_found| {
+            let known = "`toolgraft tools` lists what there is";
+            Failure::usage(format!("{not_found}; {known}"))
+        })?;
+        let arguments = match given {
+            Given::Object(arguments) => arguments,
+            Given::Words(words) => words::of_tool(&words, found.tool.input_schema.as_ref())
+                .map_err(|problem| Failure::usage(format!("{tool}: {problem}")))?,
+        };
+        let invocation = Invocation::new(tool).with_server(server).with_arguments(arguments);
+        let what = (say.running(format!("{server}.{tool}")), say);
+        Ok(watched(&hub, what, &questions, hub.call(invocation)).await)
+    })?;
+    show(outcome, (args.json, args.output.as_deref()), &[("server", server), ("tool", tool)])
+}
+
+/// Who answers the servers' questions, and in which language.
+pub(crate) fn questions(tty: Option<&Arc<Tty>>) -> (Arc<Questions>, Phrases) {
+    let say = Phrases::of_user(None);
+    (Questions::new(Asker::new(tty, say), say), say)
+}
+
+/// A hub whose servers may ask the person at the terminal.
+pub(crate) fn asking(hub: HubBuilder, questions: &Arc<Questions>) -> HubBuilder {
+    let questions = questions.clone();
+    hub.elicitor(move |request| questions.clone().answer(request))
+}
+
+/// Arguments as they were given.
+enum Given {
+    Object(Map<String, Value>),
+    Words(Vec<String>),
+}
+
+impl Given {
+    fn read(arguments: &[String]) -> Result<Self, Failure> {
+        match arguments {
+            [] => Ok(Given::Object(Map::new())),
+            [one] if one == "-" || one.trim_start().starts_with(['{', '[', '"', '@', '\u{feff}']) => {
+                object(one).map(Given::Object)
+            }
+            [one] if !one.contains('=') => {
+                let example = format!(
+                    "if it is a value, name its parameter (NAME={one}); if it is a parameter, give it a value \
+                     ({one}=VALUE); or write an object such as '{{\"city\": \"Oslo\"}}'"
+                );
+                Err(Failure::usage(format!("{one:?} is neither NAME=VALUE nor a JSON object: {example}")))
+            }
+            words => Ok(Given::Words(words.to_vec())),
+        }
+    }
+}
+
+/// Prints an outcome, and writes what came with it where a file is named; one that is no
+/// result is a failure.
+pub(crate) fn show(
+    mut outcome: Outcome,
+    (as_json, file): (bool, Option<&Path>),
+    names: &[(&str, &str)],
+) -> Result<(), Failure> {
+    let is_text = outcome.events.iter().all(|event| event.kind != MEDIA_EVENT);
+    let files = file
+        .filter(|_| outcome.is_result())
+        .map(|file| media::write(&mut outcome, file, Phrases::of_user(None)))
+        .transpose()?;
+    if as_json {
+        let mut object: Map<String, Value> = names.iter().map(|(k, v)| ((*k).to_owned(), json!(v))).collect();
+        if let Ok(Value::Object(fields)) = serde_json::to_value(&outcome) {
+            object.extend(fields);
+        }
+        object.extend(files.map(|files| ("files".to_owned(), json!(files))));
+        output::emit_json(&object)?;
+        return if outcome.is_result() { Ok(()) } else { Err(Failure::Reported) };
+    }
+    match outcome.is_result() {
+        // It is in the file.
+        true if files.is_some() && is_text => Ok(()),
+        true if outcome.text.ends_with('\n') => output::emit(&outcome.text),
+        true => output::emit(&format!("{}\n", outcome.text)),
+        // Of one error each further line belongs to the first.
+        false => Err(Failure::job(outcome.text.trim_end().replace('\n', "\n  "))),
+    }
+}
+
+/// The arguments as an object; errors name line and column.
+fn object(argument: &str) -> Result<Map<String, Value>, Failure> {
+    let (text, source) = servers::argument_text(argument)?;
+    let text = text.trim_start_matches('\u{feff}');
+    let example = "write city=Oslo, or an object such as '{\"city\": \"Oslo\"}'";
+    match serde_json::from_str(text) {
+        Ok(Value::Object(object)) => Ok(object),
+        Ok(other) => {
+            Err(Failure::usage(format!("{source}: expected a JSON object, found {}: {example}", kind(&other))))
+        }
+        Err(e) => Err(Failure::usage(format!("{source}:{}: {example}", input::json_problem(&e)))),
+    }
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}

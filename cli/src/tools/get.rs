@@ -1,0 +1,94 @@
+//! `toolgraft get`.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::base::Failure;
+use crate::base::output;
+use crate::base::words;
+use crate::screen::excerpt::names as shown_names;
+use crate::servers::runner::Runner;
+use crate::servers::watch::watched;
+use crate::servers::{self, ServerArgs};
+use crate::terminal::tty::Tty;
+use crate::tools::call;
+use toolgraft::message::Role;
+use toolgraft_mcp::{Hub, McpPrompt, PromptMessage};
+
+const EXAMPLES: &str = "\
+Examples:
+  toolgraft get demo trip city=Oslo
+  toolgraft get notes summary --json | jq -r '.messages[].text'
+  toolgraft get demo trip city=Oslo | toolgraft chat
+
+In a conversation `/SERVER:PROMPT` sends a prompt to the model.
+
+Exit codes: 0 the prompt was filled in, 1 it was not, 2 wrong usage or configuration.";
+
+/// Options of `toolgraft get`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Server, as the configuration names it
+    server: String,
+
+    /// Prompt of that server; `toolgraft tools` lists them
+    prompt: String,
+
+    /// Arguments; a prompt with one argument takes the words as they are
+    #[arg(value_name = "NAME=VALUE")]
+    arguments: Vec<String>,
+
+    /// Print one JSON object: server, prompt, messages with role and text
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    servers: ServerArgs,
+}
+
+/// Runs `toolgraft get`.
+pub(crate) fn run(args: Args) -> Result<(), Failure> {
+    let config = servers::only(args.servers.load()?, &args.server)?;
+    let (server, name) = (args.server.as_str(), args.prompt.as_str());
+    // Dropped last: it puts the terminal back as it was.
+    let tty = Tty::open().map(Arc::new);
+    let (questions, say) = call::questions(tty.as_ref());
+    let hub = call::asking(Hub::builder().config(config), &questions);
+    let messages = Runner::start()?.with_hub_of(hub, |hub| async move {
+        servers::demand_ready(&hub)?;
+        let prompts = hub.prompts();
+        let prompt = prompts.iter().find(|prompt| prompt.name == name).ok_or_else(|| unknown(name, &prompts))?;
+        let arguments = words::of_prompt(prompt, &args.arguments).map_err(Failure::usage)?;
+        let missing = prompt.arguments.iter().filter(|a| a.required && !arguments.contains_key(&a.name));
+        let missing: Vec<String> = missing.map(|a| format!("{}=…", a.name)).collect();
+        if !missing.is_empty() {
+            return Err(Failure::usage(format!("the prompt {name:?} also needs {}", shown_names(missing))));
+        }
+        let what = (say.filling_in(format!("{server}.{name}")), say);
+        watched(&hub, what, &questions, hub.prompt(server, name, arguments)).await.map_err(Failure::job)
+    })?;
+    match args.json {
+        true => output::emit_json(&json!({ "server": server, "prompt": name, "messages": messages })),
+        false => output::emit(&shown(&messages)),
+    }
+}
+
+fn unknown(name: &str, prompts: &[McpPrompt]) -> Failure {
+    let names: Vec<&str> = prompts.iter().map(|prompt| prompt.name.as_str()).collect();
+    match names.as_slice() {
+        [] => Failure::usage(format!("no prompt {name:?}: the server has none")),
+        names => Failure::usage(format!("no prompt {name:?}; there are: {}", shown_names(names))),
+    }
+}
+
+/// One message as it is; several with who is to say each.
+fn shown(messages: &[PromptMessage]) -> String {
+    if let [one] = messages {
+        return format!("{}\n", one.text.trim_end());
+    }
+    let who = |role: Role| if role == Role::Assistant { "the model" } else { "you" };
+    let said = messages.iter().map(|message| format!("{}:\n{}\n", who(message.role), message.text.trim_end()));
+    said.collect::<Vec<_>>().join("\n")
+}

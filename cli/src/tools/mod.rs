@@ -1,0 +1,275 @@
+//! `toolgraft tools`.
+
+pub(crate) mod call;
+pub(crate) mod get;
+pub(crate) mod read;
+
+use std::fmt::Write as _;
+use std::io::{IsTerminal, stdout};
+use std::time::Duration;
+
+use anstyle::{AnsiColor, Style};
+use serde_json::{Value, json};
+use unicode_width::UnicodeWidthStr;
+
+use crate::base::Failure;
+use crate::base::output;
+use crate::phrases::Phrases;
+use crate::screen::visible::{clean, plain};
+use crate::screen::wrap::hanging;
+use crate::servers::runner::Runner;
+use crate::servers::{self, ListedArgs, ServerArgs};
+use crate::terminal::{self, shortened};
+use toolgraft::dialect::Lang;
+use toolgraft::route::Toolbox;
+use toolgraft::tools::Server;
+use toolgraft::{Catalog, Tool};
+use toolgraft_mcp::{Hub, McpPrompt, ServerState, ServerStatus};
+
+const EXAMPLES: &str = "\
+Examples:
+  toolgraft tools
+  toolgraft tools --mcp-config my.json --schema
+  toolgraft tools --tools 'files.*' --tools 'git_*'
+  toolgraft tools --json | jq '.servers[].tools[].name'
+
+A configuration file:
+  { \"mcpServers\": {
+      \"time\": { \"command\": \"uvx\", \"args\": [\"mcp-server-time\"] },
+      \"docs\": { \"url\": \"https://example.com/mcp\",
+                \"headers\": { \"Authorization\": \"Bearer ${TOKEN}\" } }
+  } }
+
+Exit codes: 0 all enabled servers are ready, 1 one failed, 2 wrong usage or
+configuration.";
+
+/// Widest description, in columns.
+const DESCRIPTION: usize = 100;
+
+/// Widest name that descriptions are aligned to, in columns.
+const NAME: usize = 32;
+
+/// Where the description of a longer name begins, below it.
+const BELOW: usize = 8;
+
+/// Options of `toolgraft tools`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Print one JSON object: per server its state, error, tools with schemas, resources, prompts
+    #[arg(long)]
+    json: bool,
+
+    /// Show each tool's JSON Schema
+    #[arg(long, conflicts_with = "json")]
+    schema: bool,
+
+    #[command(flatten)]
+    servers: ServerArgs,
+
+    #[command(flatten)]
+    listed: ListedArgs,
+}
+
+/// Runs `toolgraft tools`.
+pub(crate) fn run(args: Args) -> Result<(), Failure> {
+    let servers = ServerArgs { listed_tools: args.listed.tools, ..args.servers };
+    let config = servers.load()?;
+    let (statuses, catalog, prompts) =
+        Runner::start()?.with_hub(&config, |hub| async move { Ok((hub.servers(), hub.catalog(), hub.prompts())) })?;
+    if args.json {
+        output::emit_json(&as_json(&statuses, &catalog, &prompts))?;
+    } else {
+        let say = Phrases::of_user(None);
+        output::emit_styled(&styled(as_text(&statuses, (&catalog, &prompts), args.schema, say)))?;
+    }
+    verdict(&statuses)
+}
+
+/// The servers and what they offer, as stdout wants it.
+pub(crate) fn listing(hub: &Hub, say: Phrases) -> String {
+    styled(as_text(&hub.servers(), (&hub.catalog(), &hub.prompts()), false, say))
+}
+
+/// The text as stdout wants it: without colours unless it is a terminal that has them.
+pub(crate) fn styled(text: String) -> String {
+    match anstream::AutoStream::choice(&std::io::stdout()) {
+        anstream::ColorChoice::Never => anstream::adapter::strip_str(&text).to_string(),
+        _ => text,
+    }
+}
+
+/// Fails if an enabled server did.
+pub(crate) fn verdict(statuses: &[ServerStatus]) -> Result<(), Failure> {
+    let failed: Vec<_> = statuses.iter().filter(|s| s.has_failed()).collect();
+    let lines: Vec<_> = failed.iter().map(|s| servers::failed_line(s, Phrases::of(Lang::En))).collect();
+    match failed.as_slice() {
+        [] => Ok(()),
+        failed if failed.iter().any(|s| s.misconfigured) => Err(Failure::usages(lines)),
+        _ => Err(Failure::jobs(lines)),
+    }
+}
+
+fn as_json(statuses: &[ServerStatus], catalog: &Catalog, prompts: &[McpPrompt]) -> Value {
+    let servers: Vec<Value> = statuses
+        .iter()
+        .map(|status| {
+            let mut object = json!(status);
+            let server = catalog.server(&status.name).map(|s| json!(s));
+            if let (Some(object), Some(Value::Object(server))) = (object.as_object_mut(), server) {
+                object.extend(server);
+            }
+            let prompts: Vec<_> = prompts.iter().filter(|prompt| prompt.server == status.name).collect();
+            if let (Some(object), false) = (object.as_object_mut(), prompts.is_empty()) {
+                object.insert("prompts".to_owned(), json!(prompts));
+            }
+            object
+        })
+        .collect();
+    json!({ "servers": servers })
+}
+
+fn as_text(
+    statuses: &[ServerStatus],
+    (catalog, prompts): (&Catalog, &[McpPrompt]),
+    schema: bool,
+    say: Phrases,
+) -> String {
+    if statuses.is_empty() {
+        return format!("{}\n", say.config_is_empty());
+    }
+    let blocks = statuses.iter().map(|status| {
+        let mut text = head(status, say);
+        if let Some(server) = catalog.server(&status.name) {
+            let prompts = prompts.iter().filter(|prompt| prompt.server == status.name).collect::<Vec<_>>();
+            body(&mut text, server, &prompts, (schema, say));
+        }
+        for note in &status.notes {
+            push(&mut text, &format!("  {}", say.server_note(plain(note))));
+        }
+        text
+    });
+    blocks.collect::<Vec<_>>().join("\n")
+}
+
+/// `time  ready in 0.4 s  mcp-time 1.2.0  MCP 2025-11-25`.
+fn head(status: &ServerStatus, say: Phrases) -> String {
+    let (color, words) = state_in_color(status, say);
+    let took = format!("{:.1} s", Duration::as_secs_f64(&status.connect_time));
+    let words = match status.state {
+        ServerState::Ready => say.is_ready(took),
+        ServerState::Failed if !status.misconfigured => say.has_failed_after(took),
+        ServerState::Backoff => say.is_gone_for_now().to_owned(),
+        _ => words.to_owned(),
+    };
+    let (bold, color) = (Style::new().bold(), color.on_default());
+    let mut line = format!("{bold}{}{bold:#}  {color}{words}{color:#}", plain(&status.name));
+    let server = [&status.server_name, &status.server_version].into_iter().flatten().map(|s| plain(s));
+    let server = server.collect::<Vec<_>>().join(" ");
+    if !server.is_empty() {
+        let _ = write!(line, "  {server}");
+    }
+    if let Some(version) = &status.protocol_version {
+        let _ = write!(line, "  MCP {}", plain(version));
+    }
+    line.push('\n');
+    line
+}
+
+/// How a server is, in a word or two.
+pub(crate) fn state(status: &ServerStatus, say: Phrases) -> &'static str {
+    state_in_color(status, say).1
+}
+
+fn state_in_color(status: &ServerStatus, say: Phrases) -> (AnsiColor, &'static str) {
+    match status.state {
+        ServerState::Ready => (AnsiColor::Green, say.ready()),
+        ServerState::Failed if status.misconfigured => (AnsiColor::Red, say.is_misconfigured()),
+        ServerState::NeedsAuth => (AnsiColor::Red, say.needs_login()),
+        ServerState::Failed => (AnsiColor::Red, say.has_failed()),
+        ServerState::Backoff => (AnsiColor::Red, say.is_gone()),
+        ServerState::Connecting => (AnsiColor::Yellow, say.is_connecting()),
+        ServerState::Idle => (AnsiColor::Yellow, say.is_not_started()),
+        ServerState::Disabled => (AnsiColor::Yellow, say.is_disabled()),
+        _ => (AnsiColor::Yellow, say.is_in_another_state()),
+    }
+}
+
+/// The words above a list, and how many there are.
+type Title = fn(Phrases, usize) -> String;
+
+fn body(text: &mut String, server: &Server, prompts: &[&McpPrompt], (schema, say): (bool, Phrases)) {
+    // Elsewhere than on a terminal an entry is a line.
+    let columns = if stdout().is_terminal() { terminal::columns() } else { usize::MAX };
+    let tools: Vec<_> = server.tools.iter().map(|t| (signature(t), t.description.as_deref(), Some(t))).collect();
+    let resources = server.resources.iter().map(|r| (r.uri.clone(), r.description.as_deref().or(Some(&r.name)), None));
+    let templates = server
+        .resource_templates
+        .iter()
+        .map(|r| (r.uri_template.clone(), r.description.as_deref().or(Some(&r.name)), None));
+    let prompts = prompts.iter().map(|prompt| (prompt_signature(prompt), prompt.description.as_deref(), None));
+    let lists: [(Title, Vec<_>); 4] = [
+        (Phrases::listed_tools, tools),
+        (Phrases::listed_resources, resources.collect()),
+        (Phrases::listed_templates, templates.collect()),
+        (Phrases::listed_prompts, prompts.collect()),
+    ];
+    for (at, (title, entries)) in lists.into_iter().enumerate() {
+        // That a server has no tools is worth a line.
+        if entries.is_empty() && at > 0 {
+            continue;
+        }
+        push(text, &format!("  {}", title(say, entries.len())));
+        let width = entries.iter().map(|(name, ..)| plain(name).width()).filter(|w| *w <= NAME).max().unwrap_or(0);
+        for (name, description, tool) in &entries {
+            let name = plain(name);
+            let pad = " ".repeat(width.saturating_sub(name.width()));
+            let description = shortened(&plain(description.unwrap_or_default()), DESCRIPTION);
+            if name.width() > width && columns < usize::MAX && !description.is_empty() {
+                // A name that is longer than the column has its description below it.
+                push(text, &hanging("    ", &name, columns));
+                push(text, &hanging(&" ".repeat(BELOW), &description, columns));
+            } else {
+                push(text, hanging(&format!("    {name}{pad}  "), &description, columns).trim_end());
+            }
+            let shown = tool.and_then(|t: &Tool| t.input_schema.as_ref()).filter(|_| schema);
+            if let Some(shown) = shown {
+                let pretty = serde_json::to_string_pretty(shown).unwrap_or_default();
+                pretty.lines().for_each(|line| push(text, &format!("      {}", clean(line))));
+            }
+        }
+    }
+}
+
+fn push(text: &mut String, line: &str) {
+    text.push_str(line);
+    text.push('\n');
+}
+
+/// `name(required, optional?)`.
+fn signature(tool: &Tool) -> String {
+    let parameters: Vec<_> =
+        tool.parameters().map(|p| format!("{}{}", p.name, if p.required { "" } else { "?" })).collect();
+    format!("{}({})", tool.name, parameters.join(", "))
+}
+
+fn prompt_signature(prompt: &McpPrompt) -> String {
+    let arguments = prompt.arguments.iter().map(|a| format!("{}{}", a.name, if a.required { "" } else { "?" }));
+    format!("{}({})", prompt.name, arguments.collect::<Vec<_>>().join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signature_marks_what_may_be_left_out() {
+        let schema = json!({ "properties": { "city": {}, "date": {} }, "required": ["city"] });
+        assert_eq!(signature(&Tool::new("weather").with_schema(schema)), "weather(city, date?)");
+    }
+
+    #[test]
+    fn a_description_cannot_reach_the_terminal() {
+        assert_eq!(plain("a\u{1b}[31m red\nline\u{7}\u{200b}"), "a␛[31m red line␇⟨U+200B⟩");
+    }
+}

@@ -1,0 +1,64 @@
+//! `toolgraft read`.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::base::Failure;
+use crate::base::media;
+use crate::servers::runner::Runner;
+use crate::servers::watch::watched;
+use crate::servers::{self, ServerArgs};
+use crate::terminal::tty::Tty;
+use crate::tools::call;
+use toolgraft::route::{Invocation, Toolbox};
+use toolgraft::tools::ACCESS_RESOURCE;
+use toolgraft_mcp::Hub;
+
+const EXAMPLES: &str = "\
+Examples:
+  toolgraft read memory memory://knowledge-graph
+  toolgraft read --mcp-config my.json notes 'note://today' --json
+  toolgraft read files file:///plan.pdf --output plan.pdf
+
+Exit codes: 0 the resource was read, 1 it was not, 2 wrong usage or configuration.";
+
+/// Options of `toolgraft read`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Server, as the configuration names it
+    server: String,
+
+    /// URI of the resource; `toolgraft tools` lists resources and templates
+    uri: String,
+
+    /// Print one JSON object: server, uri, status, text, took (ms)
+    #[arg(long)]
+    json: bool,
+
+    /// Write the resource to this file, a blob as its bytes; no file is written over
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    #[command(flatten)]
+    servers: ServerArgs,
+}
+
+/// Runs `toolgraft read`.
+pub(crate) fn run(args: Args) -> Result<(), Failure> {
+    args.output.as_deref().map_or(Ok(()), |file| media::check_place("--output", file))?;
+    let config = servers::only(args.servers.load()?, &args.server)?;
+    let (server, uri) = (args.server.as_str(), args.uri.as_str());
+    // Dropped last: it puts the terminal back as it was.
+    let tty = Tty::open().map(Arc::new);
+    let (questions, say) = call::questions(tty.as_ref());
+    let hub = call::asking(Hub::builder().config(config).keep_media(args.output.is_some()), &questions);
+    let outcome = Runner::start()?.with_hub_of(hub, |hub| async move {
+        servers::demand_ready(&hub)?;
+        let invocation = Invocation::new(ACCESS_RESOURCE).with_server(server).with_arguments(json!({ "uri": uri }));
+        Ok(watched(&hub, (say.reading(uri), say), &questions, hub.call(invocation)).await)
+    })?;
+    call::show(outcome, (args.json, args.output.as_deref()), &[("server", server), ("uri", uri)])
+}

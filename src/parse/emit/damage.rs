@@ -1,0 +1,347 @@
+//! Damage: which calls may be text of another one, whose text cannot be read.
+//!
+//! ```text
+//!   a call ──cannot be read, and its closer did not come──▶ open: calls are `behind_damage`
+//!     │                                                      │
+//!     │ its closer came                                      │ its closer comes
+//!     ▼                                                      ▼
+//!   closed ──the same closer comes once more, with text before it──▶ all calls since are withdrawn
+//! ```
+//!
+//! A closer that stands behind calls and closes nothing says that a text before it ended too
+//! early: a file that holds `</content></write_to_file>`, or a quotation mark and two brackets.
+//! What stood between is text of that file. A closer right behind its own call is only written
+//! twice.
+
+use super::verdict::Verdict;
+use crate::dialect::{Block, Dialect, NamedCall};
+use crate::event::RejectedKind;
+use crate::json::bytes::{Bracket, Kind, any_zero};
+use crate::json::window::{Match, No, Window, begins_tag, first_of};
+use crate::parse::marks::head::closes;
+use crate::parse::tables::{Marked, Tables};
+
+/// What closes a call of some kind.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CallCloser {
+    kind: CloserKind,
+    /// Whether brackets close its arguments, too: JSON, and calls in Python's syntax.
+    brackets: bool,
+}
+
+/// What closes the call itself.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum CloserKind {
+    /// Its last bracket.
+    Bracket,
+    /// The tag of an element.
+    Block(&'static Block),
+    /// The tag of a tool, by its index in [`Tables::tools`].
+    Tool(usize),
+    /// What closes a call whose opener holds its name.
+    Named(&'static NamedCall),
+    /// What closes a run of objects.
+    Marked(Marked),
+}
+
+impl CallCloser {
+    /// Brackets alone.
+    pub(crate) const BRACKETS: CallCloser = CallCloser { kind: CloserKind::Bracket, brackets: true };
+
+    /// A closer of this kind, behind JSON.
+    pub(crate) fn behind_json(kind: CloserKind) -> Self {
+        CallCloser { kind, brackets: true }
+    }
+
+    /// A closer of this kind, behind tags.
+    pub(crate) fn behind_tags(kind: CloserKind) -> Self {
+        CallCloser { kind, brackets: false }
+    }
+
+    /// Whether `text` begins with it; yields its length. Brackets are looked for elsewhere.
+    pub(crate) fn begins(&self, text: &str, tables: &Tables, more: bool) -> Match<usize> {
+        match self.kind {
+            CloserKind::Bracket => Err(No),
+            CloserKind::Block(block) => begins_tag(text, block.tag, true, more),
+            CloserKind::Tool(tool) => begins_tag(text, &tables.tools[tool].tag, true, more),
+            CloserKind::Named(call) => closes(call, text, more),
+            CloserKind::Marked(marked) => marked.close(text, more),
+        }
+    }
+
+    /// Whether a call's text ends with it.
+    pub(crate) fn ends(&self, text: &str, tables: &Tables) -> bool {
+        let at = text.rfind(['<', '[']);
+        at.is_some_and(|at| self.begins(&text[at..], tables, false) == Ok(text.len() - at))
+    }
+
+    /// Whether only brackets close it.
+    fn is_bracket(&self) -> bool {
+        match self.kind {
+            CloserKind::Bracket => true,
+            CloserKind::Named(call) => call.close.is_empty(),
+            CloserKind::Marked(marked) => marked.closer().is_none(),
+            CloserKind::Block(_) | CloserKind::Tool(_) => false,
+        }
+    }
+
+    fn is(&self, other: &CallCloser) -> bool {
+        match (self.kind, other.kind) {
+            (CloserKind::Block(a), CloserKind::Block(b)) => std::ptr::eq(a, b),
+            (CloserKind::Tool(a), CloserKind::Tool(b)) => a == b,
+            (CloserKind::Named(a), CloserKind::Named(b)) => a.close == b.close,
+            (CloserKind::Marked(a), CloserKind::Marked(b)) => a.closer() == b.closer(),
+            _ => self.is_bracket() && other.is_bracket(),
+        }
+    }
+}
+
+/// What is known of damage in a region of the message.
+#[derive(Debug, Default)]
+pub(crate) struct Damage {
+    /// A call of a dialect cannot be read, and this, which closes it, did not come yet.
+    open: Option<(CallCloser, Dialect)>,
+    /// Closers of the calls so far, each once.
+    came: Vec<Came>,
+    /// Whether nothing came since the last call but its closer once more, up to `near_to`.
+    is_near: bool,
+    near_to: u64,
+    brackets: Brackets,
+    /// The first call behind the last one that may run: an example says nothing of those before.
+    last: u32,
+    /// Brackets in the text say something: the damaged call ends with one, or calls came of which
+    /// the first may have ended too early.
+    watches: bool,
+}
+
+/// A closer of calls that came.
+#[derive(Debug, Clone, Copy)]
+struct Came {
+    closer: CallCloser,
+    /// The first call that it closed, and the first behind that.
+    first: u32,
+    behind: u32,
+    /// Whether the last of them lacks it: it may still come.
+    is_due: bool,
+}
+
+impl Came {
+    /// Whether brackets close such calls, and the call before number `last` is none of them.
+    fn is_before(&self, last: u32) -> bool {
+        self.closer.brackets && self.behind < last
+    }
+}
+
+/// Brackets in the text since the last call.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Brackets {
+    /// How many are open.
+    depth: u32,
+    /// Only brackets and white space stand behind a quotation mark.
+    behind_quote: bool,
+    /// The same of the line's start.
+    behind_line: bool,
+}
+
+impl Brackets {
+    /// The state behind a chunk of plain text, unless a bracket in it closes nothing.
+    #[inline]
+    fn behind(mut self, chunk: &str) -> Option<Self> {
+        if any_zero(chunk.as_bytes(), |byte| Bracket.rest(byte)) {
+            return self.read(chunk, false).is_none().then_some(self);
+        }
+        if self.behind_quote && !chunk.trim_ascii_start().is_empty() {
+            self.behind_quote = false;
+        }
+        Some(self)
+    }
+
+    /// Goes on behind `text`: up to behind a bracket that closes nothing and stands right behind
+    /// a text in quotes. `any`: or alone on its line.
+    #[inline(never)]
+    fn read(&mut self, text: &str, any: bool) -> Option<usize> {
+        for (at, byte) in text.bytes().enumerate() {
+            match byte {
+                b'{' | b'[' | b'(' => {
+                    self.depth += 1;
+                    (self.behind_quote, self.behind_line) = (false, false);
+                }
+                b'}' | b']' | b')' if self.depth > 0 => {
+                    self.depth -= 1;
+                    (self.behind_quote, self.behind_line) = (false, false);
+                }
+                b'}' | b']' | b')' if self.behind_quote || any && self.behind_line => return Some(at + 1),
+                b'}' | b']' | b')' => {}
+                b'"' | b'\'' => self.behind_quote = true,
+                b'\n' => self.behind_line = true,
+                byte if byte.is_ascii_whitespace() => {}
+                _ => (self.behind_quote, self.behind_line) = (false, false),
+            }
+        }
+        None
+    }
+}
+
+impl Damage {
+    /// A call cannot be read; what closes it did not come yet.
+    pub(crate) fn begins(&mut self, closer: CallCloser, dialect: Dialect) {
+        self.open.get_or_insert((closer, dialect));
+        self.changed();
+    }
+
+    /// A call is over, which `index` names.
+    pub(crate) fn call_came(&mut self, closer: CallCloser, index: u32, is_due: bool) {
+        self.is_near = true;
+        self.last = index + 1;
+        self.came(Came { closer, first: index, behind: index + 1, is_due });
+    }
+
+    /// What was held as calls is text; the next call is number `index`.
+    pub(crate) fn given_back(&mut self, closer: CallCloser, index: u32) {
+        self.came(Came { closer, first: index, behind: index, is_due: false });
+    }
+
+    fn came(&mut self, came: Came) {
+        match self.came.iter().position(|known| known.closer.is(&came.closer)) {
+            Some(at) => {
+                self.came[at].is_due = came.is_due;
+                // The one that came last stands last.
+                self.came[at..].rotate_left(1);
+            }
+            None => self.came.push(came),
+        }
+        self.changed();
+    }
+
+    /// Text came up to `to`, before which all up to `from` was handed on.
+    pub(crate) fn text_came(&mut self, window: &Window<'_>, from: u64, to: u64) {
+        if self.is_near {
+            self.is_near = window.slice(from.max(self.near_to).min(to)..to).trim_ascii_start().is_empty();
+        }
+    }
+
+    /// Whether calls are text of a damaged one, for all that is known.
+    pub(crate) fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// Whether `text`, between calls, may begin with a closer: of the damaged call, or one that
+    /// closed a call before.
+    pub(crate) fn closer(&self, text: &str, tables: &Tables, more: bool) -> Match<(Found, usize)> {
+        if let Some((closer, _)) = &self.open {
+            // Whatever else closes there is its text.
+            return closer.begins(text, tables, more).map(|length| (Found::Own, length));
+        }
+        let (last, near) = (self.came.last(), self.is_near);
+        let came = self.came.iter().map(|known| {
+            let Came { closer, first, is_due, .. } = known;
+            let is_last = last.is_some_and(|last| std::ptr::eq(last, known));
+            let found = if is_last && (near || *is_due) { Found::Last } else { Found::Stray(*first) };
+            closer.begins(text, tables, more).map(|length| (found, length))
+        });
+        first_of(came)
+    }
+
+    /// What closes a call before and nothing in `text`, if anything in it does.
+    pub(crate) fn stray_in(&self, text: &str, tables: &Tables) -> Option<Found> {
+        let closers = memchr::memchr2_iter(b'<', b'[', text.as_bytes())
+            .filter_map(|at| self.closer(&text[at..], tables, false).ok());
+        closers.map(|(found, _)| found).find(|found| matches!(found, Found::Stray(_)))
+    }
+
+    /// The last call's closer came, behind other text or once more; it ends at `end`.
+    pub(crate) fn last_closes(&mut self, end: u64) {
+        self.near_to = end;
+        if let Some(last) = self.came.last_mut() {
+            last.is_due = false;
+        }
+    }
+
+    /// The damaged call's closer came.
+    pub(crate) fn closes(&mut self) {
+        self.open = None;
+        self.changed();
+    }
+
+    /// What closes a group of calls of this dialect came.
+    pub(crate) fn group_closes(&mut self, dialect: Dialect) {
+        if self.open.is_some_and(|(_, own)| own == dialect) {
+            self.closes();
+        }
+    }
+
+    /// What closes a run of objects came.
+    pub(crate) fn run_closes(&mut self, run: Marked) {
+        let own = CallCloser::behind_json(CloserKind::Marked(run));
+        if self.open.is_some_and(|(open, _)| open.is(&own)) {
+            self.closes();
+        }
+    }
+
+    /// Whether brackets in the text say something.
+    #[inline]
+    pub(crate) fn watches_brackets(&self) -> bool {
+        self.watches
+    }
+
+    /// Looks anew at what closers and calls came: the brackets of a text begin here.
+    fn changed(&mut self) {
+        self.brackets = Brackets::default();
+        self.watches = match &self.open {
+            Some((open, _)) => open.is_bracket(),
+            None => self.came.iter().any(|came| came.is_before(self.last)),
+        };
+    }
+
+    /// Whether a text in quotes ends here, for all that is known.
+    #[inline]
+    pub(crate) fn is_behind_quote(&self) -> bool {
+        self.brackets.behind_quote
+    }
+
+    /// What is known of brackets behind a chunk of plain text in a region that is not damaged;
+    /// `None` if it is to be [read](Self::read_brackets).
+    #[inline]
+    pub(crate) fn brackets_behind(&self, chunk: &str) -> Option<Brackets> {
+        if self.watches { self.brackets.behind(chunk) } else { Some(self.brackets) }
+    }
+
+    /// Goes on behind such a chunk.
+    #[inline]
+    pub(crate) fn passed(&mut self, brackets: Brackets) {
+        self.brackets = brackets;
+    }
+
+    /// Goes on behind text in which brackets are watched: up to behind one that closes nothing,
+    /// and what that says.
+    pub(crate) fn read_brackets(&mut self, text: &str) -> Option<(usize, Found)> {
+        let is_open = self.open.is_some_and(|(open, _)| open.is_bracket());
+        let at = self.brackets.read(text, is_open)?;
+        let first = self.came.iter().filter(|came| came.is_before(self.last)).map(|came| came.first);
+        let found = if is_open { Some(Found::Own) } else { first.min().map(Found::Stray) };
+        found.map(|found| (at, found))
+    }
+
+    /// Calls from `first` on were withdrawn.
+    pub(crate) fn withdrawn(&mut self) {
+        self.came.clear();
+        self.open = None;
+        self.changed();
+    }
+}
+
+/// A closer between calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// It closes the damaged call.
+    Own,
+    /// It is the last call's, which lacked it, or has it twice.
+    Last,
+    /// It closes nothing: the calls from this one on are withdrawn.
+    Stray(u32),
+}
+
+/// A call behind damage.
+pub(crate) fn behind_damage(verdict: Verdict) -> Verdict {
+    super::verdict::relabel(verdict, RejectedKind::BehindDamage, RejectedKind::behind_damage_message())
+}

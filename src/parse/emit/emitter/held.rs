@@ -1,0 +1,167 @@
+//! What waits: calls in a fence for what follows it, calls without a marker for their own end.
+//! `emit/pending.rs` is the list that they wait in.
+
+use super::{Emitter, Sink, Unfenced};
+use crate::event::{MarkerKind, QuotedIn, Repair};
+use crate::json::window::Window;
+use crate::parse::emit::pending::{Held, HeldCall, Pending};
+use crate::parse::emit::series;
+use crate::parse::emit::verdict::quoted;
+
+impl Emitter {
+    /// Starts to hold everything from here, a fence that opens, or goes on holding.
+    pub(crate) fn hold_fence(&mut self) {
+        let start = self.reported;
+        let begins = self.takes_fenced && self.begins_region() && self.reads_answer() && self.first_fence.is_none();
+        let pending = self.pending.get_or_insert_with(|| Pending::of_fence(start, begins));
+        pending.waits_for_fence = true;
+        pending.in_fence = true;
+        pending.behind_unread |= self.behind_unread;
+    }
+
+    /// The held fence's closing line comes next.
+    pub(crate) fn close_held_fence(&mut self) {
+        if let Some(pending) = &mut self.pending {
+            pending.in_fence = false;
+            // The closing line comes next.
+            pending.first_fence.get_or_insert(pending.held.len() + 1);
+        }
+    }
+
+    /// Whether calls without a marker wait for a fence's decision: further ones make a
+    /// series with them.
+    pub(crate) fn holds_series(&self) -> bool {
+        self.pending.as_ref().is_some_and(|p| p.waits_for_fence && series::has_members(&p.held))
+    }
+
+    /// Where what is held for a fence's decision began.
+    pub(crate) fn fence_held_from(&self) -> Option<u64> {
+        self.pending.as_ref().filter(|p| p.waits_for_fence).map(|p| p.start)
+    }
+
+    /// Starts to hold calls that no marker announces.
+    pub(crate) fn hold_markerless(&mut self) {
+        let start = self.reported;
+        self.pending.get_or_insert_with(|| Pending::new(start)).begin_markerless(start);
+    }
+
+    /// What is held as calls without a marker is calls, up to here; what quotes them, if
+    /// anything does.
+    pub(crate) fn keep_markerless(&mut self, quoted_in: Option<QuotedIn>, window: &Window<'_>, sink: &mut Sink<'_>) {
+        let Some(pending) = &mut self.pending else { return };
+        pending.keep_markerless();
+        if !pending.waits_for_fence {
+            self.settle_as(quoted_in, window, sink);
+        }
+    }
+
+    /// The call that was held last was mended by what stands behind it.
+    pub(crate) fn note_held(&mut self, repair: &str) {
+        let held = self.pending.iter_mut().flat_map(|pending| pending.held.iter_mut().rev());
+        let ended = held.filter_map(|held| match held {
+            Held::Call(call) => call.ended.as_mut(),
+            _ => None,
+        });
+        if let Some(Ok(call)) = ended.map(|ended| &mut ended.verdict).next() {
+            call.repairs.push(Repair::Other(repair.to_owned()));
+        }
+    }
+
+    /// Those of them that were told so far are calls, whatever follows.
+    pub(crate) fn keep_so_far(&mut self) {
+        if let Some(pending) = &mut self.pending {
+            pending.keep_so_far(self.reported);
+        }
+    }
+
+    /// What was told behind those is none: its bytes are yet to be told.
+    pub(crate) fn back_to_kept(&mut self) {
+        if let Some(at) = self.pending.as_mut().and_then(Pending::back_to_kept) {
+            self.reported = at;
+        }
+    }
+
+    /// It is none: its bytes are yet to be told.
+    pub(crate) fn drop_markerless(&mut self) {
+        let Some(pending) = &mut self.pending else { return };
+        if let Some(at) = pending.drop_markerless() {
+            self.reported = at;
+        }
+        if !pending.waits_for_fence {
+            self.pending = None;
+        }
+    }
+
+    /// Decides about held fences: with other text beside them they are
+    /// examples (`as_quoted`), alone they are calls.
+    pub(crate) fn settle(&mut self, window: &Window<'_>, as_quoted: bool, sink: &mut Sink<'_>) {
+        self.settle_as(as_quoted.then_some(QuotedIn::Fence), window, sink);
+    }
+
+    fn settle_as(&mut self, quoted_in: Option<QuotedIn>, window: &Window<'_>, sink: &mut Sink<'_>) {
+        let as_quoted = quoted_in.is_some();
+        let Some((mut pending, markerless)) = self.pending.take().map(Pending::split) else { return };
+        if !as_quoted {
+            series::all_or_none(&mut pending.held, pending.behind_unread);
+        }
+        let after = markerless.as_ref().map_or(self.reported, |open| open.start);
+        let reported = std::mem::replace(&mut self.reported, pending.start);
+        let mut open = None;
+        self.leave_out(pending.counts.unlisted, as_quoted);
+        let first_fence = pending.first_fence.filter(|_| as_quoted && pending.begins_message).unwrap_or_default();
+        let mut unfenced = Unfenced { calls: self.index..self.index, syntax: Vec::new() };
+        for (place, held) in pending.held.into_iter().enumerate() {
+            if place < first_fence {
+                match &held {
+                    Held::Space(range, _) | Held::Marker(_, range) => unfenced.syntax.push(range.clone()),
+                    Held::Call(_) => unfenced.calls.end += 1,
+                }
+            }
+            match held {
+                Held::Space(range, true) if !as_quoted => {
+                    self.marker(MarkerKind::Fence, false, window, range.end, sink)
+                }
+                Held::Space(range, _) => self.plain(window, range.end, sink),
+                Held::Marker(kind, range) => self.marker(kind, as_quoted, window, range.end, sink),
+                Held::Call(mut call) => match call.ended.take() {
+                    Some(mut ended) => {
+                        if let Some(quoted_in) = quoted_in {
+                            ended.verdict = quoted(ended.verdict, quoted_in);
+                        }
+                        self.report_held(*call, sink);
+                        self.report_end(ended, quoted_in, window, sink);
+                    }
+                    None => open = Some(*call),
+                },
+            }
+        }
+        if !unfenced.calls.is_empty() && self.unlisted == 0 {
+            self.first_fence = Some(unfenced);
+        }
+        if as_quoted {
+            self.see();
+        }
+        match open {
+            Some(call) => self.report_held(call, sink),
+            None => debug_assert_eq!(self.reported, after),
+        }
+        if markerless.is_some() {
+            self.reported = reported;
+            self.pending = markerless;
+        }
+    }
+
+    pub(super) fn report_held(&mut self, call: HeldCall, sink: &mut Sink<'_>) {
+        if let Some((at, server, tool)) = call.start {
+            self.call_start(at, server.as_deref(), &tool, sink);
+            if !call.deltas.is_empty() {
+                self.delta(call.deltas_end, &call.deltas, sink);
+            }
+        }
+    }
+
+    /// The held form of the open call, if calls are held.
+    pub(super) fn held_call(&mut self) -> Option<&mut HeldCall> {
+        self.pending.as_mut()?.call()
+    }
+}

@@ -1,0 +1,205 @@
+//! What waits for a decision.
+//!
+//! Two things are held here, in one list. Fenced calls wait for what follows
+//! their fence: with other text beside it they are examples. Calls that no marker
+//! announces wait for their own end: what was held since they began is dropped if
+//! they turn out to be text. They may stand in a fence that waits, too.
+//!
+//! ```text
+//!   fence opens ── held … held ── calls without a marker ─┬─ are calls: stay held for the fence
+//!                                 │ held … held           └─ are text: dropped from here on
+//!                                 └ without a fence: handed on as soon as they are calls
+//! ```
+
+use std::ops::Range;
+
+use crate::event::MarkerKind;
+use crate::parse::emit::damage::CallCloser;
+use crate::parse::emit::verdict::Verdict;
+
+/// A call that is over.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) verdict: Verdict,
+    pub(crate) restated: bool,
+    pub(crate) span: Range<u64>,
+    /// Nothing announces it: prose behind it says that it may be an example.
+    pub(crate) is_bare: bool,
+    /// Its own closer ends it, if it cannot be read.
+    pub(crate) is_whole: bool,
+    /// What closes such a call.
+    pub(crate) closer: CallCloser,
+    /// The call's first bytes, if it is over the limit: the window no longer holds them.
+    pub(crate) head: Option<String>,
+}
+
+/// Events that are held, in order.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    pub(crate) start: u64,
+    /// Whether a fence is undecided; else only calls without a marker are.
+    pub(crate) waits_for_fence: bool,
+    /// Whether that fence is open.
+    pub(crate) in_fence: bool,
+    pub(crate) held: Vec<Held>,
+    pub(crate) counts: Counts,
+    /// Nothing came before it in the message but reasoning.
+    pub(crate) begins_message: bool,
+    /// A fence right before it holds a call that could not be read.
+    pub(crate) behind_unread: bool,
+    /// Up to where what is held is the first fence, once that is closed.
+    pub(crate) first_fence: Option<usize>,
+    /// Where the open calls without a marker began.
+    markerless: Option<Mark>,
+    /// Behind those of them that are calls, whatever follows.
+    kept: Option<Mark>,
+}
+
+/// What was held is counted by.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Counts {
+    /// Calls that are over.
+    pub(crate) ended: u32,
+    /// One of them is further over the limit on calls than the first.
+    pub(crate) is_over_limit: bool,
+    /// Calls that are not reported.
+    pub(crate) unlisted: u64,
+}
+
+/// A place in what is held.
+#[derive(Debug, Clone, Copy)]
+struct Mark {
+    at: u64,
+    held: usize,
+    /// Where the last marker before it ended.
+    marker_end: Option<u64>,
+    counts: Counts,
+}
+
+#[derive(Debug)]
+pub(crate) enum Held {
+    /// White space, and whether it stands inside the fence.
+    Space(Range<u64>, bool),
+    Marker(MarkerKind, Range<u64>),
+    Call(Box<HeldCall>),
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct HeldCall {
+    pub(crate) start: Option<(u64, Option<String>, String)>,
+    pub(crate) deltas: String,
+    pub(crate) deltas_end: u64,
+    pub(crate) ended: Option<Ended>,
+}
+
+impl Pending {
+    /// Nothing yet, from `start` on.
+    pub(crate) fn new(start: u64) -> Self {
+        Pending {
+            start,
+            waits_for_fence: false,
+            in_fence: false,
+            held: Vec::new(),
+            counts: Counts::default(),
+            begins_message: false,
+            behind_unread: false,
+            first_fence: None,
+            markerless: None,
+            kept: None,
+        }
+    }
+
+    /// The same for a fence; `begins`: the message begins with it.
+    pub(crate) fn of_fence(start: u64, begins: bool) -> Self {
+        Pending { begins_message: begins, ..Pending::new(start) }
+    }
+
+    /// Calls without a marker begin at `at`.
+    pub(crate) fn begin_markerless(&mut self, at: u64) {
+        self.markerless = Some(self.mark(at));
+        self.kept = None;
+    }
+
+    fn mark(&self, at: u64) -> Mark {
+        let marker_end = match self.held.last() {
+            Some(Held::Marker(_, span)) => Some(span.end),
+            _ => None,
+        };
+        Mark { at, held: self.held.len(), marker_end, counts: self.counts }
+    }
+
+    /// Those of them that end at `at` or before it are calls, whatever follows.
+    pub(crate) fn keep_so_far(&mut self, at: u64) {
+        self.kept = Some(self.mark(at));
+    }
+
+    /// Drops what was held behind those; yields where.
+    pub(crate) fn back_to_kept(&mut self) -> Option<u64> {
+        let mark = self.kept.take()?;
+        self.back_to(mark);
+        Some(mark.at)
+    }
+
+    fn back_to(&mut self, mark: Mark) {
+        self.held.truncate(mark.held);
+        if let (Some(Held::Marker(_, span)), Some(end)) = (self.held.last_mut(), mark.marker_end) {
+            span.end = end;
+        }
+        self.counts = mark.counts;
+    }
+
+    /// They are calls.
+    pub(crate) fn keep_markerless(&mut self) {
+        self.markerless = None;
+        self.kept = None;
+    }
+
+    /// They are text: yields where they began.
+    pub(crate) fn drop_markerless(&mut self) -> Option<u64> {
+        let mark = self.markerless.take()?;
+        self.kept = None;
+        self.back_to(mark);
+        Some(mark.at)
+    }
+
+    /// Takes apart what waits for the fence alone; yields that, and the calls
+    /// without a marker that are open behind it.
+    pub(crate) fn split(mut self) -> (Pending, Option<Pending>) {
+        let Some(mark) = self.markerless.take() else { return (self, None) };
+        let mut open = Pending::new(mark.at);
+        open.begin_markerless(mark.at);
+        open.kept = self.kept.take().map(|kept| Mark {
+            held: kept.held - mark.held,
+            counts: Counts {
+                ended: kept.counts.ended - mark.counts.ended,
+                unlisted: kept.counts.unlisted - mark.counts.unlisted,
+                ..Counts::default()
+            },
+            ..kept
+        });
+        open.held = self.held.split_off(mark.held);
+        open.counts.ended = self.counts.ended - mark.counts.ended;
+        open.counts.unlisted = self.counts.unlisted - mark.counts.unlisted;
+        self.counts = mark.counts;
+        (self, Some(open))
+    }
+
+    /// Holds syntax. Among calls that are not reported it is one piece: there may be any number.
+    pub(crate) fn marker(&mut self, kind: MarkerKind, span: Range<u64>) {
+        match self.held.last_mut() {
+            Some(Held::Marker(last, before)) if *last == kind && self.counts.unlisted > 0 => before.end = span.end,
+            _ => self.held.push(Held::Marker(kind, span)),
+        }
+    }
+
+    /// The open call among what is held.
+    pub(crate) fn call(&mut self) -> Option<&mut HeldCall> {
+        if !matches!(self.held.last(), Some(Held::Call(call)) if call.ended.is_none()) {
+            self.held.push(Held::Call(Box::default()));
+        }
+        match self.held.last_mut() {
+            Some(Held::Call(call)) => Some(call),
+            _ => None,
+        }
+    }
+}

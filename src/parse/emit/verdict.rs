@@ -1,0 +1,120 @@
+//! From what a call's text says to a call or a rejection.
+
+use crate::dialect::{Dialect, Shape, named_by_element};
+use crate::event::{Call, Provenance, QuotedIn, Rejected, RejectedKind, Repair};
+use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
+use crate::parse::tables::Tables;
+use crate::tools::{ACCESS_RESOURCE, Tool};
+
+/// A call, or why it must not run.
+pub(crate) type Verdict = Result<Call, Rejected>;
+
+/// Decides about a call that is over.
+pub(crate) fn verdict(
+    tables: &Tables,
+    dialect: Dialect,
+    index: u32,
+    mut unresolved: UnresolvedCall,
+    raw: &str,
+) -> Verdict {
+    unwrap_element(&mut unresolved, tables);
+    let limits = tables.config.limits;
+    let over = (index as usize >= limits.calls)
+        .then(|| Fault::limit(format!("a message holds at most {} calls; this is call {}", limits.calls, index + 1)));
+    let unnamed = || Fault::malformed("the call does not name a tool");
+    let fault = over.or(unresolved.fault).or_else(|| unresolved.tool.is_none().then(unnamed));
+    let UnresolvedCall { server, tool, arguments, raw_arguments, repairs, ignored_keys, .. } = unresolved;
+    let reject = |server, tool, fault: Fault, nearest| {
+        let Fault { kind, message } = fault;
+        Rejected { server, tool, nearest, ..Rejected::new(kind, dialect, raw, message) }
+    };
+    let tool = match (fault, tool) {
+        (None, Some(tool)) => tool,
+        (fault, tool) => return Err(reject(server, tool, fault.unwrap_or_else(unnamed), Vec::new())),
+    };
+    let mut call = Call { server, tool, arguments, raw_arguments, dialect, repairs, provenance: Provenance::Plain };
+    if call.tool == ACCESS_RESOURCE {
+        return Ok(call);
+    }
+    match tables.catalog().map(|c| c.resolve(call.server.as_deref(), &call.tool)) {
+        None => Ok(call),
+        Some(Ok(found)) => {
+            if let Some(key) = misplaced(&ignored_keys, &call, found.tool) {
+                let fault = Fault::malformed(format!("`{key}` is a parameter, but stands beside the arguments"));
+                return Err(reject(call.server, Some(call.tool), fault, Vec::new()));
+            }
+            // Only elements always name their server; elsewhere one that is left out is no fault.
+            let expected = matches!(dialect.spec().shape, Shape::Element(_));
+            if found.server_resolved && (call.server.is_some() || expected) {
+                call.repairs.push(Repair::ServerResolved);
+            }
+            if found.name_matched {
+                call.repairs.push(Repair::NameMatched(std::mem::replace(&mut call.tool, found.tool.name.clone())));
+            }
+            call.server.clone_from(&found.tool.server);
+            Ok(call)
+        }
+        Some(Err(error)) => {
+            let fault = Fault { kind: RejectedKind::UnknownTool, message: error.to_string() };
+            Err(reject(call.server, Some(call.tool), fault, error.nearest))
+        }
+    }
+}
+
+/// Makes of a call that names an element of a dialect as its tool the call that it holds.
+pub(crate) fn unwrap_element(call: &mut UnresolvedCall, tables: &Tables) {
+    let Some(tool) = call.tool.as_deref().filter(|_| call.fault.is_none()) else { return };
+    let catalog = tables.catalog().map(|catalog| &**catalog);
+    let Some(inner) = named_by_element(tool, &call.arguments, catalog) else { return };
+    let written = call.tool.replace(inner.tool);
+    if written != call.tool {
+        call.repairs.extend(written.map(Repair::NameMatched));
+    }
+    call.restated |= inner.arguments != call.arguments;
+    call.raw_arguments = inner.arguments.to_string();
+    call.server = inner.server.or(call.server.take());
+    call.arguments = inner.arguments;
+}
+
+/// A parameter that stood beside the arguments, where it says nothing, and not in them
+/// (`members_behind/parameter_beside_the_arguments`).
+fn misplaced<'k>(ignored_keys: &'k [String], call: &Call, tool: &Tool) -> Option<&'k str> {
+    let is_missing = |key: &&String| call.arguments.get(*key).is_none() && tool.has_parameter(key);
+    ignored_keys.iter().find(is_missing).map(String::as_str)
+}
+
+/// The same call as a draft in the reasoning.
+pub(crate) fn draft(verdict: Verdict) -> Verdict {
+    relabel(verdict, RejectedKind::InReasoning, RejectedKind::in_reasoning_message())
+}
+
+/// The same call as an example.
+pub(crate) fn quoted(verdict: Verdict, quoted_in: QuotedIn) -> Verdict {
+    match relabel(verdict, RejectedKind::Quoted, quoted_in.message()) {
+        Err(rejected) if rejected.kind == RejectedKind::Quoted && rejected.quoted_in.is_none() => {
+            Err(Rejected { quoted_in: Some(quoted_in), ..rejected })
+        }
+        verdict => verdict,
+    }
+}
+
+/// The same call in a turn that is not the model's; `in_text`: its bytes stay in the content.
+pub(crate) fn invented(verdict: Verdict, in_text: bool) -> Verdict {
+    relabel(
+        verdict,
+        RejectedKind::Invented,
+        "the call stands behind the end of your message, in a turn that is not yours; only calls of your own message are run",
+    )
+    .map_err(|rejected| Rejected { in_text: in_text && rejected.kind == RejectedKind::Invented, ..rejected })
+}
+
+/// The same call, rejected for this reason unless another one comes first.
+pub(crate) fn relabel(verdict: Verdict, kind: RejectedKind, message: &str) -> Verdict {
+    Err(match verdict {
+        Ok(call) => Rejected::of(call, kind, "", message),
+        Err(rejected) if rejected.kind <= kind => rejected,
+        Err(rejected) => {
+            Rejected { kind, message: message.to_owned(), nearest: Vec::new(), quoted_in: None, ..rejected }
+        }
+    })
+}
