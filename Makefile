@@ -16,7 +16,7 @@ FEATURES := prompt validate typed agent client serve
 # What a landing checks of the features; `make each-feature` has all.
 CHECKED  := none prompt,validate agent
 
-.PHONY: all attack canitoolcall nightly test properties needs browser servers clients clients-more pictures conformance conformance-older deploy otlp scale load live live-tests soak check each-feature check-windows package dist advisories lint fmt-check docs bench bench-extract bench-hub bench-serve bench-peers bench-smoke bench-changed bench-repetitions bench-limits fuzz fuzz-corpus clean-servers
+.PHONY: all attack canitoolcall nightly test properties python wheel needs browser servers clients clients-more pictures conformance conformance-older deploy otlp scale load live live-tests soak check each-feature check-windows package dist advisories lint fmt-check docs bench bench-extract bench-hub bench-serve bench-peers bench-smoke bench-changed bench-repetitions bench-limits fuzz fuzz-corpus clean-servers
 
 all: fmt-check lint check docs test
 
@@ -33,6 +33,30 @@ test: needs servers browser
 	TOOLGRAFT_REAL_SERVERS=1 PROPTEST_RNG_SEED=$(PROPTEST_RNG_SEED) $(CARGO) test
 	@tests/browser/set-up --skipped
 
+# The package for Python (bindings/python): its wheel is built, installed into an empty
+# environment, and tested, type-checked and measured there.
+BINDING := bindings/python
+python: $(BINDING)/venv-build/.set-up
+	cd $(BINDING) && $(CARGO) clippy --quiet -- -D warnings && $(CARGO) fmt --check
+	rm -rf $(BINDING)/wheels $(BINDING)/venv-test
+	cd $(BINDING) && venv-build/bin/maturin build --quiet --release --locked --out wheels
+	$(PYTHON) -m venv $(BINDING)/venv-test
+	$(BINDING)/venv-test/bin/python -m pip install --disable-pip-version-check --quiet --no-index $(BINDING)/wheels/*.whl
+	cd $(BINDING)/tests && ../venv-test/bin/python -m unittest
+	cd $(BINDING) && venv-build/bin/mypy python && venv-build/bin/pyright python/toolgraft
+	cd $(BINDING) && venv-build/bin/mypy --python-executable venv-test/bin/python tests bench.py
+	cd $(BINDING) && venv-build/bin/pyright --pythonpath venv-test/bin/python tests bench.py
+	cd $(BINDING) && venv-test/bin/python bench.py
+
+# The wheel that also holds the program, as it is handed out: `uvx toolgraft demo`.
+wheel: dist $(BINDING)/venv-build/.set-up
+	PYTHON="$(PYTHON)" $(BINDING)/build-wheel target/archives/image/toolgraft
+
+$(BINDING)/venv-build/.set-up: $(BINDING)/requirements.txt
+	$(PYTHON) -m venv $(BINDING)/venv-build
+	$(BINDING)/venv-build/bin/python -m pip install --disable-pip-version-check --quiet -r $<
+	@touch $@
+
 # A real model, of 135 million parameters, behind llama.cpp's own server (see tests/live). What
 # could not be fetched is named, and the tests then count as not run.
 live: needs
@@ -43,7 +67,7 @@ live: needs
 # real model, all other clients, the older conformance suite, the dependencies once more for
 # Windows, texts made to be slow, a free walk of the fuzzer, ten servers that are killed at
 # random, and so on. All are tried, and those that failed are named at the end.
-NIGHTLY := bench-smoke each-feature package advisories live clients-more conformance-older check-windows bench-repetitions fuzz soak deploy load otlp scale properties attack canitoolcall
+NIGHTLY := bench-smoke each-feature package advisories live clients-more conformance-older check-windows bench-repetitions fuzz soak deploy load otlp scale properties attack canitoolcall python
 nightly:
 	@failed=; for step in $(NIGHTLY); do \
 		echo "== $$step"; \

@@ -9,40 +9,17 @@ mod common;
 mod check;
 #[path = "../cli/src/replay/expected.rs"]
 mod expected;
+#[path = "common/fixture.rs"]
+mod fixture;
 
 use std::path::Path;
 
-use common::laws::{self, Input};
+use common::laws;
 use serde_json::Value;
-use toolgraft::parse::Config;
-use toolgraft::{Catalog, Tool};
 
 /// Texts up to this size are cut at every character; longer ones at some
 /// hundreds of places.
 const EVERY_SPLIT: usize = 4096;
-
-/// The text and how it is read. A list of tools that is only named stands beside the fixtures.
-fn input(config: expected::Config, text: String) -> datatest_stable::Result<Input> {
-    let tools: Option<Vec<Tool>> = match config.tools.clone() {
-        None => None,
-        Some(Value::String(name)) => {
-            let path = format!("{}/fixtures/parse/tools/{name}.json", env!("CARGO_MANIFEST_DIR"));
-            Some(serde_json::from_slice(&std::fs::read(path)?)?)
-        }
-        Some(listed) => Some(serde_json::from_value(listed)?),
-    };
-    let (dialects, limits) = (config.dialects()?, config.limits());
-    let read = Config::default()
-        .with_dialects(dialects)
-        .with_catalog(tools.map(|tools| Catalog::from_tools(tools).into()))
-        .with_reasoning(config.reasoning)
-        .with_reasoning_calls(config.reasoning_calls)
-        .with_reasoning_marks(config.reasoning_marks)
-        .with_fenced_calls(config.fenced_calls)
-        .with_limits(limits)
-        .with_stop(config.stop);
-    Ok(Input { reasoning_field: config.reasoning_field, text, reason: config.finish_reason, config: read })
-}
 
 /// Every two-way split of a short text; some hundred of a long one.
 fn two_way_splits(text: &str) -> Vec<Vec<usize>> {
@@ -84,7 +61,7 @@ fn fixture(path: &Path, text: String) -> datatest_stable::Result<()> {
     let [expectation] = &mut rounds[..] else { return Err(place(&"expected one object").into()) };
     let expectation = in_full(expectation.take()).map_err(|e| place(&e))?;
     let splits = two_way_splits(&text);
-    let input = input(config.unwrap_or_default(), text)?;
+    let input = fixture::input(config.unwrap_or_default(), text)?;
     // What it says comes first: a wrong answer is told before a broken law.
     let whole = laws::run(&mut toolgraft::Parser::new(input.config.clone()), &input, &[])?;
     let differences = check::differences(std::slice::from_ref(&expectation), &[check::found(&whole)]);

@@ -1,0 +1,20 @@
+//! The exceptions: one family, of the caller's mistakes. A model's mistakes are no exceptions.
+
+use pyo3::create_exception;
+use pyo3::exceptions::PyException;
+
+create_exception!(toolgraft, ToolgraftError, PyException, "Any mistake of the caller that this package finds.");
+create_exception!(
+    toolgraft,
+    SettingError,
+    ToolgraftError,
+    "A setting has a value that it does not take: no dialect's name, for instance."
+);
+create_exception!(toolgraft, ToolError, ToolgraftError, "A description of a tool, a call or a result cannot be read.");
+create_exception!(toolgraft, PromptError, ToolgraftError, "A prompt cannot be written.");
+create_exception!(
+    toolgraft,
+    StateError,
+    ToolgraftError,
+    "A parser was used after its message's end, or asked before it."
+);

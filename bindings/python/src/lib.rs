@@ -1,0 +1,42 @@
+//! toolgraft for Python: the native half of the package `toolgraft`.
+//!
+//! In come Python's texts, lists and dicts; out go [records] with the names that the JSON forms
+//! have. A record is made once and holds Python's own values, so that reading a field copies
+//! nothing. Where work may take long, other threads run meanwhile.
+
+mod error;
+mod parser;
+mod prompt;
+mod records;
+mod settings;
+mod tools;
+mod value;
+
+/// The native half of the package `toolgraft`.
+#[pyo3::pymodule]
+mod _native {
+    use pyo3::prelude::*;
+    use pyo3::types::PyTuple;
+    use toolgraft::Dialect;
+
+    #[pymodule_export]
+    use crate::error::{PromptError, SettingError, StateError, ToolError, ToolgraftError};
+    #[pymodule_export]
+    use crate::parser::{Parser, parse};
+    #[pymodule_export]
+    use crate::prompt::{render_prompt, results_message};
+    #[pymodule_export]
+    use crate::records::{
+        ArgsDelta, Call, CallEnd, CallStart, Entry, Marker, Message, NotACall, Placed, Promoted, Reason, Reasoning,
+        Reclassified, Rejected, Restored, Span, Text, ToolResult, Unfenced, Unlisted, Withdrawn,
+    };
+    #[pymodule_export]
+    use crate::tools::{Catalog, Tool, neutralise, validate};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        let names = Dialect::ALL.iter().map(|dialect| dialect.name());
+        module.add("DIALECTS", PyTuple::new(module.py(), names)?)?;
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,273 @@
+//! The parser: chunks in, events out.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
+use pyo3::types::{PyDict, PyList, PyString};
+use toolgraft::Event;
+use toolgraft::event::{Assembled, Collector, OwnedEvent};
+use toolgraft::message::FinishReason;
+use toolgraft::validate::Validator;
+
+use crate::error::{StateError, ToolError};
+use crate::records::{self, NotACall};
+use crate::settings::Reading;
+use crate::tools::{Catalog, check};
+
+/// A chunk of so many bytes is read while other threads run: below it that costs more than it gives.
+const LONG: usize = 32 << 10;
+
+/// An incremental parser of one message of a model.
+///
+/// Of `tools` (a `Catalog`, or a list of tools or dicts) it reads names; without them any name is
+/// taken, and syntaxes that read known names only are off.
+///
+/// Settings: `dialects` (`"auto"`, one or a list), `model` (its name, for what is known of its
+/// family), `reasoning`, `reasoning_calls`, `reasoning_marks`, `fenced_calls`, `stop`,
+/// `call_bytes`, `depth`, `calls`; `validate` (whether `message` has arguments checked; true),
+/// `collect` (whether the message is kept for `message`; true), `keep_not_calls` (whether
+/// `not_calls` is kept; false).
+#[pyclass(module = "toolgraft")]
+pub(crate) struct Parser {
+    parser: toolgraft::Parser,
+    /// What calls are checked by, if they are.
+    validator: Option<Arc<Validator>>,
+    collects: bool,
+    collected: Collector,
+    /// The message is over.
+    is_over: bool,
+    message: Option<Py<records::Message>>,
+}
+
+impl Parser {
+    /// Reads with the settings that a caller gave; `tools` are looked at once.
+    fn with(py: Python<'_>, tools: Option<&Bound<'_, PyAny>>, settings: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let Reading { config, validate, collect, not_calls } = Reading::from_keywords(settings)?;
+        let catalog = Catalog::given(py, tools)?;
+        let (known, validator) = (catalog.get().for_parser(), Arc::clone(&catalog.get().validator));
+        let mut parser = py.detach(|| toolgraft::Parser::new(config.with_catalog(known)));
+        if not_calls {
+            parser.keep_not_calls();
+        }
+        let validator = validate.then_some(validator);
+        let collected = Collector::new();
+        Ok(Parser { parser, validator, collects: collect, collected, is_over: false, message: None })
+    }
+
+    fn take<'py>(&mut self, reasoning: bool, chunk: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyList>> {
+        if self.is_over {
+            return Err(StateError::new_err("the message is over: `reset` begins another"));
+        }
+        let py = chunk.py();
+        let text = PyBackedStr::try_from(chunk.clone())?;
+        let push = |parser: &mut toolgraft::Parser, sink: &mut dyn FnMut(Event<'_>)| match reasoning {
+            true => parser.push_reasoning(&text, &mut |event| sink(event)),
+            false => parser.push(&text, &mut |event| sink(event)),
+        };
+        if text.len() >= LONG {
+            return self.apart(py, |parser, sink| push(parser, sink));
+        }
+        let mut events = Events::new(py, Some((&text, chunk)));
+        let Parser { parser, collected, collects, .. } = self;
+        push(parser, &mut |event| {
+            if *collects {
+                collected.push(event.clone());
+            }
+            events.add(event);
+        });
+        events.finish()
+    }
+
+    /// Has the parser work while other threads run, and makes its events afterwards.
+    fn apart<'py>(
+        &mut self,
+        py: Python<'py>,
+        work: impl FnOnce(&mut toolgraft::Parser, &mut dyn FnMut(Event<'_>)) + Send,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let Parser { parser, validator, collected, collects, .. } = self;
+        let mut kept: Vec<OwnedEvent> = Vec::new();
+        py.detach(|| {
+            work(parser, &mut |event| {
+                // What its schema refuses stays an example.
+                if validator.as_deref().is_none_or(|validator| validator.admits(&event, collected)) {
+                    if *collects {
+                        collected.push(event.clone());
+                    }
+                    kept.push(event.into_owned());
+                }
+            });
+        });
+        let mut events = Events::new(py, None);
+        for event in &mut kept {
+            match records::lent(event) {
+                Some(event) => events.add(event),
+                None => return Err(ToolError::new_err("this package does not know an event of the parser")),
+            }
+        }
+        events.finish()
+    }
+}
+
+/// A list of events that grows.
+struct Events<'py, 'c> {
+    chunk: Option<(&'c str, &'c Bound<'py, PyString>)>,
+    list: Bound<'py, PyList>,
+    failed: Option<PyErr>,
+}
+
+impl<'py, 'c> Events<'py, 'c> {
+    fn new(py: Python<'py>, chunk: Option<(&'c str, &'c Bound<'py, PyString>)>) -> Self {
+        Events { chunk, list: PyList::empty(py), failed: None }
+    }
+
+    fn add(&mut self, event: Event<'_>) {
+        let added = records::event(self.list.py(), event, self.chunk).and_then(|event| self.list.append(event));
+        if let Err(error) = added {
+            self.failed.get_or_insert(error);
+        }
+    }
+
+    fn finish(self) -> PyResult<Bound<'py, PyList>> {
+        self.failed.map_or(Ok(self.list), Err)
+    }
+}
+
+#[pymethods]
+impl Parser {
+    #[new]
+    #[pyo3(signature = (tools = None, **settings))]
+    fn new(py: Python<'_>, tools: Option<&Bound<'_, PyAny>>, settings: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        Parser::with(py, tools, settings)
+    }
+
+    /// Takes the next piece of the answer's text, and gives the events that are certain now.
+    #[pyo3(signature = (chunk, /))]
+    fn push<'py>(&mut self, chunk: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyList>> {
+        self.take(false, chunk)
+    }
+
+    /// Takes the next piece of a separate reasoning field (`reasoning_content`).
+    #[pyo3(signature = (chunk, /))]
+    fn push_reasoning<'py>(&mut self, chunk: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyList>> {
+        self.take(true, chunk)
+    }
+
+    /// Ends the message: `reason` is the endpoint's word for why it ended. Gives the last events,
+    /// with text that was meant as a call and fits no syntax of calls as a rejected one.
+    #[pyo3(signature = (reason = "stop", *, stop = None))]
+    fn finish<'py>(
+        &mut self,
+        py: Python<'py>,
+        reason: &str,
+        stop: Option<Vec<String>>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        if self.is_over {
+            return Err(StateError::new_err("the message is over: `reset` begins another"));
+        }
+        if let Some(stop) = stop {
+            self.parser.set_stop(&stop);
+        }
+        let reason = FinishReason::from(reason);
+        let events = self.apart(py, |parser, sink| parser.finish(&reason, &mut |event| sink(event)))?;
+        self.is_over = true;
+        if self.collects {
+            let Parser { parser, collected, .. } = self;
+            if let Some(near) = py.detach(|| parser.near_call(collected)) {
+                collected.push(near.clone());
+                events.append(records::event(py, near, None)?)?;
+            }
+        }
+        Ok(events)
+    }
+
+    /// What the message says, once it is over; arguments are checked, unless `validate` is false.
+    #[getter]
+    fn message(&mut self, py: Python<'_>) -> PyResult<Py<records::Message>> {
+        if !self.collects {
+            return Err(StateError::new_err("nothing of the message was kept: `collect` is false"));
+        }
+        if !self.is_over {
+            return Err(StateError::new_err("the message is not over: `finish` ends it"));
+        }
+        if let Some(message) = &self.message {
+            return Ok(message.clone_ref(py));
+        }
+        let (collected, validator) = (std::mem::take(&mut self.collected), self.validator.as_deref());
+        let assembled: Assembled = py.detach(|| check(validator, collected));
+        let message = Py::new(py, records::message(py, assembled)?)?;
+        self.message = Some(message.clone_ref(py));
+        Ok(message)
+    }
+
+    /// What looked like a call and is none, with `keep_not_calls`.
+    #[getter]
+    fn not_calls(&self) -> Vec<NotACall> {
+        self.parser.not_calls().iter().map(records::not_a_call).collect()
+    }
+
+    /// Begins another message; settings and tools stay.
+    fn reset(&mut self) {
+        self.parser.reset();
+        (self.collected, self.message, self.is_over) = (Collector::new(), None, false);
+    }
+
+    /// A further parser with the same settings, at the start of a message; cheap however many
+    /// tools are known.
+    fn fork(&self) -> Self {
+        Parser {
+            parser: self.parser.fork(),
+            validator: self.validator.clone(),
+            collects: self.collects,
+            collected: Collector::new(),
+            is_over: false,
+            message: None,
+        }
+    }
+
+    /// Reads a whole text with these settings, whatever this parser is in the middle of.
+    #[pyo3(signature = (text, /, *, reasoning = "", reason = "stop"))]
+    fn parse(&self, text: &Bound<'_, PyString>, reasoning: &str, reason: &str) -> PyResult<records::Message> {
+        let py = text.py();
+        let text = PyBackedStr::try_from(text.clone())?;
+        let (mut parser, validator) = (self.parser.fork(), self.validator.as_deref());
+        let assembled = py.detach(|| {
+            let mut collected = Collector::new();
+            let sink = &mut |event: Event<'_>| {
+                if validator.is_none_or(|validator| validator.admits(&event, &collected)) {
+                    collected.push(event);
+                }
+            };
+            parser.push_reasoning(reasoning, sink);
+            parser.push(&text, sink);
+            parser.finish(&FinishReason::from(reason), sink);
+            if let Some(near) = parser.near_call(&collected) {
+                collected.push(near);
+            }
+            check(validator, collected)
+        });
+        records::message(py, assembled)
+    }
+
+    fn __repr__(&self) -> String {
+        let state = if self.is_over { "over" } else { "open" };
+        format!("<toolgraft.Parser, its message {state}>")
+    }
+}
+
+/// What a whole text says; arguments are checked against the tools' schemas.
+///
+/// `finish_reason` is the endpoint's word for why it ended, `reasoning_field` the text of a separate
+/// reasoning field. The settings are those of `Parser`. For many texts with the same tools,
+/// `Parser(…).parse(text)` does what a list of tools costs once.
+#[pyfunction]
+#[pyo3(signature = (text, tools = None, *, finish_reason = "stop", reasoning_field = "", **settings))]
+pub(crate) fn parse(
+    text: &Bound<'_, PyString>,
+    tools: Option<&Bound<'_, PyAny>>,
+    finish_reason: &str,
+    reasoning_field: &str,
+    settings: Option<&Bound<'_, PyDict>>,
+) -> PyResult<records::Message> {
+    Parser::with(text.py(), tools, settings)?.parse(text, reasoning_field, finish_reason)
+}

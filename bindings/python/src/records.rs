@@ -1,0 +1,611 @@
+//! Events, calls and messages as Python sees them: frozen, with the names of the JSON forms.
+
+use pyo3::IntoPyObjectExt;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyString, PyTuple};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use toolgraft::event::{self, Assembled, OwnedEvent};
+use toolgraft::{Event, parse};
+
+use crate::error::ToolError;
+use crate::value;
+
+/// A class of fields that can be read, compared, matched and written as JSON. The fields behind
+/// `beside` can only be read.
+macro_rules! record {
+    (
+        $(#[$doc:meta])* $name:ident $(is $type:literal)?
+        { $($(#[$field_doc:meta])* $field:ident: $of:ty),* $(,)? }
+        $(beside { $($(#[$beside_doc:meta])* $beside:ident: $beside_of:ty),* $(,)? })?
+        $(new $new:item)?
+    ) => {
+        $(#[$doc])*
+        #[pyclass(frozen, get_all, module = "toolgraft", skip_from_py_object)]
+        pub(crate) struct $name {
+            $($(#[$field_doc])* pub(crate) $field: $of,)*
+            $($($(#[$beside_doc])* pub(crate) $beside: $beside_of,)*)?
+        }
+
+        impl $name {
+            fn fields<'py>(&self, py: Python<'py>) -> PyResult<Vec<(&'static str, Bound<'py, PyAny>)>> {
+                Ok(vec![$((stringify!($field), (&self.$field).into_bound_py_any(py)?),)*])
+            }
+        }
+
+        #[pymethods]
+        impl $name {
+            $($new)?
+
+            $(
+                /// Which event it is, as in its JSON form.
+                #[classattr]
+                #[pyo3(name = "type")]
+                fn kind() -> &'static str {
+                    $type
+                }
+            )?
+
+            /// The JSON form: a dict of what JSON has.
+            #[allow(clippy::wrong_self_convention, reason = "one name and form for all, `Span` among them, which is `Copy`")]
+            pub(crate) fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+                let dict = PyDict::new(py);
+                $(dict.set_item("type", $type)?;)?
+                for (name, field) in self.fields(py)? {
+                    dict.set_item(name, plain(&field)?)?;
+                }
+                Ok(dict)
+            }
+
+            fn __eq__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<bool> {
+                let Ok(other) = other.cast::<Self>() else { return Ok(false) };
+                let (mine, theirs) = (slf.get().fields(slf.py())?, other.get().fields(slf.py())?);
+                for ((_, mine), (_, theirs)) in mine.iter().zip(&theirs) {
+                    if !mine.eq(theirs)? {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
+            }
+
+            fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+                let fields = self.fields(py)?;
+                let shown = fields.iter().map(|(name, field)| Ok(format!("{name}={}", field.repr()?)));
+                Ok(format!("{}({})", stringify!($name), shown.collect::<PyResult<Vec<_>>>()?.join(", ")))
+            }
+        }
+    };
+}
+
+record! {
+    /// Bytes of the stream, in UTF-8: offsets from its start.
+    #[derive(Clone, Copy)]
+    Span {
+        /// The first byte.
+        start: u64,
+        /// The byte behind the last one.
+        end: u64,
+    }
+}
+
+record! {
+    /// Text for the user.
+    Text is "text" {
+        /// The text, verbatim.
+        text: Py<PyString>,
+        /// Its bytes.
+        span: Span,
+    }
+}
+
+record! {
+    /// Text of the reasoning.
+    Reasoning is "reasoning" {
+        /// The text, verbatim.
+        text: Py<PyString>,
+        /// Syntax around a draft, if it is that.
+        syntax: Option<String>,
+        /// Its bytes.
+        span: Span,
+    }
+}
+
+record! {
+    /// A call's name is known.
+    CallStart is "call_start" {
+        /// Which call of this message, from 0.
+        index: u32,
+        /// Server, as far as it is known here; `CallEnd` is authoritative.
+        server: Option<String>,
+        /// Tool, as written.
+        tool: String,
+        /// Bytes from the call's start to here.
+        span: Span,
+    }
+}
+
+record! {
+    /// A preview of the arguments' JSON text: all deltas of a call, joined, are always a prefix of
+    /// some valid JSON text.
+    ArgsDelta is "args_delta" {
+        /// Which call.
+        index: u32,
+        /// More of the JSON text.
+        text: Py<PyString>,
+        /// Bytes since the call's last event.
+        span: Span,
+    }
+}
+
+record! {
+    /// A call is over. Authoritative; exactly one of `call` and `rejected` is there.
+    CallEnd is "call_end" {
+        /// Which call.
+        index: u32,
+        /// The call, its arguments not yet checked against a schema.
+        call: Option<Py<Call>>,
+        /// Why it must not run.
+        rejected: Option<Py<Rejected>>,
+        /// The call's whole text.
+        raw: Py<PyString>,
+        /// Whether the arguments do not continue the joined deltas.
+        restated: bool,
+        /// Bytes since the call's last event.
+        span: Span,
+    }
+}
+
+record! {
+    /// Syntax that is neither text nor call.
+    Marker is "marker" {
+        /// Which.
+        kind: String,
+        /// Its text, verbatim.
+        text: Py<PyString>,
+        /// Its bytes.
+        span: Span,
+    }
+}
+
+record! {
+    /// All text, markers and calls so far belong to `to` after all.
+    Reclassified is "reclassified" {
+        /// Where everything before belongs: `content` or `reasoning`.
+        to: String,
+        /// Whether calls before are drafts now.
+        drafts: bool,
+        /// Empty, at the point of the decision.
+        span: Span,
+    }
+}
+
+record! {
+    /// A call that was reported as a draft stands in the answer.
+    Restored is "restored" {
+        /// Which call.
+        index: u32,
+        /// Why it must not run; `None` for a call that may.
+        reason: Option<Py<Reason>>,
+        /// Empty, at the stream's end.
+        span: Span,
+    }
+}
+
+record! {
+    /// Calls that were reported are none: what follows may be text of an earlier one's value.
+    Withdrawn is "withdrawn" {
+        /// Which calls.
+        calls: Span,
+        /// Empty.
+        span: Span,
+    }
+}
+
+record! {
+    /// A rejected draft is a call after all, subject to approval.
+    Promoted is "promoted" {
+        /// Which call.
+        index: u32,
+        /// Empty, at the stream's end.
+        span: Span,
+    }
+}
+
+record! {
+    /// What came behind a call says how it was found.
+    Placed is "placed" {
+        /// Which call.
+        index: u32,
+        /// How it was found.
+        provenance: &'static str,
+        /// Empty, at the point of the decision.
+        span: Span,
+    }
+}
+
+record! {
+    /// The calls of the fence that the message begins with are calls after all, subject to approval.
+    Unfenced is "unfenced" {
+        /// Which calls.
+        calls: Span,
+        /// Bytes of what stands around them, which is no text then.
+        syntax: Py<PyTuple>,
+        /// Empty, at the stream's end.
+        span: Span,
+    }
+}
+
+record! {
+    /// So many calls more came past the limit on calls than were reported.
+    Unlisted is "unlisted" {
+        /// The last call that was reported.
+        index: u32,
+        /// How many.
+        count: u64,
+        /// Empty, at the stream's end.
+        span: Span,
+    }
+}
+
+record! {
+    /// A complete call of a tool or resource.
+    Call {
+        /// Server, as written or as resolved from the catalog.
+        server: Option<String>,
+        /// Tool.
+        tool: String,
+        /// Arguments: any JSON value until they are validated, an object then.
+        arguments: Py<PyAny>,
+        /// The arguments' text as the model wrote it.
+        raw_arguments: Py<PyString>,
+        /// Syntax that the call was written in.
+        dialect: &'static str,
+        /// Everything that had to be mended, in order.
+        repairs: Py<PyTuple>,
+        /// How the call was found. Any but `plain` wants a person's approval.
+        provenance: &'static str,
+    }
+    new
+    /// A call as if a model had written it without a mistake.
+    #[new]
+    #[pyo3(signature = (tool, arguments, *, server = None, dialect = "use_mcp_tool"))]
+    fn new(py: Python<'_>, tool: &str, arguments: &Bound<'_, PyAny>, server: Option<String>, dialect: &str) -> PyResult<Self> {
+        let arguments = value::from_python(arguments).map_err(ToolError::new_err)?;
+        let mut call = toolgraft::Call::new(crate::settings::word(dialect)?, tool, arguments);
+        call.server = server;
+        self::call(py, call)
+    }
+}
+
+record! {
+    /// A call that must not run, and why.
+    Rejected {
+        /// Reason.
+        kind: &'static str,
+        /// The call's whole text.
+        raw: Py<PyString>,
+        /// What was wrong and where, for people and for the model.
+        message: String,
+        /// Server, as far as it was known.
+        server: Option<String>,
+        /// Tool, as far as it was known.
+        tool: Option<String>,
+        /// Names of tools that the model may have meant.
+        nearest: Py<PyTuple>,
+        /// Syntax that the call was written in.
+        dialect: &'static str,
+        /// The call itself where it was complete.
+        call: Option<Py<Call>>,
+        /// How many calls more came past the limit on calls.
+        count: u64,
+        /// What quotes it (`quoted` only).
+        quoted_in: Option<String>,
+        /// Whether its text stays where it stands.
+        in_text: bool,
+    }
+}
+
+record! {
+    /// Why a call must not run, without the call.
+    Reason {
+        /// What is wrong with it.
+        kind: &'static str,
+        /// The same in words, with the place.
+        message: String,
+        /// Known names that are near an unknown one.
+        nearest: Py<PyTuple>,
+        /// What quotes it (`quoted` only).
+        quoted_in: Option<String>,
+    }
+}
+
+record! {
+    /// What a message says.
+    Message {
+        /// What the user sees.
+        content: Py<PyString>,
+        /// The reasoning, with the calls that were drafted in it.
+        reasoning: Py<PyString>,
+        /// The calls, in order.
+        calls: Py<PyTuple>,
+        /// Calls that must not run, in order.
+        rejected: Py<PyTuple>,
+        /// Whether what looked like reasoning was the answer.
+        answer_in_reasoning: bool,
+    }
+    beside {
+        /// Calls and rejected calls together, in stream order.
+        entries: Py<PyTuple>,
+    }
+}
+
+record! {
+    /// One call of a message, or what was left of it; exactly one of `call` and `rejected` is there.
+    Entry {
+        /// Index that the events used.
+        index: u32,
+        /// The call.
+        call: Option<Py<Call>>,
+        /// Why it must not run.
+        rejected: Option<Py<Rejected>>,
+        /// The call's whole text.
+        raw: Py<PyString>,
+        /// All deltas of the arguments, joined.
+        deltas: Py<PyString>,
+        /// Whether the arguments do not continue the deltas.
+        restated: bool,
+    }
+}
+
+record! {
+    /// Text that looked like a call and is none.
+    NotACall {
+        /// The dialect that it was read as.
+        dialect: &'static str,
+        /// Its bytes.
+        span: Span,
+        /// Why it is none.
+        reason: String,
+    }
+}
+
+record! {
+    /// What became of a call, for the model.
+    ToolResult {
+        /// The call.
+        call: Py<Call>,
+        /// What the tool said.
+        text: String,
+        /// The call's identifier; its place in the message where none is given.
+        id: Option<String>,
+        /// How it ended: `result`, `tool_error`, `denied`, `timed_out`, `cancelled` or `displayed`.
+        status: String,
+        /// MCP's `structuredContent`, which is told where `text` is empty.
+        structured: Option<Py<PyAny>>,
+    }
+    new
+    /// What became of a call: by default, that its tool answered with this text.
+    #[new]
+    #[pyo3(signature = (call, text, *, id = None, status = "result", structured = None))]
+    fn new(call: Py<Call>, text: String, id: Option<String>, status: &str, structured: Option<Py<PyAny>>) -> PyResult<Self> {
+        let status = crate::settings::word::<toolgraft::outcome::Status>(status)?.to_string();
+        Ok(ToolResult { call, text, id, status, structured })
+    }
+}
+
+/// A field as JSON has it: records as dicts, tuples as lists.
+fn plain<'py>(field: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = field.py();
+    if let Ok(items) = field.cast::<PyTuple>() {
+        let items = items.iter().map(|item| plain(&item)).collect::<PyResult<Vec<_>>>()?;
+        return Ok(PyList::new(py, items)?.into_any());
+    }
+    Ok(if let Ok(span) = field.cast::<Span>() {
+        span.get().to_dict(py)?.into_any()
+    } else if let Ok(call) = field.cast::<Call>() {
+        call.get().to_dict(py)?.into_any()
+    } else if let Ok(rejected) = field.cast::<Rejected>() {
+        rejected.get().to_dict(py)?.into_any()
+    } else if let Ok(reason) = field.cast::<Reason>() {
+        reason.get().to_dict(py)?.into_any()
+    } else {
+        field.clone()
+    })
+}
+
+/// The library's own value of a record: both have the same JSON form.
+pub(crate) fn from_record<T: DeserializeOwned>(dict: Bound<'_, PyDict>) -> PyResult<T> {
+    let value = value::from_python(dict.as_any()).map_err(ToolError::new_err)?;
+    serde_json::from_value(value).map_err(|error| ToolError::new_err(error.to_string()))
+}
+
+/// The word that JSON has for a value.
+fn word(value: impl Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(Value::String(word)) => word,
+        other => other.map(|value| value.to_string()).unwrap_or_default(),
+    }
+}
+
+fn words(py: Python<'_>, words: impl IntoIterator<Item = impl ToString>) -> PyResult<Py<PyTuple>> {
+    let words: Vec<String> = words.into_iter().map(|word| word.to_string()).collect();
+    Ok(PyTuple::new(py, words)?.unbind())
+}
+
+fn text(py: Python<'_>, text: &str) -> Py<PyString> {
+    PyString::new(py, text).unbind()
+}
+
+fn span(span: event::Span) -> Span {
+    Span { start: span.start, end: span.end }
+}
+
+/// A call of the library.
+pub(crate) fn call(py: Python<'_>, call: toolgraft::Call) -> PyResult<Call> {
+    Ok(Call {
+        arguments: value::to_python(py, &call.arguments)?.unbind(),
+        raw_arguments: text(py, &call.raw_arguments),
+        dialect: call.dialect.name(),
+        repairs: words(py, &call.repairs)?,
+        provenance: call.provenance.as_str(),
+        server: call.server,
+        tool: call.tool,
+    })
+}
+
+/// A rejected call of the library.
+pub(crate) fn rejected(py: Python<'_>, rejected: event::Rejected) -> PyResult<Rejected> {
+    Ok(Rejected {
+        kind: rejected.kind.as_str(),
+        raw: text(py, &rejected.raw),
+        message: rejected.message,
+        server: rejected.server,
+        tool: rejected.tool,
+        nearest: words(py, &rejected.nearest)?,
+        dialect: rejected.dialect.name(),
+        call: rejected.call.map(|call| Py::new(py, self::call(py, *call)?)).transpose()?,
+        count: rejected.count,
+        quoted_in: rejected.quoted_in.map(word),
+        in_text: rejected.in_text,
+    })
+}
+
+type CallOrRejected = (Option<Py<Call>>, Option<Py<Rejected>>);
+
+fn either(py: Python<'_>, result: Result<toolgraft::Call, event::Rejected>) -> PyResult<CallOrRejected> {
+    Ok(match result {
+        Ok(call) => (Some(Py::new(py, self::call(py, call)?)?), None),
+        Err(rejected) => (None, Some(Py::new(py, self::rejected(py, rejected)?)?)),
+    })
+}
+
+/// What of a text was no call.
+pub(crate) fn not_a_call(not: &parse::NotACall) -> NotACall {
+    NotACall { dialect: not.dialect.name(), span: span(not.span.clone()), reason: word(not.reason) }
+}
+
+/// A message of the library.
+pub(crate) fn message(py: Python<'_>, assembled: Assembled) -> PyResult<Message> {
+    let (mut entries, mut calls, mut not_run) = (Vec::new(), Vec::new(), Vec::new());
+    for entry in assembled.entries {
+        let (call, rejected) = either(py, entry.result)?;
+        calls.extend(call.as_ref().map(|call| call.clone_ref(py)));
+        not_run.extend(rejected.as_ref().map(|rejected| rejected.clone_ref(py)));
+        let (raw, deltas) = (text(py, &entry.raw), text(py, &entry.deltas));
+        let restated = entry.restated;
+        entries.push(Py::new(py, Entry { index: entry.index, call, rejected, raw, deltas, restated })?);
+    }
+    Ok(Message {
+        content: text(py, &assembled.content),
+        reasoning: text(py, &assembled.reasoning),
+        calls: PyTuple::new(py, calls)?.unbind(),
+        rejected: PyTuple::new(py, not_run)?.unbind(),
+        answer_in_reasoning: assembled.answer_in_reasoning,
+        entries: PyTuple::new(py, entries)?.unbind(),
+    })
+}
+
+/// An event of the library; `chunk` is the piece that was pushed, which an event with the
+/// same text shares.
+pub(crate) fn event<'py>(
+    py: Python<'py>,
+    event: Event<'_>,
+    chunk: Option<(&str, &Bound<'py, PyString>)>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let shared = |part: &str| match chunk {
+        // All of the chunk in place, so that it need not be compared.
+        Some((whole, object)) if std::ptr::eq(part, whole) => object.clone().unbind(),
+        _ => text(py, part),
+    };
+    let bytes = span(event.span());
+    macro_rules! made {
+        ($record:expr) => {
+            Bound::new(py, $record)?.into_any()
+        };
+    }
+    Ok(match event {
+        Event::Text { text, .. } => made!(Text { text: shared(text), span: bytes }),
+        Event::Reasoning { text, syntax, .. } => {
+            made!(Reasoning { text: shared(text), syntax: syntax.map(word), span: bytes })
+        }
+        Event::CallStart { index, server, tool, .. } => {
+            let (server, tool) = (server.map(str::to_owned), tool.to_owned());
+            made!(CallStart { index, server, tool, span: bytes })
+        }
+        Event::ArgsDelta { index, text, .. } => made!(ArgsDelta { index, text: shared(text), span: bytes }),
+        Event::CallEnd { index, result, raw, restated, .. } => {
+            let (call, rejected) = either(py, *result)?;
+            made!(CallEnd { index, call, rejected, raw: text(py, raw), restated, span: bytes })
+        }
+        Event::Marker { kind, text, .. } => made!(Marker { kind: word(kind), text: shared(text), span: bytes }),
+        Event::Reclassified { to, drafts, .. } => made!(Reclassified { to: word(to), drafts, span: bytes }),
+        Event::Restored { index, reason, .. } => {
+            let reason = reason.map(|reason| Py::new(py, self::reason(py, reason)?)).transpose()?;
+            made!(Restored { index, reason, span: bytes })
+        }
+        Event::Withdrawn { calls, .. } => made!(Withdrawn { calls: indices(&calls), span: bytes }),
+        Event::Promoted { index, .. } => made!(Promoted { index, span: bytes }),
+        Event::Placed { index, provenance, .. } => {
+            made!(Placed { index, provenance: provenance.as_str(), span: bytes })
+        }
+        Event::Unfenced { calls, syntax, .. } => {
+            let spans = syntax.iter().map(|part| Py::new(py, span(part.clone()))).collect::<PyResult<Vec<_>>>()?;
+            made!(Unfenced { calls: indices(&calls), syntax: PyTuple::new(py, spans)?.unbind(), span: bytes })
+        }
+        Event::Unlisted { index, count, .. } => made!(Unlisted { index, count, span: bytes }),
+        // A kind that a later version of the library adds is a row here first.
+        other => return Err(ToolError::new_err(format!("this package does not know the event {other:?}"))),
+    })
+}
+
+fn indices(calls: &std::ops::Range<u32>) -> Span {
+    Span { start: calls.start.into(), end: calls.end.into() }
+}
+
+fn reason(py: Python<'_>, reason: &event::Reason) -> PyResult<Reason> {
+    Ok(Reason {
+        kind: reason.kind.as_str(),
+        message: reason.message.clone(),
+        nearest: words(py, &reason.nearest)?,
+        quoted_in: reason.quoted_in.map(word),
+    })
+}
+
+/// The event that an owned one was made of.
+pub(crate) fn lent(event: &mut OwnedEvent) -> Option<Event<'_>> {
+    Some(match event {
+        OwnedEvent::Text { text, span } => Event::Text { text, span: span.clone() },
+        OwnedEvent::Reasoning { text, syntax, span } => Event::Reasoning { text, syntax: *syntax, span: span.clone() },
+        OwnedEvent::CallStart { index, server, tool, span } => {
+            Event::CallStart { index: *index, server: server.as_deref(), tool, span: span.clone() }
+        }
+        OwnedEvent::ArgsDelta { index, text, span } => Event::ArgsDelta { index: *index, text, span: span.clone() },
+        OwnedEvent::CallEnd { index, call, rejected, raw, restated, span } => {
+            let result = match (call.take(), rejected.take()) {
+                (Some(call), _) => Ok(*call),
+                (None, rejected) => Err(*rejected?),
+            };
+            Event::CallEnd { index: *index, result: Box::new(result), raw, restated: *restated, span: span.clone() }
+        }
+        OwnedEvent::Marker { kind, text, span } => Event::Marker { kind: *kind, text, span: span.clone() },
+        OwnedEvent::Reclassified { to, drafts, span } => {
+            Event::Reclassified { to: *to, drafts: *drafts, span: span.clone() }
+        }
+        OwnedEvent::Restored { index, reason, span } => {
+            Event::Restored { index: *index, reason: reason.as_deref(), span: span.clone() }
+        }
+        OwnedEvent::Withdrawn { calls, span } => Event::Withdrawn { calls: calls.clone(), span: span.clone() },
+        OwnedEvent::Promoted { index, span } => Event::Promoted { index: *index, span: span.clone() },
+        OwnedEvent::Placed { index, provenance, span } => {
+            Event::Placed { index: *index, provenance: *provenance, span: span.clone() }
+        }
+        OwnedEvent::Unfenced { calls, syntax, span } => {
+            Event::Unfenced { calls: calls.clone(), syntax, span: span.clone() }
+        }
+        OwnedEvent::Unlisted { index, count, span } => {
+            Event::Unlisted { index: *index, count: *count, span: span.clone() }
+        }
+        _ => return None,
+    })
+}
