@@ -51,6 +51,17 @@ pub(crate) enum Held {
     Absent,
 }
 
+impl Held {
+    /// Sets the arguments' text: as it was written where that is known, else as their JSON.
+    pub(crate) fn write(self, call: &mut UnresolvedCall, written: Option<&str>) {
+        match written {
+            Some(text) => text.clone_into(&mut call.raw_arguments),
+            None if self == Held::Absent => call.raw_arguments.clear(),
+            None => call.raw_arguments = call.arguments.to_string(),
+        }
+    }
+}
+
 /// Why an object is no call.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum NotCall {
@@ -95,7 +106,7 @@ impl NotCall {
 
 impl CallObject<'_> {
     /// Takes tool, server and arguments out of the object that `call` has as its arguments, and
-    /// says how these were held.
+    /// says how these were held. Their text is for the caller to set ([`Held::write`]).
     pub(crate) fn take(self, call: &mut UnresolvedCall) -> Result<Held, NotCall> {
         let Value::Object(mut object) = call.arguments.take() else { return Err(NotCall::NoObject) };
         if self.take_keyed(&object, call)? {
@@ -144,7 +155,6 @@ impl CallObject<'_> {
         call.server.take_if(|server| server.is_empty());
         call.repairs.extend(object.keys().map(|key| Repair::Other(format!("ignored_key:{key}"))));
         call.ignored_keys.extend(object.keys().cloned());
-        call.raw_arguments = arguments.as_ref().map(Value::to_string).unwrap_or_default();
         call.arguments = arguments.unwrap_or_else(|| Value::Object(Map::new()));
         Ok(held)
     }
@@ -169,7 +179,6 @@ impl CallObject<'_> {
             _ => return Err(NotCall::UnknownTool),
         }
         call.tool = Some(name.to_owned());
-        call.raw_arguments = value.to_string();
         call.arguments = value.clone();
         Ok(true)
     }

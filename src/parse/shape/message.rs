@@ -267,16 +267,16 @@ impl WholeMessage {
             None => reader.take(&mut call).map_err(|why| why.reason()),
         };
         match held {
-            Ok(held) => self.keyed |= held == Held::Keyed && self.first.is_none(),
+            Ok(held) => {
+                self.keyed |= held == Held::Keyed && self.first.is_none();
+                held.write(&mut call, object.arguments.map(|range| window.slice(range)));
+            }
             Err(why @ (Reason::Damaged | Reason::Limit)) if self.is_further() => {
                 self.failed.get_or_insert(why);
                 self.end = end;
                 return Step::Next;
             }
             Err(why) => return Step::Text(end, why),
-        }
-        if let Some(range) = object.arguments {
-            window.slice(range).clone_into(&mut call.raw_arguments);
         }
         self.first.get_or_insert_with(|| (call.server.clone(), call.tool.clone()));
         self.end = end;

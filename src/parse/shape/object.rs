@@ -171,9 +171,9 @@ impl MarkedObject {
         if is_bare && held != Held::Keyed && !is_quoted(call.tool.as_deref(), &written) {
             call.fault.get_or_insert_with(|| Fault::malformed(format!("`{}` has no quotes", keys.tool[0])));
         }
-        if let Some((start, Some(end))) = self.json.shown().filter(|_| !call.restated && held != Held::Keyed) {
-            window.slice(start..end).clone_into(&mut call.raw_arguments);
-        }
+        let shown = self.json.shown().filter(|_| !call.restated && held != Held::Keyed);
+        let shown = shown.and_then(|(start, end)| Some(window.slice(start..end?)));
+        held.write(call, shown);
         held != Held::Absent
     }
 }

@@ -108,7 +108,7 @@ impl Search {
         search
     }
 
-    /// The places of the likeliest tools among [those that are offered](Catalog::offered), at most
+    /// The places of the likeliest tools among those that the index is of, at most
     /// so many, the best first; of equal ones the earlier. None of them has no word of the question.
     ///
     /// ```
