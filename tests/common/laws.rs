@@ -117,14 +117,13 @@ struct Parsed {
 fn parse(parser: &mut Parser, input: &Input, cuts: &[usize]) -> Result<Parsed, Broken> {
     let stream = format!("{}{}", input.reasoning_field, input.text);
     let mut watch = Watch::new(&stream, &input.config);
+    watch.field = input.reasoning_field.len();
     parser.keep_not_calls();
     for piece in pieces(&input.reasoning_field, cuts) {
         watch.pushed += piece.len();
         parser.push_reasoning(piece, &mut |event| watch.event(event));
         watch.held()?;
     }
-    // The answer begins a line, whatever the field ended with.
-    watch.line_has_text = false;
     for piece in pieces(&input.text, cuts) {
         watch.pushed += piece.len();
         parser.push(piece, &mut |event| watch.event(event));
@@ -203,6 +202,8 @@ struct Watch<'a> {
     marked_last: bool,
     /// Text stands before on the line, behind what begins one: a think tag, a token.
     line_has_text: bool,
+    /// Bytes of the separate reasoning field.
+    field: usize,
     /// The same where the open call begins.
     call_in_a_line: bool,
     /// Where calls stand, rejected ones included.
@@ -250,6 +251,7 @@ impl<'a> Watch<'a> {
             known,
             call_bytes: config.limits.call_bytes,
             calls: config.limits.calls,
+            field: 0,
             line_has_text: false,
             call_in_a_line: false,
             calls_at: Vec::new(),
@@ -289,6 +291,8 @@ impl<'a> Watch<'a> {
         self.marked_last = matches!(event, Event::Marker { .. } | Event::Reasoning { syntax: Some(_), .. });
         let under = &self.stream[start..end];
         self.follow_line(event, under);
+        // The answer begins a line, whatever the field ended with, which may have been held.
+        self.line_has_text &= end > self.field;
         match event {
             Event::Text { text, .. } | Event::Reasoning { text, .. } | Event::Marker { text, .. } => {
                 if *text != under {

@@ -19,7 +19,12 @@ fn catalog() -> Catalog {
 fn call(dialect: Dialect) -> String {
     let catalog = catalog();
     let arguments = json!({"path": "notes"});
-    write_tool_call(dialect, &catalog, catalog.tools().next().unwrap(), arguments.as_object().unwrap())
+    bare(&write_tool_call(dialect, &catalog, catalog.tools().next().unwrap(), arguments.as_object().unwrap()))
+}
+
+/// A call without the fence that objects alone are taught in.
+pub(super) fn bare(call: &str) -> String {
+    call.strip_prefix("```json\n").and_then(|call| call.strip_suffix("\n```")).unwrap_or(call).to_owned()
 }
 
 /// The text with the call at `{}`, at every split.

@@ -10,6 +10,7 @@ use toolgraft::message::ReasoningMode;
 use toolgraft::parse::Config;
 use toolgraft::{Catalog, Dialect, Tool};
 
+use super::context::bare;
 use crate::common::laws::{self, Input};
 
 pub(super) fn catalog() -> Catalog {
@@ -20,7 +21,7 @@ pub(super) fn catalog() -> Catalog {
 pub(super) fn call(dialect: Dialect) -> String {
     let (catalog, arguments) = (catalog(), json!({"path": "notes"}));
     let tool = catalog.tools().next().expect("the catalog has one");
-    write_tool_call(dialect, &catalog, tool, arguments.as_object().expect("it is an object")).trim_end().to_owned()
+    bare(write_tool_call(dialect, &catalog, tool, arguments.as_object().expect("it is an object")).trim_end())
 }
 
 /// How the calls of a text were found, at every cut; `{}` is a call in this dialect.

@@ -158,7 +158,10 @@ fn recording(lang: Lang, dialect: Dialect) -> Result<Recording, Failure> {
         (Lang::Zh, Dialect::UseMcpTool) => include_str!("../../demo/zh/use_mcp_tool.template.jsonl"),
         (Lang::Zh, Dialect::ToolTag) => include_str!("../../demo/zh/tool_tag.template.jsonl"),
         (Lang::Zh, Dialect::TypeMarker) => include_str!("../../demo/zh/type_marker.template.jsonl"),
-        (_, dialect) => return Err(Failure::usage(format!("there is no recording of {dialect}, which is only read"))),
+        (_, dialect) => {
+            let remedy = "name one of use_mcp_tool, tool_tag, type_marker";
+            return Err(Failure::usage(format!("--dialect {dialect}: there is no recording in it: {remedy}")));
+        }
     };
     transcript::parse(text).map_err(|e| Failure::job(format!("the bundled recording {lang}/{dialect}: {e}")))
 }
