@@ -354,4 +354,4 @@ fuzz-corpus: $(CARGO_FUZZ)
 	done
 
 clean-servers:
-	rm -rf $(SERVERS)/node_modules $(VENV) $(VENV1) $(CLIENTS)/node_modules $(CLIENTS)/venv $(CLIENTS)/venv-* $(SCALE)/venv tests/canitoolcall/venv tests/live/venv tests/browser/node_modules tests/browser/unpacked
+	rm -rf $(SERVERS)/node_modules $(VENV) $(VENV1) $(CLIENTS)/node_modules $(CLIENTS)/venv $(CLIENTS)/venv-* $(SCALE)/venv tests/canitoolcall/venv tests/live/venv tests/browser/node_modules tests/browser/unpacked $(BINDING)/venv-build $(BINDING)/venv-test

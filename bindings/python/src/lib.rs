@@ -1,10 +1,11 @@
 //! toolgraft for Python: the native half of the package `toolgraft`.
 //!
-//! In come Python's texts, lists and dicts; out go [records] with the names that the JSON forms
-//! have. A record is made once and holds Python's own values, so that reading a field copies
+//! In come Python's texts, lists and dicts; out go [events] and [records] with the names that the JSON forms
+//! have. Each is made once and holds Python's own values, so that reading a field copies
 //! nothing. Where work may take long, other threads run meanwhile.
 
 mod error;
+mod events;
 mod parser;
 mod prompt;
 mod records;
@@ -22,14 +23,16 @@ mod _native {
     #[pymodule_export]
     use crate::error::{PromptError, SettingError, StateError, ToolError, ToolgraftError};
     #[pymodule_export]
+    use crate::events::{
+        ArgsDelta, CallEnd, CallStart, Marker, Placed, Promoted, Reasoning, Reclassified, Restored, Text, Unfenced,
+        Unlisted, Withdrawn,
+    };
+    #[pymodule_export]
     use crate::parser::{Parser, parse};
     #[pymodule_export]
     use crate::prompt::{render_prompt, results_message};
     #[pymodule_export]
-    use crate::records::{
-        ArgsDelta, Call, CallEnd, CallStart, Entry, Marker, Message, NotACall, Placed, Promoted, Reason, Reasoning,
-        Reclassified, Rejected, Restored, Span, Text, ToolResult, Unfenced, Unlisted, Withdrawn,
-    };
+    use crate::records::{Call, Entry, Message, NotACall, Reason, Rejected, Span, ToolResult};
     #[pymodule_export]
     use crate::tools::{Catalog, Tool, neutralise, validate};
 

@@ -11,6 +11,7 @@ use toolgraft::message::FinishReason;
 use toolgraft::validate::Validator;
 
 use crate::error::{StateError, ToolError};
+use crate::events;
 use crate::records::{self, NotACall};
 use crate::settings::Reading;
 use crate::tools::{Catalog, check};
@@ -27,7 +28,8 @@ const LONG: usize = 32 << 10;
 /// family), `reasoning`, `reasoning_calls`, `reasoning_marks`, `fenced_calls`, `stop`,
 /// `call_bytes`, `depth`, `calls`; `validate` (whether `message` has arguments checked; true),
 /// `collect` (whether the message is kept for `message`; true), `keep_not_calls` (whether
-/// `not_calls` is kept; false).
+/// `not_calls` is kept; false). A message that is not kept has no near calls, and no calls of
+/// `fenced_calls`.
 #[pyclass(module = "toolgraft")]
 pub(crate) struct Parser {
     parser: toolgraft::Parser,
@@ -100,7 +102,7 @@ impl Parser {
         });
         let mut events = Events::new(py, None);
         for event in &mut kept {
-            match records::lent(event) {
+            match events::lent(event) {
                 Some(event) => events.add(event),
                 None => return Err(ToolError::new_err("this package does not know an event of the parser")),
             }
@@ -122,7 +124,7 @@ impl<'py, 'c> Events<'py, 'c> {
     }
 
     fn add(&mut self, event: Event<'_>) {
-        let added = records::event(self.list.py(), event, self.chunk).and_then(|event| self.list.append(event));
+        let added = events::event(self.list.py(), event, self.chunk).and_then(|event| self.list.append(event));
         if let Err(error) = added {
             self.failed.get_or_insert(error);
         }
@@ -175,7 +177,7 @@ impl Parser {
             let Parser { parser, collected, .. } = self;
             if let Some(near) = py.detach(|| parser.near_call(collected)) {
                 collected.push(near.clone());
-                events.append(records::event(py, near, None)?)?;
+                events.append(events::event(py, near, None)?)?;
             }
         }
         Ok(events)

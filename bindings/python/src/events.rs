@@ -1,0 +1,264 @@
+//! The parser's events as Python sees them.
+
+use pyo3::IntoPyObjectExt;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString, PyTuple};
+use toolgraft::Event;
+use toolgraft::event::OwnedEvent;
+
+use crate::error::ToolError;
+use crate::records::{Call, Reason, Rejected, Span, either, plain, reason, record, span, text, word};
+
+record! {
+    /// Text for the user.
+    Text is "text" {
+        /// The text, verbatim.
+        text: Py<PyString>,
+        /// Its bytes.
+        span: Span,
+    }
+}
+
+record! {
+    /// Text of the reasoning.
+    Reasoning is "reasoning" {
+        /// The text, verbatim.
+        text: Py<PyString>,
+        /// Syntax around a draft, if it is that.
+        syntax: Option<String>,
+        /// Its bytes.
+        span: Span,
+    }
+}
+
+record! {
+    /// A call's name is known.
+    CallStart is "call_start" {
+        /// Which call of this message, from 0.
+        index: u32,
+        /// Server, as far as it is known here; `CallEnd` is authoritative.
+        server: Option<String>,
+        /// Tool, as written.
+        tool: String,
+        /// Bytes from the call's start to here.
+        span: Span,
+    }
+}
+
+record! {
+    /// A preview of the arguments' JSON text: all deltas of a call, joined, are always a prefix of
+    /// some valid JSON text.
+    ArgsDelta is "args_delta" {
+        /// Which call.
+        index: u32,
+        /// More of the JSON text.
+        text: Py<PyString>,
+        /// Bytes since the call's last event.
+        span: Span,
+    }
+}
+
+record! {
+    /// A call is over. Authoritative; exactly one of `call` and `rejected` is there.
+    CallEnd is "call_end" {
+        /// Which call.
+        index: u32,
+        /// The call, its arguments not yet checked against a schema.
+        call: Option<Py<Call>>,
+        /// Why it must not run.
+        rejected: Option<Py<Rejected>>,
+        /// The call's whole text.
+        raw: Py<PyString>,
+        /// Whether the arguments do not continue the joined deltas.
+        restated: bool,
+        /// Bytes since the call's last event.
+        span: Span,
+    }
+}
+
+record! {
+    /// Syntax that is neither text nor call.
+    Marker is "marker" {
+        /// Which.
+        kind: String,
+        /// Its text, verbatim.
+        text: Py<PyString>,
+        /// Its bytes.
+        span: Span,
+    }
+}
+
+record! {
+    /// All text, markers and calls so far belong to `to` after all.
+    Reclassified is "reclassified" {
+        /// Where everything before belongs: `content` or `reasoning`.
+        to: String,
+        /// Whether calls before are drafts now.
+        drafts: bool,
+        /// Empty, at the point of the decision.
+        span: Span,
+    }
+}
+
+record! {
+    /// A call that was reported as a draft stands in the answer.
+    Restored is "restored" {
+        /// Which call.
+        index: u32,
+        /// Why it must not run; `None` for a call that may.
+        reason: Option<Py<Reason>>,
+        /// Empty, at the stream's end.
+        span: Span,
+    }
+}
+
+record! {
+    /// Calls that were reported are none: what follows may be text of an earlier one's value.
+    Withdrawn is "withdrawn" {
+        /// Which calls.
+        calls: Span,
+        /// Empty.
+        span: Span,
+    }
+}
+
+record! {
+    /// A rejected draft is a call after all, subject to approval.
+    Promoted is "promoted" {
+        /// Which call.
+        index: u32,
+        /// Empty, at the stream's end.
+        span: Span,
+    }
+}
+
+record! {
+    /// What came behind a call says how it was found.
+    Placed is "placed" {
+        /// Which call.
+        index: u32,
+        /// How it was found.
+        provenance: &'static str,
+        /// Empty, at the point of the decision.
+        span: Span,
+    }
+}
+
+record! {
+    /// The calls of the fence that the message begins with are calls after all, subject to approval.
+    Unfenced is "unfenced" {
+        /// Which calls.
+        calls: Span,
+        /// Bytes of what stands around them, which is no text then.
+        syntax: Py<PyTuple>,
+        /// Empty, at the stream's end.
+        span: Span,
+    }
+}
+
+record! {
+    /// So many calls more came past the limit on calls than were reported.
+    Unlisted is "unlisted" {
+        /// The last call that was reported.
+        index: u32,
+        /// How many.
+        count: u64,
+        /// Empty, at the stream's end.
+        span: Span,
+    }
+}
+
+/// An event of the library; `chunk` is the piece that was pushed, which an event with the
+/// same text shares.
+pub(crate) fn event<'py>(
+    py: Python<'py>,
+    event: Event<'_>,
+    chunk: Option<(&str, &Bound<'py, PyString>)>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let shared = |part: &str| match chunk {
+        // All of the chunk in place, so that it need not be compared.
+        Some((whole, object)) if std::ptr::eq(part, whole) => object.clone().unbind(),
+        _ => text(py, part),
+    };
+    let bytes = span(event.span());
+    macro_rules! made {
+        ($record:expr) => {
+            Bound::new(py, $record)?.into_any()
+        };
+    }
+    Ok(match event {
+        Event::Text { text, .. } => made!(Text { text: shared(text), span: bytes }),
+        Event::Reasoning { text, syntax, .. } => {
+            made!(Reasoning { text: shared(text), syntax: syntax.map(word), span: bytes })
+        }
+        Event::CallStart { index, server, tool, .. } => {
+            let (server, tool) = (server.map(str::to_owned), tool.to_owned());
+            made!(CallStart { index, server, tool, span: bytes })
+        }
+        Event::ArgsDelta { index, text, .. } => made!(ArgsDelta { index, text: shared(text), span: bytes }),
+        Event::CallEnd { index, result, raw, restated, .. } => {
+            let (call, rejected) = either(py, *result)?;
+            made!(CallEnd { index, call, rejected, raw: text(py, raw), restated, span: bytes })
+        }
+        Event::Marker { kind, text, .. } => made!(Marker { kind: word(kind), text: shared(text), span: bytes }),
+        Event::Reclassified { to, drafts, .. } => made!(Reclassified { to: word(to), drafts, span: bytes }),
+        Event::Restored { index, reason, .. } => {
+            let reason = reason.map(|reason| Py::new(py, self::reason(py, reason)?)).transpose()?;
+            made!(Restored { index, reason, span: bytes })
+        }
+        Event::Withdrawn { calls, .. } => made!(Withdrawn { calls: indices(&calls), span: bytes }),
+        Event::Promoted { index, .. } => made!(Promoted { index, span: bytes }),
+        Event::Placed { index, provenance, .. } => {
+            made!(Placed { index, provenance: provenance.as_str(), span: bytes })
+        }
+        Event::Unfenced { calls, syntax, .. } => {
+            let spans = syntax.iter().map(|part| Py::new(py, span(part.clone()))).collect::<PyResult<Vec<_>>>()?;
+            made!(Unfenced { calls: indices(&calls), syntax: PyTuple::new(py, spans)?.unbind(), span: bytes })
+        }
+        Event::Unlisted { index, count, .. } => made!(Unlisted { index, count, span: bytes }),
+        // A kind that a later version of the library adds is a row here first.
+        other => return Err(ToolError::new_err(format!("this package does not know the event {other:?}"))),
+    })
+}
+
+fn indices(calls: &std::ops::Range<u32>) -> Span {
+    Span { start: calls.start.into(), end: calls.end.into() }
+}
+
+/// The event that an owned one was made of.
+pub(crate) fn lent(event: &mut OwnedEvent) -> Option<Event<'_>> {
+    Some(match event {
+        OwnedEvent::Text { text, span } => Event::Text { text, span: span.clone() },
+        OwnedEvent::Reasoning { text, syntax, span } => Event::Reasoning { text, syntax: *syntax, span: span.clone() },
+        OwnedEvent::CallStart { index, server, tool, span } => {
+            Event::CallStart { index: *index, server: server.as_deref(), tool, span: span.clone() }
+        }
+        OwnedEvent::ArgsDelta { index, text, span } => Event::ArgsDelta { index: *index, text, span: span.clone() },
+        OwnedEvent::CallEnd { index, call, rejected, raw, restated, span } => {
+            let result = match (call.take(), rejected.take()) {
+                (Some(call), _) => Ok(*call),
+                (None, rejected) => Err(*rejected?),
+            };
+            Event::CallEnd { index: *index, result: Box::new(result), raw, restated: *restated, span: span.clone() }
+        }
+        OwnedEvent::Marker { kind, text, span } => Event::Marker { kind: *kind, text, span: span.clone() },
+        OwnedEvent::Reclassified { to, drafts, span } => {
+            Event::Reclassified { to: *to, drafts: *drafts, span: span.clone() }
+        }
+        OwnedEvent::Restored { index, reason, span } => {
+            Event::Restored { index: *index, reason: reason.as_deref(), span: span.clone() }
+        }
+        OwnedEvent::Withdrawn { calls, span } => Event::Withdrawn { calls: calls.clone(), span: span.clone() },
+        OwnedEvent::Promoted { index, span } => Event::Promoted { index: *index, span: span.clone() },
+        OwnedEvent::Placed { index, provenance, span } => {
+            Event::Placed { index: *index, provenance: *provenance, span: span.clone() }
+        }
+        OwnedEvent::Unfenced { calls, syntax, span } => {
+            Event::Unfenced { calls: calls.clone(), syntax, span: span.clone() }
+        }
+        OwnedEvent::Unlisted { index, count, span } => {
+            Event::Unlisted { index: *index, count: *count, span: span.clone() }
+        }
+        _ => return None,
+    })
+}
