@@ -521,7 +521,7 @@ async fn corrected(url: String) -> Result<String, Failure> {
     let shown = shown_url(&url);
     let models = client.models().await;
     if let Err(error @ ModelError::Unreachable { .. }) = &models {
-        output::warn(&format!("{error}: requests are answered with 502 until it is there"));
+        output::warn(&format!("{error} (requests are answered with 502 until it is there)"));
         return Ok(url);
     }
     let Some(below) = client.missing_v1().await.filter(|_| models.is_err()) else { return Ok(url) };

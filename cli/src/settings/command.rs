@@ -15,6 +15,7 @@ use crate::phrases::Phrases;
 use crate::settings::saved_profiles;
 use toolgraft::dialect::{Lang, Profile};
 use toolgraft::prompt::Options;
+use toolgraft::tools::ToolsMode;
 use toolgraft::turn::{CALL_THRESHOLD, TurnConfig};
 use toolgraft_mcp::files::{self, Mode};
 
@@ -207,7 +208,7 @@ fn sources(args: &ShowArgs, path: &Path, say: Phrases) -> Result<Vec<Source>, Fa
 fn built_in() -> Settings {
     let (turn, options) = (TurnConfig::default(), Options::default());
     Settings {
-        tools_mode: Some(turn.tools_mode),
+        tools_mode: Some(ToolsMode::Auto),
         constrain: Some(turn.constrain),
         way: Some(turn.way),
         carry_reasoning: Some(turn.carry_reasoning),
