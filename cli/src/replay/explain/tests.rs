@@ -169,7 +169,7 @@ fn held_calls_without_a_marker_are_given_back_for_a_reason() {
         ),
         (r#"{"name": "serch", "arguments": {"query": "a"}}"#, "unknown_tool", "“serch” is no known tool"),
         (r#"{"name": "search", "reason": "it is good"}"#, "foreign_key", "no call has “\"reason\": \"it is good\"}”"),
-        (r#"{"name": "search"}"#, "incomplete", "missing"),
+        (r#"[{"name": "search"}]"#, "incomplete", "missing"),
         (r#"{"name": "search", "parameters": {"type": "object", "properties": {}}}"#, "definition", "defines a tool"),
         (r#"{"name": "search", "arguments": {"query": "a" "b"}}"#, "damaged", "at line 1 column"),
         (r#"[{"name": "search", "arguments": {}} {"name" 1}]"#, "unknown_tool", "no known tool is named"),
