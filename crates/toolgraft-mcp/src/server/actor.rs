@@ -20,6 +20,8 @@ use crate::config::ServerConfig;
 
 /// Wait for further changes before lists are read anew, and the shortest time between two readings.
 const DEBOUNCE: Duration = Duration::from_millis(250);
+/// The same where a call waits for the lists.
+const BURST: Duration = Duration::from_millis(100);
 const BETWEEN_LISTINGS: Duration = Duration::from_secs(2);
 
 /// Owns a server's connection.
@@ -245,7 +247,8 @@ impl Actor {
             // Servers tell of each change, and make many at once.
             tokio::select! {
                 () = connection.gone() => return Gone::Died(connection),
-                () = connection.noticed.awaited() => {}
+                // Those that stand behind the call's answer come right with it.
+                () = async { connection.noticed.awaited().await; sleep(BURST).await } => {}
                 () = sleep(DEBOUNCE) => {}
             }
             connection.noticed.forget();
