@@ -19,7 +19,7 @@ use crate::tools::{Catalog, FOUND, Server, Tool, ToolChoice};
 pub(super) const NAMES: usize = 40;
 
 /// Tools that are described where words ask for one.
-const LIKELIEST: usize = 3;
+const DESCRIBED: usize = 3;
 
 /// What the templates of the system text see.
 #[derive(Debug, Serialize)]
@@ -282,7 +282,7 @@ pub(super) fn describe(catalog: &Catalog, options: &Options, name: &str) -> Desc
     let (tools, nearest) = match found {
         Ok(tools) => (tools, Vec::new()),
         // What is near no name may be words for what is wanted.
-        Err(error) if error.nearest.is_empty() => (catalog.likeliest(name, LIKELIEST), Vec::new()),
+        Err(error) if error.nearest.is_empty() => (catalog.likeliest(name, DESCRIBED), Vec::new()),
         Err(error) => (Vec::new(), error.nearest),
     };
     let all = catalog.offered().map(|tool| word(&display_name(catalog, options.dialect, tool)));

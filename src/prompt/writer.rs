@@ -160,7 +160,8 @@ impl Prompt {
         self.compose_for(catalog, &[])
     }
 
-    /// Tools of which the listing does not hold the whole description.
+    /// Listed tools whose description is cut, before anything was said. Those that are left to
+    /// `find_tool` do not count.
     ///
     /// # Errors
     /// As [`compose`](Prompt::compose).
@@ -194,7 +195,8 @@ impl Prompt {
 
     /// What a call of the built-in tool is answered with: the full listing of the
     /// tools that the name stands for, with descriptions up to [`TEXT_CHARS`];
-    /// or an error with the nearest names.
+    /// or an error with the nearest names. Words that are near no name are answered with the three
+    /// likeliest tools.
     ///
     /// # Errors
     /// [`PromptError::Template`] only.

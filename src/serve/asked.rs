@@ -28,7 +28,8 @@ pub(super) struct Asked {
     pub(super) max_tokens: Option<(&'static str, u64)>,
     /// The schema that the answer has to match.
     pub(super) output: Option<Arc<OutputSchema>>,
-    /// The history holds results of the toolbox that may be anybody's words, or may.
+    /// Results of the toolbox that may be anybody's words are in the history, or it is not known
+    /// that none are.
     pub(super) untrusted: bool,
     /// Tokens of the model's context, where that was asked for.
     pub(super) context: Option<usize>,

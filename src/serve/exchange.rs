@@ -133,18 +133,18 @@ pub(super) struct Exchange {
     costs: Costs,
     /// What the model said in the round.
     spoken: String,
-    /// The round's request is out.
-    awaits: bool,
     /// Of that the text that came as content, and what the turn took for text of the answer;
     /// only where calls may go out before their message is over.
     content: String,
     heard: String,
+    /// The round's request is out.
+    awaits: bool,
     /// Why the last message ended.
     finish: Option<FinishReason>,
-    /// Calls of the toolbox that were begun in this answer; those that run.
-    own_begun: usize,
     /// The model refused to answer.
     refused: bool,
+    /// Calls of the toolbox that were begun in this answer; those that run.
+    own_begun: usize,
     running: Vec<Own>,
     /// Behind results that may be anybody's words.
     untrusted: bool,
@@ -248,7 +248,7 @@ impl Exchange {
         self.costs.sent_tokens as u64
     }
 
-    /// Tools whose description the listing does not hold, of how many.
+    /// Listed tools whose description is cut, before anything was said, of how many.
     pub(super) fn cut(&self) -> (usize, usize) {
         self.prepared.cut
     }

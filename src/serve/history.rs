@@ -146,7 +146,7 @@ pub(super) fn render(messages: Vec<Value>, prepared: &Prepared, kept: &Kept) -> 
         }
     }
     let History { rendered, question, newest: last, results, said, mut done, .. } = history;
-    let answered = done.pop().filter(|done| last.is_some() && done.call.server.is_none()).and_then(|done| {
+    let answered = done.pop().filter(|_| last.is_some()).and_then(|done| {
         let Call { tool, arguments, .. } = done.call;
         if let Value::Object(arguments) = arguments { Some((tool, arguments)) } else { None }
     });

@@ -41,7 +41,7 @@ pub struct Served {
     /// The way to a call that was taken, where one but [`Way::Free`] is configured: the endpoint may
     /// not give what that needs.
     pub way: Option<Way>,
-    /// Tools whose description the prompt's listing does not hold whole, and all that it has.
+    /// Listed tools whose description is cut, before anything was said, and all tools.
     pub cut_descriptions: (usize, usize),
     /// What the prompts of those requests took, where they are made here.
     pub prompt: PromptCost,

@@ -49,7 +49,7 @@ pub(super) struct Prepared {
     pub(super) choice: ToolChoice,
     /// What the client calls its tools.
     pub(super) named: Named,
-    /// Tools whose description the listing does not hold, of how many.
+    /// Listed tools whose description is cut, before anything was said, of how many.
     pub(super) cut: (usize, usize),
     /// What messages became, and the hash of all that this depends on beside them.
     pub(super) told: Arc<Told>,

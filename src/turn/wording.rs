@@ -45,7 +45,8 @@ pub trait Wording: Send + Sync {
     }
 
     /// What a call of the built-in tool is answered with that asks about the
-    /// tools of this name; without words of its own, their JSON forms.
+    /// tools of this name; without words of its own, their JSON forms. A prompt of templates
+    /// answers words that are near no name with the three likeliest tools.
     fn describe(&self, catalog: &Catalog, name: &str) -> Outcome {
         match catalog.named(name) {
             Ok(tools) => Outcome::result(serde_json::json!(tools).to_string()),
@@ -174,14 +175,6 @@ impl Wording for Plain {
 
     fn output(&self, schema: &OutputSchema) -> Result<String, WordingError> {
         self.0.output(schema)
-    }
-
-    fn describe(&self, catalog: &Catalog, name: &str) -> Outcome {
-        self.0.describe(catalog, name)
-    }
-
-    fn find(&self, catalog: &Catalog, query: &str) -> Outcome {
-        self.0.find(catalog, query)
     }
 
     fn dialect(&self) -> Dialect {

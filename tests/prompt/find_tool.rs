@@ -16,7 +16,7 @@ use toolgraft::{Agent, AgentEvent, Catalog, Conversation, Dialect, Functions, Po
 
 use crate::search::catalog as real;
 
-/// The 21 servers that offer most tools, as far as there are not more than 40 of one: 300 and more
+/// The 21 servers that offer most tools, as far as there are not more than 24 of one: 300 and more
 /// tools of a desk that is well equipped.
 fn desk() -> Catalog {
     let real = real();
@@ -47,7 +47,7 @@ fn hundreds_of_tools_fit_a_budget_that_their_names_do_not() {
         );
         assert!(system.text.contains("list_issues(") && system.text.contains("find_tool"), "{}", system.text);
         assert!(!system.text.contains("describe_tool"), "{}", system.text);
-        // In characters, the prompt as a whole is a few pages.
+        // By the estimate, the prompt as a whole is a few pages.
         assert!(TokenCounter::estimate().count(&system.text) < 2_500);
     }
 }

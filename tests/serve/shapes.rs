@@ -87,7 +87,7 @@ impl Shape {
         }
     }
 
-    /// Requires a call of a tool that is not there.
+    /// Requires a call of the tool of this name.
     pub(crate) fn chooses(self, request: &mut Value, name: &str) {
         match self {
             Chat => request["tool_choice"] = json!({"type": "function", "function": {"name": name}}),

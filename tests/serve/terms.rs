@@ -6,7 +6,7 @@ use super::endpoint::{Endpoint, Reply, delta, says, stops};
 use super::http::serve;
 use super::shapes::{Chat, ask};
 
-/// Of two endpoints that know no system role, in their own words, one answer each.
+/// What endpoints say that know no system role or no `stream_options`, in their own words.
 #[tokio::test]
 async fn an_endpoint_that_refuses_a_role_or_a_field_is_asked_without_and_from_then_on() {
     for (status, words, refused) in [

@@ -147,8 +147,8 @@ impl Args {
 pub(crate) struct EndpointArgs {
     /// OpenAI-compatible endpoint, such as http://localhost:11434/v1
     ///
-    /// Without it: OPENAI_BASE_URL, else LM Studio (port 1234), Ollama (11434)
-    /// and llama.cpp (8080, 9931) on this machine; the models of all that run.
+    /// Without it: OPENAI_BASE_URL, else the one of config.toml, else LM Studio (port 1234),
+    /// Ollama (11434) and llama.cpp (8080, 9931) on this machine; the models of all that run.
     /// A server that still loads its model is waited for.
     #[arg(long, value_name = "URL")]
     pub(super) base_url: Option<String>,

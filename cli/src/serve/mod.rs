@@ -108,8 +108,8 @@ struct EndpointArgs {
     /// OpenAI-compatible endpoint, such as http://localhost:11434/v1
     ///
     /// Most end in /v1; where only that lists models it is added, with a warning. Without
-    /// the flag: LM Studio (port 1234), Ollama (11434) or llama.cpp (8080) on this
-    /// machine.
+    /// the flag: OPENAI_BASE_URL, else the one of config.toml, else LM Studio (port 1234),
+    /// Ollama (11434) or llama.cpp (8080) on this machine.
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
 

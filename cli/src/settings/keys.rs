@@ -129,7 +129,7 @@ impl From<&SavedProfile> for Settings {
 
 fn profile<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'static Profile>, D::Error> {
     let name = String::deserialize(deserializer)?;
-    crate::settings::profiles::known_profile(&name).map(Some).map_err(serde::de::Error::custom)
+    super::profiles::known_profile(&name).map(Some).map_err(serde::de::Error::custom)
 }
 
 fn name<S: Serializer>(profile: &Option<&'static Profile>, serializer: S) -> Result<S::Ok, S::Error> {
@@ -138,7 +138,7 @@ fn name<S: Serializer>(profile: &Option<&'static Profile>, serializer: S) -> Res
 
 fn dialect<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Dialect>, D::Error> {
     let name = String::deserialize(deserializer)?;
-    crate::settings::profiles::taught_dialect(&name).map(Some).map_err(serde::de::Error::custom)
+    super::profiles::taught_dialect(&name).map(Some).map_err(serde::de::Error::custom)
 }
 
 fn temperature<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {

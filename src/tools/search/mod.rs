@@ -35,8 +35,10 @@ const ALIKE: f32 = 0.7;
 /// What a tool counts that changes something, where the question does not say so.
 const CHANGES: f32 = 0.7;
 
-/// Tools that are likely enough to be listed, and that a search for them gives.
+/// Tools that one question lists at most.
 pub(crate) const LIKELIEST: usize = 8;
+
+/// Tools that a search by the model gives.
 #[cfg(feature = "prompt")]
 pub(crate) const FOUND: usize = 5;
 

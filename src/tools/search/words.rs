@@ -175,7 +175,7 @@ pub(super) fn changing(name: &str, server: &str) -> Option<String> {
     CHANGING.contains(&verb.as_str()).then(|| stem(&verb))
 }
 
-/// What a question says: its words, and how sure each is.
+/// What a question says.
 pub(super) struct Asked {
     pub(super) words: Vec<String>,
     /// Pairs of neighbours as one word: "Hacker News" is written `hackernews`.

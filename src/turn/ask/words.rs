@@ -97,7 +97,7 @@ impl PromptWording {
         })
     }
 
-    /// Tools of which the listing does not hold the whole description.
+    /// Listed tools whose description is cut, before anything was said.
     #[cfg(feature = "serve")]
     pub(crate) fn cut_descriptions(&self) -> Result<usize, PromptError> {
         self.templates.prompt.cut_descriptions(&self.templates.catalog)
@@ -279,10 +279,6 @@ impl Wording for NativeWording {
 
     fn output(&self, schema: &OutputSchema) -> Result<String, WordingError> {
         self.templates.output(schema)
-    }
-
-    fn describe(&self, catalog: &Catalog, name: &str) -> Outcome {
-        self.templates.describe(catalog, name)
     }
 
     fn dialect(&self) -> Dialect {

@@ -18,10 +18,13 @@ use super::status::ServerState;
 use crate::auth::Access;
 use crate::config::ServerConfig;
 
-/// Wait for further changes before lists are read anew, and the shortest time between two readings.
+/// Wait for further changes before lists are read anew.
 const DEBOUNCE: Duration = Duration::from_millis(250);
+
 /// The same where a call waits for the lists.
 const BURST: Duration = Duration::from_millis(100);
+
+/// Shortest time between two readings for which no call waits.
 const BETWEEN_LISTINGS: Duration = Duration::from_secs(2);
 
 /// Owns a server's connection.
@@ -247,7 +250,7 @@ impl Actor {
             // Servers tell of each change, and make many at once.
             tokio::select! {
                 () = connection.gone() => return Gone::Died(connection),
-                // Those that stand behind the call's answer come right with it.
+                // What a server tells after the call's answer comes right behind it.
                 () = async { connection.noticed.awaited().await; sleep(BURST).await } => {}
                 () = sleep(DEBOUNCE) => {}
             }

@@ -64,8 +64,8 @@ impl Noticed {
         self.changed.notified().await;
     }
 
-    /// Waits until a call waits for the lists, which are then read at once: what it changed is
-    /// told by now, and models do not call often.
+    /// Waits until a call waits for the lists, which are then read soon: models do not call often.
+    /// A call that began to wait while they were being read counts for the next time, too.
     pub(super) async fn awaited(&self) {
         self.awaited.notified().await;
     }
