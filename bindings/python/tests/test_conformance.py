@@ -78,14 +78,14 @@ def shown(value: Any) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-def tiles(events: list[toolgraft.Event]) -> bool:
-    """Whether the events' bytes follow each other without a gap, from 0 on."""
+def tiles(events: list[toolgraft.Event], length: int) -> bool:
+    """Whether the events' bytes follow each other without a gap, from 0 to this length."""
     at = 0
     for event in events:
         if event.span.start != at:
             return False
         at = event.span.end
-    return True
+    return at == length
 
 
 class Conformance(unittest.TestCase):
@@ -103,7 +103,8 @@ class Conformance(unittest.TestCase):
                     events += reader.push(piece)
                 events += reader.finish(reason)
                 self.assertEqual(shown(found(reader.message)), shown(fixture["found"]))
-                self.assertTrue(tiles(events))
+                length = len((reasoning + fixture["text"]).encode())
+                self.assertTrue(tiles(events, length))
                 whole = reader.parse(fixture["text"], reasoning=reasoning, reason=reason)
                 self.assertEqual(whole, reader.message)
 

@@ -4,7 +4,7 @@
 //!   [<|start|>assistant[ to=WHO]]<|channel|>NAME[ to=WHO][ <|constrain|>TYPE]<|message|>
 //! ```
 
-use crate::json::window::{Match, No, Undecided, begins, leading_space};
+use crate::json::window::{Answer, Match, No, Undecided, begins, leading_space};
 
 /// What a channel's text is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,17 +39,9 @@ const MAX_CHANNELS: usize = 2;
 /// Whether `text` begins with a header.
 pub(crate) fn header(text: &str, more: bool) -> Match<Header> {
     let mut at = 0;
-    let starts = match begins(text, OWN, more) {
-        Ok(()) => true,
-        Err(Undecided) => return Err(Undecided),
-        Err(No) => false,
-    };
+    let starts = begins(text, OWN, more).decided()?.is_some();
     if starts {
-        match words(&text[OWN.len()..], more) {
-            Ok(length) => at = OWN.len() + length,
-            Err(Undecided) => return Err(Undecided),
-            Err(No) => return Err(No),
-        }
+        at = OWN.len() + words(&text[OWN.len()..], more)?;
     }
     let mut channel = None;
     for _ in 0..MAX_CHANNELS {
@@ -76,11 +68,7 @@ pub(crate) fn header(text: &str, more: bool) -> Match<Header> {
                 Err(Undecided) => return Err(Undecided),
                 Err(No) => continue,
             }
-            match words(&text[at..], more) {
-                Ok(length) => at += length,
-                Err(Undecided) => return Err(Undecided),
-                Err(No) => return Err(No),
-            }
+            at += words(&text[at..], more)?;
         }
     }
     let Some(channel) = channel else { return Err(No) };

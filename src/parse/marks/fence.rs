@@ -71,11 +71,8 @@ fn open_tag(text: &str, name: &str, more: bool) -> Match<usize> {
     let Some(rest) = text.strip_prefix('<') else {
         return if text.is_empty() && more { Err(Undecided) } else { Err(No) };
     };
-    let attributes = match begins(rest, name, more) {
-        Ok(()) => &rest[name.len()..],
-        Err(Undecided) => return Err(Undecided),
-        Err(No) => return Err(No),
-    };
+    begins(rest, name, more)?;
+    let attributes = &rest[name.len()..];
     let end = attributes.bytes().take(MAX_TAG).position(|byte| matches!(byte, b'>' | b'<' | b'\n'));
     match (attributes.bytes().next(), end) {
         (Some(b'>' | b' '), Some(end)) if attributes[end..].starts_with('>') => {
@@ -160,15 +157,10 @@ pub(crate) fn fence_close_before<T>(text: &str, fence: Fence, follows: impl FnOn
 /// Whether `text` begins with a run of fence characters, then perhaps a
 /// language; yields the length of both. For fences that a dialect expects.
 pub(crate) fn fence_run(text: &str, more: bool) -> Match<usize> {
-    match fence_chars(text, more) {
-        Ok(fence) => {
-            let word = text[fence.length..].bytes().take_while(u8::is_ascii_alphanumeric).count();
-            let length = fence.length + word;
-            if length == text.len() && more { Err(Undecided) } else { Ok(length) }
-        }
-        Err(Undecided) => Err(Undecided),
-        Err(No) => Err(No),
-    }
+    let fence = fence_chars(text, more)?;
+    let word = text[fence.length..].bytes().take_while(u8::is_ascii_alphanumeric).count();
+    let length = fence.length + word;
+    if length == text.len() && more { Err(Undecided) } else { Ok(length) }
 }
 
 /// The fence that `text` begins with, for [`fence_close`].

@@ -88,11 +88,7 @@ fn this_head<'t>(pieces: &[Piece], text: &'t str, more: bool) -> Match<Head<'t>>
                 }
             }
         };
-        match taken {
-            Ok(taken) => length += taken,
-            Err(Undecided) => return Err(Undecided),
-            Err(No) => return Err(No),
-        }
+        length += taken?;
     }
     if name.is_empty() { Err(No) } else { Ok(Head { name, length }) }
 }

@@ -1,13 +1,14 @@
 //! What may begin in a text, told from its first bytes.
 //!
 //! In goes what is at hand from one place on and whether more may come; out comes a
-//! `Match`: no, yes with a length, or undecided while it fits so far. Nothing here
-//! knows where the place is, or what the configuration reads: `tables` adds that.
+//! `Match`: what is there, mostly its length, or `No`, or `Undecided` while it fits so far.
+//! Nothing here knows where the place is, or what the configuration reads: `tables` adds that.
 //!
 //! - `triggers`: two bytes that tell nearly all places apart where nothing begins;
 //! - `prefixes`: all bytes of the marks, where these two do not tell;
 //! - `head`: openers that hold a name, piece by piece, and special tokens as they are spelt;
 //! - `fence`: lines and runs of code fences, and what ends a message or its reasoning;
+//! - `near`: marks by their letters alone, for what is spelt nearly so;
 //! - `names`: names of known tools, for calls that no marker announces;
 //! - `tokens`: tokens of chat templates, by what a text begins with;
 //! - `channel`: headers of Harmony's channels;

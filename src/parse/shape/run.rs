@@ -119,16 +119,14 @@ impl ObjectRun {
             if text.is_empty() {
                 return if more { Err(Undecided) } else { Err(No) };
             }
-            let length = match self.following(text, more) {
-                Err(No) => return Err(No),
-                Err(Undecided) => return Err(Undecided),
-                Ok(Following::Object(_) | Following::Close(_)) => return Ok(false),
-                Ok(Following::Surplus(_)) => return Ok(true),
-                Ok(Following::Bracket) => {
+            let length = match self.following(text, more)? {
+                Following::Object(_) | Following::Close(_) => return Ok(false),
+                Following::Surplus(_) => return Ok(true),
+                Following::Bracket => {
                     self.array = false;
                     1
                 }
-                Ok(Following::FenceClose(length)) => {
+                Following::FenceClose(length) => {
                     (self.fence, self.was_fenced) = (None, true);
                     length
                 }
@@ -179,11 +177,8 @@ impl Opens for Markers {
 
 /// Whether `text` begins with a marker line that leads to an object.
 pub(crate) fn line_prefix(marked: Marked, text: &str, more: bool) -> Match<Prefix> {
-    match marked.call_line(text, more) {
-        Ok(length) => marker_prefix(text, length, more),
-        Err(Undecided) => Err(Undecided),
-        Err(No) => Err(No),
-    }
+    let length = marked.call_line(text, more)?;
+    marker_prefix(text, length, more)
 }
 
 /// Whether `text`, whose first `lead` bytes are a marker, leads to an object.

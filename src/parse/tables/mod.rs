@@ -209,7 +209,8 @@ impl Tables {
     }
 
     /// The opener that `text` begins with, whatever follows it: its dialect, its length,
-    /// and whether it is whole. Only for who asks why it is none.
+    /// and whether it is whole. For what knows no gate: why it is none, what stands in a text, and
+    /// whether a further call begins behind one.
     pub(crate) fn mark(&self, text: &str) -> Option<(Dialect, usize, bool)> {
         let whole = |dialect, found: Match<usize>| match found {
             Ok(length) => Some((dialect, length, true)),

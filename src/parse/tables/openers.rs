@@ -2,9 +2,12 @@
 //!
 //! One answer for those who ask from outside: [`Parser::openers`](crate::Parser::openers) for what a text
 //! holds that looks like a call, and the [`Neutraliser`](crate::outcome::Neutraliser), which
-//! breaks it. Each opener is matched by what the scanner matches it with.
+//! breaks it. At a `<` or a `[` the former asks for the openers that are read; the latter, by
+//! `Marks`, for anything that some reader may take for one. Lines, names and heads are matched by
+//! what the scanner matches them with.
 
 use std::borrow::Cow;
+use std::cell::LazyCell;
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -145,6 +148,10 @@ impl Finder<'_> {
     fn objects(&mut self, dialect: Dialect, keys: &CallKeys) {
         let text = self.text;
         let is_tool = |key: &str| keys.tool.contains(&key) || key == FUNCTION;
+        // Where no tool is known, a name is a call's beside a key for arguments.
+        let has_arguments = LazyCell::new(|| keys.arguments.iter().any(|key| text.contains(&format!("\"{key}\""))));
+        let names = self.names;
+        let is_called = |name: &str| names.map_or_else(|| *has_arguments, |names| names.knows(name));
         for at in memchr2_iter(b'"', b'\'', text.as_bytes()) {
             let Some(key) = quoted(&text[at..]) else { continue };
             let behind = text[at + key.len() + 2..].trim_start();
@@ -153,7 +160,7 @@ impl Finder<'_> {
             let brace = brace.ends_with('{').then(|| brace.len() - 1);
             if is_tool(key)
                 && let Some(name) = quoted(value)
-                && self.is_called(name, keys)
+                && is_called(name)
             {
                 let end = text.len() - value.len() + name.len() + 2;
                 self.add(dialect, OpenerKind::Json, brace.unwrap_or(at)..end, at, true);
@@ -164,13 +171,6 @@ impl Finder<'_> {
                 self.add(dialect, OpenerKind::Json, brace..at + key.len() + 2, at, true);
             }
         }
-    }
-
-    /// Whether an object with this name may be a call: where no tool is known, beside a key for
-    /// arguments.
-    fn is_called(&self, name: &str, keys: &CallKeys) -> bool {
-        let has_arguments = || keys.arguments.iter().any(|key| self.text.contains(&format!("\"{key}\"")));
-        self.names.map_or_else(has_arguments, |names| names.knows(name))
     }
 
     /// Known tools' names before a parenthesis.
@@ -212,8 +212,8 @@ impl Finder<'_> {
     }
 }
 
-/// What no call's dialect alone decides: each mark that means something behind a `<` or between
-/// square brackets, as loosely as any reader may take it.
+/// Each mark that means something behind a `<` or between square brackets, in any dialect, as
+/// loosely as any reader may take it.
 #[derive(Debug, Clone)]
 pub(crate) struct Marks {
     /// The bracket and what is behind it, in small letters.
@@ -264,7 +264,10 @@ impl Marks {
             word.len() <= MAX_NAME && [&COMMON.known, &self.known].iter().any(|known| known.contains(&marked()))
         };
         if sign == "[" {
-            return rest.trim_start().split_once(']').is_some_and(|(word, _)| is_known(word.trim_end()));
+            let inner = rest.trim_start();
+            // No word is longer, and a text may hold any number of brackets that nothing closes.
+            let reach = &inner.as_bytes()[..inner.len().min(2 * MAX_NAME)];
+            return memchr::memchr(b']', reach).is_some_and(|end| is_known(inner[..end].trim_end()));
         }
         let rest = rest.trim_start_matches(|c: char| c.is_whitespace() || c == '/' || c == '!');
         // Special tokens: ChatML's, and DeepSeek's with a full-width bar.

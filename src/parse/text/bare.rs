@@ -104,19 +104,14 @@ impl Scanner {
         if self.tables.python.is_none() || !self.may_be_bare() || self.emitter.is_spent() {
             return Err(No);
         }
-        match list_ahead(&self.tables.names, text, more) {
-            Err(Undecided) => Err(Undecided),
-            Err(No) => Err(No),
-            Ok(form) => {
-                self.context.read(window, self.at);
-                if self.fence.is_none() && self.context.is_code_around() {
-                    self.note_here(Dialect::Python, 0, 1, Reason::CodeAround);
-                    return Err(No);
-                }
-                let begins_line = self.context.last().is_none();
-                self.open_python(form, begins_line, window, sink)
-            }
+        let form = list_ahead(&self.tables.names, text, more)?;
+        self.context.read(window, self.at);
+        if self.fence.is_none() && self.context.is_code_around() {
+            self.note_here(Dialect::Python, 0, 1, Reason::CodeAround);
+            return Err(No);
         }
+        let begins_line = self.context.last().is_none();
+        self.open_python(form, begins_line, window, sink)
     }
 
     /// Whether `text` begins a call by itself, or a list.

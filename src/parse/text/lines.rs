@@ -88,19 +88,14 @@ impl Scanner {
             None if self.fence.is_some() => return Err(No),
             None => (Block::opened_by_line(text, more), false),
         };
-        match found {
-            Err(Undecided) => Err(Undecided),
-            Err(No) => Err(No),
-            Ok((block, length)) => {
-                self.at += (indent + length) as u64;
-                self.line_start = false;
-                match is_open {
-                    true => self.context.block_closes(window, self.at),
-                    false => self.context.block = Some(block),
-                }
-                Ok(Next::Taken)
-            }
+        let (block, length) = found?;
+        self.at += (indent + length) as u64;
+        self.line_start = false;
+        match is_open {
+            true => self.context.block_closes(window, self.at),
+            false => self.context.block = Some(block),
         }
+        Ok(Next::Taken)
     }
 
     /// What announces a call, or begins one by itself.
@@ -160,26 +155,21 @@ impl Scanner {
         let is_spent = self.emitter.is_spent();
         let introduced = !is_spent && self.context.introduces_example();
         let alone = match self.emitter.only_drafts() || introduced || is_spent {
-            true => Err(No),
-            false => self.call_ahead(&text[inner..], more),
+            true => None,
+            false => self.call_ahead(&text[inner..], more).decided()?,
         };
         let mut found = Ok(Next::Taken);
-        if alone != Err(Undecided) {
-            self.emitter.text(window, self.at, sink);
-            self.behind_end();
-        }
+        self.emitter.text(window, self.at, sink);
+        self.behind_end();
         match alone {
-            Err(Undecided) => return Err(Undecided),
-            Ok(()) => {
-                self.emitter.text(window, self.at, sink);
+            Some(()) => {
                 self.emitter.hold_fence();
                 self.at += (indent + inner) as u64;
                 self.emitter.marker(MarkerKind::Fence, false, window, self.at, sink);
                 found = Ok(Next::Opened);
             }
-            Err(No) => {
+            None => {
                 // An ordinary fence: whatever was held before it is an example.
-                self.emitter.text(window, self.at, sink);
                 self.at += (indent + length) as u64;
                 self.emitter.fence_text(window, self.at, sink);
             }
@@ -285,18 +275,13 @@ impl Scanner {
         }
         self.emitter.text(window, self.at, sink);
         let first = !self.emitter.visible;
-        match first_of(self.tables.lined.iter().map(|marked| answer_line(*marked, text, first, more))) {
-            Err(Undecided) => Err(Undecided),
-            Err(No) => Err(No),
-            Ok(length) => {
-                self.emitter.settle(window, true, sink);
-                let start = self.at;
-                self.at += (indent + length) as u64;
-                self.emitter.marker(MarkerKind::AnswerLine, false, window, self.at, sink);
-                self.context.new_line(window, start, self.at);
-                Ok(Next::Taken)
-            }
-        }
+        let length = first_of(self.tables.lined.iter().map(|marked| answer_line(*marked, text, first, more)))?;
+        self.emitter.settle(window, true, sink);
+        let start = self.at;
+        self.at += (indent + length) as u64;
+        self.emitter.marker(MarkerKind::AnswerLine, false, window, self.at, sink);
+        self.context.new_line(window, start, self.at);
+        Ok(Next::Taken)
     }
 }
 

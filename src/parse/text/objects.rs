@@ -1,11 +1,10 @@
-//! ObjectRun behind a marker: their calls, and what stands between them.
+//! Runs of objects behind a marker: their calls, and what stands between them.
 
 use super::{Next, Scanner};
 use crate::event::{MarkerKind, QuotedIn};
 use crate::json::window::{Answer, Match, No, Undecided, Window, leading_space};
 use crate::parse::emit::emitter::Sink;
-use crate::parse::marks::fence::fence_end;
-use crate::parse::marks::fence::think_close;
+use crate::parse::marks::fence::{fence_end, think_close};
 use crate::parse::shape::object::MarkedObject;
 use crate::parse::shape::run::{Following, ObjectRun, Prefix};
 use crate::parse::tables::Marked;

@@ -74,11 +74,8 @@ impl Scanner {
             return Err(No);
         }
         self.emitter.text(window, self.at, sink);
-        match self.reasoning_mark(text, true, more) {
-            Err(Undecided) => Err(Undecided),
-            Err(No) => Err(No),
-            Ok((mark, close, length)) => self.take_mark(mark, close, length, window, sink),
-        }
+        let (mark, close, length) = self.reasoning_mark(text, true, more)?;
+        self.take_mark(mark, close, length, window, sink)
     }
 
     fn reads_marks(&self) -> bool {

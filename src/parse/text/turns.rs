@@ -87,14 +87,9 @@ impl Scanner {
             "" => Err(No),
             _ => first_of(lines.iter().filter(is_heard).map(|line| begins_line(line.text, inner, more))),
         };
-        match heard {
-            Err(Undecided) => Err(Undecided),
-            Err(No) => Err(No),
-            Ok(()) => {
-                self.speak(window, sink);
-                Err(No)
-            }
-        }
+        heard?;
+        self.speak(window, sink);
+        Err(No)
     }
 
     /// At a `<` that opens no call: a tag that results stand in.

@@ -62,7 +62,7 @@ pub(super) fn find(context: &Context<'_>, noted: &[NotACall]) -> Vec<Candidate> 
             OpenerKind::Python { list } => Kind::Python { list },
             OpenerKind::Json => Kind::Json,
             OpenerKind::React => Kind::React,
-            // A name is found as one.
+            // A name is found as one; the line of an answer announces no call.
             _ => return None,
         };
         Some(Candidate { span: opener.span, kind })

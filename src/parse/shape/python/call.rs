@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::ahead::unknown_name;
-use super::callee::{split_name, tool};
+use super::callee::split_name;
 use super::reader::{Arguments, Reader};
 use super::{literal, unquoted};
 use crate::event::Repair;
@@ -91,7 +91,7 @@ pub(super) fn call_of(
     let (server, tool_name) = split_name(&name, tables);
     if !positional.is_empty() {
         let [value] = <[Value; 1]>::try_from(positional).map_err(|_| Reason::NoKeyword)?;
-        let tool = tool(server.as_deref(), &tool_name, tables).ok_or(Reason::NoKeyword)?;
+        let tool = tables.tool(server.as_deref(), &tool_name).ok_or(Reason::NoKeyword)?;
         if !named.is_empty() {
             return Err(Reason::NoKeyword);
         }

@@ -8,10 +8,6 @@ pub(super) fn split_name(name: &str, tables: &Tables) -> (Option<String>, String
     tables.split_name(tables.names.method(name).unwrap_or(name))
 }
 
-pub(super) fn tool<'t>(server: Option<&str>, name: &str, tables: &'t Tables) -> Option<&'t Tool> {
-    tables.catalog()?.resolve(server, name).ok().map(|found| found.tool)
-}
-
 /// Whether the tool may have a parameter of this name.
 pub(super) fn takes(tool: &Tool, keyword: &str) -> bool {
     let mut parameters = tool.parameters().peekable();

@@ -38,7 +38,7 @@ use crate::parse::tables::Tables;
 pub(crate) use ahead::{Form, MAX_INDENT, list_ahead};
 use ahead::{MAX_NAME, unknown_name};
 use call::{call_of, calls_in};
-use callee::{split_name, takes, tool};
+use callee::{split_name, takes};
 use quoted::Quoted;
 use reader::Reader;
 use state::{Around, Series, State};
@@ -411,7 +411,7 @@ impl CallShape for Python {
             _ => None,
         };
         let (server, name) = split_name(&unescaped(&self.name), tables);
-        match (named, tool(server.as_deref(), &name, tables)) {
+        match (named, tables.tool(server.as_deref(), &name)) {
             (Some(keyword), Some(tool)) if takes(tool, keyword) => Ending::Cut,
             _ => Ending::Text,
         }

@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-use super::callee::{split_name, tool};
+use super::callee::split_name;
 use super::reader::{Arguments, Reader};
 use crate::event::Repair;
 use crate::json::window::Window;
@@ -19,7 +19,7 @@ use crate::tools::schema::Walk;
 /// Reads what stands in the parentheses of a call of the tool `name`.
 pub(super) fn arguments(name: &str, inner: &str, tables: &Tables) -> Option<Arguments> {
     let (server, name) = split_name(&unescaped(name), tables);
-    let tool = tool(server.as_deref(), &name, tables)?;
+    let tool = tables.tool(server.as_deref(), &name)?;
     let mut read = Arguments::default();
     let keywords: Vec<(usize, usize, &str)> = keywords(inner).collect();
     if keywords.first().is_none_or(|(start, _, _)| !inner[..*start].trim().is_empty()) {

@@ -175,8 +175,7 @@ static UNKNOWN: TagTool = TagTool { tag: String::new(), server: None, tool: Stri
 impl Callee {
     /// The tool of this name.
     pub(crate) fn named(tables: &Tables, server: Option<&str>, name: &str) -> Self {
-        let found = tables.catalog().and_then(|catalog| catalog.resolve(server, name).ok()).map(|found| found.tool);
-        let known = found.and_then(|tool| {
+        let known = tables.tool(server, name).and_then(|tool| {
             tables.tools.iter().position(|known| known.tool == tool.name && known.server == tool.server)
         });
         known.map_or(Callee::Unknown, Callee::Known)
