@@ -150,11 +150,12 @@ fn first_of(bytes: &[u8]) -> Option<char> {
 
 /// Whether a token goes on so behind its first character and the breaks there.
 fn token_behind(first: char, text: &str) -> Found {
-    if text.bytes().next().is_some_and(|byte| !SECOND[usize::from(byte)]) {
+    let Some(second) = text.bytes().next() else { return Found::More };
+    if !SECOND[usize::from(second)] {
         return Found::Other;
     }
     let mut found = Found::Other;
-    for token in RESTS.iter().filter(|(own, _)| *own == first).map(|(_, rest)| rest.as_str()) {
+    for token in rests(first, second) {
         if text.starts_with(token) {
             return Found::Token;
         }
@@ -190,7 +191,8 @@ fn barred(text: &str, bar: char) -> Found {
     match closed(text, bar, is_inner) {
         // `｜DSML｜` is a token itself, whose first character is this bar.
         Found::Token
-            if bar == '｜' && RESTS.iter().any(|(own, rest)| *own == bar && text.starts_with(rest.as_str())) =>
+            if bar == '｜'
+                && text.bytes().next().is_some_and(|second| rests(bar, second).any(|rest| text.starts_with(rest))) =>
         {
             Found::Other
         }
@@ -226,8 +228,15 @@ pub fn control_tokens() -> impl Iterator<Item = &'static str> {
     template_tokens().map(|token| token.text).filter(single).chain(families)
 }
 
-/// First characters of the tokens that have no form, and what follows them.
-static RESTS: LazyLock<Vec<(char, String)>> = LazyLock::new(|| {
+/// What follows `first` in the tokens that have no form, where that begins with this byte.
+fn rests(first: char, second: u8) -> impl Iterator<Item = &'static str> {
+    let behind = &RESTS[usize::from(second)];
+    behind.iter().filter(move |(own, _)| *own == first).map(|(_, rest)| rest.as_str())
+}
+
+/// First characters of the tokens that have no form, and what follows them; by the first byte of
+/// what follows, since every bracket of a conversation is looked up here.
+static RESTS: LazyLock<Vec<Vec<(char, String)>>> = LazyLock::new(|| {
     let split = |token: &'static str| {
         let first = token.chars().next().filter(|c| is_first(*c))?;
         Some((first, token[first.len_utf8()..].to_owned()))
@@ -238,7 +247,13 @@ static RESTS: LazyLock<Vec<(char, String)>> = LazyLock::new(|| {
             .filter(|c| matches!(c, '|' | '｜'))
             .is_some_and(|bar| barred_only(&rest[bar.len_utf8()..], bar))
     };
-    control_tokens().filter_map(split).filter(|(first, rest)| *first != '<' || !has_form(rest)).collect()
+    let mut rests = vec![Vec::new(); 256];
+    for (first, rest) in control_tokens().filter_map(split).filter(|(first, rest)| *first != '<' || !has_form(rest)) {
+        if let Some(second) = rest.bytes().next() {
+            rests[usize::from(second)].push((first, rest));
+        }
+    }
+    rests
 });
 
 /// Bytes that stand behind the first character of some token: most brackets of a text are
@@ -246,7 +261,7 @@ static RESTS: LazyLock<Vec<(char, String)>> = LazyLock::new(|| {
 static SECOND: LazyLock<[bool; 256]> = LazyLock::new(|| {
     let mut second = [false; 256];
     let numbered = NUMBERED_TOKENS.iter().filter_map(|(token, _)| token.as_bytes().get(1).copied());
-    let rests = RESTS.iter().filter_map(|(_, rest)| rest.bytes().next());
+    let rests = (0..=u8::MAX).filter(|byte| !RESTS[usize::from(*byte)].is_empty());
     // 0xef begins the wide bar.
     rests.chain(numbered).chain([b'|', 0xef]).for_each(|byte| second[usize::from(byte)] = true);
     second

@@ -1,6 +1,7 @@
 //! All templates compiled: those of this crate, and those that the caller brings.
 
 use std::error::Error as _;
+use std::sync::LazyLock;
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, ErrorKind, UndefinedBehavior, Value};
@@ -29,6 +30,18 @@ templates! {
 /// Built-in templates that others include, and that may be replaced in them.
 const PARTIALS: &[&str] = &["frame", "listing", "tool", "lookup", "rules"];
 
+/// The built-in templates, compiled once for the process: that is most of what a prompt costs.
+static BUILT_IN: LazyLock<Result<Environment<'static>, minijinja::Error>> = LazyLock::new(|| {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_debug(true);
+    environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
+    for (lang, stem, source) in TEMPLATES {
+        environment.add_template_owned(format!("{lang}/{stem}.j2"), *source)?;
+    }
+    Ok(environment)
+});
+
 /// All templates, compiled. A value that a template names and the program does
 /// not give is an error.
 #[derive(Clone)]
@@ -41,7 +54,7 @@ pub(super) struct Templates {
 impl Templates {
     pub(super) fn new(options: &Options) -> Result<Self, TemplateError> {
         let mut templates = Templates { environment: Environment::new(), lang: options.lang, custom: Vec::new() };
-        templates.compile(options).map_err(|error| templates.problem(error, &[]))?;
+        templates.take_built_in(options).map_err(|error| templates.problem(error, &[]))?;
         for template in &options.templates {
             templates.custom.push(template.clone());
             templates.replace(template).map_err(|error| templates.problem(error, &[]))?;
@@ -49,17 +62,15 @@ impl Templates {
         Ok(templates)
     }
 
-    fn compile(&mut self, options: &Options) -> Result<(), minijinja::Error> {
+    fn take_built_in(&mut self, options: &Options) -> Result<(), minijinja::Error> {
+        let built_in = BUILT_IN.as_ref().map_err(|error| minijinja::Error::new(error.kind(), error.to_string()))?;
+        self.environment = built_in.clone();
         let environment = &mut self.environment;
-        environment.set_undefined_behavior(UndefinedBehavior::Strict);
-        environment.set_debug(true);
-        environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
         environment.add_global("lang", options.lang.as_str());
         environment.add_global("dialect", options.dialect.name());
         environment.add_global("introductions", Value::from_pairs(Introductions::of(options.lang).named()));
-        for (lang, stem, source) in TEMPLATES {
-            environment.add_template_owned(format!("{lang}/{stem}.j2"), *source)?;
-            if *lang == options.lang && !options.templates.is_empty() {
+        if !options.templates.is_empty() {
+            for (_, stem, source) in TEMPLATES.iter().filter(|(lang, ..)| *lang == options.lang) {
                 environment.add_template_owned(format!("{stem}.j2"), *source)?;
             }
         }
