@@ -27,6 +27,10 @@ pub const ROUNDS_HEADER: &str = "x-toolgraft-rounds";
 /// is that of the last of them alone, which a client's context holds.
 pub const USAGE_HEADER: &str = "x-toolgraft-usage";
 
+/// The header that names the tools of a request that are left out, since the client's own service would
+/// run them.
+pub const LEFT_OUT_HEADER: &str = "x-toolgraft-left-out";
+
 /// Bytes of a stream behind which a piece of it goes out, even if more is there.
 const PIECE: usize = 8 << 10;
 

@@ -68,6 +68,8 @@ pub struct Config {
     pub(super) untrusted: Vec<String>,
     pub(super) reads: Reads,
     pub(super) hold_bytes: Option<usize>,
+    pub(super) strict_calls: bool,
+    pub(super) origins: Vec<String>,
     pub(super) max_rounds: u32,
     pub(super) max_corrections: u32,
     pub(super) max_calls: usize,
@@ -117,6 +119,8 @@ impl Config {
             untrusted: Vec::new(),
             reads: Reads::default(),
             hold_bytes: None,
+            strict_calls: false,
+            origins: Vec::new(),
             max_rounds: MAX_ROUNDS,
             max_corrections: MAX_CORRECTIONS,
             max_calls: MAX_OWN_CALLS,
@@ -314,6 +318,24 @@ impl Config {
     #[must_use]
     pub fn with_hold_bytes(mut self, bytes: usize) -> Self {
         self.hold_bytes = Some(bytes);
+        self
+    }
+
+    /// Ends an answer with an error where the model did not mend its call. Without it the client gets
+    /// the call as it was written where its arguments are an object, since its own check answers the
+    /// model; else it gets the text.
+    #[must_use]
+    pub fn with_strict_calls(mut self) -> Self {
+        self.strict_calls = true;
+        self
+    }
+
+    /// Lets pages of this origin ask, such as `http://localhost:5173` or `app://obsidian.md`; `*` lets
+    /// pages of every origin. Browsers are then told so. Without it pages of this machine's own names
+    /// are answered, without leave for their browser to read it, and all others refused.
+    #[must_use]
+    pub fn with_origin(mut self, origin: impl Into<String>) -> Self {
+        self.origins.push(origin.into().trim_end_matches('/').to_owned());
         self
     }
 

@@ -16,6 +16,7 @@ use serde_json::{Map, Value};
 
 use super::config::Config;
 use super::fault::Fault;
+use super::origins;
 use super::upstream::{GOOGLE_KEY, client_key};
 
 /// Names of the loopback.
@@ -54,6 +55,9 @@ pub(super) fn check_names(headers: &HeaderMap, uri: &Uri, config: &Config) -> Re
         return Err(Fault::door(403, "host_refused", message));
     }
     let Some(origin) = headers.get(header::ORIGIN).map(text) else { return Ok(()) };
+    if origins::allowed(headers, config).is_some() {
+        return Ok(());
+    }
     let named = origin.split_once("://").map(|(_, host)| name_of(host));
     // Every site's page may say `null`.
     let is_own =
@@ -61,7 +65,11 @@ pub(super) fn check_names(headers: &HeaderMap, uri: &Uri, config: &Config) -> Re
     if is_own {
         Ok(())
     } else {
-        Err(Fault::door(403, "origin_refused", format!("requests from pages of {origin:?} are refused")))
+        Err(Fault::door(
+            403,
+            "origin_refused",
+            format!("requests from pages of {origin:?} are refused: --origin lets them in"),
+        ))
     }
 }
 
@@ -95,7 +103,7 @@ pub(super) fn check_key(headers: &HeaderMap, config: &Config) -> Result<(), Faul
         None => Err(Fault::door(
             401,
             "invalid_api_key",
-            "an API key is needed: 'Authorization: Bearer KEY', 'x-api-key: KEY' or 'x-goog-api-key: KEY'",
+            "an API key is needed: 'Authorization: Bearer KEY', 'x-api-key: KEY', 'x-goog-api-key: KEY' or 'api-key: KEY'",
         )),
     }
 }

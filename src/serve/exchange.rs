@@ -32,7 +32,7 @@ use crate::agent::record::{Events, TurnRecord};
 use crate::constrain::{Constraint, Way};
 use crate::conversation::Conversation;
 use crate::dialect::write_call;
-use crate::event::RejectedKind;
+use crate::event::{Call, Rejected, RejectedKind};
 use crate::message::{DeltaKind, FinishReason, Message, NativeCall, Role};
 use crate::model::openai::request::content;
 use crate::model::{ModelError, ModelEvent, Request};
@@ -156,6 +156,8 @@ pub(super) struct Exchange {
     early: Option<EarlyCall>,
     /// What the model said behind the beginning of that call.
     late: Vec<Out>,
+    /// What the model wrote as calls in this round and cannot run.
+    rejected: Vec<Rejected>,
     /// Checking a call or the answer may take long.
     is_heavy: bool,
     /// Where all of it is written down.
@@ -204,6 +206,7 @@ impl Exchange {
             kept: None,
             early: None,
             late: Vec::new(),
+            rejected: Vec::new(),
             record: None,
             asked: Asked { question: question.to_owned(), ..asked },
         };
@@ -459,6 +462,7 @@ impl Exchange {
                 self.rounds = round;
                 self.content.clear();
                 self.heard.clear();
+                self.rejected.clear();
                 let correcting = std::mem::take(&mut self.correcting);
                 self.say.begin(correcting || self.asked.output.is_some(), round == 1);
             }
@@ -491,7 +495,9 @@ impl Exchange {
                 let out = self.say.text(&restore_tokens(&rejected.raw));
                 self.tell(out);
             }
+            AgentEvent::CallRejected { rejected, .. } => self.rejected.push(*rejected),
             AgentEvent::Reclassified { to } => {
+                self.rejected.clear();
                 let out = self.say.reclassified(to);
                 self.steps.extend(out.map(Step::Out));
             }
@@ -694,10 +700,45 @@ impl Exchange {
             {
                 self.end(FinishReason::Length);
             }
+            StopReason::CorrectionsUsedUp { .. } | StopReason::MaxRounds { .. } if self.hands_out_unmended() => {}
             reason => {
                 self.over = true;
                 self.out(Out::Failed(Fault::from(&reason)));
             }
         }
+    }
+
+    /// Hands the client what the model did not mend: a call whose arguments are an object as it was
+    /// written, which the client's own check answers, else the text. Whether there was such.
+    fn hands_out_unmended(&mut self) -> bool {
+        let rejected = std::mem::take(&mut self.rejected);
+        let rejected =
+            rejected.into_iter().filter(|rejected| rejected.kind > RejectedKind::Quoted && !rejected.in_text);
+        let rejected: Vec<Rejected> = rejected.collect();
+        if self.prepared.strict_calls || rejected.is_empty() {
+            return false;
+        }
+        let prepared = self.prepared.clone();
+        let call_of = |rejected: &Rejected| {
+            let call = rejected.call.as_deref().filter(|call| call.arguments.is_object());
+            let call = call.filter(|call| prepared.is_clients(call.server.as_deref(), &call.tool))?;
+            prepared.choice.admits(None, &call.tool).then(|| call.clone())
+        };
+        let calls: Vec<Call> = rejected.iter().filter_map(call_of).collect();
+        let out = self.say.settle();
+        self.steps.extend(out.map(Step::Out));
+        if calls.is_empty() {
+            let texts: Vec<_> = rejected.iter().map(|rejected| restore_tokens(&rejected.raw)).collect();
+            let out = self.say.end(Some(texts.join("\n\n")));
+            self.steps.extend(out.map(Step::Out));
+            self.end(FinishReason::Stop);
+            return true;
+        }
+        for Call { tool, arguments, .. } in calls {
+            let (id, arguments) = (self.asked.kept.id(self.untrusted), arguments.to_string());
+            self.out(Out::Call(NativeCall { id: Some(id), name: tool, arguments }));
+        }
+        self.end(FinishReason::ToolCalls);
+        true
     }
 }

@@ -13,17 +13,20 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use serde_json::{Map, Value, json};
 
-use super::answer::Running;
+use super::answer::{LEFT_OUT_HEADER, Running};
 use super::chat::Chat;
 use super::config::Config;
 use super::doors;
 use super::drive::Driver;
+use super::elsewhere;
 use super::exchange::Exchange;
 use super::fault::Fault;
 use super::gemini::Gemini;
 use super::inspect::Watch;
 use super::log::Line;
 use super::messages::Messages;
+use super::origins;
+use super::page;
 use super::passed::Passed;
 use super::request::{self, ChatRequest, WITH_TOOLS};
 use super::responses::Responses;
@@ -47,6 +50,7 @@ use crate::transcript::Session;
 /// - `GET /v1/models/MODEL`: one of the endpoint's models, for clients of OpenAI's.
 /// - `POST /v1/completions`, `POST /v1/embeddings`, `GET /v1/models`: the endpoint's own.
 /// - `GET /health`, `/ready`, `/metrics`.
+/// - `GET /`: a page for people, with its own `/page.css` and `/page.js`.
 ///
 /// # Errors
 /// The endpoint's URL or key cannot be used.
@@ -70,8 +74,12 @@ pub(super) fn shared_router(shared: Arc<Shared>) -> Router {
         .layer(middleware::from_fn_with_state(shared.clone(), with_key))
         .route("/health", get(|| async { "ok\n" }))
         .route("/ready", get(ready))
+        .route("/", get(|| async { page::html() }))
+        .route("/page.css", get(|| async { page::css() }))
+        .route("/page.js", get(|| async { page::js() }))
         .fallback(|request: Request| async move {
-            let message = format!("there is no {} here", request.uri().path());
+            let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
+            let message = elsewhere::missing(request.uri().path(), host);
             refuse(shape_of(request.method(), request.uri().path()), &Fault::door(404, "not_found", message))
         })
         .method_not_allowed_fallback(|request: Request| async move {
@@ -88,21 +96,34 @@ async fn at_the_door(State(shared): State<Arc<Shared>>, mut request: Request, in
     if path.starts_with("/v1beta/") || path.starts_with("/v1/models/") {
         doors::take_key(&mut request);
     }
-    let log = shared.config.log.as_ref().filter(|_| !matches!(path.as_str(), "/health" | "/ready" | "/metrics"));
+    let log = shared.config.log.as_ref().filter(|_| is_asked(&path));
     let line = log.map(|log| Line::new(route(&path), log.clone()));
     if let Some(line) = &line {
         request.extensions_mut().insert(line.clone());
     }
-    let response = match doors::check_names(request.headers(), request.uri(), &shared.config) {
-        Ok(()) => inner.run(request).await,
+    let origin = origins::allowed(request.headers(), &shared.config);
+    let mut response = match doors::check_names(request.headers(), request.uri(), &shared.config) {
+        // A browser asks for leave without the key.
+        Ok(()) => match origin.as_ref().and_then(|_| origins::preflight(&method, request.headers())) {
+            Some(answer) => answer,
+            None => inner.run(request).await,
+        },
         Err(fault) => refuse(shape_of(&method, &path), &fault),
     };
+    if let Some(origin) = origin {
+        response = origins::readable(response, origin);
+    }
     let status = response.status().as_u16();
     shared.metrics.answered(route(&path), status);
     if let Some(line) = line {
         line.answered(status, response.extensions().get::<Refused>().and_then(|refused| refused.0));
     }
     response
+}
+
+/// Whether a request for this path is one that is logged.
+fn is_asked(path: &str) -> bool {
+    !matches!(path, "/health" | "/ready" | "/metrics" | "/" | "/page.css" | "/page.js")
 }
 
 /// The code of what a request was refused with, for whoever sees its answer.
@@ -186,9 +207,24 @@ async fn ready(State(shared): State<Arc<Shared>>) -> Response {
     }
 }
 
+/// What Codex asks for a list of models with. It wants `models` in it, each with all that Codex knows of
+/// one, and takes the whole list for broken where that is not so (github.com/openai/codex,
+/// `ModelsResponse`).
+const CODEX_LIST: &str = "client_version=";
+
 /// The endpoint's models; with a toolbox each a second time, by the name that has its tools.
 async fn models(State(shared): State<Arc<Shared>>, request: Request) -> Response {
     let headers = request.headers();
+    if request.uri().query().is_some_and(|query| query.starts_with(CODEX_LIST) || query.contains("&client_version=")) {
+        return match listed(&shared, headers).await {
+            Err(fault) => refuse(&Chat, &fault),
+            Ok((status, mut list)) => {
+                // Those of Codex' own kind: for all others it takes its defaults.
+                list["models"] = json!([]);
+                whole(status, &list)
+            }
+        };
+    }
     if shared.config.toolbox.is_none() || shared.config.toolbox_always {
         let passed = shared.upstream.pass(Method::GET, "models", headers, Bytes::new(), Span::none()).await;
         return passed.unwrap_or_else(|fault| refuse(&Chat, &fault));
@@ -217,16 +253,25 @@ async fn listed(shared: &Shared, headers: &HeaderMap) -> Result<(StatusCode, Val
 
 /// One of them, as clients of OpenAI's read it.
 async fn openai_model(State(shared): State<Arc<Shared>>, Path(name): Path<String>, request: Request) -> Response {
-    let (status, mut list) = match listed(&shared, request.headers()).await {
+    let (status, list) = match listed(&shared, request.headers()).await {
         Ok(listed) => listed,
         Err(fault) => return refuse(&Chat, &fault),
     };
     if !status.is_success() {
         return whole(status, &list);
     }
-    let models = list.get_mut("data").and_then(Value::as_array_mut);
-    match models.and_then(|models| models.iter_mut().find(|model| model["id"] == name.as_str())) {
-        Some(model) => whole(StatusCode::OK, &model.take()),
+    let models = list["data"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let named = |wanted: &str| models.iter().find(|model| model["id"] == wanted).cloned();
+    let found = named(&name).or_else(|| {
+        // Whatever name a client has, this model answers.
+        let model = shared.config.model.as_ref()?;
+        let mut model =
+            named(model).unwrap_or_else(|| json!({"object": "model", "created": 0, "owned_by": "toolgraft"}));
+        model["id"] = name.as_str().into();
+        Some(model)
+    });
+    match found {
+        Some(model) => whole(StatusCode::OK, &model),
         None => {
             let message = format!("the endpoint lists no model {name:?}");
             refuse(&Chat, &Fault::door(404, "model_not_found", message).with_param("model"))
@@ -369,14 +414,22 @@ async fn answered(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target
         let within = span.clone();
         let made = move || driver(&state, request, &headers, seen.as_ref(), span);
         let driver = apart(&shared, length, within, made).await?.map_err(placed)?;
-        line.iter().for_each(|line| line.lists(driver.cut()));
+        let left_out = places.left_out();
+        line.iter().for_each(|line| {
+            line.lists(driver.cut());
+            line.leaves_out(&left_out);
+        });
         writer.begin(&model, driver.prompt_tokens());
         let running = Running::new(shared.clone(), driver, watch.clone(), line);
         let answer = match stream {
             true => running.streamed(shape, writer).await,
             false => running.whole(writer).await,
         };
-        answer.map_err(placed)
+        let mut answer = answer.map_err(placed)?;
+        if let Some(named) = HeaderValue::from_str(&left_out).ok().filter(|named| !named.is_empty()) {
+            answer.headers_mut().insert(HeaderName::from_static(LEFT_OUT_HEADER), named);
+        }
+        Ok(answer)
     };
     match answered.await {
         Ok(response) => {

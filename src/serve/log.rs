@@ -43,6 +43,9 @@ pub struct Served {
     pub way: Option<Way>,
     /// Listed tools whose description is cut, before anything was said, and all tools.
     pub cut_descriptions: (usize, usize),
+    /// Types of the client's tools that are left out, since its own service would run them; with
+    /// commas between.
+    pub left_out: String,
     /// What the prompts of those requests took, where they are made here.
     pub prompt: PromptCost,
     /// How long it took, to the last byte.
@@ -74,6 +77,7 @@ impl Line {
             own_calls: 0,
             way: None,
             cut_descriptions: (0, 0),
+            left_out: String::new(),
             prompt,
             took,
         };
@@ -92,6 +96,11 @@ impl Line {
     /// The prompt lists tools, of whose descriptions it cut some.
     pub(super) fn lists(&self, cut_descriptions: (usize, usize)) {
         self.about().cut_descriptions = cut_descriptions;
+    }
+
+    /// These tools are left out.
+    pub(super) fn leaves_out(&self, types: &str) {
+        types.clone_into(&mut self.about().left_out);
     }
 
     /// It is answered with this status; refused with this code.

@@ -46,6 +46,8 @@ pub(super) struct Prepared {
     pub(super) max_calls: usize,
     /// After how many bytes a call goes out as it comes.
     pub(super) hold_bytes: Option<usize>,
+    /// A call that corrections did not mend is an error.
+    pub(super) strict_calls: bool,
     pub(super) choice: ToolChoice,
     /// What the client calls its tools.
     pub(super) named: Named,
@@ -146,6 +148,7 @@ impl Prepared {
             shows_results: config.shows_results,
             max_calls: config.max_calls,
             hold_bytes: config.hold_bytes,
+            strict_calls: config.strict_calls,
             choice: wanted.choice.clone(),
             named: wanted.named.clone(),
             cut,

@@ -52,14 +52,28 @@ pub(super) struct Read {
     pub(super) writer: Box<dyn Writer>,
 }
 
-/// Where messages and tools stood in the request; none where they stand as they came.
+/// Where messages and tools stood in the request, none where they stand as they came; and which tools
+/// have no place in the request as Chat Completions.
 #[derive(Default)]
 pub(super) struct Places {
     pub(super) messages: Vec<String>,
     pub(super) tools: Vec<String>,
+    /// Types of tools that the client's own service would run, in the order that they are listed.
+    pub(super) left_out: Vec<String>,
 }
 
+/// Most characters of the types that are named: clients write them.
+const LEFT_OUT: usize = 200;
+
 impl Places {
+    /// The types of tools that are left out, each once, as a header may hold them.
+    pub(super) fn left_out(&self) -> String {
+        let mut types: Vec<&str> = self.left_out.iter().map(String::as_str).collect();
+        types.sort_unstable();
+        types.dedup();
+        types.join(", ").chars().filter(|c| c.is_ascii_graphic() || *c == ' ').take(LEFT_OUT).collect()
+    }
+
     /// A fault of the request as Chat Completions, in this interface's own words.
     pub(super) fn translate(&self, shape: &dyn Shape, mut fault: Fault) -> Fault {
         if let Some(param) = &fault.param {

@@ -26,6 +26,9 @@ const TO_CLIENT: [HeaderName; 3] = [header::CONTENT_TYPE, header::RETRY_AFTER, H
 /// The header in which Google's clients show their key.
 pub(super) const GOOGLE_KEY: &str = "x-goog-api-key";
 
+/// The header in which clients of Azure's interface show theirs.
+const AZURE_KEY: &str = "api-key";
+
 /// Connections to the endpoint that wait for further requests.
 const MAX_IDLE: usize = 64;
 
@@ -191,7 +194,8 @@ pub(super) fn client_key(headers: &HeaderMap) -> Option<String> {
         let (scheme, key) = value.split_once(' ')?;
         scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())
     });
-    bearer.or_else(|| text("x-api-key")).or_else(|| text(GOOGLE_KEY)).map(str::to_owned).filter(|key| !key.is_empty())
+    let others = ["x-api-key", GOOGLE_KEY, AZURE_KEY].into_iter().filter_map(text);
+    bearer.into_iter().chain(others).next().map(str::to_owned).filter(|key| !key.is_empty())
 }
 
 fn silent(idle: Duration) -> Fault {

@@ -143,20 +143,14 @@ async fn errors_have_the_shapes_own_form() {
     };
     for (asked, status, kind, words) in [
         (request(false), 429, "rate_limit_error", "slow down"),
-        (
-            with(json!({"tools": [{"type": "web_search_20250305", "name": "web_search"}]})),
-            400,
-            "invalid_request_error",
-            "tools[0].type",
-        ),
         (with(json!({"tools": [{"name": "", "input_schema": {}}]})), 400, "invalid_request_error", "tools[0].name"),
         (with(json!({"tool_choice": {"type": "tool", "name": "x"}})), 400, "invalid_request_error", "tool_choice"),
         (with(json!({"mcp_servers": [{"url": "http://x"}]})), 400, "invalid_request_error", "mcp_servers"),
         (
-            with(json!({"messages": [{"role": "user", "content": [{"type": "document"}]}]})),
+            with(json!({"messages": [{"role": "user", "content": [{"type": "image"}]}]})),
             400,
             "invalid_request_error",
-            "messages[0].content[0].type",
+            "messages[0].content[0].source",
         ),
         (with(json!({"messages": 7})), 400, "invalid_request_error", "messages"),
     ] {

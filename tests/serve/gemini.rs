@@ -173,7 +173,6 @@ async fn what_cannot_be_had_is_named_in_the_shapes_own_form() {
     let content = |part: Value| json!({"contents": [{"role": "user", "parts": [part]}]});
     for (change, words) in [
         (json!({"cachedContent": "cachedContents/1"}), "cachedContent: "),
-        (json!({"tools": [{"googleSearch": {}}]}), "tools[0].googleSearch: "),
         (
             json!({"tools": [{}, {"functionDeclarations": [{"name": "a"}, {"name": ""}]}]}),
             "tools[1].functionDeclarations[1].name: ",

@@ -301,7 +301,7 @@ async fn a_client_that_goes_stops_the_endpoint() {
 async fn what_is_not_there_is_refused_by_name() {
     let endpoint = Endpoint::start([]);
     let served = serve(&endpoint, |config| config).await;
-    for (path, status) in [("/v1/audio/speech", 404), ("/", 404), ("/v1/models", 405), ("/v1/responses/resp_1", 404)] {
+    for (path, status) in [("/v1/audio/speech", 404), ("/", 405), ("/v1/models", 405), ("/v1/responses/resp_1", 404)] {
         let (found, body) = read(served.post(path, &json!({})).send().await.unwrap()).await;
         assert_eq!(found, status, "{body:#}");
         assert!(body["error"]["message"].as_str().unwrap().contains(path), "{body:#}");

@@ -6,6 +6,7 @@
 mod endpoint;
 
 mod adapter;
+mod agents;
 mod anthropic;
 mod bad_input;
 mod bounds;

@@ -1,6 +1,7 @@
 //! OpenAI's Responses in front of an endpoint that knows Chat Completions only.
 
 use serde_json::{Value, json};
+use toolgraft::serve::Config;
 
 use super::endpoint::{End, Endpoint, Reply, says, stops, thinks, usage};
 use super::http::{Served, call, damaged, read, serve};
@@ -207,7 +208,7 @@ async fn what_cannot_be_had_is_named() {
         (json!({"prompt": {"id": "p"}}), "prompt"),
         (json!({"include": ["message.output_text.logprobs"]}), "include"),
         (json!({"top_logprobs": 3}), "top_logprobs"),
-        (json!({"tools": [{"type": "web_search"}]}), "tools[0].type"),
+        (json!({"tools": [{"name": "weather"}]}), "tools[0]"),
         (json!({"tools": [{"type": "function", "name": ""}]}), "tools[0].name"),
         (json!({"tool_choice": {"type": "function", "name": "x"}}), "tool_choice"),
         (json!({"tool_choice": {"type": "web_search"}}), "tool_choice.type"),
@@ -245,7 +246,7 @@ async fn a_failure_in_mid_stream_is_an_error_and_a_failed_answer() {
     assert_eq!(failed["response"]["output"][0]["status"], "incomplete", "{failed:#}");
     // Where nothing was sent there is a status.
     let endpoint = Endpoint::answer(|_, _| Reply::text(&damaged()));
-    let served = serve(&endpoint, |config| config).await;
+    let served = serve(&endpoint, Config::with_strict_calls).await;
     let (status, body) = ask(&served, &request(true)).await;
     assert_eq!((status, &body["error"]["code"]), (502, &json!("tool_call_invalid")), "{body:#}");
 }

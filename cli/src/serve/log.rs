@@ -52,13 +52,17 @@ fn line(served: &Served) -> String {
     let own = if served.own_calls > 0 { format!(" run={}", served.own_calls) } else { String::new() };
     let way = served.way.map_or(String::new(), |way| format!(" way={way}"));
     let prompt = prompt(served.prompt);
+    let left_out = match served.left_out.as_str() {
+        "" => String::new(),
+        types => format!(" (left out: {types})"),
+    };
     let help = match (served.code, served.cut_descriptions) {
         (Some("host_refused"), _) => " (--host NAME adds a name)".to_owned(),
         (_, (1.., all)) => format!(" ({} of {all} descriptions cut)", served.cut_descriptions.0),
         _ => String::new(),
     };
     format!(
-        "{} {model} {status}{code} rounds={} calls={}{own}{way}{prompt} {:.3}s{help}",
+        "{} {model} {status}{code} rounds={} calls={}{own}{way}{prompt} {:.3}s{left_out}{help}",
         served.route,
         served.rounds,
         served.calls,

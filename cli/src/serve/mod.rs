@@ -137,6 +137,13 @@ struct DoorArgs {
     #[arg(long, value_name = "NAME", value_parser = host_name)]
     host: Vec<String>,
 
+    /// Let pages of this origin in, such as http://localhost:5173 or app://obsidian.md
+    ///
+    /// May be given several times; '*' is every origin. Their browser is told that they may read the
+    /// answers. Without it pages of other sites are refused.
+    #[arg(long, value_name = "URL", value_parser = origin)]
+    origin: Vec<String>,
+
     /// Write no line on stderr for each request
     ///
     /// A line has route, model, status, requests to the model, calls for the client, calls
@@ -213,6 +220,13 @@ struct ModelArgs {
     /// call that fails behind that is not corrected: the answer ends with an error.
     #[arg(long, value_name = "N")]
     hold_bytes: Option<usize>,
+
+    /// End an answer with an error where the model does not mend its call
+    ///
+    /// Without it the client gets the call as it was written where its arguments are an object:
+    /// the client's own check answers the model. Else it gets the text.
+    #[arg(long)]
+    strict_calls: bool,
 
     /// Most requests to the model for one answer [default: 12]
     #[arg(long, value_name = "N", value_parser = above_zero)]
@@ -292,6 +306,17 @@ impl Args {
             (slots.allow, slots.deny, slots.untrusted) = (Some(allow), Some(deny), Some(untrusted));
         }
         slots
+    }
+}
+
+/// An origin: a scheme and a host, with or without a port; or all.
+fn origin(text: &str) -> Result<String, String> {
+    let is_origin = text.split_once("://").is_some_and(|(scheme, host)| {
+        !scheme.is_empty() && !host.is_empty() && !host.trim_end_matches('/').contains(['/', ' '])
+    });
+    match is_origin || text == "*" {
+        true => Ok(text.to_owned()),
+        false => Err("expected an origin such as http://localhost:5173, or '*'".to_owned()),
     }
 }
 
@@ -425,6 +450,7 @@ async fn config(args: &Args) -> Result<(Config, String), Failure> {
         config = config.with_api_key(key);
     }
     config = args.door.host.iter().fold(config, Config::with_host);
+    config = args.door.origin.iter().fold(config, Config::with_origin);
     if let Some(profile) = args.model.profile {
         config = config.with_profile(profile);
     }
@@ -451,6 +477,9 @@ async fn config(args: &Args) -> Result<(Config, String), Failure> {
     config = config.with_reads(Reads::default().with_images(args.model.images));
     if let Some(bytes) = args.model.hold_bytes {
         config = config.with_hold_bytes(bytes);
+    }
+    if args.model.strict_calls {
+        config = config.with_strict_calls();
     }
     if let Some(rounds) = args.model.max_rounds {
         config = config.with_max_rounds(rounds.get());

@@ -3,8 +3,8 @@
 //!
 //! Model and way of answering stand in the path there; whoever routes puts them into the body
 //! as `model` and `stream`. Fields are known in both spellings, `maxOutputTokens` and
-//! `max_output_tokens`. Tools that run at Google's service and cached contents are refused by
-//! name; safety settings and labels are left out.
+//! `max_output_tokens`. Tools that run at Google's service are left out by name, cached contents are refused;
+//! safety settings and labels are left out.
 
 mod contents;
 mod fields;
@@ -58,7 +58,8 @@ impl Shape for Gemini {
         history.contents(take(&mut body, "contents"))?;
         let (messages, message_places) = history.into_parts();
         let choice = choice_of(take(&mut body, "toolConfig"))?;
-        let (tools, tool_places) = tools_of(take(&mut body, "tools"), choice.allowed.as_deref())?;
+        let Tools { functions: tools, places: tool_places, left_out } =
+            tools_of(take(&mut body, "tools"), choice.allowed.as_deref())?;
         let mut config = match take(&mut body, "generationConfig") {
             None => Map::new(),
             Some(Value::Object(config)) => config,
@@ -85,7 +86,7 @@ impl Shape for Gemini {
         let thoughts = thinking["includeThoughts"] == true || thinking["include_thoughts"] == true;
         body.retain(|field, _| !THEIRS.iter().any(|theirs| field == theirs || *field == snake(theirs)));
         body.extend(chat);
-        let places = Places { messages: message_places, tools: tool_places };
+        let places = Places { messages: message_places, tools: tool_places, left_out };
         Ok(Read { chat: body, places, writer: Box::new(GeminiStream::new(thoughts)) })
     }
 
@@ -144,8 +145,9 @@ fn refuse(config: &mut Map<String, Value>) -> Result<(), Fault> {
 
 /// The form of the answer's text.
 fn format_of(config: &mut Map<String, Value>) -> Result<Option<Value>, Fault> {
-    let open = take(config, "responseSchema").map(|schema| json_schema(&schema));
-    let schema = take(config, "responseJsonSchema").or(open);
+    let open = take(config, "responseSchema");
+    // Some clients write this one in the interface's own dialect too.
+    let schema = take(config, "responseJsonSchema").or(open).map(|schema| json_schema(&schema));
     let kind = take(config, "responseMimeType");
     match kind.as_ref().and_then(Value::as_str) {
         None | Some("text/plain") => Ok(None),
@@ -161,9 +163,16 @@ fn format_of(config: &mut Map<String, Value>) -> Result<Option<Value>, Fault> {
     }
 }
 
-/// The functions that may be called, and where each stands in the request.
-fn tools_of(tools: Option<Value>, allowed: Option<&[String]>) -> Result<(Vec<Value>, Vec<String>), Fault> {
-    let (mut functions, mut places) = (Vec::new(), Vec::new());
+/// The functions that may be called, where each stands in the request, and what cannot be had here.
+#[derive(Default)]
+struct Tools {
+    functions: Vec<Value>,
+    places: Vec<String>,
+    left_out: Vec<String>,
+}
+
+fn tools_of(tools: Option<Value>, allowed: Option<&[String]>) -> Result<Tools, Fault> {
+    let Tools { mut functions, mut places, mut left_out } = Tools::default();
     let list = match tools {
         None => Vec::new(),
         Some(Value::Array(list)) => list,
@@ -174,18 +183,15 @@ fn tools_of(tools: Option<Value>, allowed: Option<&[String]>) -> Result<(Vec<Val
         let Some(others) = tool.as_object() else {
             return Err(Fault::field(format!("tools[{at}]"), "a tool is an object with 'functionDeclarations'"));
         };
-        if let Some((name, _)) = others.iter().find(|(_, value)| !value.is_null()) {
-            let message = format!("'{name}' runs at Google's service and cannot be had here");
-            return Err(Fault::field(format!("tools[{at}].{name}"), message));
-        }
+        left_out.extend(others.iter().filter(|(_, value)| !value.is_null()).map(|(name, _)| name.clone()));
         for (number, mut function) in declared.iter().flat_map(Value::as_array).flatten().cloned().enumerate() {
-            let open = part(&mut function, "parameters").map(|schema| json_schema(&schema));
+            let open = part(&mut function, "parameters");
             let closed = part(&mut function, "parametersJsonSchema");
             if closed.as_ref().is_some_and(|schema| !schema.is_object() && !schema.is_boolean()) {
                 let place = format!("tools[{at}].functionDeclarations[{number}].parametersJsonSchema");
                 return Err(Fault::field(place, "parameters are a JSON Schema, which is an object"));
             }
-            let parameters = closed.or(open);
+            let parameters = closed.or(open).map(|schema| json_schema(&schema));
             if allowed.is_none_or(|names| names.iter().any(|name| function["name"] == *name)) {
                 places.push(format!("tools[{at}].functionDeclarations[{number}]"));
                 functions.push(json!({"type": "function", "function": {
@@ -199,7 +205,7 @@ fn tools_of(tools: Option<Value>, allowed: Option<&[String]>) -> Result<(Vec<Val
         let message = format!("no function that is declared is named '{name}'");
         return Err(Fault::field("toolConfig.functionCallingConfig.allowedFunctionNames", message));
     }
-    Ok((functions, places))
+    Ok(Tools { functions, places, left_out })
 }
 
 /// The choice among the functions.

@@ -35,6 +35,11 @@ fn convert(schema: &Value, depth: usize) -> Value {
             ("propertyOrdering" | "example", _) => continue,
             ("type", Value::String(kind)) if kind == "TYPE_UNSPECIFIED" => continue,
             ("type", Value::String(kind)) => kind.to_ascii_lowercase().into(),
+            ("type", Value::Array(kinds)) => {
+                let small =
+                    |kind: &Value| kind.as_str().map_or_else(|| kind.clone(), |kind| kind.to_ascii_lowercase().into());
+                kinds.iter().map(small).collect()
+            }
             ("format", Value::String(format)) if matches!(format.as_str(), "enum" | "float" | "double") => continue,
             (limit, Value::String(number)) if NUMBERS.contains(&limit) => {
                 number.parse::<u64>().map_or_else(|_| value.clone(), Value::from)
@@ -43,7 +48,7 @@ fn convert(schema: &Value, depth: usize) -> Value {
             ("anyOf" | "oneOf" | "allOf" | "prefixItems", Value::Array(branches)) => {
                 branches.iter().map(|branch| convert(branch, depth + 1)).collect()
             }
-            ("properties" | "defs" | "$defs", Value::Object(properties)) => Value::Object(
+            ("properties" | "defs" | "$defs" | "definitions", Value::Object(properties)) => Value::Object(
                 properties.iter().map(|(name, schema)| (name.clone(), convert(schema, depth + 1))).collect(),
             ),
             _ => value.clone(),

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::tools::{ACTIONS, full_name, input};
 use crate::serve::fault::Fault;
 use crate::wire::roles::join;
 
@@ -10,6 +11,8 @@ use crate::wire::roles::join;
 pub(super) struct History {
     messages: Vec<Value>,
     places: Vec<String>,
+    /// Tools that searches of the client's brought, with the place of each list's item.
+    found: Vec<(String, Value)>,
 }
 
 impl History {
@@ -32,6 +35,11 @@ impl History {
         Ok(())
     }
 
+    /// Tools that searches of the client's brought, and where.
+    pub(super) fn found(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.found.iter().map(|(place, tools)| (place.as_str(), tools))
+    }
+
     pub(super) fn into_parts(self) -> (Vec<Value>, Vec<String>) {
         (self.messages, self.places)
     }
@@ -45,32 +53,59 @@ impl History {
         if !item.is_object() {
             return Err(Fault::field(place, "an item is an object"));
         }
-        match item["type"].as_str().unwrap_or("message") {
-            "message" => self.message(&mut item, place),
+        let kind = item["type"].as_str().unwrap_or("message").to_owned();
+        match kind.as_str() {
+            "message" => return self.message(&mut item, place),
             "function_call" => {
-                let function = json!({"name": item["name"], "arguments": item["arguments"]});
-                if !function["name"].is_string() {
+                let Some(name) = item["name"].as_str() else {
                     return Err(Fault::field(format!("{place}.name"), "a call names a function"));
-                }
-                let call = json!({"id": item["call_id"], "type": "function", "function": function});
-                self.call(call, place);
-                Ok(())
+                };
+                let name = full_name(item["namespace"].as_str(), name);
+                self.call(&item, &name, &item["arguments"], place);
             }
-            "function_call_output" => {
-                let output = content(item["output"].take(), false, &format!("{place}.output"))?;
-                self.push(place, json!({"role": "tool", "tool_call_id": item["call_id"], "content": output}));
-                Ok(())
+            "custom_tool_call" => {
+                let name = full_name(item["namespace"].as_str(), item["name"].as_str().unwrap_or_default());
+                self.call(&item, &name, &input(&item["input"]).to_string().into(), place);
             }
             // The model's own reasoning does not go back to it.
-            "reasoning" => Ok(()),
+            "reasoning" => {}
             "item_reference" => {
                 let message = "nothing is kept between requests here: send the item itself";
-                Err(Fault::field(format!("{place}.type"), message))
+                return Err(Fault::field(format!("{place}.type"), message));
             }
-            other => {
-                Err(Fault::field(format!("{place}.type"), format!("items of the type '{other}' are not known here")))
+            "tool_search_output" => {
+                let tools = item["tools"].take();
+                let names = tools.as_array().into_iter().flatten().filter_map(|tool| tool["name"].as_str());
+                let text = format!("Found: {}", names.collect::<Vec<_>>().join(", "));
+                self.result(&item, text.into(), place);
+                self.found.push((place.to_owned(), tools));
             }
+            kind if kind.ends_with("_output") && id_of(&item).is_string() => {
+                let output = output(item["output"].take(), &format!("{place}.output"))?;
+                self.result(&item, output, place);
+            }
+            kind => match ACTIONS.iter().find(|action| action.item == kind && id_of(&item).is_string()) {
+                Some(action) => self.call(&item, action.name, &item[action.field].to_string().into(), place),
+                // What OpenAI's service did in an earlier answer.
+                None if kind.ends_with("_call") => {
+                    let asked = item["action"]["query"].as_str().or(item["revised_prompt"].as_str());
+                    let text = format!("[{kind}{}]", asked.map(|asked| format!(": {asked}")).unwrap_or_default());
+                    return self.message(&mut json!({"role": "assistant", "content": text}), place);
+                }
+                // What is for that service alone.
+                None => {}
+            },
         }
+        Ok(())
+    }
+
+    fn result(&mut self, item: &Value, output: Value, place: &str) {
+        let mut message = json!({"role": "tool", "tool_call_id": id_of(item), "content": output});
+        // Only an item of this type says whether the tool failed.
+        if item["type"] == "apply_patch_call_output" {
+            message["is_error"] = (item["status"] == "failed").into();
+        }
+        self.push(place, message);
     }
 
     fn message(&mut self, item: &mut Value, place: &str) -> Result<(), Fault> {
@@ -94,7 +129,9 @@ impl History {
     }
 
     /// A call belongs to the message before it, where the model said one.
-    fn call(&mut self, call: Value, place: &str) {
+    fn call(&mut self, item: &Value, name: &str, arguments: &Value, place: &str) {
+        let function = json!({"name": name, "arguments": arguments});
+        let call = json!({"id": id_of(item), "type": "function", "function": function});
         match self.messages.last_mut().filter(|last| last["role"] == "assistant").and_then(Value::as_object_mut) {
             Some(last) => match last.get_mut("tool_calls").and_then(Value::as_array_mut) {
                 Some(calls) => calls.push(call),
@@ -105,6 +142,34 @@ impl History {
             None => self.push(place, json!({"role": "assistant", "content": null, "tool_calls": [call]})),
         }
     }
+}
+
+/// What a call is known by. A call of a shell may have no other identifier than its item's.
+fn id_of(item: &Value) -> &Value {
+    item.get("call_id").filter(|id| !id.is_null()).unwrap_or(&item["id"])
+}
+
+/// What a tool said: a text, parts, or what each command of a shell gave.
+fn output(output: Value, place: &str) -> Result<Value, Fault> {
+    let commands = output.as_array().filter(|list| list.iter().any(|command| command.get("outcome").is_some()));
+    let Some(commands) = commands else {
+        return match output {
+            // Not even this is a fault of the client's: a history is to be read.
+            Value::Null => Ok(Value::String(String::new())),
+            Value::String(_) | Value::Array(_) => content(output, false, place),
+            other => Ok(other.to_string().into()),
+        };
+    };
+    let told = commands.iter().map(|command| {
+        let text = |field: &str| command[field].as_str().unwrap_or_default();
+        let end = match command["outcome"]["exit_code"].as_i64() {
+            Some(code) => format!("exit code {code}"),
+            None => command["outcome"]["type"].as_str().unwrap_or_default().to_owned(),
+        };
+        let parts = [text("stdout"), text("stderr"), &end].map(str::trim_end);
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
+    });
+    Ok(told.collect::<Vec<_>>().join("\n\n").into())
 }
 
 /// A text, or a list of parts; of text alone it becomes one text, which most endpoints take.

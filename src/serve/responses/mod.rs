@@ -3,15 +3,17 @@
 //!
 //! Nothing is kept between requests: `store` is answered with false, and what would need it
 //! (`previous_response_id`, `conversation`, `background`, stored prompts and items) is refused
-//! with the remedy. Tools that run at OpenAI's service are refused by name. What would change
+//! with the remedy. Tools that run at OpenAI's service are left out by name. What would change
 //! nothing here (`metadata`, `truncation`, `include`) is left out; the answer repeats it.
 
 mod items;
+mod tools;
 mod writer;
 
 use serde_json::{Map, Value, json};
 
 use self::items::History;
+use self::tools::{Tools, full_name};
 use self::writer::ResponseStream;
 use super::chat::Chat;
 use super::fault::Fault;
@@ -21,8 +23,9 @@ use super::shape::{Places, Read, Shape};
 pub(super) struct Responses;
 
 /// Fields that mean something to OpenAI's service alone, or that were read.
-const THEIRS: [&str; 21] = [
+const THEIRS: [&str; 22] = [
     "background",
+    "client_metadata",
     "context_management",
     "conversation",
     "include",
@@ -59,16 +62,24 @@ impl Shape for Responses {
             history.instructions(text);
         }
         history.input(given(&mut body, "input"))?;
+        let mut tools = Tools::default();
+        if let Some(list) = given(&mut body, "tools") {
+            tools.read(list)?;
+        }
+        for (place, found) in history.found() {
+            tools.found(found, place)?;
+        }
         let (messages, message_places) = history.into_parts();
-        let mut tool_places = Vec::new();
 
         let mut chat = Map::new();
         chat.insert("messages".to_owned(), Value::Array(messages));
         let choice = choice_of(given(&mut body, "tool_choice"))?;
-        if let Some(tools) = given(&mut body, "tools") {
-            let (tools, places) = tools_of(tools, choice.allowed.as_deref())?;
-            chat.insert("tools".to_owned(), Value::Array(tools));
-            tool_places = places;
+        if let Some(names) = &choice.allowed {
+            tools.allow(names);
+        }
+        let Tools { functions, places: tool_places, left_out, forms } = tools;
+        if !functions.is_empty() {
+            chat.insert("tools".to_owned(), Value::Array(functions));
         }
         if let Some(choice) = choice.choice {
             chat.insert("tool_choice".to_owned(), choice);
@@ -84,8 +95,8 @@ impl Shape for Responses {
         }
         body.retain(|field, _| !THEIRS.contains(&field.as_str()));
         body.extend(chat);
-        let places = Places { messages: message_places, tools: tool_places };
-        Ok(Read { chat: body, places, writer: Box::new(ResponseStream::new(head, summary)) })
+        let places = Places { messages: message_places, tools: tool_places, left_out };
+        Ok(Read { chat: body, places, writer: Box::new(ResponseStream::new(head, summary, forms)) })
     }
 
     fn error(&self, fault: &Fault) -> Value {
@@ -164,26 +175,6 @@ fn head(body: &Map<String, Value>) -> Map<String, Value> {
     head
 }
 
-/// The functions that may be called, and where each stands in the request.
-fn tools_of(tools: Value, allowed: Option<&[String]>) -> Result<(Vec<Value>, Vec<String>), Fault> {
-    let Value::Array(tools) = tools else { return Err(Fault::field("tools", "'tools' must be a list")) };
-    let is_allowed = |tool: &Value| allowed.is_none_or(|names| names.iter().any(|name| tool["name"] == *name));
-    let tools = tools.into_iter().enumerate().filter(|(_, tool)| is_allowed(tool));
-    let tools = tools.map(|(at, tool)| match tool["type"].as_str() {
-        Some("function") => {
-            let function =
-                json!({"name": tool["name"], "description": tool["description"], "parameters": tool["parameters"]});
-            Ok((json!({"type": "function", "function": function}), format!("tools[{at}]")))
-        }
-        Some(other) => {
-            let message = format!("tools of the type '{other}' cannot be had here: expected 'function'");
-            Err(Fault::field(format!("tools[{at}].type"), message))
-        }
-        None => Err(Fault::field(format!("tools[{at}]"), "a tool is an object with a 'type'")),
-    });
-    tools.collect()
-}
-
 /// The choice among the tools.
 #[derive(Default)]
 struct Choice {
@@ -195,24 +186,43 @@ struct Choice {
 fn choice_of(choice: Option<Value>) -> Result<Choice, Fault> {
     let Some(choice) = choice else { return Ok(Choice::default()) };
     match choice["type"].as_str() {
-        Some("function") => {
-            let choice = json!({"type": "function", "function": {"name": choice["name"]}});
-            Ok(Choice { choice: Some(choice), allowed: None })
-        }
-        Some("allowed_tools") => {
-            let names = choice["tools"].as_array().into_iter().flatten();
-            let names = names.map(|tool| {
-                let expected = || Fault::field("tool_choice.tools", "allowed tools are functions with a 'name'");
-                tool["name"].as_str().filter(|_| tool["type"] == "function").map(str::to_owned).ok_or_else(expected)
-            });
-            let allowed = names.collect::<Result<_, _>>()?;
-            Ok(Choice { choice: Some(choice["mode"].clone()), allowed: Some(allowed) })
-        }
-        Some(other) => Err(Fault::field(
-            "tool_choice.type",
-            format!("'tool_choice' of the type '{other}' cannot be had here: expected 'function' or 'allowed_tools'"),
-        )),
         None => Ok(Choice { choice: Some(choice), allowed: None }),
+        Some("allowed_tools") => {
+            // Some clients nest it, as Chat Completions does.
+            let choice = choice.get("allowed_tools").unwrap_or(&choice);
+            let Some(tools) = choice["tools"].as_array() else {
+                return Err(Fault::field("tool_choice.tools", "'allowed_tools' needs a list 'tools'"));
+            };
+            // What runs at OpenAI's service is left out already.
+            let name = |tool: &Value| match tool["type"].as_str() {
+                Some("namespace") => tool["name"].as_str().map(str::to_owned),
+                _ => named(tool),
+            };
+            let allowed = tools.iter().filter_map(name).collect();
+            let mode = choice.get("mode").cloned().unwrap_or_else(|| "auto".into());
+            Ok(Choice { choice: Some(mode), allowed: Some(allowed) })
+        }
+        Some(kind) => match named(&choice) {
+            Some(name) => {
+                let choice = json!({"type": "function", "function": {"name": name}});
+                Ok(Choice { choice: Some(choice), allowed: None })
+            }
+            None => {
+                let message = format!("'tool_choice' wants '{kind}', which cannot be had here");
+                Err(Fault::field("tool_choice.type", message))
+            }
+        },
+    }
+}
+
+/// The function that a choice of one tool names; none for what runs at OpenAI's service.
+fn named(choice: &Value) -> Option<String> {
+    match choice["type"].as_str()? {
+        "function" | "custom" => {
+            let name = choice["name"].as_str().or(choice["function"]["name"].as_str());
+            Some(full_name(choice["namespace"].as_str(), name.unwrap_or_default()))
+        }
+        kind => tools::ACTIONS.iter().find(|action| action.name == kind).map(|action| action.name.to_owned()),
     }
 }
 

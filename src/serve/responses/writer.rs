@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::tools::Forms;
 use crate::message::{FinishReason, NativeCall, Usage};
 use crate::serve::chat::error_type;
 use crate::serve::fault::Fault;
@@ -24,8 +25,10 @@ pub(super) struct ResponseStream {
     /// Items that are closed.
     output: Vec<Value>,
     open: Option<Open>,
-    /// The call that is open, and its arguments so far.
-    open_call: Option<(Value, String)>,
+    /// The call that is open, with its arguments so far, and the identifier of its item.
+    open_call: Option<(NativeCall, String)>,
+    /// What calls are to the client.
+    forms: Forms,
 }
 
 /// The item that is open.
@@ -44,7 +47,7 @@ enum Kind {
 }
 
 impl ResponseStream {
-    pub(super) fn new(head: Map<String, Value>, summary: bool) -> Self {
+    pub(super) fn new(head: Map<String, Value>, summary: bool, forms: Forms) -> Self {
         ResponseStream {
             id: new_id("resp_"),
             created: now(),
@@ -55,6 +58,7 @@ impl ResponseStream {
             output: Vec::new(),
             open: None,
             open_call: None,
+            forms,
         }
     }
 
@@ -189,26 +193,39 @@ impl ResponseStream {
                 self.start(to);
                 self.close("completed", to);
                 let call = NativeCall { id: Some(call_id), name, arguments: String::new() };
-                let item = call_item(&new_id("fc_"), call, "in_progress");
+                let item = self.forms.item(call.clone(), "in_progress");
+                let id = item["id"].as_str().unwrap_or_default().to_owned();
                 let data = json!({"output_index": self.index(), "item": item});
                 self.event("response.output_item.added", data, to);
-                self.open_call = Some((item, String::new()));
+                self.open_call = Some((call, id));
             }
             Part::Arguments(text) => {
                 let index = self.index();
-                let Some((item, arguments)) = &mut self.open_call else { return };
-                arguments.push_str(&text);
-                let data = json!({"item_id": item["id"], "output_index": index, "delta": text});
-                self.event("response.function_call_arguments.delta", data, to);
+                let Some((call, id)) = &mut self.open_call else { return };
+                call.arguments.push_str(&text);
+                if self.forms.is_function(&call.name) {
+                    let data = json!({"item_id": id, "output_index": index, "delta": text});
+                    self.event("response.function_call_arguments.delta", data, to);
+                }
             }
             Part::End => {
-                let Some((mut item, arguments)) = self.open_call.take() else { return };
-                let data = json!({
-                    "item_id": item["id"], "output_index": self.index(), "name": item["name"], "arguments": arguments,
-                });
-                self.event("response.function_call_arguments.done", data, to);
-                item["arguments"] = arguments.into();
-                item["status"] = "completed".into();
+                let Some((call, id)) = self.open_call.take() else { return };
+                let (is_function, is_custom) = (self.forms.is_function(&call.name), self.forms.is_custom(&call.name));
+                let mut item = self.forms.item(call, "completed");
+                item["id"] = id.as_str().into();
+                let index = self.index();
+                if is_function {
+                    let done = json!({
+                        "item_id": id, "output_index": index, "name": item["name"], "arguments": item["arguments"],
+                    });
+                    self.event("response.function_call_arguments.done", done, to);
+                } else if is_custom {
+                    let input = &item["input"];
+                    let delta = json!({"item_id": id, "output_index": index, "delta": input});
+                    let done = json!({"item_id": id, "output_index": index, "input": input});
+                    self.event("response.custom_tool_call_input.delta", delta, to);
+                    self.event("response.custom_tool_call_input.done", done, to);
+                }
                 self.item_done(item, to);
             }
         }
@@ -227,11 +244,6 @@ impl ResponseStream {
         let response = self.response("failed", Value::Null, error);
         self.event("response.failed", json!({"response": response}), to);
     }
-}
-
-fn call_item(id: &str, call: NativeCall, status: &str) -> Value {
-    let NativeCall { id: call_id, name, arguments } = call;
-    json!({"id": id, "type": "function_call", "status": status, "call_id": call_id, "name": name, "arguments": arguments})
 }
 
 impl Writer for ResponseStream {
@@ -269,7 +281,7 @@ impl Writer for ResponseStream {
                 self.output.push(self.item(kind, &new_id(id), Some(&text), status));
             }
         }
-        self.output.extend(calls.into_iter().map(|call| call_item(&new_id("fc_"), call, "completed")));
+        self.output.extend(calls.into_iter().map(|call| self.forms.item(call, "completed")));
         self.response(status, usage(cost), details)
     }
 }

@@ -2,11 +2,18 @@
 //! Completions, and an answer as content blocks.
 //!
 //! What only Anthropic's service has is refused by name where the answer would be another
-//! without it (`mcp_servers`, tools that run there), and left out where it would not
-//! (`metadata`, `cache_control`, thinking blocks of the history).
+//! without it (`mcp_servers`), and left out where it would not (`metadata`, `cache_control`, thinking
+//! blocks of the history). Tools that run there are left out by name; those that the client runs are
+//! taught with the parameters that Anthropic publishes. A block that no model here can read becomes a
+//! line of text: a history is never refused for it.
+
+mod blocks;
+mod tools;
 
 use serde_json::{Map, Value, json};
 
+use self::blocks::{line, part};
+use self::tools::{Tools, tools_of};
 use super::fault::Fault;
 use super::ids::new_id;
 use super::out::{Collected, Finish, Out, Part};
@@ -49,8 +56,18 @@ impl Shape for Messages {
             }
             _ => return Err(Fault::field("messages", "'messages' must be a list of messages")),
         }
-        if let Some(tools) = body.shift_remove("tools") {
-            body.insert("tools".to_owned(), tools_of(tools)?);
+        let mut tools = Tools::default();
+        if let Some(list) = body.shift_remove("tools").filter(|list| !list.is_null()) {
+            tools = tools_of(list)?;
+            body.insert("tools".to_owned(), Value::Array(std::mem::take(&mut tools.functions)));
+        }
+        if body.get("tool_choice").is_some_and(|choice| tools.left_out_names.contains(&choice["name"])) {
+            // A request for a search alone, such as Claude Code's: the model is to say that there is none.
+            body.shift_remove("tool_choice");
+            let names: Vec<&str> = tools.left_out_names.iter().filter_map(Value::as_str).collect();
+            let said = format!("There is no {} here. Say so, and make no results up.", names.join(", "));
+            messages.insert(0, json!({"role": "system", "content": said}));
+            places.insert(0, "tool_choice".to_owned());
         }
         if let Some(choice) = body.shift_remove("tool_choice") {
             let (choice, is_parallel) = choice_of(&choice)?;
@@ -67,7 +84,7 @@ impl Shape for Messages {
         }
         body.retain(|field, _| !THEIRS.contains(&field.as_str()));
         body.insert("messages".to_owned(), Value::Array(messages));
-        let places = Places { messages: places, ..Places::default() };
+        let places = Places { messages: places, tools: tools.places, left_out: tools.left_out };
         Ok(Read { chat: body, places, writer: Box::new(MessageStream::new(thinking)) })
     }
 
@@ -145,6 +162,8 @@ fn take(mut message: Value, place: &str, messages: &mut Vec<Value>) -> Result<()
             })),
             // The model's own thinking does not go back to it.
             Some("thinking" | "redacted_thinking") => {}
+            // What the service's own tools did: a call there, and its result.
+            Some("server_tool_use" | "mcp_tool_use") => parts.push(line(&block)),
             _ => parts.push(part(block, &place)?),
         }
     }
@@ -179,50 +198,6 @@ fn result(block: &Value, place: &str) -> Result<Value, Fault> {
     Ok(
         json!({"role": "tool", "tool_call_id": block["tool_use_id"], "content": content, "is_error": block["is_error"] == true}),
     )
-}
-
-/// A block as a part of Chat Completions.
-fn part(block: Value, place: &str) -> Result<Value, Fault> {
-    match block["type"].as_str() {
-        Some("text") if block["text"].is_string() => Ok(json!({"type": "text", "text": block["text"]})),
-        Some("image") => {
-            let source = &block["source"];
-            let url = match (
-                source["type"].as_str(),
-                source["media_type"].as_str(),
-                source["data"].as_str(),
-                source["url"].as_str(),
-            ) {
-                (Some("base64"), Some(kind), Some(data), _) => format!("data:{kind};base64,{data}"),
-                (Some("url"), _, _, Some(url)) => url.to_owned(),
-                _ => {
-                    return Err(Fault::field(
-                        format!("{place}.source"),
-                        "an image's source is 'base64' with 'media_type' and 'data', or 'url'",
-                    ));
-                }
-            };
-            Ok(json!({"type": "image_url", "image_url": {"url": url}}))
-        }
-        Some(other) => {
-            Err(Fault::field(format!("{place}.type"), format!("blocks of the type '{other}' are not known here")))
-        }
-        None => Err(Fault::field(place, "a block is an object with a 'type'")),
-    }
-}
-
-fn tools_of(tools: Value) -> Result<Value, Fault> {
-    let Value::Array(tools) = tools else { return Err(Fault::field("tools", "'tools' must be a list")) };
-    let tools = tools.into_iter().enumerate().map(|(at, tool)| match tool["type"].as_str() {
-        Some("custom") | None => Ok(json!({"type": "function", "function": {
-            "name": tool["name"], "description": tool["description"], "parameters": tool["input_schema"],
-        }})),
-        Some(other) => {
-            let message = format!("tools of the type '{other}' run at Anthropic's service and cannot be had here");
-            Err(Fault::field(format!("tools[{at}].type"), message))
-        }
-    });
-    Ok(Value::Array(tools.collect::<Result<_, _>>()?))
 }
 
 /// The form of the answer's text: `output_config.format`, or `output_format` of older clients

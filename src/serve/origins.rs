@@ -1,0 +1,59 @@
+//! Pages of other origins that may ask, and what their browsers are told
+//! (fetch.spec.whatwg.org, the protocol of cross-origin requests).
+
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+
+use super::answer::{LEFT_OUT_HEADER, ROUNDS_HEADER, USAGE_HEADER};
+use super::config::Config;
+
+/// An origin with this name is every one.
+const ANY: &str = "*";
+
+/// Seconds for which a browser need not ask again.
+const MAX_AGE: &str = "600";
+
+/// What a page has to ask for before it reaches a network of its machine
+/// (wicg.github.io/private-network-access).
+const PRIVATE_NETWORK: [HeaderName; 2] = [
+    HeaderName::from_static("access-control-request-private-network"),
+    HeaderName::from_static("access-control-allow-private-network"),
+];
+
+/// The request's origin, where pages of it may ask.
+pub(super) fn allowed(headers: &HeaderMap, config: &Config) -> Option<HeaderValue> {
+    let origin = headers.get(header::ORIGIN)?;
+    let is_listed = |listed: &String| listed == ANY || origin.to_str().is_ok_and(|o| o.eq_ignore_ascii_case(listed));
+    config.origins.iter().any(is_listed).then(|| origin.clone())
+}
+
+/// The answer to a browser that asks before it sends a page's request; none where this is no such.
+pub(super) fn preflight(method: &Method, headers: &HeaderMap) -> Option<Response> {
+    if method != Method::OPTIONS || !headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD) {
+        return None;
+    }
+    let mut response = StatusCode::NO_CONTENT.into_response();
+    let told = response.headers_mut();
+    told.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, HEAD, POST, DELETE"));
+    told.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static(MAX_AGE));
+    if let Some(asked) = headers.get(header::ACCESS_CONTROL_REQUEST_HEADERS) {
+        told.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, asked.clone());
+    }
+    let [asks, allows] = PRIVATE_NETWORK;
+    if headers.contains_key(asks) {
+        told.insert(allows, HeaderValue::from_static("true"));
+    }
+    Some(response)
+}
+
+/// The same answer, which a page of this origin may read.
+pub(super) fn readable(mut response: Response, origin: HeaderValue) -> Response {
+    let headers = response.headers_mut();
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+    headers.append(header::VARY, HeaderValue::from_static("origin"));
+    let exposed = [ROUNDS_HEADER, USAGE_HEADER, LEFT_OUT_HEADER, "retry-after", "x-request-id"].join(", ");
+    if let Ok(exposed) = HeaderValue::from_str(&exposed) {
+        headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
+    }
+    response
+}

@@ -1,0 +1,33 @@
+//! The page for people at `/`: which models there are, what each program has to be set to, and a box
+//! that asks one question. It holds nothing of its own: its script asks as every client does, with the
+//! key where one is needed.
+
+use axum::http::{HeaderName, header};
+use axum::response::{IntoResponse, Response};
+
+/// No script and no style but the page's own, and requests to this server alone.
+const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; \
+                      base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+pub(super) fn html() -> Response {
+    file("text/html; charset=utf-8", include_str!("index.html"))
+}
+
+pub(super) fn css() -> Response {
+    file("text/css; charset=utf-8", include_str!("page.css"))
+}
+
+pub(super) fn js() -> Response {
+    file("text/javascript; charset=utf-8", include_str!("page.js"))
+}
+
+fn file(kind: &'static str, text: &'static str) -> Response {
+    let headers: [(HeaderName, &str); 5] = [
+        (header::CONTENT_TYPE, kind),
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::CACHE_CONTROL, "no-cache"),
+    ];
+    (headers, text).into_response()
+}

@@ -1,0 +1,123 @@
+"use strict";
+const at = (id) => document.getElementById(id);
+const base = location.origin;
+const key = () => at("key").value || "none";
+const model = () => at("model").value || "MODEL";
+const json = (value) => JSON.stringify(value, null, 2);
+
+function element(tag, text, parent) {
+  const made = document.createElement(tag);
+  made.textContent = text;
+  parent.append(made);
+  return made;
+}
+
+async function models() {
+  const headers = at("key").value ? { authorization: `Bearer ${at("key").value}` } : {};
+  const state = at("state");
+  try {
+    const answer = await fetch("/v1/models", { headers });
+    at("locked").hidden = answer.status !== 401 && !at("key").value;
+    const list = await answer.json();
+    if (!answer.ok) throw new Error(list.error?.message || `status ${answer.status}`);
+    at("model").replaceChildren(...(list.data || []).map(({ id }) => new Option(id)));
+    state.textContent = `The endpoint answers. Models: ${at("model").length}.`;
+    state.className = "";
+  } catch (error) {
+    state.textContent = `No list of models: ${error.message}`;
+    state.className = "failed";
+  }
+  programs();
+}
+
+// Each program's name, how its settings are written, and what to set.
+const PROGRAMS = [
+  ["Claude Code", () => `export ANTHROPIC_BASE_URL=${base}\nexport ANTHROPIC_AUTH_TOKEN=${key()}\nexport ANTHROPIC_MODEL=${model()}\nexport ANTHROPIC_SMALL_FAST_MODEL=${model()}\nclaude`],
+  ["Codex (~/.codex/config.toml)", () => `model = ${json(model())}\nmodel_provider = "toolgraft"\n\n[model_providers.toolgraft]\nname = "toolgraft"\nbase_url = "${base}/v1"\nwire_api = "responses"`],
+  ["Gemini CLI", () => `export GEMINI_API_KEY=${key()}\nexport GOOGLE_GEMINI_BASE_URL=${base}\ngemini -m ${model()}`],
+  ["opencode (opencode.json)", () => json({ $schema: "https://opencode.ai/config.json", model: `toolgraft/${model()}`, provider: { toolgraft: { npm: "@ai-sdk/openai-compatible", options: { baseURL: `${base}/v1`, apiKey: key() }, models: { [model()]: { tool_call: true } } } } })],
+  ["Qwen Code", () => `export OPENAI_BASE_URL=${base}/v1\nexport OPENAI_API_KEY=${key()}\nexport OPENAI_MODEL=${model()}\nqwen`],
+  ["Cline", () => `cline auth -p openai -b ${base}/v1 -k ${key()} -m ${model()}`],
+  ["Continue (config.yaml)", () => `models:\n  - name: toolgraft\n    provider: openai\n    model: ${model()}\n    apiBase: ${base}/v1\n    apiKey: ${key()}\n    capabilities: [tool_use]\n    roles: [chat, edit]`],
+  ["Other programs, OpenAI's clients", () => `export OPENAI_BASE_URL=${base}/v1\nexport OPENAI_API_KEY=${key()}`],
+];
+
+function programs() {
+  const open = [...at("programs").querySelectorAll("details")].map((program) => program.open);
+  at("programs").replaceChildren();
+  PROGRAMS.forEach(([name, text], number) => {
+    const program = element("details", "", at("programs"));
+    program.open = Boolean(open[number]);
+    element("summary", name, program);
+    element("pre", text(), program);
+    const copy = element("button", "Copy", program);
+    copy.type = "button";
+    copy.setAttribute("aria-label", `Copy the settings of ${name}`);
+    copy.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(text());
+      copy.textContent = "Copied";
+    });
+  });
+}
+
+const TOOL = { type: "function", function: { name: "get_time", description: "The time now in a time zone.", parameters: { type: "object", properties: { zone: { type: "string", description: "IANA name, such as Europe/Oslo" } }, required: ["zone"] } } };
+
+function time(text) {
+  try {
+    return new Date().toLocaleString("en-GB", { timeZone: JSON.parse(text).zone });
+  } catch (error) {
+    return `Error: ${error.message}`;
+  }
+}
+
+function tell(title, text, failed) {
+  const step = element("li", title, at("happened"));
+  if (text) element("pre", text, step);
+  if (failed) step.className = "failed";
+}
+
+async function round(messages) {
+  const headers = { "content-type": "application/json" };
+  if (at("key").value) headers.authorization = `Bearer ${at("key").value}`;
+  const body = JSON.stringify({ model: at("model").value, messages, tools: [TOOL], stream: false });
+  const answer = await fetch("/v1/chat/completions", { method: "POST", headers, body });
+  const read = await answer.json();
+  if (!answer.ok) throw new Error(read.error?.message || `status ${answer.status}`);
+  const rounds = answer.headers.get("x-toolgraft-rounds");
+  return { message: read.choices[0].message, rounds };
+}
+
+at("ask").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const button = at("ask").querySelector("button");
+  button.disabled = true;
+  at("happened").replaceChildren();
+  const messages = [{ role: "user", content: at("question").value }];
+  try {
+    for (let more = 4; more > 0; more -= 1) {
+      const { message, rounds } = await round(messages);
+      messages.push(message);
+      const calls = message.tool_calls || [];
+      if (calls.length === 0) {
+        tell(`The model answers (requests to the endpoint: ${rounds})`, message.content);
+        return;
+      }
+      for (const { id, function: { name, arguments: text } } of calls) {
+        tell(`The model calls ${name} (requests to the endpoint: ${rounds})`, text);
+        const result = time(text);
+        tell("This page runs it", result);
+        messages.push({ role: "tool", tool_call_id: id, content: result });
+      }
+    }
+    tell("The model calls again and again: the page stops here", "", true);
+  } catch (error) {
+    tell("It failed", error.message, true);
+  } finally {
+    button.disabled = false;
+  }
+});
+at("settings").addEventListener("submit", (event) => event.preventDefault());
+at("model").addEventListener("change", programs);
+at("key").addEventListener("change", models);
+at("base").textContent = `${base}/v1`;
+models();
