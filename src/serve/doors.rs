@@ -65,11 +65,7 @@ pub(super) fn check_names(headers: &HeaderMap, uri: &Uri, config: &Config) -> Re
     if is_own {
         Ok(())
     } else {
-        Err(Fault::door(
-            403,
-            "origin_refused",
-            format!("requests from pages of {origin:?} are refused: --origin lets them in"),
-        ))
+        Err(Fault::door(403, "origin_refused", format!("requests from pages of {origin:?} are refused")))
     }
 }
 

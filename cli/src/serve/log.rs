@@ -58,6 +58,7 @@ fn line(served: &Served) -> String {
     };
     let help = match (served.code, served.cut_descriptions) {
         (Some("host_refused"), _) => " (--host NAME adds a name)".to_owned(),
+        (Some("origin_refused"), _) => " (--origin URL lets pages in)".to_owned(),
         (_, (1.., all)) => format!(" ({} of {all} descriptions cut)", served.cut_descriptions.0),
         _ => String::new(),
     };
