@@ -167,16 +167,24 @@ impl Emitter {
             }
             self.settle(window, true, sink);
         }
-        if self.region.reads_brackets()
-            && let Some((length, found)) = self.region.damage().read_brackets(text)
-        {
+        while let Some((at, found)) = self.telling_bracket(window, to) {
             // The text up to the bracket, then what that says, then the rest.
-            let at = self.reported + length as u64;
             self.text_piece(window, at, sink);
             self.found_closer(found, 0, sink);
-            return self.text(window, to, sink);
         }
-        self.text_piece(window, to, sink);
+        if to > self.reported {
+            self.text_piece(window, to, sink);
+        }
+    }
+
+    /// Up to behind the next bracket before `to` that says something of the calls before it, and
+    /// what that is.
+    fn telling_bracket(&mut self, window: &Window<'_>, to: u64) -> Option<(u64, Found)> {
+        if !self.region.reads_brackets() {
+            return None;
+        }
+        let (length, found) = self.region.damage().read_brackets(window.slice(self.reported..to))?;
+        Some((self.reported + length as u64, found))
     }
 
     fn text_piece(&mut self, window: &Window<'_>, to: u64, sink: &mut Sink<'_>) {
@@ -235,7 +243,13 @@ impl Emitter {
         self.region.text_comes();
         self.region.see();
         self.region.passes_end();
-        self.plain(window, to, sink);
+        while let Some((at, found)) = self.telling_bracket(window, to) {
+            self.plain(window, at, sink);
+            self.found_closer(found, 0, sink);
+        }
+        if to > self.reported {
+            self.plain(window, to, sink);
+        }
     }
 
     /// Hands on syntax up to `to`. Around drafts and examples it is text.
