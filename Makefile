@@ -324,7 +324,7 @@ bench-limits:
 # Fuzzing: a free walk that goes on from the last one, SECONDS in all, shared by the targets
 # in TARGET. On nightly where there is one, else on stable with its flags allowed.
 SECONDS    ?= 600
-TARGET     ?= config grammar json laws recording repair validate
+TARGET     ?= config copied grammar json laws recording repair validate
 TOOLS      := $(CURDIR)/target/tools
 CARGO_FUZZ := $(TOOLS)/bin/cargo-fuzz
 FUZZ_CARGO := $(shell rustup toolchain list 2>/dev/null | grep -q nightly && echo 'cargo +nightly' || echo 'env RUSTC_BOOTSTRAP=1 cargo')
@@ -333,7 +333,7 @@ FUZZ_CARGO := $(shell rustup toolchain list 2>/dev/null | grep -q nightly && ech
 FUZZ_RUN   := PATH="$(TOOLS)/bin:$$PATH" $(FUZZ_CARGO) fuzz run --sanitizer none
 FUZZ_BUILD := PATH="$(TOOLS)/bin:$$PATH" $(FUZZ_CARGO) fuzz build --sanitizer none
 FUZZ_BUILT := $(CURDIR)/fuzz/target/$(shell rustc -vV 2>/dev/null | sed -n 's/^host: //p')/release
-FUZZ_WITH  := $$([ $$target != config ] || echo --features mcp; [ $$target != validate ] || echo --features validate)
+FUZZ_WITH  := $$([ $$target != config ] || echo --features mcp; [ $$target != validate ] || echo --features validate; [ $$target != copied ] || echo --features turn)
 FUZZ_DICT  := $$([ ! -f fuzz/$$target.dict ] || echo -dict=fuzz/$$target.dict)
 
 $(CARGO_FUZZ):

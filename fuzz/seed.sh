@@ -28,6 +28,14 @@ laws)
         printf '\010\014\240\005' | cat - "$file" > "$seeds/$name-coding-small"
     done
     ;;
+copied)
+    # Each fixture as what a tool said, to a model of each way to write calls.
+    fixtures parse '*.txt' | while IFS=$tab read -r file name; do
+        for way in 0 1 2 3; do
+            printf "\\00$way\\005" | cat - "$file" > "$seeds/$name-$way"
+        done
+    done
+    ;;
 grammar)
     # Each byte is a choice: any bytes are a message.
     fixtures parse '*.txt' | while IFS=$tab read -r file name; do

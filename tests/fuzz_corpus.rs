@@ -8,6 +8,8 @@
 #[path = "common/corpus.rs"]
 mod corpus;
 mod common;
+#[path = "../fuzz/fuzz_targets/copied.rs"]
+mod copied;
 #[path = "../fuzz/fuzz_targets/cuts.rs"]
 mod cuts;
 #[path = "../fuzz/fuzz_targets/grammar/main.rs"]
@@ -23,4 +25,4 @@ mod repair;
 #[path = "../fuzz/fuzz_targets/validate.rs"]
 mod validate;
 
-targets!(grammar json laws recording repair validate);
+targets!(copied grammar json laws recording repair validate);

@@ -16,7 +16,7 @@ use toolgraft::{Catalog, Dialect, Parser, Tool};
 const CASES: u32 = if cfg!(debug_assertions) { 400 } else { 2000 };
 
 /// Size of the inputs made to be slow.
-const SLOW: usize = if cfg!(debug_assertions) { 1 << 19 } else { 1 << 20 };
+const SLOW: usize = if cfg!(debug_assertions) { 1 << 17 } else { 1 << 20 };
 
 /// Pieces that mean something to the parser, and some that do not.
 const SOUP: &[&str] = &[
@@ -462,7 +462,7 @@ proptest! {
     }
 }
 
-/// A megabyte each (less where unoptimised), whole and in tiny pieces: whatever is not linear does not finish.
+/// A megabyte each (an eighth where unoptimised), whole and in tiny pieces: whatever is not linear does not finish.
 #[test]
 fn long_inputs_made_to_be_slow_are_parsed() {
     let head = "<use_mcp_tool><server_name>s</server_name><tool_name>f</tool_name><arguments>";

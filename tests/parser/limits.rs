@@ -4,6 +4,9 @@ use toolgraft::event::RejectedKind;
 use toolgraft::parse::{Config, Limits, MAX_CALL_BYTES, MAX_CALLS, MAX_DEPTH, OPENINGS_PER_CALL, parse};
 use toolgraft::{Catalog, Tool};
 
+use crate::common::laws::{self, Input};
+use crate::fixtures::FIXTURES;
+
 const HEAD: &str = "<use_mcp_tool><server_name>s</server_name><tool_name>f</tool_name><arguments>";
 const TAIL: &str = "</arguments></use_mcp_tool>";
 
@@ -46,6 +49,29 @@ fn a_message_holds_64_calls_and_one_more_is_past_the_limit() {
     assert_eq!(found.calls().count(), MAX_CALLS);
     assert_eq!(found.rejected().map(|r| r.kind).collect::<Vec<_>>(), [RejectedKind::Limit]);
     assert_eq!(found.content, "\n".repeat(MAX_CALLS + 1));
+}
+
+/// A call past the limit is not kept: what it was not, behind its end, is told all the same.
+#[test]
+fn what_stands_behind_a_call_past_the_limit_is_told() {
+    let limits = Limits::default().with_call_bytes(40);
+    let mut broken = Vec::new();
+    for fixture in FIXTURES.iter().filter(|fixture| fixture.input.text.len() < 400) {
+        let text = &fixture.input.text;
+        // Its closers are left out, one after the other, and something else comes.
+        for (at, sign) in text.rmatch_indices(['<', '[', '}', ']', ')']).take(2) {
+            let (end, tail) = match sign {
+                "<" => (at, "\n<b"),
+                "[" => (at, "\n["),
+                _ => (at + 1, "\n["),
+            };
+            let text = format!("{}{tail}", &text[..end]);
+            let config = fixture.input.config.clone().with_limits(limits);
+            let cut = Input { text, config, ..fixture.input.clone() };
+            broken.extend(laws::check(&cut, &[]).err().map(|broken| format!("{}: {broken}", fixture.name)));
+        }
+    }
+    assert!(broken.is_empty(), "{}:\n{}", broken.len(), broken.join("\n"));
 }
 
 /// Whatever the calls are, the entries of a message are few, and the last one says

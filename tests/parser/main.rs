@@ -19,6 +19,7 @@ mod same;
 mod conformance;
 mod context;
 mod damage;
+mod fixtures;
 mod json_repair;
 mod laws;
 mod limits;

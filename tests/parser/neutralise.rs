@@ -1,16 +1,16 @@
 //! No dialect finds a call in neutralised text.
 
-use std::fs;
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
 use proptest::prelude::*;
-use serde_json::{Value, json};
+use serde_json::json;
 use toolgraft::event::{Assembled, RejectedKind};
 use toolgraft::message::{ReasoningCalls, ReasoningMode};
 use toolgraft::outcome::Neutraliser;
 use toolgraft::parse::{Config, parse};
 use toolgraft::{Catalog, Tool};
+
+use crate::fixtures::{FIXTURES, Fixture};
 
 static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| Arc::new(catalog()));
 
@@ -202,48 +202,10 @@ proptest! {
     }
 }
 
-/// The tools of a fixture: none, its own, or a list beside the fixtures.
-fn tools_of(expectation: &Value) -> Vec<Tool> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/parse/tools");
-    let listed = match &expectation["config"]["tools"] {
-        Value::Null => return Vec::new(),
-        Value::String(name) => {
-            let list = fs::read(root.join(format!("{name}.json"))).expect("the list stands beside the fixtures");
-            serde_json::from_slice(&list).expect("the list is JSON")
-        }
-        listed => listed.clone(),
-    };
-    serde_json::from_value(listed).expect("the list holds tools")
+/// The tools that a fixture is read with.
+fn catalog_of(fixture: &Fixture) -> Arc<Catalog> {
+    fixture.input.config.catalog.clone().unwrap_or_default()
 }
-
-/// A fixture's text, and the tools that it is read with.
-struct Fixture {
-    path: PathBuf,
-    text: String,
-    catalog: Arc<Catalog>,
-}
-
-static FIXTURES: LazyLock<Vec<Fixture>> = LazyLock::new(|| {
-    let mut fixtures = Vec::new();
-    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/parse")];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-                continue;
-            }
-            let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            let Some(stem) = name.strip_suffix(".expect.json") else { continue };
-            let Ok(text) = fs::read_to_string(path.with_file_name(format!("{stem}.txt"))) else { continue };
-            let expectation: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-            let catalog = Arc::new(Catalog::from_tools(tools_of(&expectation)));
-            fixtures.push(Fixture { path, text, catalog });
-        }
-    }
-    fixtures.sort_by(|a, b| a.path.cmp(&b.path));
-    fixtures
-});
 
 /// What is wrong with a text that was made harmless for these tools: a call in it, or that a second
 /// time changes it.
@@ -258,9 +220,8 @@ fn wrong(text: &str, catalog: &Arc<Catalog>) -> Option<String> {
 
 #[test]
 fn no_neutralised_fixture_holds_a_call() {
-    assert!(FIXTURES.len() > 1_000, "{}", FIXTURES.len());
     let wrong = |fixture: &Fixture| {
-        wrong(&fixture.text, &fixture.catalog).map(|safe| format!("{}: {safe}", fixture.path.display()))
+        wrong(&fixture.input.text, &catalog_of(fixture)).map(|safe| format!("{}: {safe}", fixture.name))
     };
     let wrong: Vec<_> = FIXTURES.iter().filter_map(wrong).collect();
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), FIXTURES.len(), wrong.join("\n\n"));
@@ -277,13 +238,13 @@ proptest! {
     ) {
         let fixtures: Vec<_> = parts.iter().map(|(fixture, ..)| fixture.get(&FIXTURES)).collect();
         let parts = fixtures.iter().zip(&parts).map(|(fixture, (_, from, to))| {
-            let chars: Vec<char> = fixture.text.chars().chain(['\n']).collect();
+            let chars: Vec<char> = fixture.input.text.chars().chain(['\n']).collect();
             let (from, to) = (from.index(chars.len()), to.index(chars.len()));
             chars[from.min(to)..=from.max(to)].iter().collect::<String>()
         });
         let text = parts.collect::<Vec<_>>().join(joint);
         // Their calls are of the first one's tools, or of any.
-        prop_assert_eq!(wrong(&text, &fixtures[0].catalog), None);
+        prop_assert_eq!(wrong(&text, &catalog_of(fixtures[0])), None);
         prop_assert_eq!(wrong(&text, &Arc::new(Catalog::default())), None);
     }
 }

@@ -63,8 +63,11 @@ fn arguments() -> impl Strategy<Value = Map<String, Value>> {
         })
 }
 
+/// Each is written in every dialect, so that unoptimised builds check a sample.
+const CASES: u32 = if cfg!(debug_assertions) { 150 } else { 1_000 };
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1_000))]
+    #![proptest_config(ProptestConfig::with_cases(CASES))]
 
     #[test]
     fn a_written_call_is_read_back(arguments in arguments(), which in 0..3_usize) {

@@ -7,7 +7,7 @@
 //! is small, it spoils one member at most: none is swallowed by another.
 
 use serde_json::Value;
-use toolgraft::event::{Assembled, RejectedKind};
+use toolgraft::event::{Assembled, RejectedKind, Repair};
 use toolgraft::{Call, Dialect};
 
 use super::call::MeantCall;
@@ -220,6 +220,10 @@ fn tags(call: &Call, text: &str) -> Result<(), String> {
                     behind_pair(rest).contains(&value.replace("longcat_arg_", "arg_"))
                 }
                 (_, Dialect::Glm) => json_before_tag(behind_pair(rest), value),
+                // A text with `]]>` stands in two sections.
+                (Value::String(value), _) if call.repairs.contains(&Repair::Cdata) => {
+                    rest.replace("]]><![CDATA[", "").contains(value.as_str())
+                }
                 (Value::String(value), _) => rest.contains(value.as_str()),
                 _ => json_between_tags(rest, value),
             }

@@ -1,7 +1,8 @@
 //! Where an open call reports to.
 
 use crate::json::window::Window;
-use crate::parse::emit::emitter::{Emitter, Sink};
+use crate::parse::emit::emitter::Emitter;
+use crate::parse::emit::sink::Sink;
 use crate::parse::tables::Tables;
 
 /// Where an open call reports its name and its arguments.
@@ -32,12 +33,12 @@ impl CallOut<'_, '_> {
 
     /// A further call of several begins; `false` where no further one is looked at.
     pub(crate) fn takes_opening(&mut self) -> bool {
-        self.emitter.takes_opening()
+        self.emitter.budget.takes_opening()
     }
 
     /// How many more are.
     pub(crate) fn openings(&self) -> usize {
-        self.emitter.openings()
+        self.emitter.budget.openings()
     }
 
     /// Deepest nesting of a call's JSON.
@@ -63,7 +64,7 @@ impl CallOut<'_, '_> {
     /// Whether a closing think tag inside a value may be more of the value: nothing says yet
     /// that the stream began in the reasoning. From here on nothing is handed on.
     pub(crate) fn withholds(&mut self) -> bool {
-        let may_go_on = self.emitter.is_undecided() && !self.is_over_limit();
+        let may_go_on = self.emitter.region.is_undecided() && !self.is_over_limit();
         if may_go_on {
             self.withheld.get_or_insert_default();
         }

@@ -7,17 +7,22 @@
 //!                                                              without a marker, until decided
 //! ```
 //!
-//! The emitter hands every byte on once and remembers what later decisions need: the
-//! region, what the user has seen, the calls so far. `damage` says which calls may be text of
+//! The emitter hands every byte on once. Its three parts remember what later decisions need:
+//! `region` where the text stands and what came there, `budget` how many calls there may be,
+//! `drafts` the calls so far as far as it is open what they are. `damage` says which calls may be text of
 //! one that cannot be read, `series` says which of the calls that
 //! wait stand or fall together, `not_a_call` says why text that
 //! looked like a call is none, to whoever asked.
 
+pub(crate) mod budget;
 pub(crate) mod damage;
+pub(crate) mod drafts;
 pub(crate) mod emitter;
 pub(crate) mod not_a_call;
 pub(crate) mod pending;
 pub(crate) mod prose;
+pub(crate) mod region;
 pub(crate) mod series;
+pub(crate) mod sink;
 pub(crate) mod unresolved;
 pub(crate) mod verdict;

@@ -13,7 +13,7 @@ use crate::dialect::NamedCall;
 use crate::event::Repair;
 use crate::json::read;
 use crate::json::window::{No, Undecided, Window, leading_space};
-use crate::parse::call::{CallOut, CallShape, CalledTool, Ending, Missing, Step};
+use crate::parse::call::{CallOut, CallShape, CalledTool, Ending, Missing, Step, kept_end};
 use crate::parse::config::MIN_HOLD;
 use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
 use crate::parse::marks::head::{closes, unit};
@@ -35,6 +35,8 @@ pub(crate) struct Arrows {
     escaped: bool,
     /// Behind the arguments' last brace.
     end: Option<u64>,
+    /// The call is over the limit; see [`CallOut::is_over_limit`].
+    over_limit: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,6 +65,7 @@ impl Arrows {
             in_string: false,
             escaped: false,
             end: None,
+            over_limit: false,
         }
     }
 
@@ -91,6 +94,12 @@ impl Arrows {
         Step::More
     }
 
+    /// Where the call ended if nothing more belongs to it.
+    fn completed(&self) -> Option<u64> {
+        let end = self.end.filter(|_| self.state == State::Close)?;
+        Some(kept_end(end, self.cursor, self.over_limit))
+    }
+
     /// Behind the arguments: the brace around all, then the closer, which may be missing.
     fn tail(&mut self, window: &Window<'_>) -> Step {
         self.cursor += leading_space(window.from(self.cursor)) as u64;
@@ -114,7 +123,7 @@ impl Arrows {
             Err(Undecided) => Step::More,
             Err(No) => {
                 self.call.note(Repair::MissingClose);
-                Step::End(self.end.unwrap_or(self.cursor))
+                Step::End(self.completed().unwrap_or(self.cursor))
             }
         }
     }
@@ -139,6 +148,7 @@ impl Arrows {
 
 impl CallShape for Arrows {
     fn step(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
+        self.over_limit = out.is_over_limit();
         if !std::mem::replace(&mut self.started, true)
             && let Some(tool) = &self.call.tool
         {
@@ -171,7 +181,7 @@ impl CallShape for Arrows {
     }
 
     fn ending(&mut self, window: &Window<'_>, _: &Tables) -> Ending {
-        let Some(end) = self.end.filter(|_| self.state == State::Close) else { return Ending::Cut };
+        let Some(end) = self.completed() else { return Ending::Cut };
         self.call.note(Repair::MissingClose);
         // A closer that was cut off belongs to the call.
         let cut = window.from(self.cursor);
@@ -200,7 +210,7 @@ impl CallShape for Arrows {
     }
 
     fn needed_from(&self) -> u64 {
-        self.cursor
+        self.completed().unwrap_or(self.cursor)
     }
 
     fn ends_with_reasoning(&self) -> bool {

@@ -86,7 +86,7 @@ impl React {
             Some((line, behind)) => (line, behind),
             None if window.more => return Step::More,
             // Nothing but the end of the stream ends it.
-            None if !out.emitter.ended_normally => return Step::More,
+            None if !out.emitter.ended_normally() => return Step::More,
             None => (rest, ""),
         };
         let behind = &behind[leading_space(behind)..];

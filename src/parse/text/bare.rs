@@ -7,8 +7,8 @@ use super::{Next, Scanner};
 use crate::dialect::Dialect;
 use crate::json::window::{Answer, Match, No, Undecided, Window};
 use crate::parse::call::CallShape;
-use crate::parse::emit::emitter::Sink;
 use crate::parse::emit::not_a_call::Reason;
+use crate::parse::emit::sink::Sink;
 use crate::parse::shape::message::WholeMessage;
 use crate::parse::shape::name_line::NameLine;
 use crate::parse::shape::python::{Form, MAX_INDENT, Place, Python, list_ahead};
@@ -101,7 +101,7 @@ impl Scanner {
         if !text.starts_with('[') {
             return Err(No);
         }
-        if self.tables.python.is_none() || !self.may_be_bare() || self.emitter.is_spent() {
+        if self.tables.python.is_none() || !self.may_be_bare() || self.emitter.budget.is_spent() {
             return Err(No);
         }
         let form = list_ahead(&self.tables.names, text, more)?;
@@ -171,7 +171,7 @@ impl Scanner {
         let Some(dialect) = self.tables.python else { return Err(No) };
         let behind_calls = self.emitter.holds_series();
         let is_quoted = self.fence.is_none() && self.surroundings(self.at, window).quoted_in.is_some();
-        let announced = self.emitter.announced().is_some();
+        let announced = self.emitter.region.announced().is_some();
         let place = Place { fence: self.fence, behind_calls, announced, at_line_start, is_quoted };
         self.open_markerless(dialect, Box::new(Python::new(form, self.at, place)), window, sink)
     }
@@ -194,7 +194,7 @@ impl Scanner {
     }
 
     fn is_fence_clean(&self) -> bool {
-        self.fence.is_none() || self.emitter.fence_is_clean
+        self.fence.is_none() || self.emitter.region.fence_is_clean()
     }
 }
 

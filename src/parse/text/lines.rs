@@ -4,8 +4,8 @@ use super::blocks::Block;
 use super::{Next, Scanner};
 use crate::event::{MarkerKind, QuotedIn};
 use crate::json::window::{Answer, Match, No, Undecided, Window, first_of, leading_space};
-use crate::parse::emit::emitter::Sink;
 use crate::parse::emit::not_a_call::Reason;
+use crate::parse::emit::sink::Sink;
 use crate::parse::marks::fence::{Fence, fence_chars, fence_end, fence_open};
 use crate::parse::marks::head::unit;
 use crate::parse::shape::run::{line_prefix, marker_prefix};
@@ -71,7 +71,7 @@ impl Scanner {
             None => self.opening_line(line, window, sink),
         };
         let found = match found {
-            Err(No) if !self.emitter.is_spent() => self.call_line(line, window, sink),
+            Err(No) if !self.emitter.budget.is_spent() => self.call_line(line, window, sink),
             found => found,
         };
         if matches!(found, Err(No)) {
@@ -101,11 +101,11 @@ impl Scanner {
     /// What announces a call, or begins one by itself.
     fn call_line(&mut self, line: Line<'_>, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
         let found = match self.marker_line(line, window, sink) {
-            Err(No) if !self.emitter.is_spent() => self.bare_line(line, window, sink),
+            Err(No) if !self.emitter.budget.is_spent() => self.bare_line(line, window, sink),
             found => found,
         };
         match found {
-            Err(No) if !self.emitter.is_spent() => self.react_line(line, window, sink),
+            Err(No) if !self.emitter.budget.is_spent() => self.react_line(line, window, sink),
             found => found,
         }
     }
@@ -124,14 +124,14 @@ impl Scanner {
         self.fence = None;
         self.line_start = !fence.is_tag() || text.as_bytes()[..length].ends_with(b"\n");
         self.context.fence_closes(self.at, !self.line_start);
-        self.emitter.fence_is_clean = false;
+        self.emitter.region.fence_ends();
         if self.emitter.waits_for_fence() {
             self.emitter.close_held_fence();
             self.emitter.marker(MarkerKind::Fence, false, window, self.at, sink);
         } else {
             self.emitter.fence_text(window, self.at, sink);
         }
-        self.emitter.behind_unread = std::mem::take(&mut self.fence_is_unread);
+        self.emitter.region.comes_behind_fence(std::mem::take(&mut self.fence_is_unread));
         Ok(Next::Taken)
     }
 
@@ -146,15 +146,15 @@ impl Scanner {
             self.at += (indent + length) as u64;
             self.emitter.marker(MarkerKind::Fence, false, window, self.at, sink);
             self.fence = Some(fence);
-            self.emitter.fence_is_clean = true;
+            self.emitter.region.fence_opens();
             return self.open_bare(&text[length..], more, window, sink);
         }
         let (fence, length) = fence_open(text, more)?;
         let inner = length + leading_space(&text[length..]);
         self.context.read(window, self.at);
-        let is_spent = self.emitter.is_spent();
+        let is_spent = self.emitter.budget.is_spent();
         let introduced = !is_spent && self.context.introduces_example();
-        let alone = match self.emitter.only_drafts() || introduced || is_spent {
+        let alone = match self.emitter.region.only_drafts() || introduced || is_spent {
             true => None,
             false => self.call_ahead(&text[inner..], more).decided()?,
         };
@@ -177,7 +177,7 @@ impl Scanner {
         self.fence = Some(fence);
         self.fence_quotes = if introduced { QuotedIn::OwnWords } else { QuotedIn::Fence };
         self.context.fence_opens();
-        self.emitter.fence_is_clean = true;
+        self.emitter.region.fence_opens();
         self.line_start = true;
         found
     }
@@ -207,7 +207,7 @@ impl Scanner {
     /// Whether `text` begins with a fence and, on its line, with a call in Python's syntax.
     /// Yields the fence, and its length with a language.
     fn fence_on_a_line(&self, text: &str, more: bool) -> Match<(Fence, usize)> {
-        if self.tables.python.is_none() || self.emitter.only_drafts() || self.emitter.is_spent() {
+        if self.tables.python.is_none() || self.emitter.region.only_drafts() || self.emitter.budget.is_spent() {
             return Err(No);
         }
         let fence = fence_chars(text, more)?;
@@ -265,7 +265,7 @@ impl Scanner {
                     self.note_here(marked.dialect, indent, length, Reason::NoJson);
                     // A line is looked at once more while another of its readings is undecided.
                     if self.no_object_at.replace(self.at) != Some(self.at) {
-                        self.emitter.takes_opening();
+                        self.emitter.budget.takes_opening();
                     }
                 }
             }
@@ -274,7 +274,7 @@ impl Scanner {
             return Err(No);
         }
         self.emitter.text(window, self.at, sink);
-        let first = !self.emitter.visible;
+        let first = !self.emitter.region.is_seen();
         let length = first_of(self.tables.lined.iter().map(|marked| answer_line(*marked, text, first, more)))?;
         self.emitter.settle(window, true, sink);
         let start = self.at;

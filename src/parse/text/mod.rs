@@ -35,8 +35,9 @@ use crate::json::window::{Match, No, Undecided, Window, leading_space};
 use crate::message::{FinishReason, ReasoningMode};
 use crate::parse::call::{Ending, Step};
 use crate::parse::emit::damage::Brackets;
-use crate::parse::emit::emitter::{Emitter, Sink};
+use crate::parse::emit::emitter::Emitter;
 use crate::parse::emit::not_a_call::{NotACall, Reason};
+use crate::parse::emit::sink::Sink;
 use crate::parse::marks::fence::Fence;
 use crate::parse::marks::triggers::{Plain, Triggers, has_no_trigger_or_bracket};
 use crate::parse::marks::turn::Turn;
@@ -169,7 +170,7 @@ impl Scanner {
 
     /// Whether no call is looked for any more.
     pub(crate) fn is_spent(&self) -> bool {
-        self.emitter.is_spent()
+        self.emitter.budget.is_spent()
     }
 
     pub(crate) fn tables(&self) -> &Arc<Tables> {
@@ -179,13 +180,13 @@ impl Scanner {
     /// Where something may begin from here on.
     #[inline]
     pub(crate) fn triggers(&self) -> &Triggers {
-        if self.emitter.is_spent() { self.tables.quiet() } else { &self.tables.triggers }
+        if self.emitter.budget.is_spent() { self.tables.quiet() } else { &self.tables.triggers }
     }
 
     /// Where the text stands, if everything up to `at` was handed on and what comes
     /// is only more of the same until something begins or ends in it.
     pub(crate) fn fast_path(&mut self, at: u64) -> Option<FastPath> {
-        if self.emitter.reported != at || self.emitter.waits_for_fence() {
+        if self.emitter.reported() != at || self.emitter.waits_for_fence() {
             return None;
         }
         if let Some(call) = &mut self.call {
@@ -199,38 +200,38 @@ impl Scanner {
             && !odd_closer
             && self.emitter.is_settled()
             && self.context.block.is_none()
-            && !self.emitter.reads_every_bracket();
+            && !self.emitter.region.reads_every_bracket();
         is_settled.then_some(FastPath::Text(FastText {
             at,
             line_start: self.line_start,
-            region: self.emitter.region,
-            prose: self.emitter.prose(),
+            region: self.emitter.region.kind(),
+            prose: self.emitter.region.prose(),
             reasoning_channel: self.reasoning_channel,
         }))
     }
 
     /// Whether brackets in plain text say something of the calls before it.
     pub(crate) fn watches_brackets(&self) -> bool {
-        self.emitter.reads_brackets()
+        self.emitter.region.reads_brackets()
     }
 
     /// Whether nothing begins in a chunk of text on a line, and no bracket in it says anything.
     #[inline(always)] // With each chunk behind calls.
     pub(crate) fn passes_brackets(&self, chunk: &str) -> bool {
-        has_no_trigger_or_bracket(chunk.as_bytes()) && !self.emitter.known_damage().is_behind_quote()
+        has_no_trigger_or_bracket(chunk.as_bytes()) && !self.emitter.region.known_damage().is_behind_quote()
     }
 
     /// What is known of brackets behind a chunk of plain text; `None` if it is for the scanner.
     #[inline]
     pub(crate) fn brackets_behind(&self, chunk: &str) -> Option<Brackets> {
-        self.emitter.known_damage().brackets_behind(chunk)
+        self.emitter.region.known_damage().brackets_behind(chunk)
     }
 
     /// Goes on behind such a chunk, which was handed on without the scanner.
     #[inline]
     pub(crate) fn passed(&mut self, chunk: &str, brackets: Brackets) {
         self.context.pass(chunk);
-        self.emitter.damage().passed(brackets);
+        self.emitter.region.damage().passed(brackets);
     }
 
     /// Goes on behind text that was handed on without the scanner, and `plain`,
@@ -252,7 +253,7 @@ impl Scanner {
 
     /// Goes on in a call whose text up to `at` was handed on without the scanner.
     pub(crate) fn skip_in_call(&mut self, at: u64) {
-        self.emitter.reported = at;
+        self.emitter.skip_to(at);
         if let Some(call) = &mut self.call {
             call.skip_to(at);
         }
@@ -279,7 +280,7 @@ impl Scanner {
             self.mark = None;
             self.in_analysis = false;
         }
-        self.emitter.go_to(if reasoning { Region::Reasoning } else { Region::Content });
+        self.emitter.region.go_to(if reasoning { Region::Reasoning } else { Region::Content });
         self.line_start = true;
         self.context = Context::new(self.at);
         if self.mode == ReasoningMode::Open {
@@ -304,7 +305,7 @@ impl Scanner {
             // A call that is left out is a marker, whose last bytes are handed on with its end.
             Some(call) if !self.emitter.waits_for_fence() => {
                 let is_marker = call.ended_at.is_some() && self.emitter.leaves_out(call.quoted_in.is_some());
-                if is_marker { call.keep_from().min(self.emitter.reported) } else { call.keep_from() }
+                if is_marker { call.keep_from().min(self.emitter.reported()) } else { call.keep_from() }
             }
             _ => self.emitter.keep_from(),
         };
@@ -387,7 +388,7 @@ impl Scanner {
         let Some(call) = self.call.take() else { return };
         self.emitter.drop_markerless();
         let is_unread = matches!(why, Reason::NoLiteral | Reason::NoKeyword | Reason::Damaged | Reason::Limit);
-        self.fence_is_unread |= is_unread && self.fence.is_some() && self.emitter.fence_is_clean;
+        self.fence_is_unread |= is_unread && self.fence.is_some() && self.emitter.region.fence_is_clean();
         self.note(call.dialect(), call.start()..call.failed_at(at), why);
         let text = window.slice(call.start()..at);
         let line = memchr::memrchr(b'\n', text.as_bytes()).map(|end| &text[end + 1..]);
@@ -397,9 +398,9 @@ impl Scanner {
         if call.quoted_in.is_none() && !self.is_example() {
             self.emitter.text(window, at, sink);
             let index = self.emitter.index();
-            self.emitter.damage().given_back(call.closer(), index);
+            self.emitter.region.damage().given_back(call.closer(), index);
             if is_cut_short || call.is_damaged() {
-                self.emitter.damage().begins(call.closer(), call.dialect());
+                self.emitter.region.damage().begins(call.closer(), call.dialect());
             }
         }
     }
@@ -448,17 +449,15 @@ impl Scanner {
         self.emitter.settle(window, false, sink);
         self.fence = None;
         self.fence_is_unread = false;
-        self.emitter.fence_is_clean = false;
+        self.emitter.region.fence_ends();
         self.run = None;
         self.group = None;
     }
 
     /// The stream ends, for this reason: what a stop string took does not follow.
     pub(crate) fn ends_by(&mut self, reason: &FinishReason) {
-        self.emitter.ended_normally = reason.is_normal();
-        if *reason == FinishReason::Stop {
-            self.emitter.stop = std::mem::take(&mut self.stop);
-        }
+        let stop = if *reason == FinishReason::Stop { std::mem::take(&mut self.stop) } else { Vec::new() };
+        self.emitter.stream_ends(reason.is_normal(), stop);
     }
 
     /// The stream is over and everything was closed.
@@ -518,7 +517,7 @@ impl Scanner {
 
     /// Scans text; `true` if a call or a held fence was opened, `false` if more is needed.
     fn text(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> bool {
-        if self.emitter.is_spent() {
+        if self.emitter.budget.is_spent() {
             (self.run, self.group) = (None, None);
         }
         loop {

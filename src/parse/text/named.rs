@@ -5,7 +5,7 @@ use super::{Next, Scanner};
 use crate::dialect::Named;
 use crate::event::MarkerKind;
 use crate::json::window::{Answer, Match, No, Undecided, Window, first_of, leading_space};
-use crate::parse::emit::emitter::Sink;
+use crate::parse::emit::sink::Sink;
 use crate::parse::marks::head::begins_token;
 use crate::parse::shape::named::{call_of, group_close};
 
@@ -20,7 +20,7 @@ impl Scanner {
         sink: &mut Sink<'_>,
     ) -> Match<Next> {
         if !opens {
-            self.emitter.damage().group_closes(self.tables.named[named].dialect);
+            self.emitter.region.damage().group_closes(self.tables.named[named].dialect);
         }
         let glued = opens && is_glued(self.tables.named[named].named, window.from(self.at));
         self.group = opens.then_some(CallGroup { named, is_open: true, glued, is_near: true });
@@ -95,7 +95,7 @@ impl Scanner {
         match (group_close(named, inner, more), inner.is_empty() && more) {
             (Ok(length), _) => {
                 self.group = None;
-                self.emitter.damage().group_closes(self.tables.named[group.named].dialect);
+                self.emitter.region.damage().group_closes(self.tables.named[group.named].dialect);
                 return self.take_syntax(space + length, window, sink);
             }
             (Err(Undecided), _) | (_, true) => return Err(Undecided),

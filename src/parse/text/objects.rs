@@ -3,7 +3,7 @@
 use super::{Next, Scanner};
 use crate::event::{MarkerKind, QuotedIn};
 use crate::json::window::{Answer, Match, No, Undecided, Window, leading_space};
-use crate::parse::emit::emitter::Sink;
+use crate::parse::emit::sink::Sink;
 use crate::parse::marks::fence::{fence_end, think_close};
 use crate::parse::shape::object::MarkedObject;
 use crate::parse::shape::run::{Following, ObjectRun, Prefix};
@@ -105,7 +105,7 @@ impl Scanner {
             }
             Ok(Following::Close(length)) => {
                 self.run = None;
-                self.emitter.damage().run_closes(run.marked);
+                self.emitter.region.damage().run_closes(run.marked);
                 // In a fence its closing line may follow right behind the closer
                 // (`hermes/fence_closed_right_behind`).
                 self.line_start = self.fence.is_some();

@@ -18,10 +18,11 @@ use crate::event::{Call, MarkerKind, Provenance, QuotedIn};
 use crate::json::window::{Window, floor_boundary, leading_space};
 use crate::parse::call::{CallOut, CallShape, Ending, Missing, OpenValue, Step};
 use crate::parse::emit::damage::CallCloser;
-use crate::parse::emit::emitter::{Emitter, Sink};
+use crate::parse::emit::emitter::Emitter;
 use crate::parse::emit::pending::Ended;
 use crate::parse::emit::prose::Prose;
 use crate::parse::emit::series;
+use crate::parse::emit::sink::Sink;
 use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
 use crate::parse::emit::verdict::{Verdict, unwrap_element, verdict};
 use crate::parse::tables::Tables;
@@ -122,7 +123,7 @@ impl OpenCall {
         self.think_ends = reads_think_tags && (in_reasoning || self.shape.ends_with_reasoning());
         // ReAct's words are a marker of their own, and a thought stands before them as a rule.
         let has_words = matches!(self.dialect.spec().shape, Shape::React(_));
-        self.is_bare = self.is_markerless && !has_words && emitter.announced().is_none();
+        self.is_bare = self.is_markerless && !has_words && emitter.region.announced().is_none();
         self.provenance = self.found(place, emitter);
         if self.is_markerless {
             emitter.hold_markerless();
@@ -132,11 +133,11 @@ impl OpenCall {
     /// How it is found if it is a call.
     fn found(&self, place: Where, emitter: &Emitter) -> Provenance {
         let begins_line = match place {
-            Where::Fence if emitter.prose() == Prose::None => return Provenance::Plain,
+            Where::Fence if emitter.region.prose() == Prose::None => return Provenance::Plain,
             Where::Fence => return Provenance::FencedBehindProse,
-            Where::Line { begins } => emitter.announced().filter(|_| self.is_markerless).unwrap_or(begins),
+            Where::Line { begins } => emitter.region.announced().filter(|_| self.is_markerless).unwrap_or(begins),
         };
-        match emitter.prose() {
+        match emitter.region.prose() {
             Prose::Above if self.is_bare => Provenance::BehindProse,
             _ if begins_line => Provenance::Plain,
             _ => Provenance::InALine,
@@ -367,7 +368,7 @@ impl OpenCall {
             return Fault::truncated(CUT);
         }
         let Missing { inner, close } = self.shape.missing(window, tables);
-        let is_closed = emitter.ended_normally && !close.is_empty() && !inner.is_empty();
+        let is_closed = emitter.ended_normally() && !close.is_empty() && !inner.is_empty();
         if is_closed && ends_with(window.slice(self.start..window.end()), &close, tables) {
             return Fault::malformed(format!("`{inner}` is missing, or damaged, before `{close}`"));
         }
@@ -439,7 +440,7 @@ impl OpenCall {
         // What names no tool is no call that was damaged, and what closes nothing in it says of the
         // calls before it what it says in text (`mixed/closer_behind_a_brace`).
         let is_prose = is_unnamed && verdict.is_err() && self.quoted_in.is_none();
-        let stray = if is_prose { emitter.known_damage().stray_in(text, tables) } else { None };
+        let stray = if is_prose { emitter.region.known_damage().stray_in(text, tables) } else { None };
         let is_left = goes_on && verdict.is_err() && self.quoted_in.is_none() && !is_closed;
         let is_whole = is_closed || text.ends_with(['}', ']', ')']);
         emitter.call_end(
@@ -452,7 +453,7 @@ impl OpenCall {
             emitter.found_closer(found, 0, sink);
         }
         if is_left {
-            emitter.damage().begins(closer, self.dialect);
+            emitter.region.damage().begins(closer, self.dialect);
         }
         end
     }

@@ -3,8 +3,8 @@
 use super::lines::Line;
 use super::{Next, Scanner};
 use crate::json::window::{Match, No, Undecided, Window, begins, leading_space};
-use crate::parse::emit::emitter::Sink;
 use crate::parse::emit::not_a_call::Reason;
+use crate::parse::emit::sink::Sink;
 use crate::parse::marks::fence::fence_chars;
 use crate::parse::marks::head::head;
 use crate::parse::shape::react::React;

@@ -9,7 +9,7 @@ use crate::dialect::{Dialect, ReasoningMark};
 use crate::event::{MarkerKind, Region};
 use crate::json::window::{Answer, Match, No, Undecided, Window, begins, first_of};
 use crate::message::ReasoningMode;
-use crate::parse::emit::emitter::Sink;
+use crate::parse::emit::sink::Sink;
 use crate::parse::marks::channel::{Channel, Header, OWN, START, header};
 use crate::parse::marks::head::{Head, head};
 use crate::parse::marks::turn::{Role, Turn};
@@ -45,7 +45,7 @@ impl Scanner {
         let named = &self.tables.config.reasoning_marks;
         let is_named = |mark: &&&'static ReasoningMark| named.iter().any(|open| open == mark.open);
         // Of a model that is known to write a mark, the template may have written its opener.
-        if self.emitter.is_undecided() {
+        if self.emitter.region.is_undecided() {
             let marks = self.tables.marks.iter().filter(is_named);
             let closed = marks.map(|mark| begins(text, mark.close, more).map(|()| (*mark, true, mark.close.len())));
             if let Some(next) = first_of(closed).decided()? {
@@ -85,7 +85,7 @@ impl Scanner {
     /// Whether a block may begin here: in the answer, or, in a stream that is taken to start in
     /// the reasoning, right at its start.
     fn may_begin_block(&self) -> bool {
-        self.emitter.reads_answer() || !self.emitter.region_has_text
+        self.emitter.region.reads_answer() || !self.emitter.region.has_text()
     }
 
     pub(super) fn take_mark(
@@ -104,7 +104,7 @@ impl Scanner {
             self.leave_reasoning(window, sink);
         } else {
             // What a chat template may have opened a think tag closes all the same.
-            self.think_closes = self.emitter.is_undecided();
+            self.think_closes = self.emitter.region.is_undecided();
             self.is_first_block = !self.reasoning_told;
             self.enter_reasoning(window, sink);
             self.mark = Some(mark);
@@ -121,8 +121,8 @@ impl Scanner {
 
     /// The reasoning begins: what a token says in it holds in it alone.
     pub(super) fn begin_reasoning(&mut self) {
-        if self.emitter.region == Region::Content {
-            let turn = self.emitter.turn;
+        if self.emitter.region.kind() == Region::Content {
+            let turn = self.emitter.region.turn();
             self.turn_before = if matches!(turn, Turn::Ended { .. }) { Turn::Over } else { turn };
             self.set_turn(self.turn_before);
         }
@@ -130,7 +130,7 @@ impl Scanner {
 
     /// Goes over to the answer with a mark up to `at`.
     pub(super) fn leave_reasoning(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) {
-        let is_undecided = self.emitter.is_undecided();
+        let is_undecided = self.emitter.region.is_undecided();
         self.emitter.think(MarkerKind::ThinkClose, Region::Content, window, self.at, sink);
         self.reasoning_told = true;
         self.end_reasoning(is_undecided);
@@ -138,7 +138,7 @@ impl Scanner {
 
     /// The reasoning is over. `untold`: no mark said that it began.
     pub(super) fn end_reasoning(&mut self, untold: bool) {
-        self.set_turn(if untold { self.emitter.turn.behind_reasoning() } else { self.turn_before });
+        self.set_turn(if untold { self.emitter.region.turn().behind_reasoning() } else { self.turn_before });
         self.mark = None;
         self.in_analysis = false;
     }
@@ -169,9 +169,9 @@ impl Scanner {
         self.in_final = channel == Channel::Final;
         self.resume(starts);
         let reads_channels = self.mode != ReasoningMode::Off && !self.reasoning_channel && self.mark.is_none();
-        let in_reasoning = self.emitter.region == Region::Reasoning;
+        let in_reasoning = self.emitter.region.kind() == Region::Reasoning;
         match channel {
-            Channel::Analysis if reads_channels && !(in_reasoning && self.emitter.region_has_text) => {
+            Channel::Analysis if reads_channels && !(in_reasoning && self.emitter.region.has_text()) => {
                 self.enter_reasoning(window, sink);
                 self.in_analysis = true;
             }
@@ -184,7 +184,7 @@ impl Scanner {
 
     /// A header of the model's own came: its turn goes on behind the end of a message.
     fn resume(&mut self, starts: bool) {
-        let turn = self.emitter.turn;
+        let turn = self.emitter.region.turn();
         if starts || turn == (Turn::Ended { resumes: true }) {
             self.set_turn(turn.behind(TokenClass::OpensRole("<|"), Some(Role::Own)));
         }
@@ -192,7 +192,7 @@ impl Scanner {
 
     /// Whether a header in the reasoning begins a message of its own, and is no mention.
     fn is_message(&self, starts: bool) -> bool {
-        self.emitter.region == Region::Reasoning && (starts || !self.emitter.region_has_text)
+        self.emitter.region.kind() == Region::Reasoning && (starts || !self.emitter.region.has_text())
     }
 
     /// Where the message begins: a recipient, with which a message goes on whose role the chat

@@ -11,8 +11,8 @@ use crate::json::window::{Answer, Match, No, Undecided, Window, begins_tag_any_c
 use crate::message::ReasoningMode;
 use crate::parse::call::{Opened, Opening, Opens};
 use crate::parse::emit::damage::{CallCloser, CloserKind};
-use crate::parse::emit::emitter::Sink;
 use crate::parse::emit::not_a_call::Reason;
+use crate::parse::emit::sink::Sink;
 use crate::parse::marks::channel::START;
 use crate::parse::marks::fence::{may_be_think, think_close};
 use crate::parse::marks::head::head;
@@ -44,7 +44,7 @@ impl Scanner {
     /// An opener whose gate opens. Of several that begin alike the first shape's counts,
     /// so that no later one is taken too soon.
     pub(super) fn opener(&self, text: &str, more: bool) -> Match<(&'static dyn Opens, Opening)> {
-        if self.emitter.is_spent() {
+        if self.emitter.budget.is_spent() {
             return Err(No);
         }
         let owners = match self.tables.openers.fit(text) {
@@ -173,7 +173,7 @@ impl Scanner {
         if self.closer_at == self.at {
             return Err(No);
         }
-        let (found, length) = self.emitter.closer(text, &self.tables, more)?;
+        let (found, length) = self.emitter.region.closer(text, &self.tables, more)?;
         // In quotes it is only mentioned.
         match self.is_mention(&text[length..], more, window) {
             Err(No) => {
@@ -188,7 +188,7 @@ impl Scanner {
 
     /// Notes an opener of a known dialect that something else follows.
     fn failed_opener(&mut self, Here { text, window, .. }: Here<'_>, _: &mut Sink<'_>) -> Match<Next> {
-        if text.starts_with('<') && self.not_calls.is_some() && !self.emitter.is_spent() {
+        if text.starts_with('<') && self.not_calls.is_some() && !self.emitter.budget.is_spent() {
             self.context.read(window, self.at);
             // A mention in quotes is none that failed.
             if self.context.marks().direct.is_none() {
@@ -203,7 +203,7 @@ impl Scanner {
     fn broken_head(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
         let Here { text, more, window } = here;
         let (dialect, call, length) = named_head(&self.tables, text).ok_or(No)?;
-        if self.emitter.is_spent() || self.is_example() {
+        if self.emitter.budget.is_spent() || self.is_example() {
             return Err(No);
         }
         let mention = match self.surroundings(self.at, window).quoted_in {
@@ -222,18 +222,18 @@ impl Scanner {
     /// Behind the opener of a call whose arguments do not begin.
     pub(super) fn broken_call(&mut self, dialect: Dialect, call: &'static NamedCall) {
         let (closer, index) = (CallCloser::behind_json(CloserKind::Named(call)), self.emitter.index());
-        self.emitter.damage().given_back(closer, index);
-        self.emitter.damage().begins(closer, dialect);
+        self.emitter.region.damage().given_back(closer, index);
+        self.emitter.region.damage().begins(closer, dialect);
     }
 
     pub(super) fn open(&mut self, mut call: OpenCall, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
-        self.emitter.takes_opening();
+        self.emitter.budget.takes_opening();
         if self.fence.is_none() {
             // A call outside fences makes examples of the fenced ones before it.
             self.emitter.settle(window, true, sink);
         }
         let reads_think_tags = self.mode != ReasoningMode::Off;
-        let in_reasoning = self.emitter.region == Region::Reasoning;
+        let in_reasoning = self.emitter.region.kind() == Region::Reasoning;
         let in_group = self.group.is_some_and(|group| group.is_open) && call.start() == self.outer.end;
         call.in_outer = self.run.is_some() || in_group;
         let Outer { quoted_in, marks, begins_line, .. } =
@@ -344,7 +344,7 @@ impl Scanner {
 
     /// Whether a call here stands in a fence that is known to hold other text.
     pub(super) fn is_example(&self) -> bool {
-        self.fence.is_some() && !self.emitter.waits_for_fence() && !self.emitter.only_drafts()
+        self.fence.is_some() && !self.emitter.waits_for_fence() && !self.emitter.region.only_drafts()
     }
 
     pub(super) fn reads_think_tags(&self) -> bool {
@@ -371,7 +371,7 @@ impl Scanner {
     /// Whether an opening think tag is text here: they do not nest, so that one inside the
     /// reasoning is a mention, but for one that opens it once more at its very start.
     fn mentions_think(&self) -> bool {
-        self.emitter.region == Region::Reasoning && self.emitter.region_has_text
+        self.emitter.region.kind() == Region::Reasoning && self.emitter.region.has_text()
     }
 
     fn take_think(&mut self, close: bool, length: usize, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
@@ -380,8 +380,8 @@ impl Scanner {
         self.group = None;
         // Behind a closed block or a reasoning field a further closer says nothing of what
         // stands before it: those calls are settled (`reasoning/call_behind_a_block_then_closer`).
-        let orphan = close && self.emitter.region == Region::Content && !self.reasoning_told;
-        let is_undecided = self.emitter.is_undecided();
+        let orphan = close && self.emitter.region.kind() == Region::Content && !self.reasoning_told;
+        let is_undecided = self.emitter.region.is_undecided();
         self.reasoning_told = true;
         if !close {
             self.begin_reasoning();
@@ -393,7 +393,7 @@ impl Scanner {
             true => (MarkerKind::ThinkClose, Region::Content),
             false => (MarkerKind::ThinkOpen, Region::Reasoning),
         };
-        let leaves = close && !self.reasoning_channel && self.emitter.region == Region::Reasoning;
+        let leaves = close && !self.reasoning_channel && self.emitter.region.kind() == Region::Reasoning;
         self.emitter.think(kind, region, window, self.at, sink);
         self.context = Context::new(self.at);
         if leaves || orphan {

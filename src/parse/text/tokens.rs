@@ -4,7 +4,7 @@ use super::tags::Here;
 use super::{Next, Scanner};
 use crate::dialect::{CALL_TOKENS, OTHER_ROLES, OWN_ROLES, SENTENCE_END, STRIKE_OPEN, TemplateToken, TokenClass};
 use crate::json::window::{Answer, Match, No, Undecided, Window, begins, first_of, first_said, leading_space};
-use crate::parse::emit::emitter::Sink;
+use crate::parse::emit::sink::Sink;
 use crate::parse::marks::tokens::tokens_at;
 use crate::parse::marks::turn::Role;
 
@@ -37,7 +37,7 @@ impl Scanner {
                     self.context.new_line(window, start, self.at);
                     if CALL_TOKENS.iter().any(|token| text.starts_with(token)) {
                         // It announces the call that follows (`python/behind_the_python_tag`).
-                        self.emitter.announce(begins_line);
+                        self.emitter.region.announce(begins_line);
                     }
                 }
             },

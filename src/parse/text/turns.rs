@@ -17,24 +17,24 @@ use super::{Next, Scanner};
 use crate::dialect::{LineCounts, OthersLine, TokenClass, begins_line, others_lines_at};
 use crate::event::{MarkerKind, Region};
 use crate::json::window::{Answer, Match, No, Undecided, Window, begins, first_of};
-use crate::parse::emit::emitter::Sink;
+use crate::parse::emit::sink::Sink;
 use crate::parse::marks::turn::{Role, Turn};
 
 impl Scanner {
     pub(super) fn set_turn(&mut self, turn: Turn) {
-        self.emitter.turn = turn;
+        self.emitter.region.set_turn(turn);
     }
 
     /// A call with a marker begins: right behind an end it is the model's own.
     pub(super) fn marked_call(&mut self) {
-        if matches!(self.emitter.turn, Turn::Ended { .. }) && self.fence.is_none() {
+        if matches!(self.emitter.region.turn(), Turn::Ended { .. }) && self.fence.is_none() {
             self.set_turn(Turn::Own);
         }
     }
 
     /// Something came that is no such call.
     pub(super) fn behind_end(&mut self) {
-        if matches!(self.emitter.turn, Turn::Ended { .. }) {
+        if matches!(self.emitter.region.turn(), Turn::Ended { .. }) {
             self.set_turn(Turn::Over);
         }
     }
@@ -43,8 +43,8 @@ impl Scanner {
     fn hears_others(&self) -> bool {
         self.fence.is_none()
             && self.context.block.is_none()
-            && matches!(self.emitter.turn, Turn::Own | Turn::Ended { .. } | Turn::Over)
-            && self.emitter.reads_answer()
+            && matches!(self.emitter.region.turn(), Turn::Own | Turn::Ended { .. } | Turn::Over)
+            && self.emitter.region.reads_answer()
     }
 
     /// What follows is another's, told in the text: an empty marker says where it begins.
@@ -69,7 +69,7 @@ impl Scanner {
         }
         // What came before counts.
         self.emitter.text(window, self.at, sink);
-        let (behind_call, begins) = (self.emitter.answer_has_calls, self.emitter.begins_region());
+        let (behind_call, begins) = (self.emitter.region.answer_has_calls(), self.emitter.begins_region());
         let counts = |counts: LineCounts| match counts {
             LineCounts::BehindACall => behind_call,
             LineCounts::AtTheStart => behind_call || begins,
@@ -78,7 +78,7 @@ impl Scanner {
         // The user's, behind text and a blank line, too; results stand on the next line.
         let is_heard = |line: &&OthersLine| match (blank, line.is_user) {
             (0, _) => counts(line.counts),
-            (_, true) => behind_call || begins || self.emitter.visible,
+            (_, true) => behind_call || begins || self.emitter.region.is_seen(),
             (_, false) => false,
         };
         let heard = match inner {
@@ -108,7 +108,7 @@ impl Scanner {
             found => found,
         };
         let found = first_of(self.tables.result_tags.iter().map(tag));
-        if found != Err(No) && !self.emitter.answer_has_calls {
+        if found != Err(No) && !self.emitter.region.answer_has_calls() {
             // Before a call, text in a line only mentions it.
             self.context.read(window, self.at);
             if !self.context.begins_line() {
@@ -131,12 +131,12 @@ impl Scanner {
         window: &Window<'_>,
         sink: &mut Sink<'_>,
     ) {
-        let mut turn = self.emitter.turn.behind(class, role);
-        if turn == Turn::Hidden && !self.emitter.reads_answer() {
+        let mut turn = self.emitter.region.turn().behind(class, role);
+        if turn == Turn::Hidden && !self.emitter.region.reads_answer() {
             // What is thought stays what it is.
-            turn = if self.emitter.turn == Turn::Hidden { turn } else { Turn::Over };
+            turn = if self.emitter.region.turn() == Turn::Hidden { turn } else { Turn::Over };
         }
-        let starts_hidden = turn == Turn::Hidden && self.emitter.turn != Turn::Hidden;
+        let starts_hidden = turn == Turn::Hidden && self.emitter.region.turn() != Turn::Hidden;
         if starts_hidden {
             // The message is over here: calls that are alone in their fences are calls.
             self.emitter.settle(window, false, sink);
@@ -146,7 +146,7 @@ impl Scanner {
         let kind = if says { MarkerKind::Turn } else { MarkerKind::Token };
         self.at += length as u64;
         let closes_channel = class == TokenClass::EndsMessage || class == TokenClass::EndsText;
-        if closes_channel && std::mem::take(&mut self.in_analysis) && self.emitter.region == Region::Reasoning {
+        if closes_channel && std::mem::take(&mut self.in_analysis) && self.emitter.region.kind() == Region::Reasoning {
             self.leave_reasoning(window, sink);
         } else {
             self.emitter.marker(kind, false, window, self.at, sink);

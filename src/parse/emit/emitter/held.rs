@@ -1,22 +1,24 @@
 //! What waits: calls in a fence for what follows it, calls without a marker for their own end.
 //! `emit/pending.rs` is the list that they wait in.
 
-use super::{Emitter, Sink, Unfenced};
+use super::Emitter;
 use crate::event::{MarkerKind, QuotedIn, Repair};
 use crate::json::window::Window;
+use crate::parse::emit::drafts::Unfenced;
 use crate::parse::emit::pending::{Held, HeldCall, Pending};
 use crate::parse::emit::series;
+use crate::parse::emit::sink::Sink;
 use crate::parse::emit::verdict::quoted;
 
 impl Emitter {
     /// Starts to hold everything from here, a fence that opens, or goes on holding.
     pub(crate) fn hold_fence(&mut self) {
         let start = self.reported;
-        let begins = self.takes_fenced && self.begins_region() && self.reads_answer() && self.first_fence.is_none();
+        let begins = self.drafts.takes_fence() && self.begins_region() && self.region.reads_answer();
         let pending = self.pending.get_or_insert_with(|| Pending::of_fence(start, begins));
         pending.waits_for_fence = true;
         pending.in_fence = true;
-        pending.behind_unread |= self.behind_unread;
+        pending.behind_unread |= self.region.behind_unread();
     }
 
     /// The held fence's closing line comes next.
@@ -109,7 +111,7 @@ impl Emitter {
         let mut open = None;
         self.leave_out(pending.counts.unlisted, as_quoted);
         let first_fence = pending.first_fence.filter(|_| as_quoted && pending.begins_message).unwrap_or_default();
-        let mut unfenced = Unfenced { calls: self.index..self.index, syntax: Vec::new() };
+        let mut unfenced = Unfenced { calls: self.budget.index()..self.budget.index(), syntax: Vec::new() };
         for (place, held) in pending.held.into_iter().enumerate() {
             if place < first_fence {
                 match &held {
@@ -135,11 +137,11 @@ impl Emitter {
                 },
             }
         }
-        if !unfenced.calls.is_empty() && self.unlisted == 0 {
-            self.first_fence = Some(unfenced);
+        if !unfenced.calls.is_empty() && self.budget.unlisted() == 0 {
+            self.drafts.fence_is_example(unfenced);
         }
         if as_quoted {
-            self.see();
+            self.region.see();
         }
         match open {
             Some(call) => self.report_held(call, sink),
