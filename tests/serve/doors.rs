@@ -12,7 +12,7 @@ use super::endpoint::{End, Endpoint, Reply, Seen, says};
 use super::http::{call, read, request, serve};
 
 /// Every route that answers a request here.
-const ANSWERS: [&str; 7] = [
+const ANSWERS: [&str; 12] = [
     "/v1/chat/completions",
     "/v1/messages",
     "/v1/messages/count_tokens",
@@ -20,6 +20,11 @@ const ANSWERS: [&str; 7] = [
     "/v1beta/models/m:generateContent",
     "/v1beta/models/m:streamGenerateContent?alt=sse",
     "/v1beta/models/m:countTokens",
+    "/api/chat",
+    "/api/generate",
+    "/api/show",
+    "/api/embed",
+    "/api/embeddings",
 ];
 
 fn endpoint() -> Endpoint {
@@ -63,7 +68,7 @@ async fn a_page_of_another_site_is_refused_on_every_route() {
             let sent = served.post(path, &request(false)).header("origin", origin).send().await.unwrap();
             assert_eq!(sent.status() == 403, refused, "{origin} {path}");
         }
-        for path in ["/v1/models", "/v1beta/models", "/health", "/ready", "/metrics"] {
+        for path in ["/v1/models", "/v1beta/models", "/api/tags", "/api/version", "/health", "/ready", "/metrics"] {
             let sent = served.client.get(format!("{}{path}", served.url)).header("origin", origin);
             assert_eq!(sent.send().await.unwrap().status() == 403, refused, "{origin} {path}");
         }
