@@ -129,6 +129,10 @@ fn line_of(parts: &Parts, shared: &Shared, model: &str) -> Option<Line> {
 
 async fn with_key(State(shared): State<Arc<Shared>>, request: Request, inner: Inner) -> Response {
     let checked = doors::check_key(request.headers(), &shared.config).and_then(|()| match *request.method() {
+        // Clients of Ollama's interface need no type there, and litellm and curl name none or another.
+        Method::POST if request.uri().path().starts_with(ollama::PATHS) && !doors::is_of_a_page(request.headers()) => {
+            Ok(())
+        }
         Method::POST => doors::check_type(request.headers()),
         _ => Ok(()),
     });
@@ -169,7 +173,7 @@ fn shape_of(method: &Method, path: &str) -> &'static dyn Shape {
     if path.starts_with("/v1beta/") || method == Method::POST && path.starts_with("/v1/models/") {
         return &Gemini;
     }
-    if path.starts_with("/api/") { &Ollama::Chat } else { &Chat }
+    if path.starts_with(ollama::PATHS) { &Ollama::Chat } else { &Chat }
 }
 
 /// An error in this shape.

@@ -92,13 +92,35 @@ async fn a_body_is_json_by_name() {
             assert_eq!(sent.body(request(false).to_string()).send().await.unwrap().status(), status, "{kind}");
         }
         for path in ANSWERS {
+            // Without a page's name those of Ollama's interface are told by a test of their own.
             let sent = served.client.post(format!("{}{path}", served.url)).header("content-type", kind);
+            let sent = sent.header("origin", "http://localhost:3000");
             let found = sent.body("{}").send().await.unwrap().status();
             assert_eq!(found == 415, status == 415, "{kind} {path}: {found}");
         }
     }
     let sent = served.client.post(format!("{}/v1/embeddings", served.url)).body("{}").send().await.unwrap();
     assert_eq!(sent.status(), 415);
+}
+
+#[tokio::test]
+async fn clients_of_ollamas_interface_need_no_type_and_pages_do() {
+    let endpoint = endpoint();
+    let served = serve(&endpoint, |config| config).await;
+    for kind in [None, Some("application/x-www-form-urlencoded"), Some("text/plain")] {
+        for (page, status) in [
+            (None, 200),
+            (Some(("origin", "http://localhost:3000")), 415),
+            (Some(("origin", "https://evil.example")), 403),
+            (Some(("sec-fetch-site", "cross-site")), 415),
+        ] {
+            let mut sent = served.client.post(format!("{}/api/chat", served.url)).body(request(false).to_string());
+            for (name, value) in kind.map(|kind| ("content-type", kind)).into_iter().chain(page) {
+                sent = sent.header(name, value);
+            }
+            assert_eq!(sent.send().await.unwrap().status(), status, "{kind:?} {page:?}");
+        }
+    }
 }
 
 #[tokio::test]

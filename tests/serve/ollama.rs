@@ -92,6 +92,18 @@ async fn a_stream_is_lines_and_the_last_one_has_reason_and_cost() {
 }
 
 #[tokio::test]
+async fn calls_of_one_message_stand_in_one_line() {
+    let endpoint = Endpoint::answer(|_, _| Reply::text(&format!("{0}\n{0}", call())));
+    let served = serve(&endpoint, |config| config).await;
+    let lines = lines(&served, "/api/chat", &request()).await;
+    let [calls, end] = &lines[..] else { panic!("{lines:#?}") };
+    let calls = calls["message"]["tool_calls"].as_array().unwrap();
+    let indexes: Vec<&Value> = calls.iter().map(|call| &call["function"]["index"]).collect();
+    assert_eq!((indexes, &end["done_reason"]), (vec![&json!(0), &json!(1)], &json!("stop")));
+    assert_ne!(calls[0]["id"], calls[1]["id"]);
+}
+
+#[tokio::test]
 async fn a_stream_byte_by_byte() {
     let endpoint = Endpoint::answer(|_, _| Reply::events(&[says("3 < 4 \"ä\""), stops("length"), usage(2, 1)]).done());
     let served = serve(&endpoint, |config| config).await;

@@ -13,7 +13,7 @@ mod writer;
 use serde_json::{Map, Value, json};
 
 use self::history::{History, content};
-pub(super) use self::models::told;
+pub(super) use self::models::{PATHS, told};
 pub(super) use self::writer::Ollama;
 use self::writer::OllamaStream;
 use super::fault::Fault;

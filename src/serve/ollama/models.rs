@@ -14,6 +14,9 @@ use crate::serve::fault::Fault;
 use crate::serve::ids::utc;
 use crate::serve::shared::Shared;
 
+/// What the paths of that interface begin with.
+pub(in crate::serve) const PATHS: &str = "/api/";
+
 /// The version of Ollama whose interface this is. Clients compare it with the least that they
 /// take, such as 0.6.4 (VS Code), and want nothing but numbers.
 const VERSION: &str = "0.40.12";
@@ -28,7 +31,7 @@ const ELSEWHERE: [&str; 6] = ["pull", "push", "create", "copy", "delete", "blobs
 pub(in crate::serve) async fn told(shared: &Shared, request: Request) -> Result<Value, Fault> {
     let (parts, body) = request.into_parts();
     let (headers, path) = (&parts.headers, parts.uri.path());
-    let asked = path.strip_prefix("/api/").unwrap_or_default();
+    let asked = path.strip_prefix(PATHS).unwrap_or_default();
     let (what, _) = asked.split_once('/').unwrap_or((asked, ""));
     if ELSEWHERE.contains(&what) {
         let message = format!(

@@ -26,8 +26,9 @@ pub(super) struct OllamaStream {
     /// The client wants to see the reasoning.
     thoughts: bool,
     whole_calls: WholeCalls,
-    /// Calls so far.
-    calls: usize,
+    /// Calls of a stream so far. They stand in one line: clients number those of each line anew
+    /// (litellm, `ollama_chat`).
+    calls: Vec<Value>,
     began: Instant,
     /// When the first piece came: before it the endpoint read the prompt.
     first: Option<Instant>,
@@ -36,7 +37,7 @@ pub(super) struct OllamaStream {
 impl OllamaStream {
     pub(super) fn new(shape: Ollama, thoughts: bool) -> Self {
         let (model, whole_calls) = (String::new(), WholeCalls::default());
-        OllamaStream { shape, model, thoughts, whole_calls, calls: 0, began: Instant::now(), first: None }
+        OllamaStream { shape, model, thoughts, whole_calls, calls: Vec::new(), began: Instant::now(), first: None }
     }
 
     /// A line, or the whole answer.
@@ -60,15 +61,6 @@ impl OllamaStream {
         }
         line["done"] = false.into();
         line
-    }
-
-    fn call(&mut self, call: NativeCall) -> Value {
-        let NativeCall { id, name, arguments } = call;
-        // The arguments were accepted by their schema, and are an object.
-        let arguments: Value = serde_json::from_str(&arguments).unwrap_or_else(|_| json!({}));
-        let index = self.calls;
-        self.calls += 1;
-        json!({"id": id, "function": {"index": index, "name": name, "arguments": arguments}})
     }
 
     fn end(&self, line: &mut Value, finish: &Finish) {
@@ -101,11 +93,12 @@ impl Writer for OllamaStream {
         let line = match self.whole_calls.take(out) {
             Some(Out::Reasoning(text)) if self.thoughts => self.answer(none(), text, Vec::new()),
             Some(Out::Text(text) | Out::Refusal(text)) => self.answer(text, none(), Vec::new()),
-            Some(Out::Call(made)) => {
-                let call = self.call(made);
-                self.answer(none(), none(), vec![call])
-            }
+            Some(Out::Call(made)) => return self.calls.push(call(self.calls.len(), made)),
             Some(Out::Finish(finish)) => {
+                if !self.calls.is_empty() {
+                    let calls = std::mem::take(&mut self.calls);
+                    push_line(to, &self.answer(none(), none(), calls));
+                }
                 let mut line = self.answer(none(), none(), Vec::new());
                 self.end(&mut line, &finish);
                 line
@@ -113,8 +106,7 @@ impl Writer for OllamaStream {
             Some(Out::Failed(fault)) => error(&fault),
             _ => return,
         };
-        to.push_str(&json_text(&line));
-        to.push('\n');
+        push_line(to, &line);
     }
 
     fn whole(&mut self, answer: Collected) -> Value {
@@ -122,11 +114,23 @@ impl Writer for OllamaStream {
         // That interface has no field for it.
         text.push_str(&refusal);
         let thinking = if self.thoughts { reasoning } else { String::new() };
-        let calls = calls.into_iter().map(|call| self.call(call)).collect();
+        let calls = calls.into_iter().enumerate().map(|(index, made)| call(index, made)).collect();
         let mut whole = self.answer(text, thinking, calls);
         self.end(&mut whole, &finish.unwrap_or_default());
         whole
     }
+}
+
+fn push_line(to: &mut String, line: &Value) {
+    to.push_str(&json_text(line));
+    to.push('\n');
+}
+
+fn call(index: usize, call: NativeCall) -> Value {
+    let NativeCall { id, name, arguments } = call;
+    // The arguments were accepted by their schema, and are an object.
+    let arguments: Value = serde_json::from_str(&arguments).unwrap_or_else(|_| json!({}));
+    json!({"id": id, "function": {"index": index, "name": name, "arguments": arguments}})
 }
 
 /// The error object.
