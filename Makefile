@@ -192,7 +192,7 @@ $(CLIENTS)/venv/.set-up: $(CLIENTS)/requirements.txt
 	@touch $@
 
 # All clients; the frameworks, each in an environment that suits it; and the client in Rust.
-FRAMEWORKS := more openai2 litellm
+FRAMEWORKS := more openai2 litellm ollama
 clients-more: $(CLIENTS)/node_modules/.set-up $(CLIENTS)/venv/.set-up $(FRAMEWORKS:%=$(CLIENTS)/venv-%/.set-up)
 	$(CARGO) build --quiet
 	cd $(CLIENTS)/async_openai && $(CARGO) build --quiet --target-dir $(CURDIR)/target/clients

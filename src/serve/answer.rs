@@ -166,7 +166,7 @@ impl Running {
         });
         let first = stream::once(async move { Ok::<_, Infallible>(Bytes::from(first)) });
         let body = Body::from_stream(first.chain(rest));
-        let headers = [(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-cache")];
+        let headers = [(header::CONTENT_TYPE, shape.stream_type()), (header::CACHE_CONTROL, "no-cache")];
         Ok(with_cost((StatusCode::OK, headers, body).into_response(), rounds, usage))
     }
 }

@@ -18,6 +18,14 @@ use crate::route::Toolbox;
 use crate::tools::{DefaultDecision, Policy};
 use crate::turn::{MAX_CORRECTIONS, MAX_ROUNDS};
 
+/// What a model's name ends in that has the toolbox's tools.
+pub(super) const WITH_TOOLS: &str = "+tools";
+
+/// A model's name without that.
+pub(super) fn without_tools(name: &str) -> &str {
+    name.strip_suffix(WITH_TOOLS).unwrap_or(name)
+}
+
 /// Largest body of a request, unless configured otherwise.
 pub const MAX_BODY: usize = 32 << 20;
 
@@ -425,6 +433,15 @@ impl Config {
     /// What must stand in nothing that is kept: the server's keys.
     pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
         self.client_key.iter().chain(&self.upstream_key).chain(&self.instance_key).map(String::as_str)
+    }
+
+    /// The endpoint's model for the name that a client gives, if it gives one.
+    pub(super) fn model_of(&self, named: Option<&str>) -> Option<String> {
+        match (&self.model, named) {
+            (Some(model), _) => Some(model.clone()),
+            (None, Some(name)) if self.toolbox.is_some() => Some(without_tools(name).to_owned()),
+            (None, named) => named.map(str::to_owned),
+        }
     }
 
     /// The profile of this model.

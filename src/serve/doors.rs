@@ -147,6 +147,11 @@ pub(super) fn check_type(headers: &HeaderMap) -> Result<(), Fault> {
     Err(Fault::door(415, "unsupported_media_type", format!("the body must be 'application/json', and is {kind:?}")))
 }
 
+/// Whether a page in a browser may have sent the request: a browser names the page in every POST.
+pub(super) fn is_of_a_page(headers: &HeaderMap) -> bool {
+    headers.contains_key(header::ORIGIN) || headers.contains_key("sec-fetch-site")
+}
+
 /// The body, within its limits.
 pub(super) async fn body(headers: &HeaderMap, body: Body, config: &Config) -> Result<Bytes, Fault> {
     let too_large = || {

@@ -53,6 +53,14 @@ impl Fault {
         Fault::new(500, message)
     }
 
+    /// What happened, with its place in front, for interfaces without a field for that.
+    pub(super) fn placed(&self) -> String {
+        match &self.param {
+            Some(param) => format!("{param}: {}", self.message),
+            None => self.message.clone(),
+        }
+    }
+
     pub(super) fn with_code(mut self, code: &'static str) -> Self {
         self.code = Some(code);
         self

@@ -10,7 +10,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{self, Next as Inner};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::{any, get, post};
 use serde_json::{Map, Value, json};
 
 use super::answer::{LEFT_OUT_HEADER, Running};
@@ -25,10 +25,11 @@ use super::gemini::Gemini;
 use super::inspect::Watch;
 use super::log::Line;
 use super::messages::Messages;
+use super::ollama::{self, Ollama};
 use super::origins;
 use super::page;
 use super::passed::Passed;
-use super::request::{self, ChatRequest, WITH_TOOLS};
+use super::request::{self, ChatRequest};
 use super::responses::Responses;
 use super::shape::{Places, Read, Shape, Writer};
 use super::shared::Shared;
@@ -47,6 +48,8 @@ use crate::transcript::Session;
 /// - `POST /v1beta/models/MODEL:generateContent`, `:streamGenerateContent?alt=sse` and
 ///   `:countTokens`: Gemini's.
 /// - `GET /v1beta/models` and `/v1beta/models/MODEL`: the endpoint's models, for Google's clients.
+/// - `POST /api/chat`, `/api/generate`, `/api/show`, `/api/embed` and `/api/embeddings`, `GET /api/tags`,
+///   `/api/ps` and `/api/version`: Ollama's.
 /// - `GET /v1/models/MODEL`: one of the endpoint's models, for clients of OpenAI's.
 /// - `POST /v1/completions`, `POST /v1/embeddings`, `GET /v1/models`: the endpoint's own.
 /// - `GET /health`, `/ready`, `/metrics`.
@@ -67,6 +70,9 @@ pub(super) fn shared_router(shared: Arc<Shared>) -> Router {
         .route("/v1beta/models", get(gemini_models))
         .route("/v1beta/models/{*target}", post(gemini).get(gemini_model))
         .route("/v1/models/{*target}", post(gemini).get(openai_model))
+        .route("/api/chat", post(|State(s), request| answered(s, &Ollama::Chat, Target::Body, request)))
+        .route("/api/generate", post(|State(s), request| answered(s, &Ollama::Generate, Target::Body, request)))
+        .route("/api/{*path}", any(ollama_told))
         .route("/v1/completions", post(|state, request| pass(state, request, "completions")))
         .route("/v1/embeddings", post(|state, request| pass(state, request, "embeddings")))
         .route("/v1/models", get(models))
@@ -140,6 +146,10 @@ fn line_of(parts: &Parts, shared: &Shared, model: &str) -> Option<Line> {
 
 async fn with_key(State(shared): State<Arc<Shared>>, request: Request, inner: Inner) -> Response {
     let checked = doors::check_key(request.headers(), &shared.config).and_then(|()| match *request.method() {
+        // Clients of Ollama's interface need no type there, and litellm and curl name none or another.
+        Method::POST if request.uri().path().starts_with(ollama::PATHS) && !doors::is_of_a_page(request.headers()) => {
+            Ok(())
+        }
         Method::POST => doors::check_type(request.headers()),
         _ => Ok(()),
     });
@@ -158,10 +168,12 @@ fn route(path: &str) -> &'static str {
         "/v1/responses" => "responses",
         _ if path.ends_with(":generateContent") || path.ends_with(":streamGenerateContent") => "generate_content",
         _ if path.ends_with(":countTokens") => "count_tokens",
-        "/v1/models" | "/v1beta/models" => "models",
+        "/api/chat" => "ollama_chat",
+        "/api/generate" => "ollama_generate",
+        "/v1/models" | "/v1beta/models" | "/api/tags" | "/api/ps" | "/api/show" => "models",
         _ if path.starts_with("/v1/models/") || path.starts_with("/v1beta/models/") => "models",
         "/v1/completions" => "completions",
-        "/v1/embeddings" => "embeddings",
+        "/v1/embeddings" | "/api/embed" | "/api/embeddings" => "embeddings",
         _ => "other",
     }
 }
@@ -178,7 +190,7 @@ fn shape_of(method: &Method, path: &str) -> &'static dyn Shape {
     if path.starts_with("/v1beta/") || method == Method::POST && path.starts_with("/v1/models/") {
         return &Gemini;
     }
-    &Chat
+    if path.starts_with(ollama::PATHS) { &Ollama::Chat } else { &Chat }
 }
 
 /// An error in this shape.
@@ -216,7 +228,7 @@ const CODEX_LIST: &str = "client_version=";
 async fn models(State(shared): State<Arc<Shared>>, request: Request) -> Response {
     let headers = request.headers();
     if request.uri().query().is_some_and(|query| query.starts_with(CODEX_LIST) || query.contains("&client_version=")) {
-        return match listed(&shared, headers).await {
+        return match shared.listed(headers).await {
             Err(fault) => refuse(&Chat, &fault),
             Ok((status, mut list)) => {
                 // Those of Codex' own kind: for all others it takes its defaults.
@@ -229,31 +241,15 @@ async fn models(State(shared): State<Arc<Shared>>, request: Request) -> Response
         let passed = shared.upstream.pass(Method::GET, "models", headers, Bytes::new(), Span::none()).await;
         return passed.unwrap_or_else(|fault| refuse(&Chat, &fault));
     }
-    match listed(&shared, headers).await {
+    match shared.listed(headers).await {
         Err(fault) => refuse(&Chat, &fault),
         Ok((status, list)) => whole(status, &list),
     }
 }
 
-/// The endpoint's list of models; with a toolbox each a second time.
-async fn listed(shared: &Shared, headers: &HeaderMap) -> Result<(StatusCode, Value), Fault> {
-    let (status, mut list) = shared.upstream.models(headers).await?;
-    let twice = shared.config.toolbox.is_some() && !shared.config.toolbox_always;
-    if let Some(models) = list.get_mut("data").and_then(Value::as_array_mut).filter(|_| twice) {
-        let named = |model: &Value| {
-            let mut model = model.clone();
-            model["id"] = format!("{}{WITH_TOOLS}", model.get("id")?.as_str()?).into();
-            Some(model)
-        };
-        let more: Vec<Value> = models.iter().filter_map(named).collect();
-        models.extend(more);
-    }
-    Ok((status, list))
-}
-
 /// One of them, as clients of OpenAI's read it.
 async fn openai_model(State(shared): State<Arc<Shared>>, Path(name): Path<String>, request: Request) -> Response {
-    let (status, list) = match listed(&shared, request.headers()).await {
+    let (status, list) = match shared.listed(request.headers()).await {
         Ok(listed) => listed,
         Err(fault) => return refuse(&Chat, &fault),
     };
@@ -298,12 +294,16 @@ async fn gemini_model(State(shared): State<Arc<Shared>>, Path(name): Path<String
 }
 
 async fn gemini_list(shared: &Shared, headers: &HeaderMap) -> Result<Vec<Value>, Fault> {
-    let (status, list) = listed(shared, headers).await?;
-    if !status.is_success() {
-        return Err(Fault::upstream(status.as_u16(), "the endpoint does not list its models"));
-    }
-    let models = list["data"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let models = shared.models(headers).await?;
     Ok(models.iter().filter_map(|model| Some(super::gemini::model(model.get("id")?.as_str()?))).collect())
+}
+
+/// What Ollama's clients ask beside answers.
+async fn ollama_told(State(shared): State<Arc<Shared>>, request: Request) -> Response {
+    match ollama::told(&shared, request).await {
+        Ok(told) => whole(StatusCode::OK, &told),
+        Err(fault) => refuse(&Ollama::Chat, &fault),
+    }
 }
 
 fn whole(status: StatusCode, body: &Value) -> Response {
@@ -381,6 +381,9 @@ async fn answered(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target
     let watch = watch(&shared, route(parts.uri.path()), &parts.headers);
     let answered = async {
         let body = doors::body(&parts.headers, body, &shared.config).await?;
+        if let Some(answer) = shape.at_once(&body) {
+            return Ok(whole(StatusCode::OK, &answer));
+        }
         let (length, sent, state) = (body.len(), body.clone(), shared.clone());
         let read = move || read(&state, shape, target, &sent);
         let (request, places, mut writer) = apart(&shared, length, Span::none(), read).await??;

@@ -66,7 +66,7 @@ pub struct Inspected {
     /// When it came.
     pub began: SystemTime,
     /// The interface, as `/metrics` names its route: `chat_completions`, `messages`,
-    /// `responses` or `generate_content`.
+    /// `responses`, `generate_content`, `ollama_chat` or `ollama_generate`.
     pub interface: &'static str,
     /// The model as the endpoint names it; empty where the request was refused before.
     pub model: String,

@@ -7,12 +7,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::repeated::PromptCost;
 
 /// The routes that are counted.
-const ROUTES: [&str; 9] = [
+const ROUTES: [&str; 11] = [
     "chat_completions",
     "messages",
     "count_tokens",
     "responses",
     "generate_content",
+    "ollama_chat",
+    "ollama_generate",
     "models",
     "completions",
     "embeddings",

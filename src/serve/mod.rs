@@ -1,4 +1,4 @@
-//! A server for clients of OpenAI, Anthropic and Google in front of any model: what a client
+//! A server for clients of OpenAI, Anthropic, Google and Ollama in front of any model: what a client
 //! sends as `tools` is taught by the prompt, what the model writes comes back as `tool_calls`.
 //!
 //! ```text
@@ -24,7 +24,8 @@
 //! - `drive`, `upstream`: the endpoint, as a model and for what passes through.
 //! - `hidden`: the server's keys out of what the endpoint says.
 //! - `shape`: what a client's interface has to say; `chat`, `messages`, `responses`,
-//!   `gemini`: those that there are.
+//!   `gemini`, `ollama`: those that there are.
+//! - `waiting`: results of a history and the calls that they are of, without identifiers.
 //! - `http`, `listen`: the routes, and a server of its own.
 //! - `ready`: whether the endpoint answers.
 //! - `repeated`: how much of a request the endpoint got before.
@@ -75,6 +76,7 @@ mod log;
 mod messages;
 mod metrics;
 mod named;
+mod ollama;
 mod origins;
 mod out;
 mod own_words;
@@ -93,6 +95,7 @@ mod shape;
 mod shared;
 mod told;
 mod upstream;
+mod waiting;
 mod way;
 mod work;
 

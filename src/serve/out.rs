@@ -50,6 +50,25 @@ impl Part {
     }
 }
 
+/// Makes whole calls of those that come in pieces, for interfaces that have no pieces of calls.
+#[derive(Default)]
+pub(super) struct WholeCalls(Option<NativeCall>);
+
+impl WholeCalls {
+    /// The next piece of the answer, or the call that it ends; `None` within a call.
+    pub(super) fn take(&mut self, out: Out) -> Option<Out> {
+        match out {
+            Out::Part(Part::Begin { id, name }) => {
+                self.0 = Some(NativeCall { id: Some(id), name, arguments: String::new() });
+            }
+            Out::Part(Part::Arguments(text)) => self.0.iter_mut().for_each(|call| call.arguments.push_str(&text)),
+            Out::Part(Part::End) => return self.0.take().map(Out::Call),
+            whole => return Some(whole),
+        }
+        None
+    }
+}
+
 /// How an answer ended.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Finish {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::asked::Asked;
-use super::config::Config;
+use super::config::{Config, WITH_TOOLS};
 use super::doors;
 use super::fault::Fault;
 use super::history::{self, Rendered};
@@ -21,9 +21,6 @@ use super::way::Way;
 use crate::model::ModelInfo;
 use crate::tools::{Tool, ToolChoice, matches};
 use crate::validate::OutputSchema;
-
-/// What a model's name ends in that has the toolbox's tools.
-pub(super) const WITH_TOOLS: &str = "+tools";
 
 /// Bytes of a list of tools above which the model's context is asked for: half of the smallest that
 /// servers give, 2,048 tokens, by four bytes a token.
@@ -71,12 +68,7 @@ impl ChatRequest {
             Some(_) => return Err(Fault::field("model", "'model' must be the name of a model")),
         };
         let with_tools = named.is_some_and(|name| name.ends_with(WITH_TOOLS)) || config.toolbox_always;
-        let model = match (&config.model, named) {
-            (Some(model), _) => model.clone(),
-            (None, Some(name)) if config.toolbox.is_some() => name.strip_suffix(WITH_TOOLS).unwrap_or(name).to_owned(),
-            (None, Some(name)) => name.to_owned(),
-            (None, None) => return Err(Fault::field("model", "you must provide a 'model'")),
-        };
+        let model = config.model_of(named).ok_or_else(|| Fault::field("model", "you must provide a 'model'"))?;
         let stream = flag(&body, "stream")?.unwrap_or(false);
         let with_tools = with_tools && config.toolbox.is_some();
         Ok(ChatRequest { with_tools, tools_text: None, served: None, context: None, model, stream, body })

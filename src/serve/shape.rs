@@ -33,6 +33,16 @@ pub(super) trait Shape: Send + Sync {
         ": working\n\n"
     }
 
+    /// The media type of a stream.
+    fn stream_type(&self) -> &'static str {
+        "text/event-stream"
+    }
+
+    /// The answer to a body that asks nothing of a model, in interfaces that know such.
+    fn at_once(&self, _body: &[u8]) -> Option<Value> {
+        None
+    }
+
     /// Whether a request is one of Chat Completions as it comes.
     fn is_chat(&self) -> bool {
         false

@@ -3,7 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::config::Config;
+use axum::http::{HeaderMap, StatusCode};
+use serde_json::Value;
+
+use super::config::{Config, WITH_TOOLS};
+use super::fault::Fault;
 use super::kept::Store;
 use super::metrics::Metrics;
 use super::prepared::Cache;
@@ -52,6 +56,37 @@ impl Shared {
             false => None,
         };
         request.served_by(served).within(context.map(|window| window.tokens))
+    }
+
+    /// The endpoint's list of models; with a toolbox each a second time.
+    pub(super) async fn listed(&self, headers: &HeaderMap) -> Result<(StatusCode, Value), Fault> {
+        let (status, mut list) = self.upstream.models(headers).await?;
+        let twice = self.config.toolbox.is_some() && !self.config.toolbox_always;
+        if let Some(models) = list.get_mut("data").and_then(Value::as_array_mut).filter(|_| twice) {
+            let named = |model: &Value| {
+                let mut model = model.clone();
+                model["id"] = format!("{}{WITH_TOOLS}", model.get("id")?.as_str()?).into();
+                Some(model)
+            };
+            let more: Vec<Value> = models.iter().filter_map(named).collect();
+            models.extend(more);
+        }
+        Ok((status, list))
+    }
+
+    /// The models of that list.
+    ///
+    /// # Errors
+    /// The endpoint has no list.
+    pub(super) async fn models(&self, headers: &HeaderMap) -> Result<Vec<Value>, Fault> {
+        let (status, mut list) = self.listed(headers).await?;
+        if !status.is_success() {
+            return Err(Fault::upstream(status.as_u16(), "the endpoint does not list its models"));
+        }
+        match list["data"].take() {
+            Value::Array(models) => Ok(models),
+            _ => Ok(Vec::new()),
+        }
     }
 
     /// The endpoint's model of this name, or the one that it has whatever it is called, where the

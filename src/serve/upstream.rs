@@ -13,7 +13,7 @@ use super::fault::Fault;
 use super::hidden;
 use crate::OpenAi;
 use crate::model::openai::open::{is_stale, is_untrusted};
-use crate::model::{CONNECT_TIMEOUT, ClientError};
+use crate::model::{CONNECT_TIMEOUT, ClientError, PROBE_TIMEOUT};
 use crate::secrets::Secrets;
 use crate::spans::{self, Span};
 
@@ -32,8 +32,8 @@ const AZURE_KEY: &str = "api-key";
 /// Connections to the endpoint that wait for further requests.
 const MAX_IDLE: usize = 64;
 
-/// Most bytes of a list of models.
-const MAX_LIST: usize = 8 << 20;
+/// Most bytes of an answer that is read whole: a list of models, vectors.
+const MAX_ANSWER: usize = 32 << 20;
 
 /// The endpoint.
 pub(super) struct Upstream {
@@ -170,12 +170,35 @@ impl Upstream {
 
     /// The endpoint's list of models, if it has one.
     pub(super) async fn models(&self, from: &HeaderMap) -> Result<(StatusCode, Value), Fault> {
-        let response = self.pass(Method::GET, "models", from, Bytes::new(), Span::none()).await?;
+        self.json(Method::GET, "models", from, Bytes::new(), "list of models").await
+    }
+
+    /// The JSON that the endpoint answers, which is called so in errors.
+    pub(super) async fn json(
+        &self,
+        method: Method,
+        path: &str,
+        from: &HeaderMap,
+        body: Bytes,
+        name: &str,
+    ) -> Result<(StatusCode, Value), Fault> {
+        let response = self.pass(method, path, from, body, Span::none()).await?;
         let status = response.status();
-        let body = axum::body::to_bytes(response.into_body(), MAX_LIST).await;
-        let body = body.map_err(|_| Fault::upstream(502, "the endpoint's list of models broke off"))?;
-        let list = serde_json::from_slice(&body);
-        Ok((status, list.map_err(|_| Fault::upstream(502, "the endpoint's list of models is not JSON"))?))
+        let body = axum::body::to_bytes(response.into_body(), MAX_ANSWER).await;
+        let body = body.map_err(|_| Fault::upstream(502, format!("the endpoint's {name} broke off")))?;
+        let json = serde_json::from_slice(&body);
+        Ok((status, json.map_err(|_| Fault::upstream(502, format!("the endpoint's {name} is not JSON")))?))
+    }
+
+    /// What the endpoint says at a path of Ollama's own interface, which stands beside `/v1`.
+    pub(super) async fn of_ollama(&self, method: Method, path: &str, from: &HeaderMap, body: Bytes) -> Option<Value> {
+        if !self.base.trim_end_matches('/').ends_with("/v1") {
+            return None;
+        }
+        let path = format!("../api/{path}");
+        let asked = self.json(method, &path, from, body, "answer");
+        let (status, said) = tokio::time::timeout(PROBE_TIMEOUT, asked).await.ok()?.ok()?;
+        (status.is_success() && said.is_object()).then_some(said)
     }
 
     fn url(&self, path: &str) -> String {

@@ -40,4 +40,5 @@ def way(provider, streams):
     return run
 
 
-check({f"{provider} {'streamed' if streams else 'whole'}": way(provider, streams) for provider in ("openai", "anthropic") for streams in (False, True)})
+if __name__ == "__main__":
+    check({f"{provider} {'streamed' if streams else 'whole'}": way(provider, streams) for provider in ("openai", "anthropic") for streams in (False, True)})

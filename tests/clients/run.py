@@ -32,6 +32,12 @@ MORE = {
     "litellm": ["venv-litellm/bin/python", "litellm_python.py"],
     "llama-index": ["venv-openai2/bin/python", "llama_index_python.py"],
     "instructor": ["venv-openai2/bin/python", "instructor_python.py"],
+    "ollama for Python": ["venv-ollama/bin/python", "ollama_python.py"],
+    "ollama for Node": ["node", "ollama_node.mjs"],
+    "litellm for Ollama": ["venv-litellm/bin/python", "litellm_ollama_python.py"],
+    "AI SDK for Ollama": ["node", "ai_sdk_ollama.mjs"],
+    "langchain-ollama": ["venv-ollama/bin/python", "langchain_ollama_python.py"],
+    "llama-index for Ollama": ["venv-ollama/bin/python", "llama_index_ollama_python.py"],
     "async-openai": ["../../target/clients/debug/toolgraft-test-async-openai"],
 }
 

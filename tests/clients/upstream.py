@@ -15,6 +15,11 @@ from pathlib import Path
 
 # What every tool of the clients gives.
 RESULT = "-3 degrees"
+# Beside the cases that every client runs: one that a schema corrects, and one that says what it sees.
+OWN = {
+    "schema": {"rounds": [{"content": "About 3.", "reason": "stop"}, {"content": '{"degrees": "3"}', "reason": "stop"}]},
+    "echo": {"rounds": [{"reason": "stop"}]},
+}
 CASES = json.loads((Path(__file__).parent / "cases.json").read_text(encoding="utf-8"))
 SEEN = set()
 LOCK = threading.Lock()
@@ -46,9 +51,16 @@ class Endpoint(BaseHTTPRequestHandler):
 
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        if self.path.endswith("/embeddings"):
+            texts = body["input"] if isinstance(body["input"], list) else [body["input"]]
+            vectors = [{"index": at, "embedding": [0.5, 1.0]} for at in range(len(texts))]
+            return self.whole(200, json.dumps({"data": vectors, "usage": {"prompt_tokens": 1}}))
+        if "messages" not in body:
+            # What Ollama says beside this interface is not here.
+            return self.whole(404, "{}")
         name, size, _, *tool = body["model"].split("@")
         assert "tools" not in body, "the tools are for the prompt"
-        case, messages = CASES[name], body["messages"]
+        case, messages = {**CASES, **OWN}[name], body["messages"]
         number = sum(message["role"] == "assistant" for message in messages)
         part = case["rounds"][min(number, len(case["rounds"]) - 1)]
         if RESULT in json.dumps(messages):
@@ -67,6 +79,8 @@ class Endpoint(BaseHTTPRequestHandler):
         self.end_headers()
         for text in pieces(part.get("reasoning", ""), int(size)):
             self.delta({"reasoning_content": text})
+        if name == "echo":
+            part = {**part, "content": json.dumps(messages[-1]["content"])}
         content = part["content"].replace(">weather<", f">{tool[0]}<") if tool else part["content"]
         texts = pieces(content, int(size))
         for at, text in enumerate(texts):

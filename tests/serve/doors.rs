@@ -12,7 +12,7 @@ use super::endpoint::{End, Endpoint, Reply, Seen, says};
 use super::http::{call, read, request, serve};
 
 /// Every route that answers a request here.
-const ANSWERS: [&str; 7] = [
+const ANSWERS: [&str; 12] = [
     "/v1/chat/completions",
     "/v1/messages",
     "/v1/messages/count_tokens",
@@ -20,6 +20,11 @@ const ANSWERS: [&str; 7] = [
     "/v1beta/models/m:generateContent",
     "/v1beta/models/m:streamGenerateContent?alt=sse",
     "/v1beta/models/m:countTokens",
+    "/api/chat",
+    "/api/generate",
+    "/api/show",
+    "/api/embed",
+    "/api/embeddings",
 ];
 
 fn endpoint() -> Endpoint {
@@ -63,7 +68,7 @@ async fn a_page_of_another_site_is_refused_on_every_route() {
             let sent = served.post(path, &request(false)).header("origin", origin).send().await.unwrap();
             assert_eq!(sent.status() == 403, refused, "{origin} {path}");
         }
-        for path in ["/v1/models", "/v1beta/models", "/health", "/ready", "/metrics"] {
+        for path in ["/v1/models", "/v1beta/models", "/api/tags", "/api/version", "/health", "/ready", "/metrics"] {
             let sent = served.client.get(format!("{}{path}", served.url)).header("origin", origin);
             assert_eq!(sent.send().await.unwrap().status() == 403, refused, "{origin} {path}");
         }
@@ -87,13 +92,35 @@ async fn a_body_is_json_by_name() {
             assert_eq!(sent.body(request(false).to_string()).send().await.unwrap().status(), status, "{kind}");
         }
         for path in ANSWERS {
+            // Without a page's name those of Ollama's interface are told by a test of their own.
             let sent = served.client.post(format!("{}{path}", served.url)).header("content-type", kind);
+            let sent = sent.header("origin", "http://localhost:3000");
             let found = sent.body("{}").send().await.unwrap().status();
             assert_eq!(found == 415, status == 415, "{kind} {path}: {found}");
         }
     }
     let sent = served.client.post(format!("{}/v1/embeddings", served.url)).body("{}").send().await.unwrap();
     assert_eq!(sent.status(), 415);
+}
+
+#[tokio::test]
+async fn clients_of_ollamas_interface_need_no_type_and_pages_do() {
+    let endpoint = endpoint();
+    let served = serve(&endpoint, |config| config).await;
+    for kind in [None, Some("application/x-www-form-urlencoded"), Some("text/plain")] {
+        for (page, status) in [
+            (None, 200),
+            (Some(("origin", "http://localhost:3000")), 415),
+            (Some(("origin", "https://evil.example")), 403),
+            (Some(("sec-fetch-site", "cross-site")), 415),
+        ] {
+            let mut sent = served.client.post(format!("{}/api/chat", served.url)).body(request(false).to_string());
+            for (name, value) in kind.map(|kind| ("content-type", kind)).into_iter().chain(page) {
+                sent = sent.header(name, value);
+            }
+            assert_eq!(sent.send().await.unwrap().status(), status, "{kind:?} {page:?}");
+        }
+    }
 }
 
 #[tokio::test]

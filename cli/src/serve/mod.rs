@@ -51,8 +51,9 @@ tool_calls, whole and checked against their schemas. A damaged call is corrected
 the model before the client sees anything of it. Requests without tools pass through.
 
 Served, streamed and whole: /v1/chat/completions, /v1/responses (nothing is kept),
-/v1/messages and Gemini's /v1beta/models/MODEL:generateContent; /v1/completions,
-/v1/embeddings and /v1/models of the endpoint; /health, /ready and /metrics.
+/v1/messages, Gemini's /v1beta/models/MODEL:generateContent and Ollama's /api/chat and
+/api/generate, with its lists of models; /v1/completions, /v1/embeddings and /v1/models
+of the endpoint; /health, /ready and /metrics.
 
 A request names the server in its Host: the loopback's names and that of --listen are
 known, others by --host. A client in a container mostly says host.docker.internal.

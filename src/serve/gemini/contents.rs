@@ -1,11 +1,12 @@
 //! The contents of a request as messages of Chat Completions. Calls there may have no
-//! identifier: results are then matched by name and order.
+//! identifier.
 
 use serde_json::{Map, Value, json};
 
 use super::fields::part;
 use crate::message::NativeCall;
 use crate::serve::fault::Fault;
+use crate::serve::waiting::Waiting;
 use crate::wire::ToolResult;
 use crate::wire::gemini::{FunctionCall, FunctionResponse};
 
@@ -14,10 +15,7 @@ use crate::wire::gemini::{FunctionCall, FunctionResponse};
 pub(super) struct History {
     messages: Vec<Value>,
     places: Vec<String>,
-    /// Calls that wait for their results: identifier and name.
-    waiting: Vec<(String, String)>,
-    /// Calls so far.
-    calls: usize,
+    waiting: Waiting,
 }
 
 impl History {
@@ -107,9 +105,7 @@ impl History {
         let call: FunctionCall = serde_json::from_value(call)
             .map_err(|error| Fault::field(format!("{place}.functionCall"), format!("no call: {error}")))?;
         let NativeCall { id, name, arguments } = call.into();
-        let id = id.unwrap_or_else(|| format!("call_{}", self.calls));
-        self.calls += 1;
-        self.waiting.push((id.clone(), name.clone()));
+        let id = self.waiting.call(id, &name);
         Ok(json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}))
     }
 
@@ -124,13 +120,7 @@ impl History {
         let response: FunctionResponse = serde_json::from_value(response)
             .map_err(|error| Fault::field(&place, format!("no result of a call: {error}")))?;
         let ToolResult { id, name, text, is_error, .. } = response.into();
-        let is_its = |(waiting, called): &(String, String)| match &id {
-            Some(id) => waiting == id,
-            None => *called == *name,
-        };
-        // A result whose call was cut out of the history waits for nothing.
-        let at = self.waiting.iter().position(is_its);
-        let id = at.map(|at| self.waiting.remove(at).0).or(id).unwrap_or_default();
+        let id = self.waiting.result(id, &name);
         let content = match media.is_empty() {
             true => Value::String(text),
             false => Value::Array([vec![json!({"type": "text", "text": text})], media].concat()),

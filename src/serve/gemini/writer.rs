@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::message::{FinishReason, NativeCall, Usage};
 use crate::serve::fault::Fault;
 use crate::serve::ids::new_id;
-use crate::serve::out::{Collected, Finish, Out, Part};
+use crate::serve::out::{Collected, Finish, Out, WholeCalls};
 use crate::serve::shape::{Writer, data};
 use crate::wire::gemini::FunctionCall;
 
@@ -15,13 +15,12 @@ pub(super) struct GeminiStream {
     model: String,
     /// The client wants to see the reasoning.
     thoughts: bool,
-    /// The call that comes in pieces: that interface has them whole.
-    open: Option<NativeCall>,
+    whole_calls: WholeCalls,
 }
 
 impl GeminiStream {
     pub(super) fn new(thoughts: bool) -> Self {
-        GeminiStream { id: new_id(""), model: String::new(), thoughts, open: None }
+        GeminiStream { id: new_id(""), model: String::new(), thoughts, whole_calls: WholeCalls::default() }
     }
 
     /// An answer, or a piece of one.
@@ -58,28 +57,14 @@ impl Writer for GeminiStream {
     }
 
     fn write(&mut self, out: Out, to: &mut String) {
-        let piece = match out {
-            Out::Reasoning(text) if self.thoughts => self.piece(vec![thought(text)], None),
-            Out::Text(text) | Out::Refusal(text) => self.piece(vec![text_part(text)], None),
-            Out::Call(made) => self.piece(vec![call(made)], None),
-            Out::Part(Part::Begin { id, name }) => {
-                self.open = Some(NativeCall { id: Some(id), name, arguments: String::new() });
-                return;
-            }
-            Out::Part(Part::Arguments(text)) => {
-                if let Some(call) = &mut self.open {
-                    call.arguments.push_str(&text);
-                }
-                return;
-            }
-            Out::Part(Part::End) => match self.open.take() {
-                Some(made) => self.piece(vec![call(made)], None),
-                None => return,
-            },
+        let piece = match self.whole_calls.take(out) {
+            Some(Out::Reasoning(text)) if self.thoughts => self.piece(vec![thought(text)], None),
+            Some(Out::Text(text) | Out::Refusal(text)) => self.piece(vec![text_part(text)], None),
+            Some(Out::Call(made)) => self.piece(vec![call(made)], None),
             // A content without parts is none for Google's clients.
-            Out::Finish(finish) => self.piece(vec![text_part(String::new())], Some(finish)),
-            Out::Failed(fault) => error(&fault),
-            Out::Fields(_) | Out::Reasoning(_) | Out::Reclassified(..) => return,
+            Some(Out::Finish(finish)) => self.piece(vec![text_part(String::new())], Some(finish)),
+            Some(Out::Failed(fault)) => error(&fault),
+            Some(Out::Fields(_) | Out::Reasoning(_) | Out::Reclassified(..) | Out::Part(_)) | None => return,
         };
         data(to, &piece);
     }
@@ -132,10 +117,5 @@ pub(super) fn error(fault: &Fault) -> Value {
         500.. => "INTERNAL",
         _ => "INVALID_ARGUMENT",
     };
-    // That shape has no field for the place.
-    let message = match &fault.param {
-        Some(param) => format!("{param}: {}", fault.message),
-        None => fault.message.clone(),
-    };
-    json!({"error": {"code": fault.status, "message": message, "status": status}})
+    json!({"error": {"code": fault.status, "message": fault.placed(), "status": status}})
 }

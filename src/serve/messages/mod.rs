@@ -100,12 +100,7 @@ impl Shape for Messages {
             500.. => "api_error",
             _ => "invalid_request_error",
         };
-        // That shape has no field for the place.
-        let message = match &fault.param {
-            Some(param) => format!("{param}: {}", fault.message),
-            None => fault.message.clone(),
-        };
-        json!({"type": "error", "error": {"type": kind, "message": message}})
+        json!({"type": "error", "error": {"type": kind, "message": fault.placed()}})
     }
 
     fn field(&self, field: &str) -> String {

@@ -1,0 +1,176 @@
+//! Ollama's interface (docs.ollama.com/api): a request made into one of Chat Completions, and an
+//! answer as lines of JSON.
+//!
+//! Fields are taken by name: those that are unknown there mean nothing there either, so none goes
+//! on. What belongs to a loaded model (`keep_alive`, `num_ctx`, `num_gpu`) is the endpoint's own
+//! and left out; what would be another answer without it (`raw`, `suffix`, `template`, `context`)
+//! is refused.
+
+mod history;
+mod models;
+mod writer;
+
+use serde_json::{Map, Value, json};
+
+use self::history::{History, content};
+pub(super) use self::models::{PATHS, told};
+pub(super) use self::writer::Ollama;
+use self::writer::OllamaStream;
+use super::fault::Fault;
+use super::ids::utc_now;
+use super::shape::{Places, Read, Shape};
+
+/// Options that say how tokens are chosen, and what each is called in Chat Completions, or by the
+/// servers that take it there (llama.cpp, vLLM).
+const OPTIONS: [(&str, &str); 12] = [
+    ("temperature", "temperature"),
+    ("top_p", "top_p"),
+    ("top_k", "top_k"),
+    ("min_p", "min_p"),
+    ("typical_p", "typical_p"),
+    ("seed", "seed"),
+    ("stop", "stop"),
+    ("num_predict", "max_tokens"),
+    ("repeat_penalty", "repeat_penalty"),
+    ("repeat_last_n", "repeat_last_n"),
+    ("presence_penalty", "presence_penalty"),
+    ("frequency_penalty", "frequency_penalty"),
+];
+
+/// Bytes of the longest request that is looked at for having nothing to answer: it names a model
+/// and for how long it shall stay loaded.
+const LONGEST_LOAD: usize = 4_096;
+
+impl Shape for Ollama {
+    fn read(&self, mut body: Map<String, Value>) -> Result<Read, Fault> {
+        let messages = match self {
+            Ollama::Chat => History::of(body.shift_remove("messages"))?,
+            Ollama::Generate => prompt(&mut body)?,
+        };
+        let mut chat = Map::from_iter([("messages".to_owned(), Value::Array(messages))]);
+        let stream = body.shift_remove("stream").filter(|stream| !stream.is_null());
+        chat.insert("stream".to_owned(), stream.unwrap_or(Value::Bool(true)));
+        for field in ["model", "tools", "logprobs", "top_logprobs"] {
+            if let Some(value) = body.shift_remove(field) {
+                chat.insert(field.to_owned(), value);
+            }
+        }
+        match body.shift_remove("options") {
+            None | Some(Value::Null) => {}
+            Some(Value::Object(options)) => chat.extend(chosen(options)),
+            Some(_) => return Err(Fault::field("options", "'options' must be an object")),
+        }
+        if let Some(format) = format_of(body.shift_remove("format"))? {
+            chat.insert("response_format".to_owned(), format);
+        }
+        let think = body.shift_remove("think").unwrap_or_default();
+        if think.is_string() {
+            chat.insert("reasoning_effort".to_owned(), think.clone());
+        }
+        let writer = OllamaStream::new(*self, think != false);
+        Ok(Read { chat, places: Places::default(), writer: Box::new(writer) })
+    }
+
+    /// For an answer in mid-stream, too.
+    fn error(&self, fault: &Fault) -> Value {
+        writer::error(fault)
+    }
+
+    fn field(&self, field: &str) -> String {
+        match field {
+            "messages" if *self == Ollama::Generate => "prompt".to_owned(),
+            "response_format.json_schema.schema" => "format".to_owned(),
+            _ => match OPTIONS.iter().find(|(_, ours)| *ours == field) {
+                Some((theirs, _)) => format!("options.{theirs}"),
+                None => field.to_owned(),
+            },
+        }
+    }
+
+    /// Space before a line of JSON: its clients take an empty line for one that is damaged.
+    fn busy(&self) -> &'static str {
+        " "
+    }
+
+    fn stream_type(&self) -> &'static str {
+        "application/x-ndjson"
+    }
+
+    /// A request without a prompt loads a model or unloads it, which is the endpoint's to do.
+    fn at_once(&self, body: &[u8]) -> Option<Value> {
+        let body: Value = (body.len() < LONGEST_LOAD).then(|| serde_json::from_slice(body).ok())??;
+        let (asked, said, nothing) = match self {
+            Ollama::Chat => ("messages", "message", json!({"role": "assistant", "content": ""})),
+            Ollama::Generate => ("prompt", "response", json!("")),
+        };
+        let is_empty = match &body[asked] {
+            Value::Null => true,
+            Value::String(text) => text.is_empty(),
+            Value::Array(list) => list.is_empty(),
+            _ => false,
+        };
+        let has_model = body["model"].as_str().is_some_and(|model| !model.is_empty());
+        let is_zero = |time: &str| time.trim_end_matches(char::is_alphabetic) == "0";
+        // The client for Python writes 0.0.
+        let kept = &body["keep_alive"];
+        let unloads = kept.as_f64() == Some(0.0) || kept.as_str().is_some_and(is_zero);
+        let reason = if unloads { "unload" } else { "load" };
+        (is_empty && has_model).then(|| {
+            json!({"model": body["model"], "created_at": utc_now(), said: nothing, "done": true, "done_reason": reason})
+        })
+    }
+}
+
+/// The options that go on. A limit of none, or of what the context holds, is no limit here.
+fn chosen(options: Map<String, Value>) -> impl Iterator<Item = (String, Value)> {
+    let is_unlimited = |name: &str, value: &Value| name == "num_predict" && value.as_i64().is_some_and(|n| n <= 0);
+    options.into_iter().filter_map(move |(name, value)| {
+        let (_, ours) = OPTIONS.iter().find(|(theirs, _)| *theirs == name)?;
+        (!value.is_null() && !is_unlimited(&name, &value)).then(|| ((*ours).to_owned(), value))
+    })
+}
+
+/// The form of the answer's text.
+fn format_of(format: Option<Value>) -> Result<Option<Value>, Fault> {
+    match format {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(word)) if word.is_empty() => Ok(None),
+        Some(Value::String(word)) if word == "json" => Ok(Some(json!({"type": "json_object"}))),
+        Some(schema @ Value::Object(_)) => {
+            Ok(Some(json!({"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}})))
+        }
+        Some(_) => Err(Fault::field("format", "expected 'json' or a JSON Schema, which is an object")),
+    }
+}
+
+/// The messages of a prompt.
+fn prompt(body: &mut Map<String, Value>) -> Result<Vec<Value>, Fault> {
+    for (field, remedy) in [
+        ("raw", "POST /v1/completions takes a prompt as it is"),
+        ("suffix", "POST /v1/completions takes a 'suffix' where the endpoint does"),
+        ("template", "the endpoint's own is used"),
+        ("context", "send the messages so far to /api/chat"),
+    ] {
+        let is_unset = |value: &Value| match value {
+            Value::Null | Value::Bool(false) => true,
+            Value::String(text) => text.is_empty(),
+            Value::Array(list) => list.is_empty(),
+            _ => false,
+        };
+        if body.get(field).is_some_and(|value| !is_unset(value)) {
+            return Err(Fault::field(field, format!("'{field}' cannot be had here: {remedy}")));
+        }
+    }
+    let mut messages = Vec::new();
+    if let Some(system) = body.shift_remove("system").filter(|system| !matches!(system.as_str(), None | Some(""))) {
+        messages.push(json!({"role": "system", "content": system}));
+    }
+    let prompt = match body.shift_remove("prompt") {
+        None | Some(Value::Null) => String::new(),
+        Some(Value::String(prompt)) => prompt,
+        Some(_) => return Err(Fault::field("prompt", "'prompt' must be a text")),
+    };
+    let content = content(prompt, body.shift_remove("images"), "images")?;
+    messages.push(json!({"role": "user", "content": content}));
+    Ok(messages)
+}
