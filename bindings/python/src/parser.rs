@@ -36,6 +36,7 @@ pub(crate) struct Parser {
     /// What calls are checked by, if they are.
     validator: Option<Arc<Validator>>,
     collects: bool,
+    keeps_not_calls: bool,
     collected: Collector,
     /// The message is over.
     is_over: bool,
@@ -53,8 +54,8 @@ impl Parser {
             parser.keep_not_calls();
         }
         let validator = validate.then_some(validator);
-        let collected = Collector::new();
-        Ok(Parser { parser, validator, collects: collect, collected, is_over: false, message: None })
+        let (collected, keeps_not_calls) = (Collector::new(), not_calls);
+        Ok(Parser { parser, validator, collects: collect, keeps_not_calls, collected, is_over: false, message: None })
     }
 
     fn take<'py>(&mut self, reasoning: bool, chunk: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyList>> {
@@ -217,10 +218,15 @@ impl Parser {
     /// A further parser with the same settings, at the start of a message; cheap however many
     /// tools are known.
     fn fork(&self) -> Self {
+        let mut parser = self.parser.fork();
+        if self.keeps_not_calls {
+            parser.keep_not_calls();
+        }
         Parser {
-            parser: self.parser.fork(),
+            parser,
             validator: self.validator.clone(),
             collects: self.collects,
+            keeps_not_calls: self.keeps_not_calls,
             collected: Collector::new(),
             is_over: false,
             message: None,

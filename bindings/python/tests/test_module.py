@@ -182,6 +182,14 @@ class State(unittest.TestCase):
         fork.finish()
         self.assertEqual((fork.message.calls, fork.message.content), ((), HERMES))
 
+    def test_a_fork_keeps_what_is_no_call_where_its_parser_does(self) -> None:
+        text = "Some <tool_call> that is none."
+        for keeps in (True, False):
+            fork = Parser(TOOLS, keep_not_calls=keeps).fork().fork()
+            fork.push(text)
+            fork.finish()
+            self.assertEqual(bool(fork.not_calls), keeps)
+
     def test_threads_share_a_parser_for_whole_texts(self) -> None:
         parser = Parser(TOOLS)
         messages: list[toolgraft.Message] = []
