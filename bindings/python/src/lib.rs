@@ -6,11 +6,13 @@
 
 mod error;
 mod events;
+mod history;
 mod parser;
 mod prompt;
 mod records;
 mod settings;
 mod tools;
+mod turn;
 mod value;
 
 /// The native half of the package `toolgraft`.
@@ -35,6 +37,8 @@ mod _native {
     use crate::records::{Call, Entry, Message, NotACall, Reason, Rejected, Span, ToolResult};
     #[pymodule_export]
     use crate::tools::{Catalog, Tool, neutralise, validate};
+    #[pymodule_export]
+    use crate::turn::Turn;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -1,0 +1,90 @@
+"""A turn: requests in texts, answers in pieces, calls out."""
+
+from __future__ import annotations
+
+import unittest
+from typing import Any
+
+import toolgraft
+from toolgraft import Turn
+
+TOOLS: list[dict[str, Any]] = [
+    {
+        "name": "forecast",
+        "inputSchema": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
+    }
+]
+ASKED: list[dict[str, Any]] = [{"role": "user", "content": "The weather?"}]
+CALL = '<use_mcp_tool>\n<tool_name>forecast</tool_name>\n<arguments>{"city": "Ulm"}</arguments>\n</use_mcp_tool>'
+
+
+def answered(turn: Turn, *answers: str, size: int = 1) -> str:
+    """The text that is told while the model gives these answers."""
+    told = ""
+    for answer in answers:
+        assert turn.request() is not None
+        for at in range(0, len(answer), size):
+            if turn.is_streaming:
+                told += "".join(text for kind, text in turn.push(answer[at : at + size]) if kind == "text")
+        if turn.is_streaming:
+            told += "".join(text for kind, text in turn.finish() if kind == "text")
+    return told
+
+
+class Turns(unittest.TestCase):
+    def test_pieces_do_not_matter(self) -> None:
+        for text, content in ((f"Wait.\n\n{CALL}", "Wait."), ("No. \n", "No. \n"), (f"`{CALL}` is one.", None)):
+            told: set[tuple[str, int]] = set()
+            for size in (1, 3, 16, 1_000):
+                turn = Turn(TOOLS, ASKED)
+                told.add((answered(turn, text, size=size), len(turn.calls)))
+                self.assertEqual(max(told)[0], turn.content)
+            self.assertEqual(len(told), 1, told)
+            self.assertIn(content, (None, told.pop()[0].rstrip(), "No. \n"))
+
+    def test_nothing_of_a_round_that_corrects_is_told_before_it_is_the_answer(self) -> None:
+        turn = Turn(TOOLS, ASKED)
+        told = answered(turn, "Look.\n" + CALL.replace("city", "town"), "Oh, sorry.\n" + CALL)
+        self.assertEqual((told, [tool for _, tool, _ in turn.calls]), ("Look.", ["forecast"]))
+
+    def test_reasoning_is_told_apart(self) -> None:
+        turn = Turn(TOOLS, ASKED)
+        self.assertEqual(answered(turn, f"<think>{CALL}</think>\nSunny."), "Sunny.")
+        self.assertEqual((turn.calls, turn.finish_reason), ([], "stop"))
+        self.assertIn("forecast", turn.reasoning)
+        turn = Turn(TOOLS, ASKED)
+        answered(turn, CALL.replace("city", "town"), "<think>A town?</think>\n" + CALL)
+        self.assertEqual((len(turn.calls), turn.reasoning), (1, ""))
+
+    def test_an_answer_that_never_matches_says_why(self) -> None:
+        turn = Turn([], ASKED, output={"type": "integer"}, max_corrections=1)
+        answered(turn, "warm", "hot")
+        self.assertIsNone(turn.request())
+        self.assertTrue(turn.problem)
+
+    def test_a_history_with_holes_is_read(self) -> None:
+        call = {"id": "a", "type": "function", "function": {"name": "forecast", "arguments": '{"city": "Ulm"}'}}
+        messages = [
+            {"role": "assistant", "content": "Hello."},
+            *ASKED,
+            {"role": "assistant", "content": None, "tool_calls": [call, {**call, "id": "b"}]},
+            {"role": "tool", "tool_call_id": "b", "content": "Sunny."},
+            {"role": "tool", "tool_call_id": "gone", "content": "Rain."},
+        ]
+        sent = str(Turn(TOOLS, messages).request())
+        for text in ("Hello.", "Sunny.", "Rain.", "not run"):
+            self.assertIn(text, sent)
+
+    def test_the_callers_mistakes_are_of_one_family(self) -> None:
+        wrong: list[list[dict[str, Any]]] = [[], [{"role": "nobody"}], [{"role": "user", "content": 3}]]
+        for messages in wrong:
+            with self.assertRaises(toolgraft.ToolgraftError):
+                Turn(TOOLS, messages)
+        with self.assertRaises(toolgraft.SettingError):
+            Turn(TOOLS, ASKED, system="Be brief.")
+        with self.assertRaises(toolgraft.StateError):
+            Turn(TOOLS, ASKED).push("Too early.")
+
+
+if __name__ == "__main__":
+    unittest.main()
