@@ -43,10 +43,13 @@ python: $(BINDING)/venv-build/.set-up
 	$(PYTHON) -m venv $(BINDING)/venv-test
 	$(BINDING)/venv-test/bin/python -m pip install --disable-pip-version-check --quiet --no-index $(BINDING)/wheels/*.whl
 	cd $(BINDING)/tests && ../venv-test/bin/python -m unittest
-	cd $(BINDING) && venv-build/bin/mypy python && venv-build/bin/pyright python/toolgraft
-	cd $(BINDING) && venv-build/bin/mypy --python-executable venv-test/bin/python tests bench.py
-	cd $(BINDING) && venv-build/bin/pyright --pythonpath venv-test/bin/python tests bench.py
 	cd $(BINDING) && venv-test/bin/python bench.py
+	cd $(BINDING) && venv-test/bin/python -m pip install --disable-pip-version-check --quiet -r requirements-adapters.txt
+	cd $(BINDING)/tests/adapters && ../../venv-test/bin/python -m unittest
+	cd $(BINDING) && venv-build/bin/mypy --python-executable venv-test/bin/python python
+	cd $(BINDING) && venv-build/bin/pyright --pythonpath venv-test/bin/python python/toolgraft
+	cd $(BINDING) && MYPYPATH=tests/adapters venv-build/bin/mypy --python-executable venv-test/bin/python tests bench.py
+	cd $(BINDING) && venv-build/bin/pyright --pythonpath venv-test/bin/python tests bench.py
 
 # The wheel that also holds the program, as it is handed out: `uvx toolgraft demo`.
 wheel: dist $(BINDING)/venv-build/.set-up

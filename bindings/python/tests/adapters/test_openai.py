@@ -1,0 +1,141 @@
+"""`toolgraft.openai` with the real package, in front of a scripted model."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import unittest
+from typing import Any
+
+import openai
+from openai.types.chat import ChatCompletionToolParam
+from scripted import Scripted, call
+
+from toolgraft.openai import wrap
+
+TOOL: ChatCompletionToolParam = {
+    "type": "function",
+    "function": {
+        "name": "forecast",
+        "description": "The weather of the coming days.",
+        "parameters": {
+            "type": "object",
+            "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
+            "required": ["city"],
+        },
+    },
+}
+CALL = call("forecast", '{"city": "Ulm", "days": "3"}')
+ASKED: list[Any] = [{"role": "user", "content": "The weather in Ulm?"}]
+
+
+def client(model: Scripted, **settings: Any) -> openai.OpenAI:
+    return wrap(openai.OpenAI(api_key="none", base_url=model.url, max_retries=0), **settings)
+
+
+class Whole(unittest.TestCase):
+    def test_a_call_comes_as_a_call_and_its_result_goes_out_as_text(self) -> None:
+        with Scripted("Let me look.\n" + CALL + "\nAnd so on.", "Sunny.") as model:
+            messages = list(ASKED)
+            answer = client(model).chat.completions.create(model="m", messages=messages, tools=[TOOL])
+            choice = answer.choices[0]
+            self.assertEqual((choice.finish_reason, choice.message.content), ("tool_calls", "Let me look."))
+            (made,) = choice.message.tool_calls or []
+            assert made.type == "function"
+            self.assertEqual(made.function.name, "forecast")
+            self.assertEqual(json.loads(made.function.arguments), {"city": "Ulm", "days": 3})
+            messages.append(choice.message)
+            messages.append({"role": "tool", "tool_call_id": made.id, "content": "Sunny, 20 °C."})
+            answer = client(model).chat.completions.create(model="m", messages=messages, tools=[TOOL])
+            self.assertEqual(answer.choices[0].message.content, "Sunny.")
+            sent = model.requests[1]["messages"]
+            self.assertEqual([message["role"] for message in sent], ["system", "user", "assistant", "user"])
+            self.assertIn("<use_mcp_tool>", sent[2]["content"])
+            self.assertIn("Sunny, 20 °C.", sent[3]["content"])
+
+    def test_a_mistake_is_corrected_and_its_cost_counts(self) -> None:
+        with Scripted(call("forecast", '{"days": 3}'), CALL) as model:
+            answer = client(model).chat.completions.create(model="m", messages=ASKED, tools=[TOOL])
+            self.assertEqual(answer.choices[0].finish_reason, "tool_calls")
+            self.assertEqual(len(model.requests), 2)
+            self.assertIn("city", model.requests[1]["messages"][-1]["content"])
+            assert answer.usage is not None
+            self.assertEqual(answer.usage.total_tokens, 30)
+
+    def test_a_required_call_is_asked_for_again(self) -> None:
+        with Scripted("I will not.", CALL) as model:
+            chat = client(model).chat.completions
+            answer = chat.create(model="m", messages=ASKED, tools=[TOOL], tool_choice="required")
+            self.assertEqual((answer.choices[0].finish_reason, len(model.requests)), ("tool_calls", 2))
+
+    def test_no_call_where_the_choice_is_none(self) -> None:
+        with Scripted("Sunny.") as model:
+            chat = client(model).chat.completions
+            answer = chat.create(model="m", messages=ASKED, tools=[TOOL], tool_choice="none")
+            self.assertEqual(answer.choices[0].message.content, "Sunny.")
+            self.assertNotIn("forecast", json.dumps(model.requests[0]))
+
+    def test_an_answer_after_a_schema(self) -> None:
+        schema = {"type": "object", "properties": {"celsius": {"type": "integer"}}, "required": ["celsius"]}
+        form: Any = {"type": "json_schema", "json_schema": {"name": "weather", "schema": schema}}
+        with Scripted('```json\n{"celsius": "warm"}\n```', 'Here:\n```json\n{"celsius": 20}\n```') as model:
+            chat = client(model).chat.completions
+            answer = chat.create(model="m", messages=ASKED, response_format=form)
+            self.assertEqual(json.loads(answer.choices[0].message.content or ""), {"celsius": 20})
+
+    def test_a_request_without_tools_passes(self) -> None:
+        with Scripted(CALL) as model:
+            answer = client(model).chat.completions.create(model="m", messages=ASKED)
+            self.assertEqual(answer.choices[0].message.content, CALL)
+            self.assertEqual(model.requests[0]["messages"], ASKED)
+
+    def test_what_cannot_be_sent_is_a_bad_request(self) -> None:
+        said: Any = [{"role": "user", "content": [{"type": "input_audio", "input_audio": {}}]}]
+        with Scripted() as model, self.assertRaises(openai.BadRequestError) as raised:
+            client(model).chat.completions.create(model="m", messages=said, tools=[TOOL])
+        self.assertIn("input_audio", str(raised.exception))
+
+    def test_the_endpoints_own_error_arrives(self) -> None:
+        with Scripted() as model, self.assertRaises(openai.BadRequestError):
+            client(model).chat.completions.create(model="m", messages=ASKED, tools=[TOOL])
+
+
+class Streamed(unittest.TestCase):
+    def test_text_comes_at_once_and_calls_at_the_end(self) -> None:
+        with Scripted("Let me look.\n" + CALL) as model:
+            chunks = list(client(model).chat.completions.create(model="m", messages=ASKED, tools=[TOOL], stream=True))
+            text = "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
+            self.assertEqual(text, "Let me look.")
+            calls = [each for chunk in chunks for each in chunk.choices[0].delta.tool_calls or []]
+            self.assertEqual([each.function.name for each in calls if each.function], ["forecast"])
+            self.assertEqual(chunks[-1].choices[0].finish_reason, "tool_calls")
+
+    def test_the_helper_for_streams(self) -> None:
+        with Scripted("No need to.") as model:
+            with client(model).chat.completions.stream(model="m", messages=ASKED, tools=[TOOL]) as stream:
+                final = stream.get_final_completion()
+            self.assertEqual(final.choices[0].message.content, "No need to.")
+
+    def test_a_mistake_is_corrected_in_a_stream(self) -> None:
+        with Scripted("Look:\n" + call("forecast", '{"days": 3}'), CALL) as model:
+            chunks = list(client(model).chat.completions.create(model="m", messages=ASKED, tools=[TOOL], stream=True))
+            self.assertEqual(chunks[-1].choices[0].finish_reason, "tool_calls")
+            self.assertEqual("".join(chunk.choices[0].delta.content or "" for chunk in chunks), "Look:")
+
+    def test_asyncio(self) -> None:
+        async def ask(model: Scripted, stream: bool) -> str | None:
+            async with wrap(openai.AsyncOpenAI(api_key="none", base_url=model.url)) as client:
+                create = client.chat.completions.create
+                if not stream:
+                    answer = await create(model="m", messages=ASKED, tools=[TOOL])
+                    return answer.choices[0].finish_reason
+                chunks = await create(model="m", messages=ASKED, tools=[TOOL], stream=True)
+                return [chunk.choices[0].finish_reason async for chunk in chunks][-1]
+
+        for stream in (False, True):
+            with Scripted(CALL) as model:
+                self.assertEqual(asyncio.run(ask(model, stream)), "tool_calls")
+
+
+if __name__ == "__main__":
+    unittest.main()
