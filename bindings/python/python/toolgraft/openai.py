@@ -9,20 +9,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar, Union
+
+from openai import AsyncOpenAI, DefaultHttpxClient, OpenAI
+
+from ._exchange import Exchange, needs_tools
+from ._native import ToolgraftError
 
 if TYPE_CHECKING:
     import httpx2 as httpx
 else:
-    # What `openai` itself sends with, by its version.
-    try:
-        import httpx2 as httpx
-    except ImportError:
-        import httpx
-from openai import AsyncOpenAI, OpenAI
-
-from ._exchange import Exchange, needs_tools
-from ._native import ToolgraftError
+    # What `openai` itself sends with: `httpx` up to its version 2, `httpx2` since, and both may be there.
+    _names = (kind.__module__.partition(".")[0] for kind in DefaultHttpxClient.__mro__)
+    httpx = import_module(next(name for name in _names if name.startswith("httpx")))
 
 __all__ = ["AsyncTransport", "Transport", "wrap"]
 
