@@ -5,6 +5,8 @@
 //! [`OpenAi`](crate::OpenAi) is a model behind an OpenAI-compatible endpoint.
 
 mod error;
+#[cfg(feature = "client")]
+mod faults;
 pub(crate) mod interface;
 #[cfg(feature = "client")]
 pub(crate) mod openai;
@@ -17,6 +19,8 @@ pub(crate) mod span;
 
 pub(crate) use crate::message::Usage;
 pub use error::{ModelError, ModelErrorKind, ModelFailure};
+#[cfg(feature = "client")]
+pub use faults::ServerFault;
 pub(crate) use interface::Model;
 pub use interface::{ContextWindow, ModelEvent, Progress, TokenChoice};
 #[cfg(feature = "client")]

@@ -16,6 +16,8 @@ pub(super) struct Asked {
     pub(super) messages: Vec<Value>,
     /// The last of them with what is said for now, where it tells results.
     pub(super) last: Option<Value>,
+    /// The client's history with calls and results in their own fields, where requests carry the tools.
+    pub(super) native: Option<Vec<Value>>,
     /// What the tools of that history said.
     pub(super) results: Vec<String>,
     /// What the person said last.

@@ -15,7 +15,7 @@ use crate::message::Reads;
 use crate::model::{ClientError, IDLE_TIMEOUT};
 use crate::prompt::Options;
 use crate::route::Toolbox;
-use crate::tools::{DefaultDecision, Policy};
+use crate::tools::{DefaultDecision, Policy, ToolsMode};
 use crate::turn::{MAX_CORRECTIONS, MAX_ROUNDS};
 
 /// Largest body of a request, unless configured otherwise.
@@ -52,6 +52,7 @@ pub struct Config {
     pub(super) models: HashMap<String, ModelSettings>,
     pub(super) prompt: Options,
     pub(super) without: Vec<String>,
+    pub(super) tools_mode: ToolsMode,
     pub(super) constrain: Constrain,
     pub(super) way: Way,
     pub(super) call_threshold: Option<f64>,
@@ -101,6 +102,7 @@ impl Config {
             models: HashMap::new(),
             prompt: Options::default(),
             without: Vec::new(),
+            tools_mode: ToolsMode::Prompt,
             constrain: Constrain::Auto,
             way: Way::Free,
             call_threshold: None,
@@ -183,6 +185,15 @@ impl Config {
     #[must_use]
     pub fn with_left_out(mut self, tools: impl Into<String>) -> Self {
         self.without.push(tools.into());
+        self
+    }
+
+    /// Sets how tools are offered to the model; default [`ToolsMode::Prompt`]. In
+    /// [`ToolsMode::Auto`] requests carry them where the profile or the endpoint say that this works;
+    /// where it fails, the same request goes out by prompt, and so do later ones once that worked.
+    #[must_use]
+    pub fn with_tools_mode(mut self, mode: ToolsMode) -> Self {
+        self.tools_mode = mode;
         self
     }
 

@@ -11,6 +11,7 @@ use super::fault::Fault;
 use super::repeated::PromptCost;
 use crate::constrain::Way;
 use crate::secrets::Secrets;
+use crate::tools::ToolsMode;
 
 /// Most characters of a model's name in a log: clients write it.
 const MODEL: usize = 100;
@@ -41,6 +42,9 @@ pub struct Served {
     /// The way to a call that was taken, where one but [`Way::Free`] is configured: the endpoint may
     /// not give what that needs.
     pub way: Option<Way>,
+    /// How the last of those requests offered the tools, where another way but
+    /// [`ToolsMode::Prompt`] is configured: natively, or by the prompt.
+    pub tools_mode: Option<ToolsMode>,
     /// Listed tools whose description is cut, before anything was said, and all tools.
     pub cut_descriptions: (usize, usize),
     /// What the prompts of those requests took, where they are made here.
@@ -73,6 +77,7 @@ impl Line {
             calls: 0,
             own_calls: 0,
             way: None,
+            tools_mode: None,
             cut_descriptions: (0, 0),
             prompt,
             took,
@@ -113,10 +118,10 @@ impl Line {
         (about.rounds, about.calls, about.own_calls) = (rounds, calls, own_calls);
     }
 
-    /// The way to a call that was taken, and what the prompts took.
-    pub(super) fn came(&self, way: Option<Way>, prompt: PromptCost) {
+    /// The way to a call that was taken, how tools were offered, and what the prompts took.
+    pub(super) fn came(&self, way: Option<Way>, tools_mode: Option<ToolsMode>, prompt: PromptCost) {
         let mut about = self.about();
-        (about.way, about.prompt) = (way, prompt);
+        (about.way, about.tools_mode, about.prompt) = (way, tools_mode, prompt);
     }
 
     /// The same answer; the request is over with it.

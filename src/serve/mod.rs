@@ -1,5 +1,5 @@
 //! A server for clients of OpenAI, Anthropic and Google in front of any model: what a client
-//! sends as `tools` is taught by the prompt, what the model writes comes back as `tool_calls`.
+//! sends as `tools` is taught by the prompt where the endpoint does not take it, what the model writes comes back as `tool_calls`.
 //!
 //! ```text
 //! client ─▶ doors ─▶ request ─▶ history, prepared ─▶ exchange ◀─▶ turn
@@ -12,6 +12,7 @@
 //!
 //! - `doors`: who may come in, with what.
 //! - `request`, `history`: what is asked; calls and results of the client's history as text.
+//! - `native`: the same history for an endpoint that takes tools.
 //! - `own_words`: what the person said, without what a client puts beside it.
 //! - `told`: what messages of a history became, found again by their hash.
 //! - `kept`: what rounds that a client did not see brought, until it comes back.
@@ -74,6 +75,7 @@ mod log;
 mod messages;
 mod metrics;
 mod named;
+mod native;
 mod out;
 mod own_words;
 mod passed;

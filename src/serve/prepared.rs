@@ -10,7 +10,7 @@ use super::named::Named;
 use super::told::Told;
 use super::way::Way;
 use crate::dialect::{Dialect, DialectSet, Profile, SystemPlacement};
-use crate::tools::{Catalog, Decision, DefaultDecision, Policy, Server, Tool, ToolChoice, ToolsMode};
+use crate::tools::{Catalog, Decision, DefaultDecision, Policy, Server, Tool, ToolChoice};
 use crate::turn::{KnownWays, PromptWording, Setup, TurnConfig};
 use crate::validate::{Validator, takes_long};
 
@@ -98,7 +98,7 @@ impl Prepared {
             dialects,
             // The text is put into the client's messages here.
             placement: SystemPlacement::System,
-            tools_mode: ToolsMode::Prompt,
+            tools_mode: wanted.way.tools,
             tool_choice: wanted.choice.clone(),
             max_calls: wanted.max_calls,
             constrain: wanted.way.constrain,

@@ -15,11 +15,13 @@ use super::fault::Fault;
 use super::history::{self, Rendered};
 use super::kept::Kept;
 use super::named::Named;
+use super::native;
 use super::prepared::{Cache, Key, Prepared, Wanted};
 use super::shape::Shape;
 use super::way::Way;
 use crate::model::ModelInfo;
 use crate::tools::{Tool, ToolChoice, matches};
+use crate::turn::RoundModel;
 use crate::validate::OutputSchema;
 
 /// What a model's name ends in that has the toolbox's tools.
@@ -58,6 +60,8 @@ pub(super) struct ChatRequest {
     tools_text: Option<String>,
     /// The model that the endpoint has for the name, where that tells more than the name.
     served: Option<ModelInfo>,
+    /// Whether the endpoint takes tools for it, where it was asked and says so.
+    takes_tools: Option<bool>,
     /// Tokens of its context, where the list of tools is long enough for that to count.
     context: Option<usize>,
 }
@@ -79,7 +83,16 @@ impl ChatRequest {
         };
         let stream = flag(&body, "stream")?.unwrap_or(false);
         let with_tools = with_tools && config.toolbox.is_some();
-        Ok(ChatRequest { with_tools, tools_text: None, served: None, context: None, model, stream, body })
+        Ok(ChatRequest {
+            with_tools,
+            tools_text: None,
+            served: None,
+            takes_tools: None,
+            context: None,
+            model,
+            stream,
+            body,
+        })
     }
 
     /// The same request with tools that are written so.
@@ -90,6 +103,16 @@ impl ChatRequest {
     /// The same request to a model of which the endpoint says this.
     pub(super) fn served_by(self, served: Option<ModelInfo>) -> Self {
         ChatRequest { served, ..self }
+    }
+
+    /// The same request to a model that takes tools or not, as far as the endpoint says.
+    pub(super) fn taking_tools(self, takes_tools: Option<bool>) -> Self {
+        ChatRequest { takes_tools, ..self }
+    }
+
+    /// Whether it has tools.
+    pub(super) fn has_tools(&self) -> bool {
+        self.with_tools || self.tools_text.is_some() || is_given(self.body.get("tools"))
     }
 
     /// The same request to a model with a context of so many tokens.
@@ -117,8 +140,7 @@ impl ChatRequest {
         let has_history =
             self.body.get("messages").and_then(Value::as_array).is_some_and(|list| list.iter().any(calls));
         let has_schema = self.body.get("response_format").is_some_and(|format| format["type"] == "json_schema");
-        let has_tools = self.tools_text.is_some() || is_given(self.body.get("tools"));
-        !self.with_tools && !has_tools && !has_history && !has_schema
+        !self.has_tools() && !has_history && !has_schema
     }
 
     /// What is asked of the model.
@@ -154,6 +176,10 @@ impl ChatRequest {
         };
         check_arguments(&messages)?;
         let may_be = prepared.watches() && kept.may_be_untrusted(&messages);
+        let own = RoundModel::own(prepared.setup.config());
+        let native = prepared.setup.natively(&own, &Some(self.model.clone()));
+        let native = native.unwrap_or_else(|| own.takes_tools(self.takes_tools)).then(|| messages.clone());
+        let native = native.map(|messages| native::history(messages, &prepared, &kept)).transpose()?;
         let Rendered { messages, last, results, question, said, answered, untrusted } =
             history::render(messages, &prepared, &kept)?;
         let untrusted = untrusted || may_be;
@@ -168,6 +194,7 @@ impl ChatRequest {
                 body: self.body,
                 messages,
                 last,
+                native,
                 results,
                 question,
                 said,

@@ -51,7 +51,11 @@ impl Shared {
             true => self.upstream.model.context_window(Some(&request.model)).await,
             false => None,
         };
-        request.served_by(served).within(context.map(|window| window.tokens))
+        let takes_tools = match request.has_tools() && Way::asks_for_tools(&self.config, &request.model) {
+            true => self.upstream.model.native_tools(Some(&request.model)).await,
+            false => None,
+        };
+        request.served_by(served).taking_tools(takes_tools).within(context.map(|window| window.tokens))
     }
 
     /// The endpoint's model of this name, or the one that it has whatever it is called, where the

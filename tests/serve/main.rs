@@ -19,6 +19,7 @@ mod http;
 mod inspect;
 mod log;
 mod media;
+mod native;
 mod refusals;
 mod responses;
 mod round_trip;

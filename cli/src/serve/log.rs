@@ -51,6 +51,7 @@ fn line(served: &Served) -> String {
     let code = served.code.map_or(String::new(), |code| format!(" {code}"));
     let own = if served.own_calls > 0 { format!(" run={}", served.own_calls) } else { String::new() };
     let way = served.way.map_or(String::new(), |way| format!(" way={way}"));
+    let tools = served.tools_mode.map_or(String::new(), |mode| format!(" tools={mode}"));
     let prompt = prompt(served.prompt);
     let help = match (served.code, served.cut_descriptions) {
         (Some("host_refused"), _) => " (--host NAME adds a name)".to_owned(),
@@ -58,7 +59,7 @@ fn line(served: &Served) -> String {
         _ => String::new(),
     };
     format!(
-        "{} {model} {status}{code} rounds={} calls={}{own}{way}{prompt} {:.3}s{help}",
+        "{} {model} {status}{code} rounds={} calls={}{own}{way}{tools}{prompt} {:.3}s{help}",
         served.route,
         served.rounds,
         served.calls,

@@ -31,7 +31,7 @@ use toolgraft::prompt::Options;
 use toolgraft::route::Toolbox;
 use toolgraft::secrets::shown_url;
 use toolgraft::serve::{Config, DRAIN, Inspector, ModelSettings, ServeError, Server};
-use toolgraft::tools::DefaultDecision;
+use toolgraft::tools::{DefaultDecision, ToolsMode};
 use toolgraft::{Dialect, OpenAi, Policy};
 use toolgraft_mcp::Hub;
 
@@ -170,6 +170,13 @@ struct ModelArgs {
     #[arg(long, value_name = "NAME", value_parser = known_profile)]
     profile: Option<&'static Profile>,
 
+    /// How tools are offered: auto, native, prompt
+    ///
+    /// auto: in the request where profile or endpoint say that it works, else in
+    /// the prompt. With --dialect it is the prompt.
+    #[arg(long, value_name = "MODE")]
+    tools_mode: Option<ToolsMode>,
+
     /// Call syntax to teach: use_mcp_tool, tool_tag, type_marker
     #[arg(long, value_name = "DIALECT", value_parser = taught_dialect)]
     dialect: Option<Dialect>,
@@ -273,11 +280,13 @@ impl CallArgs {
 impl Args {
     /// The flags that have defaults.
     fn slots(&mut self) -> Slots<'_> {
-        let ModelArgs { profile, dialect, way, call_threshold, constrain, max_rounds, .. } = &mut self.model;
+        let ModelArgs { profile, tools_mode, dialect, way, call_threshold, constrain, max_rounds, .. } =
+            &mut self.model;
         let mut slots = Slots {
             base_url: Some(&mut self.endpoint.base_url),
             model: Some(&mut self.endpoint.model),
             profile: Some(profile),
+            tools_mode: Some(tools_mode),
             dialect: Some(dialect),
             way: Some(way),
             call_threshold: Some(call_threshold),
@@ -328,6 +337,10 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
         args.door.listen = format!("127.0.0.1:{port}");
     }
     defaults(&args.door.listen)?.fill(args.slots());
+    // Whoever names a syntax, or a way to calls in it, wants it to be taught.
+    if args.model.dialect.is_some() || args.model.way.is_some_and(|way| way != Way::Free) {
+        args.model.tools_mode.get_or_insert(ToolsMode::Prompt);
+    }
     let mut servers = args.servers.clone();
     servers.listed_tools.clone_from(&args.listed.tools);
     let servers = if servers.is_given() { Some(servers.load()?) } else { None };
@@ -431,6 +444,9 @@ async fn config(args: &Args) -> Result<(Config, String), Failure> {
     if let Some(dialect) = args.model.dialect {
         config = config.with_dialect(dialect);
     }
+    if let Some(mode) = args.model.tools_mode {
+        config = config.with_tools_mode(mode);
+    }
     if let Some(constrain) = args.model.constrain {
         config = config.with_constrain(constrain);
     }
@@ -482,6 +498,7 @@ fn policy(args: &Args) -> Policy {
 fn probed(mut args: Args, kept: &SavedProfile) -> ModelSettings {
     Settings::from(kept).fill(args.slots());
     ModelSettings::default()
+        .with_tools_mode(args.model.tools_mode)
         .with_dialect(args.model.dialect)
         .with_style(args.listing.prompt_style)
         .with_listing(args.listing.listing)

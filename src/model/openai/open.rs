@@ -20,7 +20,7 @@ use super::{Inner, MAX_EVENT, MAX_RETRY_AFTER};
 use crate::cause::Cause;
 use crate::constrain::{Constrained, Constraint};
 use crate::model::span::error_type;
-use crate::model::{ModelError, ModelEvent, Progress, Request};
+use crate::model::{ModelError, ModelEvent, Progress, Request, ServerFault};
 use crate::secrets::Secrets;
 use crate::secrets::shown_url;
 use crate::spans;
@@ -132,6 +132,9 @@ impl Inner {
             }
             if has_tools && failed.error.refuses_tools() {
                 self.refused_tools(model);
+                return Err(failed.error);
+            }
+            if has_tools && request.by_prompt && ServerFault::told_by(&failed.error.to_string()).is_some() {
                 return Err(failed.error);
             }
             // Some servers answer so with HTTP 500, and do again.

@@ -3,6 +3,31 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use serde::{Deserialize, Serialize};
+
+use crate::message::keyword_enum;
+
+/// Why a model's native calls are left for the prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum NativeFault {
+    /// The endpoint answered a request that carried tools with an error, and one by prompt not.
+    Failed,
+    /// Such a request got an empty answer, and one by prompt not.
+    Empty,
+    /// No call came where one was due.
+    Missing,
+    /// A call came where a person only said hello.
+    Unasked,
+}
+
+keyword_enum!(NativeFault, "a fault of native calls",
+    "failed" => NativeFault::Failed,
+    "empty" => NativeFault::Empty,
+    "missing" => NativeFault::Missing,
+    "unasked" => NativeFault::Unasked);
+
 /// What an endpoint does not give for a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Missing {
@@ -10,8 +35,8 @@ pub(crate) struct Missing {
     pub(crate) probabilities: bool,
     /// Answers of a structure that was demanded.
     pub(crate) structure: bool,
-    /// Native calls where they are due, and nowhere else.
-    pub(crate) native: bool,
+    /// Native calls where they are due, and nowhere else: why.
+    pub(crate) native: Option<NativeFault>,
 }
 
 /// What is known of the models of an endpoint. Whoever makes several setups for one shares it.
@@ -34,9 +59,9 @@ impl KnownWays {
         self.known().entry(model.clone()).or_default().structure = true;
     }
 
-    /// The model's native calls do not come where they are due, or come where nothing is.
-    pub(crate) fn without_native(&self, model: &Option<String>) {
-        self.known().entry(model.clone()).or_default().native = true;
+    /// The model's native calls have this fault.
+    pub(crate) fn without_native(&self, model: &Option<String>, fault: NativeFault) {
+        self.known().entry(model.clone()).or_default().native = Some(fault);
     }
 
     fn known(&self) -> MutexGuard<'_, HashMap<Option<String>, Missing>> {
