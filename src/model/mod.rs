@@ -5,8 +5,6 @@
 //! [`OpenAi`](crate::OpenAi) is a model behind an OpenAI-compatible endpoint.
 
 mod error;
-#[cfg(feature = "client")]
-mod faults;
 pub(crate) mod interface;
 #[cfg(feature = "client")]
 pub(crate) mod openai;
@@ -19,14 +17,12 @@ pub(crate) mod span;
 
 pub(crate) use crate::message::Usage;
 pub use error::{ModelError, ModelErrorKind, ModelFailure};
-#[cfg(feature = "client")]
-pub use faults::ServerFault;
 pub(crate) use interface::Model;
 pub use interface::{ContextWindow, ModelEvent, Progress, TokenChoice};
 #[cfg(feature = "client")]
 pub use openai::{
     BACKOFF, CONNECT_TIMEOUT, ClientError, IDLE_TIMEOUT, LIST_TIMEOUT, MAX_EVENT, MAX_RETRY_AFTER, ModelInfo,
-    OpenAiBuilder, PROBE_TIMEOUT, RETRIES, ServerKind, Tracer,
+    OpenAiBuilder, PROBE_TIMEOUT, RETRIES, ServerFault, ServerKind, Tracer,
 };
 pub use recorded::{Recorded, Round, Step};
 pub use request::{CallResult, Request};

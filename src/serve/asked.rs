@@ -30,6 +30,8 @@ pub(super) struct Asked {
     pub(super) max_tokens: Option<(&'static str, u64)>,
     /// The schema that the answer has to match.
     pub(super) output: Option<Arc<OutputSchema>>,
+    /// The form that was asked for is set aside: nothing fits it.
+    pub(super) no_form: bool,
     /// Results of the toolbox that may be anybody's words are in the history, or it is not known
     /// that none are.
     pub(super) untrusted: bool,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::inspect::Inspector;
+use super::learned::{Learned, Learning};
 use super::log::{Log, Served};
 use super::settings::ModelSettings;
 use super::told::Told;
@@ -80,6 +81,8 @@ pub struct Config {
     pub(super) drain: Duration,
     pub(super) inspector: Option<Inspector>,
     pub(super) log: Option<Log>,
+    pub(super) learned: Vec<Learned>,
+    pub(super) learning: Option<Learning>,
     /// What messages of histories became, for all servers and adapters of this configuration.
     pub(super) told: Arc<Told>,
 }
@@ -130,6 +133,8 @@ impl Config {
             drain: DRAIN,
             inspector: None,
             log: None,
+            learned: Vec::new(),
+            learning: None,
             told: Arc::default(),
         })
     }
@@ -189,8 +194,9 @@ impl Config {
     }
 
     /// Sets how tools are offered to the model; default [`ToolsMode::Prompt`]. In
-    /// [`ToolsMode::Auto`] requests carry them where the profile or the endpoint say that this works;
-    /// where it fails, the same request goes out by prompt, and so do later ones once that worked.
+    /// [`ToolsMode::Auto`] requests carry them where
+    /// the profile or the endpoint say that this works; where it fails, the same request goes out by
+    /// prompt, and so do later ones once that worked.
     #[must_use]
     pub fn with_tools_mode(mut self, mode: ToolsMode) -> Self {
         self.tools_mode = mode;
@@ -408,6 +414,21 @@ impl Config {
     #[must_use]
     pub fn with_log(mut self, log: impl Fn(Served) + Send + Sync + 'static) -> Self {
         self.log = Some(Arc::new(log));
+        self
+    }
+
+    /// Adds what was learned of the endpoint before; it counts where the server still says that version.
+    #[must_use]
+    pub fn with_learned(mut self, learned: impl IntoIterator<Item = Learned>) -> Self {
+        self.learned.extend(learned);
+        self
+    }
+
+    /// Tells this function what is learned of the endpoint, to be kept. It is called where answers are
+    /// made, and must not wait.
+    #[must_use]
+    pub fn with_learning(mut self, keep: impl Fn(Learned) + Send + Sync + 'static) -> Self {
+        self.learning = Some(Arc::new(keep));
         self
     }
 

@@ -161,6 +161,11 @@ impl Driver {
         self.exchange.as_deref().map_or((0, 0), Exchange::cut)
     }
 
+    /// Schemas that are set aside, by the names of their tools.
+    pub(super) fn set_aside(&self) -> Vec<String> {
+        self.exchange.as_deref().map(Exchange::set_aside).unwrap_or_default()
+    }
+
     /// What all rounds cost that are over.
     pub(super) fn usage(&self) -> Usage {
         self.told().usage

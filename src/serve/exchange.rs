@@ -269,6 +269,12 @@ impl Exchange {
         self.prepared.cut
     }
 
+    /// Schemas that are set aside, by the names of their tools.
+    pub(super) fn set_aside(&self) -> Vec<String> {
+        let form = self.asked.no_form.then(|| "response_format".to_owned());
+        self.prepared.set_aside.iter().cloned().chain(form).collect()
+    }
+
     /// What its rounds cost.
     pub(super) fn costs(&self) -> &Costs {
         &self.costs

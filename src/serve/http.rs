@@ -369,7 +369,7 @@ async fn answered(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target
         let within = span.clone();
         let made = move || driver(&state, request, &headers, seen.as_ref(), span);
         let driver = apart(&shared, length, within, made).await?.map_err(placed)?;
-        line.iter().for_each(|line| line.lists(driver.cut()));
+        line.iter().for_each(|line| line.lists(driver.cut(), driver.set_aside()));
         writer.begin(&model, driver.prompt_tokens());
         let running = Running::new(shared.clone(), driver, watch.clone(), line);
         let answer = match stream {

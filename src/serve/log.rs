@@ -47,6 +47,9 @@ pub struct Served {
     pub tools_mode: Option<ToolsMode>,
     /// Listed tools whose description is cut, before anything was said, and all tools.
     pub cut_descriptions: (usize, usize),
+    /// The client's tools whose schema nothing fits, and is set aside; so is a
+    /// `response_format`. A client wrote the names.
+    pub set_aside: Vec<String>,
     /// What the prompts of those requests took, where they are made here.
     pub prompt: PromptCost,
     /// How long it took, to the last byte.
@@ -79,6 +82,7 @@ impl Line {
             way: None,
             tools_mode: None,
             cut_descriptions: (0, 0),
+            set_aside: Vec::new(),
             prompt,
             took,
         };
@@ -94,9 +98,11 @@ impl Line {
         self.about().model = secrets.hide(model).chars().take(MODEL).collect();
     }
 
-    /// The prompt lists tools, of whose descriptions it cut some.
-    pub(super) fn lists(&self, cut_descriptions: (usize, usize)) {
-        self.about().cut_descriptions = cut_descriptions;
+    /// The prompt lists tools, of whose descriptions it cut some, and sets these schemas aside.
+    pub(super) fn lists(&self, cut_descriptions: (usize, usize), set_aside: Vec<String>) {
+        let mut about = self.about();
+        let names = set_aside.iter().map(|name| name.chars().take(MODEL).collect());
+        (about.cut_descriptions, about.set_aside) = (cut_descriptions, names.collect());
     }
 
     /// It is answered with this status; refused with this code.

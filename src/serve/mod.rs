@@ -12,6 +12,7 @@
 //!
 //! - `doors`: who may come in, with what.
 //! - `request`, `history`: what is asked; calls and results of the client's history as text.
+//! - `learned`: what is known of the endpoint beyond the end of the program.
 //! - `native`: the same history for an endpoint that takes tools.
 //! - `own_words`: what the person said, without what a client puts beside it.
 //! - `told`: what messages of a history became, found again by their hash.
@@ -70,6 +71,7 @@ mod http;
 mod ids;
 mod inspect;
 mod kept;
+mod learned;
 mod listen;
 mod log;
 mod messages;
@@ -102,6 +104,7 @@ pub use exchange::SHOWN_RESULT;
 pub use http::router;
 pub use inspect::{INSPECTED, INSPECTED_BYTES, Inspected, Inspector};
 pub use kept::{KEPT_BYTES, KEPT_FOR};
+pub use learned::Learned;
 pub use listen::{ServeError, Server};
 pub use log::Served;
 pub use prepared::{CACHED_BYTES, CACHED_LISTS};

@@ -51,6 +51,8 @@ pub(super) struct Prepared {
     pub(super) named: Named,
     /// Listed tools whose description is cut, before anything was said, of how many.
     pub(super) cut: (usize, usize),
+    /// The client's tools whose schema is set aside, by its names.
+    pub(super) set_aside: Vec<String>,
     /// What messages became, and the hash of all that this depends on beside them.
     pub(super) told: Arc<Told>,
     pub(super) identity: [u64; 2],
@@ -65,6 +67,8 @@ pub(super) struct Wanted {
     /// The client's tools, by the prompt's names, and what it calls them.
     pub(super) tools: Vec<Tool>,
     pub(super) named: Named,
+    /// Those whose schema is set aside.
+    pub(super) set_aside: Vec<String>,
     /// The toolbox's tools, where this request may use them.
     pub(super) own: Option<Arc<Catalog>>,
     pub(super) choice: ToolChoice,
@@ -149,6 +153,7 @@ impl Prepared {
             choice: wanted.choice.clone(),
             named: wanted.named.clone(),
             cut,
+            set_aside: wanted.set_aside.clone(),
             told,
             identity,
         })
@@ -227,6 +232,11 @@ impl Entry {
 }
 
 impl Cache {
+    /// An empty one for an endpoint of which this is known.
+    pub(super) fn knowing(ways: KnownWays) -> Self {
+        Cache { ways: Arc::new(ways), ..Cache::default() }
+    }
+
     /// What the endpoint is known not to give.
     pub(super) fn ways(&self) -> Arc<KnownWays> {
         self.ways.clone()
@@ -301,8 +311,11 @@ mod tests {
         let key = Key { way, tools: text.to_owned(), choice, with_tools: own.is_some(), max_calls: None };
         let prepare = |own| {
             let choice = ToolChoice::Auto;
-            let (tools, named, ways) = (Vec::new(), Named::default(), cache.ways());
-            Prepared::new(&config, &Wanted { profile, way, tools, named, own, choice, max_calls: None, ways })
+            let (tools, named, set_aside, ways) = (Vec::new(), Named::default(), Vec::new(), cache.ways());
+            Prepared::new(
+                &config,
+                &Wanted { profile, way, tools, named, set_aside, own, choice, max_calls: None, ways },
+            )
         };
         cache.get(key, own, prepare).unwrap_or_else(|fault| panic!("{}", fault.message))
     }

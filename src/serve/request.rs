@@ -22,7 +22,7 @@ use super::way::Way;
 use crate::model::ModelInfo;
 use crate::tools::{Tool, ToolChoice, matches};
 use crate::turn::RoundModel;
-use crate::validate::OutputSchema;
+use crate::validate::{OutputSchema, fits_no_object, fits_nothing};
 
 /// What a model's name ends in that has the toolbox's tools.
 pub(super) const WITH_TOOLS: &str = "+tools";
@@ -163,11 +163,14 @@ impl ChatRequest {
         };
         // Tools that were read once and are the same are not read again.
         let prepared = cache.get(key, own, |own| {
-            let (mut tools, named) = self.tools(&config.without)?;
+            let (mut tools, named, set_aside) = self.tools(&config.without)?;
             let choice = self.choice(&mut tools, &named)?;
-            Prepared::new(config, &Wanted { profile, way, tools, named, own, choice, max_calls, ways: cache.ways() })
+            let ways = cache.ways();
+            Prepared::new(config, &Wanted { profile, way, tools, named, set_aside, own, choice, max_calls, ways })
         })?;
+        let asks_for_a_form = self.body.get("response_format").is_some_and(|format| format["type"] == "json_schema");
         let output = self.output()?;
+        let no_form = asks_for_a_form && output.is_none();
         let max_tokens = self.max_tokens()?;
         let messages = match self.body.get_mut("messages").map(Value::take) {
             Some(Value::Array(messages)) if !messages.is_empty() => messages,
@@ -201,6 +204,7 @@ impl ChatRequest {
                 answered,
                 max_tokens,
                 output,
+                no_form,
                 untrusted,
                 kept,
                 context: self.context,
@@ -231,8 +235,9 @@ impl ChatRequest {
         Ok(())
     }
 
-    /// The tools by the names that the prompt has for them, and their own names.
-    fn tools(&self, without: &[String]) -> Result<(Vec<Tool>, Named), Fault> {
+    /// The tools by the names that the prompt has for them, their own names, and those whose schema is
+    /// set aside.
+    fn tools(&self, without: &[String]) -> Result<(Vec<Tool>, Named, Vec<String>), Fault> {
         let read =
             match (self.body.get("tools"), &self.tools_text) {
                 (None, Some(text)) => Some(serde_json::from_str::<Value>(text).map_err(|error| {
@@ -241,22 +246,23 @@ impl ChatRequest {
                 _ => None,
             };
         let list = match self.body.get("tools").or(read.as_ref()) {
-            None | Some(Value::Null) => return Ok((Vec::new(), Named::default())),
+            None | Some(Value::Null) => return Ok((Vec::new(), Named::default(), Vec::new())),
             Some(Value::Array(list)) => list,
             Some(_) => return Err(Fault::field("tools", "'tools' must be a list")),
         };
-        let (mut tools, mut named): (Vec<Tool>, _) = (Vec::new(), Named::default());
+        let (mut tools, mut named, mut set_aside): (Vec<Tool>, _, _) = (Vec::new(), Named::default(), Vec::new());
         let mut names: HashMap<String, usize> = HashMap::new();
         // Names that fit are taken first: no other tool is called so.
         let mut taken: HashSet<String> = HashSet::new();
         for (at, item) in list.iter().enumerate() {
-            let tool = tool(at, item)?;
+            let (tool, is_set_aside) = tool(at, item)?;
             if without.iter().any(|glob| matches(glob, None, &tool.name)) {
                 continue;
             }
             match names.get(&tool.name) {
                 None => {
                     names.insert(tool.name.clone(), at);
+                    set_aside.extend(is_set_aside.then(|| tool.name.clone()));
                     tools.push(tool);
                 }
                 // A client that lists one tool twice means it once.
@@ -274,7 +280,7 @@ impl ChatRequest {
             tool.name = named.add(&tool.name, is_taken);
             taken.insert(tool.name.clone());
         }
-        Ok((tools, named))
+        Ok((tools, named, set_aside))
     }
 
     /// The choice among the tools. One that allows some of them leaves the others out.
@@ -348,6 +354,8 @@ impl ChatRequest {
                 Some("text") => None,
                 Some("json_object") => Some(serde_json::json!({"type": "object"})),
                 Some("json_schema") => match format["json_schema"].get("schema") {
+                    // Nothing could answer it.
+                    Some(schema) if fits_nothing(schema, false) => None,
                     Some(schema) => Some(schema.clone()),
                     None => {
                         return Err(Fault::field(
@@ -423,8 +431,9 @@ pub(super) fn flag(body: &Map<String, Value>, field: &str) -> Result<Option<bool
     }
 }
 
-/// A tool as a client describes it.
-fn tool(at: usize, item: &Value) -> Result<Tool, Fault> {
+/// A tool as a client describes it, and whether its schema is set aside: one that nothing fits says
+/// nothing of the arguments.
+fn tool(at: usize, item: &Value) -> Result<(Tool, bool), Fault> {
     let place = |field: &str| format!("tools[{at}]{field}");
     match item["type"].as_str() {
         Some("function") => {}
@@ -445,9 +454,15 @@ fn tool(at: usize, item: &Value) -> Result<Tool, Fault> {
         Value::String(text) => tool = tool.with_description(text),
         _ => return Err(Fault::field(place(".function.description"), "a description is a text")),
     }
+    let mut set_aside = false;
     match &function["parameters"] {
         Value::Null => {}
-        schema @ (Value::Object(_) | Value::Bool(_)) => tool = tool.with_schema(schema.clone()),
+        schema @ (Value::Object(_) | Value::Bool(_)) => {
+            set_aside = fits_no_object(schema);
+            if !set_aside {
+                tool = tool.with_schema(schema.clone());
+            }
+        }
         _ => {
             return Err(Fault::field(
                 place(".function.parameters"),
@@ -455,5 +470,5 @@ fn tool(at: usize, item: &Value) -> Result<Tool, Fault> {
             ));
         }
     }
-    Ok(tool)
+    Ok((tool, set_aside))
 }

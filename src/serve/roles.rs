@@ -163,4 +163,16 @@ mod tests {
         let parts = json!([{"type": "text", "text": "see"}, image]);
         assert_eq!(messages, [said("user", parts), said("assistant", "a")]);
     }
+
+    #[test]
+    fn calls_and_results_stay_messages_of_their_own() {
+        let call = json!({"role": "assistant", "content": "", "tool_calls": [{"id": "a"}]});
+        let result = |id: &str| json!({"role": "tool", "tool_call_id": id, "content": ""});
+        let mut messages = vec![said("user", "q"), said("assistant", "see"), call.clone(), result("a"), result("b")];
+        messages.extend([said("user", "r"), said("system", "later")]);
+        shape(&mut messages, None, SystemPlacement::System);
+        let mut joined = call;
+        joined["content"] = "see".into();
+        assert_eq!(messages, [said("user", "q"), joined, result("a"), result("b"), said("user", "r\n\nlater")]);
+    }
 }

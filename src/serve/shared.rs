@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::config::Config;
 use super::kept::Store;
+use super::learned::Learned;
 use super::metrics::Metrics;
 use super::prepared::Cache;
 use super::ready::Ready;
@@ -14,6 +15,7 @@ use super::upstream::Upstream;
 use super::way::Way;
 use super::work::Work;
 use crate::model::{ClientError, Model, ModelInfo};
+use crate::turn::KnownWays;
 
 /// What the requests share.
 pub(super) struct Shared {
@@ -31,13 +33,22 @@ pub(super) struct Shared {
 impl Shared {
     pub(super) fn new(config: Config) -> Result<Arc<Self>, ClientError> {
         let upstream = Upstream::new(&config)?;
+        let model = upstream.model.clone();
+        let cache = Cache::knowing(match config.learning.clone() {
+            Some(learning) => KnownWays::telling(move |name, fault| {
+                if let Some(version) = model.known_version(name) {
+                    learning(Learned::new(name, version, fault));
+                }
+            }),
+            None => KnownWays::default(),
+        });
         Ok(Arc::new(Shared {
             kept: Store::new(config.instance_key.as_deref()),
             beginnings: Arc::default(),
             work: Work::default(),
             config,
             upstream,
-            cache: Cache::default(),
+            cache,
             metrics: Metrics::default(),
             ready: Ready::default(),
             draining: AtomicBool::new(false),
@@ -55,6 +66,12 @@ impl Shared {
             true => self.upstream.model.native_tools(Some(&request.model)).await,
             false => None,
         };
+        if let Some(version) = self.upstream.model.known_version(&request.model) {
+            let is_its = |learned: &&Learned| learned.model == request.model && learned.version == version;
+            for learned in self.config.learned.iter().filter(is_its) {
+                self.cache.ways().recalls(&Some(request.model.clone()), learned.fault);
+            }
+        }
         request.served_by(served).taking_tools(takes_tools).within(context.map(|window| window.tokens))
     }
 

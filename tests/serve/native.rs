@@ -1,8 +1,12 @@
 //! Tools in the request itself, and public faults of servers that take them: the client sees a right
 //! call in all of them.
 
+use std::sync::{Arc, Mutex};
+
 use serde_json::{Value, json};
+use toolgraft::serve::{Config, Learned};
 use toolgraft::tools::ToolsMode;
+use toolgraft::turn::NativeFault;
 
 use super::endpoint::{End, Endpoint, Reply, call, delta, says, stops, thinks};
 use super::http::{Served, serve};
@@ -288,6 +292,35 @@ async fn what_a_fault_taught_counts_for_the_next_request() {
         let seen: Vec<bool> = endpoint.seen().iter().map(|seen| seen.body.get("tools").is_some()).collect();
         assert_eq!(seen, carried, "{reply:?}");
     }
+}
+
+#[tokio::test]
+async fn what_was_learned_counts_for_a_later_server_before_the_same_version() {
+    let broken = || Reply::refused(500, "Failed to parse input at pos 12: </tool_call>");
+    let of_version = |version: &str| {
+        let props = json!({"chat_template_caps": {"supports_tools": true}, "build_info": version});
+        Endpoint::setup().serves("/props", props).answer(move |request, _| match request.body.get("tools") {
+            Some(_) => broken(),
+            None => Reply::text(BY_PROMPT),
+        })
+    };
+    let learned = Arc::new(Mutex::new(Vec::<Learned>::new()));
+    for (version, carried) in [("b1", [true, false].as_slice()), ("b1", &[false]), ("b2", &[true, false])] {
+        let endpoint = of_version(version);
+        let (before, keep) = (learned.lock().unwrap().clone(), learned.clone());
+        let set = |config: Config| {
+            config
+                .with_tools_mode(ToolsMode::Auto)
+                .with_learned(before)
+                .with_learning(move |found| keep.lock().unwrap().push(found))
+        };
+        let served = serve(&endpoint, set).await;
+        assert_eq!(calls(&served, true).await.len(), 1);
+        let seen: Vec<bool> = endpoint.seen().iter().map(|seen| seen.body.get("tools").is_some()).collect();
+        assert_eq!(seen, carried, "{version}");
+    }
+    let told = learned.lock().unwrap().clone();
+    assert_eq!(told, [Learned::new("m", "b1", NativeFault::Failed), Learned::new("m", "b2", NativeFault::Failed)]);
 }
 
 #[tokio::test]

@@ -58,8 +58,12 @@ fn line(served: &Served) -> String {
         (_, (1.., all)) => format!(" ({} of {all} descriptions cut)", served.cut_descriptions.0),
         _ => String::new(),
     };
+    let aside = match served.set_aside.as_slice() {
+        [] => String::new(),
+        names => clean(&format!(" (schemas set aside: {})", names.join(", "))).replace('\n', " "),
+    };
     format!(
-        "{} {model} {status}{code} rounds={} calls={}{own}{way}{tools}{prompt} {:.3}s{help}",
+        "{} {model} {status}{code} rounds={} calls={}{own}{way}{tools}{prompt} {:.3}s{help}{aside}",
         served.route,
         served.rounds,
         served.calls,

@@ -21,7 +21,7 @@ use crate::settings::profiles::{known_profile, taught_dialect};
 use crate::settings::prompt_args::PromptArgs;
 use crate::settings::saved_profiles;
 use crate::settings::saved_profiles::SavedProfile;
-use crate::settings::{self, Settings, Slots, variable};
+use crate::settings::{self, Settings, Slots, learned, variable};
 use tokio::sync::oneshot;
 use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::{Lang, Profile};
@@ -421,7 +421,8 @@ async fn config(args: &Args) -> Result<(Config, String), Failure> {
         }
     };
     let saved = saved_profiles::all_at(&url)?;
-    let mut config = Config::new(url).map_err(Failure::usage)?;
+    let mut config = Config::new(url.clone()).map_err(Failure::usage)?.with_learned(learned::at(&url));
+    config = config.with_learning(move |found| learned::keep(&url, found));
     // What was found by its port is nobody's to give a key to.
     config = match variable("TOOLGRAFT_UPSTREAM_KEY").filter(|_| is_named) {
         Some(key) => config.with_upstream_key(key),

@@ -39,9 +39,16 @@ pub(crate) struct Missing {
     pub(crate) native: Option<NativeFault>,
 }
 
+/// Takes a model's name and what its native calls fail at.
+type Tell = dyn Fn(&str, NativeFault) + Send + Sync;
+
 /// What is known of the models of an endpoint. Whoever makes several setups for one shares it.
-#[derive(Debug, Default)]
-pub(crate) struct KnownWays(Mutex<HashMap<Option<String>, Missing>>);
+#[derive(Default)]
+pub(crate) struct KnownWays {
+    known: Mutex<HashMap<Option<String>, Missing>>,
+    /// Is told what is learned of native calls.
+    tell: Option<Box<Tell>>,
+}
 
 impl KnownWays {
     /// What is missing for this model.
@@ -61,11 +68,25 @@ impl KnownWays {
 
     /// The model's native calls have this fault.
     pub(crate) fn without_native(&self, model: &Option<String>, fault: NativeFault) {
+        self.recalls(model, fault);
+        if let (Some(tell), Some(model)) = (&self.tell, model) {
+            tell(model, fault);
+        }
+    }
+
+    /// The same, as it was learned before.
+    pub(crate) fn recalls(&self, model: &Option<String>, fault: NativeFault) {
         self.known().entry(model.clone()).or_default().native = Some(fault);
+    }
+
+    /// Nothing is known; what is learned of native calls is told.
+    #[cfg(feature = "serve")]
+    pub(crate) fn telling(tell: impl Fn(&str, NativeFault) + Send + Sync + 'static) -> Self {
+        KnownWays { tell: Some(Box::new(tell)), ..KnownWays::default() }
     }
 
     fn known(&self) -> MutexGuard<'_, HashMap<Option<String>, Missing>> {
         // Nothing is done under the lock that could panic half-way.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

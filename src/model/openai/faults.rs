@@ -4,7 +4,7 @@
 //! for calls. Where one of both fails, the same request passes by prompt, and the words of the
 //! failure say what would mend it at the server.
 
-use super::ServerKind;
+use super::server::ServerKind;
 
 /// A fault of a server's own tool calling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
