@@ -105,7 +105,7 @@ impl Config {
             models: HashMap::new(),
             prompt: Options::default(),
             without: Vec::new(),
-            tools_mode: ToolsMode::Prompt,
+            tools_mode: ToolsMode::Auto,
             constrain: Constrain::Auto,
             way: Way::Free,
             call_threshold: None,
@@ -193,8 +193,7 @@ impl Config {
         self
     }
 
-    /// Sets how tools are offered to the model; default [`ToolsMode::Prompt`]. In
-    /// [`ToolsMode::Auto`] requests carry them where
+    /// Sets how tools are offered to the model; default [`ToolsMode::Auto`]: requests carry them where
     /// the profile or the endpoint say that this works; where it fails, the same request goes out by
     /// prompt, and so do later ones once that worked.
     #[must_use]
