@@ -306,6 +306,12 @@ export type CallerWarning =
       /** What the endpoint said. */
       message: string;
     }
+  /** The endpoint failed at a request that carried the tools; the prompt describes them from here on. */
+  | {
+      kind: "native_failed";
+      /** What it said. */
+      message: string;
+    }
   /**
    * The endpoint refuses the structure that the answer was to have; the answer is held to
    * less of it, or to nothing.

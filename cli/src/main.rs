@@ -4,6 +4,7 @@ mod base;
 mod chat;
 mod demo;
 mod dialog;
+mod doctor;
 mod extract;
 mod mcp;
 mod pages;
@@ -48,6 +49,8 @@ enum Command {
     Serve(Box<serve::Args>),
     /// Find out which way to offer tools helps a model most
     Probe(Box<probe::Args>),
+    /// Say what an endpoint and its model take, and how to go round their faults
+    Doctor(Box<doctor::Args>),
     /// Put recordings through the parser as they were streamed
     Replay(replay::Args),
     /// Read records with model output (NDJSON), write records with their calls
@@ -87,6 +90,7 @@ fn main() -> ExitCode {
         Command::Chat(args) => chat::run(*args),
         Command::Serve(args) => serve::run(*args),
         Command::Probe(args) => probe::run(*args),
+        Command::Doctor(args) => doctor::run(*args),
         Command::Replay(args) => replay::run(args),
         Command::Extract(args) => extract::run(args),
         Command::Prompt(args) => prompt::run(args),

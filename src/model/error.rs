@@ -6,6 +6,9 @@ use super::refusal;
 use crate::cause::Cause;
 use crate::message::keyword_enum;
 
+/// Words of an answer that the endpoint itself gave up, before it began.
+const REPORTED: [&str; 2] = ["reported an error", "hung up without an answer"];
+
 /// Why a model gave no answer, or only a part of one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -124,6 +127,18 @@ impl ModelError {
         match self {
             ModelError::Refused { status: 400 | 404 | 422 | 500 | 501, message, .. }
             | ModelError::BadAnswer { message, .. } => refusal::refuses_tools(message),
+            _ => false,
+        }
+    }
+
+    /// Whether an answer to a request that carries tools may have failed at its calls, so that the
+    /// same request by prompt may pass: the template, the server's own parser, or the schemas.
+    pub(crate) fn may_be_of_native_calls(&self) -> bool {
+        match self {
+            ModelError::Refused { status, .. } => matches!(status, 400 | 422 | 424 | 500 | 501),
+            ModelError::BadAnswer { message, .. } => REPORTED.iter().any(|words| message.contains(words)),
+            // A parser that throws ends the connection.
+            ModelError::CutOff { .. } | ModelError::BrokeOff => true,
             _ => false,
         }
     }

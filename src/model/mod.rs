@@ -22,7 +22,7 @@ pub use interface::{ContextWindow, ModelEvent, Progress, TokenChoice};
 #[cfg(feature = "client")]
 pub use openai::{
     BACKOFF, CONNECT_TIMEOUT, ClientError, IDLE_TIMEOUT, LIST_TIMEOUT, MAX_EVENT, MAX_RETRY_AFTER, ModelInfo,
-    OpenAiBuilder, PROBE_TIMEOUT, RETRIES, ServerKind, Tracer,
+    OpenAiBuilder, PROBE_TIMEOUT, RETRIES, ServerFault, ServerKind, Tracer,
 };
 pub use recorded::{Recorded, Round, Step};
 pub use request::{CallResult, Request};

@@ -32,6 +32,9 @@ pub struct Request {
     /// Whether the model may, must or must not call; for requests with `tools`.
     /// A named tool goes by its name on the wire.
     pub tool_choice: ToolChoice,
+    /// Whether the same is asked by prompt where the answer fails at the tools: then an endpoint whose
+    /// own parser fails is not asked for them once more.
+    pub by_prompt: bool,
     /// What the structure of the answer has to be, if it is held to one; for models that
     /// [look at it](crate::Model::constrains).
     pub constraint: Option<Arc<Constraint>>,

@@ -15,6 +15,7 @@ use super::prepared::Cache;
 use super::request::ChatRequest;
 use super::shape::Writer;
 use crate::model::openai::read::Decoder;
+use crate::model::openai::request::insert_tools;
 use crate::model::{ModelError, ModelEvent};
 use crate::outcome::Outcome;
 use crate::wire::openai::Chunk;
@@ -163,7 +164,8 @@ impl Adapter {
 
     /// Sends a request; its structure in OpenAI's form, since the endpoint's is not known here.
     fn ask(&mut self, sent: Sent) {
-        let Sent { mut body, constraint, .. } = sent;
+        let Sent { mut body, constraint, tools, tool_choice, .. } = sent;
+        insert_tools(&mut body, &tools, &tool_choice);
         self.without = None;
         if let Some(constraint) = constraint.filter(|_| !self.refuses)
             && let Some(schema) = &constraint.schema

@@ -177,7 +177,7 @@ impl Drop for Running {
         let prompt = self.driver.prompt_cost();
         self.shared.metrics.ended(rounds, self.calls, self.failed, prompt);
         self.line.iter().for_each(|line| line.took(rounds, self.calls, own_calls));
-        self.line.iter().for_each(|line| line.came(self.driver.way(), prompt));
+        self.line.iter().for_each(|line| line.came(self.driver.way(), self.driver.tools_mode(), prompt));
         self.watch.iter().for_each(|watch| watch.cost(prompt));
     }
 }

@@ -16,6 +16,8 @@ pub(super) struct Asked {
     pub(super) messages: Vec<Value>,
     /// The last of them with what is said for now, where it tells results.
     pub(super) last: Option<Value>,
+    /// The client's history with calls and results in their own fields, where requests carry the tools.
+    pub(super) native: Option<Vec<Value>>,
     /// What the tools of that history said.
     pub(super) results: Vec<String>,
     /// What the person said last.
@@ -28,6 +30,8 @@ pub(super) struct Asked {
     pub(super) max_tokens: Option<(&'static str, u64)>,
     /// The schema that the answer has to match.
     pub(super) output: Option<Arc<OutputSchema>>,
+    /// The form that was asked for is set aside: nothing fits it.
+    pub(super) no_form: bool,
     /// Results of the toolbox that may be anybody's words are in the history, or it is not known
     /// that none are.
     pub(super) untrusted: bool,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::inspect::Inspector;
+use super::learned::{Learned, Learning};
 use super::log::{Log, Served};
 use super::settings::ModelSettings;
 use super::told::Told;
@@ -15,7 +16,7 @@ use crate::message::Reads;
 use crate::model::{ClientError, IDLE_TIMEOUT};
 use crate::prompt::Options;
 use crate::route::Toolbox;
-use crate::tools::{DefaultDecision, Policy};
+use crate::tools::{DefaultDecision, Policy, ToolsMode};
 use crate::turn::{MAX_CORRECTIONS, MAX_ROUNDS};
 
 /// What a model's name ends in that has the toolbox's tools.
@@ -60,6 +61,7 @@ pub struct Config {
     pub(super) models: HashMap<String, ModelSettings>,
     pub(super) prompt: Options,
     pub(super) without: Vec<String>,
+    pub(super) tools_mode: ToolsMode,
     pub(super) constrain: Constrain,
     pub(super) way: Way,
     pub(super) call_threshold: Option<f64>,
@@ -89,6 +91,8 @@ pub struct Config {
     pub(super) drain: Duration,
     pub(super) inspector: Option<Inspector>,
     pub(super) log: Option<Log>,
+    pub(super) learned: Vec<Learned>,
+    pub(super) learning: Option<Learning>,
     /// What messages of histories became, for all servers and adapters of this configuration.
     pub(super) told: Arc<Told>,
 }
@@ -111,6 +115,7 @@ impl Config {
             models: HashMap::new(),
             prompt: Options::default(),
             without: Vec::new(),
+            tools_mode: ToolsMode::Auto,
             constrain: Constrain::Auto,
             way: Way::Free,
             call_threshold: None,
@@ -140,6 +145,8 @@ impl Config {
             drain: DRAIN,
             inspector: None,
             log: None,
+            learned: Vec::new(),
+            learning: None,
             told: Arc::default(),
         })
     }
@@ -195,6 +202,15 @@ impl Config {
     #[must_use]
     pub fn with_left_out(mut self, tools: impl Into<String>) -> Self {
         self.without.push(tools.into());
+        self
+    }
+
+    /// Sets how tools are offered to the model; default [`ToolsMode::Auto`]: requests carry them where
+    /// the profile or the endpoint say that this works; where it fails, the same request goes out by
+    /// prompt, and so do later ones once that worked.
+    #[must_use]
+    pub fn with_tools_mode(mut self, mode: ToolsMode) -> Self {
+        self.tools_mode = mode;
         self
     }
 
@@ -427,6 +443,21 @@ impl Config {
     #[must_use]
     pub fn with_log(mut self, log: impl Fn(Served) + Send + Sync + 'static) -> Self {
         self.log = Some(Arc::new(log));
+        self
+    }
+
+    /// Adds what was learned of the endpoint before; it counts where the server still says that version.
+    #[must_use]
+    pub fn with_learned(mut self, learned: impl IntoIterator<Item = Learned>) -> Self {
+        self.learned.extend(learned);
+        self
+    }
+
+    /// Tells this function what is learned of the endpoint, to be kept. It is called where answers are
+    /// made, and must not wait.
+    #[must_use]
+    pub fn with_learning(mut self, keep: impl Fn(Learned) + Send + Sync + 'static) -> Self {
+        self.learning = Some(Arc::new(keep));
         self
     }
 

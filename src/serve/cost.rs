@@ -1,10 +1,11 @@
 //! What the rounds of an answer cost, and what the client's limit and the context leave for the next.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::content::tokens;
 use crate::message::{FinishReason, TokenCounter, Usage};
 use crate::turn::cut_to;
+use crate::wire::ToolDefinition;
 
 /// Bytes of a token at most, taken over a whole message: most have four, runs of spaces more.
 const TOKEN_BYTES: usize = 16;
@@ -50,12 +51,15 @@ impl Costs {
         self.limit.map_or(usize::MAX, |limit| bytes(limit).saturating_add(SPARE_BYTES))
     }
 
-    /// These messages go to the model.
-    pub(super) fn sends(&mut self, messages: &[Value]) {
+    /// These messages go to the model, with these tools beside them.
+    pub(super) fn sends(&mut self, messages: &[Value], tools: &[ToolDefinition]) {
         let own = messages.iter().rposition(|message| message["role"] == "assistant").unwrap_or(0);
-        let count = |messages: &[Value]| messages.iter().map(|message| tokens(&message["content"])).sum::<usize>();
+        let calls = |message: &Value| message.get("tool_calls").map_or(0, |calls| tokens(&calls.to_string().into()));
+        let told = |message: &Value| tokens(&message["content"]) + calls(message);
+        let count = |messages: &[Value]| messages.iter().map(told).sum::<usize>();
+        let tools = if tools.is_empty() { 0 } else { tokens(&json!(tools).to_string().into()) };
         self.new_tokens = count(&messages[own..]);
-        self.sent_tokens = count(&messages[..own]) + self.new_tokens;
+        self.sent_tokens = tools + count(&messages[..own]) + self.new_tokens;
     }
 
     /// Another request stands in the place of the last one, which costs as well.

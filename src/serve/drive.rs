@@ -28,6 +28,7 @@ use crate::outcome::{Outcome, Status};
 use crate::route::{Invocation, Toolbox};
 use crate::secrets::Secrets;
 use crate::spans::{self, Span};
+use crate::tools::ToolsMode;
 
 /// What happens next.
 pub(super) enum Next {
@@ -71,6 +72,7 @@ struct Told {
     rounds: u32,
     own_calls: usize,
     way: Option<Way>,
+    tools_mode: Option<ToolsMode>,
     usage: Usage,
     cut_prompt: Option<(u64, u64)>,
 }
@@ -82,6 +84,7 @@ impl Told {
             rounds: exchange.rounds(),
             own_calls: exchange.own_calls(),
             way: exchange.way(),
+            tools_mode: exchange.tools_mode(),
             usage: exchange.costs().total,
             cut_prompt: exchange.costs().cut_prompt,
         }
@@ -139,6 +142,11 @@ impl Driver {
         self.told().way
     }
 
+    /// How the last request offered the tools, where another way but the prompt is configured.
+    pub(super) fn tools_mode(&self) -> Option<ToolsMode> {
+        self.told().tools_mode
+    }
+
     fn told(&self) -> Told {
         self.exchange.as_deref().map_or(self.told, Told::of)
     }
@@ -151,6 +159,11 @@ impl Driver {
     /// Tools whose description the listing does not hold, of how many.
     pub(super) fn cut(&self) -> (usize, usize) {
         self.exchange.as_deref().map_or((0, 0), Exchange::cut)
+    }
+
+    /// Schemas that are set aside, by the names of their tools.
+    pub(super) fn set_aside(&self) -> Vec<String> {
+        self.exchange.as_deref().map(Exchange::set_aside).unwrap_or_default()
     }
 
     /// What all rounds cost that are over.
@@ -295,12 +308,15 @@ fn send(
 ) -> Option<Answer> {
     // A client tries a refused request again by itself; of a later round it knows nothing.
     let retries = if exchange.rounds() > 1 { RETRIES } else { 0 };
-    let Sent { body, constraint, alternatives } = sent;
+    let Sent { body, constraint, alternatives, tools, tool_choice, by_prompt } = sent;
     let mut request = Request {
         // What is learned of an endpoint is learned by model.
         model: body.get("model").and_then(Value::as_str).map(str::to_owned),
         constraint,
         alternatives,
+        tools,
+        tool_choice,
+        by_prompt,
         ..Request::default()
     };
     let shown = exchange.is_recorded().then(|| inspect::request(&body));

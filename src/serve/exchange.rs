@@ -24,6 +24,7 @@ use super::cost::Costs;
 use super::early::EarlyCall;
 use super::fault::Fault;
 use super::kept::{Before, Kept, Written};
+use super::native;
 use super::out::{Finish, Out, Part};
 use super::prepared::Prepared;
 use super::roles;
@@ -34,17 +35,18 @@ use crate::conversation::Conversation;
 use crate::dialect::write_call;
 use crate::event::{Call, Rejected, RejectedKind};
 use crate::message::{DeltaKind, FinishReason, Message, NativeCall, Role};
-use crate::model::openai::request::content;
+use crate::model::openai::request::{content, message as told};
 use crate::model::{ModelError, ModelEvent, Request};
 use crate::outcome::{Outcome, Status, break_tokens, restore_tokens};
 use crate::route::Invocation;
 use crate::spans::{self, Span};
-use crate::tools::Decision;
+use crate::tools::{Decision, ToolChoice, ToolsMode};
 use crate::transcript::Recorder;
 use crate::turn::event::{Approval, Finished};
 use crate::turn::may_be_meant;
 use crate::turn::{Action, AgentEvent, Client, Input, ModelNote, StopReason, Turn, TurnError};
 use crate::validate::takes_long;
+use crate::wire::ToolDefinition;
 use crate::wire::roles::join;
 
 /// What is to be done next.
@@ -68,6 +70,11 @@ pub(super) struct Sent {
     pub(super) constraint: Option<Arc<Constraint>>,
     /// Whether the probabilities of its tokens are wanted.
     pub(super) alternatives: bool,
+    /// The tools, where it carries them, and the choice among them; in no field of the body either.
+    pub(super) tools: Vec<ToolDefinition>,
+    pub(super) tool_choice: ToolChoice,
+    /// The same may be asked by prompt.
+    pub(super) by_prompt: bool,
 }
 
 /// Fields of some endpoints that hold an answer to a structure. What a client says there
@@ -100,6 +107,12 @@ fn shown(name: &str, text: &str) -> String {
     let end = text.char_indices().nth(SHOWN_RESULT).map_or(text.len(), |(at, _)| at);
     let more = if end < text.len() { "…" } else { "" };
     format!("\n[{name}] {}{more}\n", &text[..end])
+}
+
+/// A message of text alone.
+fn said(role: Role, text: String) -> Value {
+    let role = if role == Role::Assistant { "assistant" } else { "user" };
+    json!({"role": role, "content": text})
 }
 
 /// A call failed of which something was sent: that cannot be taken back.
@@ -139,6 +152,8 @@ pub(super) struct Exchange {
     heard: String,
     /// The round's request is out.
     awaits: bool,
+    /// The last request carried the tools.
+    native: bool,
     /// Why the last message ended.
     finish: Option<FinishReason>,
     /// The model refused to answer.
@@ -195,6 +210,7 @@ impl Exchange {
             costs: Costs::new(asked.context),
             spoken: String::new(),
             awaits: false,
+            native: false,
             content: String::new(),
             heard: String::new(),
             finish: None,
@@ -256,6 +272,12 @@ impl Exchange {
         self.prepared.cut
     }
 
+    /// Schemas that are set aside, by the names of their tools.
+    pub(super) fn set_aside(&self) -> Vec<String> {
+        let form = self.asked.no_form.then(|| "response_format".to_owned());
+        self.prepared.set_aside.iter().cloned().chain(form).collect()
+    }
+
     /// What its rounds cost.
     pub(super) fn costs(&self) -> &Costs {
         &self.costs
@@ -274,6 +296,12 @@ impl Exchange {
     /// The way to a call that is taken, where one but a free one is configured.
     pub(super) fn way(&self) -> Option<Way> {
         self.turn.way()
+    }
+
+    /// How the last request offered the tools, where another way but the prompt is configured.
+    pub(super) fn tools_mode(&self) -> Option<ToolsMode> {
+        let mode = if self.native { ToolsMode::Native } else { ToolsMode::Prompt };
+        (self.prepared.setup.config().tools_mode != ToolsMode::Prompt).then_some(mode)
     }
 
     /// What is kept of whoever asks.
@@ -327,6 +355,7 @@ impl Exchange {
             Some(Ok(ModelEvent::Finish(reason))) => Input::ModelFinished(reason),
             // Not what the turn sent is too long, but the client's history before it. The turn would
             // measure the context by what it sent, for every request with the same tools.
+            Some(Err(error)) if self.native && error.refuses_tools() => Input::ToolsRefused(error),
             Some(Err(error)) => Input::ModelFailed(error),
             None => Input::ModelFailed(ModelError::BrokeOff),
         };
@@ -419,7 +448,8 @@ impl Exchange {
             Action::Emit(event) => self.event(event),
             Action::Send(request) => self.send(request),
             Action::CancelStream => self.steps.push_back(Step::Cancel),
-            Action::Probe(_) => self.turn.handle(Input::Probed(Some(false)))?,
+            // The endpoint was asked before, so that the history is there in the right form.
+            Action::Probe(_) => self.turn.handle(Input::Probed(Some(self.asked.native.is_some())))?,
             // What does not fit is for the client to leave out.
             Action::AskContext(_) => self.turn.handle(Input::ContextWindow(None))?,
             // Whether the client's call runs is for the client to decide. For a call of ours
@@ -565,31 +595,57 @@ impl Exchange {
             body.insert("temperature".to_owned(), temperature.into());
         }
         let constraint = request.constraint.take().filter(|_| !is_held(&body));
-        let alternatives = request.alternatives;
+        let (alternatives, by_prompt) = (request.alternatives, request.by_prompt);
+        let (mut tools, tool_choice) = (std::mem::take(&mut request.tools), request.tool_choice.clone());
+        native::describe(&mut tools, &self.prepared);
+        self.native = !tools.is_empty();
         if std::mem::replace(&mut self.awaits, true) {
             // What came of the request before, in whose place this one stands, costs as well.
             self.costs.replaced(&self.spoken);
         }
         [&mut self.spoken, &mut self.content, &mut self.heard].into_iter().for_each(String::clear);
         let messages = self.messages(request);
-        self.costs.sends(&messages);
+        self.costs.sends(&messages, &tools);
         body.insert("messages".to_owned(), Value::Array(messages));
-        self.steps.push_back(Step::Send(Sent { body, constraint, alternatives }));
+        self.steps.push_back(Step::Send(Sent { body, constraint, alternatives, tools, tool_choice, by_prompt }));
     }
 
     /// System text and examples, the client's history, and what came since.
     fn messages(&mut self, request: Request) -> Vec<Value> {
         let mut own = request.messages.into_iter().peekable();
-        let said = |role: Role, text: String| {
-            let role = if role == Role::Assistant { "assistant" } else { "user" };
-            json!({"role": role, "content": text})
-        };
-        let system = own.next_if(|message| message.role == Role::System);
+        let system = own.next_if(|message| message.role == Role::System).map(|system| system.content);
         let examples = own.by_ref().take(self.turn.examples());
         let examples: Vec<Value> = examples.map(|message| said(message.role, message.content)).collect();
-        self.since.clear();
+        let since = self.since(own);
+        if self.native {
+            // For a request by prompt that follows, also one of the client's with what a call of it brings.
+            self.since = if self.own_begun > 0 { self.since(self.turn.by_prompt().into_iter()) } else { Vec::new() };
+            let mut messages = self.asked.native.clone().unwrap_or_default();
+            messages.extend(since);
+            roles::shape(&mut messages, system, self.prepared.placement);
+            return messages;
+        }
+        self.since = since;
+        let mut messages = self.asked.messages.clone();
+        if let (true, Some(told), Some(last)) = (self.since.is_empty(), &self.asked.last, messages.last_mut()) {
+            last.clone_from(told);
+        }
+        let at = messages.iter().take_while(|message| message["role"] == "system").count();
+        messages.splice(at..at, examples);
+        messages.extend(self.since.iter().cloned());
+        roles::shape(&mut messages, system, self.prepared.placement);
+        messages
+    }
+
+    /// What came since the client's history, of these messages.
+    fn since(&self, messages: impl Iterator<Item = Message>) -> Vec<Value> {
         let question = break_tokens(&self.asked.question);
-        for (at, message) in own.enumerate() {
+        let mut since = Vec::new();
+        for (at, message) in messages.enumerate() {
+            if !message.calls.is_empty() || message.call_id.is_some() {
+                since.push(told(&message, false));
+                continue;
+            }
             // The first is what the person said, which the client's history holds; behind
             // it stands what the model is told about an empty message.
             let text = match at {
@@ -603,18 +659,10 @@ impl Exchange {
                     said["content"] =
                         join(said["content"].take(), content(&Message { content: String::new(), ..message }));
                 }
-                self.since.push(said);
+                since.push(said);
             }
         }
-        let mut messages = self.asked.messages.clone();
-        if let (true, Some(told), Some(last)) = (self.since.is_empty(), &self.asked.last, messages.last_mut()) {
-            last.clone_from(told);
-        }
-        let at = messages.iter().take_while(|message| message["role"] == "system").count();
-        messages.splice(at..at, examples);
-        messages.extend(self.since.iter().cloned());
-        roles::shape(&mut messages, system.map(|system| system.content), self.prepared.placement);
-        messages
+        since
     }
 
     /// What a call of ours is answered with that must not run.

@@ -24,10 +24,10 @@ use crate::turn::{ModelNote, SaidBefore};
 use crate::wire::roles::join;
 
 /// A call of the history, as the client says it.
-struct Made {
-    id: String,
-    name: String,
-    arguments: Map<String, Value>,
+pub(super) struct Made {
+    pub(super) id: String,
+    pub(super) name: String,
+    pub(super) arguments: Map<String, Value>,
 }
 
 impl Made {
@@ -45,14 +45,14 @@ impl Made {
 const UNKNOWN_TOOL: &str = "unknown";
 
 /// A call of the history that was answered.
-struct Done {
-    id: String,
-    call: Call,
+pub(super) struct Done {
+    pub(super) id: String,
+    pub(super) call: Call,
     outcome: Outcome,
 }
 
 impl Done {
-    fn answered(&self) -> Answered<'_> {
+    pub(super) fn answered(&self) -> Answered<'_> {
         Answered { id: &self.id, call: &self.call, outcome: &self.outcome }
     }
 
@@ -253,41 +253,10 @@ impl History<'_> {
         let prepared = self.prepared;
         // Two of the interfaces have no field that says whether a tool failed.
         let without_status = results.iter().any(|result| result.get("is_error").is_none());
-        let mut outcomes: Vec<Option<Outcome>> = vec![None; calls.len()];
-        let (mut others, mut orphans) = (Vec::new(), Vec::new());
-        for mut result in results {
-            let open = calls
-                .iter()
-                .zip(&outcomes)
-                .position(|(call, outcome)| outcome.is_none() && call.is_answered_by(&result));
-            let content = result["content"].take();
-            let text = text_of(&content);
-            self.results.push(text.clone());
-            if let Value::Array(parts) = content {
-                others.extend(parts.into_iter().filter(|part| part.get("text").is_none()));
-            }
-            let failed = result["is_error"] == true;
-            let outcome = if failed { Outcome::error(text) } else { Outcome::result(text) };
-            match open {
-                Some(at) => outcomes[at] = Some(outcome),
-                None => {
-                    let text = |key: &str| result[key].as_str().map(str::to_owned);
-                    let made = Made {
-                        id: text("tool_call_id").unwrap_or_default(),
-                        name: text("name").unwrap_or_else(|| UNKNOWN_TOOL.to_owned()),
-                        arguments: Map::new(),
-                    };
-                    orphans.push((made, outcome));
-                }
-            }
-        }
+        let Matched { answered, orphans, others, texts } = matched(calls, results, prepared);
+        self.results.extend(texts);
         let before = self.done.len();
-        let stopped = || Outcome::new(Status::Cancelled, prepared.setup.wording().note(ModelNote::Cancelled));
-        let answered = calls.into_iter().zip(outcomes).map(|(call, outcome)| (call, outcome.unwrap_or_else(stopped)));
-        for (Made { id, name, arguments }, outcome) in answered.chain(orphans) {
-            let call = Call::new(prepared.dialect, name, Value::Object(arguments));
-            self.done.push(Done { id, call, outcome });
-        }
+        self.done.extend(answered.into_iter().chain(orphans));
         let (earlier, last) = self.done.split_at(before);
         let key = self.key((without_status, last.iter().map(Done::told).collect::<Vec<_>>()));
         let replies = |later: usize| {
@@ -301,7 +270,6 @@ impl History<'_> {
             };
             prepared.setup.wording().replies(&replies).map_err(|error| Fault::internal(error.to_string()))
         };
-        let others = if others.is_empty() { Value::Null } else { Value::Array(others) };
         let message = |text: &str| json!({"role": "user", "content": join(text.into(), others.clone())});
         let told = message(&prepared.told.text(key, || replies(1))?);
         let newest = if is_newest { Some(message(&replies(0)?)) } else { None };
@@ -314,6 +282,57 @@ impl History<'_> {
     fn key(&self, of: impl Hash) -> [u64; 2] {
         self.prepared.told.hash((self.prepared.identity, self.before, of))
     }
+}
+
+/// The calls of a message with what answers them.
+pub(super) struct Matched {
+    /// In the order of the calls; one that nothing answers was stopped.
+    pub(super) answered: Vec<Done>,
+    /// What answers none of them.
+    pub(super) orphans: Vec<Done>,
+    /// Parts of the results that are no text; null for none.
+    pub(super) others: Value,
+    /// The results' texts.
+    texts: Vec<String>,
+}
+
+/// Finds the results of a message's calls.
+pub(super) fn matched(calls: Vec<Made>, results: Vec<Value>, prepared: &Prepared) -> Matched {
+    let mut outcomes: Vec<Option<Outcome>> = vec![None; calls.len()];
+    let (mut others, mut orphans, mut texts) = (Vec::new(), Vec::new(), Vec::new());
+    let done = |Made { id, name, arguments }: Made, outcome| {
+        let call = Call::new(prepared.dialect, name, Value::Object(arguments));
+        Done { id, call, outcome }
+    };
+    for mut result in results {
+        let open =
+            calls.iter().zip(&outcomes).position(|(call, outcome)| outcome.is_none() && call.is_answered_by(&result));
+        let content = result["content"].take();
+        let text = text_of(&content);
+        texts.push(text.clone());
+        if let Value::Array(parts) = content {
+            others.extend(parts.into_iter().filter(|part| part.get("text").is_none()));
+        }
+        let failed = result["is_error"] == true;
+        let outcome = if failed { Outcome::error(text) } else { Outcome::result(text) };
+        match open {
+            Some(at) => outcomes[at] = Some(outcome),
+            None => {
+                let text = |key: &str| result[key].as_str().map(str::to_owned);
+                let made = Made {
+                    id: text("tool_call_id").unwrap_or_default(),
+                    name: text("name").unwrap_or_else(|| UNKNOWN_TOOL.to_owned()),
+                    arguments: Map::new(),
+                };
+                orphans.push(done(made, outcome));
+            }
+        }
+    }
+    let stopped = || Outcome::new(Status::Cancelled, prepared.setup.wording().note(ModelNote::Cancelled));
+    let answered =
+        calls.into_iter().zip(outcomes).map(|(call, outcome)| done(call, outcome.unwrap_or_else(stopped))).collect();
+    let others = if others.is_empty() { Value::Null } else { Value::Array(others) };
+    Matched { answered, orphans, others, texts }
 }
 
 /// Whether no answer of the model's is among the messages that follow.
@@ -343,13 +362,13 @@ fn is_unchanged(message: &Map<String, Value>, calls: &[Made], written: &Written)
 }
 
 /// Whether a message is a tool's result, in today's form or the older one.
-fn is_result(message: &Value) -> bool {
+pub(super) fn is_result(message: &Value) -> bool {
     message["role"] == "tool" || message["role"] == "function"
 }
 
 /// Takes out the results up to the next answer, wherever they stand among other words, that answer
 /// one of `calls`, and those right behind the calls that answer none.
-fn results_of(calls: &[Made], messages: &mut VecDeque<(usize, Value)>) -> Vec<Value> {
+pub(super) fn results_of(calls: &[Made], messages: &mut VecDeque<(usize, Value)>) -> Vec<Value> {
     let until = messages.iter().position(|(_, message)| message["role"] == "assistant").unwrap_or(messages.len());
     let mut results = Vec::new();
     let mut others = Vec::new();
@@ -365,7 +384,7 @@ fn results_of(calls: &[Made], messages: &mut VecDeque<(usize, Value)>) -> Vec<Va
 }
 
 /// The calls of the message at `at`: identifier, name, arguments.
-fn calls(message: &mut Map<String, Value>, at: usize) -> Result<Vec<Made>, Fault> {
+pub(super) fn calls(message: &mut Map<String, Value>, at: usize) -> Result<Vec<Made>, Fault> {
     let place = format!("messages[{at}]");
     let made = |name: &str, id: &Value, given: &Value| Made {
         id: id.as_str().unwrap_or_default().to_owned(),
@@ -407,13 +426,13 @@ fn arguments(value: &Value) -> Map<String, Value> {
 }
 
 /// A content without control tokens in its texts, which are a client's.
-fn unmarked(mut content: Value) -> Value {
+pub(super) fn unmarked(mut content: Value) -> Value {
     each_text(&mut content, &|text| break_tokens(text));
     content
 }
 
 /// Changes the texts of a content.
-fn each_text(content: &mut Value, change: &dyn Fn(&str) -> Cow<'_, str>) {
+pub(super) fn each_text(content: &mut Value, change: &dyn Fn(&str) -> Cow<'_, str>) {
     match content {
         Value::String(text) => {
             let changed = match change(text) {
@@ -432,7 +451,7 @@ fn each_text(content: &mut Value, change: &dyn Fn(&str) -> Cow<'_, str>) {
 }
 
 /// An assistant's message without what only the client's own type has, such as `refusal: null`.
-fn plain(mut message: Map<String, Value>) -> Map<String, Value> {
+pub(super) fn plain(mut message: Map<String, Value>) -> Map<String, Value> {
     message.retain(|key, value| key == "content" || !value.is_null());
     if message.get("content").is_none_or(Value::is_null) {
         message.insert("content".to_owned(), "".into());

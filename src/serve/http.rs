@@ -419,7 +419,7 @@ async fn answered(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target
         let driver = apart(&shared, length, within, made).await?.map_err(placed)?;
         let left_out = places.left_out();
         line.iter().for_each(|line| {
-            line.lists(driver.cut());
+            line.lists(driver.cut(), driver.set_aside());
             line.leaves_out(&left_out);
         });
         writer.begin(&model, driver.prompt_tokens());

@@ -11,6 +11,7 @@ use super::fault::Fault;
 use super::repeated::PromptCost;
 use crate::constrain::Way;
 use crate::secrets::Secrets;
+use crate::tools::ToolsMode;
 
 /// Most characters of a model's name in a log: clients write it.
 const MODEL: usize = 100;
@@ -41,11 +42,17 @@ pub struct Served {
     /// The way to a call that was taken, where one but [`Way::Free`] is configured: the endpoint may
     /// not give what that needs.
     pub way: Option<Way>,
+    /// How the last of those requests offered the tools, where another way but
+    /// [`ToolsMode::Prompt`] is configured: natively, or by the prompt.
+    pub tools_mode: Option<ToolsMode>,
     /// Listed tools whose description is cut, before anything was said, and all tools.
     pub cut_descriptions: (usize, usize),
     /// Types of the client's tools that are left out, since its own service would run them; with
     /// commas between.
     pub left_out: String,
+    /// The client's tools whose schema nothing fits, and is set aside; so is a
+    /// `response_format`. A client wrote the names.
+    pub set_aside: Vec<String>,
     /// What the prompts of those requests took, where they are made here.
     pub prompt: PromptCost,
     /// How long it took, to the last byte.
@@ -76,8 +83,10 @@ impl Line {
             calls: 0,
             own_calls: 0,
             way: None,
+            tools_mode: None,
             cut_descriptions: (0, 0),
             left_out: String::new(),
+            set_aside: Vec::new(),
             prompt,
             took,
         };
@@ -93,9 +102,11 @@ impl Line {
         self.about().model = secrets.hide(model).chars().take(MODEL).collect();
     }
 
-    /// The prompt lists tools, of whose descriptions it cut some.
-    pub(super) fn lists(&self, cut_descriptions: (usize, usize)) {
-        self.about().cut_descriptions = cut_descriptions;
+    /// The prompt lists tools, of whose descriptions it cut some, and sets these schemas aside.
+    pub(super) fn lists(&self, cut_descriptions: (usize, usize), set_aside: Vec<String>) {
+        let mut about = self.about();
+        let names = set_aside.iter().map(|name| name.chars().take(MODEL).collect());
+        (about.cut_descriptions, about.set_aside) = (cut_descriptions, names.collect());
     }
 
     /// These tools are left out.
@@ -122,10 +133,10 @@ impl Line {
         (about.rounds, about.calls, about.own_calls) = (rounds, calls, own_calls);
     }
 
-    /// The way to a call that was taken, and what the prompts took.
-    pub(super) fn came(&self, way: Option<Way>, prompt: PromptCost) {
+    /// The way to a call that was taken, how tools were offered, and what the prompts took.
+    pub(super) fn came(&self, way: Option<Way>, tools_mode: Option<ToolsMode>, prompt: PromptCost) {
         let mut about = self.about();
-        (about.way, about.prompt) = (way, prompt);
+        (about.way, about.tools_mode, about.prompt) = (way, tools_mode, prompt);
     }
 
     /// The same answer; the request is over with it.

@@ -1,5 +1,6 @@
 //! A server for clients of OpenAI, Anthropic, Google and Ollama in front of any model: what a client
-//! sends as `tools` is taught by the prompt, what the model writes comes back as `tool_calls`.
+//! sends as `tools` is taught by the prompt where the endpoint does not take it, what the model
+//! writes comes back as `tool_calls`.
 //!
 //! ```text
 //! client ─▶ doors ─▶ request ─▶ history, prepared ─▶ exchange ◀─▶ turn
@@ -12,6 +13,8 @@
 //!
 //! - `doors`: who may come in, with what.
 //! - `request`, `history`: what is asked; calls and results of the client's history as text.
+//! - `learned`: what is known of the endpoint beyond the end of the program.
+//! - `native`: the same history for an endpoint that takes tools.
 //! - `own_words`: what the person said, without what a client puts beside it.
 //! - `told`: what messages of a history became, found again by their hash.
 //! - `kept`: what rounds that a client did not see brought, until it comes back.
@@ -71,11 +74,13 @@ mod http;
 mod ids;
 mod inspect;
 mod kept;
+mod learned;
 mod listen;
 mod log;
 mod messages;
 mod metrics;
 mod named;
+mod native;
 mod ollama;
 mod origins;
 mod out;
@@ -106,6 +111,7 @@ pub use exchange::SHOWN_RESULT;
 pub use http::router;
 pub use inspect::{INSPECTED, INSPECTED_BYTES, Inspected, Inspector};
 pub use kept::{KEPT_BYTES, KEPT_FOR};
+pub use learned::Learned;
 pub use listen::{ServeError, Server};
 pub use log::Served;
 pub use prepared::{CACHED_BYTES, CACHED_LISTS};

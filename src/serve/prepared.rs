@@ -10,7 +10,7 @@ use super::named::Named;
 use super::told::Told;
 use super::way::Way;
 use crate::dialect::{Dialect, DialectSet, Profile, SystemPlacement};
-use crate::tools::{Catalog, Decision, DefaultDecision, Policy, Server, Tool, ToolChoice, ToolsMode};
+use crate::tools::{Catalog, Decision, DefaultDecision, Policy, Server, Tool, ToolChoice};
 use crate::turn::{KnownWays, PromptWording, Setup, TurnConfig};
 use crate::validate::{Validator, takes_long};
 
@@ -53,6 +53,8 @@ pub(super) struct Prepared {
     pub(super) named: Named,
     /// Listed tools whose description is cut, before anything was said, of how many.
     pub(super) cut: (usize, usize),
+    /// The client's tools whose schema is set aside, by its names.
+    pub(super) set_aside: Vec<String>,
     /// What messages became, and the hash of all that this depends on beside them.
     pub(super) told: Arc<Told>,
     pub(super) identity: [u64; 2],
@@ -67,6 +69,8 @@ pub(super) struct Wanted {
     /// The client's tools, by the prompt's names, and what it calls them.
     pub(super) tools: Vec<Tool>,
     pub(super) named: Named,
+    /// Those whose schema is set aside.
+    pub(super) set_aside: Vec<String>,
     /// The toolbox's tools, where this request may use them.
     pub(super) own: Option<Arc<Catalog>>,
     pub(super) choice: ToolChoice,
@@ -100,7 +104,7 @@ impl Prepared {
             dialects,
             // The text is put into the client's messages here.
             placement: SystemPlacement::System,
-            tools_mode: ToolsMode::Prompt,
+            tools_mode: wanted.way.tools,
             tool_choice: wanted.choice.clone(),
             max_calls: wanted.max_calls,
             constrain: wanted.way.constrain,
@@ -152,6 +156,7 @@ impl Prepared {
             choice: wanted.choice.clone(),
             named: wanted.named.clone(),
             cut,
+            set_aside: wanted.set_aside.clone(),
             told,
             identity,
         })
@@ -230,6 +235,11 @@ impl Entry {
 }
 
 impl Cache {
+    /// An empty one for an endpoint of which this is known.
+    pub(super) fn knowing(ways: KnownWays) -> Self {
+        Cache { ways: Arc::new(ways), ..Cache::default() }
+    }
+
     /// What the endpoint is known not to give.
     pub(super) fn ways(&self) -> Arc<KnownWays> {
         self.ways.clone()
@@ -304,8 +314,11 @@ mod tests {
         let key = Key { way, tools: text.to_owned(), choice, with_tools: own.is_some(), max_calls: None };
         let prepare = |own| {
             let choice = ToolChoice::Auto;
-            let (tools, named, ways) = (Vec::new(), Named::default(), cache.ways());
-            Prepared::new(&config, &Wanted { profile, way, tools, named, own, choice, max_calls: None, ways })
+            let (tools, named, set_aside, ways) = (Vec::new(), Named::default(), Vec::new(), cache.ways());
+            Prepared::new(
+                &config,
+                &Wanted { profile, way, tools, named, set_aside, own, choice, max_calls: None, ways },
+            )
         };
         cache.get(key, own, prepare).unwrap_or_else(|fault| panic!("{}", fault.message))
     }

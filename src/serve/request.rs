@@ -15,12 +15,14 @@ use super::fault::Fault;
 use super::history::{self, Rendered};
 use super::kept::Kept;
 use super::named::Named;
+use super::native;
 use super::prepared::{Cache, Key, Prepared, Wanted};
 use super::shape::Shape;
 use super::way::Way;
 use crate::model::ModelInfo;
 use crate::tools::{Tool, ToolChoice, matches};
-use crate::validate::OutputSchema;
+use crate::turn::RoundModel;
+use crate::validate::{OutputSchema, fits_no_object, fits_nothing};
 
 /// Bytes of a list of tools above which the model's context is asked for: half of the smallest that
 /// servers give, 2,048 tokens, by four bytes a token.
@@ -55,6 +57,8 @@ pub(super) struct ChatRequest {
     tools_text: Option<String>,
     /// The model that the endpoint has for the name, where that tells more than the name.
     served: Option<ModelInfo>,
+    /// Whether the endpoint takes tools for it, where it was asked and says so.
+    takes_tools: Option<bool>,
     /// Tokens of its context, where the list of tools is long enough for that to count.
     context: Option<usize>,
 }
@@ -71,7 +75,16 @@ impl ChatRequest {
         let model = config.model_of(named).ok_or_else(|| Fault::field("model", "you must provide a 'model'"))?;
         let stream = flag(&body, "stream")?.unwrap_or(false);
         let with_tools = with_tools && config.toolbox.is_some();
-        Ok(ChatRequest { with_tools, tools_text: None, served: None, context: None, model, stream, body })
+        Ok(ChatRequest {
+            with_tools,
+            tools_text: None,
+            served: None,
+            takes_tools: None,
+            context: None,
+            model,
+            stream,
+            body,
+        })
     }
 
     /// The same request with tools that are written so.
@@ -82,6 +95,16 @@ impl ChatRequest {
     /// The same request to a model of which the endpoint says this.
     pub(super) fn served_by(self, served: Option<ModelInfo>) -> Self {
         ChatRequest { served, ..self }
+    }
+
+    /// The same request to a model that takes tools or not, as far as the endpoint says.
+    pub(super) fn taking_tools(self, takes_tools: Option<bool>) -> Self {
+        ChatRequest { takes_tools, ..self }
+    }
+
+    /// Whether it has tools.
+    pub(super) fn has_tools(&self) -> bool {
+        self.with_tools || self.tools_text.is_some() || is_given(self.body.get("tools"))
     }
 
     /// The same request to a model with a context of so many tokens.
@@ -109,8 +132,7 @@ impl ChatRequest {
         let has_history =
             self.body.get("messages").and_then(Value::as_array).is_some_and(|list| list.iter().any(calls));
         let has_schema = self.body.get("response_format").is_some_and(|format| format["type"] == "json_schema");
-        let has_tools = self.tools_text.is_some() || is_given(self.body.get("tools"));
-        !self.with_tools && !has_tools && !has_history && !has_schema
+        !self.has_tools() && !has_history && !has_schema
     }
 
     /// What is asked of the model.
@@ -133,11 +155,14 @@ impl ChatRequest {
         };
         // Tools that were read once and are the same are not read again.
         let prepared = cache.get(key, own, |own| {
-            let (mut tools, named) = self.tools(&config.without)?;
+            let (mut tools, named, set_aside) = self.tools(&config.without)?;
             let choice = self.choice(&mut tools, &named)?;
-            Prepared::new(config, &Wanted { profile, way, tools, named, own, choice, max_calls, ways: cache.ways() })
+            let ways = cache.ways();
+            Prepared::new(config, &Wanted { profile, way, tools, named, set_aside, own, choice, max_calls, ways })
         })?;
+        let asks_for_a_form = self.body.get("response_format").is_some_and(|format| format["type"] == "json_schema");
         let output = self.output()?;
+        let no_form = asks_for_a_form && output.is_none();
         let max_tokens = self.max_tokens()?;
         let messages = match self.body.get_mut("messages").map(Value::take) {
             Some(Value::Array(messages)) if !messages.is_empty() => messages,
@@ -146,6 +171,10 @@ impl ChatRequest {
         };
         check_arguments(&messages)?;
         let may_be = prepared.watches() && kept.may_be_untrusted(&messages);
+        let own = RoundModel::own(prepared.setup.config());
+        let native = prepared.setup.natively(&own, &Some(self.model.clone()));
+        let native = native.unwrap_or_else(|| own.takes_tools(self.takes_tools)).then(|| messages.clone());
+        let native = native.map(|messages| native::history(messages, &prepared, &kept)).transpose()?;
         let Rendered { messages, last, results, question, said, answered, untrusted } =
             history::render(messages, &prepared, &kept)?;
         let untrusted = untrusted || may_be;
@@ -160,12 +189,14 @@ impl ChatRequest {
                 body: self.body,
                 messages,
                 last,
+                native,
                 results,
                 question,
                 said,
                 answered,
                 max_tokens,
                 output,
+                no_form,
                 untrusted,
                 kept,
                 context: self.context,
@@ -196,8 +227,9 @@ impl ChatRequest {
         Ok(())
     }
 
-    /// The tools by the names that the prompt has for them, and their own names.
-    fn tools(&self, without: &[String]) -> Result<(Vec<Tool>, Named), Fault> {
+    /// The tools by the names that the prompt has for them, their own names, and those whose schema is
+    /// set aside.
+    fn tools(&self, without: &[String]) -> Result<(Vec<Tool>, Named, Vec<String>), Fault> {
         let read =
             match (self.body.get("tools"), &self.tools_text) {
                 (None, Some(text)) => Some(serde_json::from_str::<Value>(text).map_err(|error| {
@@ -206,22 +238,23 @@ impl ChatRequest {
                 _ => None,
             };
         let list = match self.body.get("tools").or(read.as_ref()) {
-            None | Some(Value::Null) => return Ok((Vec::new(), Named::default())),
+            None | Some(Value::Null) => return Ok((Vec::new(), Named::default(), Vec::new())),
             Some(Value::Array(list)) => list,
             Some(_) => return Err(Fault::field("tools", "'tools' must be a list")),
         };
-        let (mut tools, mut named): (Vec<Tool>, _) = (Vec::new(), Named::default());
+        let (mut tools, mut named, mut set_aside): (Vec<Tool>, _, _) = (Vec::new(), Named::default(), Vec::new());
         let mut names: HashMap<String, usize> = HashMap::new();
         // Names that fit are taken first: no other tool is called so.
         let mut taken: HashSet<String> = HashSet::new();
         for (at, item) in list.iter().enumerate() {
-            let tool = tool(at, item)?;
+            let (tool, is_set_aside) = tool(at, item)?;
             if without.iter().any(|glob| matches(glob, None, &tool.name)) {
                 continue;
             }
             match names.get(&tool.name) {
                 None => {
                     names.insert(tool.name.clone(), at);
+                    set_aside.extend(is_set_aside.then(|| tool.name.clone()));
                     tools.push(tool);
                 }
                 // A client that lists one tool twice means it once.
@@ -239,7 +272,7 @@ impl ChatRequest {
             tool.name = named.add(&tool.name, is_taken);
             taken.insert(tool.name.clone());
         }
-        Ok((tools, named))
+        Ok((tools, named, set_aside))
     }
 
     /// The choice among the tools. One that allows some of them leaves the others out.
@@ -313,6 +346,8 @@ impl ChatRequest {
                 Some("text") => None,
                 Some("json_object") => Some(serde_json::json!({"type": "object"})),
                 Some("json_schema") => match format["json_schema"].get("schema") {
+                    // Nothing could answer it.
+                    Some(schema) if fits_nothing(schema, false) => None,
                     Some(schema) => Some(schema.clone()),
                     None => {
                         return Err(Fault::field(
@@ -388,8 +423,9 @@ pub(super) fn flag(body: &Map<String, Value>, field: &str) -> Result<Option<bool
     }
 }
 
-/// A tool as a client describes it.
-fn tool(at: usize, item: &Value) -> Result<Tool, Fault> {
+/// A tool as a client describes it, and whether its schema is set aside: one that nothing fits says
+/// nothing of the arguments.
+fn tool(at: usize, item: &Value) -> Result<(Tool, bool), Fault> {
     let place = |field: &str| format!("tools[{at}]{field}");
     match item["type"].as_str() {
         Some("function") => {}
@@ -410,9 +446,15 @@ fn tool(at: usize, item: &Value) -> Result<Tool, Fault> {
         Value::String(text) => tool = tool.with_description(text),
         _ => return Err(Fault::field(place(".function.description"), "a description is a text")),
     }
+    let mut set_aside = false;
     match &function["parameters"] {
         Value::Null => {}
-        schema @ (Value::Object(_) | Value::Bool(_)) => tool = tool.with_schema(schema.clone()),
+        schema @ (Value::Object(_) | Value::Bool(_)) => {
+            set_aside = fits_no_object(schema);
+            if !set_aside {
+                tool = tool.with_schema(schema.clone());
+            }
+        }
         _ => {
             return Err(Fault::field(
                 place(".function.parameters"),
@@ -420,5 +462,5 @@ fn tool(at: usize, item: &Value) -> Result<Tool, Fault> {
             ));
         }
     }
-    Ok(tool)
+    Ok((tool, set_aside))
 }

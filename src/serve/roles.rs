@@ -57,10 +57,15 @@ pub(super) fn shape(messages: &mut Vec<Value>, own: Option<String>, placement: S
     }
 }
 
-/// Appends a message; neighbours of one role are one message.
+/// Appends a message; neighbours of one role are one message, but for results, and calls come last
+/// in theirs.
 pub(super) fn push(messages: &mut Vec<Value>, mut message: Value) {
-    match messages.last_mut().filter(|last| last["role"] == message["role"]) {
-        Some(last) => last["content"] = join(last["content"].take(), message["content"].take()),
+    let stays = |last: &Value| message["role"] == "tool" || last.get("tool_calls").is_some();
+    match messages.last_mut().filter(|last| last["role"] == message["role"] && !stays(last)) {
+        Some(last) => {
+            message["content"] = join(last["content"].take(), message["content"].take());
+            *last = message;
+        }
         None => messages.push(message),
     }
 }
@@ -75,9 +80,10 @@ fn flatten(message: &mut Map<String, Value>) {
     }
 }
 
-/// Whether a message says nothing.
+/// Whether a message says nothing, makes no call and answers none.
 fn is_empty(message: &Map<String, Value>) -> bool {
-    message.get("content").is_none_or(blank)
+    let is_of_calls = message.contains_key("tool_calls") || message.contains_key("tool_call_id");
+    !is_of_calls && message.get("content").is_none_or(blank)
 }
 
 fn blank(content: &Value) -> bool {
@@ -156,5 +162,17 @@ mod tests {
         shape(&mut messages, None, SystemPlacement::System);
         let parts = json!([{"type": "text", "text": "see"}, image]);
         assert_eq!(messages, [said("user", parts), said("assistant", "a")]);
+    }
+
+    #[test]
+    fn calls_and_results_stay_messages_of_their_own() {
+        let call = json!({"role": "assistant", "content": "", "tool_calls": [{"id": "a"}]});
+        let result = |id: &str| json!({"role": "tool", "tool_call_id": id, "content": ""});
+        let mut messages = vec![said("user", "q"), said("assistant", "see"), call.clone(), result("a"), result("b")];
+        messages.extend([said("user", "r"), said("system", "later")]);
+        shape(&mut messages, None, SystemPlacement::System);
+        let mut joined = call;
+        joined["content"] = "see".into();
+        assert_eq!(messages, [said("user", "q"), joined, result("a"), result("b"), said("user", "r\n\nlater")]);
     }
 }

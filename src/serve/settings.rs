@@ -4,12 +4,15 @@ use crate::constrain::{Constrain, Way};
 use crate::dialect::{Dialect, PromptStyle};
 use crate::message::setters;
 use crate::prompt::Listing;
+use crate::tools::ToolsMode;
 
 /// What counts for one model before what the server's configuration says for all; `None`
 /// leaves it to that, and then to the model's profile.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub struct ModelSettings {
+    /// How tools are offered.
+    pub tools_mode: Option<ToolsMode>,
     /// Call syntax that is taught.
     pub dialect: Option<Dialect>,
     /// How much the prompt says beside the tools.
@@ -27,6 +30,7 @@ pub struct ModelSettings {
 
 setters!(
     ModelSettings,
+    with_tools_mode => tools_mode: Option<ToolsMode>,
     with_dialect => dialect: Option<Dialect>, with_style => style: Option<PromptStyle>,
     with_listing => listing: Option<Listing>, with_constrain => constrain: Option<Constrain>,
     with_way => way: Option<Way>, with_call_threshold => call_threshold: Option<f64>,

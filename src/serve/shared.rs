@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::config::{Config, WITH_TOOLS};
 use super::fault::Fault;
 use super::kept::Store;
+use super::learned::Learned;
 use super::metrics::Metrics;
 use super::prepared::Cache;
 use super::ready::Ready;
@@ -18,6 +19,7 @@ use super::upstream::Upstream;
 use super::way::Way;
 use super::work::Work;
 use crate::model::{ClientError, Model, ModelInfo};
+use crate::turn::KnownWays;
 
 /// What the requests share.
 pub(super) struct Shared {
@@ -35,13 +37,22 @@ pub(super) struct Shared {
 impl Shared {
     pub(super) fn new(config: Config) -> Result<Arc<Self>, ClientError> {
         let upstream = Upstream::new(&config)?;
+        let model = upstream.model.clone();
+        let cache = Cache::knowing(match config.learning.clone() {
+            Some(learning) => KnownWays::telling(move |name, fault| {
+                if let Some(version) = model.known_version(name) {
+                    learning(Learned::new(name, version, fault));
+                }
+            }),
+            None => KnownWays::default(),
+        });
         Ok(Arc::new(Shared {
             kept: Store::new(config.instance_key.as_deref()),
             beginnings: Arc::default(),
             work: Work::default(),
             config,
             upstream,
-            cache: Cache::default(),
+            cache,
             metrics: Metrics::default(),
             ready: Ready::default(),
             draining: AtomicBool::new(false),
@@ -55,7 +66,17 @@ impl Shared {
             true => self.upstream.model.context_window(Some(&request.model)).await,
             false => None,
         };
-        request.served_by(served).within(context.map(|window| window.tokens))
+        let takes_tools = match request.has_tools() && Way::asks_for_tools(&self.config, &request.model) {
+            true => self.upstream.model.native_tools(Some(&request.model)).await,
+            false => None,
+        };
+        if let Some(version) = self.upstream.model.known_version(&request.model) {
+            let is_its = |learned: &&Learned| learned.model == request.model && learned.version == version;
+            for learned in self.config.learned.iter().filter(is_its) {
+                self.cache.ways().recalls(&Some(request.model.clone()), learned.fault);
+            }
+        }
+        request.served_by(served).taking_tools(takes_tools).within(context.map(|window| window.tokens))
     }
 
     /// The endpoint's list of models; with a toolbox each a second time.

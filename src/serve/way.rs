@@ -5,6 +5,7 @@ use crate::constrain::{Constrain, Way as CallWay};
 use crate::dialect::{Dialect, Profile, PromptStyle, parameters_in_name};
 use crate::model::ModelInfo;
 use crate::prompt::{Listing, Options};
+use crate::tools::ToolsMode;
 
 /// How a model is asked, by all that counts for it. What is the same for two models is prepared
 /// once for both.
@@ -12,6 +13,8 @@ use crate::prompt::{Listing, Options};
 pub(super) struct Way {
     /// Name of its profile, which no other has.
     pub(super) profile: &'static str,
+    /// How tools are offered.
+    pub(super) tools: ToolsMode,
     pub(super) dialect: Dialect,
     pub(super) style: PromptStyle,
     pub(super) listing: Listing,
@@ -36,6 +39,12 @@ impl Way {
         !said && parameters_in_name(model).is_none()
     }
 
+    /// Whether the endpoint is to be asked if it takes tools for this model.
+    pub(super) fn asks_for_tools(config: &Config, model: &str) -> bool {
+        let own = config.models.get(model).and_then(|own| own.tools_mode);
+        own.unwrap_or(config.tools_mode) == ToolsMode::Auto && config.profile_of(model).native_tools != Some(false)
+    }
+
     /// The way of the model that the client names, or, where the endpoint has another one for it,
     /// of that.
     pub(super) fn of(config: &Config, model: &str, served: Option<&ModelInfo>, profile: &'static Profile) -> Self {
@@ -44,6 +53,7 @@ impl Way {
         let (name, size) = served.map_or((model, None), |served| (&*served.id, served.parameters));
         Way {
             profile: profile.name,
+            tools: own.tools_mode.unwrap_or(config.tools_mode),
             dialect: own.dialect.or(config.dialect).unwrap_or(profile.dialect),
             style: own.style.or(config.style).unwrap_or_else(|| profile.style_for(name, size)),
             listing: own.listing.unwrap_or(config.prompt.listing),

@@ -266,6 +266,12 @@ impl RoundModel {
         }
     }
 
+    /// Whether requests carry the tools, by what the endpoint says; where it says nothing, the
+    /// profile decides.
+    pub(crate) fn takes_tools(&self, said: Option<bool>) -> bool {
+        said.unwrap_or(self.native_tools == Some(true))
+    }
+
     /// Whether the text of both is read alike.
     pub(super) fn reads_like(&self, other: &RoundModel) -> bool {
         (self.reasoning, self.reasoning_calls, &self.reasoning_marks)

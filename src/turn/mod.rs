@@ -74,7 +74,7 @@ use std::sync::Arc;
 
 use crate::conversation::{Conversation, Entry};
 use crate::message::{DeltaKind, FinishReason};
-use crate::model::{ContextWindow, TokenChoice};
+use crate::model::{ContextWindow, ModelError, TokenChoice};
 use crate::outcome::{Outcome, Status};
 use crate::tools::ToolChoice;
 use crate::validate::OutputSchema;
@@ -97,6 +97,7 @@ use ask::Ask;
 pub(crate) use ask::cut_to;
 #[cfg(feature = "serve")]
 pub(crate) use decide::KnownWays;
+pub use decide::NativeFault;
 use decide::{Asking, Decide, Verdict, first};
 #[cfg(feature = "serve")]
 pub(crate) use read::may_be_meant;
@@ -224,6 +225,12 @@ impl Turn {
         self.shared.conversation.messages().last().map(|message| message.written())
     }
 
+    /// The conversation as a request by prompt tells it, without a system text.
+    #[cfg(feature = "serve")]
+    pub(crate) fn by_prompt(&self) -> Vec<crate::message::Message> {
+        self.ask.by_prompt(&self.shared)
+    }
+
     /// Takes what the client's tools said before the conversation, the oldest first: a call
     /// that stands there is not the model's own.
     #[cfg(feature = "serve")]
@@ -328,6 +335,11 @@ impl Turn {
                 let sent = self.ask.send_less((prompt, context), message, has_begun, &mut self.shared);
                 sent.or_else(|reason| self.break_off(reason))
             }
+            (State::Streaming, Input::ModelFailed(error))
+                if error.may_be_of_native_calls() && self.ask.may_leave_native(&self.shared) =>
+            {
+                self.native_failed(&error)
+            }
             (State::Streaming, Input::ModelFailed(error)) => self.break_off(self.ask.failed(error)),
             (State::Working, Input::Outcome { id, outcome }) => {
                 self.act.outcome(&id, outcome, &mut self.shared)?;
@@ -422,6 +434,14 @@ impl Turn {
         self.shared.asking = asking;
         self.decide.begin(&self.shared.asking, self.ask.model(), self.shared.setup.openers());
         self.ask.send_instead(spoken, &mut self.shared).or_else(|reason| self.finish(reason))
+    }
+
+    /// The endpoint failed at a request that carried the tools: the same is asked by prompt.
+    fn native_failed(&mut self, error: &ModelError) -> Result<(), TurnError> {
+        self.ask.leave_native(Some(NativeFault::Failed), &self.shared);
+        let notice = CallerWarning::NativeFailed { message: error.to_string() };
+        self.shared.emit(AgentEvent::Notice { notice });
+        self.ask_instead(self.ask.asking(&self.shared), false)
     }
 
     /// Takes tokens of the text that comes next: what that is to be may be decided by them.
@@ -519,12 +539,25 @@ impl Turn {
         if matches!(self.shared.asking, Asking::Held(_)) && self.is_copied(&message) {
             return self.answer_instead("the call is an example of the prompt, and nobody asked for it");
         }
-        if self.is_at_a_greeting(&message) && self.ask.leave_native(&self.shared) {
+        if message.is_swallowed(&reason) && self.ask.leave_native(Some(NativeFault::Empty), &self.shared) {
+            let why = "the answer to native tools is empty: the prompt describes them from now on";
+            self.shared.emit(AgentEvent::Correcting { kind: None, message: why.to_owned() });
+            return self.send();
+        }
+        if message.has_calls() || !message.is_blank() {
+            self.ask.came(&self.shared);
+        }
+        // What the endpoint took out of the model's text, and damaged, the text itself may hold whole.
+        let is_broken = reason != FinishReason::Length && message.has_broken_native();
+        if self.is_at_a_greeting(&message) && self.ask.leave_native(Some(NativeFault::Unasked), &self.shared) {
             return self.answer_instead("the model calls at a greeting: the prompt describes the tools from now on");
         }
         let (next, kept) = self.read.judge_and_keep(message, &reason, &mut self.shared)?;
         self.place(kept)?;
         let next = self.read.check_output(next, &reason, &mut self.shared);
+        if is_broken && matches!(next, Next::Correct) {
+            self.ask.leave_native(None, &self.shared);
+        }
         self.follow(next)
     }
 
@@ -562,7 +595,7 @@ impl Turn {
             Next::OutputMismatch(_) => Some(Mending::Output),
             _ => None,
         };
-        if matches!(next, Next::CallMissing) && self.ask.leave_native(&self.shared) {
+        if matches!(next, Next::CallMissing) && self.ask.leave_native(Some(NativeFault::Missing), &self.shared) {
             let message = "no native call came where one is due: the prompt describes the tools from now on".to_owned();
             self.shared.emit(AgentEvent::Correcting { kind: None, message });
         }

@@ -9,7 +9,7 @@ use super::native::Natives;
 use super::wording::{Plain, Wording};
 use crate::constrain::{Constrain, Constraint, MAX_CALLS, Thinking};
 use crate::parse::{self, Parser};
-use crate::tools::{Catalog, Definition, ToolChoice};
+use crate::tools::{Catalog, Definition, ToolChoice, ToolsMode};
 use crate::validate::Validator;
 
 /// A choice, how the model thinks, and the structure of calls for both.
@@ -73,6 +73,19 @@ impl Setup {
     /// What the endpoint is known not to give.
     pub(super) fn ways(&self) -> &KnownWays {
         &self.ways
+    }
+
+    /// Whether requests for this model, which the endpoint has by this name, carry the tools; `None`
+    /// where the endpoint is to be asked ([`RoundModel::takes_tools`]).
+    pub(crate) fn natively(&self, model: &RoundModel, name: &Option<String>) -> Option<bool> {
+        match self.config.tools_mode {
+            _ if self.natives.definitions.is_empty() => Some(false),
+            ToolsMode::Prompt => Some(false),
+            ToolsMode::Native => Some(true),
+            ToolsMode::Auto if model.native_tools == Some(false) => Some(false),
+            ToolsMode::Auto if self.ways.missing(name).native.is_some() => Some(false),
+            ToolsMode::Auto => None,
+        }
     }
 
     /// What holds a message to the name of a tool, and the names.

@@ -26,6 +26,11 @@ pub enum CallerWarning {
         /// What the endpoint said.
         message: String,
     },
+    /// The endpoint failed at a request that carried the tools; the prompt describes them from here on.
+    NativeFailed {
+        /// What it said.
+        message: String,
+    },
     /// The endpoint refuses the structure that the answer was to have; the answer is held to
     /// less of it, or to nothing.
     ConstraintRefused {
@@ -78,6 +83,9 @@ impl fmt::Display for CallerWarning {
             ),
             CallerWarning::ToolsRefused { message } => {
                 write!(f, "the endpoint refuses tools in the request ({message}); the prompt describes them instead")
+            }
+            CallerWarning::NativeFailed { message } => {
+                write!(f, "the endpoint fails at native tool calls ({message}); the prompt describes the tools instead")
             }
             CallerWarning::ConstraintRefused { message } => write!(
                 f,

@@ -99,6 +99,8 @@ mod compile;
 mod describe;
 mod explain;
 mod judge;
+#[cfg(feature = "serve")]
+mod nothing;
 mod nullable;
 mod output;
 mod parts;
@@ -117,6 +119,8 @@ use crate::tools::{ACCESS_RESOURCE, Catalog, Tool};
 use compile::{Compiled, Unusable};
 use work::Work;
 
+#[cfg(feature = "serve")]
+pub(crate) use nothing::{fits_no_object, fits_nothing};
 pub use output::{Mismatch, OutputSchema, OutputSchemaError};
 pub use work::max_steps;
 #[cfg(feature = "agent")]

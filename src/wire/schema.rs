@@ -73,12 +73,17 @@ fn take_in(object: &mut Map<String, Value>, branches: &[&Value], all: bool) {
     }
 }
 
+/// A description without invisible characters, however long.
+pub(crate) fn whole_description(text: Option<&str>) -> String {
+    let text = strip_invisible(text.unwrap_or_default());
+    break_tokens(text.trim()).into_owned()
+}
+
 /// A description without invisible characters, at most [`MAX_DESCRIPTION`] long.
 pub(super) fn description(text: Option<&str>) -> String {
-    let text = strip_invisible(text.unwrap_or_default());
-    let text = break_tokens(text.trim());
+    let text = whole_description(text);
     if text.chars().count() <= MAX_DESCRIPTION {
-        return text.into_owned();
+        return text;
     }
     let head: String = text.chars().take(MAX_DESCRIPTION - 1).collect();
     format!("{}…", head.trim_end())

@@ -478,10 +478,12 @@ impl Desk {
         if let Some((_, answer)) = self.serves.iter().find(|(path, _)| target.ends_with(path.as_str())) {
             return Some(Reply::new(200, &answer.to_string()).header("content-type", "application/json"));
         }
-        let probe =
-            ["/api/show", "/api/tags", "/api/ps", "/api/v0/models", "/props"].iter().any(|path| target.ends_with(path));
+        let probe = ["/api/show", "/api/tags", "/api/ps", "/api/version", "/api/v0/models", "/props"]
+            .iter()
+            .any(|path| target.ends_with(path));
         let capabilities = match self.tools.filter(|_| target.ends_with("/api/show")) {
-            None => return probe.then(|| Reply::new(404, "404 page not found")),
+            // No client keeps the connection for it.
+            None => return probe.then(|| Reply::new(404, "404 page not found").header("connection", "close")),
             Some(true) => json!(["completion", "tools"]),
             Some(false) => json!(["completion"]),
         };

@@ -7,6 +7,7 @@ use toolgraft::serve::{Config, Served};
 
 use super::endpoint::{End, Endpoint, Reply, mcp_call, says};
 use super::http::{call, damaged, read, request, serve};
+use super::shapes::{Chat, SHAPES, ask};
 use super::toolbox::with_toolbox;
 
 type Lines = Arc<Mutex<Vec<Served>>>;
@@ -112,4 +113,51 @@ async fn nothing_that_was_said_and_no_key_is_in_a_line() {
         assert!(line.model.len() <= 100, "{text}");
     }
     assert!(found.iter().any(|line| line.model == "m") && found.iter().any(|line| line.model.contains("redacted")));
+}
+
+#[tokio::test]
+async fn a_schema_that_nothing_fits_is_set_aside_by_name_and_refuses_nothing() {
+    let schemas = [
+        json!(false),
+        json!({"type": "string"}),
+        json!({"not": {}}),
+        json!({"type": "object", "properties": {"a": {"enum": []}}, "required": ["a"]}),
+    ];
+    for schema in schemas {
+        for shape in SHAPES {
+            let called =
+                "<use_mcp_tool>\n<tool_name>odd</tool_name>\n<arguments>\n{\"a\": 1}\n</arguments>\n</use_mcp_tool>";
+            let endpoint = Endpoint::start([Reply::text(called)]);
+            let mut told = Lines::default();
+            let served = serve(&endpoint, |config| {
+                let (config, lines) = logged(config);
+                told = lines;
+                config
+            })
+            .await;
+            let tools =
+                json!([shape.tool("odd", Some(schema.clone())), shape.tool("fine", Some(json!({"type": "object"})))]);
+            let body = shape.request(json!([shape.says("user", "Go.")]), tools);
+            let (status, answer) = ask(&served, shape, body.to_string()).await;
+            assert!(status == 200 && answer.to_string().contains("odd"), "{shape:?} {schema} {status} {answer:#}");
+            assert_eq!(lines(&told, 1).await[0].set_aside, ["odd"], "{shape:?} {schema}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_form_of_the_answer_that_nothing_fits_is_set_aside() {
+    let endpoint = Endpoint::start([Reply::text("Fine.")]);
+    let mut told = Lines::default();
+    let served = serve(&endpoint, |config| {
+        let (config, lines) = logged(config);
+        told = lines;
+        config
+    })
+    .await;
+    let mut body = Chat.request(json!([Chat.says("user", "Go.")]), json!(null));
+    body["response_format"] = json!({"type": "json_schema", "json_schema": {"name": "x", "schema": {"enum": []}}});
+    let (status, answer) = ask(&served, Chat, body.to_string()).await;
+    assert_eq!((status, &answer["choices"][0]["message"]["content"]), (200, &json!("Fine.")), "{answer:#}");
+    assert_eq!(lines(&told, 1).await[0].set_aside, ["response_format"]);
 }

@@ -20,6 +20,7 @@ mod http;
 mod inspect;
 mod log;
 mod media;
+mod native;
 mod ollama;
 mod refusals;
 mod responses;

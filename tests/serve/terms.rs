@@ -118,3 +118,13 @@ async fn a_kept_connection_that_was_closed_costs_no_request() {
         assert!(status == 200 && text.contains("Fine."), "{status} {text}");
     }
 }
+
+/// A gateway that compresses whatever was accepted is named, not taken for a stream that broke off.
+#[tokio::test]
+async fn an_answer_that_is_compressed_unasked_is_named() {
+    let endpoint = Endpoint::answer(|_, _| Reply::text("Fine.").header("content-encoding", "gzip"));
+    let served = serve(&endpoint, |config| config).await;
+    let body = Chat.request(json!([Chat.says("user", "Hi")]), Chat.tools(&["f"]));
+    let (status, answer) = ask(&served, Chat, body.to_string()).await;
+    assert!(status == 502 && answer.to_string().contains("compressed (gzip)"), "{status} {answer}");
+}

@@ -18,6 +18,7 @@
 
 mod chat;
 mod check;
+mod doctor;
 mod elicit;
 mod explain;
 mod inspect;
@@ -116,6 +117,7 @@ mod tests {
             page::PAGE,
             replay::REPLAY,
             explain::EXPLAIN,
+            doctor::DOCTOR,
             probe::PROBE,
             chat::CHAT,
             check::CHECK,

@@ -50,7 +50,7 @@ impl Phrases {
             CallerWarning::PromptCut { .. } | CallerWarning::HistoryLeftOut { .. } => {
                 self.with_options(said, "--tool-budget")
             }
-            CallerWarning::ToolsRefused { .. } => self.so_from_the_start(said),
+            CallerWarning::ToolsRefused { .. } | CallerWarning::NativeFailed { .. } => self.so_from_the_start(said),
             CallerWarning::ConstraintRefused { .. } => self.with_options(said, "--constrain off"),
             _ => said,
         }
@@ -102,6 +102,7 @@ fn chinese_notice(notice: &CallerWarning) -> String {
              或少发送一些：工具列得更短，对话更短"
         ),
         CallerWarning::ToolsRefused { message } => format!("端点拒绝请求中的工具（{message}）；改由提示词说明工具"),
+        CallerWarning::NativeFailed { message } => format!("端点在原生工具调用上出错（{message}）；改由提示词说明工具"),
         CallerWarning::ConstraintRefused { message } => {
             format!("端点拒绝所要求的回答形式（{message}）；它会在较少的约束下回答，出错时再纠正")
         }

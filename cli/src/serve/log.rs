@@ -51,6 +51,7 @@ fn line(served: &Served) -> String {
     let code = served.code.map_or(String::new(), |code| format!(" {code}"));
     let own = if served.own_calls > 0 { format!(" run={}", served.own_calls) } else { String::new() };
     let way = served.way.map_or(String::new(), |way| format!(" way={way}"));
+    let tools = served.tools_mode.map_or(String::new(), |mode| format!(" tools={mode}"));
     let prompt = prompt(served.prompt);
     let left_out = match served.left_out.as_str() {
         "" => String::new(),
@@ -62,8 +63,12 @@ fn line(served: &Served) -> String {
         (_, (1.., all)) => format!(" ({} of {all} descriptions cut)", served.cut_descriptions.0),
         _ => String::new(),
     };
+    let aside = match served.set_aside.as_slice() {
+        [] => String::new(),
+        names => clean(&format!(" (schemas set aside: {})", names.join(", "))).replace('\n', " "),
+    };
     format!(
-        "{} {model} {status}{code} rounds={} calls={}{own}{way}{prompt} {:.3}s{left_out}{help}",
+        "{} {model} {status}{code} rounds={} calls={}{own}{way}{tools}{prompt} {:.3}s{left_out}{help}{aside}",
         served.route,
         served.rounds,
         served.calls,

@@ -21,7 +21,7 @@ use crate::settings::profiles::{known_profile, taught_dialect};
 use crate::settings::prompt_args::PromptArgs;
 use crate::settings::saved_profiles;
 use crate::settings::saved_profiles::SavedProfile;
-use crate::settings::{self, Settings, Slots, variable};
+use crate::settings::{self, Settings, Slots, learned, variable};
 use tokio::sync::oneshot;
 use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::{Lang, Profile};
@@ -31,7 +31,7 @@ use toolgraft::prompt::Options;
 use toolgraft::route::Toolbox;
 use toolgraft::secrets::shown_url;
 use toolgraft::serve::{Config, DRAIN, Inspector, ModelSettings, ServeError, Server};
-use toolgraft::tools::DefaultDecision;
+use toolgraft::tools::{DefaultDecision, ToolsMode};
 use toolgraft::{Dialect, OpenAi, Policy};
 use toolgraft_mcp::Hub;
 
@@ -178,6 +178,13 @@ struct ModelArgs {
     #[arg(long, value_name = "NAME", value_parser = known_profile)]
     profile: Option<&'static Profile>,
 
+    /// How tools are offered: auto, native, prompt
+    ///
+    /// auto: in the request where profile or endpoint say that it works, else in
+    /// the prompt. With --dialect it is the prompt.
+    #[arg(long, value_name = "MODE")]
+    tools_mode: Option<ToolsMode>,
+
     /// Call syntax to teach: use_mcp_tool, tool_tag, type_marker
     #[arg(long, value_name = "DIALECT", value_parser = taught_dialect)]
     dialect: Option<Dialect>,
@@ -288,11 +295,13 @@ impl CallArgs {
 impl Args {
     /// The flags that have defaults.
     fn slots(&mut self) -> Slots<'_> {
-        let ModelArgs { profile, dialect, way, call_threshold, constrain, max_rounds, .. } = &mut self.model;
+        let ModelArgs { profile, tools_mode, dialect, way, call_threshold, constrain, max_rounds, .. } =
+            &mut self.model;
         let mut slots = Slots {
             base_url: Some(&mut self.endpoint.base_url),
             model: Some(&mut self.endpoint.model),
             profile: Some(profile),
+            tools_mode: Some(tools_mode),
             dialect: Some(dialect),
             way: Some(way),
             call_threshold: Some(call_threshold),
@@ -354,6 +363,10 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
         args.door.listen = format!("127.0.0.1:{port}");
     }
     defaults(&args.door.listen)?.fill(args.slots());
+    // Whoever names a syntax, or a way to calls in it, wants it to be taught.
+    if args.model.dialect.is_some() || args.model.way.is_some_and(|way| way != Way::Free) {
+        args.model.tools_mode.get_or_insert(ToolsMode::Prompt);
+    }
     let mut servers = args.servers.clone();
     servers.listed_tools.clone_from(&args.listed.tools);
     let servers = if servers.is_given() { Some(servers.load()?) } else { None };
@@ -434,7 +447,8 @@ async fn config(args: &Args) -> Result<(Config, String), Failure> {
         }
     };
     let saved = saved_profiles::all_at(&url)?;
-    let mut config = Config::new(url).map_err(Failure::usage)?;
+    let mut config = Config::new(url.clone()).map_err(Failure::usage)?.with_learned(learned::at(&url));
+    config = config.with_learning(move |found| learned::keep(&url, found));
     // What was found by its port is nobody's to give a key to.
     config = match variable("TOOLGRAFT_UPSTREAM_KEY").filter(|_| is_named) {
         Some(key) => config.with_upstream_key(key),
@@ -457,6 +471,9 @@ async fn config(args: &Args) -> Result<(Config, String), Failure> {
     }
     if let Some(dialect) = args.model.dialect {
         config = config.with_dialect(dialect);
+    }
+    if let Some(mode) = args.model.tools_mode {
+        config = config.with_tools_mode(mode);
     }
     if let Some(constrain) = args.model.constrain {
         config = config.with_constrain(constrain);
@@ -512,6 +529,7 @@ fn policy(args: &Args) -> Policy {
 fn probed(mut args: Args, kept: &SavedProfile) -> ModelSettings {
     Settings::from(kept).fill(args.slots());
     ModelSettings::default()
+        .with_tools_mode(args.model.tools_mode)
         .with_dialect(args.model.dialect)
         .with_style(args.listing.prompt_style)
         .with_listing(args.listing.listing)

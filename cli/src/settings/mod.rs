@@ -19,6 +19,7 @@ pub(crate) mod saved_profiles;
 mod command;
 mod file;
 mod keys;
+pub(crate) mod learned;
 mod sources;
 
 pub(crate) use command::{Args, run};

@@ -123,7 +123,7 @@ fn fitting<'a>(kept: &'a [SavedProfile], endpoint: Option<&str>, model: &str) ->
 }
 
 /// An endpoint's URL in one spelling: without a slash at its end, and this machine by one name.
-fn place(url: &str) -> String {
+pub(super) fn place(url: &str) -> String {
     let url = url.trim_end_matches('/');
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
     let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));

@@ -257,7 +257,8 @@ fn what_is_asked_about_server_and_models_goes_out_once() {
         place.run_with(&[&base, more].concat(), |command| command.write_stdin(""));
         let mut asked = endpoint.probed().split_off(before);
         asked.sort();
-        let paths = ["GET /api/ps", "GET /api/v0/models", "GET /props", "GET /v1/models", "POST /api/show"];
+        let paths =
+            ["GET /api/ps", "GET /api/v0/models", "GET /api/version", "GET /props", "GET /v1/models", "POST /api/show"];
         assert_eq!(asked, paths, "{more:?}");
     }
 }

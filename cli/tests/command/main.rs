@@ -26,6 +26,7 @@ mod chinese;
 mod context_overflow;
 mod demo;
 mod devtools;
+mod doctor;
 #[cfg(target_os = "linux")]
 mod elicit;
 mod embedding;

@@ -51,8 +51,9 @@ fn native(text: &str, calls: &[(&str, &str)]) -> Vec<Result<ModelEvent, ModelErr
         ModelEvent::Call(crate::message::NativeCall::new(*id, "demo__weather", arguments.as_object().unwrap()))
     };
     let calls = calls.iter().map(call);
+    let reason = if calls.len() == 0 { FinishReason::Stop } else { FinishReason::ToolCalls };
     let events = std::iter::once(said(text)).chain(calls);
-    events.chain([ModelEvent::Finish(FinishReason::ToolCalls)]).map(Ok).collect()
+    events.chain([ModelEvent::Finish(reason)]).map(Ok).collect()
 }
 
 fn allowing(model: Arc<Scripted>) -> AgentBuilder {

@@ -26,6 +26,9 @@ pub struct ModelInfo {
     pub parameters: Option<u64>,
     /// What serves the model, where it shows itself.
     pub server: Option<ServerKind>,
+    /// The version of that, as it says it; llama.cpp in `/props` (`build_info`), Ollama at
+    /// `/api/version`.
+    pub version: Option<String>,
     /// The call syntax that its chat template writes ([`Dialect::of_template`]). llama.cpp shows the
     /// template in `/props`.
     pub dialect: Option<Dialect>,
@@ -47,6 +50,7 @@ impl ModelInfo {
             audio: self.audio.or(other.audio),
             parameters: self.parameters.or(other.parameters),
             server: self.server.or(other.server),
+            version: self.version.or(other.version),
             dialect: self.dialect.or(other.dialect),
         }
     }

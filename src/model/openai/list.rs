@@ -107,7 +107,17 @@ fn info(item: &Value) -> Option<ModelInfo> {
     let server = item.get("owned_by").and_then(Value::as_str).and_then(ServerKind::of_owner);
     let parameters = size.filter(|n| *n > 0);
     let (images, audio) = (takes(item, "image"), takes(item, "audio"));
-    Some(ModelInfo { id: id.to_owned(), context, tools: tools(item), images, audio, parameters, server, dialect: None })
+    Some(ModelInfo {
+        id: id.to_owned(),
+        context,
+        tools: tools(item),
+        images,
+        audio,
+        parameters,
+        server,
+        version: None,
+        dialect: None,
+    })
 }
 
 /// Whether it takes a medium: OpenRouter's `architecture.input_modalities`

@@ -11,10 +11,11 @@
 //!
 //! What an endpoint is and has is asked beside that: `list` (its models), `probe` and `info` (a
 //! model's context, size and template), `server` (which program it is, and what it calls its
-//! settings). `trace` writes down what goes over the wire. Out of scope: what the text means,
+//! settings), `faults` (what its own tool calling fails at). `trace` writes down what goes over the wire. Out of scope: what the text means,
 //! and other interfaces' streams.
 
 mod error;
+mod faults;
 mod form;
 mod guard;
 mod hold;
@@ -48,6 +49,7 @@ use crate::secrets::Secrets;
 use crate::spans::Peer;
 
 pub use error::ClientError;
+pub use faults::ServerFault;
 pub use guard::MAX_EVENT;
 pub use info::ModelInfo;
 pub use list::LIST_TIMEOUT;
@@ -249,6 +251,18 @@ impl OpenAi {
     /// no `/v1`: for a program that corrects the address that a person gave.
     pub async fn missing_v1(&self) -> Option<String> {
         self.inner.with_v1().await
+    }
+
+    /// The version of what serves the model, where the endpoint was asked and says it.
+    #[cfg(feature = "serve")]
+    pub(crate) fn known_version(&self, model: &str) -> Option<String> {
+        self.inner.learned().info.get(model)?.version.clone()
+    }
+
+    /// What requests for the model do without since the endpoint refused it: `system_role`,
+    /// `stream_options`, `logprobs`.
+    pub fn does_without(&self) -> Vec<&'static str> {
+        self.inner.learned().terms.get(&self.inner.model).map(|terms| terms.names()).unwrap_or_default()
     }
 
     /// What the endpoint says of the model; `None` where nobody answers.

@@ -5,10 +5,11 @@ use std::time::{Duration, Instant, SystemTime};
 
 use futures::channel::mpsc;
 use futures::stream::{self, BoxStream, StreamExt};
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap};
+use reqwest::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
 use reqwest::{RequestBuilder, StatusCode, Url};
 
 use super::error::{body_words, cause, context_exceeded, line, plain, remedy, silence, title};
+use super::faults::ServerFault;
 use super::form::{Form, may_be_of_form};
 use super::info::ModelInfo;
 use super::read::{Decoder, Source, events, whole};
@@ -132,6 +133,9 @@ impl Inner {
             }
             if has_tools && failed.error.refuses_tools() {
                 self.refused_tools(model);
+                return Err(failed.error);
+            }
+            if has_tools && request.by_prompt && ServerFault::told_by(&failed.error.to_string()).is_some() {
                 return Err(failed.error);
             }
             // Some servers answer so with HTTP 500, and do again.
@@ -286,6 +290,16 @@ impl Inner {
     /// The answer, streamed or whole, judged by its first byte: endpoints and
     /// what stands before them mislabel theirs.
     async fn read(&self, response: Response, alternatives: bool) -> Result<Events, ModelError> {
+        if let Some(encoding) = response.headers().get(CONTENT_ENCODING).and_then(|value| value.to_str().ok())
+            && !encoding.trim().eq_ignore_ascii_case("identity")
+        {
+            let message = format!(
+                "the answer is compressed ({}), which nobody asked for: turn compression off in the gateway before \
+                 the model, at least for text/event-stream",
+                self.hide(line(encoding))
+            );
+            return Err(ModelError::bad_answer(shown_url(self.chat.as_str()), message));
+        }
         let mut source = Source::new(response, self.idle);
         let url = shown_url(self.chat.as_str());
         let decoder = |url| self.decoder(url).with_alternatives(alternatives);

@@ -69,9 +69,10 @@ impl Inner {
         };
         let show = json!({"model": model}).to_string();
         let show = self.http.post(at("/api/show")).header(CONTENT_TYPE, "application/json").body(show);
-        let (ollama, loaded, lm_studio, llama_cpp) = futures::join!(
+        let (ollama, loaded, version, lm_studio, llama_cpp) = futures::join!(
             self.answer(show),
             self.answer(self.http.get(at("/api/ps"))),
+            self.answer(self.http.get(at("/api/version"))),
             self.answer(self.http.get(at("/api/v0/models"))),
             self.answer(self.http.get(at("/props"))),
         );
@@ -82,7 +83,9 @@ impl Inner {
             [ollama, loaded, lm_studio, llama_cpp].map(|answer| answer.ok().flatten());
         let mut info = own_entry;
         if let Some(show) = &ollama {
-            info = info.or(of_ollama(show, loaded.as_ref(), model));
+            let version = version.ok().flatten();
+            let version = version.and_then(|said| said.get("version")?.as_str().map(str::to_owned));
+            info = info.or(ModelInfo { version, ..of_ollama(show, loaded.as_ref(), model) });
         }
         if let Some(list) = &lm_studio {
             info = info.or(of_lm_studio(list, model));
@@ -203,6 +206,7 @@ fn of_llama_cpp(props: &Value) -> ModelInfo {
         audio: props.pointer("/modalities/audio").and_then(Value::as_bool),
         context: settings.and_then(|settings| settings.get("n_ctx")?.as_u64()),
         server: is_its.then_some(ServerKind::LlamaCpp),
+        version: props.get("build_info").and_then(Value::as_str).map(str::to_owned),
         dialect: template.and_then(Value::as_str).and_then(Dialect::of_template),
         ..ModelInfo::default()
     }

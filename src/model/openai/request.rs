@@ -37,7 +37,7 @@ pub(super) fn body(
         body.insert("logprobs".to_owned(), true.into());
         body.insert("top_logprobs".to_owned(), most.into());
     }
-    insert_tools(&mut body, request);
+    insert_tools(&mut body, &request.tools, &request.tool_choice);
     if let (Some(form), Some(constraint)) = (form, &request.constraint) {
         form.insert(&mut body, constraint);
     }
@@ -53,7 +53,7 @@ pub(super) fn body(
 
 /// A message, with the reasoning before its calls where the endpoint wants it.
 /// Without text the content of a call is an empty text: some endpoints refuse `null`.
-fn message(message: &Message, reasoning: bool) -> Value {
+pub(crate) fn message(message: &Message, reasoning: bool) -> Value {
     let mut object = Map::new();
     object.insert("role".to_owned(), json!(message.role));
     if let Some(id) = &message.call_id {
@@ -85,17 +85,17 @@ pub(crate) fn content(message: &Message) -> Value {
 ///
 /// A named tool is the only one that is sent, and required: LM Studio and
 /// llama.cpp take a word for the choice and refuse the object that names a tool.
-fn insert_tools(body: &mut Map<String, Value>, request: &Request) {
-    let named = |tool: &&ToolDefinition| match &request.tool_choice {
+pub(crate) fn insert_tools(body: &mut Map<String, Value>, tools: &[ToolDefinition], choice: &ToolChoice) {
+    let named = |tool: &&ToolDefinition| match choice {
         ToolChoice::Named(name) => tool.name == *name,
         _ => true,
     };
-    let tools: Vec<Tool> = request.tools.iter().filter(named).cloned().map(Tool::from).collect();
+    let tools: Vec<Tool> = tools.iter().filter(named).cloned().map(Tool::from).collect();
     if tools.is_empty() {
         return;
     }
     body.insert("tools".to_owned(), json!(tools));
-    let choice = match request.tool_choice {
+    let choice = match choice {
         // What endpoints do without a choice; some refuse any.
         ToolChoice::Auto => return,
         ToolChoice::None => "none",

@@ -57,6 +57,16 @@ impl Terms {
         (told != self).then_some(told)
     }
 
+    /// What requests do without for its sake.
+    pub(super) fn names(self) -> Vec<&'static str> {
+        let all = [
+            (self.no_system, "system_role"),
+            (self.no_stream_options, "stream_options"),
+            (self.no_alternatives, "logprobs"),
+        ];
+        all.into_iter().filter_map(|(is_so, name)| is_so.then_some(name)).collect()
+    }
+
     /// Brings a request's body to these terms.
     pub(super) fn keep(self, body: &mut Map<String, Value>) {
         if self.no_stream_options {

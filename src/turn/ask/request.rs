@@ -16,7 +16,7 @@ use crate::outcome::Status;
 use crate::parse::Parser;
 use crate::tools::{ToolChoice, ToolsMode};
 use crate::turn::config::{RoundInfo, RoundModel, TurnConfig};
-use crate::turn::decide::{Asking, first};
+use crate::turn::decide::{Asking, NativeFault, first};
 use crate::turn::event::AgentEvent;
 use crate::turn::io::Action;
 use crate::turn::shared::Shared;
@@ -42,6 +42,8 @@ pub(in crate::turn) struct Ask {
     known: HashMap<Option<String>, bool>,
     /// Whether the next request does.
     native: bool,
+    /// Why native calls were left in this turn, until it is known that the prompt does better.
+    left: Option<NativeFault>,
     /// The words for this conversation, where it decides which tools are listed.
     meant: Option<Arc<dyn Wording>>,
     cost: Cost,
@@ -61,6 +63,7 @@ impl Ask {
             model: RoundModel::own(config),
             known: HashMap::new(),
             native: false,
+            left: None,
             meant: None,
             cost: Cost::default(),
             last: Default::default(),
@@ -77,11 +80,11 @@ impl Ask {
 
     /// The words of this round.
     pub(in crate::turn) fn wording<'s>(&'s self, shared: &'s Shared) -> &'s dyn Wording {
-        match &self.meant {
-            _ if self.native => shared.setup.native_wording(),
-            Some(meant) => &**meant,
-            None => shared.setup.wording(),
-        }
+        if self.native { shared.setup.native_wording() } else { self.prompt_wording(shared) }
+    }
+
+    fn prompt_wording<'s>(&'s self, shared: &'s Shared) -> &'s dyn Wording {
+        self.meant.as_deref().unwrap_or_else(|| shared.setup.wording())
     }
 
     /// Chooses the model of the round that begins; what reads it, if that is not what read
@@ -100,14 +103,8 @@ impl Ask {
     /// Decides how the next request offers the tools; says whether the endpoint has to be
     /// asked first.
     pub(in crate::turn) fn must_probe(&mut self, shared: &mut Shared) -> bool {
-        let decided = match shared.setup.config.tools_mode {
-            _ if shared.setup.natives.definitions.is_empty() => Some(false),
-            ToolsMode::Prompt => Some(false),
-            ToolsMode::Native => Some(true),
-            ToolsMode::Auto if self.model.native_tools == Some(false) => Some(false),
-            ToolsMode::Auto if shared.setup.ways().missing(self.model_name(shared)).native => Some(false),
-            ToolsMode::Auto => self.known.get(&self.model.name).copied(),
-        };
+        let decided = shared.setup.natively(&self.model, self.model_name(shared));
+        let decided = decided.or_else(|| self.known.get(&self.model.name).copied());
         self.native = decided == Some(true);
         if decided.is_none() {
             shared.actions.push_back(Action::Probe(self.model.name.clone()));
@@ -117,7 +114,7 @@ impl Ask {
 
     /// Takes what the endpoint says; where it says nothing, the profile decides.
     pub(in crate::turn) fn probed(&mut self, said: Option<bool>) {
-        self.offers_natively(said.unwrap_or(self.model.native_tools == Some(true)));
+        self.offers_natively(self.model.takes_tools(said));
     }
 
     fn offers_natively(&mut self, native: bool) {
@@ -125,15 +122,27 @@ impl Ask {
         self.native = native;
     }
 
-    /// Leaves native calls for the prompt, for good: they fail where they are due, or come where
-    /// nothing is. Says whether they were taken, and another way is left.
-    pub(in crate::turn) fn leave_native(&mut self, shared: &Shared) -> bool {
-        let leaves = self.native && shared.setup.config.tools_mode == ToolsMode::Auto;
+    /// Whether requests carry the tools, and another way is left.
+    pub(in crate::turn) fn may_leave_native(&self, shared: &Shared) -> bool {
+        self.native && shared.setup.config.tools_mode == ToolsMode::Auto
+    }
+
+    /// Leaves native calls for the prompt, for the rest of the turn; for good once a message comes
+    /// by prompt, if they have a `fault`. Says whether they were taken, and another way is left.
+    pub(in crate::turn) fn leave_native(&mut self, fault: Option<NativeFault>, shared: &Shared) -> bool {
+        let leaves = self.may_leave_native(shared);
         if leaves {
-            shared.setup.ways().without_native(self.model_name(shared));
             self.offers_natively(false);
+            self.left = fault;
         }
         leaves
+    }
+
+    /// A message came: by prompt, that is better than native calls that were left before.
+    pub(in crate::turn) fn came(&mut self, shared: &Shared) {
+        if let Some(fault) = self.left.take_if(|_| !self.native) {
+            shared.setup.ways().without_native(self.model_name(shared), fault);
+        }
     }
 
     /// Sends the round's request; says whether it is sent, or the endpoint has to be asked
@@ -415,10 +424,21 @@ impl Ask {
     }
 
     fn messages(&self, layout: &Layout, shared: &Shared) -> Result<Vec<Message>, WordingError> {
-        let wording = self.wording(shared);
+        self.messages_of(self.native, layout, shared)
+    }
+
+    /// The conversation in the messages of a request by prompt, without a system text; none where
+    /// it cannot be put into words.
+    #[cfg(feature = "serve")]
+    pub(in crate::turn) fn by_prompt(&self, shared: &Shared) -> Vec<Message> {
+        self.messages_of(false, &Layout::new("", SystemPlacement::System), shared).unwrap_or_default()
+    }
+
+    fn messages_of(&self, native: bool, layout: &Layout, shared: &Shared) -> Result<Vec<Message>, WordingError> {
+        let wording = if native { shared.setup.native_wording() } else { self.prompt_wording(shared) };
         // Nothing that follows could use a result of the last round's calls.
         let closes = shared.is_last_round() && shared.round > 1 && shared.choice == ToolChoice::Auto;
-        if self.native {
+        if native {
             let mut messages = shared.conversation.render_native(layout, |replies| wording.replies(replies))?;
             if let (true, Some(last)) = (closes, messages.last_mut().filter(|last| last.role != Role::Assistant)) {
                 last.content = format!("{}\n\n{}", last.content, wording.note(ModelNote::LastRound));
@@ -448,6 +468,7 @@ impl Ask {
             return;
         }
         request.tools.clone_from(&shared.setup.natives.definitions);
+        request.by_prompt = self.may_leave_native(shared);
         request.tool_choice = match &shared.choice {
             choice @ ToolChoice::Named(_) => {
                 let tool = shared.setup.catalog.offered().find(|t| choice.admits(t.server.as_deref(), &t.name));

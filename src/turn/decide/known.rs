@@ -3,6 +3,31 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use serde::{Deserialize, Serialize};
+
+use crate::message::keyword_enum;
+
+/// Why a model's native calls are left for the prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum NativeFault {
+    /// The endpoint answered a request that carried tools with an error, and one by prompt not.
+    Failed,
+    /// Such a request got an empty answer, and one by prompt not.
+    Empty,
+    /// No call came where one was due.
+    Missing,
+    /// A call came where a person only said hello.
+    Unasked,
+}
+
+keyword_enum!(NativeFault, "a fault of native calls",
+    "failed" => NativeFault::Failed,
+    "empty" => NativeFault::Empty,
+    "missing" => NativeFault::Missing,
+    "unasked" => NativeFault::Unasked);
+
 /// What an endpoint does not give for a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Missing {
@@ -10,13 +35,20 @@ pub(crate) struct Missing {
     pub(crate) probabilities: bool,
     /// Answers of a structure that was demanded.
     pub(crate) structure: bool,
-    /// Native calls where they are due, and nowhere else.
-    pub(crate) native: bool,
+    /// Native calls where they are due, and nowhere else: why.
+    pub(crate) native: Option<NativeFault>,
 }
 
+/// Takes a model's name and what its native calls fail at.
+type Tell = dyn Fn(&str, NativeFault) + Send + Sync;
+
 /// What is known of the models of an endpoint. Whoever makes several setups for one shares it.
-#[derive(Debug, Default)]
-pub(crate) struct KnownWays(Mutex<HashMap<Option<String>, Missing>>);
+#[derive(Default)]
+pub(crate) struct KnownWays {
+    known: Mutex<HashMap<Option<String>, Missing>>,
+    /// Is told what is learned of native calls.
+    tell: Option<Box<Tell>>,
+}
 
 impl KnownWays {
     /// What is missing for this model.
@@ -34,13 +66,27 @@ impl KnownWays {
         self.known().entry(model.clone()).or_default().structure = true;
     }
 
-    /// The model's native calls do not come where they are due, or come where nothing is.
-    pub(crate) fn without_native(&self, model: &Option<String>) {
-        self.known().entry(model.clone()).or_default().native = true;
+    /// The model's native calls have this fault.
+    pub(crate) fn without_native(&self, model: &Option<String>, fault: NativeFault) {
+        self.recalls(model, fault);
+        if let (Some(tell), Some(model)) = (&self.tell, model) {
+            tell(model, fault);
+        }
+    }
+
+    /// The same, as it was learned before.
+    pub(crate) fn recalls(&self, model: &Option<String>, fault: NativeFault) {
+        self.known().entry(model.clone()).or_default().native = Some(fault);
+    }
+
+    /// Nothing is known; what is learned of native calls is told.
+    #[cfg(feature = "serve")]
+    pub(crate) fn telling(tell: impl Fn(&str, NativeFault) + Send + Sync + 'static) -> Self {
+        KnownWays { tell: Some(Box::new(tell)), ..KnownWays::default() }
     }
 
     fn known(&self) -> MutexGuard<'_, HashMap<Option<String>, Missing>> {
         // Nothing is done under the lock that could panic half-way.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -39,6 +39,7 @@ use crate::turn::config::{CALL_THRESHOLD, RoundModel};
 
 pub(super) use copied::is_copied;
 pub(super) use greeting::is_greeting;
+pub use known::NativeFault;
 pub(crate) use known::{KnownWays, Missing};
 pub(super) use openers::Openers;
 use probability::Probability;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::conversation::{Assistant, HistoryCall, Part};
 use crate::dialect::RESULT_TAGS;
 use crate::event::{Call, Entry, MarkerKind, Piece, Provenance, Region, RejectedKind};
-use crate::message::NativeCall;
+use crate::message::{FinishReason, NativeCall};
 
 /// A message that is over.
 pub(in crate::turn) struct Message {
@@ -146,6 +146,34 @@ impl Message {
     /// Whether it says something, and nothing of that is a call or meant as one.
     pub(in crate::turn) fn is_text_alone(&self) -> bool {
         self.entries.is_empty() && !self.is_blank()
+    }
+
+    /// Whether nothing of it came although the endpoint says that it is over, or none of the calls
+    /// that it says are there: its own parser may have taken them.
+    pub(in crate::turn) fn is_swallowed(&self, reason: &FinishReason) -> bool {
+        match reason {
+            _ if self.has_calls() || self.refusal.is_some() => false,
+            FinishReason::ToolCalls => true,
+            FinishReason::Length => false,
+            // Gemini's endpoints say so of a call that they cannot read.
+            FinishReason::Other(word) => self.is_blank() && word.to_lowercase().contains("malformed"),
+            FinishReason::Stop => self.is_blank(),
+        }
+    }
+
+    /// Whether it holds calls, rejected ones too, but for those of the reasoning.
+    pub(in crate::turn) fn has_calls(&self) -> bool {
+        let is_thought = |entry: &Entry| entry.result.as_ref().is_err_and(|r| r.kind == RejectedKind::InReasoning);
+        self.entries.iter().any(|entry| !is_thought(entry))
+    }
+
+    /// Whether a call that the endpoint took out of the text is damaged.
+    pub(in crate::turn) fn has_broken_native(&self) -> bool {
+        self.entries.iter().any(|entry| {
+            let kind = entry.result.as_ref().err().map(|rejected| rejected.kind);
+            matches!(kind, Some(RejectedKind::Malformed | RejectedKind::Truncated))
+                && self.natives.contains_key(&entry.index)
+        })
     }
 
     /// Whether the message says nothing to the user.

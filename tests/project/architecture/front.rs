@@ -167,7 +167,14 @@ fn every_public_struct_of_plain_fields_may_grow_or_is_closed_on_purpose() {
 }
 
 /// Options of other programs, and words that endpoints say.
-const NOT_OURS: &[&str] = &["--max-model-len", "--context-length", "--jinja", "--enable-auto-tool-choice"];
+const NOT_OURS: &[&str] = &[
+    "--max-model-len",
+    "--context-length",
+    "--jinja",
+    "--enable-auto-tool-choice",
+    "--tool-call-parser",
+    "--chat-template-file",
+];
 
 #[test]
 fn the_librarys_messages_name_no_option_of_the_command() {

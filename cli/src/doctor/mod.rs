@@ -1,0 +1,88 @@
+//! `toolgraft doctor`: what an endpoint and its model take, and what goes round their faults.
+//!
+//! In: an endpoint and a model. Out: what it says of itself, what came of a call asked for in the
+//! request and by the prompt, the known fault that its words tell, and what to do. The tool is made
+//! up: nothing is run.
+
+mod report;
+mod trial;
+
+use crate::base::Failure;
+use crate::base::output;
+use crate::chat::{Endpoint, EndpointArgs};
+use crate::dialog::ask::Asker;
+use crate::phrases::Phrases;
+use crate::servers::runner::Runner;
+use crate::settings::profiles::known_profile;
+use crate::settings::{self, Slots, saved_profiles};
+use crate::terminal::tty::Tty;
+use report::Report;
+use std::sync::Arc;
+use toolgraft::dialect::{Lang, Profile};
+use trial::Trials;
+
+const EXAMPLES: &str = "\
+Examples:
+  toolgraft doctor http://localhost:8080/v1
+  toolgraft doctor http://localhost:11434/v1 --model qwen3:8b
+  toolgraft doctor --json | jq .advice
+
+It asks the model three times for a made-up tool: in the request, with the call and its
+result in the history, and by the prompt. `toolgraft probe` measures how well each way works.
+
+Exit codes: 0 a call comes in one way at least, 1 in none, 2 wrong usage, no endpoint.";
+
+/// Options of `toolgraft doctor`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// OpenAI-compatible endpoint, in place of --base-url
+    #[arg(value_name = "URL", conflicts_with = "base_url")]
+    url: Option<String>,
+
+    #[command(flatten)]
+    endpoint: EndpointArgs,
+
+    /// Profile to take instead of the one for the model's name
+    #[arg(long, value_name = "NAME", value_parser = known_profile)]
+    profile: Option<&'static Profile>,
+
+    /// Print one JSON object: what the endpoint says, the trials, faults, what was learned, advice
+    #[arg(long)]
+    json: bool,
+
+    /// Language of the report: en, zh [default: that of the locale]
+    #[arg(long, value_name = "LANG", conflicts_with = "json")]
+    lang: Option<Lang>,
+}
+
+/// Runs `toolgraft doctor`.
+pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
+    if let (Some(url), Some(named)) = (args.url.take(), args.endpoint.slots().base_url) {
+        *named = Some(url);
+    }
+    settings::defaults()?.fill(Slots {
+        profile: Some(&mut args.profile),
+        lang: Some(&mut args.lang),
+        ..args.endpoint.slots()
+    });
+    let tty = Tty::open().map(Arc::new);
+    // What a program reads is English.
+    let say = if args.json { Phrases::of(Lang::En) } else { Phrases::of_user(args.lang) };
+    let asker = Asker::new(tty.as_ref(), say);
+    let runner = Runner::start()?.speaking(say);
+    let endpoint = runner.wait(Endpoint::choose(&args.endpoint, asker.as_ref(), say))?;
+    let profile = args.profile.unwrap_or_else(|| Profile::for_model(endpoint.model()));
+    let saved = saved_profiles::find(Some(endpoint.url()), endpoint.model())?;
+    let client = endpoint.client();
+    let (info, trials) = runner.wait(async {
+        let info = client.model_info().await.unwrap_or_default();
+        Ok((info, Trials::run(&client, profile).await))
+    })?;
+    let report = Report::new(&endpoint, (profile, saved.as_ref()), info, trials, client.does_without(), say);
+    match args.json {
+        true => output::emit_json(&report)?,
+        false => output::emit(&report.text(say))?,
+    }
+    if report.works() { Ok(()) } else { Err(Failure::job(say.no_way_to_a_call())) }
+}

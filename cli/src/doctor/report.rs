@@ -1,0 +1,201 @@
+//! What is reported, as a program and as a person reads it.
+
+use serde::Serialize;
+use toolgraft::dialect::Profile;
+use toolgraft::model::{ModelInfo, ServerFault};
+use toolgraft::secrets::shown_url;
+use toolgraft::serve::Learned;
+use toolgraft::tools::ToolsMode;
+
+use super::trial::{Came, Trial, Trials};
+use crate::chat::Endpoint;
+use crate::phrases::Phrases;
+use crate::screen::boxes::clean;
+use crate::settings::learned;
+use crate::settings::saved_profiles::SavedProfile;
+
+/// A context of fewer tokens than this gets the word how it gets longer.
+const SHORT_CONTEXT: u64 = 8_192;
+
+/// Width of the first column.
+const COLUMN: usize = 24;
+
+/// A known fault of the server.
+#[derive(Debug, Serialize)]
+struct Fault {
+    what: &'static str,
+    remedy: &'static str,
+    source: &'static str,
+}
+
+/// What is reported of an endpoint and its model.
+#[derive(Debug, Serialize)]
+pub(super) struct Report {
+    endpoint: String,
+    model: String,
+    server: Option<String>,
+    version: Option<String>,
+    context: Option<u64>,
+    profile: &'static str,
+    /// The call syntax of the model's chat template.
+    template: Option<&'static str>,
+    /// Whether it says that it takes tools.
+    says_tools: Option<bool>,
+    trials: Trials,
+    faults: Vec<Fault>,
+    /// What requests do without, as its refusals taught.
+    does_without: Vec<&'static str>,
+    /// What `serve` learned of native calls of the model behind this server.
+    learned: Vec<Learned>,
+    /// How a probe that was saved offers tools.
+    saved: Option<ToolsMode>,
+    /// How tools are to be offered.
+    tools_mode: ToolsMode,
+    advice: Vec<String>,
+}
+
+impl Report {
+    pub(super) fn new(
+        endpoint: &Endpoint,
+        (profile, saved): (&'static Profile, Option<&SavedProfile>),
+        info: ModelInfo,
+        trials: Trials,
+        does_without: Vec<&'static str>,
+        say: Phrases,
+    ) -> Self {
+        let mut faults: Vec<Fault> = Vec::new();
+        for trial in [&trials.native, &trials.history, &trials.prompt] {
+            if let Came::Failed { message } = &trial.outcome
+                && let Some(ServerFault { what, remedy, source, .. }) = ServerFault::told_by(message)
+                && !faults.iter().any(|fault| fault.source == *source)
+            {
+                faults.push(Fault { what, remedy, source });
+            }
+        }
+        let saved = saved.and_then(|saved| saved.tools);
+        let mut learned = learned::at(endpoint.url());
+        learned.retain(|learned| learned.model == endpoint.model());
+        let (tools_mode, advice) = advice(&trials, &info, saved, say);
+        Report {
+            endpoint: shown_url(endpoint.url()),
+            model: clean(endpoint.model()),
+            server: info.server.map(|server| server.to_string()),
+            version: info.version.as_deref().map(clean),
+            context: info.context,
+            profile: profile.name,
+            template: info.dialect.map(|dialect| dialect.name()),
+            says_tools: info.tools,
+            trials,
+            faults,
+            does_without,
+            learned,
+            saved,
+            tools_mode,
+            advice,
+        }
+    }
+
+    /// Whether a call comes in one way at least.
+    pub(super) fn works(&self) -> bool {
+        comes(&self.trials.native) || comes(&self.trials.prompt)
+    }
+
+    /// The report as a person reads it.
+    pub(super) fn text(&self, say: Phrases) -> String {
+        let mut lines = vec![(say.doctor_endpoint(), self.endpoint.clone()), (say.doctor_model(), self.model.clone())];
+        let server = [self.server.as_deref(), self.version.as_deref()].into_iter().flatten().collect::<Vec<_>>();
+        if !server.is_empty() {
+            lines.push((say.doctor_server(), server.join(" ")));
+        }
+        if let Some(context) = self.context {
+            lines.push((say.doctor_context(), say.doctor_tokens(context)));
+        }
+        lines.push((say.doctor_profile(), self.profile.to_owned()));
+        lines.extend(self.template.map(|dialect| (say.doctor_template(), dialect.to_owned())));
+        let says = match self.says_tools {
+            Some(true) => say.doctor_yes(),
+            Some(false) => say.doctor_no(),
+            None => say.doctor_says_nothing(),
+        };
+        lines.push((say.doctor_says_tools(), says.to_owned()));
+        lines.push((say.doctor_native(), came(&self.trials.native, say)));
+        lines.push((say.doctor_history(), came(&self.trials.history, say)));
+        lines.push((say.doctor_prompt(), came(&self.trials.prompt, say)));
+        for fault in &self.faults {
+            lines.push((say.doctor_fault(), format!("{} ({})", fault.what, fault.source)));
+            if !fault.remedy.is_empty() {
+                lines.push((say.doctor_remedy(), fault.remedy.to_owned()));
+            }
+        }
+        if !self.does_without.is_empty() {
+            lines.push((say.doctor_learned(), say.doctor_without(self.does_without.join(", "))));
+        }
+        for Learned { version, fault, .. } in &self.learned {
+            lines.push((say.doctor_learned(), say.doctor_left(version, fault)));
+        }
+        lines.extend(self.saved.map(|mode| (say.doctor_saved(), format!("--tools-mode {mode}"))));
+        lines.extend(self.advice.iter().map(|advice| (say.doctor_advice(), advice.clone())));
+        let line = |(name, value): &(&str, String)| {
+            let width = unicode_width::UnicodeWidthStr::width(*name);
+            format!("{name}{}{}\n", " ".repeat(COLUMN.saturating_sub(width).max(1)), clean(value))
+        };
+        lines.iter().map(line).collect()
+    }
+}
+
+/// Whether a call came, in the field for it or in the text.
+fn comes(trial: &Trial) -> bool {
+    matches!(trial.outcome, Came::Called | Came::InText { .. })
+}
+
+/// How tools are to be offered, and what else helps.
+fn advice(trials: &Trials, info: &ModelInfo, saved: Option<ToolsMode>, say: Phrases) -> (ToolsMode, Vec<String>) {
+    let takes_results = !matches!(trials.history.outcome, Came::Failed { .. } | Came::Empty { .. });
+    let is_native = comes(&trials.native) && takes_results;
+    let mut advice = Vec::new();
+    let mode = match (is_native, comes(&trials.prompt)) {
+        // The endpoint does not say that it takes tools, so nobody would send it any.
+        (true, _) if info.tools.is_none() => {
+            advice.push(say.doctor_take_native().to_owned());
+            ToolsMode::Native
+        }
+        (true, _) if info.tools == Some(true) => {
+            advice.push(say.doctor_nothing_to_do().to_owned());
+            ToolsMode::Auto
+        }
+        (true, _) => {
+            advice.push(say.doctor_take_native().to_owned());
+            ToolsMode::Native
+        }
+        (false, true) => {
+            advice.push(say.doctor_take_prompt().to_owned());
+            ToolsMode::Prompt
+        }
+        (false, false) => {
+            advice.push(say.doctor_take_probe().to_owned());
+            ToolsMode::Auto
+        }
+    };
+    if saved.is_some_and(|saved| saved != ToolsMode::Auto && saved != mode && mode != ToolsMode::Auto) {
+        advice.push(say.doctor_saved_differs().to_owned());
+    }
+    if let (Some(context), Some(server)) = (info.context, info.server)
+        && context < SHORT_CONTEXT
+    {
+        advice.push(say.doctor_short_context(server.longer_context()));
+    }
+    (mode, advice)
+}
+
+/// What came of a trial, in words.
+fn came(trial: &Trial, say: Phrases) -> String {
+    let said = match &trial.outcome {
+        Came::Called => say.doctor_called().to_owned(),
+        Came::InText { dialect } => say.doctor_in_text(dialect),
+        Came::Damaged { arguments } => say.doctor_damaged(arguments),
+        Came::Empty { finish } => say.doctor_empty(finish),
+        Came::Answered => say.doctor_answered().to_owned(),
+        Came::Failed { message } => say.doctor_failed(message),
+    };
+    format!("{said}, {} s", trial.seconds)
+}

@@ -1,0 +1,182 @@
+//! A call asked for in each way.
+
+use std::time::{Duration, Instant};
+
+use futures::StreamExt;
+use serde::Serialize;
+use serde_json::{Value, json};
+use toolgraft::agent::StopReason;
+use toolgraft::dialect::Profile;
+use toolgraft::event::Collector;
+use toolgraft::message::{DeltaKind, FinishReason, NativeCall};
+use toolgraft::model::{ModelEvent, Request};
+use toolgraft::parse;
+use toolgraft::prompt::Options;
+use toolgraft::tools::{DefaultDecision, ToolsMode};
+use toolgraft::turn::TurnConfig;
+use toolgraft::wire::ToolDefinition;
+use toolgraft::{Agent, AgentEvent, Catalog, Functions, Message, Model as _, OpenAi, Outcome, Parser, Policy, Tool};
+
+/// What the model is asked.
+const QUESTION: &str = "How is the weather in Oslo? Call the tool get_weather for it.";
+
+/// Most tokens of an answer, and of one that may reason.
+const TOKENS: (u32, u32) = (512, 4_096);
+
+/// Most time for one answer.
+const LIMIT: Duration = Duration::from_secs(180);
+
+/// What came of a request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "outcome")]
+pub(super) enum Came {
+    /// A call in the field that the interface has for it, or the right one by prompt.
+    Called,
+    /// A call in the text, which is read all the same.
+    InText {
+        /// The syntax.
+        dialect: &'static str,
+    },
+    /// A call whose arguments are no JSON object.
+    Damaged {
+        /// They.
+        arguments: String,
+    },
+    /// Nothing, or the word that there are calls and none.
+    Empty {
+        /// The word for the end.
+        finish: String,
+    },
+    /// Text without a call.
+    Answered,
+    /// An error.
+    Failed {
+        /// In these words.
+        message: String,
+    },
+}
+
+/// What came of a request, and how long it took.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Trial {
+    #[serde(flatten)]
+    pub(super) outcome: Came,
+    pub(super) seconds: f64,
+}
+
+/// All trials.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Trials {
+    /// The tools in the request.
+    pub(super) native: Trial,
+    /// The call and its result in the history as well.
+    pub(super) history: Trial,
+    /// The tools in the prompt.
+    pub(super) prompt: Trial,
+}
+
+fn tool() -> Tool {
+    let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
+    Tool::new("get_weather").with_description("Tells the weather of a city.").with_schema(schema)
+}
+
+impl Trials {
+    pub(super) async fn run(client: &OpenAi, profile: &Profile) -> Self {
+        let tokens = if profile.reasons == Some(true) { TOKENS.1 } else { TOKENS.0 };
+        let asked = vec![Message::system("You help with the weather."), Message::user(QUESTION)];
+        let native = timed(asks_natively(client, asked.clone(), tokens)).await;
+        let arguments = json!({"city": "Oslo"}).as_object().cloned().unwrap_or_default();
+        let call = NativeCall::new("call_1", "get_weather", &arguments);
+        let told = [Message::assistant("").with_calls(vec![call]), Message::tool("call_1", "13 degrees, rain")];
+        let history = timed(asks_natively(client, [asked, told.to_vec()].concat(), tokens)).await;
+        let prompt = timed(asks_by_prompt(client, profile, tokens)).await;
+        Trials { native, history, prompt }
+    }
+}
+
+async fn timed(trial: impl Future<Output = Came>) -> Trial {
+    let begun = Instant::now();
+    let late = || Came::Failed { message: format!("no answer within {} seconds", LIMIT.as_secs()) };
+    let outcome = tokio::time::timeout(LIMIT, trial).await.unwrap_or_else(|_| late());
+    Trial { outcome, seconds: (begun.elapsed().as_secs_f64() * 100.0).round() / 100.0 }
+}
+
+/// Sends a request with the tool in it.
+async fn asks_natively(client: &OpenAi, messages: Vec<Message>, tokens: u32) -> Came {
+    let catalog = Catalog::from_tools([tool()]);
+    let mut request = Request::new(messages);
+    request.tools = ToolDefinition::all(&catalog);
+    request.max_tokens = Some(tokens);
+    // What fails once would fail again.
+    request.by_prompt = true;
+    let (mut text, mut calls, mut end) = (String::new(), Vec::new(), None);
+    let mut answer = client.stream(request);
+    while let Some(event) = answer.next().await {
+        match event {
+            Ok(ModelEvent::Delta(delta)) if delta.kind == DeltaKind::Content => text.push_str(&delta.text),
+            Ok(ModelEvent::Call(call)) => calls.push(call),
+            Ok(ModelEvent::Finish(reason)) => end = Some(reason),
+            Ok(_) => {}
+            Err(error) => return Came::Failed { message: error.to_string() },
+        }
+    }
+    if let Some(call) = calls.first() {
+        return match serde_json::from_str::<Value>(&call.arguments) {
+            Ok(Value::Object(_)) => Came::Called,
+            _ => Came::Damaged { arguments: call.arguments.clone() },
+        };
+    }
+    let end = end.unwrap_or_default();
+    match in_text(&text, catalog, &end) {
+        Some(dialect) => Came::InText { dialect },
+        None if text.trim().is_empty() || end == FinishReason::ToolCalls => {
+            Came::Empty { finish: end.as_str().to_owned() }
+        }
+        None => Came::Answered,
+    }
+}
+
+/// The syntax of a call in a text.
+fn in_text(text: &str, catalog: Catalog, end: &FinishReason) -> Option<&'static str> {
+    let mut config = parse::Config::default();
+    config.catalog = Some(catalog.into());
+    let (mut parser, mut message) = (Parser::new(config), Collector::new());
+    parser.push(text, &mut |event| message.push(event));
+    parser.finish(end, &mut |event| message.push(event));
+    let message = message.finish();
+    message.calls().next().map(|call| call.dialect.name())
+}
+
+/// Asks with the tool in the prompt.
+async fn asks_by_prompt(client: &OpenAi, profile: &Profile, tokens: u32) -> Came {
+    let mut config = TurnConfig::for_profile(profile);
+    config.tools_mode = ToolsMode::Prompt;
+    config.max_tokens = Some(tokens);
+    config.max_corrections = 1;
+    let answer = |_| async { Ok::<_, std::convert::Infallible>(Outcome::result("13 degrees, rain")) };
+    let agent = Agent::builder(client.clone(), Functions::unnamed().with(tool(), answer))
+        .config(config)
+        .prompt(Options::for_profile(profile))
+        .policy(Policy::new(DefaultDecision::Allow))
+        .build();
+    let mut run = match agent.run(QUESTION) {
+        Ok(run) => run,
+        Err(error) => return Came::Failed { message: error.to_string() },
+    };
+    while let Some(event) = run.next().await {
+        match event {
+            AgentEvent::CallRunning { .. } => return Came::Called,
+            AgentEvent::Finished(finished) => {
+                return match finished.reason {
+                    StopReason::Answered if finished.answer.trim().is_empty() => {
+                        Came::Empty { finish: "stop".to_owned() }
+                    }
+                    StopReason::Answered => Came::Answered,
+                    reason => Came::Failed { message: reason.to_string() },
+                };
+            }
+            _ => {}
+        }
+    }
+    Came::Empty { finish: "stop".to_owned() }
+}
