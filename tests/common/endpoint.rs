@@ -482,8 +482,7 @@ impl Desk {
             .iter()
             .any(|path| target.ends_with(path));
         let capabilities = match self.tools.filter(|_| target.ends_with("/api/show")) {
-            // No client keeps the connection for it.
-            None => return probe.then(|| Reply::new(404, "404 page not found").header("connection", "close")),
+            None => return probe.then(|| Reply::new(404, "404 page not found")),
             Some(true) => json!(["completion", "tools"]),
             Some(false) => json!(["completion"]),
         };

@@ -113,6 +113,7 @@ fn what_serve_learned_is_told() {
     let entry = |model: &str, url: &str| json!({"endpoint": url, "model": model, "version": "b1", "fault": "failed"});
     let url = endpoint.url().replace("127.0.0.1", "localhost");
     let entries = json!([entry("m", &url), entry("other", &url), entry("m", "http://elsewhere/v1")]);
+    std::fs::create_dir_all(place.path(".local/state/toolgraft")).unwrap();
     place.write(".local/state/toolgraft/learned.json", entries.to_string());
     let report = place.run(&["doctor", &endpoint.url(), "--json"]).ok().json();
     assert_eq!(report["learned"], json!([{"model": "m", "version": "b1", "fault": "failed"}]));

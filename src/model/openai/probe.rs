@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use reqwest::header::CONTENT_TYPE;
+use reqwest::header::{CONNECTION, CONTENT_TYPE};
 use reqwest::{RequestBuilder, StatusCode, Url};
 use serde_json::{Value, json};
 
@@ -106,6 +106,9 @@ impl Inner {
 
     /// The JSON that is answered, if it is some.
     async fn answer(&self, request: RequestBuilder) -> Result<Option<Value>, Unreached> {
+        // Six questions at once would leave as many connections that the server may have closed by the
+        // time an answer is asked for.
+        let request = request.header(CONNECTION, "close");
         let response = self.send(request).await.map_err(|_| Unreached)?;
         if response.status() == StatusCode::SERVICE_UNAVAILABLE {
             // It loads its model, and says more once it has.
