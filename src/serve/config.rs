@@ -346,7 +346,7 @@ impl Config {
     }
 
     /// Ends an answer with an error where the model did not mend its call. Without it the client gets
-    /// the call as it was written where its arguments are an object, since its own check answers the
+    /// the call as it was written where only its schema refuses it, since its own check answers the
     /// model; else it gets the text.
     #[must_use]
     pub fn with_strict_calls(mut self) -> Self {

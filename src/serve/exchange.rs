@@ -14,7 +14,7 @@
 //! and the call is accepted; the text of rounds that only correct is held until it is known
 //! to be the answer; an answer that has to match a schema is held until it does.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
@@ -44,7 +44,7 @@ use crate::tools::{Decision, ToolChoice, ToolsMode};
 use crate::transcript::Recorder;
 use crate::turn::event::{Approval, Finished};
 use crate::turn::may_be_meant;
-use crate::turn::{Action, AgentEvent, Client, Input, ModelNote, StopReason, Turn, TurnError};
+use crate::turn::{Action, AgentEvent, Client, Input, ModelNote, StopReason, Turn, TurnError, row};
 use crate::validate::takes_long;
 use crate::wire::ToolDefinition;
 use crate::wire::roles::join;
@@ -171,8 +171,9 @@ pub(super) struct Exchange {
     early: Option<EarlyCall>,
     /// What the model said behind the beginning of that call.
     late: Vec<Out>,
-    /// What the model wrote as calls in this round and cannot run.
-    rejected: Vec<Rejected>,
+    /// What the model wrote as calls in this round and cannot run, by its index: some is told again
+    /// at the message's end.
+    rejected: BTreeMap<u32, Rejected>,
     /// Checking a call or the answer may take long.
     is_heavy: bool,
     /// Where all of it is written down.
@@ -222,7 +223,7 @@ impl Exchange {
             kept: None,
             early: None,
             late: Vec::new(),
-            rejected: Vec::new(),
+            rejected: BTreeMap::new(),
             record: None,
             asked: Asked { question: question.to_owned(), ..asked },
         };
@@ -525,7 +526,9 @@ impl Exchange {
                 let out = self.say.text(&restore_tokens(&rejected.raw));
                 self.tell(out);
             }
-            AgentEvent::CallRejected { rejected, .. } => self.rejected.push(*rejected),
+            AgentEvent::CallRejected { index, rejected } => {
+                self.rejected.insert(index, *rejected);
+            }
             AgentEvent::Reclassified { to } => {
                 self.rejected.clear();
                 let out = self.say.reclassified(to);
@@ -756,37 +759,40 @@ impl Exchange {
         }
     }
 
-    /// Hands the client what the model did not mend: a call whose arguments are an object as it was
-    /// written, which the client's own check answers, else the text. Whether there was such.
+    /// Hands the client what the model did not mend: calls that were read and that only their schemas
+    /// refuse, which the client's own check answers, else the text. Whether there was such.
     fn hands_out_unmended(&mut self) -> bool {
-        let rejected = std::mem::take(&mut self.rejected);
-        let rejected =
-            rejected.into_iter().filter(|rejected| rejected.kind > RejectedKind::Quoted && !rejected.in_text);
-        let rejected: Vec<Rejected> = rejected.collect();
+        let rejected = std::mem::take(&mut self.rejected).into_values();
+        let rejected: Vec<Rejected> = rejected.filter(|wrong| row(wrong.kind).meant && !wrong.in_text).collect();
         if self.prepared.strict_calls || rejected.is_empty() {
             return false;
         }
-        let prepared = self.prepared.clone();
-        let call_of = |rejected: &Rejected| {
-            let call = rejected.call.as_deref().filter(|call| call.arguments.is_object());
-            let call = call.filter(|call| prepared.is_clients(call.server.as_deref(), &call.tool))?;
-            prepared.choice.admits(None, &call.tool).then(|| call.clone())
-        };
-        let calls: Vec<Call> = rejected.iter().filter_map(call_of).collect();
+        // One that may be text of another, or an example, is nobody's call. Beside one that cannot be
+        // read all stay text, so that nothing is lost.
+        let calls: Option<Vec<Call>> = rejected.iter().map(|wrong| self.refused_by_its_schema(wrong)).collect();
         let out = self.say.settle();
         self.steps.extend(out.map(Step::Out));
-        if calls.is_empty() {
+        let Some(calls) = calls else {
             let texts: Vec<_> = rejected.iter().map(|rejected| restore_tokens(&rejected.raw)).collect();
             let out = self.say.end(Some(texts.join("\n\n")));
             self.steps.extend(out.map(Step::Out));
             self.end(FinishReason::Stop);
             return true;
-        }
+        };
         for Call { tool, arguments, .. } in calls {
             let (id, arguments) = (self.asked.kept.id(self.untrusted), arguments.to_string());
             self.out(Out::Call(NativeCall { id: Some(id), name: tool, arguments }));
         }
         self.end(FinishReason::ToolCalls);
         true
+    }
+
+    /// The call of the client's that nothing is wrong with but its arguments.
+    fn refused_by_its_schema(&self, rejected: &Rejected) -> Option<Call> {
+        let call = rejected.call.as_deref().filter(|_| rejected.kind == RejectedKind::InvalidArguments)?;
+        let is_meant = call.provenance.is_plain() && call.arguments.is_object();
+        let is_taken = self.prepared.is_clients(call.server.as_deref(), &call.tool)
+            && self.prepared.choice.admits(call.server.as_deref(), &call.tool);
+        (is_meant && is_taken).then(|| call.clone())
     }
 }

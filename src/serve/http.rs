@@ -227,7 +227,7 @@ const CODEX_LIST: &str = "client_version=";
 /// The endpoint's models; with a toolbox each a second time, by the name that has its tools.
 async fn models(State(shared): State<Arc<Shared>>, request: Request) -> Response {
     let headers = request.headers();
-    if request.uri().query().is_some_and(|query| query.starts_with(CODEX_LIST) || query.contains("&client_version=")) {
+    if request.uri().query().is_some_and(|query| query.split('&').any(|pair| pair.starts_with(CODEX_LIST))) {
         return match shared.listed(headers).await {
             Err(fault) => refuse(&Chat, &fault),
             Ok((status, mut list)) => {

@@ -259,6 +259,46 @@ async fn a_call_that_is_not_mended_is_the_clients_or_text_and_with_strict_calls_
     }
 }
 
+/// What may be text of another call, and what stands where an example stands, is no call of the
+/// client's because nobody mended it.
+#[tokio::test]
+async fn an_unmended_call_that_may_be_text_of_another_or_an_example_is_text() {
+    let whole = write("weather", &json!({"city": "Oslo"}));
+    let wrong = write("weather", &json!({"town": "Oslo"}));
+    let unclosed = "<use_mcp_tool>\n<tool_name>weather</tool_name>\n<arguments>\n{\"city\": \"a\"b\n";
+    let close = "</arguments>\n</use_mcp_tool>";
+    let broken = "[TOOL_CALLS][{\"name\": \"weather\", \"arguments\": {\"city\": }}";
+    for text in [
+        // It stands in another one's text.
+        format!("{unclosed}\n{whole}\n\"}}\n{close}"),
+        format!("{broken}\n{whole}"),
+        format!("{broken}\n{wrong}"),
+        // What closes nothing says that they do.
+        format!("{whole}\n{whole}\n{close}"),
+        format!("{wrong}\n<weather><city>a</city></weather>\n\"}}\n{close}"),
+        // Beside one that cannot be read.
+        format!("{wrong}\n{}", damaged()),
+        // In a sentence.
+        format!("You write {wrong} for that."),
+    ] {
+        let reply = text.clone();
+        let endpoint = Endpoint::answer(move |_, _| Reply::text(&reply));
+        let served = serve(&endpoint, |config| config).await;
+        let (status, answer) = served.chat(&request(false)).await;
+        let choice = &answer["choices"][0];
+        assert_eq!((status.as_u16(), &choice["finish_reason"]), (200, &json!("stop")), "{text}\n{answer:#}");
+        assert!(choice["message"]["tool_calls"].is_null(), "{text}\n{answer:#}");
+        let said = choice["message"]["content"].as_str().unwrap();
+        assert_eq!(said.matches("weather").count(), text.matches("weather").count(), "once: {said}");
+        let (data, _) = served.stream(&request(true)).await;
+        assert!(!data.iter().any(|data| data.contains("tool_calls\":")), "{text}\n{data:#?}");
+
+        let served = serve(&endpoint, Config::with_strict_calls).await;
+        let (status, answer) = served.chat(&request(false)).await;
+        assert_eq!((status.as_u16(), &answer["error"]["code"]), (502, &json!("tool_call_invalid")), "{answer:#}");
+    }
+}
+
 #[tokio::test]
 async fn pages_of_a_named_origin_may_ask_and_read() {
     let endpoint = Endpoint::answer(|_, _| Reply::text("Cold."));

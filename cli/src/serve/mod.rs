@@ -231,7 +231,7 @@ struct ModelArgs {
 
     /// End an answer with an error where the model does not mend its call
     ///
-    /// Without it the client gets the call as it was written where its arguments are an object:
+    /// Without it the client gets the call as it was written where only its schema refuses it:
     /// the client's own check answers the model. Else it gets the text.
     #[arg(long)]
     strict_calls: bool,
