@@ -13,41 +13,42 @@
 //! What was sent cannot be taken back. So a call is sent whole, once its message is over
 //! and the call is accepted; the text of rounds that only correct is held until it is known
 //! to be the answer; an answer that has to match a schema is held until it does.
+//!
+//! What goes to the model is made in `ask`, how an answer ends in `over`.
+
+mod ask;
+mod over;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::asked::Asked;
 use super::cost::Costs;
 use super::early::EarlyCall;
 use super::fault::Fault;
-use super::kept::{Before, Kept, Written};
-use super::native;
-use super::out::{Finish, Out, Part};
+use super::kept::{Before, Kept};
+use super::out::{Out, Part};
 use super::prepared::Prepared;
-use super::roles;
 use super::say::Say;
 use crate::agent::record::{Events, TurnRecord};
 use crate::constrain::{Constraint, Way};
 use crate::conversation::Conversation;
 use crate::dialect::write_call;
-use crate::event::{Call, Rejected, RejectedKind};
-use crate::message::{DeltaKind, FinishReason, Message, NativeCall, Role};
-use crate::model::openai::request::{content, message as told};
+use crate::event::{Rejected, RejectedKind};
+use crate::message::{DeltaKind, FinishReason, NativeCall};
 use crate::model::{ModelError, ModelEvent, Request};
-use crate::outcome::{Outcome, Status, break_tokens, restore_tokens};
+use crate::outcome::{Outcome, Status, restore_tokens};
 use crate::route::Invocation;
 use crate::spans::{self, Span};
 use crate::tools::{Decision, ToolChoice, ToolsMode};
 use crate::transcript::Recorder;
-use crate::turn::event::{Approval, Finished};
+use crate::turn::event::Approval;
 use crate::turn::may_be_meant;
-use crate::turn::{Action, AgentEvent, Client, Input, ModelNote, StopReason, Turn, TurnError, row};
+use crate::turn::{Action, AgentEvent, Client, Input, ModelNote, Turn, TurnError};
 use crate::validate::takes_long;
 use crate::wire::ToolDefinition;
-use crate::wire::roles::join;
 
 /// What is to be done next.
 #[derive(Debug)]
@@ -107,12 +108,6 @@ fn shown(name: &str, text: &str) -> String {
     let end = text.char_indices().nth(SHOWN_RESULT).map_or(text.len(), |(at, _)| at);
     let more = if end < text.len() { "…" } else { "" };
     format!("\n[{name}] {}{more}\n", &text[..end])
-}
-
-/// A message of text alone.
-fn said(role: Role, text: String) -> Value {
-    let role = if role == Role::Assistant { "assistant" } else { "user" };
-    json!({"role": role, "content": text})
 }
 
 /// A call failed of which something was sent: that cannot be taken back.
@@ -574,100 +569,6 @@ impl Exchange {
         self.early.as_ref().is_some_and(EarlyCall::is_sent)
     }
 
-    /// The turn's request with the client's history in it.
-    fn send(&mut self, mut request: Request) {
-        if self.is_sent() {
-            return self.fail(taken_back());
-        }
-        self.early = None;
-        if self.correcting && !self.costs.may_mend() {
-            return self.end(FinishReason::Length);
-        }
-        let mut body = self.asked.body.clone();
-        if let Some((field, most)) = self.asked.max_tokens {
-            let left = self.costs.left(most);
-            if left == 0 && most > 0 {
-                self.finish = Some(FinishReason::Length);
-                return self.end(FinishReason::Length);
-            }
-            body.insert(field.to_owned(), left.into());
-        }
-        if let Some(temperature) = request.temperature
-            && !body.contains_key("temperature")
-        {
-            body.insert("temperature".to_owned(), temperature.into());
-        }
-        let constraint = request.constraint.take().filter(|_| !is_held(&body));
-        let (alternatives, by_prompt) = (request.alternatives, request.by_prompt);
-        let (mut tools, tool_choice) = (std::mem::take(&mut request.tools), request.tool_choice.clone());
-        native::describe(&mut tools, &self.prepared);
-        self.native = !tools.is_empty();
-        if std::mem::replace(&mut self.awaits, true) {
-            // What came of the request before, in whose place this one stands, costs as well.
-            self.costs.replaced(&self.spoken);
-        }
-        [&mut self.spoken, &mut self.content, &mut self.heard].into_iter().for_each(String::clear);
-        let messages = self.messages(request);
-        self.costs.sends(&messages, &tools);
-        body.insert("messages".to_owned(), Value::Array(messages));
-        self.steps.push_back(Step::Send(Sent { body, constraint, alternatives, tools, tool_choice, by_prompt }));
-    }
-
-    /// System text and examples, the client's history, and what came since.
-    fn messages(&mut self, request: Request) -> Vec<Value> {
-        let mut own = request.messages.into_iter().peekable();
-        let system = own.next_if(|message| message.role == Role::System).map(|system| system.content);
-        let examples = own.by_ref().take(self.turn.examples());
-        let examples: Vec<Value> = examples.map(|message| said(message.role, message.content)).collect();
-        let since = self.since(own);
-        if self.native {
-            // For a request by prompt that follows, also one of the client's with what a call of it brings.
-            self.since = if self.own_begun > 0 { self.since(self.turn.by_prompt().into_iter()) } else { Vec::new() };
-            let mut messages = self.asked.native.clone().unwrap_or_default();
-            messages.extend(since);
-            roles::shape(&mut messages, system, self.prepared.placement);
-            return messages;
-        }
-        self.since = since;
-        let mut messages = self.asked.messages.clone();
-        if let (true, Some(told), Some(last)) = (self.since.is_empty(), &self.asked.last, messages.last_mut()) {
-            last.clone_from(told);
-        }
-        let at = messages.iter().take_while(|message| message["role"] == "system").count();
-        messages.splice(at..at, examples);
-        messages.extend(self.since.iter().cloned());
-        roles::shape(&mut messages, system, self.prepared.placement);
-        messages
-    }
-
-    /// What came since the client's history, of these messages.
-    fn since(&self, messages: impl Iterator<Item = Message>) -> Vec<Value> {
-        let question = break_tokens(&self.asked.question);
-        let mut since = Vec::new();
-        for (at, message) in messages.enumerate() {
-            if !message.calls.is_empty() || message.call_id.is_some() {
-                since.push(told(&message, false));
-                continue;
-            }
-            // The first is what the person said, which the client's history holds; behind
-            // it stands what the model is told about an empty message.
-            let text = match at {
-                0 => message.content.strip_prefix(&*question).unwrap_or_default().trim().to_owned(),
-                _ => message.content,
-            };
-            if !text.is_empty() {
-                let mut said = said(message.role, text);
-                if !(message.images.is_empty() && message.audio.is_empty()) {
-                    // Images and sound that tools of the server's own gave.
-                    said["content"] =
-                        join(said["content"].take(), content(&Message { content: String::new(), ..message }));
-                }
-                since.push(said);
-            }
-        }
-        since
-    }
-
     /// What a call of ours is answered with that must not run.
     fn refused(&self, call: &Invocation) -> Option<Outcome> {
         let decision = self.prepared.decide(call.server.as_deref(), &call.tool, self.untrusted);
@@ -677,122 +578,5 @@ impl Exchange {
             _ => ModelNote::NotAllowed,
         };
         Some(Outcome::new(Status::Denied, self.prepared.setup.wording().note(note)))
-    }
-
-    /// Hands the client its calls. Those of ours in the same message are left to be made again.
-    fn hand_out(&mut self) {
-        let out = self.say.settle();
-        self.steps.extend(out.map(Step::Out));
-        if self.asked.output.is_some() && self.rounds == 1 {
-            let out = self.say.release();
-            self.steps.extend(out.map(Step::Out));
-        }
-        let written = self.turn.written();
-        let made = self.client_calls.iter().map(|call| (call.tool.clone(), call.arguments.clone())).collect();
-        let mut ids = Vec::new();
-        let mut calls = std::mem::take(&mut self.client_calls).into_iter();
-        if let Some(early) = self.early.take().filter(EarlyCall::is_sent) {
-            let rest = calls.next().and_then(|call| early.finish(&call.tool, call.arguments));
-            let Some((id, parts)) = rest else { return self.fail(taken_back()) };
-            ids.push(id);
-            let late = std::mem::take(&mut self.late);
-            self.steps.extend(parts.into_iter().map(Out::Part).chain(late).map(Step::Out));
-        }
-        for call in calls {
-            let (id, arguments) = (self.asked.kept.id(self.untrusted), Value::Object(call.arguments).to_string());
-            ids.push(id.clone());
-            self.out(Out::Call(NativeCall { id: Some(id), name: call.tool, arguments }));
-        }
-        // What the model wrote holds calls of ours too, where it made some, that the client did not see.
-        if let Some(text) = written.filter(|_| self.own_calls.is_empty()) {
-            self.asked.kept.keep_written(&ids, Written { calls: made, text });
-        }
-        if self.own_begun > 0 {
-            let messages = std::mem::take(&mut self.since);
-            self.kept = Some((ids, Before { messages, untrusted: self.untrusted }));
-        }
-        self.end(FinishReason::ToolCalls);
-    }
-
-    fn end(&mut self, reason: FinishReason) {
-        self.over = true;
-        let Costs { delivered: usage, total, .. } = self.costs;
-        let finish = Finish { reason, usage, total, rounds: self.rounds, refused: self.refused };
-        self.out(Out::Finish(finish));
-    }
-
-    fn finished(&mut self, finished: Finished) {
-        if self.is_sent() && !matches!(finished.reason, StopReason::ModelFailed(_)) {
-            return self.fail(taken_back());
-        }
-        let cut_off = self.finish == Some(FinishReason::Length);
-        match finished.reason {
-            StopReason::Answered
-            | StopReason::OutputLimit
-            | StopReason::Refused { .. }
-            | StopReason::Filtered
-            | StopReason::Repetition { .. }
-            | StopReason::ContextFull { .. } => {
-                self.refused = matches!(finished.reason, StopReason::Refused { .. });
-                let out = self.say.end(finished.output.map(|value| value.to_string()));
-                self.steps.extend(out.map(Step::Out));
-                let reason = match self.finish.take() {
-                    Some(FinishReason::Other(word)) => FinishReason::Other(word),
-                    _ if matches!(finished.reason, StopReason::Answered | StopReason::Refused { .. }) => {
-                        FinishReason::Stop
-                    }
-                    _ => FinishReason::Length,
-                };
-                self.end(reason);
-            }
-            // What the limit cut off is no call, and no fault of the model's either.
-            StopReason::CorrectionsUsedUp { .. } | StopReason::CallMissing | StopReason::MaxRounds { .. }
-                if cut_off =>
-            {
-                self.end(FinishReason::Length);
-            }
-            StopReason::CorrectionsUsedUp { .. } | StopReason::MaxRounds { .. } if self.hands_out_unmended() => {}
-            reason => {
-                self.over = true;
-                self.out(Out::Failed(Fault::from(&reason)));
-            }
-        }
-    }
-
-    /// Hands the client what the model did not mend: calls that were read and that only their schemas
-    /// refuse, which the client's own check answers, else the text. Whether there was such.
-    fn hands_out_unmended(&mut self) -> bool {
-        let rejected = std::mem::take(&mut self.rejected).into_values();
-        let rejected: Vec<Rejected> = rejected.filter(|wrong| row(wrong.kind).meant && !wrong.in_text).collect();
-        if self.prepared.strict_calls || rejected.is_empty() {
-            return false;
-        }
-        // One that may be text of another, or an example, is nobody's call. Beside one that cannot be
-        // read all stay text, so that nothing is lost.
-        let calls: Option<Vec<Call>> = rejected.iter().map(|wrong| self.refused_by_its_schema(wrong)).collect();
-        let out = self.say.settle();
-        self.steps.extend(out.map(Step::Out));
-        let Some(calls) = calls else {
-            let texts: Vec<_> = rejected.iter().map(|rejected| restore_tokens(&rejected.raw)).collect();
-            let out = self.say.end(Some(texts.join("\n\n")));
-            self.steps.extend(out.map(Step::Out));
-            self.end(FinishReason::Stop);
-            return true;
-        };
-        for Call { tool, arguments, .. } in calls {
-            let (id, arguments) = (self.asked.kept.id(self.untrusted), arguments.to_string());
-            self.out(Out::Call(NativeCall { id: Some(id), name: tool, arguments }));
-        }
-        self.end(FinishReason::ToolCalls);
-        true
-    }
-
-    /// The call of the client's that nothing is wrong with but its arguments.
-    fn refused_by_its_schema(&self, rejected: &Rejected) -> Option<Call> {
-        let call = rejected.call.as_deref().filter(|_| rejected.kind == RejectedKind::InvalidArguments)?;
-        let is_meant = call.provenance.is_plain() && call.arguments.is_object();
-        let is_taken = self.prepared.is_clients(call.server.as_deref(), &call.tool)
-            && self.prepared.choice.admits(call.server.as_deref(), &call.tool);
-        (is_meant && is_taken).then(|| call.clone())
     }
 }

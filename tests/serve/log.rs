@@ -6,16 +6,18 @@ use serde_json::json;
 use toolgraft::serve::{Config, Served};
 
 use super::endpoint::{End, Endpoint, Reply, mcp_call, says};
-use super::http::{call, damaged, read, request, serve};
+use super::http::{self, call, damaged, read, request, serve};
 use super::shapes::{Chat, SHAPES, ask};
 use super::toolbox::with_toolbox;
 
 type Lines = Arc<Mutex<Vec<Served>>>;
 
-fn logged(config: Config) -> (Config, Lines) {
+/// A server before this endpoint, and the lines that it tells.
+async fn logged(endpoint: &Endpoint, with: impl FnOnce(Config) -> Config) -> (http::Served, Lines) {
     let lines = Lines::default();
     let told = lines.clone();
-    (config.with_log(move |served| told.lock().unwrap().push(served)), lines)
+    let log = move |served| told.lock().unwrap().push(served);
+    (serve(endpoint, |config| with(config).with_log(log)).await, lines)
 }
 
 /// The lines, once there are so many.
@@ -37,13 +39,7 @@ async fn a_line_tells_how_a_request_went() {
         5 => Reply::events(&[says("Once ")]).end(End::Break),
         _ => Reply::refused(404, "no such model"),
     });
-    let mut told = Lines::default();
-    let served = serve(&endpoint, |config| {
-        let (config, lines) = logged(with_toolbox(config));
-        told = lines;
-        config
-    })
-    .await;
+    let (served, told) = logged(&endpoint, with_toolbox).await;
     served.stream(&request(true)).await;
     let mut with_tools = request(false);
     with_tools["model"] = json!("m+tools");
@@ -74,13 +70,7 @@ async fn a_line_tells_how_a_request_went() {
 #[tokio::test]
 async fn a_client_that_goes_has_a_line_too() {
     let endpoint = Endpoint::answer(|_, _| Reply::text("Hi").end(End::Mute));
-    let mut told = Lines::default();
-    let served = serve(&endpoint, |config| {
-        let (config, lines) = logged(config);
-        told = lines;
-        config
-    })
-    .await;
+    let (served, told) = logged(&endpoint, |config| config).await;
     let sending = served.post("/v1/chat/completions", &request(false)).send();
     assert!(tokio::time::timeout(std::time::Duration::from_millis(300), sending).await.is_err());
     assert_eq!(lines(&told, 1).await[0].status, None);
@@ -89,13 +79,8 @@ async fn a_client_that_goes_has_a_line_too() {
 #[tokio::test]
 async fn nothing_that_was_said_and_no_key_is_in_a_line() {
     let endpoint = Endpoint::answer(|_, _| Reply::text("The answer is SWORDFISH."));
-    let mut told = Lines::default();
-    let served = serve(&endpoint, |config| {
-        let (config, lines) = logged(config.with_api_key("sk-door-key").with_upstream_key("sk-up-key"));
-        told = lines;
-        config
-    })
-    .await;
+    let (served, told) =
+        logged(&endpoint, |config| config.with_api_key("sk-door-key").with_upstream_key("sk-up-key")).await;
     for model in ["m", "sk-door-key", "x sk-up-key y", &"m".repeat(500)] {
         let mut body = request(false);
         body["model"] = json!(model);
@@ -128,13 +113,7 @@ async fn a_schema_that_nothing_fits_is_set_aside_by_name_and_refuses_nothing() {
             let called =
                 "<use_mcp_tool>\n<tool_name>odd</tool_name>\n<arguments>\n{\"a\": 1}\n</arguments>\n</use_mcp_tool>";
             let endpoint = Endpoint::start([Reply::text(called)]);
-            let mut told = Lines::default();
-            let served = serve(&endpoint, |config| {
-                let (config, lines) = logged(config);
-                told = lines;
-                config
-            })
-            .await;
+            let (served, told) = logged(&endpoint, |config| config).await;
             let tools =
                 json!([shape.tool("odd", Some(schema.clone())), shape.tool("fine", Some(json!({"type": "object"})))]);
             let body = shape.request(json!([shape.says("user", "Go.")]), tools);
@@ -148,13 +127,7 @@ async fn a_schema_that_nothing_fits_is_set_aside_by_name_and_refuses_nothing() {
 #[tokio::test]
 async fn a_form_of_the_answer_that_nothing_fits_is_set_aside() {
     let endpoint = Endpoint::start([Reply::text("Fine.")]);
-    let mut told = Lines::default();
-    let served = serve(&endpoint, |config| {
-        let (config, lines) = logged(config);
-        told = lines;
-        config
-    })
-    .await;
+    let (served, told) = logged(&endpoint, |config| config).await;
     let mut body = Chat.request(json!([Chat.says("user", "Go.")]), json!(null));
     body["response_format"] = json!({"type": "json_schema", "json_schema": {"name": "x", "schema": {"enum": []}}});
     let (status, answer) = ask(&served, Chat, body.to_string()).await;

@@ -30,16 +30,19 @@ async function models() {
   programs();
 }
 
+// As one word of a shell: a model's name may hold anything.
+const word = (text) => (/^[\w.:/@+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+
 // Each program's name, how its settings are written, and what to set.
 const PROGRAMS = [
-  ["Claude Code", () => `export ANTHROPIC_BASE_URL=${base}\nexport ANTHROPIC_AUTH_TOKEN=${key()}\nexport ANTHROPIC_MODEL=${model()}\nexport ANTHROPIC_SMALL_FAST_MODEL=${model()}\nclaude`],
+  ["Claude Code", () => `export ANTHROPIC_BASE_URL=${base}\nexport ANTHROPIC_AUTH_TOKEN=${word(key())}\nexport ANTHROPIC_MODEL=${word(model())}\nexport ANTHROPIC_SMALL_FAST_MODEL=${word(model())}\nclaude`],
   ["Codex (~/.codex/config.toml)", () => `model = ${json(model())}\nmodel_provider = "toolgraft"\n\n[model_providers.toolgraft]\nname = "toolgraft"\nbase_url = "${base}/v1"\nwire_api = "responses"`],
-  ["Gemini CLI", () => `export GEMINI_API_KEY=${key()}\nexport GOOGLE_GEMINI_BASE_URL=${base}\ngemini -m ${model()}`],
+  ["Gemini CLI", () => `export GEMINI_API_KEY=${word(key())}\nexport GOOGLE_GEMINI_BASE_URL=${base}\ngemini -m ${word(model())}`],
   ["opencode (opencode.json)", () => json({ $schema: "https://opencode.ai/config.json", model: `toolgraft/${model()}`, provider: { toolgraft: { npm: "@ai-sdk/openai-compatible", options: { baseURL: `${base}/v1`, apiKey: key() }, models: { [model()]: { tool_call: true } } } } })],
-  ["Qwen Code", () => `export OPENAI_BASE_URL=${base}/v1\nexport OPENAI_API_KEY=${key()}\nexport OPENAI_MODEL=${model()}\nqwen`],
-  ["Cline", () => `cline auth -p openai -b ${base}/v1 -k ${key()} -m ${model()}`],
-  ["Continue (config.yaml)", () => `models:\n  - name: toolgraft\n    provider: openai\n    model: ${model()}\n    apiBase: ${base}/v1\n    apiKey: ${key()}\n    capabilities: [tool_use]\n    roles: [chat, edit]`],
-  ["Other programs, OpenAI's clients", () => `export OPENAI_BASE_URL=${base}/v1\nexport OPENAI_API_KEY=${key()}`],
+  ["Qwen Code", () => `export OPENAI_BASE_URL=${base}/v1\nexport OPENAI_API_KEY=${word(key())}\nexport OPENAI_MODEL=${word(model())}\nqwen`],
+  ["Cline", () => `cline auth -p openai -b ${base}/v1 -k ${word(key())} -m ${word(model())}`],
+  ["Continue (config.yaml)", () => `models:\n  - name: toolgraft\n    provider: openai\n    model: ${json(model())}\n    apiBase: ${base}/v1\n    apiKey: ${json(key())}\n    capabilities: [tool_use]\n    roles: [chat, edit]`],
+  ["Other programs, OpenAI's clients", () => `export OPENAI_BASE_URL=${base}/v1\nexport OPENAI_API_KEY=${word(key())}`],
 ];
 
 function programs() {
