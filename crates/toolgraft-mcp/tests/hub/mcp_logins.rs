@@ -103,13 +103,18 @@ async fn a_server_of_the_first_version_whose_answers_come_over_a_stream_takes_lo
         let messages = scene.servers.seen("mcp", "POST", "/messages");
         assert!(messages.iter().all(|seen| seen.authorization.is_some()), "{messages:?}");
 
-        // A stream that is opened anew gets a refreshed token.
-        scene.servers.forget_tokens();
-        scene.servers.ends_stream();
-        let answer = hub.call(hello()).await.text;
-        let answer = if answer == "hello, you are in" { answer } else { hub.call(hello()).await.text };
-        assert_eq!(answer, "hello, you are in", "{transport:?}");
-        assert_eq!(scene.servers.seen("as", "POST", "/token").len(), 2);
+        // A stream that is opened anew gets a refreshed token: behind one that ended, and behind one
+        // that lives while its token is not taken any more.
+        for ends in [false, true] {
+            scene.servers.forget_tokens();
+            if ends {
+                scene.servers.ends_stream();
+            }
+            let answer = hub.call(hello()).await.text;
+            let answer = if answer == "hello, you are in" { answer } else { hub.call(hello()).await.text };
+            assert_eq!(answer, "hello, you are in", "{transport:?}, ends {ends}");
+        }
+        assert_eq!(scene.servers.seen("as", "POST", "/token").len(), 3);
         hub.shutdown().await;
     }
 }

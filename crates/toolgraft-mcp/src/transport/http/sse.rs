@@ -126,8 +126,9 @@ impl Transport<RoleClient> for SseTransport {
         async move {
             let body = serde_json::to_vec(&item).map_err(|e| format!("it cannot be written as JSON: {e}"))?;
             let response = request.body(body).send().await.map_err(|e| request_error(&e))?;
-            if matches!(response.status(), StatusCode::NOT_FOUND | StatusCode::GONE) {
-                // The session is forgotten, and the stream of it says no more.
+            if matches!(response.status(), StatusCode::NOT_FOUND | StatusCode::GONE | StatusCode::UNAUTHORIZED) {
+                // The session is forgotten, and the stream of it says no more; or its token is not taken
+                // any more, and the next one begins with another.
                 gone.cancel();
             }
             refused(&response)
