@@ -11,7 +11,7 @@ VENV     := $(SERVERS)/venv
 VENV_SET := $(VENV)/.set-up
 VENV1    := $(SERVERS)/venv-v1
 VENV1_SET := $(VENV1)/.set-up
-FEATURES := prompt validate typed agent client serve
+FEATURES := prompt validate typed agent client
 
 # What a landing checks of the features; `make each-feature` has all.
 CHECKED  := none prompt,validate agent
@@ -247,7 +247,7 @@ check-windows:
 # The crates as they are published: packed from cargo's own list, unpacked and built, with the
 # workspace's lock and what is built already.
 package:
-	$(CARGO) package -p toolgraft -p toolgraft-mcp --locked --offline --allow-dirty --all-features
+	$(CARGO) package -p toolgraft -p toolgraft-mcp -p toolgraft-serve --locked --offline --allow-dirty --all-features
 
 # The command as it is handed out: a static binary with completions and manual pages, and a
 # container file (dist/build, docs/install.md).
@@ -303,7 +303,7 @@ bench-serve:
 # seconds. `bench-limits` lowers the limits to what is counted now and 5 %. What was counted
 # and kept them is written to benches/counted; `bench-changed`, which a landing runs, counts
 # only where that is something else.
-COUNTED := src/parse src/json src/dialect src/event src/serve benches/src
+COUNTED := src/parse src/json src/dialect src/event crates/toolgraft-serve/src benches/src
 COUNTED_NOW = find $(COUNTED) -type f | LC_ALL=C sort | xargs sha256sum | sha256sum | cut -c 1-64
 SMOKE_COUNT := cd benches && $(CARGO) build --release --quiet --bin pass && $(CARGO) run --release --quiet --bin smoke
 

@@ -79,12 +79,4 @@ pub enum Error {
     #[cfg(feature = "client")]
     #[error(transparent)]
     Client(#[from] crate::model::ClientError),
-    /// A server cannot start.
-    #[cfg(feature = "serve")]
-    #[error(transparent)]
-    Serve(#[from] crate::serve::ServeError),
-    /// A server refuses a request.
-    #[cfg(feature = "serve")]
-    #[error(transparent)]
-    Refusal(#[from] crate::serve::Refusal),
 }

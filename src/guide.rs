@@ -8,32 +8,13 @@
 
 /// Running a model with tools.
 ///
-/// [embedding.md]: crate::guide::embedding
+/// [embedding.md]: https://docs.rs/toolgraft-mcp/latest/toolgraft_mcp/guide/embedding/index.html
 /// [events.md]: crate::guide::events
 /// [models.md]: crate::guide::models
 ///
 #[doc = include_str!("../docs/agent.md")]
 #[cfg(feature = "agent")]
 pub mod agent {}
-
-/// Running an agent inside a program.
-///
-/// [agent.md]: crate::guide::agent
-/// [events.md]: crate::guide::events
-/// [mcp.md#a-program-that-answers]: https://docs.rs/toolgraft-mcp/latest/toolgraft_mcp/guide/index.html#a-program-that-answers
-/// [models.md]: crate::guide::models
-///
-#[doc = include_str!("../docs/embedding.md")]
-#[cfg(feature = "agent")]
-pub mod embedding {}
-
-/// A server for OpenAI, Anthropic and Gemini clients in front of any model.
-///
-/// [models.md]: crate::guide::models
-///
-#[doc = include_str!("../docs/serve.md")]
-#[cfg(feature = "serve")]
-pub mod serve {}
 
 /// The events of an agent, in their JSON form.
 ///

@@ -71,11 +71,10 @@
 //! | check arguments | `validate::Validator` |
 //! | read and write calls as OpenAI, Anthropic and Gemini do | [`wire`] |
 //! | hold a model's answer to the form of a call | [`constrain`] |
-//! | give a model tool calling for any client | `serve::router` |
+//! | give a model tool calling for any client | the crate `toolgraft-serve` |
 //! | record and replay a model | [`transcript`] |
 //!
-//! The guides are in `guide`: the agent, embedding it, its events, the parser,
-//! MCP, models, the prompt, recordings.
+//! The guides are in `guide`: the agent, its events, the parser, models, the prompt, recordings.
 //!
 //! # How the data flows
 //!
@@ -93,10 +92,10 @@
 //! | `agent` | turn, agent, in-process functions (tokio); brings the two above |
 //! | `typed` | functions whose arguments are a struct, JSON Schemas of the events (schemars); brings `agent` |
 //! | `client` | models behind OpenAI-compatible endpoints (reqwest); brings `agent` |
-//! | `serve` | a server for OpenAI, Anthropic and Gemini clients in front of any model (axum); brings `client` |
 //!
-//! No feature is on by default. MCP servers are in `toolgraft-mcp`; the program `toolgraft` is the
-//! package `toolgraft-cli`.
+//! No feature is on by default. MCP servers are in `toolgraft-mcp`, the server for clients of
+//! OpenAI, Anthropic, Google and Ollama in `toolgraft-serve`; the program `toolgraft` is the package
+//! `toolgraft-cli`.
 //!
 //! # What it changes in your program
 //!
@@ -108,8 +107,6 @@
 //!   moves the last key into the gap, `shift_remove` does not.
 //! - `float_roundtrip`: a number with a fraction is read as exactly the nearest `f64`,
 //!   at about half the speed.
-//!
-//! With `serve` it is `raw_value`, too, which adds a type and changes none.
 //!
 //! # Three kinds of failure
 //!
@@ -142,8 +139,6 @@ pub mod prompt;
 #[cfg(feature = "agent")]
 pub mod route;
 pub mod secrets;
-#[cfg(feature = "serve")]
-pub mod serve;
 #[cfg(feature = "agent")]
 pub mod spans;
 pub mod tools;

@@ -80,8 +80,7 @@ pub(crate) fn turn() -> Span {
 }
 
 /// The turn that a request asks for, whose headers may tell of a span of the client's.
-#[cfg(feature = "serve")]
-pub(crate) fn requested_turn(model: &str, headers: &[(String, String)]) -> Span {
+pub fn requested_turn(model: &str, headers: &[(String, String)]) -> Span {
     let span = turn();
     span.record("gen_ai.request.model", model);
     adopt(&span, headers);
@@ -89,15 +88,14 @@ pub(crate) fn requested_turn(model: &str, headers: &[(String, String)]) -> Span 
 }
 
 /// Makes the span that a client's headers tell of the parent of this one.
-#[cfg(feature = "serve")]
-pub(crate) fn adopt(span: &Span, headers: &[(String, String)]) {
+pub fn adopt(span: &Span, headers: &[(String, String)]) {
     if let Some(propagation) = PROPAGATION.get().filter(|_| !span.is_disabled() && !headers.is_empty()) {
         propagation.extract(span, headers);
     }
 }
 
 /// A turn is over.
-pub(crate) fn turn_ended(span: &Span, rounds: u32, usage: Option<Usage>) {
+pub fn turn_ended(span: &Span, rounds: u32, usage: Option<Usage>) {
     span.record("toolgraft.rounds", i64::from(rounds));
     used(span, usage);
 }
@@ -124,7 +122,7 @@ impl Peer {
 }
 
 /// A request to a model: to `model`, else to the peer's own.
-pub(crate) fn chat(peer: impl FnOnce() -> Peer, model: Option<&str>) -> Span {
+pub fn chat(peer: impl FnOnce() -> Peer, model: Option<&str>) -> Span {
     let span = tracing::info_span!(
         target: "toolgraft",
         "chat",
@@ -192,7 +190,7 @@ pub(crate) fn finished(span: &Span, reason: &FinishReason) {
 }
 
 /// A call of a tool.
-pub(crate) fn tool(server: Option<&str>, tool: &str, id: &str) -> Span {
+pub fn tool(server: Option<&str>, tool: &str, id: &str) -> Span {
     let span = tracing::info_span!(
         target: "toolgraft",
         "execute_tool",
@@ -213,7 +211,7 @@ pub(crate) fn tool(server: Option<&str>, tool: &str, id: &str) -> Span {
 }
 
 /// It ended with an error of this kind.
-pub(crate) fn failed(span: &Span, kind: &str) {
+pub fn failed(span: &Span, kind: &str) {
     span.record("error.type", kind);
     span.record("otel.status_code", "ERROR");
 }
@@ -225,7 +223,7 @@ pub(crate) fn retry(kind: &str, wait: std::time::Duration) {
 }
 
 /// The model is told of a mistake of this kind.
-pub(crate) fn correction(span: &Span, kind: Option<&'static str>) {
+pub fn correction(span: &Span, kind: Option<&'static str>) {
     let kind = kind.unwrap_or("message");
     tracing::info!(target: "toolgraft", parent: span, { toolgraft.correction = kind }, "correction");
 }

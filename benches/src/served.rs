@@ -4,7 +4,7 @@
 use std::hint::black_box;
 
 use serde_json::{Value, json};
-use toolgraft::serve::{Adapter, Config, Piece};
+use toolgraft_serve::{Adapter, Config, Piece};
 
 use crate::pass::cut;
 

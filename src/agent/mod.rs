@@ -45,6 +45,7 @@ pub use builder::{AgentBuilder, CALL_TIMEOUT};
 #[cfg(test)]
 pub(crate) use handle::Agent;
 pub use handle::AgentError;
+pub use record::{Events, TurnRecord};
 pub use run::{Run, RunOptions};
 
 pub use crate::turn::event::{Approval, ApprovalRequest, AskReason, DisplayCall, Finished, OutputError};

@@ -13,13 +13,13 @@ use crate::transcript::Recorder;
 use crate::turn::AgentEvent;
 
 /// What a model sends in a round.
-pub(crate) type Events = BoxStream<'static, Result<ModelEvent, ModelError>>;
+pub type Events = BoxStream<'static, Result<ModelEvent, ModelError>>;
 
 /// Writes what a turn makes of its answers.
 ///
 /// The format wants the calls with the ids under which they are answered; a
 /// turn gives a call its id when it deals with it. So calls wait for theirs.
-pub(crate) struct TurnRecord {
+pub struct TurnRecord {
     recorder: Recorder,
     /// Calls of the message that have no id yet, in their order.
     waiting: Vec<Waiting>,
@@ -36,18 +36,20 @@ struct Waiting {
 }
 
 impl TurnRecord {
-    pub(crate) fn new(recorder: Recorder) -> Self {
+    /// Nothing is written yet.
+    pub fn new(recorder: Recorder) -> Self {
         TurnRecord { recorder, waiting: Vec::new(), unnamed: Vec::new(), known: HashSet::new() }
     }
 
     /// A request goes out, and its answer is handed on.
-    pub(crate) fn stream(&mut self, catalog: &Catalog, request: &Request, answer: Events) -> Events {
+    pub fn stream(&mut self, catalog: &Catalog, request: &Request, answer: Events) -> Events {
         self.flush();
         self.recorder.tools(catalog);
         self.recorder.stream(request, answer)
     }
 
-    pub(crate) fn event(&mut self, event: &AgentEvent) {
+    /// Writes what the event says, or keeps it until an id is known.
+    pub fn event(&mut self, event: &AgentEvent) {
         match event {
             AgentEvent::CallEnded { index, call } => self.wait(*index, Ok((**call).clone())),
             AgentEvent::CallRejected { index, rejected } => self.wait(*index, Err((**rejected).clone())),
@@ -134,7 +136,7 @@ impl TurnRecord {
     }
 
     /// The round is over: what has no id gets none.
-    pub(crate) fn flush(&mut self) {
+    pub fn flush(&mut self) {
         for waiting in std::mem::take(&mut self.waiting) {
             self.write(&waiting, None);
         }

@@ -52,6 +52,13 @@ pub struct Answered<'a> {
     pub outcome: &'a Outcome,
 }
 
+impl<'a> Answered<'a> {
+    /// The call with this id, and what became of it.
+    pub fn new(id: &'a str, call: &'a Call, outcome: &'a Outcome) -> Self {
+        Answered { id, call, outcome }
+    }
+}
+
 /// A mistake of the caller.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

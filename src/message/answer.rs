@@ -28,6 +28,11 @@ pub struct Delta {
 }
 
 impl Delta {
+    /// Text of this kind.
+    pub fn new(kind: DeltaKind, text: impl Into<String>) -> Self {
+        Delta { kind, text: text.into() }
+    }
+
     /// A piece of the answer's text.
     pub fn content(text: impl Into<String>) -> Self {
         Delta { kind: DeltaKind::Content, text: text.into() }

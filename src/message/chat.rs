@@ -102,7 +102,6 @@ impl Message {
 /// A call that the endpoint reported in its own field (`tool_calls`, `tool_use`).
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
-#[non_exhaustive]
 pub struct NativeCall {
     /// The endpoint's identifier.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,5 +1,7 @@
 //! What goes wrong with a model.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 use super::refusal;
@@ -44,6 +46,8 @@ pub enum ModelError {
         status: u16,
         /// The endpoint's own message, and what may help.
         message: String,
+        /// How long the endpoint wants to be left alone (`Retry-After`).
+        retry_after: Option<Duration>,
     },
     /// The prompt does not fit the model's context, in the endpoint's own numbers, as far
     /// as it gives them. The same request with less in it may pass.
@@ -176,7 +180,7 @@ impl ModelError {
 
     /// The endpoint, whose URL must hold no secret, refused the request.
     pub fn refused(url: impl Into<String>, status: u16, message: impl Into<String>) -> Self {
-        ModelError::Refused { url: url.into(), status, message: message.into() }
+        ModelError::Refused { url: url.into(), status, message: message.into(), retry_after: None }
     }
 
     /// Which kind of error it is, without its details.

@@ -11,14 +11,14 @@ use crate::spans::{self, Span};
 type Events = BoxStream<'static, Result<ModelEvent, ModelError>>;
 
 /// The span of a request that is about to go to the model, which then tells of it.
-pub(crate) fn of_request(model: &(impl Model + ?Sized), request: &mut Request) -> Span {
+pub fn of_request(model: &(impl Model + ?Sized), request: &mut Request) -> Span {
     let span = spans::chat(|| model.peer(), request.model.as_deref());
     request.headers.extend(spans::headers(&span));
     span
 }
 
 /// The same answer, within that span, which ends with it.
-pub(crate) fn in_span(span: Span, mut events: Events) -> Events {
+pub fn in_span(span: Span, mut events: Events) -> Events {
     if span.is_disabled() {
         return events;
     }

@@ -55,10 +55,10 @@ pub fn foreign_in_frames<'t>(kind: &'t str, text: &'t str) -> impl Iterator<Item
 }
 
 /// The frame of a result, as the prompts write it.
-pub(crate) const RESULT: &str = "tool_result";
+pub const RESULT: &str = "tool_result";
 
 /// The frame of a text file.
-pub(crate) const FILE: &str = "file";
+pub const FILE: &str = "file";
 
 /// The frame of a person's words that hold the tag of a result's frame.
 const WORDS: &str = "user_message";
@@ -66,7 +66,7 @@ const WORDS: &str = "user_message";
 /// A person's words as the model reads them: as they are, or, where a result's frame begins or
 /// ends in them, in a frame of their own. So nothing in them passes for a result, whatever its
 /// code. A frame within a file's is one of the file.
-pub(crate) fn told_apart(text: &str) -> Cow<'_, str> {
+pub fn told_apart(text: &str) -> Cow<'_, str> {
     if tags(text) <= foreign_in_frames(FILE, text).map(tags).sum() {
         return Cow::Borrowed(text);
     }

@@ -19,10 +19,7 @@ mod tokens;
 
 pub(crate) use answer::Outcome;
 pub use answer::{InterfaceEvent, Status};
-pub(crate) use boundary::told_apart;
-#[cfg(feature = "agent")]
-pub(crate) use boundary::{FILE, RESULT};
-pub use boundary::{boundary, foreign_in_frames, framed};
+pub use boundary::{FILE, RESULT, boundary, foreign_in_frames, framed, told_apart};
 pub use bounded::{Cut, RESULT_BYTES, bounded, cut};
 pub use media::{MEDIA_EVENT, MEDIUM_SHOWN, MODEL_MEDIA, MODEL_MEDIA_BYTES, MODEL_MEDIUM_BYTES};
 #[cfg(feature = "prompt")]

@@ -32,6 +32,7 @@ pub use catalog::{Found, MAX_NEAREST, NotFound, Server};
 pub(crate) use policy::Policy;
 #[cfg(feature = "agent")]
 pub use policy::{AmbiguousPattern, Decision, DefaultDecision, exact_pattern, matches, server_pattern, wants_approval};
+pub use schema::allow_null;
 #[cfg(feature = "prompt")]
 pub(crate) use search::{FOUND, LIKELIEST};
 pub use search::{Said, Search};

@@ -162,7 +162,7 @@ impl Policy {
 
     /// Whether an `allow` pattern names the tool itself: its server, and without a wildcard.
     #[cfg(feature = "agent")]
-    pub(crate) fn names(&self, server: Option<&str>, tool: &str) -> bool {
+    pub fn names(&self, server: Option<&str>, tool: &str) -> bool {
         self.allows(server, tool) == Some(Consent::Named)
     }
 

@@ -297,8 +297,7 @@ pub(crate) fn unescaped(fragment: &str) -> Cow<'_, str> {
 }
 
 /// Lets a schema accept null.
-#[cfg(any(feature = "validate", feature = "serve"))]
-pub(crate) fn allow_null(object: &mut Map<String, Value>) {
+pub fn allow_null(object: &mut Map<String, Value>) {
     if let Some(Value::Array(values)) = object.get_mut("enum")
         && !values.contains(&Value::Null)
     {

@@ -268,7 +268,7 @@ impl RoundModel {
 
     /// Whether requests carry the tools, by what the endpoint says; where it says nothing, the
     /// profile decides.
-    pub(crate) fn takes_tools(&self, said: Option<bool>) -> bool {
+    pub fn takes_tools(&self, said: Option<bool>) -> bool {
         said.unwrap_or(self.native_tools == Some(true))
     }
 

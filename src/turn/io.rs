@@ -77,7 +77,6 @@ pub enum Input {
 
 /// What to do.
 #[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
 pub enum Action {
     /// Find out whether requests for this model may carry tools; `None` is the
     /// client's own model.

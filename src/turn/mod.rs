@@ -79,32 +79,25 @@ use crate::outcome::{Outcome, Status};
 use crate::tools::ToolChoice;
 use crate::validate::OutputSchema;
 
-pub use ask::PromptWording;
+pub use ask::{PromptWording, cut_to};
 pub use config::{
     AfterCall, CALL_THRESHOLD, CARRY_TOKENS, MAX_CORRECTIONS, MAX_REPEATS, MAX_ROUNDS, ModelChoice, RoundInfo,
     RoundModel, TurnConfig,
 };
+pub use decide::{KnownWays, NativeFault};
 pub(crate) use event::{AgentEvent, Finished};
 pub use io::{Action, Granted, Input, TurnError};
+pub use read::may_be_meant;
 pub use rejected::{Reaction, Row, TABLE, display_row, row};
 pub use setup::Setup;
+pub use shared::{ClientTurn, SaidBefore};
 pub(crate) use stop::StopReason;
 pub use wording::{ModelNote, Wording, WordingError};
 
 use act::Act;
 use ask::Ask;
-#[cfg(feature = "serve")]
-pub(crate) use ask::cut_to;
-#[cfg(feature = "serve")]
-pub(crate) use decide::KnownWays;
-pub use decide::NativeFault;
 use decide::{Asking, Decide, Verdict, first};
-#[cfg(feature = "serve")]
-pub(crate) use read::may_be_meant;
 use read::{Kept, Message, Next, Read};
-pub(crate) use shared::Client;
-#[cfg(feature = "serve")]
-pub(crate) use shared::SaidBefore;
 use shared::{Mending, Shared};
 use warning::CallerWarning;
 
@@ -154,16 +147,15 @@ impl Turn {
         granted: Granted,
         output: Option<Arc<OutputSchema>>,
     ) -> Result<Self, TurnError> {
-        Turn::begin(setup, conversation, granted, output, Client::default())
+        Turn::begin(setup, conversation, granted, output, ClientTurn::default())
     }
 
     /// As [`with_output`](Turn::with_output), for a client with a history of its own.
-    #[cfg(feature = "serve")]
-    pub(crate) fn of_client(
+    pub fn of_client(
         setup: Arc<Setup>,
         conversation: Conversation,
         output: Option<Arc<OutputSchema>>,
-        client: Client,
+        client: ClientTurn,
     ) -> Result<Self, TurnError> {
         Turn::begin(setup, conversation, Granted::default(), output, client)
     }
@@ -173,7 +165,7 @@ impl Turn {
         conversation: Conversation,
         granted: Granted,
         output: Option<Arc<OutputSchema>>,
-        client: Client,
+        client: ClientTurn,
     ) -> Result<Self, TurnError> {
         let resumed = conversation.pending().next().is_some();
         if !resumed && !conversation.awaits_model() {
@@ -208,8 +200,7 @@ impl Turn {
 
     /// How many messages of a request are examples, behind the system text and before the
     /// conversation.
-    #[cfg(feature = "serve")]
-    pub(crate) fn examples(&self) -> usize {
+    pub fn examples(&self) -> usize {
         self.ask.examples(&self.shared).map_or(0, |(_, messages)| messages.len())
     }
 
@@ -220,28 +211,24 @@ impl Turn {
     }
 
     /// The model's last message as it wrote it, with its calls.
-    #[cfg(feature = "serve")]
-    pub(crate) fn written(&self) -> Option<String> {
+    pub fn written(&self) -> Option<String> {
         self.shared.conversation.messages().last().map(|message| message.written())
     }
 
     /// The conversation as a request by prompt tells it, without a system text.
-    #[cfg(feature = "serve")]
-    pub(crate) fn by_prompt(&self) -> Vec<crate::message::Message> {
+    pub fn by_prompt(&self) -> Vec<crate::message::Message> {
         self.ask.by_prompt(&self.shared)
     }
 
     /// Takes what the client's tools said before the conversation, the oldest first: a call
     /// that stands there is not the model's own.
-    #[cfg(feature = "serve")]
-    pub(crate) fn knows_results(&mut self, texts: Vec<String>) {
+    pub fn knows_results(&mut self, texts: Vec<String>) {
         self.shared.origins.add(texts);
     }
 
     /// The way to a call that is taken, where one but a free one is configured: by what the endpoint
     /// is known not to give.
-    #[cfg(feature = "serve")]
-    pub(crate) fn way(&self) -> Option<crate::constrain::Way> {
+    pub fn way(&self) -> Option<crate::constrain::Way> {
         let setup = &self.shared.setup;
         let way = if self.shared.is_free { crate::constrain::Way::Free } else { setup.config.way };
         decide::taken(way, setup.ways().missing(self.ask.model_name(&self.shared)))

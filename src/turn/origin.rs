@@ -62,7 +62,6 @@ struct Read {
 
 impl Origins {
     /// Takes results that stand in no entry of the conversation, the oldest first.
-    #[cfg(feature = "serve")]
     pub(super) fn add(&mut self, texts: Vec<String>) {
         self.foreign.extend(texts);
     }

@@ -64,8 +64,7 @@ impl Setup {
     }
 
     /// The same for an endpoint of which this is known, and told to other setups.
-    #[cfg(feature = "serve")]
-    pub(crate) fn knowing(mut self, ways: Arc<KnownWays>) -> Self {
+    pub fn knowing(mut self, ways: Arc<KnownWays>) -> Self {
         self.ways = ways;
         self
     }
@@ -77,7 +76,7 @@ impl Setup {
 
     /// Whether requests for this model, which the endpoint has by this name, carry the tools; `None`
     /// where the endpoint is to be asked ([`RoundModel::takes_tools`]).
-    pub(crate) fn natively(&self, model: &RoundModel, name: &Option<String>) -> Option<bool> {
+    pub fn natively(&self, model: &RoundModel, name: &Option<String>) -> Option<bool> {
         match self.config.tools_mode {
             _ if self.natives.definitions.is_empty() => Some(false),
             ToolsMode::Prompt => Some(false),
@@ -145,8 +144,7 @@ impl Setup {
     }
 
     /// Bytes that the schemas take that were compiled, about.
-    #[cfg(feature = "serve")]
-    pub(crate) fn validator_weight(&self) -> usize {
+    pub fn validator_weight(&self) -> usize {
         self.validator.weight()
     }
 

@@ -15,9 +15,7 @@ use crate::constrain::Constrained;
 use crate::conversation::{Conversation, Entry};
 use crate::event::RejectedKind;
 use crate::outcome::{Outcome, Status};
-#[cfg(feature = "serve")]
-use crate::tools::Tool;
-use crate::tools::{Said, ToolChoice};
+use crate::tools::{Said, Tool, ToolChoice};
 use crate::validate::OutputSchema;
 
 /// What a round mends whose form can be held.
@@ -31,26 +29,34 @@ pub(super) enum Mending {
 
 /// What somebody brings to a turn who has a history of his own.
 #[derive(Debug, Default)]
-pub(crate) struct Client {
+#[non_exhaustive]
+pub struct ClientTurn {
     /// The model as the endpoint knows it: what is learned of the endpoint is learned for that.
-    pub(crate) model: Option<String>,
+    pub model: Option<String>,
     /// Whether it calls is left to the model, whatever way is configured.
-    pub(crate) is_free: bool,
+    pub is_free: bool,
     /// What was said in the history, the oldest first.
-    pub(crate) said: Vec<SaidBefore>,
+    pub said: Vec<SaidBefore>,
 }
 
 /// What was said before the conversation, as far as it tells which tools are meant.
 #[derive(Debug)]
-#[cfg_attr(not(feature = "serve"), expect(dead_code, reason = "only its clients have a history of their own"))]
-pub(crate) enum SaidBefore {
+#[non_exhaustive]
+pub enum SaidBefore {
+    /// What a person asked.
     Question(String),
-    Called { server: Option<String>, tool: String },
+    /// The model called the tool.
+    Called {
+        /// The tool's server.
+        server: Option<String>,
+        /// The tool's name.
+        tool: String,
+    },
 }
 
 impl SaidBefore {
-    #[cfg(feature = "serve")]
-    pub(crate) fn called(tool: &Tool) -> Self {
+    /// A call of the tool.
+    pub fn called(tool: &Tool) -> Self {
         SaidBefore::Called { server: tool.server.clone(), tool: tool.name.clone() }
     }
 

@@ -30,9 +30,7 @@ const MAX_PARTS: usize = 20_000;
 const MAX_NODES: usize = 200_000;
 
 /// Bytes that a compiled schema takes for each of its nodes, about, and its branches beside that.
-#[cfg(feature = "serve")]
 const NODE_BYTES: usize = 1 << 10;
-#[cfg(feature = "serve")]
 const BRANCH_BYTES: usize = 4 << 10;
 
 /// Error messages of the schema compiler are cut after this many characters:
@@ -149,7 +147,6 @@ impl Compiled {
     }
 
     /// Bytes that it takes, about.
-    #[cfg(feature = "serve")]
     pub(super) fn weight(&self) -> usize {
         let built = |map: &OnceLock<Option<ValidatorMap>>| map.get().is_some_and(Option::is_some);
         let branches = if built(&self.branches) { BRANCH_BYTES } else { 0 };

@@ -99,7 +99,6 @@ mod compile;
 mod describe;
 mod explain;
 mod judge;
-#[cfg(feature = "serve")]
 mod nothing;
 mod nullable;
 mod output;
@@ -119,12 +118,10 @@ use crate::tools::{ACCESS_RESOURCE, Catalog, Tool};
 use compile::{Compiled, Unusable};
 use work::Work;
 
-#[cfg(feature = "serve")]
-pub(crate) use nothing::{fits_no_object, fits_nothing};
+pub use nothing::{fits_no_object, fits_nothing};
 pub use output::{Mismatch, OutputSchema, OutputSchemaError};
 pub use work::max_steps;
-#[cfg(feature = "agent")]
-pub(crate) use work::takes_long;
+pub use work::takes_long;
 
 /// Longest text, in bytes, that [`Validator::correct_call`] gives.
 pub const MAX_CORRECT_CALL: usize = 4096;
@@ -166,7 +163,6 @@ impl Validator {
     }
 
     /// Bytes that the compiled schemas take, about.
-    #[cfg(feature = "serve")]
     pub(crate) fn weight(&self) -> usize {
         let compiled = self.compiled.iter().filter_map(OnceLock::get);
         compiled.filter_map(|compiled| compiled.as_ref().ok()).map(Compiled::weight).sum()

@@ -7,12 +7,12 @@ use serde_json::Value;
 const OTHER_TYPES: [&str; 6] = ["string", "number", "integer", "boolean", "array", "null"];
 
 /// Whether no object fits this schema. References are not followed.
-pub(crate) fn fits_no_object(schema: &Value) -> bool {
+pub fn fits_no_object(schema: &Value) -> bool {
     fits_nothing(schema, true)
 }
 
 /// Whether nothing fits this schema; with `objects` no object does.
-pub(crate) fn fits_nothing(schema: &Value, objects: bool) -> bool {
+pub fn fits_nothing(schema: &Value, objects: bool) -> bool {
     let Some(words) = schema.as_object() else { return *schema == Value::Bool(false) };
     let may_be = |value: &Value| !objects || value.is_object();
     let is_other = |word: &Value| word.as_str().is_some_and(|word| OTHER_TYPES.contains(&word.to_lowercase().as_str()));

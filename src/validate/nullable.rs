@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use crate::tools::schema::allow_null;
+use crate::tools::allow_null;
 
 /// Deepest nesting that is followed.
 const MAX_DEPTH: usize = 64;

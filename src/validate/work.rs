@@ -35,7 +35,7 @@ const LONG: usize = 500;
 /// Whether checking a value by this schema may take long: it is large, or its parts refer to
 /// each other.
 #[cfg(feature = "agent")]
-pub(crate) fn takes_long(schema: &Value) -> bool {
+pub fn takes_long(schema: &Value) -> bool {
     nodes(schema) > LONG || refers(schema)
 }
 

@@ -11,7 +11,6 @@ use crate::message::NativeCall;
 
 /// A call: `functionCall` in a part of a model's content.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct FunctionCall {
     /// Identifier; optional, and missing from many answers. Results are then
     /// matched by name and order.

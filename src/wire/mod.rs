@@ -44,14 +44,13 @@ mod names;
 pub mod openai;
 mod plain;
 #[cfg(feature = "client")]
-pub(crate) mod roles;
+pub mod roles;
 mod schema;
 
 pub use crate::tools::wire_name::{MAX_NAME, wire_name};
 pub use names::Names;
 pub use plain::{ToolDefinition, ToolResult, WireError};
-#[cfg(feature = "serve")]
-pub(crate) use schema::whole_description;
+pub use schema::whole_description;
 pub use schema::{MAX_DESCRIPTION, parameters};
 
 #[cfg(test)]

@@ -23,7 +23,6 @@ pub enum Kind {
 
 /// A call: an item of an assistant message's `tool_calls`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct ToolCall {
     /// Identifier; empty where an endpoint gives none.
     #[serde(default)]
@@ -37,7 +36,6 @@ pub struct ToolCall {
 
 /// What a [`ToolCall`] calls.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct FunctionCall {
     /// The tool's name.
     pub name: String,

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 /// Puts the system text that comes first in front of the first user message, for a model that
 /// knows no such role; whether there was one.
-pub(crate) fn system_to_user(messages: &mut Vec<Value>) -> bool {
+pub fn system_to_user(messages: &mut Vec<Value>) -> bool {
     if messages.first().is_none_or(|first| first["role"] != "system") {
         return false;
     }
@@ -17,7 +17,7 @@ pub(crate) fn system_to_user(messages: &mut Vec<Value>) -> bool {
 }
 
 /// Two contents as one: texts with a blank line between, or a list of parts.
-pub(crate) fn join(one: Value, two: Value) -> Value {
+pub fn join(one: Value, two: Value) -> Value {
     let parts = |content: Value| match content {
         Value::Array(parts) => parts,
         Value::String(text) if text.is_empty() => Vec::new(),

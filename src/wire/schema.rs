@@ -74,7 +74,7 @@ fn take_in(object: &mut Map<String, Value>, branches: &[&Value], all: bool) {
 }
 
 /// A description without invisible characters, however long.
-pub(crate) fn whole_description(text: Option<&str>) -> String {
+pub fn whole_description(text: Option<&str>) -> String {
     let text = strip_invisible(text.unwrap_or_default());
     break_tokens(text.trim()).into_owned()
 }

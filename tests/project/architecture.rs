@@ -30,12 +30,11 @@ const FLOORS: &[&[&str]] = &[
     &["transcript"],
     &["turn"],
     &["agent"],
-    &["serve"],
 ];
 /// Stages; none imports another.
 const STAGES: &[&str] = &["prompt", "model", "validate", "route"];
 /// Rooms that know a runtime or the network; all others know neither.
-const WITH_RUNTIME: &[&str] = &["http", "model", "route", "transcript", "agent", "serve"];
+const WITH_RUNTIME: &[&str] = &["http", "model", "route", "transcript", "agent"];
 
 /// A source file and the top module that it belongs to.
 struct Source {
@@ -46,7 +45,7 @@ struct Source {
 }
 
 /// The folders of the libraries' sources.
-const LIBRARIES: [&str; 2] = ["src", "crates/toolgraft-mcp/src"];
+const LIBRARIES: [&str; 3] = ["src", "crates/toolgraft-mcp/src", "crates/toolgraft-serve/src"];
 
 /// The sources of the library itself.
 fn sources() -> Vec<Source> {

@@ -1,4 +1,4 @@
-//! Spans of the agent and of the server. A program of its own: whether anybody wants a span is
+//! Spans of the agent. A program of its own: whether anybody wants a span is
 //! remembered for the process, so every test here wants all of them.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
@@ -9,4 +9,3 @@ mod endpoint;
 mod recorded;
 
 mod agent;
-mod serve;

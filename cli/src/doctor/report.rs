@@ -4,8 +4,8 @@ use serde::Serialize;
 use toolgraft::dialect::Profile;
 use toolgraft::model::{ModelInfo, ServerFault};
 use toolgraft::secrets::shown_url;
-use toolgraft::serve::Learned;
 use toolgraft::tools::ToolsMode;
+use toolgraft_serve::Learned;
 
 use super::trial::{Came, Trial, Trials};
 use crate::chat::Endpoint;

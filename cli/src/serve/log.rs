@@ -4,7 +4,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
 
 use crate::screen::boxes::clean;
-use toolgraft::serve::{PromptCost, Served};
+use toolgraft_serve::{PromptCost, Served};
 
 /// Lines that wait to be written. Behind them lines are left out: a terminal that is stopped
 /// stops no answer.

@@ -30,10 +30,10 @@ use toolgraft::model::ModelError;
 use toolgraft::prompt::Options;
 use toolgraft::route::Toolbox;
 use toolgraft::secrets::shown_url;
-use toolgraft::serve::{Config, DRAIN, Inspector, ModelSettings, ServeError, Server};
 use toolgraft::tools::{DefaultDecision, ToolsMode};
 use toolgraft::{Dialect, OpenAi, Policy};
 use toolgraft_mcp::Hub;
+use toolgraft_serve::{Config, DRAIN, Inspector, ModelSettings, ServeError, Server};
 
 /// Longest wait for a connection to the endpoint when the server starts.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
@@ -528,14 +528,15 @@ fn policy(args: &Args) -> Policy {
 /// What `probe` found best for a model; flags count for every model, and come first.
 fn probed(mut args: Args, kept: &SavedProfile) -> ModelSettings {
     Settings::from(kept).fill(args.slots());
-    ModelSettings::default()
-        .with_tools_mode(args.model.tools_mode)
-        .with_dialect(args.model.dialect)
-        .with_style(args.listing.prompt_style)
-        .with_listing(args.listing.listing)
-        .with_constrain(args.model.constrain)
-        .with_way(args.model.way)
-        .with_call_threshold(args.model.call_threshold)
+    ModelSettings {
+        tools_mode: args.model.tools_mode,
+        dialect: args.model.dialect,
+        style: args.listing.prompt_style,
+        listing: args.listing.listing,
+        constrain: args.model.constrain,
+        way: args.model.way,
+        call_threshold: args.model.call_threshold,
+    }
 }
 
 /// What counts where flags say nothing. A shell that is set up for the server's clients names

@@ -4,8 +4,8 @@
 //! as none: what it holds is learned again.
 
 use serde::{Deserialize, Serialize};
-use toolgraft::serve::Learned;
 use toolgraft_mcp::files::{self, Mode};
+use toolgraft_serve::Learned;
 
 use super::saved_profiles::place;
 use crate::base::state;

@@ -76,7 +76,17 @@ pub use transport::stdio::STDERR_TAIL;
 ///
 #[cfg(doc)]
 #[doc = include_str!("../docs/mcp.md")]
-pub mod guide {}
+pub mod guide {
+    /// Running an agent inside a program.
+    ///
+    /// [agent.md]: https://docs.rs/toolgraft/latest/toolgraft/guide/agent/index.html
+    /// [events.md]: https://docs.rs/toolgraft/latest/toolgraft/guide/events/index.html
+    /// [mcp.md#a-program-that-answers]: crate::guide#a-program-that-answers
+    /// [models.md]: https://docs.rs/toolgraft/latest/toolgraft/guide/models/index.html
+    ///
+    #[doc = include_str!("../docs/embedding.md")]
+    pub mod embedding {}
+}
 
 /// The first page's program.
 #[cfg(doctest)]

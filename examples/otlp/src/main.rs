@@ -1,4 +1,4 @@
-//! `toolgraft::serve` with its spans sent to a collector of OpenTelemetry.
+//! `toolgraft_serve` with its spans sent to a collector of OpenTelemetry.
 //!
 //! ```text
 //! cargo run -- http://localhost:11434/v1
@@ -14,7 +14,7 @@ use opentelemetry::trace::TracerProvider;
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::SdkTracerProvider;
-use toolgraft::serve::{Config, Server};
+use toolgraft_serve::{Config, Server};
 use toolgraft::spans::{self, Propagation, Span};
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 use tracing_subscriber::Layer;

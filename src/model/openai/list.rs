@@ -82,7 +82,7 @@ impl Inner {
             };
             let words = self.hide(body_words(&text));
             let message = [words.as_str(), help].into_iter().filter(|w| !w.is_empty()).collect::<Vec<_>>().join(": ");
-            return Err(ModelError::Refused { url, status: status.as_u16(), message });
+            return Err(ModelError::Refused { url, status: status.as_u16(), message, retry_after: None });
         }
         let json: Value = serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|e| {
             let what = if is_page(&text) { "a web page" } else { "something else" };

@@ -211,8 +211,7 @@ impl OpenAi {
     ///
     /// # Errors
     /// A header cannot be sent.
-    #[cfg(feature = "serve")]
-    pub(crate) fn for_body(
+    pub fn for_body(
         &self,
         body: Map<String, Value>,
         headers: &[(String, String)],
@@ -224,8 +223,7 @@ impl OpenAi {
     }
 
     /// Where the chat goes.
-    #[cfg(feature = "serve")]
-    pub(crate) fn url(&self) -> &Url {
+    pub fn url(&self) -> &Url {
         &self.inner.chat
     }
 
@@ -242,8 +240,7 @@ impl OpenAi {
 
     /// The listed model of this name, or the only one that is listed; asked for once, in at most
     /// [`PROBE_TIMEOUT`].
-    #[cfg(feature = "serve")]
-    pub(crate) async fn listed_model(&self, model: &str) -> Option<ModelInfo> {
+    pub async fn listed_model(&self, model: &str) -> Option<ModelInfo> {
         self.inner.listed_model(model).await
     }
 
@@ -254,8 +251,7 @@ impl OpenAi {
     }
 
     /// The version of what serves the model, where the endpoint was asked and says it.
-    #[cfg(feature = "serve")]
-    pub(crate) fn known_version(&self, model: &str) -> Option<String> {
+    pub fn known_version(&self, model: &str) -> Option<String> {
         self.inner.learned().info.get(model)?.version.clone()
     }
 

@@ -282,7 +282,12 @@ impl Inner {
             message = format!("{message}; {}", known(&models));
         }
         Failed {
-            error: ModelError::Refused { url: shown_url(self.chat.as_str()), status: status.as_u16(), message },
+            error: ModelError::Refused {
+                url: shown_url(self.chat.as_str()),
+                status: status.as_u16(),
+                message,
+                retry_after: after.filter(|_| temporary),
+            },
             again,
         }
     }
@@ -356,7 +361,7 @@ fn known(models: &[ModelInfo]) -> String {
 }
 
 /// Whether the certificate of what answered is not trusted.
-pub(crate) fn is_untrusted(cause: &str) -> bool {
+pub fn is_untrusted(cause: &str) -> bool {
     cause.contains("invalid peer certificate")
 }
 
@@ -383,7 +388,7 @@ pub(super) async fn is_plain(url: &Url, error: &reqwest::Error) -> bool {
 
 /// Whether a connection was closed before a byte of an answer came. Of one that was kept since
 /// the last request a server may have taken leave: the request is sent once more, over another.
-pub(crate) fn is_stale(error: &reqwest::Error) -> bool {
+pub fn is_stale(error: &reqwest::Error) -> bool {
     const GONE: [&str; 3] = ["connection reset", "broken pipe", "channel closed"];
     let cause = Cause::chain(error).to_lowercase();
     let is_gone = hung_up(&cause) || GONE.iter().any(|words| cause.contains(words));

@@ -44,7 +44,6 @@ impl Inner {
     }
 
     /// The listed model of this name, or the only one that is listed.
-    #[cfg(feature = "serve")]
     pub(super) async fn listed_model(&self, model: &str) -> Option<ModelInfo> {
         let mut listed = tokio::time::timeout(PROBE_TIMEOUT, self.listed()).await.ok()?;
         match listed.iter().position(|info| info.id == model) {

@@ -24,7 +24,8 @@ use crate::model::{ModelError, ModelEvent, Progress, TokenChoice, Usage};
 /// Time after the finish reason for what may follow it: the usage, `[DONE]`.
 const AFTER_FINISH: Duration = Duration::from_secs(5);
 
-type Item = Result<ModelEvent, ModelError>;
+/// An event of the model, or why there are no more.
+pub type Item = Result<ModelEvent, ModelError>;
 
 /// Most bytes of an answer's native calls.
 const MAX_CALLS: usize = MAX_EVENT;
@@ -195,7 +196,7 @@ impl Reader {
 }
 
 /// Makes a model's events of the endpoint's.
-pub(crate) struct Decoder {
+pub struct Decoder {
     url: String,
     queue: VecDeque<Item>,
     /// Fields that no event tells of are handed on as they are.
@@ -226,7 +227,8 @@ pub(crate) struct Decoder {
 const MAX_USELESS: u32 = 16;
 
 impl Decoder {
-    pub(crate) fn new(url: String) -> Self {
+    /// For an answer of the endpoint, whose URL must hold no secret.
+    pub fn new(url: String) -> Self {
         Decoder {
             url,
             queue: VecDeque::new(),
@@ -247,20 +249,19 @@ impl Decoder {
     }
 
     /// Hands on fields that no event tells of.
-    pub(crate) fn with_fields(mut self, fields: bool) -> Self {
+    pub fn with_fields(mut self, fields: bool) -> Self {
         self.fields = fields;
         self
     }
 
     /// Tells of tokens and what could have stood in their places.
-    pub(crate) fn with_alternatives(mut self, alternatives: bool) -> Self {
+    pub fn with_alternatives(mut self, alternatives: bool) -> Self {
         self.alternatives = alternatives;
         self
     }
 
     /// The next of the model's events.
-    #[cfg(feature = "serve")]
-    pub(crate) fn pop(&mut self) -> Option<Item> {
+    pub fn pop(&mut self) -> Option<Item> {
         self.queue.pop_front()
     }
 
@@ -271,7 +272,7 @@ impl Decoder {
     }
 
     /// Takes the data of an event: a chunk's JSON text, or the word for the end.
-    pub(crate) fn data(&mut self, data: &str, is_error: bool) {
+    pub fn data(&mut self, data: &str, is_error: bool) {
         let data = data.trim();
         if self.over || data.is_empty() {
             return;
@@ -308,7 +309,7 @@ impl Decoder {
     }
 
     /// Takes a chunk, a whole completion, or an error.
-    pub(crate) fn value(&mut self, value: Value, is_error: bool) {
+    pub fn value(&mut self, value: Value, is_error: bool) {
         self.skeleton = None;
         if self.over {
             return;
@@ -415,7 +416,7 @@ impl Decoder {
     }
 
     /// Nothing more comes.
-    pub(crate) fn end(&mut self) {
+    pub fn end(&mut self) {
         let Some(reason) = self.finish.take() else { return self.fail(ModelError::BrokeOff) };
         if !self.over {
             let calls = std::mem::take(&mut self.calls).finish().into_iter();

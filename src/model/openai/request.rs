@@ -53,7 +53,7 @@ pub(super) fn body(
 
 /// A message, with the reasoning before its calls where the endpoint wants it.
 /// Without text the content of a call is an empty text: some endpoints refuse `null`.
-pub(crate) fn message(message: &Message, reasoning: bool) -> Value {
+pub fn message(message: &Message, reasoning: bool) -> Value {
     let mut object = Map::new();
     object.insert("role".to_owned(), json!(message.role));
     if let Some(id) = &message.call_id {
@@ -71,7 +71,7 @@ pub(crate) fn message(message: &Message, reasoning: bool) -> Value {
 }
 
 /// What a message says: its text, or parts where images or sound go with it.
-pub(crate) fn content(message: &Message) -> Value {
+pub fn content(message: &Message) -> Value {
     if message.images.is_empty() && message.audio.is_empty() {
         return message.content.as_str().into();
     }
@@ -85,7 +85,7 @@ pub(crate) fn content(message: &Message) -> Value {
 ///
 /// A named tool is the only one that is sent, and required: LM Studio and
 /// llama.cpp take a word for the choice and refuse the object that names a tool.
-pub(crate) fn insert_tools(body: &mut Map<String, Value>, tools: &[ToolDefinition], choice: &ToolChoice) {
+pub fn insert_tools(body: &mut Map<String, Value>, tools: &[ToolDefinition], choice: &ToolChoice) {
     let named = |tool: &&ToolDefinition| match choice {
         ToolChoice::Named(name) => tool.name == *name,
         _ => true,

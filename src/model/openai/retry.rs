@@ -21,13 +21,6 @@ pub(super) fn told(time: Duration) -> String {
     format!("(Retry-After: {} s)", time.as_secs_f64().ceil())
 }
 
-/// The wait that a refusal's message tells.
-#[cfg(feature = "serve")]
-pub(crate) fn told_in(message: &str) -> Option<Duration> {
-    let (_, rest) = message.rsplit_once("(Retry-After: ")?;
-    rest.split_once(" s)")?.0.parse().ok().map(Duration::from_secs)
-}
-
 /// Between half of the wait and all of it, so that clients that were refused
 /// together do not come back together. `random` is spread over all of `u64`.
 pub(super) fn jittered(wait: Duration, random: u64) -> Duration {

@@ -143,8 +143,7 @@ impl Sent {
 
 /// Tokens that the endpoint read of a prompt of so many by our own count, of which so many are
 /// surely new to it; none where it need not have cut it.
-#[cfg(feature = "serve")]
-pub(crate) fn cut_to(tokens: usize, new: usize, usage: Usage) -> Option<u64> {
+pub fn cut_to(tokens: usize, new: usize, usage: Usage) -> Option<u64> {
     let (sent, read) = (Sent { tokens: tokens as u64, images: 0, new: new as u64 }, read(usage));
     Some(read).filter(|read| !usage.estimated && sent.was_cut(*read))
 }

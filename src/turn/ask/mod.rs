@@ -25,7 +25,6 @@ mod fit;
 mod request;
 mod words;
 
-#[cfg(feature = "serve")]
-pub(crate) use cost::cut_to;
+pub use cost::cut_to;
 pub(super) use request::Ask;
 pub use words::PromptWording;

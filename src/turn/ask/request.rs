@@ -429,7 +429,6 @@ impl Ask {
 
     /// The conversation in the messages of a request by prompt, without a system text; none where
     /// it cannot be put into words.
-    #[cfg(feature = "serve")]
     pub(in crate::turn) fn by_prompt(&self, shared: &Shared) -> Vec<Message> {
         self.messages_of(false, &Layout::new("", SystemPlacement::System), shared).unwrap_or_default()
     }

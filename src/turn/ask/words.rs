@@ -98,14 +98,12 @@ impl PromptWording {
     }
 
     /// Listed tools whose description is cut, before anything was said.
-    #[cfg(feature = "serve")]
-    pub(crate) fn cut_descriptions(&self) -> Result<usize, PromptError> {
+    pub fn cut_descriptions(&self) -> Result<usize, PromptError> {
         self.templates.prompt.cut_descriptions(&self.templates.catalog)
     }
 
     /// The same with all examples in the system text, for one that stands in a user message.
-    #[cfg(feature = "serve")]
-    pub(crate) fn with_examples_in_text(mut self) -> Self {
+    pub fn with_examples_in_text(mut self) -> Self {
         self.system.without_examples_apart();
         self.in_text = true;
         self

@@ -44,7 +44,7 @@ type Tell = dyn Fn(&str, NativeFault) + Send + Sync;
 
 /// What is known of the models of an endpoint. Whoever makes several setups for one shares it.
 #[derive(Default)]
-pub(crate) struct KnownWays {
+pub struct KnownWays {
     known: Mutex<HashMap<Option<String>, Missing>>,
     /// Is told what is learned of native calls.
     tell: Option<Box<Tell>>,
@@ -75,13 +75,12 @@ impl KnownWays {
     }
 
     /// The same, as it was learned before.
-    pub(crate) fn recalls(&self, model: &Option<String>, fault: NativeFault) {
+    pub fn recalls(&self, model: &Option<String>, fault: NativeFault) {
         self.known().entry(model.clone()).or_default().native = Some(fault);
     }
 
     /// Nothing is known; what is learned of native calls is told.
-    #[cfg(feature = "serve")]
-    pub(crate) fn telling(tell: impl Fn(&str, NativeFault) + Send + Sync + 'static) -> Self {
+    pub fn telling(tell: impl Fn(&str, NativeFault) + Send + Sync + 'static) -> Self {
         KnownWays { tell: Some(Box::new(tell)), ..KnownWays::default() }
     }
 

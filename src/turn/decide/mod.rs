@@ -39,8 +39,9 @@ use crate::turn::config::{CALL_THRESHOLD, RoundModel};
 
 pub(super) use copied::is_copied;
 pub(super) use greeting::is_greeting;
+pub use known::KnownWays;
+pub(crate) use known::Missing;
 pub use known::NativeFault;
-pub(crate) use known::{KnownWays, Missing};
 pub(super) use openers::Openers;
 use probability::Probability;
 
@@ -165,7 +166,6 @@ pub(super) fn first(way: Way, missing: Missing) -> Asking {
 }
 
 /// The way that is taken, where one but a free one is wanted.
-#[cfg(feature = "serve")]
 pub(super) fn taken(way: Way, missing: Missing) -> Option<Way> {
     (way != Way::Free).then(|| match first(way, missing) {
         Asking::Measured => Way::Measured,

@@ -172,7 +172,7 @@ impl Judge<'_> {
 /// Whether an example may be a call: weak models put calls into fences. In a code span, in
 /// quotation marks and the like a model explains how it calls; and JSON in a fence with prose
 /// around it is what any answer about JSON holds.
-pub(crate) fn may_be_meant(rejected: &Rejected) -> bool {
+pub fn may_be_meant(rejected: &Rejected) -> bool {
     let may_be = |quoted_in| matches!(quoted_in, QuotedIn::Fence | QuotedIn::Block) && rejected.dialect.has_marker();
     rejected.quoted_in.is_none_or(may_be)
 }

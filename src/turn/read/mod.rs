@@ -32,8 +32,7 @@ mod round;
 mod tail;
 
 pub(super) use judge::Next;
-#[cfg(feature = "serve")]
-pub(crate) use judge::may_be_meant;
+pub use judge::may_be_meant;
 pub(super) use message::Message;
 pub(super) use round::{Kept, Read};
 

@@ -13,7 +13,6 @@ const CHUNK: &str = "chat.completion.chunk";
 
 /// A chunk of a streamed answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct Chunk {
     /// The answer's identifier, the same in all its chunks.
     #[serde(default)]
@@ -40,7 +39,6 @@ pub struct Chunk {
 
 /// A piece of a choice.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct ChunkChoice {
     /// Which choice.
     #[serde(default)]
@@ -58,7 +56,6 @@ pub struct ChunkChoice {
 
 /// What a piece of a choice brings.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct ChunkDelta {
     /// Who speaks; in the first chunk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -82,7 +79,6 @@ pub struct ChunkDelta {
 
 /// A piece of a call. The first has `id`, `type` and the whole name, later ones have arguments.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct ToolCallDelta {
     /// Which call of the message, from 0.
     #[serde(default)]
@@ -100,7 +96,6 @@ pub struct ToolCallDelta {
 
 /// What a [`ToolCallDelta`] brings.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct FunctionDelta {
     /// The tool's name.
     #[serde(default, skip_serializing_if = "Option::is_none")]

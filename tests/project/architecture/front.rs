@@ -38,6 +38,8 @@ const CLOSED: &[&str] = &[
     // What the prompt is given to write, and what it hands back: both ends are this crate's.
     "Item",
     "Shown",
+    // Whoever drives a turn must do all of them: one that is left out is waited for without an end.
+    "Action",
     // Data of the dialects, which is not a part of the interface.
     "Shape",
     "ChildRole",
@@ -135,6 +137,15 @@ const CLOSED_STRUCTS: &[&str] = &[
     "React",
     "Group",
     "LineMarker",
+    // Calls and chunks as other interfaces write them, which a server writes out; all have a default.
+    "NativeCall",
+    "ToolCall",
+    "FunctionCall",
+    "Chunk",
+    "ChunkChoice",
+    "ChunkDelta",
+    "ToolCallDelta",
+    "FunctionDelta",
 ];
 
 #[test]

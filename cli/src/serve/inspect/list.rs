@@ -9,7 +9,7 @@ use crate::pages;
 use crate::phrases::Phrases;
 use crate::sessions::age;
 use crate::terminal::{grouped, lasted};
-use toolgraft::serve::{Inspected, PromptCost};
+use toolgraft_serve::{Inspected, PromptCost};
 
 const TEMPLATE: &str = include_str!("../../../pages/inspect.html");
 

@@ -29,8 +29,8 @@ use crate::phrases::Phrases;
 use crate::replay;
 use doors::Doors;
 use search::Query;
-use toolgraft::serve::{Inspected, Inspector};
 use toolgraft::transcript;
+use toolgraft_serve::{Inspected, Inspector};
 
 /// What every answer says of itself. A style may stand in a page: bars have their lengths there.
 const HEADERS: [(HeaderName, &str); 6] = [

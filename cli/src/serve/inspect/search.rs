@@ -6,8 +6,8 @@
 use toolgraft::Call;
 use toolgraft::event::Rejected;
 use toolgraft::message::DeltaKind;
-use toolgraft::serve::Inspected;
 use toolgraft::transcript::{self, RecordedCall, Recording, Round};
+use toolgraft_serve::Inspected;
 
 /// What the address of a page asks for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,0 +1,274 @@
+//! Chat Completions on the way out, by what real clients were seen to demand of a stream:
+//! `role` in the first chunk; `id`, `object`, `created` and `model` in every one; a call
+//! whole in one chunk, with an index dense from 0; the reason in a chunk of its own, and
+//! `tool_calls` never without calls; a failure in mid-stream as an `error` object.
+
+use serde_json::{Map, Value, json};
+
+use super::fault::Fault;
+use super::functions;
+use super::ids::{new_id, now};
+use super::out::{Collected, Finish, Out, Part};
+use super::request::flag;
+use super::shape::{Places, Read, Shape, Writer, data, json_text};
+use toolgraft::message::{NativeCall, Usage};
+use toolgraft::wire::openai::{Chunk, ChunkChoice, ChunkDelta, FunctionCall, FunctionDelta, ToolCall, ToolCallDelta};
+
+/// What a chunk without choices has in their place.
+const NO_CHOICES: &str = "\"choices\":[]";
+
+/// Chat Completions.
+pub(super) struct Chat;
+
+impl Shape for Chat {
+    fn read(&self, mut body: Map<String, Value>) -> Result<Read, Fault> {
+        let older = functions::take(&mut body);
+        let writer = Box::new(ChatStream { older, ..ChatStream::of(&body)? });
+        Ok(Read { chat: body, places: Places::default(), writer })
+    }
+
+    /// For an answer in mid-stream, too.
+    fn error(&self, fault: &Fault) -> Value {
+        json!({"error": {
+            "message": fault.message, "type": error_type(fault.status), "param": fault.param, "code": fault.code,
+        }})
+    }
+
+    fn is_chat(&self) -> bool {
+        true
+    }
+
+    fn passes_to(&self) -> Option<&'static str> {
+        Some("chat/completions")
+    }
+}
+
+/// The kind of an error in OpenAI's interfaces.
+pub(super) fn error_type(status: u16) -> &'static str {
+    match status {
+        401 => "authentication_error",
+        403 => "permission_error",
+        429 => "rate_limit_error",
+        500.. => "server_error",
+        _ => "invalid_request_error",
+    }
+}
+
+/// An answer in chunks.
+pub(super) struct ChatStream {
+    /// Identifier, time, model and further fields of every chunk.
+    head: Chunk,
+    /// JSON text of a chunk before and behind its choices, once it was needed.
+    around: Option<(String, String)>,
+    include_usage: bool,
+    begun: bool,
+    calls: u64,
+    /// Calls are told as [`functions`] tells them.
+    older: bool,
+}
+
+impl ChatStream {
+    /// The answer to this request.
+    pub(super) fn of(body: &Map<String, Value>) -> Result<Self, Fault> {
+        let include_usage = match body.get("stream_options") {
+            Some(Value::Object(options)) => flag(options, "include_usage")?.unwrap_or(false),
+            _ => false,
+        };
+        let head = Chunk { id: new_id("chatcmpl-"), created: now(), ..Chunk::default() };
+        Ok(ChatStream { head, around: None, include_usage, begun: false, calls: 0, older: false })
+    }
+
+    /// The chunks that a piece of the answer is; none for a fault.
+    pub(super) fn chunks(&mut self, out: Out) -> Vec<Chunk> {
+        let delta = match out {
+            Out::Fields(fields) => {
+                self.take(fields);
+                return Vec::new();
+            }
+            Out::Reasoning(text) => ChunkDelta { reasoning_content: Some(text), ..ChunkDelta::default() },
+            Out::Refusal(text) => ChunkDelta { refusal: Some(text), ..ChunkDelta::default() },
+            Out::Text(text) => ChunkDelta { content: Some(text), ..ChunkDelta::default() },
+            Out::Call(call) => {
+                let call = ToolCallDelta::whole(self.calls, ToolCall::from(call));
+                self.calls += 1;
+                ChunkDelta { tool_calls: vec![call], ..ChunkDelta::default() }
+            }
+            Out::Part(Part::Begin { id, name }) => {
+                let function = FunctionCall { name, arguments: String::new() };
+                let call = ToolCallDelta::whole(self.calls, ToolCall { id, function, ..ToolCall::default() });
+                ChunkDelta { tool_calls: vec![call], ..ChunkDelta::default() }
+            }
+            Out::Part(Part::Arguments(text)) => {
+                let function = FunctionDelta { arguments: Some(text), ..FunctionDelta::default() };
+                let call = ToolCallDelta { index: self.calls, function, ..ToolCallDelta::default() };
+                ChunkDelta { tool_calls: vec![call], ..ChunkDelta::default() }
+            }
+            Out::Part(Part::End) => {
+                self.calls += 1;
+                return Vec::new();
+            }
+            Out::Finish(finish) => return self.end(finish),
+            Out::Reclassified(..) | Out::Failed(_) => return Vec::new(),
+        };
+        vec![self.chunk(delta, None)]
+    }
+
+    /// Fields of the endpoint's chunks. An answer of several rounds has one identifier and
+    /// one time: ours.
+    fn take(&mut self, fields: Map<String, Value>) {
+        self.around = None;
+        for (name, value) in fields {
+            match (name.as_str(), &value) {
+                ("id" | "created", _) => {}
+                ("model", Value::String(model)) => self.head.model.clone_from(model),
+                ("model", _) => {}
+                _ => {
+                    self.head.other.insert(name, value);
+                }
+            }
+        }
+    }
+
+    fn chunk(&mut self, mut delta: ChunkDelta, finish_reason: Option<String>) -> Chunk {
+        if !std::mem::replace(&mut self.begun, true) {
+            delta.role = Some("assistant".to_owned());
+            if delta.content.is_none() && delta.tool_calls.is_empty() {
+                delta.content = Some(String::new());
+            }
+        }
+        let choice = ChunkChoice { delta, finish_reason, ..ChunkChoice::default() };
+        Chunk { choices: vec![choice], ..self.head.clone() }
+    }
+
+    /// Appends a chunk of text behind the first one, of which nothing but the text is new: the
+    /// same as of [`chunk`](Self::chunk), for less.
+    fn write_text(&mut self, field: &str, text: &str, to: &mut String) {
+        let (before, after) = self.around.get_or_insert_with(|| {
+            let head = json_text(&self.head);
+            // No text holds quotation marks as they are, so this is the field itself.
+            let (before, after) = head.split_once(NO_CHOICES).unwrap_or((&head, ""));
+            (before.to_owned(), after.to_owned())
+        });
+        to.push_str("data: ");
+        to.push_str(before);
+        to.push_str("\"choices\":[{\"index\":0,\"delta\":{\"");
+        to.push_str(field);
+        to.push_str("\":");
+        to.push_str(&json_text(text));
+        to.push_str("},\"finish_reason\":null}]");
+        to.push_str(after);
+        to.push_str("\n\n");
+    }
+
+    fn end(&mut self, finish: Finish) -> Vec<Chunk> {
+        let mut chunks = vec![self.chunk(ChunkDelta::default(), Some(finish.reason.as_str().to_owned()))];
+        if self.include_usage {
+            chunks.push(Chunk { usage: Some(usage(finish.usage)), ..self.head.clone() });
+        }
+        chunks
+    }
+}
+
+impl Writer for ChatStream {
+    fn begin(&mut self, model: &str, _: u64) {
+        model.clone_into(&mut self.head.model);
+        self.around = None;
+    }
+
+    fn write(&mut self, out: Out, to: &mut String) {
+        match &out {
+            Out::Failed(fault) => return data(to, &Chat.error(fault)),
+            Out::Text(text) if self.begun => return self.write_text("content", text, to),
+            Out::Reasoning(text) if self.begun => return self.write_text("reasoning_content", text, to),
+            _ => {}
+        }
+        let rounds = if let Out::Finish(finish) = &out { Some((finish.rounds, finish.total)) } else { None };
+        for chunk in self.chunks(out) {
+            match self.older {
+                true => data(to, &functions::told(json!(chunk))),
+                false => data(to, &chunk),
+            }
+        }
+        if let Some((rounds, total)) = rounds {
+            to.push_str(&format!(": rounds {rounds}\n: usage {}\n\ndata: [DONE]\n\n", cost(total)));
+        }
+    }
+
+    fn whole(&mut self, answer: Collected) -> Value {
+        let Collected { mut fields, reasoning, text, refusal, calls, finish } = answer;
+        let mut message = json!({"role": "assistant", "content": text});
+        if text.is_empty() && !(calls.is_empty() && refusal.is_empty()) {
+            message["content"] = Value::Null;
+        }
+        if !refusal.is_empty() {
+            message["refusal"] = refusal.into();
+        }
+        if !reasoning.is_empty() {
+            message["reasoning_content"] = reasoning.into();
+        }
+        if !calls.is_empty() {
+            let calls: Vec<ToolCall> = calls.into_iter().map(|call: NativeCall| call.into()).collect();
+            message["tool_calls"] = json!(calls);
+        }
+        let told = |finish: Finish| (finish.reason.as_str().to_owned(), usage(finish.usage));
+        let (reason, usage) = finish.map_or((String::new(), Value::Null), told);
+        let model = fields.shift_remove("model").unwrap_or_else(|| self.head.model.as_str().into());
+        let mut object = json!({
+            "id": self.head.id, "object": "chat.completion", "created": self.head.created, "model": model,
+            "choices": [{"index": 0, "message": message, "logprobs": null, "finish_reason": reason}],
+            "usage": usage,
+        });
+        for (name, value) in fields.into_iter().filter(|(name, _)| !matches!(name.as_str(), "id" | "created")) {
+            object[name] = value;
+        }
+        if self.older { functions::told(object) } else { object }
+    }
+}
+
+/// What several rounds cost, where no field has a place for it.
+pub(super) fn cost(usage: Usage) -> String {
+    format!("prompt_tokens={}, completion_tokens={}", usage.prompt_tokens, usage.completion_tokens)
+}
+
+fn usage(usage: Usage) -> Value {
+    let mut object = json!({
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
+        "total_tokens": usage.prompt_tokens + usage.completion_tokens,
+    });
+    if let Some(tokens) = usage.reasoning_tokens {
+        object["completion_tokens_details"] = json!({"reasoning_tokens": tokens});
+    }
+    if let Some(tokens) = usage.cached_tokens {
+        object["prompt_tokens_details"] = json!({"cached_tokens": tokens});
+    }
+    object
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_written_as_the_chunk_that_it_is() {
+        let head = json!({"model": "m \"choices\":[] 天", "system_fingerprint": "fp", "x": {"choices": []}});
+        let Value::Object(head) = head else { unreachable!() };
+        let mut stream = ChatStream::of(&Map::new()).unwrap();
+        let mut other = ChatStream { head: stream.head.clone(), ..ChatStream::of(&Map::new()).unwrap() };
+        let outs = [
+            Out::Fields(head.clone()),
+            Out::Text("first".to_owned()),
+            Out::Text("a \"b\" \\ \n \u{1} 天".to_owned()),
+            Out::Reasoning("so".to_owned()),
+            Out::Fields(Map::from_iter([("service_tier".to_owned(), json!(1.5))])),
+            Out::Text("more".to_owned()),
+        ];
+        for out in outs {
+            let (mut written, mut expected) = (String::new(), String::new());
+            stream.write(out.clone(), &mut written);
+            other.chunks(out).iter().for_each(|chunk| expected += &format!("data: {}\n\n", json!(chunk)));
+            assert_eq!(written, expected);
+        }
+        assert!(stream.around.is_some_and(|(_, after)| after.contains("service_tier")));
+    }
+}

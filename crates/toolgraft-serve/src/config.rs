@@ -1,0 +1,489 @@
+//! What a server is told before it runs.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::inspect::Inspector;
+use super::learned::{Learned, Learning};
+use super::log::{Log, Served};
+use super::settings::ModelSettings;
+use super::told::Told;
+use toolgraft::constrain::{Constrain, Way};
+use toolgraft::dialect::{Profile, PromptStyle};
+use toolgraft::message::Reads;
+use toolgraft::model::{ClientError, IDLE_TIMEOUT};
+use toolgraft::prompt::Options;
+use toolgraft::route::Toolbox;
+use toolgraft::tools::{DefaultDecision, ToolsMode};
+use toolgraft::turn::{MAX_CORRECTIONS, MAX_ROUNDS};
+use toolgraft::{Dialect, OpenAi, Policy};
+
+/// What a model's name ends in that has the toolbox's tools.
+pub(super) const WITH_TOOLS: &str = "+tools";
+
+/// A model's name without that.
+pub(super) fn without_tools(name: &str) -> &str {
+    name.strip_suffix(WITH_TOOLS).unwrap_or(name)
+}
+
+/// Largest body of a request, unless configured otherwise.
+pub const MAX_BODY: usize = 32 << 20;
+
+/// Longest silence of a client within its request, head or body, unless configured otherwise.
+pub const READ_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Time between two comments that keep a silent stream open.
+pub const KEEP_ALIVE: Duration = Duration::from_secs(10);
+
+/// Calls of the toolbox that run for one answer, unless configured otherwise.
+pub const MAX_OWN_CALLS: usize = 64;
+
+/// Time that answers have to end once the server is told to.
+pub const DRAIN: Duration = Duration::from_secs(30);
+
+/// A proxy for an endpoint with TLS.
+#[derive(Clone)]
+pub(super) struct HttpsProxy {
+    pub(super) url: String,
+    /// Hosts that are reached without it, as `NO_PROXY` has them.
+    pub(super) except: String,
+}
+
+/// How a server stands in front of its endpoint. Cheap to clone.
+#[derive(Clone)]
+pub struct Config {
+    pub(super) base_url: String,
+    pub(super) model: Option<String>,
+    pub(super) profile: Option<&'static Profile>,
+    pub(super) dialect: Option<Dialect>,
+    pub(super) style: Option<PromptStyle>,
+    pub(super) models: HashMap<String, ModelSettings>,
+    pub(super) prompt: Options,
+    pub(super) without: Vec<String>,
+    pub(super) tools_mode: ToolsMode,
+    pub(super) constrain: Constrain,
+    pub(super) way: Way,
+    pub(super) call_threshold: Option<f64>,
+    pub(super) client_key: Option<String>,
+    pub(super) upstream_key: Option<String>,
+    pub(super) instance_key: Option<String>,
+    pub(super) hands_on_key: bool,
+    pub(super) https_proxy: Option<HttpsProxy>,
+    pub(super) hosts: Vec<String>,
+    pub(super) toolbox: Option<Arc<dyn Toolbox>>,
+    pub(super) toolbox_always: bool,
+    pub(super) shows_results: bool,
+    pub(super) policy: Policy,
+    pub(super) untrusted: Vec<String>,
+    pub(super) reads: Reads,
+    pub(super) hold_bytes: Option<usize>,
+    pub(super) strict_calls: bool,
+    pub(super) origins: Vec<String>,
+    pub(super) max_rounds: u32,
+    pub(super) max_corrections: u32,
+    pub(super) max_calls: usize,
+    pub(super) max_time: Option<Duration>,
+    pub(super) max_body: usize,
+    pub(super) read_timeout: Duration,
+    pub(super) idle_timeout: Duration,
+    pub(super) keep_alive: Duration,
+    pub(super) drain: Duration,
+    pub(super) inspector: Option<Inspector>,
+    pub(super) log: Option<Log>,
+    pub(super) learned: Vec<Learned>,
+    pub(super) learning: Option<Learning>,
+    /// What messages of histories became, for all servers and adapters of this configuration.
+    pub(super) told: Arc<Told>,
+}
+
+impl Config {
+    /// A server in front of the endpoint at `base_url`, such as
+    /// `http://localhost:11434/v1`, with all defaults.
+    ///
+    /// # Errors
+    /// The URL is none of HTTP.
+    pub fn new(base_url: impl Into<String>) -> Result<Self, ClientError> {
+        let base_url = base_url.into();
+        OpenAi::new(base_url.clone(), "")?;
+        Ok(Config {
+            base_url,
+            model: None,
+            profile: None,
+            dialect: None,
+            style: None,
+            models: HashMap::new(),
+            prompt: Options::default(),
+            without: Vec::new(),
+            tools_mode: ToolsMode::Auto,
+            constrain: Constrain::Auto,
+            way: Way::Free,
+            call_threshold: None,
+            client_key: None,
+            upstream_key: None,
+            instance_key: None,
+            hands_on_key: true,
+            https_proxy: None,
+            hosts: Vec::new(),
+            toolbox: None,
+            toolbox_always: false,
+            shows_results: false,
+            policy: Policy::new(DefaultDecision::Deny),
+            untrusted: Vec::new(),
+            reads: Reads::default(),
+            hold_bytes: None,
+            strict_calls: false,
+            origins: Vec::new(),
+            max_rounds: MAX_ROUNDS,
+            max_corrections: MAX_CORRECTIONS,
+            max_calls: MAX_OWN_CALLS,
+            max_time: None,
+            max_body: MAX_BODY,
+            read_timeout: READ_TIMEOUT,
+            idle_timeout: IDLE_TIMEOUT,
+            keep_alive: KEEP_ALIVE,
+            drain: DRAIN,
+            inspector: None,
+            log: None,
+            learned: Vec::new(),
+            learning: None,
+            told: Arc::default(),
+        })
+    }
+
+    /// Sets the model that answers, whatever model a client names.
+    #[must_use]
+    pub fn with_model(mut self, model: impl Into<String>) -> Self {
+        self.model = Some(model.into());
+        self
+    }
+
+    /// Sets the profile of every model. Without one it is the one for the model's name.
+    #[must_use]
+    pub fn with_profile(mut self, profile: &'static Profile) -> Self {
+        self.profile = Some(profile);
+        self
+    }
+
+    /// Sets the call syntax that is taught, whatever the profile says.
+    #[must_use]
+    pub fn with_dialect(mut self, dialect: Dialect) -> Self {
+        self.dialect = Some(dialect);
+        self
+    }
+
+    /// Sets how much the prompt says beside the tools. Without it, it is what suits the model's
+    /// size, as its name or the endpoint's list of models tells that ([`Profile::style_for`]).
+    #[must_use]
+    pub fn with_style(mut self, style: PromptStyle) -> Self {
+        self.style = Some(style);
+        self
+    }
+
+    /// Sets what counts for the model of this name, as the endpoint has it, before what is said
+    /// for all models.
+    #[must_use]
+    pub fn with_model_settings(mut self, model: impl Into<String>, settings: ModelSettings) -> Self {
+        self.models.insert(model.into(), settings);
+        self
+    }
+
+    /// Sets how tools are listed in the prompt. Language, dialect and style in it count for
+    /// nothing: they are the model's, or those of [`with_dialect`](Self::with_dialect) and
+    /// [`with_style`](Self::with_style).
+    #[must_use]
+    pub fn with_prompt(mut self, options: Options) -> Self {
+        self.prompt = options;
+        self
+    }
+
+    /// Leaves those of the clients' tools out whose names match this glob, such as `Cron*`: the
+    /// model does not see them.
+    #[must_use]
+    pub fn with_left_out(mut self, tools: impl Into<String>) -> Self {
+        self.without.push(tools.into());
+        self
+    }
+
+    /// Sets how tools are offered to the model; default [`ToolsMode::Auto`]: requests carry them where
+    /// the profile or the endpoint say that this works; where it fails, the same request goes out by
+    /// prompt, and so do later ones once that worked.
+    #[must_use]
+    pub fn with_tools_mode(mut self, mode: ToolsMode) -> Self {
+        self.tools_mode = mode;
+        self
+    }
+
+    /// Sets whether the endpoint is asked to hold answers to a structure where one is due: a
+    /// call that is required, an answer after a schema, the round that corrects either.
+    /// Default [`Constrain::Auto`]: in the form that it takes, and where it takes none the same
+    /// request goes out without. What comes is checked here in any case.
+    #[must_use]
+    pub fn with_constrain(mut self, constrain: Constrain) -> Self {
+        self.constrain = constrain;
+        self
+    }
+
+    /// Sets how it comes to a call where the model may as well answer; default [`Way::Free`].
+    /// What the endpoint does not give for it is remembered, and the next way taken
+    /// ([`Served::way`](super::Served::way)).
+    #[must_use]
+    pub fn with_way(mut self, way: Way) -> Self {
+        self.way = way;
+        self
+    }
+
+    /// Sets the logarithm of the probability from which on a message is to be a call, for
+    /// [`Way::Measured`]; default [`CALL_THRESHOLD`](toolgraft::turn::CALL_THRESHOLD).
+    #[must_use]
+    pub fn with_call_threshold(mut self, threshold: f64) -> Self {
+        self.call_threshold = Some(threshold);
+        self
+    }
+
+    /// Sets the key that clients must show. It is then never sent to the endpoint.
+    #[must_use]
+    pub fn with_api_key(mut self, key: impl Into<String>) -> Self {
+        self.client_key = Some(key.into());
+        self
+    }
+
+    /// Sets the key that the endpoint gets, instead of any of a client's.
+    #[must_use]
+    pub fn with_upstream_key(mut self, key: impl Into<String>) -> Self {
+        self.upstream_key = Some(key.into());
+        self
+    }
+
+    /// Sets the secret that identifiers of calls are signed with: the same for all instances of
+    /// one service, so that each believes the others' identifiers. Without it an instance
+    /// believes its own alone.
+    #[must_use]
+    pub fn with_instance_key(mut self, secret: impl Into<String>) -> Self {
+        self.instance_key = Some(secret.into());
+        self
+    }
+
+    /// Keeps the clients' keys from the endpoint: for one that nobody named, such as one
+    /// that was found by its port.
+    #[must_use]
+    pub fn without_client_keys(mut self) -> Self {
+        self.hands_on_key = false;
+        self
+    }
+
+    /// Sets a proxy for an endpoint whose URL begins with `https`; `except` lists hosts that
+    /// are reached without it, as `NO_PROXY` does. Any other endpoint is reached directly, and
+    /// no proxy is taken from the environment.
+    #[must_use]
+    pub fn with_https_proxy(mut self, url: impl Into<String>, except: impl Into<String>) -> Self {
+        self.https_proxy = Some(HttpsProxy { url: url.into(), except: except.into() });
+        self
+    }
+
+    /// Adds a name by which the server is called, beside those of the loopback. A request
+    /// with another `Host` is refused, so that no web page reaches the server by a name that
+    /// it makes point here.
+    #[must_use]
+    pub fn with_host(mut self, host: impl Into<String>) -> Self {
+        self.hosts.push(host.into());
+        self
+    }
+
+    /// Sets a toolbox whose tools models named `NAME+tools` have beside the client's;
+    /// `always` gives them to every model. Its calls run here, those that
+    /// [`with_policy`](Self::with_policy) allows.
+    #[must_use]
+    pub fn with_toolbox(mut self, toolbox: impl Toolbox + 'static, always: bool) -> Self {
+        self.toolbox = Some(Arc::new(toolbox));
+        self.toolbox_always = always;
+        self
+    }
+
+    /// Tells clients the results of the toolbox's calls, as text of the reasoning: at most
+    /// [`SHOWN_RESULT`](super::SHOWN_RESULT) characters of each. Without it they see the answer alone.
+    #[must_use]
+    pub fn with_shown_results(mut self) -> Self {
+        self.shows_results = true;
+        self
+    }
+
+    /// Sets which calls of the toolbox run. Without one, none do; a call that the policy
+    /// would ask about does not run either.
+    #[must_use]
+    pub fn with_policy(mut self, policy: Policy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// Names a server of the toolbox whose results may be anybody's words: a page of the web, a
+    /// stranger's mail. Behind one of them, what the model does may be what that text told it to
+    /// do. So from then on, for all of the conversation, only tools run that the policy names
+    /// without a wildcard, or that call themselves read-only and are another server's. A history
+    /// that this server did not answer itself counts as one with such results.
+    #[must_use]
+    pub fn with_untrusted(mut self, server: impl Into<String>) -> Self {
+        self.untrusted.push(server.into());
+        self
+    }
+
+    /// Sets what the model is known to read beside text of what the toolbox's tools give, such
+    /// as images; by default nothing. What clients send goes to it in any case. A hub has to
+    /// keep such media (`HubBuilder::keep_media` of `toolgraft-mcp`).
+    #[must_use]
+    pub fn with_reads(mut self, reads: Reads) -> Self {
+        self.reads = reads;
+        self
+    }
+
+    /// Sends a call before its message is over, once so many bytes of its arguments are there:
+    /// the arguments that are texts as they come, all others at the end. One that fails behind
+    /// that is not corrected: the answer ends with an error. Without it every call goes out whole.
+    #[must_use]
+    pub fn with_hold_bytes(mut self, bytes: usize) -> Self {
+        self.hold_bytes = Some(bytes);
+        self
+    }
+
+    /// Ends an answer with an error where the model did not mend its call. Without it the client gets
+    /// the call as it was written where only its schema refuses it, since its own check answers the
+    /// model; else it gets the text.
+    #[must_use]
+    pub fn with_strict_calls(mut self) -> Self {
+        self.strict_calls = true;
+        self
+    }
+
+    /// Lets pages of this origin ask, such as `http://localhost:5173` or `app://obsidian.md`; `*` lets
+    /// pages of every origin. Browsers are then told so. Without it pages of this machine's own names
+    /// are answered, without leave for their browser to read it, and all others refused.
+    #[must_use]
+    pub fn with_origin(mut self, origin: impl Into<String>) -> Self {
+        self.origins.push(origin.into().trim_end_matches('/').to_owned());
+        self
+    }
+
+    /// Sets how many requests one answer may take. Default [`MAX_ROUNDS`].
+    #[must_use]
+    pub fn with_max_rounds(mut self, rounds: u32) -> Self {
+        self.max_rounds = rounds;
+        self
+    }
+
+    /// Sets how many rounds in a row may only correct a mistake. Default [`MAX_CORRECTIONS`].
+    #[must_use]
+    pub fn with_max_corrections(mut self, corrections: u32) -> Self {
+        self.max_corrections = corrections;
+        self
+    }
+
+    /// Sets how many calls of the toolbox may run for one answer. The model is told of one
+    /// behind them that no further call runs, and asked for its answer. Default [`MAX_OWN_CALLS`].
+    #[must_use]
+    pub fn with_max_calls(mut self, calls: usize) -> Self {
+        self.max_calls = calls;
+        self
+    }
+
+    /// Sets how long an answer to a request with tools or a schema may take, all its rounds and
+    /// calls together; one that takes longer ends with an error, and its calls are cancelled.
+    /// Without it there is no such limit.
+    #[must_use]
+    pub fn with_max_time(mut self, limit: Duration) -> Self {
+        self.max_time = Some(limit);
+        self
+    }
+
+    /// Sets the largest body of a request. Default [`MAX_BODY`].
+    #[must_use]
+    pub fn with_max_body(mut self, bytes: usize) -> Self {
+        self.max_body = bytes;
+        self
+    }
+
+    /// Sets the longest silence of a client within its request. Default [`READ_TIMEOUT`].
+    #[must_use]
+    pub fn with_read_timeout(mut self, limit: Duration) -> Self {
+        self.read_timeout = limit;
+        self
+    }
+
+    /// Sets the longest silence of the endpoint. Default [`IDLE_TIMEOUT`].
+    #[must_use]
+    pub fn with_idle_timeout(mut self, limit: Duration) -> Self {
+        self.idle_timeout = limit;
+        self
+    }
+
+    /// Sets the time between two comments in a silent stream. After as long without a word of the
+    /// endpoint a stream begins: what fails behind that is told in it, with the status 200. Default
+    /// [`KEEP_ALIVE`].
+    #[must_use]
+    pub fn with_keep_alive(mut self, time: Duration) -> Self {
+        self.keep_alive = time;
+        self
+    }
+
+    /// Sets the time that answers have to end once the server is told to. Default [`DRAIN`].
+    #[must_use]
+    pub fn with_drain(mut self, time: Duration) -> Self {
+        self.drain = time;
+        self
+    }
+
+    /// Keeps the last requests there, to be looked at. Without it no request leaves a text behind.
+    #[must_use]
+    pub fn with_inspector(mut self, inspector: Inspector) -> Self {
+        self.inspector = Some(inspector);
+        self
+    }
+
+    /// Tells this function of every request that is over, but for `/health`, `/ready` and
+    /// `/metrics`. It is called where answers are made, and must not wait.
+    #[must_use]
+    pub fn with_log(mut self, log: impl Fn(Served) + Send + Sync + 'static) -> Self {
+        self.log = Some(Arc::new(log));
+        self
+    }
+
+    /// Adds what was learned of the endpoint before; it counts where the server still says that version.
+    #[must_use]
+    pub fn with_learned(mut self, learned: impl IntoIterator<Item = Learned>) -> Self {
+        self.learned.extend(learned);
+        self
+    }
+
+    /// Tells this function what is learned of the endpoint, to be kept. It is called where answers are
+    /// made, and must not wait.
+    #[must_use]
+    pub fn with_learning(mut self, keep: impl Fn(Learned) + Send + Sync + 'static) -> Self {
+        self.learning = Some(Arc::new(keep));
+        self
+    }
+
+    /// What must stand in nothing that is kept: the server's keys.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
+        self.client_key.iter().chain(&self.upstream_key).chain(&self.instance_key).map(String::as_str)
+    }
+
+    /// The endpoint's model for the name that a client gives, if it gives one.
+    pub(super) fn model_of(&self, named: Option<&str>) -> Option<String> {
+        match (&self.model, named) {
+            (Some(model), _) => Some(model.clone()),
+            (None, Some(name)) if self.toolbox.is_some() => Some(without_tools(name).to_owned()),
+            (None, named) => named.map(str::to_owned),
+        }
+    }
+
+    /// The profile of this model.
+    pub(super) fn profile_of(&self, model: &str) -> &'static Profile {
+        self.profile.unwrap_or_else(|| Profile::for_model(model))
+    }
+}
+
+impl std::fmt::Debug for Config {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let url = toolgraft::secrets::shown_url(&self.base_url);
+        f.debug_struct("Config").field("url", &url).field("model", &self.model).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,364 @@
+//! An exchange with its model stream and its calls.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use futures::stream::{BoxStream, FuturesUnordered, StreamExt};
+use serde_json::Value;
+use tokio::time::{Instant, timeout_at};
+use tracing::Instrument;
+
+use super::exchange::{Exchange, Sent, Step};
+use super::fault::Fault;
+use super::hidden::Hidden;
+use super::inspect;
+use super::kept::{Before, Kept};
+use super::out::Out;
+use super::repeated::{Beginnings, PromptCost};
+use super::shared::Shared;
+use super::work::Work;
+use toolgraft::agent::CALL_TIMEOUT;
+use toolgraft::constrain::Way;
+use toolgraft::message::Usage;
+use toolgraft::model::endpoint::{in_span, of_request};
+use toolgraft::model::{ModelError, ModelEvent, RETRIES, Request};
+use toolgraft::outcome::Status;
+use toolgraft::route::{Invocation, Toolbox};
+use toolgraft::secrets::Secrets;
+use toolgraft::spans::{self, Span};
+use toolgraft::tools::ToolsMode;
+use toolgraft::{Model, OpenAi, Outcome};
+
+/// What happens next.
+pub(super) enum Next {
+    /// A piece of the answer.
+    Out(Out),
+    /// A call of the toolbox begins: the client must see its answer begun, so that
+    /// nobody plays the request again.
+    Busy,
+}
+
+/// What runs for one request. Dropping it cancels the model and the calls.
+pub(super) struct Driver {
+    /// Away while another thread works on it.
+    exchange: Option<Box<Exchange>>,
+    away: Option<BoxFuture<'static, Result<Box<Exchange>, Fault>>>,
+    work: Work,
+    /// How far it is, for while it is away.
+    told: Told,
+    /// What is kept of whoever asks.
+    kept: Kept,
+    model: OpenAi,
+    headers: Vec<(String, String)>,
+    /// What no client may read, whatever the endpoint says.
+    secrets: Secrets,
+    beginnings: Arc<Beginnings>,
+    /// Bytes of all requests, and those that the endpoint got before.
+    sent: (u64, u64),
+    toolbox: Option<Arc<dyn Toolbox>>,
+    answer: Option<Answer>,
+    calls: FuturesUnordered<BoxFuture<'static, (String, Outcome)>>,
+    /// The request's.
+    span: Span,
+    /// How long the answer may take, and until when.
+    limit: Option<(Duration, Instant)>,
+}
+
+/// How far an exchange is.
+#[derive(Default, Clone, Copy)]
+struct Told {
+    prompt_tokens: u64,
+    rounds: u32,
+    own_calls: usize,
+    way: Option<Way>,
+    tools_mode: Option<ToolsMode>,
+    usage: Usage,
+    cut_prompt: Option<(u64, u64)>,
+}
+
+impl Told {
+    fn of(exchange: &Exchange) -> Self {
+        Told {
+            prompt_tokens: exchange.prompt_tokens(),
+            rounds: exchange.rounds(),
+            own_calls: exchange.own_calls(),
+            way: exchange.way(),
+            tools_mode: exchange.tools_mode(),
+            usage: exchange.costs().total,
+            cut_prompt: exchange.costs().cut_prompt,
+        }
+    }
+}
+
+impl Driver {
+    pub(super) fn new(
+        exchange: Exchange,
+        shared: &Shared,
+        headers: Vec<(String, String)>,
+        secrets: Secrets,
+        span: Span,
+    ) -> Self {
+        let config = &shared.config;
+        // One that no clock can hold is none.
+        let limit = config.max_time.and_then(|time| Some((time, Instant::now().checked_add(time)?)));
+        Driver {
+            told: Told::of(&exchange),
+            kept: exchange.kept().clone(),
+            exchange: Some(Box::new(exchange)),
+            away: None,
+            work: shared.work.clone(),
+            model: shared.upstream.model.clone(),
+            headers,
+            secrets,
+            beginnings: shared.beginnings.clone(),
+            sent: (0, 0),
+            toolbox: config.toolbox.clone(),
+            answer: None,
+            calls: FuturesUnordered::new(),
+            span,
+            limit,
+        }
+    }
+
+    /// The client's calls and what stood before them, where calls of the toolbox did.
+    pub(super) fn take_kept(&mut self) -> Option<(Vec<String>, Before)> {
+        self.exchange.as_mut()?.take_kept()
+    }
+
+    /// What is kept of whoever asks.
+    pub(super) fn kept(&self) -> &Kept {
+        &self.kept
+    }
+
+    /// The same, where this answer is to be known later as one behind no words that may be
+    /// anybody's.
+    pub(super) fn clean(&self) -> Option<&Kept> {
+        self.exchange.as_ref().filter(|exchange| exchange.is_clean()).map(|_| &self.kept)
+    }
+
+    /// The way to a call that is taken, where one is configured.
+    pub(super) fn way(&self) -> Option<Way> {
+        self.told().way
+    }
+
+    /// How the last request offered the tools, where another way but the prompt is configured.
+    pub(super) fn tools_mode(&self) -> Option<ToolsMode> {
+        self.told().tools_mode
+    }
+
+    fn told(&self) -> Told {
+        self.exchange.as_deref().map_or(self.told, Told::of)
+    }
+
+    /// Tokens of the last request by our own count.
+    pub(super) fn prompt_tokens(&self) -> u64 {
+        self.told().prompt_tokens
+    }
+
+    /// Tools whose description the listing does not hold, of how many.
+    pub(super) fn cut(&self) -> (usize, usize) {
+        self.exchange.as_deref().map_or((0, 0), Exchange::cut)
+    }
+
+    /// Schemas that are set aside, by the names of their tools.
+    pub(super) fn set_aside(&self) -> Vec<String> {
+        self.exchange.as_deref().map(Exchange::set_aside).unwrap_or_default()
+    }
+
+    /// What all rounds cost that are over.
+    pub(super) fn usage(&self) -> Usage {
+        self.told().usage
+    }
+
+    /// What their prompts took.
+    pub(super) fn prompt_cost(&self) -> PromptCost {
+        let (Told { usage, cut_prompt, .. }, (bytes, repeated)) = (self.told(), self.sent);
+        PromptCost { bytes, repeated, tokens: usage.prompt_tokens, cached_tokens: usage.cached_tokens, cut: cut_prompt }
+    }
+
+    /// Requests so far.
+    pub(super) fn rounds(&self) -> u32 {
+        self.told().rounds
+    }
+
+    /// Calls of the toolbox so far.
+    pub(super) fn own_calls(&self) -> usize {
+        self.told().own_calls
+    }
+
+    /// The next that happens. Waiting may be given up and begun again.
+    pub(super) async fn next(&mut self) -> Option<Next> {
+        let span = self.span.clone();
+        self.advance().instrument(span).await
+    }
+
+    async fn advance(&mut self) -> Option<Next> {
+        loop {
+            if let Some(away) = &mut self.away {
+                let back = away.await;
+                self.away = None;
+                match back {
+                    Ok(exchange) => self.exchange = Some(exchange),
+                    Err(fault) => return Some(Next::Out(Out::Failed(fault))),
+                }
+            }
+            // It is gone where the work on it broke, which was told.
+            let exchange = self.exchange.as_deref_mut()?;
+            while let Some(step) = exchange.step() {
+                match step {
+                    Step::Send(sent) => {
+                        let (model, messages) = (&sent.body["model"], &sent.body["messages"]);
+                        let (bytes, repeated) = self
+                            .beginnings
+                            .take(model.as_str().unwrap_or_default(), messages.as_array().map_or(&[], Vec::as_slice));
+                        self.sent = (self.sent.0 + bytes, self.sent.1 + repeated);
+                        self.answer = send(exchange, sent, &self.model, &self.headers, &self.secrets);
+                    }
+                    Step::Cancel => self.answer = None,
+                    Step::Run(call) => {
+                        self.calls.push(Box::pin(run(self.toolbox.clone(), call)));
+                        return Some(Next::Busy);
+                    }
+                    Step::Out(mut out) => {
+                        if let Out::Failed(fault) = &mut out {
+                            fault.message = self.secrets.hide(&fault.message).into_owned();
+                        }
+                        trace(&self.span, exchange, &out);
+                        return Some(Next::Out(out));
+                    }
+                }
+            }
+            if exchange.is_over() {
+                self.answer = None;
+                self.calls.clear();
+                return None;
+            }
+            if let Some((time, _)) = self.limit.filter(|(_, until)| *until <= Instant::now()) {
+                self.limit = None;
+                exchange.fail(late(time));
+                continue;
+            }
+            let until = self.limit.map(|(_, until)| until);
+            match (&mut self.answer, self.calls.is_empty()) {
+                (Some(answer), true) => {
+                    let Some(event) = before(until, answer.next()).await else { continue };
+                    if !matches!(event, Some(Ok(ref event)) if !matches!(event, ModelEvent::Finish(_))) {
+                        self.answer = None;
+                    }
+                    if exchange.is_heavy(event.as_ref()) {
+                        self.told = Told::of(exchange);
+                        let exchange = self.exchange.take()?;
+                        self.away = Some(self.hand_over(exchange, event));
+                    } else {
+                        exchange.model(event);
+                    }
+                }
+                (_, false) => {
+                    if let Some(Some((id, outcome))) = before(until, self.calls.next()).await {
+                        exchange.outcome(id, outcome);
+                    }
+                }
+                (None, true) => exchange.fail(Fault::internal("nothing is left to be waited for")),
+            }
+        }
+    }
+
+    /// Has another thread take what the model said.
+    fn hand_over(
+        &self,
+        mut exchange: Box<Exchange>,
+        event: Option<Result<ModelEvent, ModelError>>,
+    ) -> BoxFuture<'static, Result<Box<Exchange>, Fault>> {
+        let (work, span) = (self.work.clone(), self.span.clone());
+        Box::pin(async move {
+            let job = move || {
+                exchange.model(event);
+                exchange
+            };
+            work.run(span, job).await
+        })
+    }
+}
+
+/// What the span tells of the answer's end.
+fn trace(span: &Span, exchange: &Exchange, out: &Out) {
+    match out {
+        Out::Finish(finish) => spans::turn_ended(span, finish.rounds, Some(finish.total)),
+        Out::Failed(fault) => {
+            spans::turn_ended(span, exchange.rounds(), None);
+            match fault.code {
+                Some(code) => spans::failed(span, code),
+                None => spans::failed(span, &fault.status.to_string()),
+            }
+        }
+        _ => {}
+    }
+}
+
+type Answer = BoxStream<'static, Result<ModelEvent, ModelError>>;
+
+/// Sends a request to the model.
+fn send(
+    exchange: &mut Exchange,
+    sent: Sent,
+    model: &OpenAi,
+    headers: &[(String, String)],
+    secrets: &Secrets,
+) -> Option<Answer> {
+    // A client tries a refused request again by itself; of a later round it knows nothing.
+    let retries = if exchange.rounds() > 1 { RETRIES } else { 0 };
+    let Sent { body, constraint, alternatives, tools, tool_choice, by_prompt } = sent;
+    let mut request = Request::default();
+    // What is learned of an endpoint is learned by model.
+    request.model = body.get("model").and_then(Value::as_str).map(str::to_owned);
+    (request.constraint, request.alternatives, request.by_prompt) = (constraint, alternatives, by_prompt);
+    (request.tools, request.tool_choice) = (tools, tool_choice);
+    let shown = exchange.is_recorded().then(|| inspect::request(&body));
+    match model.for_body(body, headers, retries) {
+        Ok(model) => {
+            let span = of_request(&model, &mut request);
+            let mut answer = span.in_scope(|| model.stream(request));
+            if !secrets.is_empty() {
+                answer = Hidden::of(answer, secrets.clone());
+            }
+            if let Some(shown) = shown {
+                answer = exchange.recorded(&shown, answer);
+            }
+            Some(in_span(span, answer))
+        }
+        Err(error) => {
+            exchange.fail(Fault::internal(error.to_string()));
+            None
+        }
+    }
+}
+
+/// What comes before this time; `None` where nothing does.
+async fn before<T>(until: Option<Instant>, coming: impl Future<Output = T>) -> Option<T> {
+    match until {
+        Some(until) => timeout_at(until, coming).await.ok(),
+        None => Some(coming.await),
+    }
+}
+
+fn late(limit: Duration) -> Fault {
+    let message = format!("the answer was not complete within {} seconds", limit.as_secs_f64());
+    Fault::upstream(504, message).with_code("max_time")
+}
+
+async fn run(toolbox: Option<Arc<dyn Toolbox>>, call: Invocation) -> (String, Outcome) {
+    let id = call.id.clone();
+    let Some(toolbox) = toolbox else {
+        return (id, Outcome::error(format!("there is no tool {:?}", call.tool)));
+    };
+    let span = spans::tool(call.server.as_deref(), &call.tool, &id);
+    let called = span.in_scope(|| toolbox.call(call)).instrument(span.clone());
+    let outcome = tokio::time::timeout(CALL_TIMEOUT, called).await.unwrap_or_else(|_| {
+        Outcome::new(Status::TimedOut, format!("no answer within {} seconds", CALL_TIMEOUT.as_secs()))
+    });
+    if outcome.status != Status::Result {
+        spans::failed(&span, outcome.status.as_str());
+    }
+    (id, outcome)
+}

@@ -1,0 +1,581 @@
+//! One request on its way: what the client asked, what the model says, what the client sees.
+//!
+//! Sans-IO: in come the model's events and the outcomes of calls, out go requests for
+//! the model and pieces of the answer, in no client's shape. A [`Turn`] reads, judges
+//! and corrects; the client's history stands in front of every request as it was
+//! rendered once, so the turn knows only what came since.
+//!
+//! ```text
+//! Asked ─▶ Exchange ── Step::Send ──▶ model ── ModelEvent ──▶ Exchange ─▶ Step::Out
+//!              ▲  └── Step::Run ──▶ toolbox ── Outcome ──────────┘
+//! ```
+//!
+//! What was sent cannot be taken back. So a call is sent whole, once its message is over
+//! and the call is accepted; the text of rounds that only correct is held until it is known
+//! to be the answer; an answer that has to match a schema is held until it does.
+//!
+//! What goes to the model is made in `ask`, how an answer ends in `over`.
+
+mod ask;
+mod over;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::asked::Asked;
+use super::cost::Costs;
+use super::early::EarlyCall;
+use super::fault::Fault;
+use super::kept::{Before, Kept};
+use super::out::{Out, Part};
+use super::prepared::Prepared;
+use super::say::Say;
+use toolgraft::agent::Approval;
+use toolgraft::agent::{Events, TurnRecord};
+use toolgraft::constrain::{Constraint, Way};
+use toolgraft::dialect::write_call;
+use toolgraft::event::{Rejected, RejectedKind};
+use toolgraft::message::{DeltaKind, FinishReason, NativeCall};
+use toolgraft::model::{ModelError, ModelEvent, Request};
+use toolgraft::outcome::{Status, restore_tokens};
+use toolgraft::route::Invocation;
+use toolgraft::spans::{self, Span};
+use toolgraft::tools::{Decision, ToolChoice, ToolsMode};
+use toolgraft::transcript::Recorder;
+use toolgraft::turn::may_be_meant;
+use toolgraft::turn::{Action, ClientTurn, Input, ModelNote, Turn, TurnError};
+use toolgraft::validate::takes_long;
+use toolgraft::wire::ToolDefinition;
+use toolgraft::{AgentEvent, Conversation, Outcome};
+
+/// What is to be done next.
+#[derive(Debug)]
+pub(super) enum Step {
+    /// Send this to the endpoint and report its answer.
+    Send(Sent),
+    /// Nothing more of that answer is wanted.
+    Cancel,
+    /// Run this call and report its outcome.
+    Run(Invocation),
+    /// Tell the client.
+    Out(Out),
+}
+
+/// A request for the endpoint.
+#[derive(Debug)]
+pub(super) struct Sent {
+    pub(super) body: Map<String, Value>,
+    /// What the answer is held to, where the endpoint takes it; in no field of the body.
+    pub(super) constraint: Option<Arc<Constraint>>,
+    /// Whether the probabilities of its tokens are wanted.
+    pub(super) alternatives: bool,
+    /// The tools, where it carries them, and the choice among them; in no field of the body either.
+    pub(super) tools: Vec<ToolDefinition>,
+    pub(super) tool_choice: ToolChoice,
+    /// The same may be asked by prompt.
+    pub(super) by_prompt: bool,
+}
+
+/// Fields of some endpoints that hold an answer to a structure. What a client says there
+/// counts alone.
+const STRUCTURES: [&str; 9] = [
+    "grammar",
+    "json_schema",
+    "structured_outputs",
+    "guided_json",
+    "guided_regex",
+    "guided_choice",
+    "guided_grammar",
+    "ebnf",
+    "regex",
+];
+
+/// Whether the client's own fields hold the answer to a structure.
+fn is_held(body: &Map<String, Value>) -> bool {
+    STRUCTURES.iter().any(|field| body.contains_key(*field))
+}
+
+/// Bytes of an answer from which on it is read away from the threads that serve.
+const LONG: usize = 128 << 10;
+
+/// Most characters of a result that a client is told.
+pub const SHOWN_RESULT: usize = 4_000;
+
+/// What a client is told of a result.
+fn shown(name: &str, text: &str) -> String {
+    let end = text.char_indices().nth(SHOWN_RESULT).map_or(text.len(), |(at, _)| at);
+    let more = if end < text.len() { "…" } else { "" };
+    format!("\n[{name}] {}{more}\n", &text[..end])
+}
+
+/// A call failed of which something was sent: that cannot be taken back.
+fn taken_back() -> Fault {
+    Fault::upstream(502, "a call failed that was sent as it came").with_code("tool_call_invalid")
+}
+
+/// A call of the toolbox that runs.
+struct Own {
+    id: String,
+    /// Server and tool.
+    name: String,
+    /// What it brings may be anybody's words.
+    untrusted: bool,
+}
+
+/// One request on its way; see the module.
+pub(super) struct Exchange {
+    prepared: Arc<Prepared>,
+    asked: Asked,
+    turn: Turn,
+    steps: VecDeque<Step>,
+    over: bool,
+    /// Calls of the message that is over, for the client and for the toolbox.
+    client_calls: Vec<Invocation>,
+    own_calls: Vec<Invocation>,
+    say: Say,
+    /// The next round only mends a mistake.
+    correcting: bool,
+    rounds: u32,
+    costs: Costs,
+    /// What the model said in the round.
+    spoken: String,
+    /// Of that the text that came as content, and what the turn took for text of the answer;
+    /// only where calls may go out before their message is over.
+    content: String,
+    heard: String,
+    /// The round's request is out.
+    awaits: bool,
+    /// The last request carried the tools.
+    native: bool,
+    /// Why the last message ended.
+    finish: Option<FinishReason>,
+    /// The model refused to answer.
+    refused: bool,
+    /// Calls of the toolbox that were begun in this answer; those that run.
+    own_begun: usize,
+    running: Vec<Own>,
+    /// Behind results that may be anybody's words.
+    untrusted: bool,
+    /// What came since the client's history, as of the last request.
+    since: Vec<Value>,
+    /// The client's calls, and what stood between its history and them.
+    kept: Option<(Vec<String>, Before)>,
+    /// The round's first call, where it goes out as it comes.
+    early: Option<EarlyCall>,
+    /// What the model said behind the beginning of that call.
+    late: Vec<Out>,
+    /// What the model wrote as calls in this round and cannot run, by its index: some is told again
+    /// at the message's end.
+    rejected: BTreeMap<u32, Rejected>,
+    /// Checking a call or the answer may take long.
+    is_heavy: bool,
+    /// Where all of it is written down.
+    record: Option<TurnRecord>,
+}
+
+impl Exchange {
+    pub(super) fn new(prepared: Arc<Prepared>, mut asked: Asked) -> Result<Self, Fault> {
+        // The turn quotes it, and has no place for none.
+        let question = if asked.question.trim().is_empty() { "-" } else { &asked.question };
+        let conversation = Conversation::from_user(question);
+        let mut client = ClientTurn::default();
+        client.model = asked.body.get("model").and_then(Value::as_str).map(str::to_owned);
+        client.said = std::mem::take(&mut asked.said);
+        // What the client demands of the answer leaves no place for a structure of ours.
+        client.is_free = is_held(&asked.body);
+        let (setup, output) = (prepared.setup.clone(), asked.output.clone());
+        let mut turn = Turn::of_client(setup, conversation, output, client)?;
+        turn.knows_results(std::mem::take(&mut asked.results));
+        let output = asked.output.as_deref();
+        let mut exchange = Exchange {
+            is_heavy: prepared.is_heavy || output.is_some_and(|output| takes_long(output.schema())),
+            prepared,
+            turn,
+            steps: VecDeque::new(),
+            over: false,
+            client_calls: Vec::new(),
+            own_calls: Vec::new(),
+            say: Say::default(),
+            correcting: false,
+            rounds: 0,
+            costs: Costs::new(asked.context),
+            spoken: String::new(),
+            awaits: false,
+            native: false,
+            content: String::new(),
+            heard: String::new(),
+            finish: None,
+            own_begun: 0,
+            refused: false,
+            running: Vec::new(),
+            untrusted: asked.untrusted,
+            since: Vec::new(),
+            kept: None,
+            early: None,
+            late: Vec::new(),
+            rejected: BTreeMap::new(),
+            record: None,
+            asked: Asked { question: question.to_owned(), ..asked },
+        };
+        exchange.run();
+        Ok(exchange)
+    }
+
+    /// Writes down from here on what goes to the model, what comes, and what is made of it.
+    pub(super) fn record(&mut self, recorder: Recorder) {
+        self.record = Some(TurnRecord::new(recorder));
+    }
+
+    /// A request goes out, and its answer is handed on.
+    pub(super) fn recorded(&mut self, request: &Request, answer: Events) -> Events {
+        match &mut self.record {
+            Some(record) => record.stream(self.prepared.setup.catalog(), request, answer),
+            None => answer,
+        }
+    }
+
+    /// Whether it is written down.
+    pub(super) fn is_recorded(&self) -> bool {
+        self.record.is_some()
+    }
+
+    /// The next thing to do; `None` until something was reported.
+    pub(super) fn step(&mut self) -> Option<Step> {
+        let mut step = self.steps.pop_front();
+        if let Some(Step::Out(Out::Call(NativeCall { name, .. }) | Out::Part(Part::Begin { name, .. }))) = &mut step {
+            *name = self.prepared.named.given(name).to_owned();
+        }
+        step
+    }
+
+    /// Whether the answer is over, once all steps are taken.
+    pub(super) fn is_over(&self) -> bool {
+        self.over
+    }
+
+    /// Tokens of the last request by our own count.
+    pub(super) fn prompt_tokens(&self) -> u64 {
+        self.costs.sent_tokens as u64
+    }
+
+    /// Listed tools whose description is cut, before anything was said, of how many.
+    pub(super) fn cut(&self) -> (usize, usize) {
+        self.prepared.cut
+    }
+
+    /// Schemas that are set aside, by the names of their tools.
+    pub(super) fn set_aside(&self) -> Vec<String> {
+        let form = self.asked.no_form.then(|| "response_format".to_owned());
+        self.prepared.set_aside.iter().cloned().chain(form).collect()
+    }
+
+    /// What its rounds cost.
+    pub(super) fn costs(&self) -> &Costs {
+        &self.costs
+    }
+
+    /// Requests to the endpoint so far.
+    pub(super) fn rounds(&self) -> u32 {
+        self.rounds
+    }
+
+    /// Calls of the toolbox that were begun so far.
+    pub(super) fn own_calls(&self) -> usize {
+        self.own_begun
+    }
+
+    /// The way to a call that is taken, where one but a free one is configured.
+    pub(super) fn way(&self) -> Option<Way> {
+        self.turn.way()
+    }
+
+    /// How the last request offered the tools, where another way but the prompt is configured.
+    pub(super) fn tools_mode(&self) -> Option<ToolsMode> {
+        let mode = if self.native { ToolsMode::Native } else { ToolsMode::Prompt };
+        (self.prepared.setup.config().tools_mode != ToolsMode::Prompt).then_some(mode)
+    }
+
+    /// What is kept of whoever asks.
+    pub(super) fn kept(&self) -> &Kept {
+        &self.asked.kept
+    }
+
+    /// Whether this answer is to be known later as one behind no words that may be anybody's.
+    pub(super) fn is_clean(&self) -> bool {
+        self.prepared.watches() && !self.untrusted
+    }
+
+    /// Whether taking this may take long: where a call is checked by a schema that is more than
+    /// a few fields, or is long itself.
+    pub(super) fn is_heavy(&self, event: Option<&Result<ModelEvent, ModelError>>) -> bool {
+        let is_read =
+            matches!(event, None | Some(Ok(ModelEvent::Delta(_) | ModelEvent::Call(_) | ModelEvent::Finish(_))));
+        is_read && (self.is_heavy || self.spoken.len() > LONG)
+    }
+
+    /// The client's calls and what stood before them, where calls of the toolbox did.
+    pub(super) fn take_kept(&mut self) -> Option<(Vec<String>, Before)> {
+        self.kept.take()
+    }
+
+    /// Takes what the model said; `None` where its stream ended without a reason.
+    pub(super) fn model(&mut self, event: Option<Result<ModelEvent, ModelError>>) {
+        if self.over {
+            return;
+        }
+        let input = match event {
+            Some(Ok(ModelEvent::Fields(fields))) => return self.out(Out::Fields(fields)),
+            // The client is told by comments that its answer is on its way.
+            Some(Ok(ModelEvent::Progress(_) | ModelEvent::ConstraintRefused(_))) => return,
+            Some(Ok(ModelEvent::Unconstrained)) => Input::Unconstrained,
+            Some(Ok(ModelEvent::Tokens(tokens))) => Input::Tokens(tokens),
+            Some(Ok(ModelEvent::Delta(delta))) => {
+                self.spoken.push_str(&delta.text);
+                if delta.kind == DeltaKind::Refusal {
+                    // It ends the answer, whatever round this is.
+                    self.tell(Some(Out::Refusal(delta.text.clone())));
+                }
+                if delta.kind == DeltaKind::Content && self.prepared.hold_bytes.is_some() {
+                    self.content.push_str(&delta.text);
+                }
+                // Whatever the endpoint makes of the limit, the client's holds.
+                if self.spoken.len() > self.costs.allowed_bytes() { Input::Enough } else { Input::Delta(delta) }
+            }
+            Some(Ok(ModelEvent::Call(call))) => Input::Call(call),
+            Some(Ok(ModelEvent::Usage(usage))) => Input::Usage(usage),
+            Some(Ok(ModelEvent::Finish(reason))) => Input::ModelFinished(reason),
+            // Events that come later than this version of the server tell it nothing.
+            Some(Ok(_)) => return,
+            // Not what the turn sent is too long, but the client's history before it. The turn would
+            // measure the context by what it sent, for every request with the same tools.
+            Some(Err(error)) if self.native && error.refuses_tools() => Input::ToolsRefused(error),
+            Some(Err(error)) => Input::ModelFailed(error),
+            None => Input::ModelFailed(ModelError::BrokeOff),
+        };
+        self.handle(input);
+    }
+
+    /// Takes what became of a call of ours.
+    pub(super) fn outcome(&mut self, id: String, outcome: Outcome) {
+        if self.over {
+            return;
+        }
+        if let Some(at) = self.running.iter().position(|running| running.id == id) {
+            let Own { name, untrusted, .. } = self.running.remove(at);
+            self.untrusted |= untrusted;
+            if self.prepared.shows_results {
+                self.out(Out::Reasoning(shown(&name, &outcome.text)));
+            }
+        }
+        self.handle(Input::Outcome { id, outcome });
+    }
+
+    /// Ends the answer with this fault.
+    pub(super) fn fail(&mut self, fault: Fault) {
+        if !self.over {
+            self.over = true;
+            self.steps.push_back(Step::Cancel);
+            self.steps.push_back(Step::Out(Out::Failed(fault)));
+        }
+    }
+
+    /// Tells the client what the model said; nothing comes within a call.
+    fn tell(&mut self, out: Option<Out>) {
+        match self.is_sent() {
+            true => self.late.extend(out),
+            false => self.steps.extend(out.map(Step::Out)),
+        }
+    }
+
+    fn out(&mut self, out: Out) {
+        self.steps.push_back(Step::Out(out));
+    }
+
+    fn handle(&mut self, input: Input) {
+        match self.turn.handle(input) {
+            Ok(()) => self.run(),
+            Err(error) => self.fail(error.into()),
+        }
+    }
+
+    /// Does what the turn wants.
+    fn run(&mut self) {
+        loop {
+            while let Some(action) = self.turn.action() {
+                if let Err(error) = self.act(action) {
+                    self.fail(error.into());
+                }
+                if self.over {
+                    return;
+                }
+            }
+            if !self.client_calls.is_empty() {
+                return self.hand_out();
+            }
+            let calls = std::mem::take(&mut self.own_calls);
+            if calls.is_empty() {
+                return;
+            }
+            for call in calls {
+                match self.refused(&call) {
+                    Some(outcome) => {
+                        if let Err(error) = self.turn.handle(Input::Outcome { id: call.id, outcome }) {
+                            return self.fail(error.into());
+                        }
+                    }
+                    None => {
+                        self.own_begun += 1;
+                        let name = call.server.iter().chain([&call.tool]).map(String::as_str);
+                        let (id, name) = (call.id.clone(), name.collect::<Vec<_>>().join("."));
+                        let untrusted = self.prepared.is_untrusted(call.server.as_deref());
+                        self.running.push(Own { id, name, untrusted });
+                        self.steps.push_back(Step::Run(call));
+                    }
+                }
+            }
+        }
+    }
+
+    fn act(&mut self, action: Action) -> Result<(), TurnError> {
+        match action {
+            Action::Emit(event) => self.event(event),
+            Action::Send(request) => self.send(request),
+            Action::CancelStream => self.steps.push_back(Step::Cancel),
+            // The endpoint was asked before, so that the history is there in the right form.
+            Action::Probe(_) => self.turn.handle(Input::Probed(Some(self.asked.native.is_some())))?,
+            // What does not fit is for the client to leave out.
+            Action::AskContext(_) => self.turn.handle(Input::ContextWindow(None))?,
+            // Whether the client's call runs is for the client to decide. For a call of ours
+            // nobody is there to be asked.
+            Action::Ask(request) => {
+                let approval = Approval::from(self.prepared.is_clients(request.server.as_deref(), &request.tool));
+                self.turn.handle(Input::Approval { id: request.id, approval })?;
+            }
+            Action::Call(call) if self.is_answered(&call) => {
+                let note = self.prepared.setup.wording().note(ModelNote::SameResult);
+                let outcome = Outcome::new(Status::Denied, note);
+                self.turn.handle(Input::Outcome { id: call.id, outcome })?;
+            }
+            Action::Call(call) if self.prepared.is_clients(call.server.as_deref(), &call.tool) => {
+                self.client_calls.push(call);
+            }
+            Action::Call(call) => self.own_calls.push(call),
+            Action::Finish(finished) => self.finished(*finished),
+            Action::Withdraw { .. } => {}
+        }
+        Ok(())
+    }
+
+    /// Whether the client just made this very call, so that it would come in every round. The model
+    /// is told so once; what it calls all the same may be meant.
+    fn is_answered(&mut self, call: &Invocation) -> bool {
+        let is_known = |(tool, arguments): &(String, Map<String, Value>)| {
+            call.server.is_none() && *tool == call.tool && *arguments == call.arguments
+        };
+        let is_open = !self.is_sent();
+        self.asked.answered.take_if(|answered| is_open && is_known(answered)).is_some()
+    }
+
+    fn event(&mut self, event: AgentEvent) {
+        if let Some(record) = &mut self.record {
+            record.event(&event);
+        }
+        match event {
+            AgentEvent::RoundStarted { round, .. } => {
+                self.rounds = round;
+                self.content.clear();
+                self.heard.clear();
+                self.rejected.clear();
+                let correcting = std::mem::take(&mut self.correcting);
+                self.say.begin(correcting || self.asked.output.is_some(), round == 1);
+            }
+            AgentEvent::CallStarted { index: 0, server, tool } => self.call_started(server.as_deref(), &tool),
+            AgentEvent::ArgsDelta { index: 0, text } => {
+                let parts = self.early.as_mut().map(|early| early.push(&text)).unwrap_or_default();
+                self.steps.extend(parts.into_iter().map(|part| Step::Out(Out::Part(part))));
+            }
+            AgentEvent::Reclassified { .. } if self.is_sent() => self.fail(taken_back()),
+            AgentEvent::Text { text } => {
+                if self.prepared.hold_bytes.is_some() {
+                    self.heard.push_str(&text);
+                }
+                let out = self.say.text(&text);
+                self.tell(out);
+            }
+            AgentEvent::Reasoning { text } => {
+                let out = self.say.reasoning(text);
+                self.tell(out);
+            }
+            // An example, which the client sees as it was written. Whether it is one is open
+            // where the model may be asked for the call once more.
+            AgentEvent::CallRejected { rejected, .. } if rejected.kind == RejectedKind::Quoted => {
+                if self.prepared.hold_bytes.is_some() {
+                    self.heard.push_str(&rejected.raw);
+                }
+                if may_be_meant(&rejected) {
+                    self.say.doubt();
+                }
+                let out = self.say.text(&restore_tokens(&rejected.raw));
+                self.tell(out);
+            }
+            AgentEvent::CallRejected { index, rejected } => {
+                self.rejected.insert(index, *rejected);
+            }
+            AgentEvent::Reclassified { to } => {
+                self.rejected.clear();
+                let out = self.say.reclassified(to);
+                self.steps.extend(out.map(Step::Out));
+            }
+            AgentEvent::Correcting { kind, .. } => {
+                spans::correction(&Span::current(), kind.map(RejectedKind::as_str));
+                self.correcting = true;
+            }
+            AgentEvent::CallRunning { .. } => {
+                self.correcting = false;
+                let out = self.say.settle();
+                self.tell(out);
+            }
+            AgentEvent::RoundFinished { usage, finish, .. } => {
+                self.costs.round_over(usage, finish.as_ref(), &std::mem::take(&mut self.spoken));
+                self.finish = finish;
+                self.awaits = false;
+            }
+            _ => {}
+        }
+    }
+
+    fn call_started(&mut self, server: Option<&str>, tool: &str) {
+        let Some(hold) = self.prepared.hold_bytes else { return };
+        if !self.prepared.is_clients(server, tool) || !self.prepared.choice.admits(server, tool) || self.is_sent() {
+            return;
+        }
+        // A draft of the reasoning begins alike: only behind plain text alone is it surely none.
+        let opener = write_call(self.prepared.dialect, None, tool, &Map::new());
+        let opener = opener.lines().next().unwrap_or_default();
+        let behind = self.content.strip_prefix(self.heard.as_str()).map(str::trim_start);
+        if !behind.is_some_and(|behind| behind.starts_with(opener)) {
+            return;
+        }
+        let found = self.prepared.setup.catalog().find(server, tool).ok();
+        let id = self.asked.kept.id(self.untrusted);
+        self.early = Some(EarlyCall::new(id, tool, found.and_then(|found| found.tool.input_schema.as_ref()), hold));
+    }
+
+    /// Whether something of a call was sent before its message was over.
+    fn is_sent(&self) -> bool {
+        self.early.as_ref().is_some_and(EarlyCall::is_sent)
+    }
+
+    /// What a call of ours is answered with that must not run.
+    fn refused(&self, call: &Invocation) -> Option<Outcome> {
+        let decision = self.prepared.decide(call.server.as_deref(), &call.tool, self.untrusted);
+        let note = match decision {
+            Decision::Allow if self.own_begun < self.prepared.max_calls => return None,
+            Decision::Allow => ModelNote::LastRound,
+            _ => ModelNote::NotAllowed,
+        };
+        Some(Outcome::new(Status::Denied, self.prepared.setup.wording().note(note)))
+    }
+}

@@ -1,0 +1,114 @@
+//! The requests to the model: the turn's, with the client's history in it.
+
+use serde_json::{Value, json};
+
+use super::{Exchange, Sent, Step, is_held, taken_back};
+use crate::{native, roles};
+use toolgraft::Message;
+use toolgraft::message::{FinishReason, Role};
+use toolgraft::model::Request;
+use toolgraft::model::endpoint::{content, message as told};
+use toolgraft::outcome::break_tokens;
+use toolgraft::wire::roles::join;
+
+/// A message of text alone.
+fn said(role: Role, text: String) -> Value {
+    let role = if role == Role::Assistant { "assistant" } else { "user" };
+    json!({"role": role, "content": text})
+}
+
+impl Exchange {
+    /// The turn's request with the client's history in it.
+    pub(super) fn send(&mut self, mut request: Request) {
+        if self.is_sent() {
+            return self.fail(taken_back());
+        }
+        self.early = None;
+        if self.correcting && !self.costs.may_mend() {
+            return self.end(FinishReason::Length);
+        }
+        let mut body = self.asked.body.clone();
+        if let Some((field, most)) = self.asked.max_tokens {
+            let left = self.costs.left(most);
+            if left == 0 && most > 0 {
+                self.finish = Some(FinishReason::Length);
+                return self.end(FinishReason::Length);
+            }
+            body.insert(field.to_owned(), left.into());
+        }
+        if let Some(temperature) = request.temperature
+            && !body.contains_key("temperature")
+        {
+            body.insert("temperature".to_owned(), temperature.into());
+        }
+        let constraint = request.constraint.take().filter(|_| !is_held(&body));
+        let (alternatives, by_prompt) = (request.alternatives, request.by_prompt);
+        let (mut tools, tool_choice) = (std::mem::take(&mut request.tools), request.tool_choice.clone());
+        native::describe(&mut tools, &self.prepared);
+        self.native = !tools.is_empty();
+        if std::mem::replace(&mut self.awaits, true) {
+            // What came of the request before, in whose place this one stands, costs as well.
+            self.costs.replaced(&self.spoken);
+        }
+        [&mut self.spoken, &mut self.content, &mut self.heard].into_iter().for_each(String::clear);
+        let messages = self.messages(request);
+        self.costs.sends(&messages, &tools);
+        body.insert("messages".to_owned(), Value::Array(messages));
+        self.steps.push_back(Step::Send(Sent { body, constraint, alternatives, tools, tool_choice, by_prompt }));
+    }
+
+    /// System text and examples, the client's history, and what came since.
+    fn messages(&mut self, request: Request) -> Vec<Value> {
+        let mut own = request.messages.into_iter().peekable();
+        let system = own.next_if(|message| message.role == Role::System).map(|system| system.content);
+        let examples = own.by_ref().take(self.turn.examples());
+        let examples: Vec<Value> = examples.map(|message| said(message.role, message.content)).collect();
+        let since = self.since(own);
+        if self.native {
+            // For a request by prompt that follows, also one of the client's with what a call of it brings.
+            self.since = if self.own_begun > 0 { self.since(self.turn.by_prompt().into_iter()) } else { Vec::new() };
+            let mut messages = self.asked.native.clone().unwrap_or_default();
+            messages.extend(since);
+            roles::shape(&mut messages, system, self.prepared.placement);
+            return messages;
+        }
+        self.since = since;
+        let mut messages = self.asked.messages.clone();
+        if let (true, Some(told), Some(last)) = (self.since.is_empty(), &self.asked.last, messages.last_mut()) {
+            last.clone_from(told);
+        }
+        let at = messages.iter().take_while(|message| message["role"] == "system").count();
+        messages.splice(at..at, examples);
+        messages.extend(self.since.iter().cloned());
+        roles::shape(&mut messages, system, self.prepared.placement);
+        messages
+    }
+
+    /// What came since the client's history, of these messages.
+    fn since(&self, messages: impl Iterator<Item = Message>) -> Vec<Value> {
+        let question = break_tokens(&self.asked.question);
+        let mut since = Vec::new();
+        for (at, mut message) in messages.enumerate() {
+            if !message.calls.is_empty() || message.call_id.is_some() {
+                since.push(told(&message, false));
+                continue;
+            }
+            // The first is what the person said, which the client's history holds; behind
+            // it stands what the model is told about an empty message.
+            let text = match at {
+                0 => message.content.strip_prefix(&*question).unwrap_or_default().trim().to_owned(),
+                _ => std::mem::take(&mut message.content),
+            };
+            if !text.is_empty() {
+                let mut said = said(message.role, text);
+                if !(message.images.is_empty() && message.audio.is_empty()) {
+                    // Images and sound that tools of the server's own gave.
+                    message.content.clear();
+                    said["content"] = join(said["content"].take(), content(&message));
+                }
+                since.push(said);
+            }
+        }
+        since
+    }
+}

@@ -1,0 +1,137 @@
+//! How an answer ends: with calls for the client, with text, with an error; and what becomes of a
+//! call that the model did not mend.
+
+use serde_json::Value;
+
+use super::{Exchange, Step, taken_back};
+use crate::cost::Costs;
+use crate::early::EarlyCall;
+use crate::fault::Fault;
+use crate::kept::{Before, Written};
+use crate::out::{Finish, Out};
+use toolgraft::Call;
+use toolgraft::agent::Finished;
+use toolgraft::agent::StopReason;
+use toolgraft::event::{Rejected, RejectedKind};
+use toolgraft::message::{FinishReason, NativeCall};
+use toolgraft::outcome::restore_tokens;
+use toolgraft::turn::row;
+
+impl Exchange {
+    /// Hands the client its calls. Those of ours in the same message are left to be made again.
+    pub(super) fn hand_out(&mut self) {
+        let out = self.say.settle();
+        self.steps.extend(out.map(Step::Out));
+        if self.asked.output.is_some() && self.rounds == 1 {
+            let out = self.say.release();
+            self.steps.extend(out.map(Step::Out));
+        }
+        let written = self.turn.written();
+        let made = self.client_calls.iter().map(|call| (call.tool.clone(), call.arguments.clone())).collect();
+        let mut ids = Vec::new();
+        let mut calls = std::mem::take(&mut self.client_calls).into_iter();
+        if let Some(early) = self.early.take().filter(EarlyCall::is_sent) {
+            let rest = calls.next().and_then(|call| early.finish(&call.tool, call.arguments));
+            let Some((id, parts)) = rest else { return self.fail(taken_back()) };
+            ids.push(id);
+            let late = std::mem::take(&mut self.late);
+            self.steps.extend(parts.into_iter().map(Out::Part).chain(late).map(Step::Out));
+        }
+        for call in calls {
+            let (id, arguments) = (self.asked.kept.id(self.untrusted), Value::Object(call.arguments).to_string());
+            ids.push(id.clone());
+            self.out(Out::Call(NativeCall { id: Some(id), name: call.tool, arguments }));
+        }
+        // What the model wrote holds calls of ours too, where it made some, that the client did not see.
+        if let Some(text) = written.filter(|_| self.own_calls.is_empty()) {
+            self.asked.kept.keep_written(&ids, Written { calls: made, text });
+        }
+        if self.own_begun > 0 {
+            let messages = std::mem::take(&mut self.since);
+            self.kept = Some((ids, Before { messages, untrusted: self.untrusted }));
+        }
+        self.end(FinishReason::ToolCalls);
+    }
+
+    pub(super) fn end(&mut self, reason: FinishReason) {
+        self.over = true;
+        let Costs { delivered: usage, total, .. } = self.costs;
+        let finish = Finish { reason, usage, total, rounds: self.rounds, refused: self.refused };
+        self.out(Out::Finish(finish));
+    }
+
+    pub(super) fn finished(&mut self, finished: Finished) {
+        if self.is_sent() && !matches!(finished.reason, StopReason::ModelFailed(_)) {
+            return self.fail(taken_back());
+        }
+        let cut_off = self.finish == Some(FinishReason::Length);
+        match finished.reason {
+            StopReason::Answered
+            | StopReason::OutputLimit
+            | StopReason::Refused { .. }
+            | StopReason::Filtered
+            | StopReason::Repetition { .. }
+            | StopReason::ContextFull { .. } => {
+                self.refused = matches!(finished.reason, StopReason::Refused { .. });
+                let out = self.say.end(finished.output.map(|value| value.to_string()));
+                self.steps.extend(out.map(Step::Out));
+                let reason = match self.finish.take() {
+                    Some(FinishReason::Other(word)) => FinishReason::Other(word),
+                    _ if matches!(finished.reason, StopReason::Answered | StopReason::Refused { .. }) => {
+                        FinishReason::Stop
+                    }
+                    _ => FinishReason::Length,
+                };
+                self.end(reason);
+            }
+            // What the limit cut off is no call, and no fault of the model's either.
+            StopReason::CorrectionsUsedUp { .. } | StopReason::CallMissing | StopReason::MaxRounds { .. }
+                if cut_off =>
+            {
+                self.end(FinishReason::Length);
+            }
+            StopReason::CorrectionsUsedUp { .. } | StopReason::MaxRounds { .. } if self.hands_out_unmended() => {}
+            reason => {
+                self.over = true;
+                self.out(Out::Failed(Fault::from(&reason)));
+            }
+        }
+    }
+
+    /// Hands the client what the model did not mend: calls that were read and that only their schemas
+    /// refuse, which the client's own check answers, else the text. Whether there was such.
+    fn hands_out_unmended(&mut self) -> bool {
+        let rejected = std::mem::take(&mut self.rejected).into_values();
+        let rejected: Vec<Rejected> = rejected.filter(|wrong| row(wrong.kind).meant && !wrong.in_text).collect();
+        if self.prepared.strict_calls || rejected.is_empty() {
+            return false;
+        }
+        // One that may be text of another, or an example, is nobody's call. Beside one that cannot be
+        // read all stay text, so that nothing is lost.
+        let calls: Option<Vec<Call>> = rejected.iter().map(|wrong| self.refused_by_its_schema(wrong)).collect();
+        let out = self.say.settle();
+        self.steps.extend(out.map(Step::Out));
+        let Some(calls) = calls else {
+            let texts: Vec<_> = rejected.iter().map(|rejected| restore_tokens(&rejected.raw)).collect();
+            let out = self.say.end(Some(texts.join("\n\n")));
+            self.steps.extend(out.map(Step::Out));
+            self.end(FinishReason::Stop);
+            return true;
+        };
+        for Call { tool, arguments, .. } in calls {
+            let (id, arguments) = (self.asked.kept.id(self.untrusted), arguments.to_string());
+            self.out(Out::Call(NativeCall { id: Some(id), name: tool, arguments }));
+        }
+        self.end(FinishReason::ToolCalls);
+        true
+    }
+
+    /// The call of the client's that nothing is wrong with but its arguments.
+    fn refused_by_its_schema(&self, rejected: &Rejected) -> Option<Call> {
+        let call = rejected.call.as_deref().filter(|_| rejected.kind == RejectedKind::InvalidArguments)?;
+        let is_meant = call.provenance.is_plain() && call.arguments.is_object();
+        let is_taken = self.prepared.is_clients(call.server.as_deref(), &call.tool)
+            && self.prepared.choice.admits(call.server.as_deref(), &call.tool);
+        (is_meant && is_taken).then(|| call.clone())
+    }
+}

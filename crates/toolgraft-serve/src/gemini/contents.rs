@@ -1,0 +1,185 @@
+//! The contents of a request as messages of Chat Completions. Calls there may have no
+//! identifier.
+
+use serde_json::{Map, Value, json};
+
+use super::fields::part;
+use crate::fault::Fault;
+use crate::waiting::Waiting;
+use toolgraft::message::NativeCall;
+use toolgraft::wire::ToolResult;
+use toolgraft::wire::gemini::{FunctionCall, FunctionResponse};
+
+/// Messages, each with the place of the content that it is of.
+#[derive(Default)]
+pub(super) struct History {
+    messages: Vec<Value>,
+    places: Vec<String>,
+    waiting: Waiting,
+}
+
+impl History {
+    /// Takes the `systemInstruction`: a content, or a text.
+    pub(super) fn system(&mut self, mut system: Value) -> Result<(), Fault> {
+        let place = "systemInstruction";
+        let text = match part(&mut system, "parts") {
+            Some(Value::Array(parts)) => {
+                let texts: Option<Vec<&str>> = parts.iter().map(|part| part["text"].as_str()).collect();
+                texts.map(|texts| texts.join("\n\n"))
+            }
+            Some(_) => None,
+            None => system.as_str().or(system["text"].as_str()).map(str::to_owned),
+        };
+        let text = text.ok_or_else(|| Fault::field(place, "expected a content with parts of text"))?;
+        self.push(place, json!({"role": "system", "content": text}));
+        Ok(())
+    }
+
+    /// Takes the `contents`.
+    pub(super) fn contents(&mut self, contents: Option<Value>) -> Result<(), Fault> {
+        let list = match contents {
+            Some(Value::Array(list)) if !list.is_empty() => list,
+            Some(Value::Array(_)) => return Err(Fault::field("contents", "'contents' is empty")),
+            _ => return Err(Fault::field("contents", "'contents' must be a list of contents")),
+        };
+        for (at, content) in list.into_iter().enumerate() {
+            self.content(content, &format!("contents[{at}]"))?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn into_parts(self) -> (Vec<Value>, Vec<String>) {
+        (self.messages, self.places)
+    }
+
+    fn push(&mut self, place: &str, message: Value) {
+        self.messages.push(message);
+        self.places.push(place.to_owned());
+    }
+
+    fn content(&mut self, mut content: Value, place: &str) -> Result<(), Fault> {
+        let role = match content["role"].as_str() {
+            None | Some("user" | "function") => "user",
+            Some("model") => "assistant",
+            Some(other) => {
+                let message = format!("'{other}' is no role here: 'user' or 'model'");
+                return Err(Fault::field(format!("{place}.role"), message));
+            }
+        };
+        let Some(Value::Array(list)) = part(&mut content, "parts") else {
+            return Err(Fault::field(format!("{place}.parts"), "a content has a list of parts"));
+        };
+        let (mut parts, mut calls) = (Vec::new(), Vec::new());
+        for (at, mut item) in list.into_iter().enumerate() {
+            let place = format!("{place}.parts[{at}]");
+            if let Some(call) = part(&mut item, "functionCall") {
+                calls.push(self.call(call, &place)?);
+            } else if let Some(response) = part(&mut item, "functionResponse") {
+                let message = self.result(response, &place)?;
+                self.push(&place, message);
+            } else if item["thought"] != true {
+                // The model's own thoughts do not go back to it.
+                parts.extend(plain(item, &place)?);
+            }
+        }
+        if parts.is_empty() && calls.is_empty() {
+            return Ok(());
+        }
+        let texts: Option<Vec<&str>> = parts.iter().map(|part| part["text"].as_str()).collect();
+        let content = match texts {
+            // One text may come in several parts there, as a stream brought it.
+            Some(texts) if role == "assistant" => Value::String(texts.concat()),
+            // Which of several are the person's own words is still to be told.
+            Some(texts) if texts.len() == 1 => texts[0].into(),
+            _ => Value::Array(parts),
+        };
+        let mut message = json!({"role": role, "content": content});
+        if !calls.is_empty() {
+            message["tool_calls"] = Value::Array(calls);
+        }
+        self.push(place, message);
+        Ok(())
+    }
+
+    fn call(&mut self, call: Value, place: &str) -> Result<Value, Fault> {
+        let call: FunctionCall = serde_json::from_value(call)
+            .map_err(|error| Fault::field(format!("{place}.functionCall"), format!("no call: {error}")))?;
+        let NativeCall { id, name, arguments } = call.into();
+        let id = self.waiting.call(id, &name);
+        Ok(json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}))
+    }
+
+    fn result(&mut self, mut response: Value, place: &str) -> Result<Value, Fault> {
+        let place = format!("{place}.functionResponse");
+        let mut media = Vec::new();
+        if let Some(Value::Array(parts)) = part(&mut response, "parts") {
+            for (at, item) in parts.into_iter().enumerate() {
+                media.extend(plain(item, &format!("{place}.parts[{at}]"))?);
+            }
+        }
+        let response: FunctionResponse = serde_json::from_value(response)
+            .map_err(|error| Fault::field(&place, format!("no result of a call: {error}")))?;
+        let ToolResult { id, name, text, is_error, .. } = response.into();
+        let id = self.waiting.result(id, &name);
+        let content = match media.is_empty() {
+            true => Value::String(text),
+            false => Value::Array([vec![json!({"type": "text", "text": text})], media].concat()),
+        };
+        Ok(json!({"role": "tool", "tool_call_id": id, "name": name, "content": content, "is_error": is_error}))
+    }
+}
+
+/// A part as one of Chat Completions; none for one that says nothing.
+fn plain(mut item: Value, place: &str) -> Result<Option<Value>, Fault> {
+    if let Some(text) = part(&mut item, "text") {
+        let text = text.as_str().ok_or_else(|| Fault::field(format!("{place}.text"), "expected a text"))?;
+        return Ok(Some(json!({"type": "text", "text": text})));
+    }
+    if let Some(mut data) = part(&mut item, "inlineData") {
+        let (kind, data) = (part(&mut data, "mimeType"), part(&mut data, "data"));
+        let (Some(kind), Some(data)) = (kind.iter().find_map(Value::as_str), data.iter().find_map(Value::as_str))
+        else {
+            return Err(Fault::field(format!("{place}.inlineData"), "expected 'mimeType' and 'data'"));
+        };
+        return Ok(Some(media(kind, &standard(data))));
+    }
+    if let Some(mut file) = part(&mut item, "fileData") {
+        let (kind, uri) = (part(&mut file, "mimeType"), part(&mut file, "fileUri"));
+        let is_image = kind.iter().find_map(Value::as_str).is_none_or(|kind| kind.starts_with("image/"));
+        return match uri.iter().find_map(Value::as_str) {
+            Some(uri) if is_image => Ok(Some(json!({"type": "image_url", "image_url": {"url": uri}}))),
+            _ => {
+                let message = "no files are kept or fetched here but images by 'fileUri': send it as 'inlineData'";
+                Err(Fault::field(format!("{place}.fileData"), message))
+            }
+        };
+    }
+    // What is left may be the signature of a thought, which nobody needs here.
+    let harmless = ["thoughtSignature", "thought_signature", "thought", "videoMetadata", "mediaResolution"];
+    let other =
+        item.as_object().map(|item| item.iter().find(|(key, v)| !v.is_null() && !harmless.contains(&key.as_str())));
+    match other {
+        Some(Some((name, _))) => {
+            Err(Fault::field(format!("{place}.{name}"), format!("parts with '{name}' are not known here")))
+        }
+        Some(None) => Ok(None),
+        None => Err(Fault::field(place, "a part is an object")),
+    }
+}
+
+fn media(kind: &str, data: &str) -> Value {
+    let url = format!("data:{kind};base64,{data}");
+    match kind.split_once('/') {
+        Some(("image", _)) => json!({"type": "image_url", "image_url": {"url": url}}),
+        Some(("audio", format)) => json!({"type": "input_audio", "input_audio": {"data": data, "format": format}}),
+        _ => {
+            let file = Map::from_iter([("file_data".to_owned(), Value::String(url))]);
+            json!({"type": "file", "file": file})
+        }
+    }
+}
+
+/// Base64 in the common alphabet: Google's clients write that of URLs.
+fn standard(data: &str) -> String {
+    data.replace('-', "+").replace('_', "/")
+}

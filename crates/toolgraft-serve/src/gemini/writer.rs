@@ -1,0 +1,121 @@
+//! An answer as a candidate with parts, in pieces or whole.
+
+use serde_json::{Value, json};
+
+use crate::fault::Fault;
+use crate::ids::new_id;
+use crate::out::{Collected, Finish, Out, WholeCalls};
+use crate::shape::{Writer, data};
+use toolgraft::message::{FinishReason, NativeCall, Usage};
+use toolgraft::wire::gemini::FunctionCall;
+
+/// An answer in pieces; the last has the reason and the cost.
+pub(super) struct GeminiStream {
+    id: String,
+    model: String,
+    /// The client wants to see the reasoning.
+    thoughts: bool,
+    whole_calls: WholeCalls,
+}
+
+impl GeminiStream {
+    pub(super) fn new(thoughts: bool) -> Self {
+        GeminiStream { id: new_id(""), model: String::new(), thoughts, whole_calls: WholeCalls::default() }
+    }
+
+    /// An answer, or a piece of one.
+    fn piece(&self, parts: Vec<Value>, finish: Option<Finish>) -> Value {
+        let mut candidate = json!({"content": {"role": "model", "parts": parts}, "index": 0});
+        let mut piece = json!({"candidates": [], "modelVersion": self.model, "responseId": self.id});
+        if let Some(finish) = finish {
+            candidate["finishReason"] = reason(&finish).into();
+            piece["usageMetadata"] = usage(finish.usage);
+        }
+        piece["candidates"] = json!([candidate]);
+        piece
+    }
+}
+
+fn thought(text: String) -> Value {
+    json!({"text": text, "thought": true})
+}
+
+fn text_part(text: String) -> Value {
+    json!({"text": text})
+}
+
+fn call(call: NativeCall) -> Value {
+    let NativeCall { id, name, .. } = call.clone();
+    // The arguments were accepted by their schema, and are an object.
+    let call = FunctionCall::try_from(call).unwrap_or(FunctionCall { id, name, ..FunctionCall::default() });
+    json!({"functionCall": call})
+}
+
+impl Writer for GeminiStream {
+    fn begin(&mut self, model: &str, _: u64) {
+        model.clone_into(&mut self.model);
+    }
+
+    fn write(&mut self, out: Out, to: &mut String) {
+        let piece = match self.whole_calls.take(out) {
+            Some(Out::Reasoning(text)) if self.thoughts => self.piece(vec![thought(text)], None),
+            Some(Out::Text(text) | Out::Refusal(text)) => self.piece(vec![text_part(text)], None),
+            Some(Out::Call(made)) => self.piece(vec![call(made)], None),
+            // A content without parts is none for Google's clients.
+            Some(Out::Finish(finish)) => self.piece(vec![text_part(String::new())], Some(finish)),
+            Some(Out::Failed(fault)) => error(&fault),
+            Some(Out::Fields(_) | Out::Reasoning(_) | Out::Reclassified(..) | Out::Part(_)) | None => return,
+        };
+        data(to, &piece);
+    }
+
+    fn whole(&mut self, answer: Collected) -> Value {
+        let Collected { reasoning, mut text, refusal, calls, finish, .. } = answer;
+        // That interface has a reason for it, and no field.
+        text.push_str(&refusal);
+        let mut parts = Vec::new();
+        if self.thoughts && !reasoning.is_empty() {
+            parts.push(thought(reasoning));
+        }
+        if !text.is_empty() || calls.is_empty() {
+            parts.push(text_part(text));
+        }
+        parts.extend(calls.into_iter().map(call));
+        self.piece(parts, finish)
+    }
+}
+
+fn reason(finish: &Finish) -> &'static str {
+    match &finish.reason {
+        _ if finish.refused => "SAFETY",
+        FinishReason::Length => "MAX_TOKENS",
+        reason if reason.is_filtered() => "SAFETY",
+        _ => "STOP",
+    }
+}
+
+fn usage(usage: Usage) -> Value {
+    let thoughts = usage.reasoning_tokens.unwrap_or(0).min(usage.completion_tokens);
+    json!({
+        "promptTokenCount": usage.prompt_tokens, "cachedContentTokenCount": usage.cached_tokens.unwrap_or(0),
+        // There the reasoning stands apart.
+        "candidatesTokenCount": usage.completion_tokens - thoughts, "thoughtsTokenCount": thoughts,
+        "totalTokenCount": usage.prompt_tokens + usage.completion_tokens,
+    })
+}
+
+/// The error object.
+pub(super) fn error(fault: &Fault) -> Value {
+    let status = match fault.status {
+        401 => "UNAUTHENTICATED",
+        403 => "PERMISSION_DENIED",
+        404 => "NOT_FOUND",
+        429 => "RESOURCE_EXHAUSTED",
+        501 => "UNIMPLEMENTED",
+        503 => "UNAVAILABLE",
+        504 => "DEADLINE_EXCEEDED",
+        500.. => "INTERNAL",
+        _ => "INVALID_ARGUMENT",
+    };
+    json!({"error": {"code": fault.status, "message": fault.placed(), "status": status}})
+}

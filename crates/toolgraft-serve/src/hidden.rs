@@ -1,0 +1,125 @@
+//! The server's own keys out of what the endpoint says: no client may read them, however the
+//! endpoint came to repeat them.
+
+use axum::body::{Body, Bytes};
+use axum::http::HeaderValue;
+use futures::stream::{self, BoxStream, StreamExt};
+
+use toolgraft::message::{Delta, DeltaKind};
+use toolgraft::model::{ModelError, ModelEvent};
+use toolgraft::secrets::{Hider, Secrets};
+
+type Item = Result<ModelEvent, ModelError>;
+
+/// The texts of an answer, of which the end of a piece may wait for the next one.
+pub(super) struct Hidden {
+    answer: BoxStream<'static, Item>,
+    secrets: Secrets,
+    texts: Vec<(DeltaKind, Hider<()>)>,
+    ready: std::collections::VecDeque<Item>,
+    over: bool,
+}
+
+impl Hidden {
+    /// The same answer without these.
+    pub(super) fn of(answer: BoxStream<'static, Item>, secrets: Secrets) -> BoxStream<'static, Item> {
+        let hidden = Hidden { answer, secrets, texts: Vec::new(), ready: Default::default(), over: false };
+        stream::unfold(Box::new(hidden), |mut hidden| async move { Some((hidden.next().await?, hidden)) }).boxed()
+    }
+
+    async fn next(&mut self) -> Option<Item> {
+        loop {
+            if let Some(item) = self.ready.pop_front() {
+                return Some(item);
+            }
+            if self.over {
+                return None;
+            }
+            match self.answer.next().await {
+                Some(Ok(ModelEvent::Delta(delta))) => self.delta(&delta),
+                Some(Ok(ModelEvent::Call(mut call))) => {
+                    self.release(None);
+                    call.name = self.secrets.hide(&call.name).into_owned();
+                    call.arguments = self.secrets.hide(&call.arguments).into_owned();
+                    self.ready.push_back(Ok(ModelEvent::Call(call)));
+                }
+                Some(Ok(ModelEvent::Fields(fields))) => {
+                    let mut fields = serde_json::Value::Object(fields);
+                    self.secrets.hide_in(&mut fields);
+                    if let serde_json::Value::Object(fields) = fields {
+                        self.ready.push_back(Ok(ModelEvent::Fields(fields)));
+                    }
+                }
+                Some(other) => {
+                    if matches!(other, Ok(ModelEvent::Finish(_)) | Err(_)) {
+                        self.release(None);
+                    }
+                    self.ready.push_back(other);
+                }
+                None => {
+                    self.release(None);
+                    self.over = true;
+                }
+            }
+        }
+    }
+
+    fn delta(&mut self, delta: &Delta) {
+        // The channels are read one after the other.
+        self.release(Some(delta.kind));
+        if self.texts.iter().all(|(kind, _)| *kind != delta.kind) {
+            self.texts.push((delta.kind, Hider::new(self.secrets.clone())));
+        }
+        if let Some((kind, hider)) = self.texts.iter_mut().find(|(kind, _)| *kind == delta.kind) {
+            let pieces = hider.push((), delta.text.as_bytes());
+            self.ready.extend(pieces.into_iter().filter_map(|(_, text)| piece(*kind, &text)));
+        }
+    }
+
+    /// What still waits, but for this channel's.
+    fn release(&mut self, but: Option<DeltaKind>) {
+        for (kind, hider) in self.texts.iter_mut().filter(|(kind, _)| Some(*kind) != but) {
+            self.ready.extend(hider.rest().into_iter().filter_map(|(_, text)| piece(*kind, &text)));
+        }
+    }
+}
+
+fn piece(kind: DeltaKind, text: &[u8]) -> Option<Item> {
+    let text = String::from_utf8_lossy(text).into_owned();
+    (!text.is_empty()).then_some(Ok(ModelEvent::Delta(Delta::new(kind, text))))
+}
+
+/// A header as a client may see it; none with a secret in it.
+pub(super) fn header(value: &HeaderValue, secrets: &Secrets) -> Option<HeaderValue> {
+    let text = String::from_utf8_lossy(value.as_bytes());
+    matches!(secrets.hide(&text), std::borrow::Cow::Borrowed(_)).then(|| value.clone())
+}
+
+/// A body that passes through, piece by piece.
+pub(super) fn body(body: Body, secrets: Secrets) -> Body {
+    if secrets.is_empty() {
+        return body;
+    }
+    let state = (body.into_data_stream(), Some(Hider::new(secrets)));
+    Body::from_stream(stream::unfold(state, |(mut pieces, mut hider)| async move {
+        loop {
+            let own = hider.as_mut()?;
+            let (bytes, failed) = match pieces.next().await {
+                Some(Ok(bytes)) => (own.push((), &bytes), None),
+                Some(Err(error)) => (Vec::new(), Some(error)),
+                None => {
+                    let rest = own.rest();
+                    hider = None;
+                    (rest, None)
+                }
+            };
+            if let Some(error) = failed {
+                return Some((Err(error), (pieces, None)));
+            }
+            let bytes: Vec<u8> = bytes.into_iter().flat_map(|(_, bytes)| bytes).collect();
+            if !bytes.is_empty() {
+                return Some((Ok(Bytes::from(bytes)), (pieces, hider)));
+            }
+        }
+    }))
+}

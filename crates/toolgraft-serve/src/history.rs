@@ -1,0 +1,457 @@
+//! A client's history for a model without tool calling: calls written in the dialect,
+//! results as the prompt tells them. Messages that have nothing to do with calls, and
+//! parts that are no text, stay as they are.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::hash::Hash;
+use std::time::Instant;
+
+use serde_json::{Map, Value, json};
+
+use super::content::text_of;
+use super::fault::Fault;
+use super::kept::{Kept, Written};
+use super::own_words::own_words;
+use super::prepared::Prepared;
+use super::roles::push;
+use toolgraft::conversation::{Answered, Replies};
+use toolgraft::dialect::{write_call, write_tool_call};
+use toolgraft::outcome::{FILE, RESULT, Status, break_tokens, foreign_in_frames, restore_tokens, told_apart};
+use toolgraft::parse::find_values;
+use toolgraft::turn::{ModelNote, SaidBefore};
+use toolgraft::wire::roles::join;
+use toolgraft::{Call, Outcome};
+
+/// A call of the history, as the client says it.
+pub(super) struct Made {
+    pub(super) id: String,
+    pub(super) name: String,
+    pub(super) arguments: Map<String, Value>,
+}
+
+impl Made {
+    /// Whether this result names the call, by its identifier or, in the older form, by its tool.
+    fn is_answered_by(&self, result: &Value) -> bool {
+        match result["role"].as_str() {
+            Some("tool") => result["tool_call_id"].as_str().unwrap_or_default() == self.id,
+            Some("function") => self.id.is_empty() && result["name"] == self.name,
+            _ => false,
+        }
+    }
+}
+
+/// What a tool is called whose result is there and whose call is not.
+const UNKNOWN_TOOL: &str = "unknown";
+
+/// A call of the history that was answered.
+pub(super) struct Done {
+    pub(super) id: String,
+    pub(super) call: Call,
+    outcome: Outcome,
+}
+
+impl Done {
+    pub(super) fn answered(&self) -> Answered<'_> {
+        Answered::new(&self.id, &self.call, &self.outcome)
+    }
+
+    /// All that the model may be told of it.
+    fn told(&self) -> [Cow<'_, str>; 5] {
+        let Done { id, call, outcome } = self;
+        // As they were written: the order of an object's keys counts for no hash of a value.
+        let arguments = call.arguments.to_string();
+        let status = outcome.status.as_str();
+        [id.into(), call.tool.as_str().into(), arguments.into(), status.into(), outcome.text.as_str().into()]
+    }
+}
+
+/// The history.
+pub(super) struct Rendered {
+    /// In messages without calls; the same in every later request that holds them.
+    pub(super) messages: Vec<Value>,
+    /// The last of them with what is said for now (what was called so far, what to do), where
+    /// it tells results.
+    pub(super) last: Option<Value>,
+    /// What the client's tools and those of the toolbox said, the oldest first.
+    pub(super) results: Vec<String>,
+    /// What the person said last.
+    pub(super) question: String,
+    /// What was said and called in all of it.
+    pub(super) said: Vec<SaidBefore>,
+    /// The last call, where its result is what was said last: the client's tool and arguments.
+    pub(super) answered: Option<(String, Map<String, Value>)>,
+    /// What rounds brought that the client did not see may be anybody's words.
+    pub(super) untrusted: bool,
+}
+
+/// The history in messages without calls.
+///
+/// # Errors
+/// A message is none, or a call names no function. What a client cut out of its history is no
+/// error: a result without its call is told as one, a call without a result as stopped.
+pub(super) fn render(messages: Vec<Value>, prepared: &Prepared, kept: &Kept) -> Result<Rendered, Fault> {
+    let mut untrusted = false;
+    let mut history = History {
+        prepared,
+        rendered: Vec::with_capacity(messages.len()),
+        question: String::new(),
+        done: Vec::new(),
+        before: [0; 2],
+        after_results: false,
+        newest: None,
+        results: Vec::new(),
+        said: Vec::new(),
+    };
+    let mut messages: VecDeque<_> = messages.into_iter().enumerate().collect();
+    while let Some((at, message)) = messages.pop_front() {
+        let place = format!("messages[{at}]");
+        let Value::Object(mut message) = message else {
+            return Err(Fault::field(place, "a message is an object with 'role' and 'content'"));
+        };
+        match message.get("role").and_then(Value::as_str) {
+            Some("assistant") => {
+                let mut calls = calls(&mut message, at)?;
+                for call in &mut calls {
+                    call.name = prepared.named.shown(&call.name).to_owned();
+                }
+                if calls.is_empty() {
+                    history.push(plain(message));
+                    continue;
+                }
+                if let Some(before) = kept.find(&calls[0].id, Instant::now()) {
+                    untrusted |= before.untrusted;
+                    for text in before.messages.iter().map(|message| text_of(&message["content"])) {
+                        let framed = foreign_in_frames(RESULT, &text);
+                        history.results.extend(framed.map(|text| restore_tokens(text).into_owned()));
+                    }
+                    before.messages.iter().cloned().for_each(|message| push(&mut history.rendered, message));
+                }
+                let results = results_of(&calls, &mut messages);
+                let written = kept.written(&calls[0].id);
+                history.calls(message, calls, written.as_deref(), results, is_newest(&messages))?;
+            }
+            // The call that it answers is gone: a client cut its history.
+            Some("tool" | "function") => {
+                let mut results = vec![Value::Object(message)];
+                while messages.front().is_some_and(|(_, next)| is_result(next)) {
+                    results.extend(messages.pop_front().map(|(_, result)| result));
+                }
+                history.results(Vec::new(), results, is_newest(&messages))?;
+            }
+            Some("user") => history.user(message),
+            Some("system" | "developer") if history.after_results => history.beside_results(message),
+            Some(_) => history.push(message),
+            None => return Err(Fault::field(format!("{place}.role"), "a message needs a 'role'")),
+        }
+    }
+    let History { rendered, question, newest: last, results, said, mut done, .. } = history;
+    let answered = done.pop().filter(|_| last.is_some()).and_then(|done| {
+        let Call { tool, arguments, .. } = done.call;
+        if let Value::Object(arguments) = arguments { Some((tool, arguments)) } else { None }
+    });
+    Ok(Rendered { messages: rendered, last, results, question, said, answered, untrusted })
+}
+
+struct History<'a> {
+    prepared: &'a Prepared,
+    rendered: Vec<Value>,
+    question: String,
+    /// Calls since the person last spoke.
+    done: Vec<Done>,
+    /// The hash of what the person said last and of all calls since.
+    before: [u64; 2],
+    /// The last message holds results.
+    after_results: bool,
+    /// That message with what is said for now, where nobody said anything after it.
+    newest: Option<Value>,
+    results: Vec<String>,
+    said: Vec<SaidBefore>,
+}
+
+impl History<'_> {
+    fn push(&mut self, mut message: Map<String, Value>) {
+        if let Some(content) = message.get_mut("content") {
+            *content = unmarked(content.take());
+        }
+        self.rendered.push(Value::Object(message));
+        (self.after_results, self.newest) = (false, None);
+    }
+
+    fn user(&mut self, mut message: Map<String, Value>) {
+        let content = message.entry("content").or_insert(Value::Null);
+        let text = text_of(content);
+        for kind in [FILE, RESULT] {
+            self.results.extend(foreign_in_frames(kind, &text).map(str::to_owned));
+        }
+        match own_words(content) {
+            // What a client adds by itself is no new request.
+            None if !self.question.is_empty() => {}
+            words => {
+                self.question = words.unwrap_or(text);
+                self.said.push(SaidBefore::Question(self.question.clone()));
+                self.done.clear();
+                self.before = self.prepared.told.hash(&self.question);
+                self.newest = None;
+            }
+        }
+        each_text(content, &|text| told_apart(text));
+        match self.after_results {
+            true => self.beside_results(message),
+            false => self.push(message),
+        }
+    }
+
+    /// Puts a message behind the results that the last one tells: they are a user's message too, and
+    /// some endpoints want roles to alternate.
+    fn beside_results(&mut self, mut message: Map<String, Value>) {
+        let Some(last) = self.rendered.last_mut() else { return };
+        let told = last["content"].take();
+        let said = unmarked(message.get_mut("content").map(Value::take).unwrap_or_default());
+        if let Some(newest) = &mut self.newest {
+            newest["content"] = join_before(&told, newest["content"].take(), said.clone());
+        }
+        last["content"] = join(told, said);
+    }
+
+    /// A message with calls, and the user message with their results behind it.
+    fn calls(
+        &mut self,
+        message: Map<String, Value>,
+        calls: Vec<Made>,
+        written: Option<&Written>,
+        results: Vec<Value>,
+        is_newest: bool,
+    ) -> Result<(), Fault> {
+        let prepared = self.prepared;
+        let found = calls.iter().filter_map(|call| prepared.setup.catalog().find(None, &call.name).ok());
+        self.said.extend(found.map(|found| SaidBefore::called(found.tool)));
+        if let Some(written) = written.filter(|written| is_unchanged(&message, &calls, written)) {
+            let mut message = plain(message);
+            // Control tokens in it are broken already, but for those of the calls' own syntax.
+            message.insert("content".to_owned(), written.text.as_str().into());
+            self.rendered.push(Value::Object(message));
+            return self.results(calls, results, is_newest);
+        }
+        let catalog = prepared.setup.catalog();
+        let written: Vec<String> = calls
+            .iter()
+            .map(|Made { name, arguments, .. }| match catalog.find(None, name) {
+                Ok(found) => write_tool_call(prepared.dialect, catalog, found.tool, arguments),
+                Err(_) => write_call(prepared.dialect, None, name, arguments),
+            })
+            .collect();
+        let mut message = plain(message);
+        let content = message.get_mut("content").map(Value::take).unwrap_or_default();
+        message.insert("content".to_owned(), join(content, Value::String(written.join("\n"))));
+        self.push(message);
+        self.results(calls, results, is_newest)
+    }
+
+    /// The user message with what answers calls, in their order; behind it what answers none.
+    fn results(&mut self, calls: Vec<Made>, results: Vec<Value>, is_newest: bool) -> Result<(), Fault> {
+        let prepared = self.prepared;
+        // Two of the interfaces have no field that says whether a tool failed.
+        let without_status = results.iter().any(|result| result.get("is_error").is_none());
+        let Matched { answered, orphans, others, texts } = matched(calls, results, prepared);
+        self.results.extend(texts);
+        let before = self.done.len();
+        self.done.extend(answered.into_iter().chain(orphans));
+        let (earlier, last) = self.done.split_at(before);
+        let key = self.key((without_status, last.iter().map(Done::told).collect::<Vec<_>>()));
+        let replies = |later: usize| {
+            let mut replies = Replies::default();
+            replies.answered = last.iter().map(Done::answered).collect();
+            replies.earlier = earlier.iter().map(Done::answered).collect();
+            replies.request = Some(self.question.as_str()).filter(|text| !text.trim().is_empty());
+            (replies.later, replies.without_status) = (later, without_status);
+            prepared.setup.wording().replies(&replies).map_err(|error| Fault::internal(error.to_string()))
+        };
+        let message = |text: &str| json!({"role": "user", "content": join(text.into(), others.clone())});
+        let told = message(&prepared.told.text(key, || replies(1))?);
+        let newest = if is_newest { Some(message(&replies(0)?)) } else { None };
+        (self.newest, self.after_results, self.before) = (newest, true, key);
+        self.rendered.push(told);
+        Ok(())
+    }
+
+    /// The hash of what a message becomes that is made of this, behind all that was before.
+    fn key(&self, of: impl Hash) -> [u64; 2] {
+        self.prepared.told.hash((self.prepared.identity, self.before, of))
+    }
+}
+
+/// The calls of a message with what answers them.
+pub(super) struct Matched {
+    /// In the order of the calls; one that nothing answers was stopped.
+    pub(super) answered: Vec<Done>,
+    /// What answers none of them.
+    pub(super) orphans: Vec<Done>,
+    /// Parts of the results that are no text; null for none.
+    pub(super) others: Value,
+    /// The results' texts.
+    texts: Vec<String>,
+}
+
+/// Finds the results of a message's calls.
+pub(super) fn matched(calls: Vec<Made>, results: Vec<Value>, prepared: &Prepared) -> Matched {
+    let mut outcomes: Vec<Option<Outcome>> = vec![None; calls.len()];
+    let (mut others, mut orphans, mut texts) = (Vec::new(), Vec::new(), Vec::new());
+    let done = |Made { id, name, arguments }: Made, outcome| {
+        let call = Call::new(prepared.dialect, name, Value::Object(arguments));
+        Done { id, call, outcome }
+    };
+    for mut result in results {
+        let open =
+            calls.iter().zip(&outcomes).position(|(call, outcome)| outcome.is_none() && call.is_answered_by(&result));
+        let content = result["content"].take();
+        let text = text_of(&content);
+        texts.push(text.clone());
+        if let Value::Array(parts) = content {
+            others.extend(parts.into_iter().filter(|part| part.get("text").is_none()));
+        }
+        let failed = result["is_error"] == true;
+        let outcome = if failed { Outcome::error(text) } else { Outcome::result(text) };
+        match open {
+            Some(at) => outcomes[at] = Some(outcome),
+            None => {
+                let text = |key: &str| result[key].as_str().map(str::to_owned);
+                let made = Made {
+                    id: text("tool_call_id").unwrap_or_default(),
+                    name: text("name").unwrap_or_else(|| UNKNOWN_TOOL.to_owned()),
+                    arguments: Map::new(),
+                };
+                orphans.push(done(made, outcome));
+            }
+        }
+    }
+    let stopped = || Outcome::new(Status::Cancelled, prepared.setup.wording().note(ModelNote::Cancelled));
+    let answered =
+        calls.into_iter().zip(outcomes).map(|(call, outcome)| done(call, outcome.unwrap_or_else(stopped))).collect();
+    let others = if others.is_empty() { Value::Null } else { Value::Array(others) };
+    Matched { answered, orphans, others, texts }
+}
+
+/// Whether no answer of the model's is among the messages that follow.
+fn is_newest(messages: &VecDeque<(usize, Value)>) -> bool {
+    messages.iter().all(|(_, message)| message["role"] != "assistant")
+}
+
+/// A content that begins with `told`, with more behind that: what is said for now stays last.
+fn join_before(told: &Value, newest: Value, more: Value) -> Value {
+    match (told.as_str(), newest.as_str(), more.as_str()) {
+        (Some(told), Some(text), Some(more)) if text.starts_with(told) => {
+            format!("{told}\n\n{more}{}", &text[told.len()..]).into()
+        }
+        _ => join(newest, more),
+    }
+}
+
+/// Whether a client's message says what the model wrote: its text, and its calls.
+fn is_unchanged(message: &Map<String, Value>, calls: &[Made], written: &Written) -> bool {
+    let text = message.get("content").map(text_of).unwrap_or_default();
+    written.text.trim_start().starts_with(&*break_tokens(text.trim()))
+        && calls.len() == written.calls.len()
+        && calls
+            .iter()
+            .zip(&written.calls)
+            .all(|(made, (name, arguments))| made.name == *name && made.arguments == *arguments)
+}
+
+/// Whether a message is a tool's result, in today's form or the older one.
+pub(super) fn is_result(message: &Value) -> bool {
+    message["role"] == "tool" || message["role"] == "function"
+}
+
+/// Takes out the results up to the next answer, wherever they stand among other words, that answer
+/// one of `calls`, and those right behind the calls that answer none.
+pub(super) fn results_of(calls: &[Made], messages: &mut VecDeque<(usize, Value)>) -> Vec<Value> {
+    let until = messages.iter().position(|(_, message)| message["role"] == "assistant").unwrap_or(messages.len());
+    let mut results = Vec::new();
+    let mut others = Vec::new();
+    for (at, message) in messages.drain(..until) {
+        let answers = calls.iter().any(|call| call.is_answered_by(&message));
+        match is_result(&message) && (answers || others.is_empty()) {
+            true => results.push(message),
+            false => others.push((at, message)),
+        }
+    }
+    others.into_iter().rev().for_each(|other| messages.push_front(other));
+    results
+}
+
+/// The calls of the message at `at`: identifier, name, arguments.
+pub(super) fn calls(message: &mut Map<String, Value>, at: usize) -> Result<Vec<Made>, Fault> {
+    let place = format!("messages[{at}]");
+    let made = |name: &str, id: &Value, given: &Value| Made {
+        id: id.as_str().unwrap_or_default().to_owned(),
+        name: name.to_owned(),
+        arguments: arguments(given),
+    };
+    // The interface had one call without an identifier before it had many.
+    let older = message.shift_remove("function_call").filter(|call| call.is_object());
+    let older = older.map(|call| made(call["name"].as_str().unwrap_or(UNKNOWN_TOOL), &Value::Null, &call["arguments"]));
+    let list = match message.shift_remove("tool_calls") {
+        None | Some(Value::Null) => return Ok(older.into_iter().collect()),
+        Some(Value::Array(list)) => list,
+        Some(_) => return Err(Fault::field(format!("{place}.tool_calls"), "'tool_calls' must be a list")),
+    };
+    let read = list.into_iter().enumerate().map(|(at, call)| {
+        let Some(name) = call["function"]["name"].as_str() else {
+            return Err(Fault::field(format!("{place}.tool_calls[{at}].function.name"), "a call names a function"));
+        };
+        Ok(made(name, &call["id"], &call["function"]["arguments"]))
+    });
+    read.collect()
+}
+
+/// The arguments of a call that was made: an object, mended where the client or another model
+/// wrote it badly, since nobody can mend it now.
+fn arguments(value: &Value) -> Map<String, Value> {
+    let text = match value {
+        Value::Object(object) => return object.clone(),
+        Value::String(text) if !matches!(text.trim(), "" | "null") => text,
+        _ => return Map::new(),
+    };
+    if let Ok(Value::Object(object)) = serde_json::from_str(text) {
+        return object;
+    }
+    match find_values(text).values.into_iter().next().map(|found| found.value) {
+        Some(Value::Object(object)) => object,
+        _ => Map::from_iter([("arguments".to_owned(), Value::String(text.clone()))]),
+    }
+}
+
+/// A content without control tokens in its texts, which are a client's.
+pub(super) fn unmarked(mut content: Value) -> Value {
+    each_text(&mut content, &|text| break_tokens(text));
+    content
+}
+
+/// Changes the texts of a content.
+pub(super) fn each_text(content: &mut Value, change: &dyn Fn(&str) -> Cow<'_, str>) {
+    match content {
+        Value::String(text) => {
+            let changed = match change(text) {
+                Cow::Owned(changed) => Some(changed),
+                Cow::Borrowed(_) => None,
+            };
+            if let Some(changed) = changed {
+                *text = changed;
+            }
+        }
+        Value::Array(parts) => {
+            parts.iter_mut().filter_map(|part| part.get_mut("text")).for_each(|text| each_text(text, change));
+        }
+        _ => {}
+    }
+}
+
+/// An assistant's message without what only the client's own type has, such as `refusal: null`.
+pub(super) fn plain(mut message: Map<String, Value>) -> Map<String, Value> {
+    message.retain(|key, value| key == "content" || !value.is_null());
+    if message.get("content").is_none_or(Value::is_null) {
+        message.insert("content".to_owned(), "".into());
+    }
+    message
+}

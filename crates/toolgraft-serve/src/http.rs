@@ -1,0 +1,536 @@
+//! The routes: what comes in over HTTP, to an exchange or through to the endpoint.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{Path, Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::{self, Next as Inner};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{any, get, post};
+use serde_json::{Map, Value, json};
+
+use super::answer::{LEFT_OUT_HEADER, Running};
+use super::chat::Chat;
+use super::config::Config;
+use super::doors;
+use super::drive::Driver;
+use super::elsewhere;
+use super::exchange::Exchange;
+use super::fault::Fault;
+use super::gemini::Gemini;
+use super::inspect::Watch;
+use super::log::Line;
+use super::messages::Messages;
+use super::ollama::{self, Ollama};
+use super::origins;
+use super::page;
+use super::passed::Passed;
+use super::request::{self, ChatRequest};
+use super::responses::Responses;
+use super::shape::{Places, Read, Shape, Writer};
+use super::shared::Shared;
+use super::upstream::client_key;
+use super::work::LARGE_BODY;
+use toolgraft::Model;
+use toolgraft::model::ClientError;
+use toolgraft::secrets::Secrets;
+use toolgraft::spans::{self, Span};
+use toolgraft::transcript::Session;
+
+/// The routes of a server, to be nested in a program's own or served alone.
+///
+/// - `POST /v1/chat/completions`: Chat Completions, with `tools` for any model.
+/// - `POST /v1/messages` and `/v1/messages/count_tokens`: Anthropic's Messages.
+/// - `POST /v1/responses`: OpenAI's Responses, of which nothing is kept.
+/// - `POST /v1beta/models/MODEL:generateContent`, `:streamGenerateContent?alt=sse` and
+///   `:countTokens`: Gemini's.
+/// - `GET /v1beta/models` and `/v1beta/models/MODEL`: the endpoint's models, for Google's clients.
+/// - `POST /api/chat`, `/api/generate`, `/api/show`, `/api/embed` and `/api/embeddings`, `GET /api/tags`,
+///   `/api/ps` and `/api/version`: Ollama's.
+/// - `GET /v1/models/MODEL`: one of the endpoint's models, for clients of OpenAI's.
+/// - `POST /v1/completions`, `POST /v1/embeddings`, `GET /v1/models`: the endpoint's own.
+/// - `GET /health`, `/ready`, `/metrics`.
+/// - `GET /`: a page for people, with its own `/page.css` and `/page.js`.
+///
+/// # Errors
+/// The endpoint's URL or key cannot be used.
+pub fn router(config: Config) -> Result<Router, ClientError> {
+    Ok(shared_router(Shared::new(config)?))
+}
+
+pub(super) fn shared_router(shared: Arc<Shared>) -> Router {
+    Router::new()
+        .route("/v1/chat/completions", post(|State(s), request| answered(s, &Chat, Target::Body, request)))
+        .route("/v1/messages", post(|State(s), request| answered(s, &Messages, Target::Body, request)))
+        .route("/v1/messages/count_tokens", post(|State(s), request| counted(s, &Messages, Target::Body, request)))
+        .route("/v1/responses", post(|State(s), request| answered(s, &Responses, Target::Body, request)))
+        .route("/v1beta/models", get(gemini_models))
+        .route("/v1beta/models/{*target}", post(gemini).get(gemini_model))
+        .route("/v1/models/{*target}", post(gemini).get(openai_model))
+        .route("/api/chat", post(|State(s), request| answered(s, &Ollama::Chat, Target::Body, request)))
+        .route("/api/generate", post(|State(s), request| answered(s, &Ollama::Generate, Target::Body, request)))
+        .route("/api/{*path}", any(ollama_told))
+        .route("/v1/completions", post(|state, request| pass(state, request, "completions")))
+        .route("/v1/embeddings", post(|state, request| pass(state, request, "embeddings")))
+        .route("/v1/models", get(models))
+        .route("/metrics", get(|State(shared): State<Arc<Shared>>| async move { shared.metrics.page() }))
+        .layer(middleware::from_fn_with_state(shared.clone(), with_key))
+        .route("/health", get(|| async { "ok\n" }))
+        .route("/ready", get(ready))
+        .route("/", get(|| async { page::html() }))
+        .route("/page.css", get(|| async { page::css() }))
+        .route("/page.js", get(|| async { page::js() }))
+        .fallback(|request: Request| async move {
+            let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
+            let message = elsewhere::missing(request.uri().path(), host);
+            refuse(shape_of(request.method(), request.uri().path()), &Fault::door(404, "not_found", message))
+        })
+        .method_not_allowed_fallback(|request: Request| async move {
+            let message = format!("{} does not take {}", request.uri().path(), request.method());
+            refuse(shape_of(request.method(), request.uri().path()), &Fault::door(405, "method_not_allowed", message))
+        })
+        .layer(middleware::from_fn_with_state(shared.clone(), at_the_door))
+        .with_state(shared)
+}
+
+/// Checks that hold for every route.
+async fn at_the_door(State(shared): State<Arc<Shared>>, mut request: Request, inner: Inner) -> Response {
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    if path.starts_with("/v1beta/") || path.starts_with("/v1/models/") {
+        doors::take_key(&mut request);
+    }
+    let log = shared.config.log.as_ref().filter(|_| is_asked(&path));
+    let line = log.map(|log| Line::new(route(&path), log.clone()));
+    if let Some(line) = &line {
+        request.extensions_mut().insert(line.clone());
+    }
+    let origin = origins::allowed(request.headers(), &shared.config);
+    let mut response = match doors::check_names(request.headers(), request.uri(), &shared.config) {
+        // A browser asks for leave without the key.
+        Ok(()) => match origin.as_ref().and_then(|_| origins::preflight(&method, request.headers())) {
+            Some(answer) => answer,
+            None => inner.run(request).await,
+        },
+        Err(fault) => refuse(shape_of(&method, &path), &fault),
+    };
+    if let Some(origin) = origin {
+        response = origins::readable(response, origin);
+    }
+    let status = response.status().as_u16();
+    shared.metrics.answered(route(&path), status);
+    if let Some(line) = line {
+        line.answered(status, response.extensions().get::<Refused>().and_then(|refused| refused.0));
+    }
+    response
+}
+
+/// Whether a request for this path is one that is logged.
+fn is_asked(path: &str) -> bool {
+    !matches!(path, "/health" | "/ready" | "/metrics" | "/" | "/page.css" | "/page.js")
+}
+
+/// The code of what a request was refused with, for whoever sees its answer.
+#[derive(Clone)]
+struct Refused(Option<&'static str>);
+
+/// What is logged of a request, if anything is.
+fn line_of(parts: &Parts, shared: &Shared, model: &str) -> Option<Line> {
+    let line = parts.extensions.get::<Line>()?;
+    let key = client_key(&parts.headers);
+    line.asks(model, &Secrets::new(shared.config.keys().chain(key.as_deref())));
+    Some(line.clone())
+}
+
+async fn with_key(State(shared): State<Arc<Shared>>, request: Request, inner: Inner) -> Response {
+    let checked = doors::check_key(request.headers(), &shared.config).and_then(|()| match *request.method() {
+        // Clients of Ollama's interface need no type there, and litellm and curl name none or another.
+        Method::POST if request.uri().path().starts_with(ollama::PATHS) && !doors::is_of_a_page(request.headers()) => {
+            Ok(())
+        }
+        Method::POST => doors::check_type(request.headers()),
+        _ => Ok(()),
+    });
+    match checked {
+        Ok(()) => inner.run(request).await,
+        Err(fault) => refuse(shape_of(request.method(), request.uri().path()), &fault),
+    }
+}
+
+/// A route's name for the counts.
+fn route(path: &str) -> &'static str {
+    match path {
+        "/v1/chat/completions" => "chat_completions",
+        "/v1/messages" => "messages",
+        "/v1/messages/count_tokens" => "count_tokens",
+        "/v1/responses" => "responses",
+        _ if path.ends_with(":generateContent") || path.ends_with(":streamGenerateContent") => "generate_content",
+        _ if path.ends_with(":countTokens") => "count_tokens",
+        "/api/chat" => "ollama_chat",
+        "/api/generate" => "ollama_generate",
+        "/v1/models" | "/v1beta/models" | "/api/tags" | "/api/ps" | "/api/show" => "models",
+        _ if path.starts_with("/v1/models/") || path.starts_with("/v1beta/models/") => "models",
+        "/v1/completions" => "completions",
+        "/v1/embeddings" | "/api/embed" | "/api/embeddings" => "embeddings",
+        _ => "other",
+    }
+}
+
+/// The shape in which a path's clients read errors.
+fn shape_of(method: &Method, path: &str) -> &'static dyn Shape {
+    if path.starts_with("/v1/messages") {
+        return &Messages;
+    }
+    if path.starts_with("/v1/responses") {
+        return &Responses;
+    }
+    // Below `/v1/models/` Google's clients ask for answers, and OpenAI's for a model.
+    if path.starts_with("/v1beta/") || method == Method::POST && path.starts_with("/v1/models/") {
+        return &Gemini;
+    }
+    if path.starts_with(ollama::PATHS) { &Ollama::Chat } else { &Chat }
+}
+
+/// An error in this shape.
+fn refuse(shape: &dyn Shape, fault: &Fault) -> Response {
+    let body = shape.error(fault);
+    let status = StatusCode::from_u16(fault.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut response = (status, [(header::CONTENT_TYPE, "application/json")], body.to_string()).into_response();
+    response.extensions_mut().insert(Refused(fault.code));
+    if status.is_server_error() && !fault.retry {
+        // Clients of OpenAI's try such an answer again by themselves; it would come to the same.
+        response.headers_mut().insert(HeaderName::from_static("x-should-retry"), HeaderValue::from_static("false"));
+    }
+    if let Some(after) = fault.retry_after {
+        response.headers_mut().insert(header::RETRY_AFTER, after.as_secs().into());
+    }
+    response
+}
+
+async fn ready(State(shared): State<Arc<Shared>>) -> Response {
+    if shared.draining.load(Ordering::Relaxed) {
+        return (StatusCode::SERVICE_UNAVAILABLE, "draining\n").into_response();
+    }
+    match shared.ready.is_ready(&shared.upstream).await {
+        true => "ready\n".into_response(),
+        false => (StatusCode::SERVICE_UNAVAILABLE, "the endpoint does not answer\n").into_response(),
+    }
+}
+
+/// What Codex asks for a list of models with. It wants `models` in it, each with all that Codex knows of
+/// one, and takes the whole list for broken where that is not so (github.com/openai/codex,
+/// `ModelsResponse`).
+const CODEX_LIST: &str = "client_version=";
+
+/// The endpoint's models; with a toolbox each a second time, by the name that has its tools.
+async fn models(State(shared): State<Arc<Shared>>, request: Request) -> Response {
+    let headers = request.headers();
+    if request.uri().query().is_some_and(|query| query.split('&').any(|pair| pair.starts_with(CODEX_LIST))) {
+        return match shared.listed(headers).await {
+            Err(fault) => refuse(&Chat, &fault),
+            Ok((status, mut list)) => {
+                // Those of Codex' own kind: for all others it takes its defaults.
+                list["models"] = json!([]);
+                whole(status, &list)
+            }
+        };
+    }
+    if shared.config.toolbox.is_none() || shared.config.toolbox_always {
+        let passed = shared.upstream.pass(Method::GET, "models", headers, Bytes::new(), Span::none()).await;
+        return passed.unwrap_or_else(|fault| refuse(&Chat, &fault));
+    }
+    match shared.listed(headers).await {
+        Err(fault) => refuse(&Chat, &fault),
+        Ok((status, list)) => whole(status, &list),
+    }
+}
+
+/// One of them, as clients of OpenAI's read it.
+async fn openai_model(State(shared): State<Arc<Shared>>, Path(name): Path<String>, request: Request) -> Response {
+    let (status, list) = match shared.listed(request.headers()).await {
+        Ok(listed) => listed,
+        Err(fault) => return refuse(&Chat, &fault),
+    };
+    if !status.is_success() {
+        return whole(status, &list);
+    }
+    let models = list["data"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let named = |wanted: &str| models.iter().find(|model| model["id"] == wanted).cloned();
+    let found = named(&name).or_else(|| {
+        // Whatever name a client has, this model answers.
+        let model = shared.config.model.as_ref()?;
+        let mut model =
+            named(model).unwrap_or_else(|| json!({"object": "model", "created": 0, "owned_by": "toolgraft"}));
+        model["id"] = name.as_str().into();
+        Some(model)
+    });
+    match found {
+        Some(model) => whole(StatusCode::OK, &model),
+        None => {
+            let message = format!("the endpoint lists no model {name:?}");
+            refuse(&Chat, &Fault::door(404, "model_not_found", message).with_param("model"))
+        }
+    }
+}
+
+/// The same list as Google's clients read it.
+async fn gemini_models(State(shared): State<Arc<Shared>>, request: Request) -> Response {
+    match gemini_list(&shared, request.headers()).await {
+        Ok(models) => whole(StatusCode::OK, &json!({"models": models})),
+        Err(fault) => refuse(&Gemini, &fault),
+    }
+}
+
+/// One of them.
+async fn gemini_model(State(shared): State<Arc<Shared>>, Path(name): Path<String>, request: Request) -> Response {
+    let found = gemini_list(&shared, request.headers()).await.and_then(|models| {
+        let wanted = Value::from(format!("models/{name}"));
+        let found = models.into_iter().find(|model| model["name"] == wanted);
+        found.ok_or_else(|| Fault::door(404, "not_found", format!("the endpoint lists no model {name:?}")))
+    });
+    found.map_or_else(|fault| refuse(&Gemini, &fault), |model| whole(StatusCode::OK, &model))
+}
+
+async fn gemini_list(shared: &Shared, headers: &HeaderMap) -> Result<Vec<Value>, Fault> {
+    let models = shared.models(headers).await?;
+    Ok(models.iter().filter_map(|model| Some(super::gemini::model(model.get("id")?.as_str()?))).collect())
+}
+
+/// What Ollama's clients ask beside answers.
+async fn ollama_told(State(shared): State<Arc<Shared>>, request: Request) -> Response {
+    match ollama::told(&shared, request).await {
+        Ok(told) => whole(StatusCode::OK, &told),
+        Err(fault) => refuse(&Ollama::Chat, &fault),
+    }
+}
+
+fn whole(status: StatusCode, body: &Value) -> Response {
+    (status, [(header::CONTENT_TYPE, "application/json")], body.to_string()).into_response()
+}
+
+/// A request that goes to the endpoint as it came, but for the model's name.
+async fn pass(State(shared): State<Arc<Shared>>, request: Request, path: &'static str) -> Response {
+    let (parts, body) = request.into_parts();
+    let passed = async {
+        let body = doors::body(&parts.headers, body, &shared.config).await?;
+        let mut object = doors::object(&body)?;
+        let named = object.get("model").and_then(Value::as_str);
+        let line = line_of(&parts, &shared, shared.config.model.as_deref().or(named).unwrap_or_default());
+        let body = match &shared.config.model {
+            Some(model) => {
+                object.insert("model".to_owned(), model.as_str().into());
+                Value::Object(object).to_string().into()
+            }
+            None => body,
+        };
+        let answer = shared.upstream.pass(Method::POST, path, &parts.headers, body, Span::none()).await?;
+        Ok(followed(line, answer))
+    };
+    passed.await.unwrap_or_else(|fault: Fault| refuse(&Chat, &fault))
+}
+
+fn followed(line: Option<Line>, answer: Response) -> Response {
+    match line {
+        Some(line) => line.follow(answer),
+        None => answer,
+    }
+}
+
+/// Where a request says which model it wants, and whether as a stream.
+enum Target {
+    Body,
+    Path { model: String, stream: bool },
+}
+
+impl Target {
+    /// The body, with what stood in the path.
+    fn fill(self, mut body: Map<String, Value>) -> Map<String, Value> {
+        if let Target::Path { model, stream } = self {
+            body.insert("model".to_owned(), model.into());
+            body.insert("stream".to_owned(), stream.into());
+        }
+        body
+    }
+}
+
+/// A request of Gemini's: `MODEL:METHOD`, and a stream as events.
+async fn gemini(State(shared): State<Arc<Shared>>, Path(target): Path<String>, request: Request) -> Response {
+    let (model, method) = target.rsplit_once(':').unwrap_or((&target, ""));
+    let is_events = request.uri().query().is_some_and(|query| query.split('&').any(|pair| pair == "alt=sse"));
+    let target = |stream| Target::Path { model: model.to_owned(), stream };
+    match method {
+        "generateContent" => answered(shared, &Gemini, target(false), request).await,
+        "streamGenerateContent" if is_events => answered(shared, &Gemini, target(true), request).await,
+        "streamGenerateContent" => {
+            let fault = Fault::field("alt", "a stream comes as events here: ask for it with '?alt=sse'");
+            refuse(&Gemini, &fault)
+        }
+        "countTokens" => counted(shared, &Gemini, target(false), request).await,
+        _ => {
+            let message = format!("there is no {} here", request.uri().path());
+            refuse(&Gemini, &Fault::door(404, "not_found", message))
+        }
+    }
+}
+
+/// A request that is answered here, in the shape that its client knows.
+async fn answered(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let watch = watch(&shared, route(parts.uri.path()), &parts.headers);
+    let answered = async {
+        let body = doors::body(&parts.headers, body, &shared.config).await?;
+        if let Some(answer) = shape.at_once(&body) {
+            return Ok(whole(StatusCode::OK, &answer));
+        }
+        let (length, sent, state) = (body.len(), body.clone(), shared.clone());
+        let read = move || read(&state, shape, target, &sent);
+        let (request, places, mut writer) = apart(&shared, length, Span::none(), read).await??;
+        let placed = |fault| places.translate(shape, fault);
+        let line = line_of(&parts, &shared, &request.model);
+        if let Some(path) = shape.passes_to().filter(|_| request.is_plain()) {
+            let profile = shared.config.profile_of(&request.model);
+            let passed = watch.as_ref().map(|watch| Passed::new(watch, &request.body, &request.model, profile));
+            let span = spans::chat(|| shared.upstream.model.peer(), Some(&request.model));
+            spans::adopt(&span, &shared.upstream.traced(&parts.headers));
+            let body = match request.body.get("model").and_then(Value::as_str) == Some(&request.model) {
+                true => body,
+                false => renamed(request.body, request.model),
+            };
+            let answer = shared.upstream.pass(Method::POST, path, &parts.headers, body, span).await;
+            let answer = answer.map(|answer| followed(line, answer));
+            return match (answer, passed) {
+                (Ok(answer), Some(passed)) => Ok(passed.follow(answer)),
+                (Err(fault), Some(passed)) => {
+                    passed.refused(&fault);
+                    Err(fault)
+                }
+                (answer, _) => answer,
+            };
+        }
+        drop(body);
+        let request = shared.known(request).await;
+        let (model, stream) = (request.model.clone(), request.stream);
+        let span = spans::requested_turn(&model, &shared.upstream.traced(&parts.headers));
+        let (state, headers, seen) = (shared.clone(), parts.headers.clone(), watch.clone());
+        let within = span.clone();
+        let made = move || driver(&state, request, &headers, seen.as_ref(), span);
+        let driver = apart(&shared, length, within, made).await?.map_err(placed)?;
+        let left_out = places.left_out();
+        line.iter().for_each(|line| {
+            line.lists(driver.cut(), driver.set_aside());
+            line.leaves_out(&left_out);
+        });
+        writer.begin(&model, driver.prompt_tokens());
+        let running = Running::new(shared.clone(), driver, watch.clone(), line);
+        let answer = match stream {
+            true => running.streamed(shape, writer).await,
+            false => running.whole(writer).await,
+        };
+        let mut answer = answer.map_err(placed)?;
+        if let Some(named) = HeaderValue::from_str(&left_out).ok().filter(|named| !named.is_empty()) {
+            answer.headers_mut().insert(HeaderName::from_static(LEFT_OUT_HEADER), named);
+        }
+        Ok(answer)
+    };
+    match answered.await {
+        Ok(response) => {
+            watch.iter().for_each(|watch| watch.answered(response.status().as_u16()));
+            response
+        }
+        Err(fault) => {
+            watch.iter().for_each(|watch| watch.refused(&fault));
+            refuse(shape, &fault)
+        }
+    }
+}
+
+/// Keeps a request to be looked at, where that is wanted.
+fn watch(shared: &Shared, route: &'static str, headers: &HeaderMap) -> Option<Watch> {
+    let inspector = shared.config.inspector.as_ref()?;
+    let key = client_key(headers);
+    Some(inspector.begin(route, &Secrets::new(shared.config.keys().chain(key.as_deref()))))
+}
+
+/// What a request would cost: an estimate of its prompt's tokens, without the model.
+async fn counted(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let counted = async {
+        let body = doors::body(&parts.headers, body, &shared.config).await?;
+        let (length, state) = (body.len(), shared.clone());
+        let read = move || read(&state, shape, target, &body);
+        let (request, places, _) = apart(&shared, length, Span::none(), read).await??;
+        let placed = |fault| places.translate(shape, fault);
+        line_of(&parts, &shared, &request.model);
+        let request = shared.known(request).await;
+        let (state, headers) = (shared.clone(), parts.headers.clone());
+        let made = move || driver(&state, request, &headers, None, Span::none());
+        let driver = apart(&shared, length, Span::none(), made).await?.map_err(placed)?;
+        let tokens = driver.prompt_tokens();
+        Ok(([(header::CONTENT_TYPE, "application/json")], shape.count(tokens).to_string()).into_response())
+    };
+    counted.await.unwrap_or_else(|fault: Fault| refuse(shape, &fault))
+}
+
+/// What a body asks, and how it is answered.
+fn read(
+    shared: &Shared,
+    shape: &'static dyn Shape,
+    target: Target,
+    body: &[u8],
+) -> Result<(ChatRequest, Places, Box<dyn Writer>), Fault> {
+    let (object, tools) = request::object(body, shape, &shared.cache)?;
+    let Read { chat, places, writer } = shape.read(target.fill(object))?;
+    let request = ChatRequest::read(chat, &shared.config).map_err(|fault| places.translate(shape, fault))?;
+    Ok((request.with_tools_text(tools), places, writer))
+}
+
+/// Does what a large body brings away from the threads that serve.
+async fn apart<T: Send + 'static>(
+    shared: &Shared,
+    length: usize,
+    span: Span,
+    job: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Fault> {
+    match length < LARGE_BODY {
+        true => Ok(job()),
+        false => shared.work.run(span, job).await,
+    }
+}
+
+fn renamed(mut body: Map<String, Value>, model: String) -> Bytes {
+    body.insert("model".to_owned(), model.into());
+    Value::Object(body).to_string().into()
+}
+
+/// What answers a request that needs more than the endpoint.
+fn driver(
+    shared: &Shared,
+    request: ChatRequest,
+    headers: &HeaderMap,
+    watch: Option<&Watch>,
+    span: Span,
+) -> Result<Box<Driver>, Fault> {
+    let model = request.model.clone();
+    let kept = shared.kept.of(client_key(headers).as_deref());
+    let (prepared, asked) = request.ask(&shared.config, &shared.cache, kept)?;
+    let recorder = watch.map(|watch| {
+        let turn = prepared.setup.config();
+        let session = Session::default()
+            .with_profile(shared.config.profile_of(&model).name.to_owned())
+            .with_model(model)
+            .with_dialect(turn.dialects)
+            .with_reasoning(turn.reasoning)
+            .with_reasoning_calls(turn.reasoning_calls);
+        watch.record(&asked.question, session)
+    });
+    let mut exchange = Exchange::new(prepared, asked)?;
+    if let Some(recorder) = recorder {
+        exchange.record(recorder);
+    }
+    let secrets = Secrets::new(shared.config.keys());
+    // In a box: the future of every function that it passes through would hold it once more.
+    Ok(Box::new(Driver::new(exchange, shared, shared.upstream.headers(headers), secrets, span)))
+}

@@ -1,0 +1,148 @@
+//! A server of its own: the address, the connections, and the end.
+
+use std::future::Future;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use super::config::Config;
+use super::doors::ANY_HOST;
+use super::http::shared_router;
+use super::shared::Shared;
+use toolgraft::Cause;
+use toolgraft::model::ClientError;
+
+/// A server cannot start.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// Everybody in the network could use the endpoint.
+    #[error("{listen} is reached from other machines: a server there needs an API key that its clients must show")]
+    KeyMissing {
+        /// The address.
+        listen: String,
+    },
+    /// The address cannot be listened on.
+    #[error("cannot listen on {listen}: {source}")]
+    Bind {
+        /// The address.
+        listen: String,
+        /// The system's error.
+        source: Cause,
+    },
+    /// The endpoint's URL or key cannot be used.
+    #[error(transparent)]
+    Client(#[from] ClientError),
+}
+
+/// A server that listens.
+pub struct Server {
+    listener: TcpListener,
+    shared: Arc<Shared>,
+    router: Router,
+}
+
+impl Server {
+    /// Listens on `listen`, as `HOST:PORT`; port 0 takes any that is free. The host's name is
+    /// one that requests may name.
+    ///
+    /// # Errors
+    /// An address beyond the loopback without a key for clients, or one that cannot be had.
+    pub async fn bind(config: Config, listen: &str) -> Result<Self, ServeError> {
+        let failed = |error: std::io::Error| ServeError::Bind { listen: listen.to_owned(), source: Cause::new(error) };
+        let addresses: Vec<SocketAddr> = tokio::net::lookup_host(listen).await.map_err(failed)?.collect();
+        if config.client_key.is_none() && addresses.iter().any(|address| !address.ip().is_loopback()) {
+            return Err(ServeError::KeyMissing { listen: listen.to_owned() });
+        }
+        let listener = TcpListener::bind(&addresses[..]).await.map_err(failed)?;
+        let host = listen.rsplit_once(':').map_or(listen, |(host, _)| host);
+        let is_any = host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok_and(|ip| ip.is_unspecified());
+        let config = config.with_host(if is_any { ANY_HOST } else { host });
+        let shared = Shared::new(config)?;
+        let router = shared_router(shared.clone());
+        Ok(Server { listener, shared, router })
+    }
+
+    /// The address that it listens on.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn local_addr(&self) -> std::io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+
+    /// Answers requests until `stop` is over; then none begins any more, and those that go on
+    /// have [`DRAIN`](super::DRAIN) to end.
+    pub async fn run(self, stop: impl Future<Output = ()>) {
+        let Server { listener, shared, router } = self;
+        let (draining, _) = watch::channel(false);
+        let mut connections = JoinSet::new();
+        let mut stop = std::pin::pin!(stop);
+        loop {
+            let accepted = tokio::select! {
+                () = &mut stop => break,
+                Some(_) = connections.join_next(), if !connections.is_empty() => continue,
+                accepted = listener.accept() => accepted,
+            };
+            match accepted {
+                Ok((stream, _)) => {
+                    // Pieces of an answer are small, and each is waited for.
+                    let _ = stream.set_nodelay(true);
+                    connections.spawn(connection(
+                        stream,
+                        router.clone(),
+                        shared.config.read_timeout,
+                        draining.subscribe(),
+                    ));
+                }
+                // Too many open files, for example: it may pass.
+                Err(_) => tokio::time::sleep(std::time::Duration::from_millis(50)).await,
+            }
+        }
+        drop(listener);
+        shared.draining.store(true, Ordering::Relaxed);
+        draining.send_replace(true);
+        let rest = async { while connections.join_next().await.is_some() {} };
+        // What is left after that is dropped with the set.
+        let _ = tokio::time::timeout(shared.config.drain, rest).await;
+    }
+}
+
+async fn connection(
+    stream: tokio::net::TcpStream,
+    router: Router,
+    read_timeout: std::time::Duration,
+    mut draining: watch::Receiver<bool>,
+) {
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(read_timeout);
+    let serving = http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+    let mut serving = std::pin::pin!(serving);
+    tokio::select! {
+        _ = serving.as_mut() => {}
+        () = wait(&mut draining) => {
+            serving.as_mut().graceful_shutdown();
+            let _ = serving.await;
+        }
+    }
+}
+
+/// Waits until the server is to end.
+async fn wait(draining: &mut watch::Receiver<bool>) {
+    // Without a sender the server has ended.
+    let _ = draining.wait_for(|draining| *draining).await;
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Server").field("config", &self.shared.config).finish_non_exhaustive()
+    }
+}

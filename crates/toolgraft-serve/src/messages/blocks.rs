@@ -1,0 +1,82 @@
+//! Blocks of a message as parts of Chat Completions.
+
+use serde_json::{Value, json};
+
+use crate::content::text_of;
+use crate::fault::Fault;
+
+/// A block as a part of Chat Completions.
+pub(super) fn part(block: Value, place: &str) -> Result<Value, Fault> {
+    match block["type"].as_str() {
+        Some("text") if block["text"].is_string() => Ok(json!({"type": "text", "text": block["text"]})),
+        Some("image") => {
+            let source = &block["source"];
+            let url = match (
+                source["type"].as_str(),
+                source["media_type"].as_str(),
+                source["data"].as_str(),
+                source["url"].as_str(),
+            ) {
+                (Some("base64"), Some(kind), Some(data), _) => format!("data:{kind};base64,{data}"),
+                (Some("url"), _, _, Some(url)) => url.to_owned(),
+                _ => {
+                    return Err(Fault::field(
+                        format!("{place}.source"),
+                        "an image's source is 'base64' with 'media_type' and 'data', or 'url'",
+                    ));
+                }
+            };
+            Ok(json!({"type": "image_url", "image_url": {"url": url}}))
+        }
+        Some("document") => Ok(document(&block)),
+        Some("search_result") => Ok(text_part(
+            [&block["title"], &block["source"]]
+                .into_iter()
+                .filter_map(Value::as_str)
+                .map(str::to_owned)
+                .chain([text_of(&block["content"])]),
+        )),
+        Some("text") => Err(Fault::field(format!("{place}.text"), "a text block has a 'text'")),
+        Some(_) => Ok(line(&block)),
+        None => Err(Fault::field(place, "a block is an object with a 'type'")),
+    }
+}
+
+fn text_part(lines: impl Iterator<Item = String>) -> Value {
+    let lines: Vec<String> = lines.filter(|line| !line.is_empty()).collect();
+    json!({"type": "text", "text": lines.join("\n")})
+}
+
+/// A document: its text, or a line that names it where a model would have to read a file.
+fn document(block: &Value) -> Value {
+    let source = &block["source"];
+    let about = [&block["title"], &block["context"]].into_iter().filter_map(Value::as_str).map(str::to_owned);
+    match source["type"].as_str() {
+        Some("text") => text_part(about.chain([source["data"].as_str().unwrap_or_default().to_owned()])),
+        Some("content") => text_part(about.chain([text_of(&source["content"])])),
+        _ => {
+            let kind = source["media_type"].as_str().or(source["url"].as_str()).or(source["file_id"].as_str());
+            // Base64 takes four characters for three bytes.
+            let size = source["data"].as_str().map(|data| format!(", {} bytes", data.len() / 4 * 3));
+            let said = format!(
+                "[document{}{}: this model cannot read it]",
+                kind.map(|kind| format!(" {kind}")).unwrap_or_default(),
+                size.unwrap_or_default()
+            );
+            text_part(about.chain([said]))
+        }
+    }
+}
+
+/// A block that no model here can read, as a line.
+pub(super) fn line(block: &Value) -> Value {
+    let kind = block["type"].as_str().unwrap_or_default();
+    let named = block["tool_name"].as_str().or(block["name"].as_str()).or(block["file_id"].as_str());
+    let asked = block["input"]["query"].as_str().or(block["input"]["url"].as_str());
+    let mut said: Vec<String> = vec![kind.to_owned()];
+    said.extend(named.into_iter().chain(asked).map(str::to_owned));
+    // What a search of the service's found.
+    let found = block["content"].as_array().into_iter().flatten();
+    said.extend(found.filter_map(|found| Some(format!("{} {}", found["title"].as_str()?, found["url"].as_str()?))));
+    text_part([format!("[{}]", said.join(": "))].into_iter())
+}

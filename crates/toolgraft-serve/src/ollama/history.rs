@@ -1,0 +1,98 @@
+//! Messages of Ollama's as those of Chat Completions. Images stand beside the text there, and
+//! calls and results may have no identifier.
+
+use serde_json::{Value, json};
+
+use crate::fault::Fault;
+use crate::waiting::Waiting;
+use toolgraft::message::Image;
+
+/// Characters of base64 that show of which kind an image is.
+const HEAD: usize = 32;
+
+/// The messages so far.
+#[derive(Default)]
+pub(super) struct History {
+    waiting: Waiting,
+}
+
+impl History {
+    /// One message of Chat Completions for each of Ollama's.
+    pub(super) fn of(messages: Option<Value>) -> Result<Vec<Value>, Fault> {
+        let Some(Value::Array(list)) = messages else {
+            return Err(Fault::field("messages", "'messages' must be a list of messages"));
+        };
+        let mut history = History::default();
+        let message = |(at, message)| history.message(message, &format!("messages[{at}]"));
+        list.into_iter().enumerate().map(message).collect()
+    }
+
+    fn message(&mut self, mut message: Value, place: &str) -> Result<Value, Fault> {
+        let role = match message["role"].as_str() {
+            Some(role @ ("system" | "user" | "assistant" | "tool")) => role.to_owned(),
+            _ => {
+                let message = "a message has one of the roles 'system', 'user', 'assistant' and 'tool'";
+                return Err(Fault::field(format!("{place}.role"), message));
+            }
+        };
+        let text = match message.get_mut("content").map(Value::take).unwrap_or_default() {
+            Value::Null => String::new(),
+            Value::String(text) => text,
+            _ => return Err(Fault::field(format!("{place}.content"), "a content is a text")),
+        };
+        let content = content(text, message.get_mut("images").map(Value::take), &format!("{place}.images"))?;
+        // What the model thought (`thinking`) does not go back to it.
+        let mut told = json!({"role": role, "content": content});
+        if role == "tool" {
+            let name = ["tool_name", "name"].iter().find_map(|field| message[*field].as_str()).unwrap_or_default();
+            let id = message["tool_call_id"].as_str().filter(|id| !id.is_empty()).map(str::to_owned);
+            told["tool_call_id"] = self.waiting.result(id, name).into();
+            if !name.is_empty() {
+                told["name"] = name.into();
+            }
+        } else if let Some(Value::Array(calls)) = message.get_mut("tool_calls").map(Value::take)
+            && !calls.is_empty()
+        {
+            let place = |at: usize| format!("{place}.tool_calls[{at}]");
+            let calls = calls.into_iter().enumerate().map(|(at, call)| self.call(call, &place(at)));
+            told["tool_calls"] = Value::Array(calls.collect::<Result<_, _>>()?);
+        }
+        Ok(told)
+    }
+
+    fn call(&mut self, mut call: Value, place: &str) -> Result<Value, Fault> {
+        let Some(name) = call["function"]["name"].as_str().map(str::to_owned) else {
+            return Err(Fault::field(format!("{place}.function.name"), "a call names a function"));
+        };
+        let arguments = match call["function"].get_mut("arguments").map(Value::take).unwrap_or_default() {
+            Value::Null => "{}".to_owned(),
+            // Some clients keep what OpenAI's interface has.
+            Value::String(text) => text,
+            arguments => arguments.to_string(),
+        };
+        let id = call["id"].as_str().filter(|id| !id.is_empty()).map(str::to_owned);
+        let id = self.waiting.call(id, &name);
+        Ok(json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}))
+    }
+}
+
+/// A text, with images in base64 behind it.
+pub(super) fn content(text: String, images: Option<Value>, place: &str) -> Result<Value, Fault> {
+    let list = match images {
+        Some(Value::Array(list)) if !list.is_empty() => list,
+        None | Some(Value::Null | Value::Array(_)) => return Ok(Value::String(text)),
+        Some(_) => return Err(Fault::field(place, "'images' must be a list")),
+    };
+    let text = (!text.is_empty()).then(|| Ok(json!({"type": "text", "text": text})));
+    let part = |(at, image): (usize, Value)| {
+        let data = image.as_str().unwrap_or_default();
+        let url = match data.starts_with("data:image/") {
+            true => Some(data.to_owned()),
+            false => Image::from_base64(data.get(..HEAD).unwrap_or(data))
+                .map(|head| format!("data:{};base64,{data}", head.media_type())),
+        };
+        let fault = || Fault::field(format!("{place}[{at}]"), "expected a PNG, JPEG, GIF or WebP in base64");
+        Ok(json!({"type": "image_url", "image_url": {"url": url.ok_or_else(fault)?}}))
+    };
+    text.into_iter().chain(list.into_iter().enumerate().map(part)).collect()
+}

@@ -1,0 +1,188 @@
+//! What Ollama's clients ask beside answers: models, the version, vectors. An endpoint that has
+//! that interface itself says what it says there; of others is told what their list of models and
+//! their own pages say.
+
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+
+use axum::extract::Request;
+use axum::http::{HeaderMap, Method};
+use serde_json::{Map, Value, json};
+
+use crate::config::without_tools;
+use crate::doors;
+use crate::fault::Fault;
+use crate::ids::utc;
+use crate::shared::Shared;
+
+/// What the paths of that interface begin with.
+pub(crate) const PATHS: &str = "/api/";
+
+/// The version of Ollama whose interface this is. Clients compare it with the least that they
+/// take, such as 0.6.4 (VS Code), and want nothing but numbers.
+const VERSION: &str = "0.40.12";
+
+/// What is done to models, which the endpoint keeps.
+const ELSEWHERE: [&str; 6] = ["pull", "push", "create", "copy", "delete", "blobs"];
+
+/// What is told at this path.
+///
+/// # Errors
+/// It is none of that interface, cannot be had here, or the endpoint does not say it.
+pub(crate) async fn told(shared: &Shared, request: Request) -> Result<Value, Fault> {
+    let (parts, body) = request.into_parts();
+    let (headers, path) = (&parts.headers, parts.uri.path());
+    let asked = path.strip_prefix(PATHS).unwrap_or_default();
+    let (what, _) = asked.split_once('/').unwrap_or((asked, ""));
+    if ELSEWHERE.contains(&what) {
+        let message = format!(
+            "{path} cannot be had here: the endpoint keeps the models. Do it there, such as with 'ollama {what}'; \
+             what it then has is listed here"
+        );
+        return Err(Fault::door(501, "not_implemented", message));
+    }
+    let wanted = match asked {
+        "version" | "tags" | "ps" => Method::GET,
+        "show" | "embed" | "embeddings" => Method::POST,
+        _ => return Err(Fault::door(404, "not_found", format!("there is no {path} here"))),
+    };
+    if parts.method != wanted && (wanted != Method::GET || parts.method != Method::HEAD) {
+        let message = format!("{path} does not take {}", parts.method);
+        return Err(Fault::door(405, "method_not_allowed", message));
+    }
+    if wanted == Method::GET {
+        return match asked {
+            "tags" => tags(shared, headers).await,
+            // Which models are loaded is known of no other endpoint.
+            "ps" => {
+                let said = shared.upstream.of_ollama(Method::GET, "ps", headers, axum::body::Bytes::new()).await;
+                Ok(said.filter(|said| said["models"].is_array()).unwrap_or_else(|| json!({"models": []})))
+            }
+            _ => Ok(json!({"version": VERSION})),
+        };
+    }
+    let body = doors::object(&doors::body(headers, body, &shared.config).await?)?;
+    match asked {
+        "show" => show(shared, headers, &body).await,
+        _ => vectors(shared, headers, body, asked == "embeddings").await,
+    }
+}
+
+/// The endpoint's models.
+async fn tags(shared: &Shared, headers: &HeaderMap) -> Result<Value, Fault> {
+    let models = shared.models(headers).await?;
+    let own = shared.upstream.of_ollama(Method::GET, "tags", headers, axum::body::Bytes::new()).await;
+    let own = own.as_ref().and_then(|own| own["models"].as_array()).map(Vec::as_slice).unwrap_or_default();
+    let entry = |model: &Value| {
+        let name = model["id"].as_str()?;
+        let said = own.iter().find(|own| own["name"] == without_tools(name)).cloned();
+        let mut entry = said.unwrap_or_else(|| {
+            let created = utc(model["created"].as_u64().unwrap_or(0));
+            json!({"modified_at": created, "size": 0, "digest": stand_in(name), "details": details(shared, name, "")})
+        });
+        entry["name"] = name.into();
+        entry["model"] = name.into();
+        Some(entry)
+    };
+    Ok(json!({"models": models.iter().filter_map(entry).collect::<Vec<_>>()}))
+}
+
+/// What stands for the digest of a model's file: clients show the beginning of one.
+fn stand_in(name: &str) -> String {
+    format!("{:064x}", BuildHasherDefault::<DefaultHasher>::default().hash_one(name))
+}
+
+fn details(shared: &Shared, name: &str, size: &str) -> Value {
+    let family = shared.config.profile_of(name).name;
+    json!({"parent_model": "", "format": "", "family": family, "families": [family], "parameter_size": size,
+        "quantization_level": ""})
+}
+
+/// One of the models: what it can do by way of this server, and the context that it really has.
+async fn show(shared: &Shared, headers: &HeaderMap, body: &Map<String, Value>) -> Result<Value, Fault> {
+    let text = |field: &str| body.get(field).and_then(Value::as_str).filter(|name| !name.is_empty());
+    // Older clients say `name`.
+    let named = text("model").or(text("name"));
+    let model = shared.config.model_of(named).ok_or_else(|| Fault::field("model", "you must provide a 'model'"))?;
+    let asked = json!({"model": model}).to_string().into();
+    let own = shared.upstream.of_ollama(Method::POST, "show", headers, asked).await;
+    if own.is_none()
+        && shared.config.model.is_none()
+        && let Ok(models) = shared.models(headers).await
+        // An endpoint with one model mostly has it by any name.
+        && models.len() > 1
+        && models.iter().all(|listed| listed["id"] != *model)
+    {
+        let message = format!("model '{model}' not found: the endpoint does not list it");
+        return Err(Fault::door(404, "model_not_found", message));
+    }
+    let info = shared.upstream.model.with_model(&model).model_info().await.unwrap_or_default();
+    let profile = shared.config.profile_of(&model);
+    let size = info.parameters.map(|count| format!("{}.{}B", count / 1_000_000_000, count / 100_000_000 % 10));
+    let mut show = own.unwrap_or_else(|| {
+        json!({"modelfile": "", "parameters": "", "template": "",
+            "details": details(shared, &model, size.as_deref().unwrap_or_default())})
+    });
+    let mut can: Vec<Value> = show["capabilities"].as_array().cloned().unwrap_or_default();
+    for (word, has) in [
+        ("completion", true),
+        ("tools", true),
+        ("vision", info.images == Some(true)),
+        ("thinking", profile.reasons == Some(true)),
+    ] {
+        if has && can.iter().all(|known| known != word) {
+            can.push(word.into());
+        }
+    }
+    show["capabilities"] = Value::Array(can);
+    let mut facts = show["model_info"].as_object().cloned().unwrap_or_default();
+    let family = facts.entry("general.architecture").or_insert_with(|| profile.name.into());
+    let length = format!("{}.context_length", family.as_str().unwrap_or(profile.name));
+    facts.entry("general.basename").or_insert_with(|| model.as_str().into());
+    if let Some(count) = info.parameters {
+        facts.entry("general.parameter_count").or_insert_with(|| count.into());
+    }
+    if let Some(context) = info.context {
+        // That of the file is the most that it could have.
+        facts.insert(length, context.into());
+    }
+    show["model_info"] = Value::Object(facts);
+    Ok(show)
+}
+
+/// The vectors of texts; of one text in the older form.
+async fn vectors(
+    shared: &Shared,
+    headers: &HeaderMap,
+    mut body: Map<String, Value>,
+    is_older: bool,
+) -> Result<Value, Fault> {
+    let named = body.get("model").and_then(Value::as_str);
+    let model = shared.config.model_of(named).ok_or_else(|| Fault::field("model", "you must provide a 'model'"))?;
+    let field = if is_older { "prompt" } else { "input" };
+    let Some(input) = body.shift_remove(field).filter(|input| !input.is_null()) else {
+        return Err(Fault::field(field, format!("you must provide '{field}'")));
+    };
+    let mut asked = json!({"model": model, "input": input});
+    if let Some(dimensions) = body.shift_remove("dimensions").filter(|count| count.as_u64() > Some(0)) {
+        asked["dimensions"] = dimensions;
+    }
+    let began = std::time::Instant::now();
+    let asked = asked.to_string().into();
+    let (status, mut answer) = shared.upstream.json(Method::POST, "embeddings", headers, asked, "answer").await?;
+    if !status.is_success() {
+        let error = &answer["error"];
+        let said = error["message"].as_str().or(error.as_str()).unwrap_or("the endpoint has no embeddings");
+        return Err(Fault::upstream(status.as_u16(), said));
+    }
+    let Value::Array(mut list) = answer["data"].take() else {
+        return Err(Fault::upstream(502, "the endpoint answered without vectors"));
+    };
+    list.sort_by_key(|item| item["index"].as_u64());
+    let mut vectors = list.into_iter().map(|mut item| item["embedding"].take());
+    if is_older {
+        return Ok(json!({"embedding": vectors.next()}));
+    }
+    let took = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+    Ok(json!({"model": model, "embeddings": vectors.collect::<Vec<_>>(), "total_duration": took, "load_duration": 0,
+        "prompt_eval_count": answer["usage"]["prompt_tokens"].as_u64().unwrap_or(0)}))
+}

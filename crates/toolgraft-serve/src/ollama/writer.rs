@@ -1,0 +1,139 @@
+//! An answer as lines of JSON, or as one object.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::fault::Fault;
+use crate::ids::utc_now;
+use crate::out::{Collected, Finish, Out, WholeCalls};
+use crate::shape::{Writer, json_text};
+use toolgraft::message::{FinishReason, NativeCall};
+
+/// Ollama's interface.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Ollama {
+    /// `/api/chat`.
+    Chat,
+    /// `/api/generate`.
+    Generate,
+}
+
+/// An answer in lines; the last has the reason, the cost and the times.
+pub(super) struct OllamaStream {
+    shape: Ollama,
+    model: String,
+    /// The client wants to see the reasoning.
+    thoughts: bool,
+    whole_calls: WholeCalls,
+    /// Calls of a stream so far. They stand in one line: clients number those of each line anew
+    /// (litellm, `ollama_chat`).
+    calls: Vec<Value>,
+    began: Instant,
+    /// When the first piece came: before it the endpoint read the prompt.
+    first: Option<Instant>,
+}
+
+impl OllamaStream {
+    pub(super) fn new(shape: Ollama, thoughts: bool) -> Self {
+        let (model, whole_calls) = (String::new(), WholeCalls::default());
+        OllamaStream { shape, model, thoughts, whole_calls, calls: Vec::new(), began: Instant::now(), first: None }
+    }
+
+    /// A line, or the whole answer.
+    fn answer(&self, text: String, thinking: String, calls: Vec<Value>) -> Value {
+        let mut line = json!({"model": self.model, "created_at": utc_now()});
+        let said = match self.shape {
+            Ollama::Chat => {
+                line["message"] = json!({"role": "assistant", "content": text});
+                &mut line["message"]
+            }
+            Ollama::Generate => {
+                line["response"] = text.into();
+                &mut line
+            }
+        };
+        if !thinking.is_empty() {
+            said["thinking"] = thinking.into();
+        }
+        if !calls.is_empty() {
+            said["tool_calls"] = Value::Array(calls);
+        }
+        line["done"] = false.into();
+        line
+    }
+
+    fn end(&self, line: &mut Value, finish: &Finish) {
+        let reason = if finish.reason == FinishReason::Length { "length" } else { "stop" };
+        let total = self.began.elapsed();
+        // When a whole answer began is not known.
+        let prompt = self.first.map_or(Duration::ZERO, |first| first - self.began);
+        let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        line["done"] = true.into();
+        line["done_reason"] = reason.into();
+        line["total_duration"] = nanoseconds(total).into();
+        // Whether the endpoint loaded the model is not known.
+        line["load_duration"] = 0.into();
+        line["prompt_eval_count"] = finish.usage.prompt_tokens.into();
+        line["prompt_eval_duration"] = nanoseconds(prompt).into();
+        line["eval_count"] = finish.usage.completion_tokens.into();
+        // Clients divide by it.
+        line["eval_duration"] = nanoseconds(total.saturating_sub(prompt)).max(1).into();
+    }
+}
+
+impl Writer for OllamaStream {
+    fn begin(&mut self, model: &str, _: u64) {
+        model.clone_into(&mut self.model);
+    }
+
+    fn write(&mut self, out: Out, to: &mut String) {
+        let none = String::new;
+        self.first.get_or_insert_with(Instant::now);
+        let line = match self.whole_calls.take(out) {
+            Some(Out::Reasoning(text)) if self.thoughts => self.answer(none(), text, Vec::new()),
+            Some(Out::Text(text) | Out::Refusal(text)) => self.answer(text, none(), Vec::new()),
+            Some(Out::Call(made)) => return self.calls.push(call(self.calls.len(), made)),
+            Some(Out::Finish(finish)) => {
+                if !self.calls.is_empty() {
+                    let calls = std::mem::take(&mut self.calls);
+                    push_line(to, &self.answer(none(), none(), calls));
+                }
+                let mut line = self.answer(none(), none(), Vec::new());
+                self.end(&mut line, &finish);
+                line
+            }
+            Some(Out::Failed(fault)) => error(&fault),
+            _ => return,
+        };
+        push_line(to, &line);
+    }
+
+    fn whole(&mut self, answer: Collected) -> Value {
+        let Collected { reasoning, mut text, refusal, calls, finish, .. } = answer;
+        // That interface has no field for it.
+        text.push_str(&refusal);
+        let thinking = if self.thoughts { reasoning } else { String::new() };
+        let calls = calls.into_iter().enumerate().map(|(index, made)| call(index, made)).collect();
+        let mut whole = self.answer(text, thinking, calls);
+        self.end(&mut whole, &finish.unwrap_or_default());
+        whole
+    }
+}
+
+fn push_line(to: &mut String, line: &Value) {
+    to.push_str(&json_text(line));
+    to.push('\n');
+}
+
+fn call(index: usize, call: NativeCall) -> Value {
+    let NativeCall { id, name, arguments } = call;
+    // The arguments were accepted by their schema, and are an object.
+    let arguments: Value = serde_json::from_str(&arguments).unwrap_or_else(|_| json!({}));
+    json!({"id": id, "function": {"index": index, "name": name, "arguments": arguments}})
+}
+
+/// The error object.
+pub(super) fn error(fault: &Fault) -> Value {
+    json!({"error": fault.placed()})
+}

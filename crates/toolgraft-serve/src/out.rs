@@ -1,0 +1,130 @@
+//! What a client is told, in no client's shape: the pieces of an answer, and a whole one.
+
+use serde_json::{Map, Value};
+
+use super::fault::Fault;
+use toolgraft::event::Region;
+use toolgraft::message::{FinishReason, NativeCall, Usage};
+
+/// A piece of the answer.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Out {
+    /// Fields of the endpoint's chunks that pass through.
+    Fields(Map<String, Value>),
+    /// Text of the reasoning.
+    Reasoning(String),
+    /// Text of the answer.
+    Text(String),
+    /// Why there is none, in the model's words.
+    Refusal(String),
+    /// The last so many bytes of the other kind belong here after all. A stream
+    /// cannot take them back.
+    Reclassified(Region, usize),
+    /// A whole call for the client.
+    Call(NativeCall),
+    /// A piece of a call that goes out as it comes. Nothing else comes within it.
+    Part(Part),
+    /// The end.
+    Finish(Finish),
+    /// The end of what failed.
+    Failed(Fault),
+}
+
+/// A piece of a call.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Part {
+    Begin {
+        id: String,
+        name: String,
+    },
+    /// More of the arguments' JSON text.
+    Arguments(String),
+    End,
+}
+
+impl Part {
+    /// A whole call in pieces.
+    pub(super) fn all(call: NativeCall) -> [Part; 3] {
+        let NativeCall { id, name, arguments } = call;
+        [Part::Begin { id: id.unwrap_or_default(), name }, Part::Arguments(arguments), Part::End]
+    }
+}
+
+/// Makes whole calls of those that come in pieces, for interfaces that have no pieces of calls.
+#[derive(Default)]
+pub(super) struct WholeCalls(Option<NativeCall>);
+
+impl WholeCalls {
+    /// The next piece of the answer, or the call that it ends; `None` within a call.
+    pub(super) fn take(&mut self, out: Out) -> Option<Out> {
+        match out {
+            Out::Part(Part::Begin { id, name }) => {
+                self.0 = Some(NativeCall { id: Some(id), name, arguments: String::new() });
+            }
+            Out::Part(Part::Arguments(text)) => self.0.iter_mut().for_each(|call| call.arguments.push_str(&text)),
+            Out::Part(Part::End) => return self.0.take().map(Out::Call),
+            whole => return Some(whole),
+        }
+        None
+    }
+}
+
+/// How an answer ended.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Finish {
+    pub(super) reason: FinishReason,
+    /// Of the round whose answer is delivered: what a client's context holds.
+    pub(super) usage: Usage,
+    /// Sum over the rounds.
+    pub(super) total: Usage,
+    /// Requests that were sent to the endpoint.
+    pub(super) rounds: u32,
+    /// The model refused to answer.
+    pub(super) refused: bool,
+}
+
+/// A whole answer.
+#[derive(Default)]
+pub(super) struct Collected {
+    pub(super) fields: Map<String, Value>,
+    pub(super) reasoning: String,
+    pub(super) text: String,
+    pub(super) refusal: String,
+    pub(super) calls: Vec<NativeCall>,
+    pub(super) finish: Option<Finish>,
+}
+
+impl Collected {
+    /// Takes the next piece.
+    ///
+    /// # Errors
+    /// The answer failed.
+    pub(super) fn push(&mut self, out: Out) -> Result<(), Fault> {
+        match out {
+            Out::Fields(fields) => self.fields.extend(fields),
+            Out::Reasoning(text) => self.reasoning.push_str(&text),
+            Out::Text(text) => self.text.push_str(&text),
+            Out::Refusal(text) => self.refusal.push_str(&text),
+            Out::Reclassified(Region::Content, bytes) => {
+                self.reasoning.truncate(self.reasoning.len().saturating_sub(bytes));
+            }
+            Out::Reclassified(_, bytes) => {
+                let moved = self.text.split_off(self.text.len().saturating_sub(bytes));
+                self.reasoning.push_str(&moved);
+            }
+            Out::Call(call) => self.calls.push(call),
+            Out::Part(Part::Begin { id, name }) => {
+                self.calls.push(NativeCall { id: Some(id), name, arguments: String::new() });
+            }
+            Out::Part(Part::Arguments(text)) => {
+                if let Some(call) = self.calls.last_mut() {
+                    call.arguments.push_str(&text);
+                }
+            }
+            Out::Part(Part::End) => {}
+            Out::Finish(finish) => self.finish = Some(finish),
+            Out::Failed(fault) => return Err(fault),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,123 @@
+//! An answer that passes through, read along for whoever looks at the server.
+//!
+//! Nothing of it is changed or held back. It is read as the endpoint's chunks, or as one
+//! completion; what is neither, or has lines without end, is not kept.
+
+use axum::body::{Body, Bytes};
+use axum::response::Response;
+use futures::channel::mpsc;
+use futures::stream::BoxStream;
+use futures::{FutureExt, StreamExt};
+use serde_json::{Map, Value};
+
+use super::fault::Fault;
+use super::inspect::{self, Watch};
+use toolgraft::dialect::Profile;
+use toolgraft::model::endpoint::Decoder;
+use toolgraft::model::{ModelError, ModelEvent};
+use toolgraft::transcript::{Recorder, Session};
+
+/// Most bytes of a line, and of a completion that comes whole.
+const MAX_LINE: usize = 8 << 20;
+
+type Item = Result<ModelEvent, ModelError>;
+
+/// An answer that is read along.
+pub(super) struct Passed {
+    watch: Watch,
+    recorder: Recorder,
+    tell: mpsc::UnboundedSender<Item>,
+    /// The answer as it is written down.
+    written: BoxStream<'static, Item>,
+    decoder: Decoder,
+    /// The beginning of a line.
+    begun: Vec<u8>,
+    is_stream: bool,
+}
+
+impl Passed {
+    /// A request with this body goes to the endpoint, for a model with this profile.
+    pub(super) fn new(watch: &Watch, body: &Map<String, Value>, model: &str, profile: &Profile) -> Self {
+        let session = Session::default()
+            .with_model(model.to_owned())
+            .with_profile(profile.name.to_owned())
+            .with_dialect(toolgraft::dialect::DialectSet::NONE);
+        let recorder = watch.record(&inspect::question(body), session);
+        let (tell, told) = mpsc::unbounded();
+        let written = recorder.stream(&inspect::request(body), told.boxed());
+        let decoder = Decoder::new("the endpoint".to_owned());
+        Passed { watch: watch.clone(), recorder, tell, written, decoder, begun: Vec::new(), is_stream: false }
+    }
+
+    /// There is no answer.
+    pub(super) fn refused(self, fault: &Fault) {
+        self.recorder.notice("error", &fault.message);
+    }
+
+    /// The same answer, read along.
+    pub(super) fn follow(mut self, response: Response) -> Response {
+        self.watch.answered(response.status().as_u16());
+        let kind = response.headers().get("content-type").map(|kind| kind.as_bytes().to_vec());
+        self.is_stream = kind.is_some_and(|kind| kind.starts_with(b"text/event-stream"));
+        response.map(|body| {
+            let pieces =
+                futures::stream::unfold((body.into_data_stream(), Some(self)), |(mut pieces, mut passed)| async {
+                    let next = pieces.next().await;
+                    match (&next, &mut passed) {
+                        (Some(Ok(bytes)), Some(passed)) => passed.push(bytes),
+                        (None, _) => passed.take().into_iter().for_each(Passed::end),
+                        _ => {}
+                    }
+                    Some((next?, (pieces, passed)))
+                });
+            Body::from_stream(pieces)
+        })
+    }
+
+    fn push(&mut self, bytes: &Bytes) {
+        if self.begun.len() + bytes.len() > MAX_LINE {
+            self.begun.clear();
+            return;
+        }
+        self.begun.extend_from_slice(bytes);
+        if self.is_stream
+            && let Some(end) = memchr::memrchr(b'\n', &self.begun)
+        {
+            let rest = self.begun.split_off(end + 1);
+            let lines = std::mem::replace(&mut self.begun, rest);
+            lines.split(|byte| *byte == b'\n').for_each(|line| self.line(line));
+            self.write();
+        }
+    }
+
+    fn line(&mut self, line: &[u8]) {
+        let Some(data) = line.strip_prefix(b"data:") else { return };
+        // `[DONE]` is no value.
+        if let Ok(value) = serde_json::from_slice(data) {
+            self.decoder.value(value, false);
+        }
+    }
+
+    /// The answer is over.
+    fn end(mut self) {
+        let rest = std::mem::take(&mut self.begun);
+        match self.is_stream {
+            true => self.line(&rest),
+            false => {
+                if let Ok(value) = serde_json::from_slice(&rest) {
+                    self.decoder.value(value, false);
+                }
+            }
+        }
+        self.decoder.end();
+        self.write();
+    }
+
+    /// Writes down what was read.
+    fn write(&mut self) {
+        while let Some(event) = self.decoder.pop() {
+            let _ = self.tell.unbounded_send(event);
+        }
+        while let Some(Some(_)) = self.written.next().now_or_never() {}
+    }
+}

@@ -1,0 +1,344 @@
+//! What requests with the same tools share: prompt, parser, schemas. Kept for a while.
+
+use std::collections::VecDeque;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::config::Config;
+use super::fault::Fault;
+use super::named::Named;
+use super::told::Told;
+use super::way::Way;
+use toolgraft::dialect::{DialectSet, Profile, SystemPlacement};
+use toolgraft::tools::{Decision, DefaultDecision, Server, ToolChoice};
+use toolgraft::turn::{KnownWays, PromptWording, Setup, TurnConfig};
+use toolgraft::validate::{Validator, takes_long};
+use toolgraft::{Catalog, Dialect, Policy, Tool};
+
+/// Lists of tools that are kept.
+pub const CACHED_LISTS: usize = 64;
+
+/// Bytes that all lists take that are kept, about: not what they were sent as, but what they
+/// became.
+pub const CACHED_BYTES: usize = 32 << 20;
+
+/// What requests with the same tools share.
+pub(super) struct Prepared {
+    pub(super) setup: Arc<Setup>,
+    /// Where the model's profile wants the system text.
+    pub(super) placement: SystemPlacement,
+    /// Call syntax of the prompt.
+    pub(super) dialect: Dialect,
+    /// The toolbox's tools are among them.
+    with_own: bool,
+    /// Checking a call may take long.
+    pub(super) is_heavy: bool,
+    /// Bytes of the tools as they were read, about: the client's and the toolbox's.
+    read_bytes: usize,
+    /// Names of the client's tools.
+    client: Vec<String>,
+    /// Which of the toolbox's calls run.
+    policy: Policy,
+    /// Servers whose results may be anybody's words.
+    untrusted: Vec<String>,
+    /// Clients are told the results of those.
+    pub(super) shows_results: bool,
+    /// How many calls of the toolbox run for one answer.
+    pub(super) max_calls: usize,
+    /// After how many bytes a call goes out as it comes.
+    pub(super) hold_bytes: Option<usize>,
+    /// A call that corrections did not mend is an error.
+    pub(super) strict_calls: bool,
+    pub(super) choice: ToolChoice,
+    /// What the client calls its tools.
+    pub(super) named: Named,
+    /// Listed tools whose description is cut, before anything was said, of how many.
+    pub(super) cut: (usize, usize),
+    /// The client's tools whose schema is set aside, by its names.
+    pub(super) set_aside: Vec<String>,
+    /// What messages became, and the hash of all that this depends on beside them.
+    pub(super) told: Arc<Told>,
+    pub(super) identity: [u64; 2],
+}
+
+/// What a list of tools is prepared for.
+pub(super) struct Wanted {
+    /// The model's profile.
+    pub(super) profile: &'static Profile,
+    /// How the model is asked.
+    pub(super) way: Way,
+    /// The client's tools, by the prompt's names, and what it calls them.
+    pub(super) tools: Vec<Tool>,
+    pub(super) named: Named,
+    /// Those whose schema is set aside.
+    pub(super) set_aside: Vec<String>,
+    /// The toolbox's tools, where this request may use them.
+    pub(super) own: Option<Arc<Catalog>>,
+    pub(super) choice: ToolChoice,
+    pub(super) max_calls: Option<usize>,
+    /// What the endpoint is known not to give.
+    pub(super) ways: Arc<KnownWays>,
+}
+
+/// What the same lists of tools have in common: the request's own text.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(super) struct Key {
+    pub(super) way: Way,
+    pub(super) tools: String,
+    pub(super) choice: String,
+    pub(super) with_tools: bool,
+    pub(super) max_calls: Option<usize>,
+}
+
+impl Prepared {
+    pub(super) fn new(config: &Config, wanted: &Wanted) -> Result<Self, Fault> {
+        let profile = wanted.profile;
+        // The client runs its calls, in an order of its own, once it has them all.
+        let mut servers = vec![Server::default().with_tools(wanted.tools.clone()).with_parallel(true)];
+        servers.extend(wanted.own.iter().flat_map(|catalog| catalog.servers().iter().cloned()));
+        servers.retain(|server| server.name.is_some() || !server.tools.is_empty());
+        let options = wanted.way.options(config, profile);
+        // Without tools a call in the text is none, not even one that is refused.
+        let dialects = if servers.is_empty() { DialectSet::NONE } else { DialectSet::AUTO };
+        let catalog = options.callable(Arc::new(Catalog::new(servers)));
+        let mut turn = TurnConfig::for_profile(profile);
+        turn.dialects = dialects;
+        // The text is put into the client's messages here.
+        turn.placement = SystemPlacement::System;
+        (turn.tools_mode, turn.tool_choice) = (wanted.way.tools, wanted.choice.clone());
+        turn.max_calls = wanted.max_calls;
+        (turn.constrain, turn.way) = (wanted.way.constrain, wanted.way.calls);
+        turn.call_threshold = wanted.way.threshold.map(f64::from_bits);
+        // The client's calls are handed out from any round, the last one too.
+        turn.max_rounds = config.max_rounds.saturating_add(1);
+        turn.max_corrections = config.max_corrections;
+        // Which of them run is decided here and by the client.
+        turn.policy = Policy::new(DefaultDecision::Allow);
+        (turn.unattended, turn.hands_out) = (true, true);
+        turn.reads = config.reads;
+        let wording = PromptWording::new(catalog.clone(), &options, &turn)
+            .map_err(|error| Fault::field("tools", format!("the tools cannot be described: {error}")))?;
+        let cut = wording.cut_descriptions().unwrap_or(0);
+        let cut = (cut, catalog.offered().count());
+        let wording = match profile.system {
+            SystemPlacement::User => wording.with_examples_in_text(),
+            _ => wording,
+        };
+        let told = config.told.clone();
+        let tools: Vec<_> = catalog.tools().map(|tool| (&tool.server, &tool.name, &tool.input_schema)).collect();
+        let templates = format!("{:?}", options.templates);
+        let identity = told.hash((wanted.way, tools, templates, options.lang, options.result_bytes));
+        let is_heavy = catalog.tools().filter_map(|tool| tool.input_schema.as_ref()).any(takes_long);
+        let described = |tool: &Tool| tool.description.as_ref().map_or(0, String::len) + size_of::<Tool>();
+        let read_bytes =
+            catalog.tools().map(|tool| described(tool) + tool.input_schema.as_ref().map_or(0, bytes_of)).sum();
+        let validator = Arc::new(Validator::new(catalog));
+        let setup = Arc::new(Setup::new(turn, validator, Arc::new(wording)).knowing(wanted.ways.clone()));
+        let policy = config.policy.in_catalog(setup.catalog());
+        Ok(Prepared {
+            setup,
+            placement: profile.system,
+            dialect: options.dialect,
+            with_own: wanted.own.is_some(),
+            is_heavy,
+            read_bytes,
+            client: wanted.tools.iter().map(|tool| tool.name.clone()).collect(),
+            policy,
+            untrusted: config.untrusted.clone(),
+            shows_results: config.shows_results,
+            max_calls: config.max_calls,
+            hold_bytes: config.hold_bytes,
+            strict_calls: config.strict_calls,
+            choice: wanted.choice.clone(),
+            named: wanted.named.clone(),
+            cut,
+            set_aside: wanted.set_aside.clone(),
+            told,
+            identity,
+        })
+    }
+
+    /// Bytes that it takes, about: more once schemas were compiled.
+    fn weight(&self) -> usize {
+        // The catalog has the schemas, and so do the definitions and structures made of it.
+        3 * self.read_bytes + self.setup.validator_weight()
+    }
+
+    /// Whether this is one of the client's own tools.
+    pub(super) fn is_clients(&self, server: Option<&str>, tool: &str) -> bool {
+        server.is_none() && self.client.iter().any(|name| name == tool)
+    }
+
+    /// Whether results of some server may be anybody's words, so that it counts what came before.
+    pub(super) fn watches(&self) -> bool {
+        self.with_own && !self.untrusted.is_empty()
+    }
+
+    /// Whether a result of this server may be anybody's words.
+    pub(super) fn is_untrusted(&self, server: Option<&str>) -> bool {
+        server.is_some_and(|server| self.untrusted.iter().any(|name| name == server))
+    }
+
+    /// Whether a call of the toolbox runs, behind results that may be anybody's words or not.
+    pub(super) fn decide(&self, server: Option<&str>, tool: &str, behind_untrusted: bool) -> Decision {
+        let found = self.setup.catalog().find(server, tool).ok();
+        let annotations = found.and_then(|found| found.tool.annotations.as_ref());
+        let reads = annotations.and_then(|annotations| annotations.read_only_hint) == Some(true);
+        // Who brought those words may not say either what is harmless behind them.
+        let reads = reads && !self.is_untrusted(server);
+        match behind_untrusted && !reads && !self.policy.names(server, tool) {
+            true => Decision::Deny,
+            false => self.policy.decide(server, tool, annotations),
+        }
+    }
+}
+
+/// Bytes that a value takes in memory, about.
+fn bytes_of(value: &serde_json::Value) -> usize {
+    use serde_json::Value;
+    const VALUE: usize = size_of::<Value>();
+    VALUE
+        + match value {
+            Value::String(text) => text.len(),
+            Value::Array(items) => items.iter().map(bytes_of).sum(),
+            // A key is kept with its hash and its place.
+            Value::Object(members) => members.iter().map(|(key, value)| 3 * VALUE + key.len() + bytes_of(value)).sum(),
+            _ => 0,
+        }
+}
+
+/// Lists that were prepared, the last used in front.
+#[derive(Default)]
+pub(super) struct Cache {
+    kept: Mutex<VecDeque<Entry>>,
+    hasher: RandomState,
+    ways: Arc<KnownWays>,
+}
+
+struct Entry {
+    hash: u64,
+    key: Key,
+    own: Option<Arc<Catalog>>,
+    prepared: Arc<Prepared>,
+}
+
+impl Entry {
+    /// Bytes that it takes, about: its tools as they are written, as the prompt lists them, and
+    /// what was made of them.
+    fn weight(&self) -> usize {
+        2 * self.key.tools.len() + self.prepared.weight()
+    }
+}
+
+impl Cache {
+    /// An empty one for an endpoint of which this is known.
+    pub(super) fn knowing(ways: KnownWays) -> Self {
+        Cache { ways: Arc::new(ways), ..Cache::default() }
+    }
+
+    /// What the endpoint is known not to give.
+    pub(super) fn ways(&self) -> Arc<KnownWays> {
+        self.ways.clone()
+    }
+
+    /// Whether something is prepared for these tools, in these very words.
+    pub(super) fn knows(&self, tools: &str) -> bool {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.iter().any(|entry| entry.key.tools == tools)
+    }
+
+    /// What is prepared for this key and the toolbox's tools, or is now.
+    pub(super) fn get(
+        &self,
+        key: Key,
+        own: Option<Arc<Catalog>>,
+        prepare: impl FnOnce(Option<Arc<Catalog>>) -> Result<Prepared, Fault>,
+    ) -> Result<Arc<Prepared>, Fault> {
+        let hash = self.hasher.hash_one(&key);
+        let same_tools = |entry: &Entry| match (&entry.own, &own) {
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            (one, other) => one.is_none() && other.is_none(),
+        };
+        {
+            let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+            let found = kept.iter().position(|e| e.hash == hash && e.key == key && same_tools(e));
+            if let Some(entry) = found.and_then(|at| kept.remove(at)) {
+                let prepared = entry.prepared.clone();
+                kept.push_front(entry);
+                return Ok(prepared);
+            }
+        }
+        let prepared = Arc::new(prepare(own.clone())?);
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        // A toolbox's earlier list never comes again: what was prepared with it goes with it.
+        kept.retain(|entry| entry.own.is_none() || own.is_none() || same_tools(entry));
+        kept.push_front(Entry { hash, key, own, prepared: prepared.clone() });
+        let mut bytes = 0;
+        let mut lists = 0;
+        // One that is too large for all of it puts none of the others out.
+        kept.retain(|entry| {
+            let weight = entry.weight();
+            let fits = lists < CACHED_LISTS && bytes + weight <= CACHED_BYTES;
+            if fits {
+                bytes += weight;
+                lists += 1;
+            }
+            fits
+        });
+        Ok(prepared)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn list(tools: usize) -> Arc<Catalog> {
+        let schema =
+            json!({"type": "object", "properties": {"path": {"type": "string", "description": "x".repeat(200)}}});
+        let tools: Vec<Tool> = (0..tools).map(|n| Tool::new(format!("tool_{n}")).with_schema(schema.clone())).collect();
+        Arc::new(Catalog::new([Server::new("files").with_tools(tools)]))
+    }
+
+    fn get(cache: &Cache, text: &str, own: Option<Arc<Catalog>>) -> Arc<Prepared> {
+        let config = Config::new("http://127.0.0.1:1/v1").unwrap();
+        let profile = config.profile_of("m");
+        let way = Way::of(&config, "m", None, profile);
+        let choice = String::new();
+        let key = Key { way, tools: text.to_owned(), choice, with_tools: own.is_some(), max_calls: None };
+        let prepare = |own| {
+            let choice = ToolChoice::Auto;
+            let (tools, named, set_aside, ways) = (Vec::new(), Named::default(), Vec::new(), cache.ways());
+            Prepared::new(
+                &config,
+                &Wanted { profile, way, tools, named, set_aside, own, choice, max_calls: None, ways },
+            )
+        };
+        cache.get(key, own, prepare).unwrap_or_else(|fault| panic!("{}", fault.message))
+    }
+
+    #[test]
+    fn what_was_prepared_with_a_list_of_the_toolbox_goes_when_it_changes() {
+        let cache = Cache::default();
+        let without = get(&cache, "[1]", None);
+        let mut gone = Vec::new();
+        for _ in 0..20 {
+            let own = list(3);
+            let both = [get(&cache, "[1]", Some(own.clone())), get(&cache, "[2]", Some(own.clone()))];
+            assert!(Arc::ptr_eq(&both[0], &get(&cache, "[1]", Some(own))), "it is kept while it lasts");
+            gone.extend(both.iter().map(Arc::downgrade));
+        }
+        let left = gone.iter().filter(|prepared| prepared.upgrade().is_some()).count();
+        assert_eq!(left, 2, "of the last list");
+        assert!(Arc::ptr_eq(&without, &get(&cache, "[1]", None)));
+    }
+
+    #[test]
+    fn tools_of_the_toolbox_count_in_what_is_kept() {
+        let cache = Cache::default();
+        let (small, large) = (get(&cache, "[1]", Some(list(1))), get(&cache, "[1]", Some(list(100))));
+        assert!(large.weight() > 20 * small.weight().max(1_000), "{} {}", small.weight(), large.weight());
+    }
+}

@@ -1,0 +1,467 @@
+//! A request of Chat Completions: what it asks, and what of it cannot be.
+//!
+//! Requests that need nothing of us go on as they came. In others the tools are taken out
+//! and taught by the prompt; every field that is not ours passes through.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::asked::Asked;
+use super::config::{Config, WITH_TOOLS};
+use super::doors;
+use super::fault::Fault;
+use super::history::{self, Rendered};
+use super::kept::Kept;
+use super::named::Named;
+use super::native;
+use super::prepared::{Cache, Key, Prepared, Wanted};
+use super::shape::Shape;
+use super::way::Way;
+use toolgraft::Tool;
+use toolgraft::model::ModelInfo;
+use toolgraft::tools::{ToolChoice, matches};
+use toolgraft::turn::RoundModel;
+use toolgraft::validate::{OutputSchema, fits_no_object, fits_nothing};
+
+/// Bytes of a list of tools above which the model's context is asked for: half of the smallest that
+/// servers give, 2,048 tokens, by four bytes a token.
+const LONG_LIST: usize = 4_096;
+
+/// Fields that are ours: they mean nothing to the endpoint once the prompt teaches the tools.
+const OURS: [&str; 12] = [
+    "messages",
+    "tools",
+    "tool_choice",
+    "parallel_tool_calls",
+    "functions",
+    "function_call",
+    "stream",
+    "stream_options",
+    "n",
+    "logprobs",
+    "top_logprobs",
+    "model",
+];
+
+/// A request of Chat Completions.
+pub(super) struct ChatRequest {
+    pub(super) body: Map<String, Value>,
+    /// The model as the endpoint names it.
+    pub(super) model: String,
+    /// Whether the client wants a stream.
+    pub(super) stream: bool,
+    /// Whether the toolbox's tools are wanted.
+    with_tools: bool,
+    /// The client's tools as they are written, where that is known; the body may be without them.
+    tools_text: Option<String>,
+    /// The model that the endpoint has for the name, where that tells more than the name.
+    served: Option<ModelInfo>,
+    /// Whether the endpoint takes tools for it, where it was asked and says so.
+    takes_tools: Option<bool>,
+    /// Tokens of its context, where the list of tools is long enough for that to count.
+    context: Option<usize>,
+}
+
+impl ChatRequest {
+    /// Reads the object; what a field must be is checked only where we use it.
+    pub(super) fn read(body: Map<String, Value>, config: &Config) -> Result<Self, Fault> {
+        let named = match body.get("model") {
+            Some(Value::String(name)) if !name.is_empty() => Some(name.as_str()),
+            None | Some(Value::Null) => None,
+            Some(_) => return Err(Fault::field("model", "'model' must be the name of a model")),
+        };
+        let with_tools = named.is_some_and(|name| name.ends_with(WITH_TOOLS)) || config.toolbox_always;
+        let model = config.model_of(named).ok_or_else(|| Fault::field("model", "you must provide a 'model'"))?;
+        let stream = flag(&body, "stream")?.unwrap_or(false);
+        let with_tools = with_tools && config.toolbox.is_some();
+        Ok(ChatRequest {
+            with_tools,
+            tools_text: None,
+            served: None,
+            takes_tools: None,
+            context: None,
+            model,
+            stream,
+            body,
+        })
+    }
+
+    /// The same request with tools that are written so.
+    pub(super) fn with_tools_text(self, tools_text: Option<String>) -> Self {
+        ChatRequest { tools_text, ..self }
+    }
+
+    /// The same request to a model of which the endpoint says this.
+    pub(super) fn served_by(self, served: Option<ModelInfo>) -> Self {
+        ChatRequest { served, ..self }
+    }
+
+    /// The same request to a model that takes tools or not, as far as the endpoint says.
+    pub(super) fn taking_tools(self, takes_tools: Option<bool>) -> Self {
+        ChatRequest { takes_tools, ..self }
+    }
+
+    /// Whether it has tools.
+    pub(super) fn has_tools(&self) -> bool {
+        self.with_tools || self.tools_text.is_some() || is_given(self.body.get("tools"))
+    }
+
+    /// The same request to a model with a context of so many tokens.
+    pub(super) fn within(self, context: Option<usize>) -> Self {
+        ChatRequest { context, ..self }
+    }
+
+    /// Whether the list of tools may take much of a context.
+    pub(super) fn lists_much(&self) -> bool {
+        let length = match &self.tools_text {
+            Some(text) => text.len(),
+            None => self.body.get("tools").map_or(0, |tools| tools.to_string().len()),
+        };
+        self.with_tools || length > LONG_LIST
+    }
+
+    /// Whether the request can go to the endpoint as it came.
+    pub(super) fn is_plain(&self) -> bool {
+        let calls = |message: &Value| {
+            message["role"] == "tool"
+                || message["role"] == "function"
+                || is_given(message.get("tool_calls"))
+                || is_given(message.get("function_call"))
+        };
+        let has_history =
+            self.body.get("messages").and_then(Value::as_array).is_some_and(|list| list.iter().any(calls));
+        let has_schema = self.body.get("response_format").is_some_and(|format| format["type"] == "json_schema");
+        !self.has_tools() && !has_history && !has_schema
+    }
+
+    /// What is asked of the model.
+    pub(super) fn ask(mut self, config: &Config, cache: &Cache, kept: Kept) -> Result<(Arc<Prepared>, Asked), Fault> {
+        self.refuse()?;
+        let own = config.toolbox.as_ref().filter(|_| self.with_tools).map(|toolbox| toolbox.catalog());
+        let max_calls = (flag(&self.body, "parallel_tool_calls")? == Some(false)).then_some(1);
+        let served = self.served.as_ref();
+        let profile = config.profile_of(served.map_or(&self.model, |served| &served.id));
+        let way = Way::of(config, &self.model, served, profile).within(self.context);
+        let key = Key {
+            way,
+            tools: match &self.tools_text {
+                Some(text) => text.clone(),
+                None => self.body.get("tools").map(Value::to_string).unwrap_or_default(),
+            },
+            choice: self.body.get("tool_choice").map(Value::to_string).unwrap_or_default(),
+            with_tools: self.with_tools,
+            max_calls,
+        };
+        // Tools that were read once and are the same are not read again.
+        let prepared = cache.get(key, own, |own| {
+            let (mut tools, named, set_aside) = self.tools(&config.without)?;
+            let choice = self.choice(&mut tools, &named)?;
+            let ways = cache.ways();
+            Prepared::new(config, &Wanted { profile, way, tools, named, set_aside, own, choice, max_calls, ways })
+        })?;
+        let asks_for_a_form = self.body.get("response_format").is_some_and(|format| format["type"] == "json_schema");
+        let output = self.output()?;
+        let no_form = asks_for_a_form && output.is_none();
+        let max_tokens = self.max_tokens()?;
+        let messages = match self.body.get_mut("messages").map(Value::take) {
+            Some(Value::Array(messages)) if !messages.is_empty() => messages,
+            Some(Value::Array(_)) => return Err(Fault::field("messages", "'messages' is empty")),
+            _ => return Err(Fault::field("messages", "'messages' must be a list of messages")),
+        };
+        check_arguments(&messages)?;
+        let may_be = prepared.watches() && kept.may_be_untrusted(&messages);
+        let own = RoundModel::own(prepared.setup.config());
+        let native = prepared.setup.natively(&own, &Some(self.model.clone()));
+        let native = native.unwrap_or_else(|| own.takes_tools(self.takes_tools)).then(|| messages.clone());
+        let native = native.map(|messages| native::history(messages, &prepared, &kept)).transpose()?;
+        let Rendered { messages, last, results, question, said, answered, untrusted } =
+            history::render(messages, &prepared, &kept)?;
+        let untrusted = untrusted || may_be;
+        OURS.iter().for_each(|field| {
+            self.body.shift_remove(*field);
+        });
+        self.body.insert("model".to_owned(), self.model.into());
+        self.body.retain(|_, value| !value.is_null());
+        Ok((
+            prepared,
+            Asked {
+                body: self.body,
+                messages,
+                last,
+                native,
+                results,
+                question,
+                said,
+                answered,
+                max_tokens,
+                output,
+                no_form,
+                untrusted,
+                kept,
+                context: self.context,
+            },
+        ))
+    }
+
+    /// What cannot be true of an answer that is put together from several.
+    fn refuse(&self) -> Result<(), Fault> {
+        if self.body.get("n").is_some_and(|n| !n.is_null() && n.as_u64() != Some(1)) {
+            return Err(Fault::field(
+                "n",
+                "'n' must be 1 in a request with tools or a schema: an answer may take several rounds",
+            ));
+        }
+        for field in ["logprobs", "top_logprobs"] {
+            if self
+                .body
+                .get(field)
+                .is_some_and(|value| !matches!(value, Value::Null | Value::Bool(false)) && *value != 0)
+            {
+                let message = format!(
+                    "'{field}' cannot be had in a request with tools or a schema: calls are taken out of the text"
+                );
+                return Err(Fault::field(field, message));
+            }
+        }
+        Ok(())
+    }
+
+    /// The tools by the names that the prompt has for them, their own names, and those whose schema is
+    /// set aside.
+    fn tools(&self, without: &[String]) -> Result<(Vec<Tool>, Named, Vec<String>), Fault> {
+        let read =
+            match (self.body.get("tools"), &self.tools_text) {
+                (None, Some(text)) => Some(serde_json::from_str::<Value>(text).map_err(|error| {
+                    Fault::invalid(format!("the body is not JSON: {error}")).with_code("invalid_json")
+                })?),
+                _ => None,
+            };
+        let list = match self.body.get("tools").or(read.as_ref()) {
+            None | Some(Value::Null) => return Ok((Vec::new(), Named::default(), Vec::new())),
+            Some(Value::Array(list)) => list,
+            Some(_) => return Err(Fault::field("tools", "'tools' must be a list")),
+        };
+        let (mut tools, mut named, mut set_aside): (Vec<Tool>, _, _) = (Vec::new(), Named::default(), Vec::new());
+        let mut names: HashMap<String, usize> = HashMap::new();
+        // Names that fit are taken first: no other tool is called so.
+        let mut taken: HashSet<String> = HashSet::new();
+        for (at, item) in list.iter().enumerate() {
+            let (tool, is_set_aside) = tool(at, item)?;
+            if without.iter().any(|glob| matches(glob, None, &tool.name)) {
+                continue;
+            }
+            match names.get(&tool.name) {
+                None => {
+                    names.insert(tool.name.clone(), at);
+                    set_aside.extend(is_set_aside.then(|| tool.name.clone()));
+                    tools.push(tool);
+                }
+                // A client that lists one tool twice means it once.
+                Some(first) if list[*first]["function"] == item["function"] => {}
+                Some(_) => {
+                    let message = format!("two tools are named '{}', and they differ", tool.name);
+                    return Err(Fault::field(format!("tools[{at}].function.name"), message));
+                }
+            }
+        }
+        // The prompt is the same whatever order they come in.
+        tools.sort_by(|one, other| one.name.cmp(&other.name));
+        for tool in &mut tools {
+            let is_taken = |name: &str| taken.contains(name) || name != tool.name && names.contains_key(name);
+            tool.name = named.add(&tool.name, is_taken);
+            taken.insert(tool.name.clone());
+        }
+        Ok((tools, named, set_aside))
+    }
+
+    /// The choice among the tools. One that allows some of them leaves the others out.
+    fn choice(&self, tools: &mut Vec<Tool>, named: &Named) -> Result<ToolChoice, Fault> {
+        if let Some(allowed) = self.body.get("tool_choice").filter(|choice| choice["type"] == "allowed_tools") {
+            return self.allowed(allowed, tools, named);
+        }
+        let named = |name: &Value| match name.as_str() {
+            Some(name) if tools.iter().any(|tool| tool.name == named.shown(name)) => {
+                Ok(ToolChoice::Named(named.shown(name).to_owned()))
+            }
+            Some(name) => {
+                Err(Fault::field("tool_choice", format!("'tool_choice' names '{name}', and no tool has that name")))
+            }
+            None => Err(Fault::field("tool_choice", "'tool_choice' must name a function")),
+        };
+        match self.body.get("tool_choice") {
+            None | Some(Value::Null) => Ok(ToolChoice::Auto),
+            Some(Value::String(word)) => self.worded(word, tools),
+            Some(Value::Object(object)) => match object.get("type").and_then(Value::as_str) {
+                // Responses' form has the name beside the type.
+                Some("function") | None => {
+                    let nested = object.get("function").map(|function| &function["name"]);
+                    named(nested.or(object.get("name")).unwrap_or(&Value::Null))
+                }
+                Some(word @ ("auto" | "none" | "required" | "any")) => self.worded(word, tools),
+                Some(other) => Err(Fault::field(
+                    "tool_choice",
+                    format!("'tool_choice' of the type '{other}' is not known here: expected 'function'"),
+                )),
+            },
+            Some(_) => Err(Fault::field("tool_choice", "'tool_choice' must be a word or an object")),
+        }
+    }
+
+    /// The choice among the tools that a request allows, in the form of Chat Completions or of Responses.
+    fn allowed(&self, choice: &Value, tools: &mut Vec<Tool>, named: &Named) -> Result<ToolChoice, Fault> {
+        let choice = choice.get("allowed_tools").unwrap_or(choice);
+        let Some(allowed) = choice["tools"].as_array() else {
+            return Err(Fault::field("tool_choice", "'tool_choice' of the type 'allowed_tools' needs a list 'tools'"));
+        };
+        let name = |tool: &Value| tool["function"]["name"].as_str().or(tool["name"].as_str()).map(str::to_owned);
+        let allowed: HashSet<String> = allowed.iter().filter_map(name).collect();
+        tools.retain(|tool| allowed.contains(named.given(&tool.name)));
+        self.worded(choice["mode"].as_str().unwrap_or("auto"), tools)
+    }
+
+    /// The choice that a word is.
+    fn worded(&self, word: &str, tools: &[Tool]) -> Result<ToolChoice, Fault> {
+        match word {
+            "auto" => Ok(ToolChoice::Auto),
+            "none" => Ok(ToolChoice::None),
+            "required" | "any" if tools.is_empty() && !self.with_tools => {
+                Err(Fault::field("tool_choice", "'tool_choice' requires a call, and there are no tools"))
+            }
+            "required" | "any" => Ok(ToolChoice::Required),
+            other => {
+                let expected = "expected 'auto', 'none', 'required' or an object that names a function";
+                Err(Fault::field("tool_choice", format!("'tool_choice' is '{other}': {expected}")))
+            }
+        }
+    }
+
+    /// The schema of the answer. Whether the endpoint holds it too is for each request to say:
+    /// where the model may call, it would make calls impossible.
+    fn output(&mut self) -> Result<Option<Arc<OutputSchema>>, Fault> {
+        let place = "response_format.json_schema.schema";
+        let schema = match self.body.shift_remove("response_format") {
+            None | Some(Value::Null) => None,
+            Some(format) => match format["type"].as_str() {
+                Some("text") => None,
+                Some("json_object") => Some(serde_json::json!({"type": "object"})),
+                Some("json_schema") => match format["json_schema"].get("schema") {
+                    // Nothing could answer it.
+                    Some(schema) if fits_nothing(schema, false) => None,
+                    Some(schema) => Some(schema.clone()),
+                    None => {
+                        return Err(Fault::field(
+                            place,
+                            "a 'response_format' of the type 'json_schema' needs a schema",
+                        ));
+                    }
+                },
+                _ => {
+                    let message = "'response_format' must be of the type 'text', 'json_object' or 'json_schema'";
+                    return Err(Fault::field("response_format.type", message));
+                }
+            },
+        };
+        let compiled = schema.map(OutputSchema::new).transpose();
+        Ok(compiled.map_err(|error| Fault::field(place, error.to_string()))?.map(Arc::new))
+    }
+
+    fn max_tokens(&self) -> Result<Option<(&'static str, u64)>, Fault> {
+        for field in ["max_completion_tokens", "max_tokens"] {
+            match self.body.get(field) {
+                None | Some(Value::Null) => {}
+                Some(value) => match value.as_u64().filter(|most| *most > 0) {
+                    Some(most) => return Ok(Some((field, most))),
+                    None => return Err(Fault::field(field, format!("'{field}' must be a whole number above 0"))),
+                },
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Refuses a history whose calls hold more values than a request may: their arguments are JSON
+/// within text.
+fn check_arguments(messages: &[Value]) -> Result<(), Fault> {
+    let calls = messages.iter().filter_map(|message| message["tool_calls"].as_array()).flatten();
+    let texts = calls.filter_map(|call| call["function"]["arguments"].as_str()).map(str::as_bytes);
+    doors::check_values(texts)
+}
+
+/// The object of a request's body, and its list of tools as it is written. Where that is known
+/// already it is not read, and not in the object.
+pub(super) fn object(
+    body: &[u8],
+    shape: &dyn Shape,
+    cache: &Cache,
+) -> Result<(Map<String, Value>, Option<String>), Fault> {
+    doors::check_values([body])?;
+    let apart = if shape.is_chat() { doors::object_and_tools(body) } else { None };
+    let is_list = |tools: &str| tools.strip_prefix('[').is_some_and(|rest| !rest.trim_start().starts_with(']'));
+    match apart.filter(|(_, tools)| is_list(tools)) {
+        Some((object, tools)) if cache.knows(tools) => Ok((object, Some(tools.to_owned()))),
+        Some((_, tools)) => Ok((doors::object(body)?, Some(tools.to_owned()))),
+        None => Ok((doors::object(body)?, None)),
+    }
+}
+
+/// Whether a field is there and says something.
+fn is_given(value: Option<&Value>) -> bool {
+    match value {
+        None | Some(Value::Null) => false,
+        Some(Value::Array(list)) => !list.is_empty(),
+        Some(_) => true,
+    }
+}
+
+/// A field that is true or false.
+pub(super) fn flag(body: &Map<String, Value>, field: &str) -> Result<Option<bool>, Fault> {
+    match body.get(field) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::Bool(flag)) => Ok(Some(*flag)),
+        Some(_) => Err(Fault::field(field, format!("'{field}' must be true or false"))),
+    }
+}
+
+/// A tool as a client describes it, and whether its schema is set aside: one that nothing fits says
+/// nothing of the arguments.
+fn tool(at: usize, item: &Value) -> Result<(Tool, bool), Fault> {
+    let place = |field: &str| format!("tools[{at}]{field}");
+    match item["type"].as_str() {
+        Some("function") => {}
+        None if item.get("type").is_none() && item.is_object() => {}
+        Some(other) => {
+            let message = format!("tools of the type '{other}' are not known here: expected 'function'");
+            return Err(Fault::field(place(".type"), message));
+        }
+        None => return Err(Fault::field(place(""), "a tool is an object with 'type' and 'function'")),
+    }
+    let function = &item["function"];
+    let Some(name) = function["name"].as_str().filter(|name| !name.trim().is_empty()) else {
+        return Err(Fault::field(place(".function.name"), "a function needs a name"));
+    };
+    let mut tool = Tool::new(name);
+    match &function["description"] {
+        Value::Null => {}
+        Value::String(text) => tool = tool.with_description(text),
+        _ => return Err(Fault::field(place(".function.description"), "a description is a text")),
+    }
+    let mut set_aside = false;
+    match &function["parameters"] {
+        Value::Null => {}
+        schema @ (Value::Object(_) | Value::Bool(_)) => {
+            set_aside = fits_no_object(schema);
+            if !set_aside {
+                tool = tool.with_schema(schema.clone());
+            }
+        }
+        _ => {
+            return Err(Fault::field(
+                place(".function.parameters"),
+                "parameters are a JSON Schema, which is an object",
+            ));
+        }
+    }
+    Ok((tool, set_aside))
+}

@@ -1,0 +1,216 @@
+//! The items of a request as messages of Chat Completions.
+
+use serde_json::{Map, Value, json};
+
+use super::tools::{ACTIONS, full_name, input};
+use crate::fault::Fault;
+use toolgraft::wire::roles::join;
+
+/// Messages, each with the place of the item that it began with.
+#[derive(Default)]
+pub(super) struct History {
+    messages: Vec<Value>,
+    places: Vec<String>,
+    /// Tools that searches of the client's brought, with the place of each list's item.
+    found: Vec<(String, Value)>,
+}
+
+impl History {
+    pub(super) fn instructions(&mut self, text: String) {
+        self.push("instructions", json!({"role": "system", "content": text}));
+    }
+
+    /// Takes the `input`: a text, or a list of items.
+    pub(super) fn input(&mut self, input: Option<Value>) -> Result<(), Fault> {
+        match input {
+            Some(Value::String(text)) => self.push("input", json!({"role": "user", "content": text})),
+            Some(Value::Array(items)) if !items.is_empty() => {
+                for (at, item) in items.into_iter().enumerate() {
+                    self.item(item, &format!("input[{at}]"))?;
+                }
+            }
+            Some(Value::Array(_)) => return Err(Fault::field("input", "'input' is empty")),
+            _ => return Err(Fault::field("input", "'input' must be a text or a list of items")),
+        }
+        Ok(())
+    }
+
+    /// Tools that searches of the client's brought, and where.
+    pub(super) fn found(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.found.iter().map(|(place, tools)| (place.as_str(), tools))
+    }
+
+    pub(super) fn into_parts(self) -> (Vec<Value>, Vec<String>) {
+        (self.messages, self.places)
+    }
+
+    fn push(&mut self, place: &str, message: Value) {
+        self.messages.push(message);
+        self.places.push(place.to_owned());
+    }
+
+    fn item(&mut self, mut item: Value, place: &str) -> Result<(), Fault> {
+        if !item.is_object() {
+            return Err(Fault::field(place, "an item is an object"));
+        }
+        let kind = item["type"].as_str().unwrap_or("message").to_owned();
+        match kind.as_str() {
+            "message" => return self.message(&mut item, place),
+            "function_call" => {
+                let Some(name) = item["name"].as_str() else {
+                    return Err(Fault::field(format!("{place}.name"), "a call names a function"));
+                };
+                let name = full_name(item["namespace"].as_str(), name);
+                self.call(&item, &name, &item["arguments"], place);
+            }
+            "custom_tool_call" => {
+                let name = full_name(item["namespace"].as_str(), item["name"].as_str().unwrap_or_default());
+                self.call(&item, &name, &input(&item["input"]).to_string().into(), place);
+            }
+            // The model's own reasoning does not go back to it.
+            "reasoning" => {}
+            "item_reference" => {
+                let message = "nothing is kept between requests here: send the item itself";
+                return Err(Fault::field(format!("{place}.type"), message));
+            }
+            "tool_search_output" => {
+                let tools = item["tools"].take();
+                let names = tools.as_array().into_iter().flatten().filter_map(|tool| tool["name"].as_str());
+                let text = format!("Found: {}", names.collect::<Vec<_>>().join(", "));
+                self.result(&item, text.into(), place);
+                self.found.push((place.to_owned(), tools));
+            }
+            kind if kind.ends_with("_output") && id_of(&item).is_string() => {
+                let output = output(item["output"].take(), &format!("{place}.output"))?;
+                self.result(&item, output, place);
+            }
+            kind => match ACTIONS.iter().find(|action| action.item == kind && id_of(&item).is_string()) {
+                Some(action) => self.call(&item, action.name, &item[action.field].to_string().into(), place),
+                // What OpenAI's service did in an earlier answer.
+                None if kind.ends_with("_call") => {
+                    let asked = item["action"]["query"].as_str().or(item["revised_prompt"].as_str());
+                    let text = format!("[{kind}{}]", asked.map(|asked| format!(": {asked}")).unwrap_or_default());
+                    return self.message(&mut json!({"role": "assistant", "content": text}), place);
+                }
+                // What is for that service alone.
+                None => {}
+            },
+        }
+        Ok(())
+    }
+
+    fn result(&mut self, item: &Value, output: Value, place: &str) {
+        let mut message = json!({"role": "tool", "tool_call_id": id_of(item), "content": output});
+        // Only an item of this type says whether the tool failed.
+        if item["type"] == "apply_patch_call_output" {
+            message["is_error"] = (item["status"] == "failed").into();
+        }
+        self.push(place, message);
+    }
+
+    fn message(&mut self, item: &mut Value, place: &str) -> Result<(), Fault> {
+        let role = match item["role"].as_str() {
+            Some(role @ ("user" | "assistant" | "system" | "developer")) => role.to_owned(),
+            Some(other) => return Err(Fault::field(format!("{place}.role"), format!("'{other}' is no role here"))),
+            None => return Err(Fault::field(format!("{place}.role"), "a message needs a 'role'")),
+        };
+        let content = content(item["content"].take(), role == "user", &format!("{place}.content"))?;
+        match self.last_with_calls().filter(|_| role == "assistant") {
+            // What the model said behind its calls stands before their results.
+            Some(last) => last["content"] = join(last["content"].take(), content),
+            None => self.push(place, json!({"role": role, "content": content})),
+        }
+        Ok(())
+    }
+
+    /// The model's last message, if its calls wait for their results.
+    fn last_with_calls(&mut self) -> Option<&mut Value> {
+        self.messages.last_mut().filter(|last| last.get("tool_calls").is_some())
+    }
+
+    /// A call belongs to the message before it, where the model said one.
+    fn call(&mut self, item: &Value, name: &str, arguments: &Value, place: &str) {
+        let function = json!({"name": name, "arguments": arguments});
+        let call = json!({"id": id_of(item), "type": "function", "function": function});
+        match self.messages.last_mut().filter(|last| last["role"] == "assistant").and_then(Value::as_object_mut) {
+            Some(last) => match last.get_mut("tool_calls").and_then(Value::as_array_mut) {
+                Some(calls) => calls.push(call),
+                None => {
+                    last.insert("tool_calls".to_owned(), json!([call]));
+                }
+            },
+            None => self.push(place, json!({"role": "assistant", "content": null, "tool_calls": [call]})),
+        }
+    }
+}
+
+/// What a call is known by. A call of a shell may have no other identifier than its item's.
+fn id_of(item: &Value) -> &Value {
+    item.get("call_id").filter(|id| !id.is_null()).unwrap_or(&item["id"])
+}
+
+/// What a tool said: a text, parts, or what each command of a shell gave.
+fn output(output: Value, place: &str) -> Result<Value, Fault> {
+    let commands = output.as_array().filter(|list| list.iter().any(|command| command.get("outcome").is_some()));
+    let Some(commands) = commands else {
+        return match output {
+            // Not even this is a fault of the client's: a history is to be read.
+            Value::Null => Ok(Value::String(String::new())),
+            Value::String(_) | Value::Array(_) => content(output, false, place),
+            other => Ok(other.to_string().into()),
+        };
+    };
+    let told = commands.iter().map(|command| {
+        let text = |field: &str| command[field].as_str().unwrap_or_default();
+        let end = match command["outcome"]["exit_code"].as_i64() {
+            Some(code) => format!("exit code {code}"),
+            None => command["outcome"]["type"].as_str().unwrap_or_default().to_owned(),
+        };
+        let parts = [text("stdout"), text("stderr"), &end].map(str::trim_end);
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
+    });
+    Ok(told.collect::<Vec<_>>().join("\n\n").into())
+}
+
+/// A text, or a list of parts; of text alone it becomes one text, which most endpoints take.
+fn content(content: Value, is_user: bool, place: &str) -> Result<Value, Fault> {
+    let parts = match content {
+        Value::String(text) => return Ok(Value::String(text)),
+        Value::Array(parts) => parts,
+        _ => return Err(Fault::field(place, "expected a text or a list of parts")),
+    };
+    let parts = parts.into_iter().enumerate().map(|(at, item)| part(item, &format!("{place}[{at}]")));
+    let parts = parts.collect::<Result<Vec<Value>, Fault>>()?;
+    let texts: Option<Vec<&str>> = parts.iter().map(|part| part["text"].as_str()).collect();
+    Ok(match texts {
+        Some(texts) if texts.len() == 1 || !is_user => Value::String(texts.join("\n\n")),
+        // Which of several are the person's own words is still to be told.
+        _ => Value::Array(parts),
+    })
+}
+
+/// A part as one of Chat Completions.
+fn part(mut part: Value, place: &str) -> Result<Value, Fault> {
+    let missing = |field: &str, remedy: &str| Err(Fault::field(format!("{place}.{field}"), remedy.to_owned()));
+    match part["type"].as_str() {
+        Some("input_text" | "output_text" | "text") if part["text"].is_string() => {
+            Ok(json!({"type": "text", "text": part["text"].take()}))
+        }
+        Some("refusal") if part["refusal"].is_string() => Ok(json!({"type": "text", "text": part["refusal"].take()})),
+        Some("input_image") if part["image_url"].is_string() => {
+            let mut image = Map::from_iter([("url".to_owned(), part["image_url"].take())]);
+            if part["detail"].is_string() {
+                image.insert("detail".to_owned(), part["detail"].take());
+            }
+            Ok(json!({"type": "image_url", "image_url": image}))
+        }
+        Some("input_image") => missing("image_url", "no files are kept here: send the image as 'image_url'"),
+        Some("input_file") if part["file_data"].is_string() => Ok(json!({
+            "type": "file", "file": {"filename": part["filename"].take(), "file_data": part["file_data"].take()},
+        })),
+        Some("input_file") => missing("file_data", "no files are kept or fetched here: send the file as 'file_data'"),
+        Some("input_audio") => Ok(json!({"type": "input_audio", "input_audio": part["input_audio"].take()})),
+        Some(other) => missing("type", &format!("parts of the type '{other}' are not known here, or lack their text")),
+        None => Err(Fault::field(place, "a part is an object with a 'type'")),
+    }
+}

@@ -1,0 +1,304 @@
+//! The tools of a request as functions of Chat Completions, and their calls as the items that the
+//! client reads.
+//!
+//! A tool that the client runs is taught whatever its type: a `custom` one as a function with one
+//! text, a member of a `namespace` as `NAMESPACE.TOOL`, those with parameters that OpenAI publishes
+//! with these. What OpenAI's service would run is left out by name.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value, json};
+
+use crate::fault::Fault;
+use crate::ids::new_id;
+use toolgraft::message::NativeCall;
+
+/// The argument that holds the text of a `custom` tool.
+const INPUT: &str = "input";
+
+/// A tool with a type of its own that the client runs: its name is the type.
+pub(super) struct Action {
+    /// The tool's type and name.
+    pub(super) name: &'static str,
+    /// The type of its calls.
+    pub(super) item: &'static str,
+    /// The field of a call's item that holds the arguments.
+    pub(super) field: &'static str,
+    /// A member of that field, or of the item, that is always the same.
+    fixed: Option<(&'static str, &'static str)>,
+    description: &'static str,
+    /// The parameters' schema; none where the request has it.
+    parameters: fn() -> Value,
+}
+
+/// Sources: platform.openai.com/docs/guides/tools-local-shell, tools-shell, tools-apply-patch and
+/// tools-tool-search; github.com/openai/codex, `ResponseItem`.
+pub(super) const ACTIONS: [Action; 4] = [
+    Action {
+        name: "local_shell",
+        item: "local_shell_call",
+        field: "action",
+        fixed: Some(("type", "exec")),
+        description: "Runs a command and returns its output.",
+        parameters: || {
+            json!({"type": "object", "required": ["command"], "properties": {
+                "command": {"type": "array", "items": {"type": "string"}, "description": "The program and its arguments."},
+                "working_directory": {"type": "string"},
+                "timeout_ms": {"type": "integer"},
+                "env": {"type": "object", "additionalProperties": {"type": "string"}},
+                "user": {"type": "string"},
+            }})
+        },
+    },
+    Action {
+        name: "shell",
+        item: "shell_call",
+        field: "action",
+        fixed: None,
+        description: "Runs shell commands and returns their output.",
+        parameters: || {
+            json!({"type": "object", "required": ["commands"], "properties": {
+                "commands": {"type": "array", "items": {"type": "string"}},
+                "timeout_ms": {"type": "integer"},
+                "max_output_length": {"type": "integer"},
+            }})
+        },
+    },
+    Action {
+        name: "apply_patch",
+        item: "apply_patch_call",
+        field: "operation",
+        fixed: None,
+        description: "Creates, updates or deletes a file. The diff is in the V4A format: lines that begin with a \
+                      space, '+' or '-'.",
+        parameters: || {
+            json!({"type": "object", "required": ["type", "path"], "properties": {
+                "type": {"type": "string", "enum": ["create_file", "update_file", "delete_file"]},
+                "path": {"type": "string"},
+                "diff": {"type": "string"},
+            }})
+        },
+    },
+    Action {
+        name: "tool_search",
+        item: "tool_search_call",
+        field: "arguments",
+        fixed: Some(("execution", "client")),
+        description: "Finds further tools.",
+        parameters: || json!({"type": "object", "required": ["query"], "properties": {"query": {"type": "string"}}}),
+    },
+];
+
+/// What a tool's calls are to the client.
+#[derive(Clone)]
+enum Form {
+    Function(Member),
+    Custom(Member),
+    Action(&'static Action),
+}
+
+/// A tool's own name, and the namespace that it is in.
+#[derive(Clone)]
+struct Member {
+    namespace: Option<String>,
+    name: Value,
+}
+
+/// The tools of a request.
+#[derive(Default)]
+pub(super) struct Tools {
+    /// As functions of Chat Completions.
+    pub(super) functions: Vec<Value>,
+    /// Where each stands in the request.
+    pub(super) places: Vec<String>,
+    /// Types of those that cannot be had here.
+    pub(super) left_out: Vec<String>,
+    pub(super) forms: Forms,
+}
+
+/// What the calls of each tool are, by the function's name. A function of no namespace has no row.
+#[derive(Default)]
+pub(super) struct Forms(HashMap<String, Form>);
+
+/// What a tool of a namespace is called.
+pub(super) fn full_name(namespace: Option<&str>, name: &str) -> String {
+    match namespace {
+        Some(namespace) if !namespace.is_empty() => format!("{namespace}.{name}"),
+        _ => name.to_owned(),
+    }
+}
+
+/// The arguments of a call with one text.
+pub(super) fn input(text: &Value) -> Value {
+    json!({ INPUT: text })
+}
+
+impl Tools {
+    /// Takes the request's list.
+    pub(super) fn read(&mut self, tools: Value) -> Result<(), Fault> {
+        let Value::Array(tools) = tools else { return Err(Fault::field("tools", "'tools' must be a list")) };
+        tools.into_iter().enumerate().try_for_each(|(at, tool)| self.tool(&tool, None, &format!("tools[{at}]")))
+    }
+
+    /// Takes tools that a search of the client's brought: those that are listed already are the same.
+    pub(super) fn found(&mut self, tools: &Value, place: &str) -> Result<(), Fault> {
+        let mut found = Tools::default();
+        for (at, tool) in tools.as_array().into_iter().flatten().enumerate() {
+            found.tool(tool, None, &format!("{place}.tools[{at}]"))?;
+        }
+        for (function, place) in found.functions.into_iter().zip(found.places) {
+            let name = &function["function"]["name"];
+            if self.functions.iter().all(|listed| listed["function"]["name"] != *name) {
+                self.functions.push(function);
+                self.places.push(place);
+            }
+        }
+        self.forms.0.extend(found.forms.0);
+        Ok(())
+    }
+
+    /// Leaves those out that the choice does not allow.
+    pub(super) fn allow(&mut self, names: &[String]) {
+        let functions = std::mem::take(&mut self.functions).into_iter().zip(std::mem::take(&mut self.places));
+        let is_allowed = |function: &Value| {
+            let name = function["function"]["name"].as_str().unwrap_or_default();
+            // A namespace stands for its members.
+            let is_of = |allowed: &String| {
+                name.strip_prefix(allowed.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            };
+            names.iter().any(is_of)
+        };
+        (self.functions, self.places) = functions.filter(|(function, _)| is_allowed(function)).unzip();
+    }
+
+    fn tool(&mut self, tool: &Value, namespace: Option<&str>, place: &str) -> Result<(), Fault> {
+        let Some(kind) = tool["type"].as_str() else {
+            return Err(Fault::field(place, "a tool is an object with a 'type'"));
+        };
+        let member = || Member { namespace: namespace.map(str::to_owned), name: tool["name"].clone() };
+        let name = || match tool["name"].as_str() {
+            Some(name) if !name.is_empty() => full_name(namespace, name).into(),
+            _ => tool["name"].clone(),
+        };
+        match kind {
+            "function" => {
+                let form = namespace.map(|_| Form::Function(member()));
+                self.push(name(), &tool["description"], &tool["parameters"], form, place);
+            }
+            "custom" => {
+                let description = with_grammar(&tool["description"], &tool["format"]);
+                let parameters =
+                    json!({"type": "object", "required": [INPUT], "properties": {INPUT: {"type": "string"}}});
+                self.push(name(), &description.into(), &parameters, Some(Form::Custom(member())), place);
+            }
+            "namespace" => {
+                let Some(space) = tool["name"].as_str() else {
+                    return Err(Fault::field(format!("{place}.name"), "a namespace needs a name"));
+                };
+                let members = tool["tools"].as_array().map(Vec::as_slice).unwrap_or_default();
+                for (at, tool) in members.iter().enumerate() {
+                    self.tool(tool, Some(space), &format!("{place}.tools[{at}]"))?;
+                }
+            }
+            _ => match ACTIONS.iter().find(|action| action.name == kind && !is_hosted(tool)) {
+                Some(action) => {
+                    let or = |field: &str, published: Value| match &tool[field] {
+                        Value::Null => published,
+                        given => given.clone(),
+                    };
+                    let description = or("description", action.description.into());
+                    let parameters = or("parameters", (action.parameters)());
+                    self.push(kind.into(), &description, &parameters, Some(Form::Action(action)), place);
+                }
+                None => self.left_out.push(kind.to_owned()),
+            },
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, name: Value, description: &Value, parameters: &Value, form: Option<Form>, place: &str) {
+        if let (Some(form), Some(name)) = (form, name.as_str()) {
+            self.forms.0.insert(name.to_owned(), form);
+        }
+        let function = json!({"name": name, "description": description, "parameters": parameters});
+        self.functions.push(json!({"type": "function", "function": function}));
+        self.places.push(place.to_owned());
+    }
+}
+
+/// Whether OpenAI's service would run it: a shell in a container there, a search over the tools that
+/// are listed there.
+fn is_hosted(tool: &Value) -> bool {
+    match tool["type"].as_str() {
+        Some("shell") => matches!(tool["environment"]["type"].as_str(), Some("container_auto" | "container_reference")),
+        Some("tool_search") => tool["execution"] != "client",
+        _ => false,
+    }
+}
+
+/// The description of a `custom` tool with its grammar, which is a hint here.
+fn with_grammar(description: &Value, format: &Value) -> String {
+    let description = description.as_str().unwrap_or_default();
+    match (format["definition"].as_str(), format["syntax"].as_str()) {
+        (Some(grammar), syntax) => {
+            let syntax = syntax.unwrap_or("grammar");
+            format!("{description}\nThe input follows this grammar ({syntax}):\n{grammar}").trim_start().to_owned()
+        }
+        _ => description.to_owned(),
+    }
+}
+
+impl Forms {
+    /// Whether a call of this function is an item with one text.
+    pub(super) fn is_custom(&self, name: &str) -> bool {
+        matches!(self.0.get(name), Some(Form::Custom(_)))
+    }
+
+    /// Whether a call of this function comes with its arguments as JSON text.
+    pub(super) fn is_function(&self, name: &str) -> bool {
+        !matches!(self.0.get(name), Some(Form::Custom(_) | Form::Action(_)))
+    }
+
+    /// A call as the client's item.
+    pub(super) fn item(&self, call: NativeCall, status: &str) -> Value {
+        let NativeCall { id: call_id, name, arguments } = call;
+        let object = || serde_json::from_str::<Map<String, Value>>(&arguments).unwrap_or_default();
+        match self.0.get(&name) {
+            None => json!({
+                "id": new_id("fc_"), "type": "function_call", "status": status, "call_id": call_id, "name": name,
+                "arguments": arguments,
+            }),
+            Some(Form::Function(Member { namespace, name })) => json!({
+                "id": new_id("fc_"), "type": "function_call", "status": status, "call_id": call_id, "name": name,
+                "namespace": namespace, "arguments": arguments,
+            }),
+            Some(Form::Custom(Member { namespace, name })) => {
+                // Arguments that are no object are the text itself.
+                let text = match object().shift_remove(INPUT) {
+                    Some(text @ Value::String(_)) => text,
+                    _ => arguments.as_str().into(),
+                };
+                let mut item = json!({
+                    "id": new_id("ctc_"), "type": "custom_tool_call", "status": status, "call_id": call_id,
+                    "name": name, "input": text,
+                });
+                if let Some(namespace) = namespace {
+                    item["namespace"] = namespace.as_str().into();
+                }
+                item
+            }
+            Some(Form::Action(action)) => {
+                let mut object = object();
+                let mut item = json!({"id": new_id("sh_"), "type": action.item, "status": status, "call_id": call_id});
+                if let Some((key, value)) = action.fixed {
+                    match key {
+                        "type" => drop(object.insert(key.to_owned(), value.into())),
+                        _ => item[key] = value.into(),
+                    }
+                }
+                item[action.field] = Value::Object(object);
+                item
+            }
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! An answer as a list of items, in events or whole. Each item is opened, filled and closed
+//! before the next; the last event holds the whole answer once more.
+
+use serde_json::{Map, Value, json};
+
+use super::tools::Forms;
+use crate::chat::error_type;
+use crate::fault::Fault;
+use crate::ids::{new_id, now};
+use crate::out::{Collected, Finish, Out, Part};
+use crate::shape::{Writer, event};
+use toolgraft::message::{FinishReason, NativeCall, Usage};
+
+/// An answer in events.
+pub(super) struct ResponseStream {
+    id: String,
+    created: u64,
+    model: String,
+    /// What the answer repeats of the request.
+    head: Map<String, Value>,
+    /// Reasoning is told as its summary, which the client asks for; else as the model's text.
+    summary: bool,
+    /// Events so far.
+    events: u64,
+    /// Items that are closed.
+    output: Vec<Value>,
+    open: Option<Open>,
+    /// The call that is open, with its arguments so far, and the identifier of its item.
+    open_call: Option<(NativeCall, String)>,
+    /// What calls are to the client.
+    forms: Forms,
+}
+
+/// The item that is open.
+struct Open {
+    kind: Kind,
+    id: String,
+    text: String,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Message,
+    /// A message that refuses to answer.
+    Refusal,
+    Reasoning,
+}
+
+impl ResponseStream {
+    pub(super) fn new(head: Map<String, Value>, summary: bool, forms: Forms) -> Self {
+        ResponseStream {
+            id: new_id("resp_"),
+            created: now(),
+            model: String::new(),
+            head,
+            summary,
+            events: 0,
+            output: Vec::new(),
+            open: None,
+            open_call: None,
+            forms,
+        }
+    }
+
+    /// The answer as an object.
+    fn response(&self, status: &str, usage: Value, more: Value) -> Value {
+        let mut response = json!({
+            "id": self.id, "object": "response", "created_at": self.created, "status": status, "model": self.model,
+            "output": self.output, "error": null, "incomplete_details": null, "usage": usage,
+        });
+        if let (Value::Object(response), Value::Object(more)) = (&mut response, more) {
+            response.extend(self.head.clone());
+            response.extend(more);
+        }
+        response
+    }
+
+    fn event(&mut self, name: &str, mut data: Value, to: &mut String) {
+        data["sequence_number"] = self.events.into();
+        self.events += 1;
+        event(to, name, data);
+    }
+
+    fn start(&mut self, to: &mut String) {
+        if self.events > 0 {
+            return;
+        }
+        let response = self.response("in_progress", Value::Null, json!({}));
+        self.event("response.created", json!({"response": response}), to);
+        self.event("response.in_progress", json!({"response": response}), to);
+    }
+
+    /// Where the open item stands in the list.
+    fn index(&self) -> usize {
+        self.output.len()
+    }
+
+    fn text(&mut self, kind: Kind, text: &str, to: &mut String) {
+        self.start(to);
+        if self.open.as_ref().is_none_or(|open| open.kind != kind) {
+            self.close("completed", to);
+            self.open(kind, to);
+        }
+        let index = self.index();
+        let Some(open) = &mut self.open else { return };
+        open.text.push_str(text);
+        let mut delta = json!({"item_id": open.id, "output_index": index, "delta": text});
+        let (place, name) = self.delta_of(kind);
+        delta[place] = 0.into();
+        if kind == Kind::Message {
+            delta["logprobs"] = json!([]);
+        }
+        self.event(&format!("response.{name}.delta"), delta, to);
+    }
+
+    /// The field that numbers an item's parts, and the name of its text's events.
+    fn delta_of(&self, kind: Kind) -> (&'static str, &'static str) {
+        match kind {
+            Kind::Message => ("content_index", "output_text"),
+            Kind::Refusal => ("content_index", "refusal"),
+            Kind::Reasoning if self.summary => ("summary_index", "reasoning_summary_text"),
+            Kind::Reasoning => ("content_index", "reasoning_text"),
+        }
+    }
+
+    /// The name of the events of an item's part.
+    fn part_of(&self, kind: Kind) -> &'static str {
+        if kind == Kind::Reasoning && self.summary { "reasoning_summary_part" } else { "content_part" }
+    }
+
+    fn open(&mut self, kind: Kind, to: &mut String) {
+        let id = new_id(if kind == Kind::Reasoning { "rs_" } else { "msg_" });
+        let item = self.item(kind, &id, None, "in_progress");
+        let index = self.index();
+        self.event("response.output_item.added", json!({"output_index": index, "item": item}), to);
+        let mut added = json!({"item_id": id, "output_index": index, "part": self.part(kind, "")});
+        added[self.delta_of(kind).0] = 0.into();
+        self.event(&format!("response.{}.added", self.part_of(kind)), added, to);
+        self.open = Some(Open { kind, id, text: String::new() });
+    }
+
+    fn close(&mut self, status: &str, to: &mut String) {
+        let Some(Open { kind, id, text }) = self.open.take() else { return };
+        let (index, (place, name)) = (self.index(), self.delta_of(kind));
+        let mut done = json!({"item_id": id, "output_index": index});
+        done[if kind == Kind::Refusal { "refusal" } else { "text" }] = text.as_str().into();
+        done[place] = 0.into();
+        if kind == Kind::Message {
+            done["logprobs"] = json!([]);
+        }
+        self.event(&format!("response.{name}.done"), done, to);
+        let mut done = json!({"item_id": id, "output_index": index, "part": self.part(kind, &text)});
+        done[place] = 0.into();
+        self.event(&format!("response.{}.done", self.part_of(kind)), done, to);
+        let item = self.item(kind, &id, Some(&text), status);
+        self.item_done(item, to);
+    }
+
+    fn item_done(&mut self, item: Value, to: &mut String) {
+        let index = self.index();
+        self.event("response.output_item.done", json!({"output_index": index, "item": item}), to);
+        self.output.push(item);
+    }
+
+    fn part(&self, kind: Kind, text: &str) -> Value {
+        match kind {
+            Kind::Message => json!({"type": "output_text", "text": text, "annotations": [], "logprobs": []}),
+            Kind::Refusal => json!({"type": "refusal", "refusal": text}),
+            Kind::Reasoning if self.summary => json!({"type": "summary_text", "text": text}),
+            Kind::Reasoning => json!({"type": "reasoning_text", "text": text}),
+        }
+    }
+
+    /// An item, with its text once that is there.
+    fn item(&self, kind: Kind, id: &str, text: Option<&str>, status: &str) -> Value {
+        let parts: Vec<Value> = text.iter().map(|text| self.part(kind, text)).collect();
+        match kind {
+            Kind::Message | Kind::Refusal => {
+                json!({"id": id, "type": "message", "role": "assistant", "status": status, "content": parts})
+            }
+            Kind::Reasoning if self.summary => {
+                json!({"id": id, "type": "reasoning", "status": status, "summary": parts})
+            }
+            Kind::Reasoning => {
+                json!({"id": id, "type": "reasoning", "status": status, "summary": [], "content": parts})
+            }
+        }
+    }
+
+    fn call(&mut self, part: Part, to: &mut String) {
+        match part {
+            Part::Begin { id: call_id, name } => {
+                self.start(to);
+                self.close("completed", to);
+                let call = NativeCall { id: Some(call_id), name, arguments: String::new() };
+                let item = self.forms.item(call.clone(), "in_progress");
+                let id = item["id"].as_str().unwrap_or_default().to_owned();
+                let data = json!({"output_index": self.index(), "item": item});
+                self.event("response.output_item.added", data, to);
+                self.open_call = Some((call, id));
+            }
+            Part::Arguments(text) => {
+                let index = self.index();
+                let Some((call, id)) = &mut self.open_call else { return };
+                call.arguments.push_str(&text);
+                if self.forms.is_function(&call.name) {
+                    let data = json!({"item_id": id, "output_index": index, "delta": text});
+                    self.event("response.function_call_arguments.delta", data, to);
+                }
+            }
+            Part::End => {
+                let Some((call, id)) = self.open_call.take() else { return };
+                let (is_function, is_custom) = (self.forms.is_function(&call.name), self.forms.is_custom(&call.name));
+                let mut item = self.forms.item(call, "completed");
+                item["id"] = id.as_str().into();
+                let index = self.index();
+                if is_function {
+                    let done = json!({
+                        "item_id": id, "output_index": index, "name": item["name"], "arguments": item["arguments"],
+                    });
+                    self.event("response.function_call_arguments.done", done, to);
+                } else if is_custom {
+                    let input = &item["input"];
+                    let delta = json!({"item_id": id, "output_index": index, "delta": input});
+                    let done = json!({"item_id": id, "output_index": index, "input": input});
+                    self.event("response.custom_tool_call_input.delta", delta, to);
+                    self.event("response.custom_tool_call_input.done", done, to);
+                }
+                self.item_done(item, to);
+            }
+        }
+    }
+
+    fn failed(&mut self, fault: &Fault, to: &mut String) {
+        self.start(to);
+        self.close("incomplete", to);
+        let kind = error_type(fault.status);
+        // Clients look for it beside the type, and in an object.
+        let error = json!({"type": kind, "code": fault.code, "message": fault.message, "param": fault.param});
+        let data = json!({"code": fault.code, "message": fault.message, "param": fault.param, "error": error});
+        self.event("error", data, to);
+        let code = if fault.status == 429 { "rate_limit_exceeded" } else { fault.code.unwrap_or("server_error") };
+        let error = json!({"error": {"code": code, "message": fault.message}});
+        let response = self.response("failed", Value::Null, error);
+        self.event("response.failed", json!({"response": response}), to);
+    }
+}
+
+impl Writer for ResponseStream {
+    fn begin(&mut self, model: &str, _: u64) {
+        model.clone_into(&mut self.model);
+    }
+
+    fn write(&mut self, out: Out, to: &mut String) {
+        match out {
+            Out::Reasoning(text) => self.text(Kind::Reasoning, &text, to),
+            Out::Text(text) => self.text(Kind::Message, &text, to),
+            Out::Refusal(text) => self.text(Kind::Refusal, &text, to),
+            Out::Call(call) => Part::all(call).into_iter().for_each(|part| self.call(part, to)),
+            Out::Part(part) => self.call(part, to),
+            Out::Finish(finish) => {
+                self.start(to);
+                let (status, details) = status(&finish.reason);
+                self.close(status, to);
+                let response = self.response(status, usage(finish.usage), details);
+                self.event(&format!("response.{status}"), json!({"response": response}), to);
+            }
+            Out::Failed(fault) => self.failed(&fault, to),
+            Out::Fields(_) | Out::Reclassified(..) => {}
+        }
+    }
+
+    fn whole(&mut self, answer: Collected) -> Value {
+        let Collected { reasoning, text, refusal, calls, finish, .. } = answer;
+        let Finish { reason, usage: cost, .. } = finish.unwrap_or_default();
+        let (status, details) = status(&reason);
+        let items =
+            [(Kind::Reasoning, "rs_", reasoning), (Kind::Message, "msg_", text), (Kind::Refusal, "msg_", refusal)];
+        for (kind, id, text) in items {
+            if !text.is_empty() {
+                self.output.push(self.item(kind, &new_id(id), Some(&text), status));
+            }
+        }
+        self.output.extend(calls.into_iter().map(|call| self.forms.item(call, "completed")));
+        self.response(status, usage(cost), details)
+    }
+}
+
+/// How an answer ended, and why not well.
+fn status(reason: &FinishReason) -> (&'static str, Value) {
+    let incomplete = |reason: &str| ("incomplete", json!({"incomplete_details": {"reason": reason}}));
+    match reason {
+        FinishReason::Length => incomplete("max_output_tokens"),
+        reason if reason.is_filtered() => incomplete("content_filter"),
+        _ => ("completed", json!({})),
+    }
+}
+
+fn usage(usage: Usage) -> Value {
+    json!({
+        "input_tokens": usage.prompt_tokens,
+        "input_tokens_details": {"cached_tokens": usage.cached_tokens.unwrap_or(0), "cache_write_tokens": 0},
+        "output_tokens": usage.completion_tokens,
+        "output_tokens_details": {"reasoning_tokens": usage.reasoning_tokens.unwrap_or(0)},
+        "total_tokens": usage.prompt_tokens + usage.completion_tokens,
+    })
+}

@@ -1,0 +1,122 @@
+//! What the requests of a server share.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use axum::http::{HeaderMap, StatusCode};
+use serde_json::Value;
+
+use super::config::{Config, WITH_TOOLS};
+use super::fault::Fault;
+use super::kept::Store;
+use super::learned::Learned;
+use super::metrics::Metrics;
+use super::prepared::Cache;
+use super::ready::Ready;
+use super::repeated::Beginnings;
+use super::request::ChatRequest;
+use super::upstream::Upstream;
+use super::way::Way;
+use super::work::Work;
+use toolgraft::Model;
+use toolgraft::model::{ClientError, ModelInfo};
+use toolgraft::turn::KnownWays;
+
+/// What the requests share.
+pub(super) struct Shared {
+    pub(super) config: Config,
+    pub(super) upstream: Upstream,
+    pub(super) cache: Cache,
+    pub(super) kept: Arc<Store>,
+    pub(super) beginnings: Arc<Beginnings>,
+    pub(super) work: Work,
+    pub(super) metrics: Metrics,
+    pub(super) ready: Ready,
+    pub(super) draining: AtomicBool,
+}
+
+impl Shared {
+    pub(super) fn new(config: Config) -> Result<Arc<Self>, ClientError> {
+        let upstream = Upstream::new(&config)?;
+        let model = upstream.model.clone();
+        let cache = Cache::knowing(match config.learning.clone() {
+            Some(learning) => KnownWays::telling(move |name, fault| {
+                if let Some(version) = model.known_version(name) {
+                    learning(Learned::new(name, version, fault));
+                }
+            }),
+            None => KnownWays::default(),
+        });
+        Ok(Arc::new(Shared {
+            kept: Store::new(config.instance_key.as_deref()),
+            beginnings: Arc::default(),
+            work: Work::default(),
+            config,
+            upstream,
+            cache,
+            metrics: Metrics::default(),
+            ready: Ready::default(),
+            draining: AtomicBool::new(false),
+        }))
+    }
+
+    /// The request with what is known of its model.
+    pub(super) async fn known(&self, request: ChatRequest) -> ChatRequest {
+        let served = self.served(&request.model).await;
+        let context = match request.lists_much() {
+            true => self.upstream.model.context_window(Some(&request.model)).await,
+            false => None,
+        };
+        let takes_tools = match request.has_tools() && Way::asks_for_tools(&self.config, &request.model) {
+            true => self.upstream.model.native_tools(Some(&request.model)).await,
+            false => None,
+        };
+        if let Some(version) = self.upstream.model.known_version(&request.model) {
+            let is_its = |learned: &&Learned| learned.model == request.model && learned.version == version;
+            for learned in self.config.learned.iter().filter(is_its) {
+                self.cache.ways().recalls(&Some(request.model.clone()), learned.fault);
+            }
+        }
+        request.served_by(served).taking_tools(takes_tools).within(context.map(|window| window.tokens))
+    }
+
+    /// The endpoint's list of models; with a toolbox each a second time.
+    pub(super) async fn listed(&self, headers: &HeaderMap) -> Result<(StatusCode, Value), Fault> {
+        let (status, mut list) = self.upstream.models(headers).await?;
+        let twice = self.config.toolbox.is_some() && !self.config.toolbox_always;
+        if let Some(models) = list.get_mut("data").and_then(Value::as_array_mut).filter(|_| twice) {
+            let named = |model: &Value| {
+                let mut model = model.clone();
+                model["id"] = format!("{}{WITH_TOOLS}", model.get("id")?.as_str()?).into();
+                Some(model)
+            };
+            let more: Vec<Value> = models.iter().filter_map(named).collect();
+            models.extend(more);
+        }
+        Ok((status, list))
+    }
+
+    /// The models of that list.
+    ///
+    /// # Errors
+    /// The endpoint has no list.
+    pub(super) async fn models(&self, headers: &HeaderMap) -> Result<Vec<Value>, Fault> {
+        let (status, mut list) = self.listed(headers).await?;
+        if !status.is_success() {
+            return Err(Fault::upstream(status.as_u16(), "the endpoint does not list its models"));
+        }
+        match list["data"].take() {
+            Value::Array(models) => Ok(models),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// The endpoint's model of this name, or the one that it has whatever it is called, where the
+    /// name leaves open how the model is asked.
+    async fn served(&self, model: &str) -> Option<ModelInfo> {
+        match Way::depends_on_size(&self.config, model) {
+            true => self.upstream.model.listed_model(model).await,
+            false => None,
+        }
+    }
+}

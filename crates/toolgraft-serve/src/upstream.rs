@@ -1,0 +1,239 @@
+//! The endpoint behind the server: as a model, and for requests that pass through.
+
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::response::Response;
+use futures::stream;
+use serde_json::Value;
+
+use super::config::Config;
+use super::fault::Fault;
+use super::hidden;
+use toolgraft::OpenAi;
+use toolgraft::model::endpoint::{is_stale, is_untrusted};
+use toolgraft::model::{CONNECT_TIMEOUT, ClientError, PROBE_TIMEOUT};
+use toolgraft::secrets::Secrets;
+use toolgraft::spans::{self, Span};
+
+/// Headers of a client that the endpoint sees.
+const TO_ENDPOINT: [&str; 5] = ["traceparent", "tracestate", "x-request-id", "openai-organization", "openai-project"];
+
+/// Headers of the endpoint that a client sees.
+const TO_CLIENT: [HeaderName; 3] = [header::CONTENT_TYPE, header::RETRY_AFTER, HeaderName::from_static("x-request-id")];
+
+/// The header in which Google's clients show their key.
+pub(super) const GOOGLE_KEY: &str = "x-goog-api-key";
+
+/// The header in which clients of Azure's interface show theirs.
+const AZURE_KEY: &str = "api-key";
+
+/// Connections to the endpoint that wait for further requests.
+const MAX_IDLE: usize = 64;
+
+/// Most bytes of an answer that is read whole: a list of models, vectors.
+const MAX_ANSWER: usize = 32 << 20;
+
+/// The endpoint.
+pub(super) struct Upstream {
+    pub(super) model: OpenAi,
+    http: reqwest::Client,
+    base: String,
+    key: Option<HeaderValue>,
+    /// What no client may read, whatever the endpoint says.
+    secrets: Secrets,
+    /// A client's key goes to the endpoint.
+    hands_on_key: bool,
+    idle: Duration,
+}
+
+impl Upstream {
+    pub(super) fn new(config: &Config) -> Result<Self, ClientError> {
+        let mut builder = OpenAi::builder(config.base_url.clone(), config.model.clone().unwrap_or_default());
+        let mut http = toolgraft::http::client()
+            .connect_timeout(CONNECT_TIMEOUT)
+            // Each holds some tens of kilobytes, and a crowd comes rarely twice in a row.
+            .pool_max_idle_per_host(MAX_IDLE)
+            .redirect(reqwest::redirect::Policy::none())
+            .no_proxy();
+        if let Some(proxy) = &config.https_proxy {
+            // The URL may hold a password.
+            let bad = |_| ClientError::Http { message: "the proxy's URL cannot be used".to_owned(), source: None };
+            let except = reqwest::NoProxy::from_string(&proxy.except);
+            http = http.proxy(reqwest::Proxy::https(&proxy.url).map_err(bad)?.no_proxy(except));
+        }
+        let http = http
+            .build()
+            .map_err(|e| ClientError::Http { message: e.to_string(), source: Some(toolgraft::Cause::new(e)) })?;
+        builder = builder.http_client(http.clone()).idle_timeout(config.idle_timeout);
+        if let Some(key) = &config.upstream_key {
+            builder = builder.api_key(key.clone());
+        }
+        let model = builder.build()?;
+        let mut url = model.url().clone();
+        let path = url.path().trim_end_matches("/chat/completions").to_owned();
+        url.set_path(&path);
+        let key =
+            config.upstream_key.as_ref().and_then(|key| HeaderValue::from_str(&format!("Bearer {}", key.trim())).ok());
+        Ok(Upstream {
+            model,
+            http,
+            base: url.to_string(),
+            key,
+            secrets: Secrets::new(config.keys()),
+            hands_on_key: config.hands_on_key && config.client_key.is_none() && config.upstream_key.is_none(),
+            idle: config.idle_timeout,
+        })
+    }
+
+    /// Those of a client's headers that tell of its span.
+    pub(super) fn traced(&self, from: &HeaderMap) -> Vec<(String, String)> {
+        let text = |name: &str| Some((name.to_owned(), from.get(name)?.to_str().ok()?.to_owned()));
+        ["traceparent", "tracestate"].into_iter().filter_map(text).collect()
+    }
+
+    /// Headers of a client's request that go on, its key among them where nobody else's is sent.
+    pub(super) fn headers(&self, from: &HeaderMap) -> Vec<(String, String)> {
+        let text = |name: &str| from.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+        let mut headers: Vec<_> =
+            TO_ENDPOINT.iter().filter_map(|name| Some(((*name).to_owned(), text(name)?))).collect();
+        if self.hands_on_key
+            && let Some(key) = client_key(from)
+        {
+            headers.push(("authorization".to_owned(), format!("Bearer {key}")));
+        }
+        headers
+    }
+
+    /// Sends a request on as it came, and its answer back, within this span.
+    pub(super) async fn pass(
+        &self,
+        method: Method,
+        path: &str,
+        from: &HeaderMap,
+        body: Bytes,
+        span: Span,
+    ) -> Result<Response, Fault> {
+        let mut request = self.http.request(method, self.url(path));
+        if !body.is_empty() {
+            request = request.header(header::CONTENT_TYPE, "application/json").body(body);
+        }
+        if let Some(accept) = from.get(header::ACCEPT) {
+            request = request.header(header::ACCEPT, accept);
+        }
+        let ours = spans::headers(&span);
+        let theirs = self.headers(from).into_iter().filter(|(name, _)| ours.iter().all(|(own, _)| own != name));
+        for (name, value) in theirs.chain(ours.iter().cloned()) {
+            request = request.header(name, value);
+        }
+        if let Some(key) = &self.key {
+            request = request.header(header::AUTHORIZATION, key);
+        }
+        let again = request.try_clone();
+        let mut sent = tokio::time::timeout(self.idle, request.send()).await;
+        if let (Ok(Err(error)), Some(again)) = (&sent, again)
+            && is_stale(error)
+        {
+            sent = tokio::time::timeout(self.idle, again.send()).await;
+        }
+        let sent = sent.map_err(|_| silent(self.idle)).and_then(|sent| sent.map_err(|error| not_sent(&error)));
+        let answer = sent.inspect_err(|fault| spans::failed(&span, fault.code.unwrap_or("upstream_failed")))?;
+        if !answer.status().is_success() {
+            spans::failed(&span, answer.status().as_str());
+        }
+        let mut response = Response::new(Body::empty());
+        *response.status_mut() = answer.status();
+        for (name, value) in answer.headers() {
+            if TO_CLIENT.contains(name) || name.as_str().starts_with("x-ratelimit-") {
+                let shown = hidden::header(value, &self.secrets);
+                shown.into_iter().for_each(|value| {
+                    response.headers_mut().insert(name.clone(), value);
+                });
+            }
+        }
+        let idle = self.idle;
+        let chunks = stream::unfold(Some((answer, span)), move |answer| async move {
+            // The span ends with the answer.
+            let (mut answer, span) = answer?;
+            match tokio::time::timeout(idle, answer.chunk()).await {
+                Ok(Ok(Some(bytes))) => Some((Ok(bytes), Some((answer, span)))),
+                Ok(Ok(None)) => None,
+                // The connection breaks off, as the endpoint's did.
+                Ok(Err(error)) => Some((Err(std::io::Error::other(error.without_url())), None)),
+                Err(_) => Some((Err(std::io::Error::from(std::io::ErrorKind::TimedOut)), None)),
+            }
+        });
+        *response.body_mut() = hidden::body(Body::from_stream(chunks), self.secrets.clone());
+        Ok(response)
+    }
+
+    /// The endpoint's list of models, if it has one.
+    pub(super) async fn models(&self, from: &HeaderMap) -> Result<(StatusCode, Value), Fault> {
+        self.json(Method::GET, "models", from, Bytes::new(), "list of models").await
+    }
+
+    /// The JSON that the endpoint answers, which is called so in errors.
+    pub(super) async fn json(
+        &self,
+        method: Method,
+        path: &str,
+        from: &HeaderMap,
+        body: Bytes,
+        name: &str,
+    ) -> Result<(StatusCode, Value), Fault> {
+        let response = self.pass(method, path, from, body, Span::none()).await?;
+        let status = response.status();
+        let body = axum::body::to_bytes(response.into_body(), MAX_ANSWER).await;
+        let body = body.map_err(|_| Fault::upstream(502, format!("the endpoint's {name} broke off")))?;
+        let json = serde_json::from_slice(&body);
+        Ok((status, json.map_err(|_| Fault::upstream(502, format!("the endpoint's {name} is not JSON")))?))
+    }
+
+    /// What the endpoint says at a path of Ollama's own interface, which stands beside `/v1`.
+    pub(super) async fn of_ollama(&self, method: Method, path: &str, from: &HeaderMap, body: Bytes) -> Option<Value> {
+        if !self.base.trim_end_matches('/').ends_with("/v1") {
+            return None;
+        }
+        let path = format!("../api/{path}");
+        let asked = self.json(method, &path, from, body, "answer");
+        let (status, said) = tokio::time::timeout(PROBE_TIMEOUT, asked).await.ok()?.ok()?;
+        (status.is_success() && said.is_object()).then_some(said)
+    }
+
+    fn url(&self, path: &str) -> String {
+        // A query stays behind the path.
+        match self.base.split_once('?') {
+            Some((base, query)) => format!("{}/{path}?{query}", base.trim_end_matches('/')),
+            None => format!("{}/{path}", self.base.trim_end_matches('/')),
+        }
+    }
+}
+
+/// The key that a client shows, in any of the three headers.
+pub(super) fn client_key(headers: &HeaderMap) -> Option<String> {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let bearer = text("authorization").and_then(|value| {
+        let (scheme, key) = value.split_once(' ')?;
+        scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())
+    });
+    let others = ["x-api-key", GOOGLE_KEY, AZURE_KEY].into_iter().filter_map(text);
+    bearer.into_iter().chain(others).next().map(str::to_owned).filter(|key| !key.is_empty())
+}
+
+fn silent(idle: Duration) -> Fault {
+    Fault::upstream(504, format!("the endpoint sent no byte for {} seconds", idle.as_secs_f64()))
+        .with_code("upstream_silent")
+}
+
+fn not_sent(error: &reqwest::Error) -> Fault {
+    if error.is_connect() && is_untrusted(&toolgraft::Cause::chain(error)) {
+        let message = "the endpoint's certificate is not trusted: SSL_CERT_FILE can name a file of those to trust";
+        return Fault::upstream(502, message).with_code("upstream_untrusted");
+    }
+    if error.is_connect() {
+        let message = "cannot connect to the endpoint: is the server running, and is this its port?";
+        return Fault::upstream(502, message).with_code("upstream_unreachable");
+    }
+    Fault::upstream(502, "the request to the endpoint failed").with_code("upstream_failed")
+}

@@ -1,0 +1,33 @@
+//! `toolgraft_serve`: the adapter without HTTP, and the server over real sockets.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+#[path = "../../../../tests/common/endpoint.rs"]
+mod endpoint;
+
+mod adapter;
+mod agents;
+mod anthropic;
+mod bad_input;
+mod bounds;
+mod constrain;
+mod crowd;
+mod doors;
+mod early;
+mod gemini;
+mod histories;
+mod http;
+mod inspect;
+mod log;
+mod media;
+mod native;
+mod ollama;
+mod refusals;
+mod responses;
+mod round_trip;
+mod sessions;
+mod shapes;
+mod templates;
+mod terms;
+mod toolbox;
+mod ways;

@@ -1,0 +1,295 @@
+//! An agent's session of many calls: what its requests cost, and that each begins with the one before
+//! it, so that the endpoint need not read that anew.
+
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+use toolgraft::dialect::PromptStyle;
+use toolgraft::prompt::Options;
+use toolgraft_serve::{Config, Inspector, Served, USAGE_HEADER};
+
+use super::endpoint::{Endpoint, Reply, mcp_call, says, stops, usage};
+use super::http::serve;
+use super::shapes::{Chat, Messages, Shape, ask};
+
+/// Calls of the session.
+const STEPS: usize = 40;
+
+/// What our words may add to the client's own, tools and system text apart, in percent.
+const SURCHARGE: usize = 30;
+
+const TASK: &str = "Make the tests of the parser pass, and say in one sentence what was wrong.";
+
+/// What Claude Code puts beside a person's words, and beside results.
+const REMINDER: &str = "<system-reminder>\nAs you answer the user's questions, you can use the following context:\n# claudeMd\nUse four spaces.\n</system-reminder>";
+
+/// The command of a step, and what it says: a line, some lines, or a part of a file, as agents have them.
+fn step(at: usize) -> (Value, String) {
+    let command = match at % 4 {
+        0 => format!("cd /home/user/project && cargo test --test parser case_{at} 2>&1 | tail -n 5"),
+        1 => format!("sed -n '{},{}p' src/parser/rule_{at}.rs", at * 10, at * 10 + 12),
+        2 => format!("git -C /home/user/project diff --stat HEAD~{at}"),
+        _ => format!("grep -rn 'fn rule_{at}' src | head"),
+    };
+    let line = |n: usize| format!("    let value_{n} = rule_{at}(&text[{n}..]).unwrap_or_default();\n");
+    let lines = [5, 13, 1, 3][at % 4];
+    (json!({"command": command, "description": format!("Step {at} of the task")}), (0..lines).map(line).collect())
+}
+
+/// Characters of messages as they are sent.
+fn written(messages: &[Value]) -> usize {
+    messages.iter().map(|message| message.to_string().chars().count()).sum()
+}
+
+/// The messages that a client sends next, after an answer with one call.
+fn goes_on(shape: Shape, answer: &Value, result: &str) -> [Value; 2] {
+    match shape {
+        Chat => {
+            let message = answer["choices"][0]["message"].clone();
+            let id = message["tool_calls"][0]["id"].clone();
+            [message, json!({"role": "tool", "tool_call_id": id, "content": result})]
+        }
+        _ => {
+            let content = answer["content"].clone();
+            let call = content.as_array().unwrap().iter().find(|block| block["type"] == "tool_use").unwrap();
+            let result = json!({"type": "tool_result", "tool_use_id": call["id"], "content": result});
+            let reminds = json!({"type": "text", "text": REMINDER});
+            [json!({"role": "assistant", "content": content}), json!({"role": "user", "content": [result, reminds]})]
+        }
+    }
+}
+
+struct Played {
+    /// Messages of each request to the endpoint.
+    sent: Vec<Vec<Value>>,
+    /// Characters of the client's messages, of all requests.
+    own: usize,
+}
+
+async fn play(shape: Shape, set: fn(Config) -> Config) -> Played {
+    let endpoint = Endpoint::answer(|_, number| match number {
+        ..STEPS => Reply::text(&format!(
+            "I look further.\n{}",
+            mcp_call("", "bash", &step(number).0).replace("<server_name></server_name>\n", "")
+        )),
+        _ => Reply::text("A rule took one byte too many."),
+    });
+    let served = serve(&endpoint, set).await;
+    let schema =
+        json!({"type": "object", "properties": {"command": {"type": "string"}, "description": {"type": "string"}}});
+    let tools = json!([shape.tool("bash", Some(schema))]);
+    let first = match shape {
+        Messages => {
+            json!({"role": "user", "content": [{"type": "text", "text": REMINDER}, {"type": "text", "text": TASK}]})
+        }
+        _ => shape.says("user", TASK),
+    };
+    let (mut messages, mut own) = (vec![first], 0);
+    for at in 0..=STEPS {
+        let body = shape.request(json!(messages), tools.clone());
+        own += written(&messages);
+        let (status, answer) = ask(&served, shape, body.to_string()).await;
+        assert_eq!(status, 200, "{answer:#}");
+        if at < STEPS {
+            messages.extend(goes_on(shape, &answer, &step(at).1));
+        }
+    }
+    let sent = endpoint.take_seen().iter().map(|seen| seen.body["messages"].as_array().unwrap().clone()).collect();
+    Played { sent, own }
+}
+
+/// What the endpoint got from the task on, behind the tools and what shows how to call them.
+fn from_task(messages: &[Value]) -> &[Value] {
+    let at = messages.iter().position(|message| message["content"].as_str().unwrap().contains(TASK)).unwrap();
+    &messages[at..]
+}
+
+#[tokio::test]
+async fn a_long_session_costs_little_more_than_the_clients_own_words() {
+    let styles: [fn(Config) -> Config; 2] = [|config| config, |config| config.with_style(PromptStyle::Compact)];
+    for (shape, style) in [Chat, Messages].into_iter().flat_map(|shape| styles.map(|style| (shape, style))) {
+        let Played { sent, own } = play(shape, style).await;
+        assert_eq!(sent.len(), STEPS + 1);
+        for pair in sent.windows(2) {
+            let before = &pair[0][..pair[0].len() - 1];
+            assert_eq!(pair[1][..before.len()], *before, "a request repeats the one before");
+        }
+        let last = sent[STEPS].last().unwrap()["content"].as_str().unwrap();
+        assert!(last.contains(TASK), "the person's own words are told again: {last}");
+        let told: usize = sent.iter().map(|messages| written(from_task(messages))).sum();
+        assert!(told * 100 <= own * (100 + SURCHARGE), "{shape:?}: {told} characters for {own}");
+    }
+}
+
+/// What an operator is told of it: on the line, in the counts, of the request that is looked at.
+#[tokio::test]
+async fn how_much_of_a_prompt_was_said_before_is_told() {
+    let details = json!({"choices": [], "usage": {"prompt_tokens": 900, "completion_tokens": 5, "total_tokens": 905,
+        "prompt_tokens_details": {"cached_tokens": 800}}});
+    let endpoint = Endpoint::answer(move |_, _| Reply::events(&[says("Fine."), stops("stop"), details.clone()]).done());
+    let (inspector, lines) = (Inspector::new(), Arc::new(Mutex::new(Vec::new())));
+    let (pages, log) = (inspector.clone(), lines.clone());
+    let served = serve(&endpoint, |config| {
+        config.with_inspector(pages).with_log(move |line: Served| log.lock().unwrap().push(line))
+    })
+    .await;
+    let tools = |names: &[&str]| Chat.tools(names);
+    let long = "What is new? ".repeat(300);
+    for names in [["a", "b", "c"], ["c", "a", "b"]] {
+        let body = Chat.request(json!([Chat.says("user", &long)]), tools(&names));
+        let (status, answer) = ask(&served, Chat, body.to_string()).await;
+        assert_eq!(status, 200, "{answer:#}");
+    }
+    let page = served.client.get(format!("{}/metrics", served.url)).send().await.unwrap().text().await.unwrap();
+    let count = |name: &str| {
+        let line = page.lines().find_map(|line| line.strip_prefix(&format!("toolgraft_{name} ")));
+        line.unwrap_or_else(|| panic!("{name} in {page}")).parse::<u64>().unwrap()
+    };
+    assert_eq!((count("prompt_tokens_total"), count("cached_tokens_total")), (1_800, 1_600));
+    let costs: Vec<_> = lines.lock().unwrap().iter().map(|line| line.prompt).collect();
+    assert_eq!((costs[0].repeated, costs[0].cached_tokens), (0, Some(800)), "{costs:?}");
+    assert!(costs[1].repeated_percent() >= 90, "in whatever order the tools come: {costs:?}");
+    assert_eq!(count("prompt_bytes_total"), costs[0].bytes + costs[1].bytes);
+    assert_eq!(count("prompt_repeated_bytes_total"), costs[1].repeated);
+    assert_eq!(inspector.list().iter().rev().map(|request| request.prompt).collect::<Vec<_>>(), costs);
+}
+
+/// What a client's context holds is what the last round took; what all cost stands beside it.
+#[tokio::test]
+async fn usage_is_that_of_the_round_that_is_delivered() {
+    let call = |text: &str, prompt: u64| Reply::events(&[says(text), stops("stop"), usage(prompt, 7)]).done();
+    let endpoint = Endpoint::answer(move |_, number| match number {
+        0 => call(&super::http::damaged(), 100),
+        _ => call(&super::http::call(), 150),
+    });
+    let served = serve(&endpoint, |config| config).await;
+    let answer = served.post(Chat.path(), &super::http::request(false)).send().await.unwrap();
+    assert_eq!(answer.headers()[USAGE_HEADER], "prompt_tokens=250, completion_tokens=14");
+    let (_, answer) = super::http::read(answer).await;
+    assert_eq!(
+        answer["usage"],
+        json!({"prompt_tokens": 150, "completion_tokens": 7, "total_tokens": 157}),
+        "{answer:#}"
+    );
+}
+
+/// A description that the listing does not hold is told, and may be longer; tools may be left out.
+#[tokio::test]
+async fn how_much_of_the_tools_is_listed_is_told_and_set() {
+    let long = format!("Begin. {} End of it.", "More of this. ".repeat(60));
+    for (set, cut, shows) in [
+        (None, (1, 2), [false, true, true]),
+        (Some(usize::MAX), (0, 2), [true, true, true]),
+        (Some(8), (1, 1), [false, false, true]),
+    ] {
+        let endpoint = Endpoint::answer(|_, _| Reply::text("Fine."));
+        let lines = Arc::new(Mutex::new(Vec::new()));
+        let log = lines.clone();
+        let served = serve(&endpoint, |config| {
+            let config = config.with_log(move |line: Served| log.lock().unwrap().push(line));
+            let config = config.with_prompt(Options::default().with_description_chars(set));
+            if set == Some(8) { config.with_left_out("Cron*") } else { config }
+        })
+        .await;
+        let mut tools = Chat.tools(&["CronList", "read"]);
+        tools[1]["function"]["description"] = json!(long);
+        let body = Chat.request(json!([Chat.says("user", "Hi")]), tools);
+        assert_eq!(ask(&served, Chat, body.to_string()).await.0, 200);
+        assert_eq!(lines.lock().unwrap()[0].cut_descriptions, cut);
+        let prompt = endpoint.take_seen().pop().unwrap().messages();
+        assert_eq!(["End of it.", "CronList", "Begin."].map(|text| prompt.contains(text)), shows, "{prompt}");
+    }
+}
+
+/// Tools that would fill half of what the model really has are listed shorter.
+#[tokio::test]
+async fn the_listing_follows_the_endpoints_context() {
+    for (context, is_short) in [(4_096, true), (65_536, false)] {
+        let props = json!({"default_generation_settings": {"n_ctx": context}, "chat_template": "", "total_slots": 1});
+        let endpoint = Endpoint::setup().serves("/props", props).answer(|_, _| Reply::text("Fine."));
+        let served = serve(&endpoint, |config| config).await;
+        let names: Vec<String> = (0..40).map(|at| format!("tool_{at}")).collect();
+        let mut tools = Chat.tools(&names.iter().map(String::as_str).collect::<Vec<_>>());
+        for tool in tools.as_array_mut().unwrap() {
+            tool["function"]["description"] = json!(format!("Does it. {}", "And more than that. ".repeat(20)));
+        }
+        let body = Chat.request(json!([Chat.says("user", "Hi")]), tools);
+        assert_eq!(ask(&served, Chat, body.to_string()).await.0, 200);
+        let prompt = endpoint.take_seen().pop().unwrap().messages();
+        assert!(names.iter().all(|name| prompt.contains(name)), "no tool is lost");
+        assert_eq!(prompt.matches("And more than that.").count() < 400, is_short, "{context}");
+        assert_eq!(prompt.len() < 4 * 4_096, is_short, "{context}: {}", prompt.len());
+    }
+}
+
+/// A message that a limit cut off is asked for again once at most, and only where less may fit.
+#[tokio::test]
+async fn what_no_further_round_can_mend_is_not_asked_for_again() {
+    let whole = super::http::call();
+    let cut = whole[..whole.find('}').unwrap()].to_owned();
+    for (limit, tokens, requests) in [(None, 50, 2), (Some(100), 100, 1), (Some(100), 60, 1), (Some(4_000), 50, 2)] {
+        let cut = cut.clone();
+        let endpoint =
+            Endpoint::answer(move |_, _| Reply::events(&[says(&cut), stops("length"), usage(10, tokens)]).done());
+        let served = serve(&endpoint, |config| config).await;
+        let mut body = super::http::request(false);
+        if let Some(limit) = limit {
+            body["max_tokens"] = json!(limit);
+        }
+        let (status, answer) = served.chat(&body).await;
+        assert_eq!((status.as_u16(), &answer["choices"][0]["finish_reason"]), (200, &json!("length")), "{answer:#}");
+        assert_eq!(endpoint.requests(), requests, "{limit:?} {tokens}");
+    }
+}
+
+/// An endpoint that reads the end of a prompt alone, and does not say so, has lost the tools.
+#[tokio::test]
+async fn a_prompt_that_the_endpoint_cut_is_told() {
+    for (read, cut) in [(4_096, true), (30_000, false)] {
+        let endpoint =
+            Endpoint::answer(move |_, _| Reply::events(&[says("Fine."), stops("stop"), usage(read, 2)]).done());
+        let lines = Arc::new(Mutex::new(Vec::new()));
+        let log = lines.clone();
+        let served =
+            serve(&endpoint, |config| config.with_log(move |line: Served| log.lock().unwrap().push(line))).await;
+        let body = Chat.request(json!([Chat.says("user", &"word ".repeat(30_000))]), Chat.tools(&["f"]));
+        assert_eq!(ask(&served, Chat, body.to_string()).await.0, 200);
+        let told = lines.lock().unwrap()[0].prompt.cut;
+        assert_eq!(told.map(|(_, read)| read), Some(read).filter(|_| cut), "{told:?}");
+    }
+}
+
+/// Of more tools than there is room for, those are listed that the history means; the model finds
+/// and calls another one, and the client sees nothing of the search.
+#[tokio::test]
+async fn tools_that_nobody_asked_for_are_found_and_not_listed() {
+    let rounds = [mcp_call("", "find_tool", &json!({"query": "roll a die"})), mcp_call("", "roll_die", &json!({}))];
+    let rounds = rounds.map(|call| call.replace("<server_name></server_name>\n", ""));
+    let endpoint = Endpoint::setup().start(rounds.iter().map(|call| Reply::text(call)));
+    let served = serve(&endpoint, |config| config.with_prompt(Options::default().with_tool_budget(600))).await;
+    let mut names: Vec<String> = (0..60).map(|at| format!("count_sheep_{at}")).collect();
+    names.push("roll_die".to_owned());
+    let mut tools = Chat.tools(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    for tool in tools.as_array_mut().unwrap() {
+        let name = tool["function"]["name"].as_str().unwrap().to_owned();
+        let does = if name == "roll_die" { "Rolls a die." } else { "Counts the sheep of a field, one after another." };
+        tool["function"]["description"] = json!(does);
+    }
+    let said = [
+        Chat.says("user", "How many sheep are there?"),
+        Chat.says("assistant", "Many."),
+        Chat.says("user", "Thanks. Go on."),
+    ];
+    let (status, whole) = ask(&served, Chat, Chat.request(json!(said), tools).to_string()).await;
+    assert_eq!(status, 200, "{whole}");
+    let call = &whole["choices"][0]["message"]["tool_calls"];
+    assert_eq!(
+        (call[0]["function"]["name"].as_str(), call.as_array().unwrap().len()),
+        (Some("roll_die"), 1),
+        "{whole}"
+    );
+    let seen = endpoint.take_seen();
+    let listed = |at: usize, text: &str| seen[at].messages().contains(text);
+    assert!(listed(0, "count_sheep_0(") && !listed(0, "roll_die"), "{}", seen[0].messages());
+    assert!(listed(1, "roll_die("), "{}", seen[1].messages());
+}

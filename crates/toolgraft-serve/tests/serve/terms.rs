@@ -1,0 +1,130 @@
+//! What endpoints refuse, name otherwise or leave without a word, and the client sees nothing of.
+
+use serde_json::json;
+
+use super::endpoint::{Endpoint, Reply, delta, says, stops};
+use super::http::serve;
+use super::shapes::{Chat, ask};
+
+/// What endpoints say that know no system role or no `stream_options`, in their own words.
+#[tokio::test]
+async fn an_endpoint_that_refuses_a_role_or_a_field_is_asked_without_and_from_then_on() {
+    for (status, words, refused) in [
+        (400, "System role not supported", "system"),
+        (500, "Jinja Exception: Conversation roles must alternate user/assistant/user/assistant/...", "system"),
+        (400, "Extra inputs are not permitted: stream_options", "stream_options"),
+        // As FastAPI says it: the field stands beside the words.
+        (422, "Extra inputs are not permitted", "stream_options"),
+    ] {
+        let endpoint =
+            Endpoint::answer(move |request, _| match request.body.to_string().contains(&format!("\"{refused}\"")) {
+                true if status == 422 => {
+                    let detail = json!({"detail": [{"loc": ["body", refused], "msg": words}]});
+                    Reply::new(status, &detail.to_string())
+                }
+                true => Reply::refused(status, words),
+                false => Reply::text("Fine."),
+            });
+        let served = serve(&endpoint, |config| config).await;
+        for times in [2, 1] {
+            let messages = json!([{"role": "system", "content": "one"}, Chat.says("user", "two")]);
+            let body = Chat.request(messages, Chat.tools(&["f"]));
+            let (status, answer) = ask(&served, Chat, body.to_string()).await;
+            assert_eq!(status, 200, "{answer:#}");
+            let seen = endpoint.take_seen();
+            assert_eq!(seen.len(), times, "{words}");
+            let sent = seen.last().unwrap().messages();
+            assert!(sent.contains("one") && sent.contains("two") && sent.contains("f("), "{sent}");
+        }
+    }
+}
+
+/// What a model thought, in each field that endpoints have for it, and in several at once.
+#[tokio::test]
+async fn reasoning_is_read_from_each_field_that_endpoints_have_for_it() {
+    let details = json!([{"type": "reasoning.text", "text": "deep", "index": 0}]);
+    for thought in [
+        json!({"reasoning": "deep"}),
+        json!({"reasoning_content": "deep"}),
+        json!({"thinking": "deep"}),
+        json!({"reasoning_details": details}),
+        json!({"reasoning": "deep", "reasoning_content": "deep", "reasoning_details": details}),
+    ] {
+        let thinks = delta(thought.clone());
+        let events = [thinks.clone(), thinks, says("Hi."), stops("stop")];
+        let endpoint = Endpoint::start([Reply::events(&events).done()]);
+        let served = serve(&endpoint, |config| config).await;
+        let body = Chat.request(json!([Chat.says("user", "Hi")]), Chat.tools(&["f"]));
+        let (_, answer) = ask(&served, Chat, body.to_string()).await;
+        let message = &answer["choices"][0]["message"];
+        let told = (&message["reasoning_content"], &message["content"]);
+        assert_eq!(told, (&json!("deepdeep"), &json!("Hi.")), "{thought}");
+    }
+}
+
+/// A field of that name that is no text is an endpoint's own affair.
+#[tokio::test]
+async fn a_field_that_is_no_reasoning_costs_no_text() {
+    let events = [delta(json!({"thinking": {"type": "enabled"}, "content": "Hi."})), stops("stop")];
+    let endpoint = Endpoint::start([Reply::events(&events).done()]);
+    let served = serve(&endpoint, |config| config).await;
+    let body = Chat.request(json!([Chat.says("user", "Hi")]), Chat.tools(&["f"]));
+    let (status, answer) = ask(&served, Chat, body.to_string()).await;
+    assert_eq!((status, &answer["choices"][0]["message"]["content"]), (200, &json!("Hi.")), "{answer:#}");
+}
+
+/// A server that leaves kept connections without a word, as load balancers and llama.cpp do: the
+/// first request of each connection is answered, the second meets a closed one.
+#[tokio::test]
+async fn a_kept_connection_that_was_closed_costs_no_request() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            tokio::spawn(async move {
+                use tokio::io::{AsyncReadExt, AsyncWriteExt};
+                let mut read = Vec::new();
+                for times in 0..2 {
+                    // Up to the end of a request: its head, and its body, which is JSON.
+                    loop {
+                        let mut bytes = [0; 4096];
+                        let n = stream.read(&mut bytes).await.unwrap_or_default();
+                        read.extend_from_slice(&bytes[..n]);
+                        if n == 0 || read.ends_with(b"}") {
+                            break;
+                        }
+                    }
+                    if times == 1 {
+                        return;
+                    }
+                    let body = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Fine.\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+                    let head = format!(
+                        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: {}\r\n\r\n",
+                        body.len()
+                    );
+                    let _ = stream.write_all(format!("{head}{body}").as_bytes()).await;
+                    read.clear();
+                }
+            });
+        }
+    });
+    let endpoint = Endpoint::start([]);
+    let served = serve(&endpoint, |_| toolgraft_serve::Config::new(url).unwrap()).await;
+    for tools in [json!(null), Chat.tools(&["f"]), json!(null), Chat.tools(&["f"])] {
+        let mut body = Chat.request(json!([Chat.says("user", "Hi")]), tools);
+        body["stream"] = json!(true);
+        let sent = served.post(Chat.path(), &body).send().await.unwrap();
+        let (status, text) = (sent.status(), sent.text().await.unwrap());
+        assert!(status == 200 && text.contains("Fine."), "{status} {text}");
+    }
+}
+
+/// A gateway that compresses whatever was accepted is named, not taken for a stream that broke off.
+#[tokio::test]
+async fn an_answer_that_is_compressed_unasked_is_named() {
+    let endpoint = Endpoint::answer(|_, _| Reply::text("Fine.").header("content-encoding", "gzip"));
+    let served = serve(&endpoint, |config| config).await;
+    let body = Chat.request(json!([Chat.says("user", "Hi")]), Chat.tools(&["f"]));
+    let (status, answer) = ask(&served, Chat, body.to_string()).await;
+    assert!(status == 502 && answer.to_string().contains("compressed (gzip)"), "{status} {answer}");
+}

@@ -1,0 +1,212 @@
+//! Whether an answer is to be a call, decided before it is written, at endpoints of all kinds.
+
+use serde_json::{Value, json};
+use toolgraft::constrain::Way;
+use toolgraft_serve::{Config, ModelSettings, USAGE_HEADER};
+
+use super::endpoint::{Endpoint, Reply, Seen, says, stops, thinks, token};
+use super::http::{Served, call, read, request, serve};
+
+fn llama(replies: impl IntoIterator<Item = Reply>) -> Endpoint {
+    Endpoint::setup().models(&["m"]).owner("llamacpp").start(replies)
+}
+
+async fn measured(endpoint: &Endpoint) -> Served {
+    serve(endpoint, |config| config.with_way(Way::Measured).with_call_threshold(-2.0)).await
+}
+
+/// An answer that begins with a call by this probability in percent.
+fn answers(percent: f64) -> Reply {
+    let first = token("It", 100.0 - percent, &[(" <use", percent)]);
+    Reply::events(&[first, says(" is"), says(" cold."), stops("stop")]).done()
+}
+
+fn posts(endpoint: &Endpoint) -> Vec<Seen> {
+    endpoint.seen().into_iter().filter(|seen| seen.target().starts_with("POST")).collect()
+}
+
+/// What a request asks of the endpoint beside its messages.
+fn asks(seen: &Seen) -> (bool, Option<&str>) {
+    let forms = ["grammar", "response_format"];
+    (seen.body.get("logprobs").is_some(), forms.into_iter().find(|form| seen.body.get(*form).is_some()))
+}
+
+fn text_of(whole: &Value) -> &str {
+    whole["choices"][0]["message"]["content"].as_str().unwrap_or_default()
+}
+
+fn called(whole: &Value) -> &str {
+    whole["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"].as_str().unwrap_or_default()
+}
+
+#[tokio::test]
+async fn below_the_threshold_one_request_is_the_answer() {
+    let endpoint = llama([answers(10.0)]);
+    let (_, whole) = measured(&endpoint).await.chat(&request(false)).await;
+    assert_eq!((text_of(&whole), called(&whole)), ("It is cold.", ""));
+    let seen = posts(&endpoint);
+    assert_eq!(seen.iter().map(asks).collect::<Vec<_>>(), [(true, None)]);
+    assert_eq!(seen[0].body["top_logprobs"], 100);
+}
+
+#[tokio::test]
+async fn above_it_the_call_is_asked_for_under_its_grammar_and_the_client_sees_nothing_else() {
+    for stream in [false, true] {
+        let endpoint = llama([answers(20.0), Reply::text(&call())]);
+        let served = measured(&endpoint).await;
+        if stream {
+            let (data, _) = served.stream(&request(true)).await;
+            assert!(
+                data.iter().any(|data| data.contains("Oslo")) && !data.iter().any(|data| data.contains("It")),
+                "{data:#?}"
+            );
+        } else {
+            let answer = served.post("/v1/chat/completions", &request(false)).send().await.unwrap();
+            let sum = answer.headers()[USAGE_HEADER].to_str().unwrap().to_owned();
+            let (_, whole) = read(answer).await;
+            assert_eq!((text_of(&whole), called(&whole)), ("", "{\"city\":\"Oslo\"}"));
+            // Both requests cost, and the client's context holds one.
+            let once = whole["usage"]["prompt_tokens"].as_u64().unwrap();
+            let both = sum.split(['=', ',']).nth(1).unwrap().parse::<u64>().unwrap();
+            assert!(both > once + once / 2, "{sum} {once}");
+        }
+        let seen = posts(&endpoint);
+        if !stream {
+            continue;
+        }
+        assert_eq!(seen.iter().map(asks).collect::<Vec<_>>(), [(true, None), (false, Some("grammar"))]);
+        assert_eq!(seen[0].body["messages"], seen[1].body["messages"], "a cache serves the prefix");
+    }
+}
+
+#[tokio::test]
+async fn an_opener_counts_however_the_endpoint_splits_it() {
+    for (opener, is_call) in
+        [("<", true), ("<use_mcp_tool>", true), ("\n<use_", true), (" <", true), ("<b>", false), ("use", false)]
+    {
+        let first = token("It", 50.0, &[(opener, 50.0)]);
+        let free = Reply::events(&[first, says(" is cold."), stops("stop")]).done();
+        let endpoint = llama([free, Reply::text(&call())]);
+        let (_, whole) = measured(&endpoint).await.chat(&request(false)).await;
+        assert_eq!(!called(&whole).is_empty(), is_call, "{opener:?} {whole:#}");
+    }
+}
+
+#[tokio::test]
+async fn it_is_decided_behind_the_reasoning() {
+    let first = || token("It", 50.0, &[("<use", 50.0)]);
+    let apart = Reply::events(&[thinks("<use"), thinks("?"), first(), says(" is cold."), stops("stop")]).done();
+    let tags = [token("<think>", 100.0, &[("It", 0.0)]), token("<use", 100.0, &[]), token("</think>", 100.0, &[])];
+    let tags: Vec<Value> = tags.into_iter().chain([token("\n", 100.0, &[]), first(), stops("stop")]).collect();
+    for free in [apart, Reply::events(&tags).done()] {
+        let endpoint = llama([free, Reply::text(&call())]);
+        let (_, whole) = measured(&endpoint).await.chat(&request(false)).await;
+        assert!(!called(&whole).is_empty() && text_of(&whole).is_empty(), "{whole:#}");
+    }
+}
+
+#[tokio::test]
+async fn an_endpoint_without_probabilities_chooses_and_is_asked_for_them_once() {
+    let refusal = Reply::new(400, r#"{"error": {"message": "logprobs is not supported"}}"#);
+    for (first, asked) in [(refusal, 2), (Reply::text("It is cold."), 1)] {
+        let named = || Reply::text("weather");
+        let mut replies = vec![first];
+        replies.extend((asked == 2).then(|| Reply::text("It is cold.")));
+        replies.extend([named(), Reply::text(&call()), Reply::text("answer"), Reply::text("It is cold.")]);
+        let endpoint = llama(replies);
+        let lines = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+        let log = lines.clone();
+        let set =
+            |config: Config| config.with_way(Way::Measured).with_log(move |line| log.lock().unwrap().push(line.way));
+        let served = serve(&endpoint, set).await;
+        let (_, whole) = served.chat(&request(false)).await;
+        assert!(!called(&whole).is_empty(), "{whole:#}");
+        // Other tools, the same endpoint.
+        let mut other = request(false);
+        other["tools"][0]["function"]["description"] = json!("Says how warm it is.");
+        let (_, whole) = served.chat(&other).await;
+        assert_eq!(text_of(&whole), "It is cold.");
+        let asks: Vec<_> = posts(&endpoint).iter().map(|seen| asks(seen).0).collect();
+        assert_eq!(asks.iter().filter(|asks| **asks).count(), 1, "{asks:?}");
+        assert_eq!(*lines.lock().unwrap(), [Some(Way::Chosen), Some(Way::Chosen)]);
+    }
+}
+
+#[tokio::test]
+async fn an_endpoint_that_refuses_the_grammar_is_asked_freely_from_then_on() {
+    let refused = || Reply::new(400, r#"{"error": {"message": "failed to parse grammar"}}"#);
+    // Grammar and schema are refused; what comes then is free.
+    let endpoint = llama([answers(90.0), refused(), refused(), Reply::text("It is cold."), Reply::text(&call())]);
+    let served = measured(&endpoint).await;
+    let (_, whole) = served.chat(&request(false)).await;
+    assert_eq!(text_of(&whole), "It is cold.");
+    let (_, whole) = served.chat(&request(false)).await;
+    assert!(!called(&whole).is_empty());
+    assert_eq!(posts(&endpoint).last().map(asks), Some((false, None)));
+}
+
+#[tokio::test]
+async fn one_that_holds_to_nothing_and_says_nothing_is_known_by_what_it_answers() {
+    let endpoint = llama([answers(90.0), Reply::text("It is cold."), Reply::text("It is warm.")]);
+    let served = measured(&endpoint).await;
+    assert_eq!(text_of(&served.chat(&request(false)).await.1), "It is cold.");
+    assert_eq!(text_of(&served.chat(&request(false)).await.1), "It is warm.");
+    assert_eq!(posts(&endpoint).last().map(asks), Some((false, None)));
+}
+
+#[tokio::test]
+async fn what_the_client_decides_is_not_measured_and_a_model_may_have_its_own_way() {
+    for choice in [json!("required"), json!("none"), json!({"type": "function", "function": {"name": "weather"}})] {
+        let endpoint = llama([Reply::text(&call())]);
+        let mut asked = request(false);
+        asked["tool_choice"] = choice;
+        measured(&endpoint).await.chat(&asked).await;
+        assert!(!asks(&posts(&endpoint)[0]).0);
+    }
+    let endpoint = llama([Reply::text("cold")]);
+    let mut asked = request(false);
+    asked["grammar"] = json!("root ::= [a-z]+");
+    measured(&endpoint).await.chat(&asked).await;
+    assert!(!asks(&posts(&endpoint)[0]).0, "the client has a structure of its own");
+    let endpoint = llama([answers(1.0), Reply::text("It is cold.")]);
+    let own = ModelSettings { way: Some(Way::Measured), call_threshold: Some(-1.0), ..ModelSettings::default() };
+    let served = serve(&endpoint, |config| config.with_model_settings("m", own)).await;
+    served.chat(&request(false)).await;
+    let mut other = request(false);
+    other["model"] = json!("other-8b");
+    served.chat(&other).await;
+    assert_eq!(posts(&endpoint).iter().map(|seen| asks(seen).0).collect::<Vec<_>>(), [true, false]);
+}
+
+/// What a client asks that has just been told the result of its call.
+fn behind_a_result() -> Value {
+    let mut asked = request(false);
+    let call =
+        json!({"id": "c1", "type": "function", "function": {"name": "weather", "arguments": "{\"city\": \"Oslo\"}"}});
+    let messages = asked["messages"].as_array_mut().unwrap();
+    messages.push(json!({"role": "assistant", "content": null, "tool_calls": [call]}));
+    messages.push(json!({"role": "tool", "tool_call_id": "c1", "content": "3 degrees"}));
+    asked
+}
+
+#[tokio::test]
+async fn the_call_whose_result_was_just_told_is_not_asked_for_again_at_once() {
+    let endpoint =
+        llama([Reply::text(&call()), Reply::text("It is cold."), Reply::text(&call()), Reply::text(&call())]);
+    let served = serve(&endpoint, |config| config).await;
+    let (_, whole) = served.chat(&behind_a_result()).await;
+    assert_eq!((text_of(&whole), called(&whole)), ("It is cold.", ""), "{whole:#}");
+    let told = posts(&endpoint)[1].body["messages"].to_string();
+    assert!(told.contains("Do not make it again"), "{told}");
+    // A model that insists may mean it.
+    let (_, whole) = served.chat(&behind_a_result()).await;
+    assert_eq!(called(&whole), "{\"city\":\"Oslo\"}", "{whole:#}");
+    // Another call is another call, and so is the same one behind another question.
+    let other = call().replace("Oslo", "Bergen");
+    let endpoint = llama([Reply::text(&other), Reply::text(&call())]);
+    let served = serve(&endpoint, |config| config).await;
+    assert_eq!(called(&served.chat(&behind_a_result()).await.1), "{\"city\":\"Bergen\"}");
+    let mut again = behind_a_result();
+    again["messages"].as_array_mut().unwrap().push(json!({"role": "user", "content": "And now?"}));
+    assert_eq!(called(&served.chat(&again).await.1), "{\"city\":\"Oslo\"}");
+}

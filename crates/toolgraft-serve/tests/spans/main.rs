@@ -1,0 +1,11 @@
+//! Spans of the server. A program of its own: whether anybody wants a span is remembered for the
+//! process, so every test here wants all of them.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+#[path = "../../../../tests/common/endpoint.rs"]
+mod endpoint;
+#[path = "../../../../tests/common/spans.rs"]
+mod recorded;
+
+mod serve;
