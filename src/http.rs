@@ -1,5 +1,6 @@
 //! The HTTP client that every part begins with.
 
+use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue};
 use rustls::crypto::{CryptoProvider, ring};
 
 /// A builder of clients that can speak TLS, with the name of this library as their
@@ -10,10 +11,15 @@ use rustls::crypto::{CryptoProvider, ring};
 /// rustls before. A program that builds a client for
 /// [`http_client`](crate::model::openai::OpenAiBuilder::http_client) begins here, or
 /// depends on reqwest with a provider.
+///
+/// It asks for answers that are not compressed, since a stream would wait for its block to be full.
+/// One that is compressed all the same (gzip, deflate, br, zstd) is read.
 pub fn client() -> reqwest::ClientBuilder {
     if CryptoProvider::get_default().is_none() {
         // Another thread may have been quicker: then there is one.
         let _ = ring::default_provider().install_default();
     }
-    reqwest::Client::builder().user_agent(concat!("toolgraft/", env!("CARGO_PKG_VERSION")))
+    let plain = HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static("identity"))]);
+    let builder = reqwest::Client::builder().user_agent(concat!("toolgraft/", env!("CARGO_PKG_VERSION")));
+    builder.default_headers(plain)
 }

@@ -11,7 +11,7 @@ use crate::model::Model;
 use crate::prompt::Options;
 use crate::route::Toolbox;
 use crate::tools::{Catalog, Policy, ToolsMode};
-use crate::turn::{ModelChoice, TurnConfig, Wording};
+use crate::turn::{KnownWays, ModelChoice, TurnConfig, Wording};
 use crate::validate::OutputSchema;
 
 /// Time that a call may take, unless configured otherwise. MCP servers have
@@ -51,6 +51,7 @@ impl AgentBuilder {
             display_only: Vec::new(),
             output: None,
             wording: None,
+            ways: Arc::default(),
             setup: Mutex::default(),
         };
         AgentBuilder {
@@ -146,6 +147,14 @@ impl AgentBuilder {
     #[must_use]
     pub fn call_timeout(mut self, timeout: Option<Duration>) -> Self {
         self.inner.call_timeout = timeout;
+        self
+    }
+
+    /// Sets what the model's endpoint is known not to give; the agent adds what it learns. Without it,
+    /// nothing is known at first.
+    #[must_use]
+    pub fn known_ways(mut self, ways: KnownWays) -> Self {
+        self.inner.ways = Arc::new(ways);
         self
     }
 

@@ -8,7 +8,7 @@ use crate::prompt::{Options, PromptError};
 use crate::route::Toolbox;
 use crate::tools;
 use crate::tools::Catalog;
-use crate::turn::{PromptWording, Setup, TurnConfig, Wording};
+use crate::turn::{KnownWays, PromptWording, Setup, TurnConfig, Wording};
 use crate::validate::{OutputSchema, Validator};
 
 /// Makes the words of turns with the tools of a catalog.
@@ -27,6 +27,8 @@ pub(super) struct Inner {
     pub(super) output: Option<Arc<OutputSchema>>,
     /// Words that replace the prompt's.
     pub(super) wording: Option<MakeWording>,
+    /// What the endpoint is known not to give, whatever the tools are.
+    pub(super) ways: Arc<KnownWays>,
     /// The setup of the last turn, for as long as the tools stay the same.
     pub(super) setup: Mutex<Option<(Arc<Catalog>, Arc<Setup>)>>,
 }
@@ -46,7 +48,7 @@ impl Inner {
             None => Arc::new(PromptWording::new(catalog.clone(), &self.prompt, &self.config)?),
         };
         let validator = Arc::new(Validator::new(catalog));
-        let setup = Arc::new(Setup::new(self.config.clone(), validator, wording));
+        let setup = Arc::new(Setup::new(self.config.clone(), validator, wording).knowing(self.ways.clone()));
         *last = Some((offered, setup.clone()));
         Ok(setup)
     }

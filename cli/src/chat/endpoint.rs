@@ -9,12 +9,13 @@ use crate::base::Failure;
 use crate::base::output;
 use crate::dialog::ask::Asker;
 use crate::phrases::Phrases;
-use crate::settings::variable;
+use crate::settings::{learned, variable};
 use toolgraft::OpenAi;
 use toolgraft::dialect::{Lang, Profile, PromptStyle};
 use toolgraft::message::Reads;
 use toolgraft::model::{CONNECT_TIMEOUT, ModelError, ModelInfo, ServerKind, Tracer};
 use toolgraft::secrets::Secrets;
+use toolgraft::turn::KnownWays;
 
 /// Servers that people run on their own machine, by their usual ports.
 const LOCAL: [(&str, &str); 4] = [
@@ -150,6 +151,18 @@ impl Endpoint {
     /// Whether requests may carry tools, as far as the endpoint says.
     pub(super) fn takes_tools(&self) -> Option<bool> {
         self.info.as_ref()?.tools
+    }
+
+    /// Whether native calls of the model are known to fail.
+    pub(super) fn fails_natively(&self) -> bool {
+        let version = self.info.as_ref().and_then(|info| info.version.as_deref());
+        version.is_some_and(|version| !learned::faults(&self.url, &self.model, version).is_empty())
+    }
+
+    /// What was learned of the model in front of other chats, and of `serve`.
+    pub(super) fn known_ways(&self) -> KnownWays {
+        let version = self.info.as_ref().and_then(|info| info.version.as_deref());
+        learned::ways(&self.url, &self.model, version)
     }
 
     /// What the model reads beside text, as far as the endpoint says.

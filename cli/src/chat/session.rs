@@ -208,7 +208,7 @@ impl Session {
         let profile = self.profile();
         match self.offered.0 {
             ToolsMode::Native => true,
-            ToolsMode::Auto if profile.native_tools == Some(false) => false,
+            ToolsMode::Auto if profile.native_tools == Some(false) || self.endpoint.fails_natively() => false,
             ToolsMode::Auto => self.endpoint.takes_tools().unwrap_or(profile.native_tools == Some(true)),
             _ => false,
         }
@@ -520,6 +520,7 @@ fn agent(
     let mut agent = Agent::builder(endpoint.client(), hub.clone())
         .config(config)
         .prompt(options.clone())
+        .known_ways(endpoint.known_ways())
         // The hub ends every call itself, and knows when a person is asked meanwhile.
         .call_timeout(None)
         .approver(move |request| approvals.clone().decide(request));

@@ -448,7 +448,11 @@ async fn config(args: &Args) -> Result<(Config, String), Failure> {
     };
     let saved = saved_profiles::all_at(&url)?;
     let mut config = Config::new(url.clone()).map_err(Failure::usage)?.with_learned(learned::at(&url));
-    config = config.with_learning(move |found| learned::keep(&url, found));
+    config = config.with_learning(move |found| {
+        let url = url.clone();
+        // A disk may be slow, and others are served here.
+        std::thread::spawn(move || learned::keep(&url, found));
+    });
     // What was found by its port is nobody's to give a key to.
     config = match variable("TOOLGRAFT_UPSTREAM_KEY").filter(|_| is_named) {
         Some(key) => config.with_upstream_key(key),

@@ -1,10 +1,11 @@
-//! What `toolgraft serve` learned of endpoints: models whose native calls fail, by the server's version.
+//! What `serve` and `chat` learned of endpoints: models whose native calls fail, by the server's version.
 //!
 //! A file of the program's own, `learned.json` among those for state. One that cannot be read is as good
 //! as none: what it holds is learned again.
 
 use serde::{Deserialize, Serialize};
-use toolgraft_mcp::files::{self, Mode};
+use toolgraft::turn::{KnownWays, NativeFault};
+use toolgraft_mcp::files::{self, Lock, Mode};
 use toolgraft_serve::Learned;
 
 use super::saved_profiles::place;
@@ -30,23 +31,41 @@ pub(crate) fn at(endpoint: &str) -> Vec<Learned> {
     entries().into_iter().filter(|entry| entry.endpoint == place(endpoint)).map(|entry| entry.learned).collect()
 }
 
-/// Keeps what was learned of this endpoint, on a thread of its own.
-pub(crate) fn keep(endpoint: &str, learned: Learned) {
-    let entry = Entry { endpoint: place(endpoint), learned };
-    std::thread::spawn(move || {
-        let Some(path) = state::file("learned.json") else { return };
-        let mut entries = entries();
-        if entries.contains(&entry) {
-            return;
-        }
-        entries.push(entry);
-        let more = entries.len().saturating_sub(MOST);
-        entries.drain(..more);
-        // What cannot be written is learned again.
-        if let (Some(folder), Ok(text)) = (path.parent(), serde_json::to_vec_pretty(&entries))
-            && std::fs::create_dir_all(folder).is_ok()
-        {
-            let _ = files::replace(&path, &text, Mode::Private);
+/// What native calls of the model fail at behind this version of its server, as far as it was learned.
+pub(crate) fn faults(endpoint: &str, model: &str, version: &str) -> Vec<NativeFault> {
+    let its = |learned: &Learned| learned.model == model && learned.version == version;
+    at(endpoint).into_iter().filter(its).map(|learned| learned.fault).collect()
+}
+
+/// What was learned of the model behind this version of its server. What a chat learns of it is kept.
+pub(crate) fn ways(endpoint: &str, model: &str, version: Option<&str>) -> KnownWays {
+    let Some(version) = version.map(str::to_owned) else { return KnownWays::default() };
+    let (place, name, its) = (endpoint.to_owned(), model.to_owned(), version.clone());
+    // The chat's model goes without its name; others, of later rounds, may stand elsewhere.
+    let known = KnownWays::telling(move |other, fault| {
+        if other.is_none() {
+            keep(&place, Learned::new(name.clone(), its.clone(), fault));
         }
     });
+    faults(endpoint, model, &version).into_iter().for_each(|fault| known.recalls(&None, fault));
+    known
+}
+
+/// Keeps what was learned of this endpoint. What cannot be written is learned again.
+pub(crate) fn keep(endpoint: &str, learned: Learned) {
+    let Some(path) = state::file("learned.json") else { return };
+    let Some(folder) = path.parent().filter(|folder| std::fs::create_dir_all(folder).is_ok()) else { return };
+    // Others may learn at the same time.
+    let Ok(_lock) = Lock::wait(&folder.join("learned.lock")) else { return };
+    let entry = Entry { endpoint: place(endpoint), learned };
+    let mut entries = entries();
+    if entries.contains(&entry) {
+        return;
+    }
+    entries.push(entry);
+    let more = entries.len().saturating_sub(MOST);
+    entries.drain(..more);
+    if let Ok(text) = serde_json::to_vec_pretty(&entries) {
+        let _ = files::replace(&path, &text, Mode::Private);
+    }
 }

@@ -308,6 +308,30 @@ fn native_tools_are_said_and_warned_of_where_the_template_has_none() {
     assert!(!run.err.contains("no place for tools") && run.err.contains(", native"), "{}", run.err);
 }
 
+/// A server whose own parser fails is asked natively once, not once a chat.
+#[test]
+fn what_a_chat_learned_of_native_calls_counts_for_the_next_and_for_doctor() {
+    let props = json!({"chat_template_caps": {"supports_tools": true}, "build_info": "b1"});
+    let endpoint = Endpoint::setup().models(&["m"]).serves("/props", props).answer(|request, _| {
+        match (request.body.get("tools"), request.question().contains("Oslo, now")) {
+            (Some(_), _) => Reply::refused(500, "Failed to parse input at pos 12: </tool_call>"),
+            (None, true) => Reply::text("As the tool says."),
+            (None, false) => Reply::text(&weather()),
+        }
+    });
+    let place = Place::new();
+    for carried in [true, false] {
+        let run = chat(&place, &endpoint, &[]).ok();
+        assert_eq!(run.err.lines().next().unwrap().ends_with(", native"), carried, "{}", run.err);
+        let mut asked = endpoint.take_seen();
+        asked.retain(|request| request.body.get("messages").is_some());
+        assert_eq!(asked[0].body.get("tools").is_some(), carried);
+        assert!(asked[1..].iter().all(|request| request.body.get("tools").is_none()));
+    }
+    let report = place.run(&["doctor", &endpoint.url(), "--json"]).json();
+    assert_eq!(report["learned"], json!([{"model": "m", "version": "b1", "fault": "failed"}]), "{report:#}");
+}
+
 #[test]
 fn a_prompt_that_cannot_fit_is_not_sent_and_the_advice_is_llama_cpps() {
     let endpoint = llama_cpp(false, 512).start([Reply::text("Hello!")]);

@@ -158,6 +158,13 @@ pub(super) async fn body(headers: &HeaderMap, body: Body, config: &Config) -> Re
         let message = format!("the body may have {} bytes", config.max_body);
         Fault::door(413, "request_too_large", message)
     };
+    if let Some(encoding) = headers.get(header::CONTENT_ENCODING).filter(|encoding| *encoding != "identity") {
+        let message = format!(
+            "the body is compressed as {encoding:?}, which is not read here: send gzip, deflate, br, zstd, or no \
+             content-encoding"
+        );
+        return Err(Fault::door(415, "unsupported_encoding", message));
+    }
     let announced = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
     if announced.is_some_and(|length| length > config.max_body) {
         return Err(too_large());
@@ -169,7 +176,9 @@ pub(super) async fn body(headers: &HeaderMap, body: Body, config: &Config) -> Re
             match tokio::time::timeout(config.read_timeout, pieces.next()).await {
                 Err(_) => return Err(slow()),
                 Ok(None) => return Ok(Bytes::from(all)),
-                Ok(Some(Err(_))) => return Err(Fault::invalid("the body broke off")),
+                Ok(Some(Err(_))) => {
+                    return Err(Fault::invalid("the body broke off, or is not what its content-encoding says"));
+                }
                 Ok(Some(Ok(piece))) if all.len() + piece.len() > config.max_body => return Err(too_large()),
                 Ok(Some(Ok(piece))) => all.extend_from_slice(&piece),
             }

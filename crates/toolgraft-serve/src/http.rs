@@ -12,6 +12,7 @@ use axum::middleware::{self, Next as Inner};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get, post};
 use serde_json::{Map, Value, json};
+use tower_http::decompression::RequestDecompressionLayer;
 
 use super::answer::{LEFT_OUT_HEADER, Running};
 use super::chat::Chat;
@@ -78,6 +79,8 @@ pub(super) fn shared_router(shared: Arc<Shared>) -> Router {
         .route("/v1/embeddings", post(|state, request| pass(state, request, "embeddings")))
         .route("/v1/models", get(models))
         .route("/metrics", get(|State(shared): State<Arc<Shared>>| async move { shared.metrics.page() }))
+        // What it does not know stays as it is, for `doors` to refuse in the client's shape.
+        .layer(RequestDecompressionLayer::new().pass_through_unaccepted(true))
         .layer(middleware::from_fn_with_state(shared.clone(), with_key))
         .route("/health", get(|| async { "ok\n" }))
         .route("/ready", get(ready))

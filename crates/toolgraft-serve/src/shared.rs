@@ -41,7 +41,9 @@ impl Shared {
         let model = upstream.model.clone();
         let cache = Cache::knowing(match config.learning.clone() {
             Some(learning) => KnownWays::telling(move |name, fault| {
-                if let Some(version) = model.known_version(name) {
+                if let Some(name) = name
+                    && let Some(version) = model.known_version(name)
+                {
                     learning(Learned::new(name, version, fault));
                 }
             }),

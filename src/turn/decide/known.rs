@@ -39,8 +39,8 @@ pub(crate) struct Missing {
     pub(crate) native: Option<NativeFault>,
 }
 
-/// Takes a model's name and what its native calls fail at.
-type Tell = dyn Fn(&str, NativeFault) + Send + Sync;
+/// Takes a model's name, `None` for the client's own, and what its native calls fail at.
+type Tell = dyn Fn(Option<&str>, NativeFault) + Send + Sync;
 
 /// What is known of the models of an endpoint. Whoever makes several setups for one shares it.
 #[derive(Default)]
@@ -69,8 +69,8 @@ impl KnownWays {
     /// The model's native calls have this fault.
     pub(crate) fn without_native(&self, model: &Option<String>, fault: NativeFault) {
         self.recalls(model, fault);
-        if let (Some(tell), Some(model)) = (&self.tell, model) {
-            tell(model, fault);
+        if let Some(tell) = &self.tell {
+            tell(model.as_deref(), fault);
         }
     }
 
@@ -79,8 +79,9 @@ impl KnownWays {
         self.known().entry(model.clone()).or_default().native = Some(fault);
     }
 
-    /// Nothing is known; what is learned of native calls is told.
-    pub fn telling(tell: impl Fn(&str, NativeFault) + Send + Sync + 'static) -> Self {
+    /// Nothing is known; what is learned of native calls is told, with the model's name (`None` for
+    /// the client's own).
+    pub fn telling(tell: impl Fn(Option<&str>, NativeFault) + Send + Sync + 'static) -> Self {
         KnownWays { tell: Some(Box::new(tell)), ..KnownWays::default() }
     }
 

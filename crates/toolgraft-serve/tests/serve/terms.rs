@@ -1,6 +1,7 @@
 //! What endpoints refuse, name otherwise or leave without a word, and the client sees nothing of.
 
 use serde_json::json;
+use tokio::io::AsyncWriteExt;
 
 use super::endpoint::{Endpoint, Reply, delta, says, stops};
 use super::http::serve;
@@ -119,12 +120,83 @@ async fn a_kept_connection_that_was_closed_costs_no_request() {
     }
 }
 
-/// A gateway that compresses whatever was accepted is named, not taken for a stream that broke off.
+/// The encodings of HTTP that gateways and clients use.
+const ENCODINGS: [&str; 4] = ["gzip", "deflate", "br", "zstd"];
+
+async fn compressed(encoding: &str, text: &str) -> Vec<u8> {
+    macro_rules! by {
+        ($encoder:ident) => {{
+            let mut encoder = async_compression::tokio::write::$encoder::new(Vec::new());
+            encoder.write_all(text.as_bytes()).await.unwrap();
+            encoder.shutdown().await.unwrap();
+            encoder.into_inner()
+        }};
+    }
+    match encoding {
+        "gzip" => by!(GzipEncoder),
+        "deflate" => by!(ZlibEncoder),
+        "br" => by!(BrotliEncoder),
+        _ => by!(ZstdEncoder),
+    }
+}
+
+/// A gateway that compresses whatever was accepted.
 #[tokio::test]
-async fn an_answer_that_is_compressed_unasked_is_named() {
-    let endpoint = Endpoint::answer(|_, _| Reply::text("Fine.").header("content-encoding", "gzip"));
+async fn an_answer_that_is_compressed_unasked_is_read() {
+    for encoding in ENCODINGS {
+        let mut answer = Reply::text("Fine.").header("content-encoding", encoding);
+        answer.pieces = compressed(encoding, &String::from_utf8(answer.pieces.concat()).unwrap())
+            .await
+            .chunks(7)
+            .map(<[u8]>::to_vec)
+            .collect();
+        let endpoint = Endpoint::answer(move |_, _| answer.clone());
+        let served = serve(&endpoint, |config| config).await;
+        for tools in [json!(null), Chat.tools(&["f"])] {
+            for stream in [false, true] {
+                let mut body = Chat.request(json!([Chat.says("user", "Hi")]), tools.clone());
+                body["stream"] = json!(stream);
+                let sent = served.post(Chat.path(), &body).send().await.unwrap();
+                assert!(!sent.headers().contains_key("content-encoding"));
+                let (status, text) = (sent.status(), sent.text().await.unwrap());
+                assert!(status == 200 && text.contains("Fine."), "{encoding} {stream}: {status} {text}");
+            }
+        }
+        let asked = endpoint.seen();
+        assert!(asked.iter().all(|request| request.header("accept-encoding") == Some("identity")));
+    }
+}
+
+#[tokio::test]
+async fn an_encoding_of_an_answer_that_nobody_knows_is_named() {
+    let endpoint = Endpoint::answer(|_, _| Reply::text("Fine.").header("content-encoding", "compress"));
     let served = serve(&endpoint, |config| config).await;
     let body = Chat.request(json!([Chat.says("user", "Hi")]), Chat.tools(&["f"]));
     let (status, answer) = ask(&served, Chat, body.to_string()).await;
-    assert!(status == 502 && answer.to_string().contains("compressed (gzip)"), "{status} {answer}");
+    assert!(status == 502 && answer.to_string().contains("compressed (compress)"), "{status} {answer}");
+}
+
+#[tokio::test]
+async fn a_request_may_be_compressed_and_what_cannot_be_read_is_named() {
+    let endpoint = Endpoint::answer(|_, _| Reply::text("Fine."));
+    let served = serve(&endpoint, |config| config.with_max_body(100_000)).await;
+    let post = |encoding: &'static str, body: Vec<u8>| {
+        let request = served.post(Chat.path(), &json!(null)).header("content-encoding", encoding).body(body);
+        async move {
+            let sent = request.send().await.unwrap();
+            (sent.status().as_u16(), sent.text().await.unwrap())
+        }
+    };
+    let body = |says: &str| Chat.request(json!([Chat.says("user", says)]), Chat.tools(&["f"])).to_string();
+    for encoding in ENCODINGS {
+        let (status, text) = post(encoding, compressed(encoding, &body("Hi")).await).await;
+        assert!(status == 200 && text.contains("Fine."), "{encoding}: {status} {text}");
+        assert!(endpoint.take_seen()[0].messages().contains("Hi"));
+        let (status, text) = post(encoding, compressed(encoding, &body(&"z".repeat(1_000_000))).await).await;
+        assert!(status == 413 && text.contains("100000 bytes"), "{encoding}: {status} {text}");
+        let (status, text) = post(encoding, b"{\"model\":\"m\"}".to_vec()).await;
+        assert!(status == 400 && text.contains("content-encoding"), "{encoding}: {status} {text}");
+    }
+    let (status, text) = post("compress", body("Hi").into_bytes()).await;
+    assert!(status == 415 && text.contains("send gzip, deflate, br, zstd"), "{status} {text}");
 }
