@@ -38,10 +38,11 @@ pub use spec::{
     Announcer, Block, CallKeys, Child, ChildRole, FUNCTION, Group, LineMarker, MarkedJson, Named, NamedArguments,
     NamedCall, Piece, React, Shape, Spec, Wrapper,
 };
+pub(crate) use tokens::{CALL_TOKENS, OWN_ROLES, SENTENCE_END, STRIKE_OPEN, template_tokens};
 #[doc(hidden)]
 pub use tokens::{
-    CALL_TOKENS, CONTROL_FAMILIES, ControlFamily, NUMBERED_TOKENS, OTHER_ROLES, OWN_ROLES, SENTENCE_END, STRIKE_OPEN,
-    TOKEN_FAMILIES, TemplateToken, TokenClass, TokenFamily, template_tokens,
+    CONTROL_FAMILIES, ControlFamily, NUMBERED_TOKENS, OTHER_ROLES, TOKEN_FAMILIES, TemplateToken, TokenClass,
+    TokenFamily,
 };
 #[doc(hidden)]
 pub use turns::{LineCounts, RESULT_LINES, RESULT_TAGS, TurnLine, USER_LINES};

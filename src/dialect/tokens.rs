@@ -51,7 +51,7 @@ pub struct TokenFamily {
 }
 
 /// Names that chat templates have for the model.
-pub const OWN_ROLES: &[&str] = &["assistant", "model", "ai", "assistant_tool_call", "Assistant"];
+pub(crate) const OWN_ROLES: &[&str] = &["assistant", "model", "ai", "assistant_tool_call", "Assistant"];
 
 /// Names that chat templates have for others.
 pub const OTHER_ROLES: &[&str] = &[
@@ -73,13 +73,13 @@ pub const OTHER_ROLES: &[&str] = &[
 
 /// The token of Llama 2 and Mistral that ends a message. It is also HTML, so it
 /// counts only at the very end of a text without [`STRIKE_OPEN`].
-pub const SENTENCE_END: &str = "</s>";
+pub(crate) const SENTENCE_END: &str = "</s>";
 
 /// What makes [`SENTENCE_END`] HTML.
-pub const STRIKE_OPEN: &str = "<s>";
+pub(crate) const STRIKE_OPEN: &str = "<s>";
 
 /// The tokens of these that announce calls.
-pub const CALL_TOKENS: &[&str] = &["<|python_tag|>", "<|python_start|>", "<|tool_call_start|>"];
+pub(crate) const CALL_TOKENS: &[&str] = &["<|python_tag|>", "<|python_start|>", "<|tool_call_start|>"];
 
 const fn token(text: &'static str, class: TokenClass) -> TemplateToken {
     TemplateToken { text, class }
@@ -357,7 +357,7 @@ pub const TOKEN_FAMILIES: &[TokenFamily] = &[
 ];
 
 /// The tokens of all families.
-pub fn template_tokens() -> impl Iterator<Item = &'static TemplateToken> {
+pub(crate) fn template_tokens() -> impl Iterator<Item = &'static TemplateToken> {
     TOKEN_FAMILIES.iter().flat_map(|family| family.tokens)
 }
 

@@ -23,10 +23,10 @@ pub const MEDIUM_SHOWN: &str = "shown";
 pub const MODEL_MEDIUM_BYTES: usize = 5_000_000;
 
 /// Bytes of all of them in one request at most; the newest come first.
-pub const MODEL_MEDIA_BYTES: usize = 20_000_000;
+pub(crate) const MODEL_MEDIA_BYTES: usize = 20_000_000;
 
 /// Images and sounds of tools in one request at most; the newest come first.
-pub const MODEL_MEDIA: usize = 16;
+pub(crate) const MODEL_MEDIA: usize = 16;
 
 impl Outcome {
     /// Adds an image, for the interface and for a model that reads images. The text should

@@ -21,8 +21,11 @@ pub(crate) use answer::Outcome;
 pub use answer::{InterfaceEvent, Status};
 pub use boundary::{FILE, RESULT, boundary, foreign_in_frames, framed, told_apart};
 pub use bounded::{Cut, RESULT_BYTES, bounded, cut};
-pub use media::{MEDIA_EVENT, MEDIUM_SHOWN, MODEL_MEDIA, MODEL_MEDIA_BYTES, MODEL_MEDIUM_BYTES};
+pub use media::{MEDIA_EVENT, MEDIUM_SHOWN, MODEL_MEDIUM_BYTES};
+pub(crate) use media::{MODEL_MEDIA, MODEL_MEDIA_BYTES};
 #[cfg(feature = "prompt")]
 pub(crate) use neutralise::shortened;
-pub use neutralise::{Neutraliser, is_invisible, strip_invisible};
-pub use tokens::{BREAK, Restorer, break_tokens, control_tokens, rebreak_tokens, restore_tokens};
+pub(crate) use neutralise::strip_invisible;
+pub use neutralise::{Neutraliser, is_invisible};
+pub(crate) use tokens::rebreak_tokens;
+pub use tokens::{BREAK, Restorer, break_tokens, control_tokens, restore_tokens};

@@ -113,7 +113,7 @@ pub(crate) fn shortened(mut text: String, limit: usize) -> String {
 /// The text without control characters (line breaks and tabs stay) and without
 /// characters that are not seen: zero-width, direction marks, variation
 /// selectors, soft hyphens, and the tags block that can hide whole sentences.
-pub fn strip_invisible(text: &str) -> Cow<'_, str> {
+pub(crate) fn strip_invisible(text: &str) -> Cow<'_, str> {
     if text.contains(is_invisible) { Cow::Owned(text.replace(is_invisible, "")) } else { Cow::Borrowed(text) }
 }
 

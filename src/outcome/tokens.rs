@@ -35,7 +35,7 @@ pub fn break_tokens(text: &str) -> Cow<'_, str> {
 }
 
 /// As [`break_tokens`] for what the model wrote: a token that it copied broken stays as it is.
-pub fn rebreak_tokens(text: &str) -> Cow<'_, str> {
+pub(crate) fn rebreak_tokens(text: &str) -> Cow<'_, str> {
     with_breaks(text, |breaks| breaks == 0)
 }
 

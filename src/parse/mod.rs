@@ -73,7 +73,8 @@ pub(crate) use marks::names::Names;
 pub(crate) use parser::Parser;
 pub(crate) use tables::openers::{Marks, without_marks};
 pub use tables::openers::{Opener, OpenerKind};
-pub use values::{FoundValue, FoundValues, NoValue, find_values, read_value};
+pub(crate) use values::read_value;
+pub use values::{FoundValue, FoundValues, NoValue, find_values};
 
 use crate::event::Assembled;
 

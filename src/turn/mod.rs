@@ -88,7 +88,7 @@ pub use decide::{KnownWays, NativeFault};
 pub(crate) use event::{AgentEvent, Finished};
 pub use io::{Action, Granted, Input, TurnError};
 pub use read::may_be_meant;
-pub use rejected::{Reaction, Row, TABLE, display_row, row};
+pub use rejected::{Reaction, Row, TABLE, row};
 pub use setup::Setup;
 pub use shared::{ClientTurn, SaidBefore};
 pub(crate) use stop::StopReason;

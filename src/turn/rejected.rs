@@ -93,7 +93,7 @@ const fn meant(kind: RejectedKind) -> Row {
 /// What a rejected call of a display-only tool does to the turn: it is corrected
 /// as others are, but text after it is answer as after a good one, and once
 /// corrections are used up the rest of the message counts alone.
-pub fn display_row(kind: RejectedKind) -> Row {
+pub(crate) fn display_row(kind: RejectedKind) -> Row {
     Row { used_up: Reaction::Ignore, meant: false, ..*row(kind) }
 }
 

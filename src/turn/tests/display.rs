@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::model::{ModelError, Request};
+use crate::turn::rejected::display_row;
 
 /// `weather` and `time` run; `chart` is shown.
 fn setup(config: TurnConfig) -> Arc<Setup> {
