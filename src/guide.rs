@@ -29,6 +29,7 @@ pub mod events {}
 /// [../fixtures/parity/json_repair.md]: https://github.com/toolgraft/toolgraft/blob/main/fixtures/parity/json_repair.md
 /// [../fuzz/README.md]: https://github.com/toolgraft/toolgraft/blob/main/fuzz/README.md
 /// [appendix/reading.md]: https://github.com/toolgraft/toolgraft/blob/main/docs/appendix/reading.md
+/// [appendix/reading.md#quotes-and-reasoning]: https://github.com/toolgraft/toolgraft/blob/main/docs/appendix/reading.md#quotes-and-reasoning
 /// [appendix/reading.md#what-is-held]: https://github.com/toolgraft/toolgraft/blob/main/docs/appendix/reading.md#what-is-held
 /// [appendix/reading.md#what-is-refused]: https://github.com/toolgraft/toolgraft/blob/main/docs/appendix/reading.md#what-is-refused
 /// [appendix/template-tokens.md]: https://github.com/toolgraft/toolgraft/blob/main/docs/appendix/template-tokens.md
