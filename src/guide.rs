@@ -43,7 +43,6 @@ pub mod parser {}
 ///
 /// [agent.md#answers-that-are-held-to-a-form]: crate::guide::agent#answers-that-are-held-to-a-form
 /// [prompt.md]: crate::guide::prompt
-/// [prompt.md#profiles]: crate::guide::prompt#profiles
 ///
 #[doc = include_str!("../docs/models.md")]
 pub mod models {}
