@@ -28,6 +28,13 @@ pub mod events {}
 ///
 /// [../fixtures/parity/json_repair.md]: https://github.com/toolgraft/toolgraft/blob/main/fixtures/parity/json_repair.md
 /// [../fuzz/README.md]: https://github.com/toolgraft/toolgraft/blob/main/fuzz/README.md
+/// [appendix/reading.md]: https://github.com/toolgraft/toolgraft/blob/main/docs/appendix/reading.md
+/// [appendix/reading.md#quotes-and-reasoning]: https://github.com/toolgraft/toolgraft/blob/main/docs/appendix/reading.md#quotes-and-reasoning
+/// [appendix/reading.md#what-is-held]: https://github.com/toolgraft/toolgraft/blob/main/docs/appendix/reading.md#what-is-held
+/// [appendix/reading.md#what-is-refused]: https://github.com/toolgraft/toolgraft/blob/main/docs/appendix/reading.md#what-is-refused
+/// [appendix/template-tokens.md]: https://github.com/toolgraft/toolgraft/blob/main/docs/appendix/template-tokens.md
+/// [dialects.md]: https://github.com/toolgraft/toolgraft/blob/main/docs/dialects.md
+/// [events.md]: crate::guide::events
 ///
 #[doc = include_str!("../docs/parser.md")]
 pub mod parser {}
@@ -36,7 +43,6 @@ pub mod parser {}
 ///
 /// [agent.md#answers-that-are-held-to-a-form]: crate::guide::agent#answers-that-are-held-to-a-form
 /// [prompt.md]: crate::guide::prompt
-/// [prompt.md#profiles]: crate::guide::prompt#profiles
 ///
 #[doc = include_str!("../docs/models.md")]
 pub mod models {}

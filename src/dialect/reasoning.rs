@@ -17,7 +17,7 @@ pub struct ReasoningMark {
     /// What closes it.
     pub close: &'static str,
     /// The models that write it, and where that is written down; short names as in
-    /// `docs/families.md`.
+    /// `docs/appendix/families.md`.
     pub source: &'static str,
 }
 
@@ -62,7 +62,7 @@ pub const REASONING_MARKS: &[ReasoningMark] = &[
     mark("<longcat_think>", "</longcat_think>", "LongCat-Flash-Thinking: VR/longcat_reasoning_parser.py"),
     mark("<|START_THINKING|>", "<|END_THINKING|>", "Cohere Command R7B, A: SGR; SG/cohere_command4_detector.py"),
     mark("<|inner_prefix|>", "<|inner_suffix|>", "Apertus: PP/Apertus-8B-Instruct.jinja"),
-    mark("<|thought_start|>", "<|thought_end|>", "MiniCPM3: docs/families.md"),
+    mark("<|thought_start|>", "<|thought_end|>", "MiniCPM3: docs/appendix/families.md"),
     mark(
         "<|begin_of_thought|>",
         "<|end_of_thought|>",

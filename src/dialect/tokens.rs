@@ -1,7 +1,7 @@
 //! Tokens of chat templates, which a server should have taken off a model's text, by
 //! family: what each says about whose turn the text behind it is.
 //!
-//! The classes and the sources are those of `docs/template-tokens.md`. A token that
+//! The classes and the sources are those of `docs/appendix/template-tokens.md`. A token that
 //! several families have stands with the first of them. Left out are tokens that are
 //! no syntax of their own: words of HTML and of prose (`<role>`, `<eos>`, `<AI>`,
 //! `User:`), and those that begin with neither `<` nor `[`.
@@ -44,7 +44,7 @@ pub struct TemplateToken {
 pub struct TokenFamily {
     /// The models.
     pub name: &'static str,
-    /// Where their tokens are written down; short names as in `docs/families.md`.
+    /// Where their tokens are written down; short names as in `docs/appendix/families.md`.
     pub source: &'static str,
     /// The tokens.
     pub tokens: &'static [TemplateToken],
@@ -368,7 +368,7 @@ pub(crate) fn template_tokens() -> impl Iterator<Item = &'static TemplateToken> 
 pub struct ControlFamily {
     /// The models.
     pub name: &'static str,
-    /// Where their tokens are written down; short names as in `docs/families.md`.
+    /// Where their tokens are written down; short names as in `docs/appendix/families.md`.
     pub source: &'static str,
     /// The tokens. They begin with `<`, `[`, `]`, `｜` or `◁`.
     pub tokens: &'static [&'static str],
@@ -383,7 +383,7 @@ macro_rules! control {
 /// Texts that a model's tokeniser turns into one control token wherever they stand, so that
 /// a text of a tool or a person must not hold them whole; see
 /// [`break_tokens`](crate::outcome::break_tokens). Their parts and roles are those of
-/// `docs/template-tokens.md`. No token begins inside another, but for its last character.
+/// `docs/appendix/template-tokens.md`. No token begins inside another, but for its last character.
 ///
 /// Tags that some tokenisers know as one token and that act on nobody's turn (`<think>`,
 /// `<tool_call>`) are no control tokens: they are text of HTML and of code.
@@ -513,7 +513,7 @@ mod tests {
 
     #[test]
     fn the_documentation_has_each_token_with_its_class() {
-        let docs = include_str!("../../docs/template-tokens.md");
+        let docs = include_str!("../../docs/appendix/template-tokens.md");
         for token in template_tokens() {
             let cell = format!("| `{}` | ", token.text.replace('|', "\\|"));
             let classes: Vec<_> = docs.lines().filter_map(|line| line.strip_prefix(&cell)).collect();
@@ -528,7 +528,7 @@ mod tests {
             };
             assert!(classes.iter().any(|class| fits(&class)), "{}: {classes:?}", token.text);
             let is_marked = !classes.iter().any(|class| class.ends_with("| no |"));
-            assert!(is_marked, "{}: docs/template-tokens.md says that it is not known", token.text);
+            assert!(is_marked, "{}: docs/appendix/template-tokens.md says that it is not known", token.text);
         }
     }
 }

@@ -292,7 +292,7 @@ mod tests {
 
     #[test]
     fn the_documentations_tokens_are_broken() {
-        let docs = include_str!("../../docs/template-tokens.md");
+        let docs = include_str!("../../docs/appendix/template-tokens.md");
         let cells = docs.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` |"));
         let tokens = cells.map(|(token, _)| token.replace("\\|", "|")).filter(|token| token.starts_with(is_first));
         let tokens: Vec<String> = tokens.chain(control_tokens().map(str::to_owned)).collect();

@@ -30,8 +30,8 @@
 //! Imports go one way: `marks` < `tables` < `emit` < `call` < `shape` < `text`. What a
 //! text looks like is data in [`dialect`](crate::dialect); a further dialect of a known
 //! shape changes nothing here (see `CONTRIBUTING.md`), a further shape is a file in
-//! `shape/` and a line in its list. The laws that all of this keeps, and every state,
-//! are in `docs/parser.md`.
+//! `shape/` and a line in its list. The laws that all of this keeps are in
+//! `docs/parser.md`; each file of `shape/` and `text/` draws its states.
 //!
 //! ```
 //! use toolgraft::Parser;

@@ -1,4 +1,4 @@
-//! The tables of `docs/prompt.md` say what the code does.
+//! The tables of `docs/prompt.md` and `docs/appendix/profiles.md` say what the code does.
 
 use std::fs;
 use std::sync::Arc;
@@ -139,7 +139,12 @@ fn profile_table() -> String {
 
 #[track_caller]
 fn stands_in_the_docs(table: &str) {
-    assert!(repository("docs/prompt.md").contains(table), "docs/prompt.md lacks:\n{table}");
+    stands_in("docs/prompt.md", table);
+}
+
+#[track_caller]
+fn stands_in(page: &str, table: &str) {
+    assert!(repository(page).contains(table), "{page} lacks:\n{table}");
 }
 
 #[test]
@@ -159,5 +164,5 @@ fn the_table_of_budgets_is_true() {
 
 #[test]
 fn the_table_of_profiles_is_true() {
-    stands_in_the_docs(&profile_table());
+    stands_in("docs/appendix/profiles.md", &profile_table());
 }

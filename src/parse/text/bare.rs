@@ -1,4 +1,10 @@
 //! Calls that no marker announces: where they may begin.
+//!
+//! ```text
+//!   Text ──`{"name"`, `[f(`, `f(` of a known tool──▶ open call, held ──┬─ all of it is calls: handed on
+//!                                                                      ├─ cut off, and certain to be a call: `truncated`
+//!                                                                      └─ anything else: text, read on where it failed
+//! ```
 
 use super::lines::Line;
 use super::open::OpenCall;
