@@ -34,30 +34,38 @@ test: needs servers browser
 	@tests/browser/set-up --skipped
 
 # The package for Python (bindings/python): its wheel is built, installed into an empty
-# environment, and tested, type-checked and measured there.
+# environment, and tested, type-checked and measured there. Adapters are tested in environments
+# that stay, one for each version of `openai` that their packages want.
 BINDING := bindings/python
-python: $(BINDING)/venv-build/.set-up
+ADAPTERS := adapters/test_openai.py adapters/test_pages.py
+OPENAI2  := dspy litellm llama_index
+PIP := -m pip install --disable-pip-version-check --quiet
+AGAIN := $(PIP) --no-index --no-deps --force-reinstall
+python: export LITELLM_LOCAL_MODEL_COST_MAP = True
+python: $(addprefix $(BINDING)/venv-,build/.set-up adapters/.set-up openai2/.set-up)
 	cd $(BINDING) && $(CARGO) clippy --quiet -- -D warnings && $(CARGO) fmt --check
 	rm -rf $(BINDING)/wheels $(BINDING)/venv-test
 	cd $(BINDING) && venv-build/bin/maturin build --quiet --release --locked --out wheels
 	$(PYTHON) -m venv $(BINDING)/venv-test
-	$(BINDING)/venv-test/bin/python -m pip install --disable-pip-version-check --quiet --no-index $(BINDING)/wheels/*.whl
+	$(BINDING)/venv-test/bin/python $(PIP) --no-index $(BINDING)/wheels/*.whl
 	cd $(BINDING)/tests && ../venv-test/bin/python -m unittest
 	cd $(BINDING) && venv-test/bin/python bench.py
-	cd $(BINDING) && venv-test/bin/python -m pip install --disable-pip-version-check --quiet -r requirements-adapters.txt
-	cd $(BINDING)/tests/adapters && ../../venv-test/bin/python -m unittest
-	cd $(BINDING) && venv-build/bin/mypy --python-executable venv-test/bin/python python
-	cd $(BINDING) && venv-build/bin/pyright --pythonpath venv-test/bin/python python/toolgraft
-	cd $(BINDING) && MYPYPATH=tests/adapters venv-build/bin/mypy --python-executable venv-test/bin/python tests bench.py
-	cd $(BINDING) && venv-build/bin/pyright --pythonpath venv-test/bin/python tests bench.py
+	$(BINDING)/venv-adapters/bin/python $(AGAIN) $(BINDING)/wheels/*.whl
+	$(BINDING)/venv-openai2/bin/python $(AGAIN) $(BINDING)/wheels/*.whl
+	cd $(BINDING)/tests && ../venv-adapters/bin/python -m unittest $(ADAPTERS) adapters/test_langchain.py adapters/test_pydantic_ai.py
+	cd $(BINDING)/tests && ../venv-openai2/bin/python -W ignore -m unittest $(ADAPTERS) $(OPENAI2:%=adapters/test_%.py)
+	$(BINDING)/check-types
 
 # The wheel that also holds the program, as it is handed out: `uvx toolgraft demo`.
 wheel: dist $(BINDING)/venv-build/.set-up
 	PYTHON="$(PYTHON)" $(BINDING)/build-wheel target/archives/image/toolgraft
 
 $(BINDING)/venv-build/.set-up: $(BINDING)/requirements.txt
-	$(PYTHON) -m venv $(BINDING)/venv-build
-	$(BINDING)/venv-build/bin/python -m pip install --disable-pip-version-check --quiet -r $<
+$(BINDING)/venv-adapters/.set-up: $(BINDING)/requirements-adapters.txt
+$(BINDING)/venv-openai2/.set-up: $(BINDING)/requirements-openai2.txt
+$(BINDING)/venv-%/.set-up:
+	$(PYTHON) -m venv --clear $(@D)
+	$(@D)/bin/python $(PIP) -r $<
 	@touch $@
 
 # A real model, of 135 million parameters, behind llama.cpp's own server (see tests/live). What

@@ -18,3 +18,9 @@ create_exception!(
     ToolgraftError,
     "A parser was used after its message's end, or asked before it."
 );
+create_exception!(
+    toolgraft,
+    HubError,
+    ToolgraftError,
+    "MCP servers: their configuration cannot be read, or one of them is not there."
+);

@@ -86,10 +86,15 @@ impl Reading<'_> {
 
     fn result(&mut self, message: &Value) -> Result<(), String> {
         let (given, content) = (message["tool_call_id"].as_str().unwrap_or_default(), text(&message["content"])?);
+        // No field of Chat Completions: those who know how the call ended say it here.
+        let status = match message.get("status") {
+            None | Some(Value::Null) => Status::Result,
+            Some(status) => status.as_str().unwrap_or_default().parse().map_err(|error| format!("status: {error}"))?,
+        };
         match self.open.iter().position(|(known, _)| known == given) {
             Some(at) => {
                 let (_, id) = self.open.remove(at);
-                self.conversation.answer(&id, Outcome::result(content)).map_err(|error| error.to_string())
+                self.conversation.answer(&id, Outcome::new(status, content)).map_err(|error| error.to_string())
             }
             // The call was cut out of the history.
             None => {

@@ -4,9 +4,13 @@
 //! have. Each is made once and holds Python's own values, so that reading a field copies
 //! nothing. Where work may take long, other threads run meanwhile.
 
+mod agent;
+mod bridge;
 mod error;
 mod events;
 mod history;
+mod hub;
+mod model;
 mod parser;
 mod prompt;
 mod records;
@@ -23,12 +27,18 @@ mod _native {
     use toolgraft::Dialect;
 
     #[pymodule_export]
-    use crate::error::{PromptError, SettingError, StateError, ToolError, ToolgraftError};
+    use crate::agent::{Conversation, Loop, Run};
+    #[pymodule_export]
+    use crate::bridge::Work;
+    #[pymodule_export]
+    use crate::error::{HubError, PromptError, SettingError, StateError, ToolError, ToolgraftError};
     #[pymodule_export]
     use crate::events::{
         ArgsDelta, CallEnd, CallStart, Marker, Placed, Promoted, Reasoning, Reclassified, Restored, Text, Unfenced,
         Unlisted, Withdrawn,
     };
+    #[pymodule_export]
+    use crate::hub::{Servers, connect};
     #[pymodule_export]
     use crate::parser::{Parser, parse};
     #[pymodule_export]

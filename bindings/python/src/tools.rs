@@ -17,9 +17,21 @@ use crate::records::{self, Call};
 use crate::value;
 
 /// A tool that a model may call.
-#[pyclass(frozen, eq, module = "toolgraft", skip_from_py_object)]
+#[pyclass(frozen, eq, module = "toolgraft", from_py_object)]
 #[derive(Clone, PartialEq)]
 pub(crate) struct Tool(toolgraft::Tool);
+
+impl From<toolgraft::Tool> for Tool {
+    fn from(tool: toolgraft::Tool) -> Self {
+        Tool(tool)
+    }
+}
+
+impl From<Tool> for toolgraft::Tool {
+    fn from(tool: Tool) -> Self {
+        tool.0
+    }
+}
 
 #[pymethods]
 impl Tool {
@@ -66,7 +78,7 @@ impl Tool {
 
     /// Name, unique within its server.
     #[getter]
-    fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.0.name
     }
 
@@ -163,7 +175,7 @@ impl Catalog {
     /// The tools, server by server.
     #[getter]
     fn tools(&self) -> Vec<Tool> {
-        self.known.tools().cloned().map(Tool).collect()
+        self.known.tools().cloned().map(Tool::from).collect()
     }
 
     /// What is wrong with schemas that cannot be used; their tools take any object.

@@ -15,12 +15,11 @@ use toolgraft::outcome::restore_tokens;
 use toolgraft::route::Invocation;
 use toolgraft::tools::DefaultDecision;
 use toolgraft::turn::{Action, Granted, Input, PromptWording, Setup, TurnConfig};
-use toolgraft::validate::OutputSchema;
 use toolgraft::{AgentEvent, Policy};
 
 use crate::error::{PromptError, SettingError, StateError, ToolError};
 use crate::tools::Catalog;
-use crate::{history, settings, value};
+use crate::{agent, history, model, settings, value};
 
 /// A model without tools, asked as if it had some: requests to send in, and text and calls out.
 ///
@@ -183,13 +182,7 @@ impl Turn {
         let (system, conversation) =
             history::read(messages.collect::<PyResult<_>>()?, options.dialect, &known).map_err(ToolError::new_err)?;
         options.system = system;
-        let output = match output {
-            None => None,
-            Some(schema) => {
-                let schema: Value = value::from_python(schema).map_err(ToolError::new_err)?;
-                Some(Arc::new(OutputSchema::new(schema).map_err(|error| ToolError::new_err(error.to_string()))?))
-            }
-        };
+        let output = agent::output(output)?;
         let mut config = profile.map_or_else(TurnConfig::default, TurnConfig::for_profile);
         config.tool_choice = options.tool_choice.clone();
         config.max_calls = options.max_calls;
@@ -230,19 +223,7 @@ impl Turn {
     /// nothing is: the turn is over, or an answer is awaited.
     fn request<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyList>>> {
         let Some(request) = self.request.take() else { return Ok(None) };
-        let list = PyList::empty(py);
-        for message in &request.messages {
-            let role = serde_json::to_value(message.role).unwrap_or_default();
-            let content = if message.images.is_empty() {
-                Value::String(message.content.clone())
-            } else {
-                let image = |url: String| serde_json::json!({"type": "image_url", "image_url": {"url": url}});
-                let text = serde_json::json!({"type": "text", "text": message.content});
-                [text].into_iter().chain(message.images.iter().map(|each| image(each.data_url()))).collect()
-            };
-            list.append(value::to_python(py, &serde_json::json!({"role": role, "content": content}))?)?;
-        }
-        Ok(Some(list))
+        model::messages(py, &request).map(Some)
     }
 
     /// Takes the next piece of the answer's text, and gives what the client is told now: pairs of

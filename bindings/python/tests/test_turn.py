@@ -75,6 +75,23 @@ class Turns(unittest.TestCase):
         for text in ("Hello.", "Sunny.", "Rain.", "not run"):
             self.assertIn(text, sent)
 
+    def test_a_result_may_say_how_its_call_ended(self) -> None:
+        call = {"id": "a", "type": "function", "function": {"name": "forecast", "arguments": '{"city": "Ulm"}'}}
+        begun = [*ASKED, {"role": "assistant", "tool_calls": [call]}]
+
+        def sent(**status: str) -> str:
+            result = {"role": "tool", "tool_call_id": "a", "content": "no such city", **status}
+            (*_, last) = Turn(TOOLS, [*begun, result]).request() or []
+            return str(last["content"])
+
+        plain = sent()
+        self.assertEqual(sent(status="result"), plain)
+        self.assertNotIn('status="', plain)
+        self.assertIn('status="error: ', sent(status="tool_error"))
+        self.assertIn('status="denied: ', sent(status="denied"))
+        with self.assertRaisesRegex(toolgraft.ToolError, r"messages\[2\]: status: .*tool_error"):
+            sent(status="bad")
+
     def test_the_callers_mistakes_are_of_one_family(self) -> None:
         wrong: list[list[dict[str, Any]]] = [[], [{"role": "nobody"}], [{"role": "user", "content": 3}]]
         for messages in wrong:

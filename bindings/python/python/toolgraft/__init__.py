@@ -13,7 +13,9 @@ from ._native import (
     CallEnd,
     CallStart,
     Catalog,
+    Conversation,
     Entry,
+    HubError,
     Marker,
     Message,
     NotACall,
@@ -46,6 +48,8 @@ from ._native import (
     validate,
 )
 from ._words import Dialect, MarkerKind, Provenance, QuotedIn, RejectedKind, Status
+from .agent import Agent, RunError, tool_from_function
+from .hub import Hub
 
 #: What `Parser.push` and `Parser.finish` give. Later versions may add to it.
 Event = Union[
@@ -66,14 +70,18 @@ Event = Union[
 
 __all__ = [
     "DIALECTS",
+    "Agent",
     "ArgsDelta",
     "Call",
     "CallEnd",
     "CallStart",
     "Catalog",
+    "Conversation",
     "Dialect",
     "Entry",
     "Event",
+    "Hub",
+    "HubError",
     "Marker",
     "MarkerKind",
     "Message",
@@ -90,6 +98,7 @@ __all__ = [
     "Rejected",
     "RejectedKind",
     "Restored",
+    "RunError",
     "SettingError",
     "Span",
     "StateError",
@@ -108,5 +117,6 @@ __all__ = [
     "parse",
     "render_prompt",
     "results_message",
+    "tool_from_function",
     "validate",
 ]

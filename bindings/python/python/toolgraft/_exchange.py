@@ -31,8 +31,10 @@ def _objects(value: Any) -> list[dict[str, Any]]:
 
 
 def needs_tools(body: dict[str, Any]) -> bool:
-    """Whether a body asks for anything that a model without tools has not."""
-    return bool(body.get("tools")) or _object(body.get("response_format")).get("type") in ("json_schema", "json_object")
+    """Whether a body asks for anything that a model without tools has not, or tells of it."""
+    if body.get("tools") or _object(body.get("response_format")).get("type") in ("json_schema", "json_object"):
+        return True
+    return any(message.get("role") == "tool" or message.get("tool_calls") for message in _objects(body.get("messages")))
 
 
 def _output(form: dict[str, Any]) -> Optional[dict[str, Any]]:
@@ -103,29 +105,31 @@ class Exchange:
     def line(self, line: str) -> Iterator[dict[str, Any]]:
         """Takes a line of the endpoint's stream, and gives chunks for the client."""
         data = line[5:].strip() if line.startswith("data:") else ""
-        if not data or data == "[DONE]":
-            return
-        chunk: dict[str, Any] = json.loads(data)
+        if data and data != "[DONE]":
+            yield from self.chunk(json.loads(data))
+
+    def chunk(self, chunk: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """Takes a chunk of the endpoint's stream, and gives chunks for the client."""
         self._note(chunk)
         for choice in _objects(chunk.get("choices")):
             for kind, text in self._feed(_object(choice.get("delta"))):
-                yield self._chunk({"content" if kind == "text" else "reasoning_content": text})
+                yield self._made({"content" if kind == "text" else "reasoning_content": text})
             self._reason = choice.get("finish_reason") or self._reason
 
     def end_of_stream(self) -> Iterator[dict[str, Any]]:
         """The endpoint's stream is over."""
         for kind, text in self._end():
-            yield self._chunk({"content" if kind == "text" else "reasoning_content": text})
+            yield self._made({"content" if kind == "text" else "reasoning_content": text})
 
     def last(self) -> Iterator[dict[str, Any]]:
         """The chunks at the end of the client's stream."""
         for index, (_, tool, arguments) in enumerate(self._turn.calls):
-            yield self._chunk({"tool_calls": [{"index": index, **_call(tool, arguments)}]})
-        yield self._chunk({}, self._turn.finish_reason)
+            yield self._made({"tool_calls": [{"index": index, **_call(tool, arguments)}]})
+        yield self._made({}, self._turn.finish_reason)
         if self._usage:
-            yield {**self._chunk({}), "choices": [], "usage": self._usage}
+            yield {**self._made({}), "choices": [], "usage": self._usage}
 
-    def _chunk(self, delta: dict[str, Any], reason: Optional[str] = None) -> dict[str, Any]:
+    def _made(self, delta: dict[str, Any], reason: Optional[str] = None) -> dict[str, Any]:
         head = {"id": f"chatcmpl-{id(self):x}", "created": int(time.time()), "model": self._body.get("model")}
         choice = {"index": 0, "delta": {"role": "assistant", **delta}, "finish_reason": reason}
         return {**head, **self._head, "object": "chat.completion.chunk", "choices": [choice]}

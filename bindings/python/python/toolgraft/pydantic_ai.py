@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterable
 from typing import Any
 
 from openai import AsyncOpenAI
+from openai.types.chat import ChatCompletionMessageParam
+from pydantic_ai.messages import ModelRequest, ToolReturnPart
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.profiles.openai import OpenAIModelProfile
 from pydantic_ai.providers.openai import OpenAIProvider
@@ -13,6 +16,23 @@ from pydantic_ai.settings import ModelSettings
 from .openai import wrap
 
 __all__ = ["chat_model"]
+
+_STATUS = {"failed": "tool_error", "retried": "tool_error", "denied": "denied", "interrupted": "cancelled"}
+
+
+class _ChatModel(OpenAIChatModel):
+    """Tells beside a tool's result how its call ended, and not in its text."""
+
+    async def _map_user_message(self, message: ModelRequest) -> AsyncIterable[ChatCompletionMessageParam]:
+        returned = {part.tool_call_id: part for part in message.parts if isinstance(part, ToolReturnPart)}
+        async for sent in super()._map_user_message(message):
+            part = returned.get(sent["tool_call_id"]) if sent["role"] == "tool" else None
+            if part is None or part.outcome == "success":
+                yield sent
+            else:
+                status = _STATUS.get(part.outcome, "tool_error")
+                told: Any = {**sent, "content": part.model_response_str(wrap_if_error=False), "status": status}
+                yield told
 
 
 def chat_model(
@@ -29,4 +49,4 @@ def chat_model(
         openai_supports_strict_tool_definition=False,
     )
     provider = OpenAIProvider(openai_client=wrap(client, **toolgraft))
-    return OpenAIChatModel(name, provider=provider, profile=profile, settings=settings)
+    return _ChatModel(name, provider=provider, profile=profile, settings=settings)

@@ -8,6 +8,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, ToolMessage
 from langchain_core.tools import tool
+from openai import DefaultHttpxClient
 from pydantic import BaseModel
 from scripted import Scripted, call
 
@@ -46,6 +47,24 @@ class LangChain(unittest.TestCase):
             assert isinstance(result, ToolMessage)
             self.assertEqual(bound.invoke([*asked, answer, result]).text, "It is sunny.")
             self.assertIn("Ulm: sunny, 20 °C", scripted.requests[1]["messages"][-1]["content"])
+
+    def test_a_tool_that_fails_is_told_as_an_error(self) -> None:
+        with Scripted(CALL, "No idea.") as scripted:
+            bound = model(scripted).bind_tools([forecast])
+            answer = bound.invoke("The weather in Ulm?")
+            assert isinstance(answer, AIMessage)
+            failed = ToolMessage("no such city", tool_call_id=answer.tool_calls[0]["id"], status="error")
+            bound.invoke([HumanMessage("The weather in Ulm?"), answer, failed])
+            told = scripted.requests[1]["messages"][-1]["content"]
+            self.assertRegex(told, 'status="error: the tool failed" [^>]*>\nno such city')
+
+    def test_the_callers_client_sends(self) -> None:
+        with Scripted(CALL) as scripted:
+            http = DefaultHttpxClient(proxy=scripted.url.removesuffix("/v1"))
+            chat: Any = chat_model("m", base_url="http://model.invalid/v1", api_key="none", http_client=http)
+            answer = chat.bind_tools([forecast]).invoke("The weather in Ulm?")
+            assert isinstance(answer, AIMessage)
+            self.assertEqual(answer.tool_calls[0]["name"], "forecast")
 
     def test_a_stream(self) -> None:
         with Scripted("Let me look.\n" + CALL) as scripted:

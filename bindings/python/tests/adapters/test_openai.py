@@ -11,7 +11,7 @@ import openai
 from openai.types.chat import ChatCompletionToolParam
 from scripted import Scripted, call
 
-from toolgraft.openai import wrap
+from toolgraft.openai import Transport, wrap
 
 TOOL: ChatCompletionToolParam = {
     "type": "function",
@@ -89,6 +89,15 @@ class Whole(unittest.TestCase):
             self.assertEqual(answer.choices[0].message.content, CALL)
             self.assertEqual(model.requests[0]["messages"], ASKED)
 
+    def test_a_history_with_calls_goes_out_as_text_without_tools_too(self) -> None:
+        made = {"id": "a", "type": "function", "function": {"name": "forecast", "arguments": '{"city": "Ulm"}'}}
+        result = {"role": "tool", "tool_call_id": "a", "content": "Sunny.", "status": "tool_error"}
+        messages: Any = [*ASKED, {"role": "assistant", "tool_calls": [made]}, result]
+        with Scripted("It is sunny.") as model:
+            answer = client(model).chat.completions.create(model="m", messages=messages)
+            self.assertEqual(answer.choices[0].message.content, "It is sunny.")
+            self.assertIn("Sunny.", model.requests[0]["messages"][-1]["content"])
+
     def test_what_cannot_be_sent_is_a_bad_request(self) -> None:
         said: Any = [{"role": "user", "content": [{"type": "input_audio", "input_audio": {}}]}]
         with Scripted() as model, self.assertRaises(openai.BadRequestError) as raised:
@@ -98,6 +107,67 @@ class Whole(unittest.TestCase):
     def test_the_endpoints_own_error_arrives(self) -> None:
         with Scripted() as model, self.assertRaises(openai.BadRequestError):
             client(model).chat.completions.create(model="m", messages=ASKED, tools=[TOOL])
+
+
+class OwnHttp(unittest.TestCase):
+    """What the caller's client of httpx does is done for each request that goes out."""
+
+    def test_its_hooks_are_called_and_its_proxy_is_asked(self) -> None:
+        for stream in (False, True):
+            with self.subTest(stream=stream), Scripted(call("forecast", '{"days": 3}'), CALL) as model:
+                met: list[str] = []
+                http = openai.DefaultHttpxClient(
+                    proxy=model.url.removesuffix("/v1"),
+                    event_hooks={
+                        "request": [lambda request: met.append(str(request.url))],  # pyright: ignore
+                        "response": [lambda response: met.append(str(response.status_code))],  # pyright: ignore
+                    },
+                )
+                asking = wrap(openai.OpenAI(api_key="none", base_url="http://model.invalid/v1", http_client=http))
+                answer: Any = asking.chat.completions.create(model="m", messages=ASKED, tools=[TOOL], stream=stream)
+                last = list(answer)[-1] if stream else answer
+                self.assertEqual(last.choices[0].finish_reason, "tool_calls")
+                self.assertEqual(met, ["http://model.invalid/v1/chat/completions", "200"] * 2)
+
+    def test_so_it_is_with_asyncio(self) -> None:
+        async def ask(model: Scripted) -> list[str]:
+            met: list[str] = []
+
+            async def meet(request: Any) -> None:
+                met.append(request.headers["x-own"])
+
+            proxy = model.url.removesuffix("/v1")
+            http = openai.DefaultAsyncHttpxClient(proxy=proxy, headers={"x-own": "1"}, event_hooks={"request": [meet]})
+            inner = openai.AsyncOpenAI(api_key="none", base_url="http://model.invalid/v1", http_client=http)
+            async with wrap(inner) as client:
+                await client.chat.completions.create(model="m", messages=ASKED, tools=[TOOL])
+                self.assertFalse(inner.is_closed())
+            self.assertTrue(inner.is_closed())
+            return met
+
+        with Scripted(call("forecast", '{"days": 3}'), CALL) as model:
+            self.assertEqual(asyncio.run(ask(model)), ["1", "1"])
+
+    def test_the_endpoints_headers_arrive(self) -> None:
+        with Scripted(call("forecast", '{"days": 3}'), CALL) as model:
+            answer = client(model).chat.completions.create(model="m", messages=ASKED, tools=[TOOL])
+            self.assertEqual(answer._request_id, "req_2")  # pyright: ignore[reportPrivateUsage]
+
+    def test_a_client_of_either_httpx_is_wrapped(self) -> None:
+        import httpx
+
+        with Scripted(CALL) as model, httpx.Client() as http:
+            http_client: Any = http
+            asking = wrap(openai.OpenAI(api_key="none", base_url=model.url, http_client=http_client))
+            answer = asking.chat.completions.create(model="m", messages=ASKED, tools=[TOOL])
+            self.assertEqual(answer.choices[0].finish_reason, "tool_calls")
+
+    def test_what_takes_a_transport_alone(self) -> None:
+        with Scripted(CALL, "It is sunny.") as model:
+            http = openai.DefaultHttpxClient(transport=Transport())
+            asking = openai.OpenAI(api_key="none", base_url=model.url, http_client=http)
+            answer = asking.chat.completions.create(model="m", messages=ASKED, tools=[TOOL])
+            self.assertEqual(answer.choices[0].finish_reason, "tool_calls")
 
 
 class Streamed(unittest.TestCase):

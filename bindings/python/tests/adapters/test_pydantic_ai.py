@@ -7,7 +7,7 @@ import unittest
 
 from openai import AsyncOpenAI
 from pydantic import BaseModel
-from pydantic_ai import Agent, NativeOutput, ToolOutput
+from pydantic_ai import Agent, ModelRetry, NativeOutput, ToolOutput
 from pydantic_ai.models.openai import OpenAIChatModel
 from scripted import Scripted, call
 
@@ -50,6 +50,19 @@ class PydanticAi(unittest.TestCase):
 
         with Scripted(call("forecast", '{"city": "Ulm"}'), "It is sunny.") as scripted:
             self.assertEqual(asyncio.run(run(scripted)), "It is sunny.")
+
+    def test_a_tool_that_fails_is_told_as_an_error(self) -> None:
+        with Scripted(call("forecast", '{"city": "Ulm"}'), "No idea.") as scripted:
+            agent = Agent(model(scripted))
+
+            @agent.tool_plain
+            def forecast(city: str) -> str:  # pyright: ignore[reportUnusedFunction]
+                """The weather."""
+                raise ModelRetry("no such city")
+
+            asyncio.run(agent.run("The weather in Ulm?"))
+            told = scripted.requests[1]["messages"][-1]["content"]
+            self.assertRegex(told, 'status="error: the tool failed" [^>]*>\nno such city')
 
     def test_typed_output_by_a_tool(self) -> None:
         with Scripted(call("final", '{"celsius": "20"}')) as scripted:

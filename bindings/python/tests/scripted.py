@@ -23,7 +23,8 @@ class Scripted:
             def do_POST(self) -> None:
                 body: dict[str, Any] = json.loads(self.rfile.read(int(self.headers["content-length"])))
                 requests.append(body)
-                if body.keys() & {"tools", "tool_choice", "response_format"} or not left:
+                said = [message.keys() - {"role", "content"} for message in body["messages"]]
+                if body.keys() & {"tools", "tool_choice", "response_format"} or any(said) or not left:
                     return self.send(400, json.dumps({"error": {"message": "does not support tools"}}))
                 text = left.pop(0)
                 head = {"id": "chatcmpl-1", "created": 1, "model": body["model"]}
@@ -42,6 +43,7 @@ class Scripted:
                 content = text.encode()
                 self.send_response(status)
                 self.send_header("content-type", kind)
+                self.send_header("x-request-id", f"req_{len(requests)}")
                 self.send_header("content-length", str(len(content)))
                 self.end_headers()
                 self.wfile.write(content)

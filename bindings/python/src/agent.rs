@@ -1,0 +1,361 @@
+//! The agent's loop, over a model of an endpoint or of Python, with Python's functions and MCP servers.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::StreamExt;
+use futures::future::BoxFuture;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+use serde_json::{Map, Value, json};
+use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
+use toolgraft::agent::{Approval, ApprovalRequest, Approver, Finished, RunOptions};
+use toolgraft::conversation::User;
+use toolgraft::dialect::Profile;
+use toolgraft::route::{IntoOutcome, Toolboxes};
+use toolgraft::tools::exact_pattern;
+use toolgraft::turn::TurnConfig;
+use toolgraft::validate::OutputSchema;
+use toolgraft::{AgentEvent, Catalog, Dialect, Functions, Model, OpenAi, Outcome};
+
+use crate::bridge::{self, Work};
+use crate::error::{PromptError, SettingError, StateError, ToolError};
+use crate::hub::{Servers, seconds};
+use crate::model::PythonModel;
+use crate::tools::Tool;
+use crate::{history, records, settings, value};
+
+/// A model with tools.
+#[pyclass(frozen, module = "toolgraft")]
+pub(crate) struct Loop {
+    agent: toolgraft::Agent,
+    /// Syntax that the calls of a client's messages are written in.
+    dialect: Dialect,
+}
+
+/// A schema that an answer has to match.
+pub(crate) fn output(schema: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Arc<OutputSchema>>> {
+    let Some(schema) = schema.filter(|schema| !schema.is_none()) else { return Ok(None) };
+    let schema: Value = value::from_python(schema).map_err(ToolError::new_err)?;
+    let schema = OutputSchema::new(schema).map_err(|error| ToolError::new_err(error.to_string()))?;
+    Ok(Some(Arc::new(schema)))
+}
+
+/// How turns go, by the settings that are no prompt's; and how long a call may take.
+fn config(
+    mut config: TurnConfig,
+    keywords: &Bound<'_, PyDict>,
+    functions: &[String],
+) -> PyResult<(TurnConfig, Option<Duration>)> {
+    let mut policy = Map::new();
+    // The program's own functions, which it handed over to be called.
+    let mut allowed: Vec<Value> = functions.iter().map(|name| exact_pattern(None, name).into()).collect();
+    let mut call_timeout = Some(toolgraft::agent::CALL_TIMEOUT);
+    for (name, value) in keywords {
+        let name = name.extract::<String>()?;
+        match name.as_str() {
+            "allow" => allowed.extend(settings::strings(&value)?.into_iter().map(Value::from)),
+            "ask" | "deny" => drop(policy.insert(name, settings::strings(&value)?.into())),
+            "otherwise" => drop(policy.insert(name, value.extract::<String>()?.into())),
+            "untrusted" => config.untrusted = settings::strings(&value)?,
+            "temperature" => config.temperature = value.extract()?,
+            "max_tokens" => config.max_tokens = value.extract()?,
+            "context" => config.context = value.extract()?,
+            "max_rounds" => config.max_rounds = value.extract()?,
+            "max_corrections" => config.max_corrections = value.extract()?,
+            "tools_mode" => config.tools_mode = settings::word(&value.extract::<String>()?)?,
+            "call_timeout" if value.is_none() => call_timeout = None,
+            "call_timeout" => call_timeout = Some(seconds(&value)?),
+            _ => return Err(PyTypeError::new_err(format!("there is no setting called {name}"))),
+        }
+    }
+    policy.insert("allow".to_owned(), allowed.into());
+    let wrong = |error: serde_json::Error| SettingError::new_err(format!("the policy: {error}"));
+    config.policy = serde_json::from_value(policy.into()).map_err(wrong)?;
+    Ok((config, call_timeout))
+}
+
+/// The functions of Python as a toolbox: of each of these tools that runs, `tool/` and its name are
+/// those of a coroutine function of its arguments.
+fn functions(tools: Vec<Tool>, parallel: bool) -> Functions {
+    let functions = if parallel { Functions::unnamed().parallel() } else { Functions::unnamed() };
+    tools.into_iter().map(toolgraft::Tool::from).fold(functions, |functions, tool| {
+        if tool.display_only {
+            return functions.display(tool);
+        }
+        let function: Arc<str> = format!("tool/{}", tool.name).into();
+        functions.with(tool, move |arguments: Map<String, Value>| {
+            let function = Arc::clone(&function);
+            async move { Ok::<_, Infallible>(outcome(&function, arguments).await) }
+        })
+    })
+}
+
+async fn outcome(function: &str, arguments: Map<String, Value>) -> Outcome {
+    let arguments = Python::attach(|py| Ok::<_, PyErr>((value::to_python(py, &arguments.into())?.unbind(),)));
+    let said = match arguments {
+        Ok(arguments) => bridge::call(function, arguments).await,
+        Err(error) => Err(error),
+    };
+    match said.map(|said| Python::attach(|py| value::from_python(said.bind(py)))) {
+        Ok(Ok(said)) => said.into_outcome(),
+        Ok(Err(wrong)) => Outcome::error(format!("the result cannot be written as JSON: {wrong}")),
+        Err(error) => Outcome::error(error.to_string()),
+    }
+}
+
+/// Whoever answers for Python: `approve`, of a question, gives whether the call may run and what the
+/// model is told where it may not.
+struct Asked;
+
+impl Approver for Asked {
+    fn approve(&self, request: ApprovalRequest) -> BoxFuture<'static, Approval> {
+        Box::pin(async move {
+            let question = Python::attach(|py| fields(py, &request).map(|question| (question.unbind(),)));
+            let answer = match question {
+                Ok(question) => bridge::call("approve", question).await,
+                Err(error) => Err(error),
+            };
+            let answer = answer.and_then(|answer| Python::attach(|py| answer.extract::<(bool, Option<String>)>(py)));
+            match answer {
+                Ok((true, _)) => Approval::Approved,
+                Ok((false, reason)) => Approval::Denied { reason },
+                Err(error) => Approval::Denied { reason: Some(error.to_string()) },
+            }
+        })
+    }
+}
+
+/// The fields of something that has a JSON form.
+fn fields<'py>(py: Python<'py>, of: &impl serde::Serialize) -> PyResult<Bound<'py, PyAny>> {
+    let value = serde_json::to_value(of).map_err(|error| StateError::new_err(error.to_string()))?;
+    value::to_python(py, &value)
+}
+
+#[pymethods]
+impl Loop {
+    /// The model is `(url, name, key, headers, parameters)` of an endpoint, or the coroutine function
+    /// `model`; `tools` are those of functions, and `asks` is whether there is `approve`.
+    #[new]
+    #[pyo3(signature = (model, name, tools, hubs, asks, output, parallel, prompt, settings))]
+    #[allow(clippy::too_many_arguments, reason = "of Python's half alone")]
+    fn new(
+        model: Option<Endpoint>,
+        name: Option<&str>,
+        tools: Vec<Tool>,
+        hubs: Vec<Py<Servers>>,
+        asks: bool,
+        output: Option<&Bound<'_, PyAny>>,
+        parallel: bool,
+        prompt: &Bound<'_, PyDict>,
+        settings: &Bound<'_, PyDict>,
+    ) -> PyResult<Self> {
+        let profile = Profile::for_model(name.unwrap_or_default());
+        let options = settings::options(Some(prompt))?;
+        let own: Vec<String> = tools.iter().map(|tool| tool.name().to_owned()).collect();
+        let mut config = self::config(TurnConfig::for_profile(profile), settings, &own)?;
+        (config.0.tool_choice, config.0.max_calls) = (options.tool_choice.clone(), options.max_calls);
+        let functions = Toolboxes::new().with(functions(tools, parallel));
+        let tools = hubs.iter().fold(functions, |tools, hub| tools.with_shared(hub.get().toolbox()));
+        let model: Arc<dyn Model> = match model {
+            Some(endpoint) => Arc::new(endpoint.model(prompt.py())?),
+            None => Arc::new(PythonModel),
+        };
+        let dialect = options.dialect;
+        let mut builder =
+            toolgraft::Agent::builder(model, tools).config(config.0).prompt(options).call_timeout(config.1);
+        if asks {
+            builder = builder.approver(Asked);
+        }
+        if let Some(output) = self::output(output)? {
+            builder = builder.output(output);
+        }
+        Ok(Loop { agent: builder.build(), dialect })
+    }
+
+    /// Begins a turn. What is said is a text, messages in the form of Chat Completions, or
+    /// nothing, where the conversation awaits the model.
+    fn run(
+        &self,
+        py: Python<'_>,
+        on: Py<PyAny>,
+        said: Option<&Bound<'_, PyAny>>,
+        conversation: Option<&Bound<'_, Conversation>>,
+        output: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Run> {
+        let mut known = conversation.map(|known| known.get().0.clone()).unwrap_or_default();
+        let state = |error: toolgraft::conversation::ConversationError| StateError::new_err(error.to_string());
+        match said {
+            None => {}
+            Some(said) => match said.cast::<PyString>() {
+                Ok(text) => known.push_user(User::new(text.to_cow()?)).map_err(state)?,
+                Err(_) if conversation.is_some() => {
+                    return Err(PyTypeError::new_err(
+                        "with a conversation what is said is a text: the messages before are in it",
+                    ));
+                }
+                Err(_) => known = self.read(said)?,
+            },
+        }
+        let mut options = RunOptions::default();
+        options.output = self::output(output)?;
+        let agent = self.agent.clone();
+        let run = py.detach(move || agent.run_with(known, options));
+        let run = run.map_err(|error| match error {
+            toolgraft::agent::AgentError::Prompt(error) => PromptError::new_err(error.to_string()),
+            error => StateError::new_err(error.to_string()),
+        })?;
+        Ok(Run { cancel: run.cancellation(), run: Arc::new(Mutex::new(Some(run))), on: Arc::new(on) })
+    }
+}
+
+impl Loop {
+    /// A client's messages.
+    fn read(&self, messages: &Bound<'_, PyAny>) -> PyResult<toolgraft::Conversation> {
+        let messages = messages.try_iter()?.map(|message| value::from_python(&message?).map_err(ToolError::new_err));
+        // A call of an earlier turn is written as it was, whether its tool is still there or not.
+        let (system, known) = history::read(messages.collect::<PyResult<_>>()?, self.dialect, &Catalog::default())
+            .map_err(ToolError::new_err)?;
+        match system {
+            None => Ok(known),
+            Some(_) => Err(ToolError::new_err("messages[0]: the system text is the agent's `system`")),
+        }
+    }
+}
+
+/// An endpoint, as Python's half has it.
+#[derive(FromPyObject)]
+struct Endpoint(String, String, Option<String>, Vec<(String, String)>, Py<PyDict>);
+
+impl Endpoint {
+    fn model(self, py: Python<'_>) -> PyResult<OpenAi> {
+        let Endpoint(url, name, key, headers, parameters) = self;
+        let mut builder = OpenAi::builder(url, name);
+        if let Some(key) = key {
+            builder = builder.api_key(key);
+        }
+        for (name, value) in headers {
+            builder = builder.header(name, value);
+        }
+        for (name, value) in parameters.bind(py) {
+            builder =
+                builder.parameter(name.extract::<String>()?, value::from_python(&value).map_err(ToolError::new_err)?);
+        }
+        builder.build().map_err(|error| SettingError::new_err(error.to_string()))
+    }
+}
+
+/// What was said so far, to go on with.
+#[pyclass(frozen, eq, module = "toolgraft", skip_from_py_object)]
+#[derive(PartialEq)]
+pub(crate) struct Conversation(toolgraft::Conversation);
+
+#[pymethods]
+impl Conversation {
+    /// The conversation that `to_dict` wrote.
+    #[staticmethod]
+    fn from_dict(conversation: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let value = value::from_python(conversation.as_any()).map_err(ToolError::new_err)?;
+        let wrong = |error: serde_json::Error| ToolError::new_err(format!("not a conversation: {error}"));
+        serde_json::from_value(value).map(Conversation).map_err(wrong)
+    }
+
+    /// The JSON form, to be kept.
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        fields(py, &self.0)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<toolgraft.Conversation of {} entries>", self.0.entries().len())
+    }
+}
+
+/// One turn on its way.
+#[pyclass(frozen, module = "toolgraft")]
+pub(crate) struct Run {
+    run: Arc<Mutex<Option<toolgraft::agent::Run>>>,
+    cancel: CancellationToken,
+    on: Arc<Py<PyAny>>,
+}
+
+#[pymethods]
+impl Run {
+    /// What happens next: the event's name and its fields, or `None` after the last.
+    fn next(&self, done: Py<PyAny>) -> PyResult<Work> {
+        let run = Arc::clone(&self.run);
+        let next = bridge::on(&self.on, async move {
+            let mut run = run.lock().await;
+            let event = match &mut *run {
+                Some(run) => run.next().await,
+                None => None,
+            };
+            if event.is_none() {
+                *run = None;
+            }
+            Python::attach(|py| match event {
+                None => Ok(py.None()),
+                Some(event) => Ok(told(py, event)?.unbind()),
+            })
+        });
+        bridge::begin(done, next)
+    }
+
+    /// Ends the turn: its last events say so.
+    fn cancel(&self) {
+        self.cancel.cancel();
+    }
+
+    /// Ends the turn and all that runs for it, without further events.
+    fn close(&self, done: Py<PyAny>) -> PyResult<Work> {
+        let run = Arc::clone(&self.run);
+        bridge::begin(done, async move {
+            run.lock().await.take();
+            Python::attach(|py| Ok(py.None()))
+        })
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        bridge::discard(Arc::clone(&self.run));
+    }
+}
+
+/// An event as a dict in its JSON form, where calls are records and the last one has its parts.
+fn told<'py>(py: Python<'py>, event: AgentEvent) -> PyResult<Bound<'py, PyAny>> {
+    match event {
+        AgentEvent::CallEnded { index, call } => {
+            let dict = PyDict::new(py);
+            dict.set_item("type", "call_ended")?;
+            dict.set_item("index", index)?;
+            dict.set_item("call", Bound::new(py, records::call(py, *call)?)?)?;
+            Ok(dict.into_any())
+        }
+        AgentEvent::CallRejected { index, rejected } => {
+            let dict = PyDict::new(py);
+            dict.set_item("type", "call_rejected")?;
+            dict.set_item("index", index)?;
+            dict.set_item("rejected", Bound::new(py, records::rejected(py, *rejected)?)?)?;
+            Ok(dict.into_any())
+        }
+        AgentEvent::Finished(finished) => self::finished(py, *finished),
+        event => fields(py, &event),
+    }
+}
+
+fn finished(py: Python<'_>, finished: Finished) -> PyResult<Bound<'_, PyAny>> {
+    let Finished { reason, answer, output, repairs, rounds, calls, usage, conversation, .. } = finished;
+    let dict = fields(
+        py,
+        &json!({
+            "type": "finished", "reason": reason, "answer": answer, "output": output, "repairs": repairs,
+            "rounds": rounds, "calls": calls, "usage": usage,
+        }),
+    )?;
+    dict.set_item("problem", (!reason.is_answer()).then(|| reason.to_string()))?;
+    dict.set_item("conversation", Bound::new(py, Conversation(conversation))?)?;
+    Ok(dict)
+}

@@ -1,0 +1,100 @@
+//! A model that is a program of Python.
+
+use futures::stream::{self, BoxStream, StreamExt};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+use serde_json::Value;
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use toolgraft::Model;
+use toolgraft::message::{Delta, FinishReason};
+use toolgraft::model::{ModelError, ModelEvent, Request};
+
+use crate::bridge;
+use crate::value;
+
+/// The coroutine function `model`, of messages and of what its answer's pieces are handed to.
+pub(crate) struct PythonModel;
+
+/// What comes of the model: a piece, or its end.
+enum Came {
+    Piece(ModelEvent),
+    Over(PyResult<()>),
+}
+
+/// What pieces of an answer are handed to: a kind (`text`, `reasoning` or `finish`) and a text.
+#[pyclass(frozen, module = "toolgraft")]
+pub(crate) struct Emit(UnboundedSender<Came>);
+
+#[pymethods]
+impl Emit {
+    fn __call__(&self, kind: &str, text: &str) -> PyResult<()> {
+        let piece = match kind {
+            "text" => ModelEvent::Delta(Delta::content(text)),
+            "reasoning" => ModelEvent::Delta(Delta::reasoning(text)),
+            "finish" => ModelEvent::Finish(FinishReason::from(text)),
+            _ => {
+                let message = format!("a piece of an answer is text, reasoning or finish, not {kind:?}");
+                return Err(PyValueError::new_err(message));
+            }
+        };
+        // Nobody reads on where the answer is enough as it is.
+        let _ = self.0.send(Came::Piece(piece));
+        Ok(())
+    }
+}
+
+impl Model for PythonModel {
+    fn stream(&self, request: Request) -> BoxStream<'static, Result<ModelEvent, ModelError>> {
+        let answer = async move {
+            let (tell, told) = unbounded_channel();
+            let over = tell.clone();
+            let begun = Python::attach(|py| {
+                let messages = messages(py, &request)?.unbind();
+                Ok((messages, Py::new(py, Emit(tell))?))
+            });
+            let begun = begun.and_then(|arguments| {
+                bridge::start("model", arguments, move |end| drop(over.send(Came::Over(end.map(drop)))))
+            });
+            let running = match begun {
+                Ok(running) => running,
+                Err(error) => return stream::iter([Err(ModelError::caused(error))]).boxed(),
+            };
+            // The end of the coroutine is the end of the answer, unless that has said so itself.
+            stream::unfold((told, Some(running), false), |(mut told, running, finished)| async move {
+                running.as_ref()?;
+                match told.recv().await? {
+                    Came::Piece(piece) => {
+                        let finished = finished || matches!(piece, ModelEvent::Finish(_));
+                        Some((Some(Ok(piece)), (told, running, finished)))
+                    }
+                    Came::Over(Err(error)) => Some((Some(Err(ModelError::caused(error))), (told, None, true))),
+                    Came::Over(Ok(())) => {
+                        let end = (!finished).then_some(Ok(ModelEvent::Finish(FinishReason::Stop)));
+                        Some((end, (told, None, true)))
+                    }
+                }
+            })
+            .filter_map(std::future::ready)
+            .boxed()
+        };
+        stream::once(answer).flatten().boxed()
+    }
+}
+
+/// The messages of a request, in the form of Chat Completions.
+pub(crate) fn messages<'py>(py: Python<'py>, request: &Request) -> PyResult<Bound<'py, PyList>> {
+    let list = PyList::empty(py);
+    for message in &request.messages {
+        let role = serde_json::to_value(message.role).unwrap_or_default();
+        let content = if message.images.is_empty() {
+            Value::String(message.content.clone())
+        } else {
+            let image = |url: String| serde_json::json!({"type": "image_url", "image_url": {"url": url}});
+            let text = serde_json::json!({"type": "text", "text": message.content});
+            [text].into_iter().chain(message.images.iter().map(|each| image(each.data_url()))).collect()
+        };
+        list.append(value::to_python(py, &serde_json::json!({"role": role, "content": content}))?)?;
+    }
+    Ok(list)
+}
