@@ -1,7 +1,9 @@
 //! The exceptions: one family, of the caller's mistakes. A model's mistakes are no exceptions.
 
+use pyo3::PyErr;
 use pyo3::create_exception;
-use pyo3::exceptions::PyException;
+use pyo3::exceptions::{PyException, PyTypeError};
+use toolgraft_bindings::Mistake;
 
 create_exception!(toolgraft, ToolgraftError, PyException, "Any mistake of the caller that this package finds.");
 create_exception!(
@@ -18,3 +20,14 @@ create_exception!(
     ToolgraftError,
     "A parser was used after its message's end, or asked before it."
 );
+
+/// The exception for a mistake.
+pub(crate) fn raised(mistake: Mistake) -> PyErr {
+    match mistake {
+        Mistake::Type(words) => PyTypeError::new_err(words),
+        Mistake::Setting(words) => SettingError::new_err(words),
+        Mistake::Tool(words) => ToolError::new_err(words),
+        Mistake::Prompt(words) => PromptError::new_err(words),
+        Mistake::State(words) => StateError::new_err(words),
+    }
+}

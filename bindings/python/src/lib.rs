@@ -6,7 +6,6 @@
 
 mod error;
 mod events;
-mod history;
 mod parser;
 mod prompt;
 mod records;
