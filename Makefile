@@ -16,7 +16,7 @@ FEATURES := prompt validate typed agent client serve
 # What a landing checks of the features; `make each-feature` has all.
 CHECKED  := none prompt,validate agent
 
-.PHONY: all attack canitoolcall nightly test properties python wheel node npm needs browser servers clients clients-more pictures conformance conformance-older deploy otlp scale load live live-tests soak check each-feature check-windows package dist advisories lint fmt-check docs bench bench-extract bench-hub bench-serve bench-peers bench-smoke bench-changed bench-repetitions bench-limits fuzz fuzz-corpus clean-servers
+.PHONY: all attack canitoolcall nightly test properties python wheel node npm release needs browser servers clients clients-more pictures conformance conformance-older deploy otlp scale load live live-tests soak check each-feature check-windows package dist advisories lint fmt-check docs bench bench-extract bench-hub bench-serve bench-peers bench-smoke bench-changed bench-repetitions bench-limits fuzz fuzz-corpus clean-servers
 
 all: fmt-check lint check docs test
 
@@ -77,6 +77,10 @@ $(NODE_TESTS)/node_modules/.set-up: $(NODE_TESTS)/package.json
 	cd $(NODE_TESTS) && $(NPM) install --no-package-lock --no-audit --no-fund
 	@touch $@
 
+# Everything that is handed out, in target/release-dist, each installed and run (dist/release).
+release: wheel npm
+	PYTHON="$(PYTHON)" NPM="$(NPM)" dist/release
+
 $(BINDING)/venv-build/.set-up: $(BINDING)/requirements.txt
 	$(PYTHON) -m venv $(BINDING)/venv-build
 	$(BINDING)/venv-build/bin/python -m pip install --disable-pip-version-check --quiet -r $<
@@ -92,7 +96,7 @@ live: needs
 # real model, all other clients, the older conformance suite, the dependencies once more for
 # Windows, texts made to be slow, a free walk of the fuzzer, ten servers that are killed at
 # random, and so on. All are tried, and those that failed are named at the end.
-NIGHTLY := bench-smoke each-feature package advisories live clients-more conformance-older check-windows bench-repetitions fuzz soak deploy load otlp scale properties attack canitoolcall python node
+NIGHTLY := bench-smoke each-feature package advisories live clients-more conformance-older check-windows bench-repetitions fuzz soak deploy load otlp scale properties attack canitoolcall python node release
 nightly:
 	@failed=; for step in $(NIGHTLY); do \
 		echo "== $$step"; \
