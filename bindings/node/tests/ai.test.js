@@ -102,6 +102,13 @@ for (const [version, sdk, Mock] of [
       assert.match(requests[1].prompt[3].content[0].text, /Sunny in Ulm, 20 °C\./);
     });
 
+    test("an agent of the SDK runs with it", async () => {
+      const { model } = setUp([CALL, "It is sunny."]);
+      const agent = new sdk.ToolLoopAgent({ model, tools: { forecast: running } });
+      const { text, steps } = await agent.generate({ prompt: "The weather in Ulm?" });
+      assert.deepEqual([text, steps.length], ["It is sunny.", 2]);
+    });
+
     test("a mistake is corrected, and its cost counts", async () => {
       const { model, requests } = setUp([call("forecast", '{"days": 3}'), CALL]);
       const answer = await sdk.generateText({ model, prompt: "The weather?", tools: { forecast } });
