@@ -16,7 +16,7 @@ FEATURES := prompt validate typed agent client
 # What a landing checks of the features; `make each-feature` has all.
 CHECKED  := none prompt,validate agent
 
-.PHONY: all attack canitoolcall nightly test properties python wheel needs browser servers clients clients-more pictures conformance conformance-older deploy otlp scale load live live-tests soak check each-feature check-windows package dist advisories lint fmt-check docs bench bench-extract bench-hub bench-serve bench-peers bench-smoke bench-changed bench-repetitions bench-limits fuzz fuzz-corpus clean-servers
+.PHONY: all attack canitoolcall nightly test properties python wheel node npm release needs browser servers clients clients-more pictures conformance conformance-older deploy otlp scale load live live-tests soak check each-feature check-windows package dist advisories lint fmt-check docs bench bench-extract bench-hub bench-serve bench-peers bench-smoke bench-changed bench-repetitions bench-limits fuzz fuzz-corpus clean-servers
 
 all: fmt-check lint check docs test
 
@@ -60,6 +60,32 @@ python: $(addprefix $(BINDING)/venv-,build/.set-up adapters/.set-up openai2/.set
 wheel: dist $(BINDING)/venv-build/.set-up
 	PYTHON="$(PYTHON)" $(BINDING)/build-wheel target/archives/image/toolgraft
 
+# The package for Node (bindings/node): its tarballs are packed, installed beside the AI SDK, and
+# tested and measured there, with Node of the machine and a later one.
+NODE_BINDING := bindings/node
+NODE_TESTS   := $(NODE_BINDING)/tests
+NODE_INSTALL := cd $(NODE_TESTS) && rm -rf node_modules/toolgraft node_modules/@toolgraft node_modules/.package-lock.json && \
+	$(NPM) install --no-save --no-package-lock --no-audit --no-fund --silent ../packed/*.tgz
+node: $(NODE_TESTS)/node_modules/.set-up
+	cd $(NODE_BINDING) && $(CARGO) clippy --quiet --locked -- -D warnings && $(CARGO) fmt --check
+	CARGO="$(CARGO)" NPM="$(NPM)" $(NODE_BINDING)/build-packages
+	$(NODE_INSTALL)
+	cd $(NODE_TESTS) && node --test
+	cd $(NODE_TESTS) && node_modules/.bin/node --test
+	cd $(NODE_TESTS) && node bench.js
+
+# The same packages with the program in them, as they are handed out: `npx toolgraft demo`.
+npm: dist
+	CARGO="$(CARGO)" NPM="$(NPM)" $(NODE_BINDING)/build-packages target/archives/image/toolgraft
+
+$(NODE_TESTS)/node_modules/.set-up: $(NODE_TESTS)/package.json
+	cd $(NODE_TESTS) && $(NPM) install --no-package-lock --no-audit --no-fund
+	@touch $@
+
+# Everything that is handed out, in target/release-dist, each installed and run (dist/release).
+release: wheel npm
+	PYTHON="$(PYTHON)" NPM="$(NPM)" dist/release
+
 $(BINDING)/venv-build/.set-up: $(BINDING)/requirements.txt
 $(BINDING)/venv-adapters/.set-up: $(BINDING)/requirements-adapters.txt
 $(BINDING)/venv-openai2/.set-up: $(BINDING)/requirements-openai2.txt
@@ -78,7 +104,7 @@ live: needs
 # real model, all other clients, the older conformance suite, the dependencies once more for
 # Windows, texts made to be slow, a free walk of the fuzzer, ten servers that are killed at
 # random, and so on. All are tried, and those that failed are named at the end.
-NIGHTLY := bench-smoke each-feature package advisories live clients-more conformance-older check-windows bench-repetitions fuzz soak deploy load otlp scale properties attack canitoolcall python
+NIGHTLY := bench-smoke each-feature package advisories live clients-more conformance-older check-windows bench-repetitions fuzz soak deploy load otlp scale properties attack canitoolcall python node release
 nightly:
 	@failed=; for step in $(NIGHTLY); do \
 		echo "== $$step"; \
@@ -365,4 +391,4 @@ fuzz-corpus: $(CARGO_FUZZ)
 	done
 
 clean-servers:
-	rm -rf $(SERVERS)/node_modules $(VENV) $(VENV1) $(CLIENTS)/node_modules $(CLIENTS)/venv $(CLIENTS)/venv-* $(SCALE)/venv tests/canitoolcall/venv tests/live/venv tests/browser/node_modules tests/browser/unpacked $(BINDING)/venv-build $(BINDING)/venv-test
+	rm -rf $(SERVERS)/node_modules $(VENV) $(VENV1) $(CLIENTS)/node_modules $(CLIENTS)/venv $(CLIENTS)/venv-* $(SCALE)/venv tests/canitoolcall/venv tests/live/venv tests/browser/node_modules tests/browser/unpacked $(BINDING)/venv-build $(BINDING)/venv-test $(NODE_TESTS)/node_modules

@@ -15,12 +15,14 @@ mod refusal;
 mod request;
 pub(crate) mod span;
 
-/// For programs that speak to an endpoint on their own, beside [`OpenAi`](crate::OpenAi): requests of
+/// For programs that speak to an endpoint on their own, beside `OpenAi`: requests of
 /// Chat Completions as it writes them, answers as it reads them, errors as it judges them.
-#[cfg(feature = "client")]
 pub mod endpoint {
+    #[cfg(feature = "client")]
     pub use super::openai::open::{is_stale, is_untrusted};
+    #[cfg(feature = "client")]
     pub use super::openai::read::{Decoder, Item};
+    #[cfg(feature = "client")]
     pub use super::openai::request::{content, insert_tools, message};
     pub use super::span::{in_span, of_request};
 }

@@ -5,3 +5,4 @@ mod documents;
 mod licences;
 #[cfg(unix)]
 mod set_up;
+mod versions;

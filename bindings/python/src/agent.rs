@@ -22,11 +22,11 @@ use toolgraft::validate::OutputSchema;
 use toolgraft::{AgentEvent, Catalog, Dialect, Functions, Model, OpenAi, Outcome};
 
 use crate::bridge::{self, Work};
-use crate::error::{PromptError, SettingError, StateError, ToolError};
+use crate::error::{PromptError, SettingError, StateError, ToolError, raised};
 use crate::hub::{Servers, seconds};
 use crate::model::PythonModel;
 use crate::tools::Tool;
-use crate::{history, records, settings, value};
+use crate::{records, settings, value};
 
 /// A model with tools.
 #[pyclass(frozen, module = "toolgraft")]
@@ -44,6 +44,11 @@ pub(crate) fn output(schema: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Arc<O
     Ok(Some(Arc::new(schema)))
 }
 
+/// Strings; a lone string is a mistake, for it would count as its characters.
+fn strings(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    value.extract()
+}
+
 /// How turns go, by the settings that are no prompt's; and how long a call may take.
 fn config(
     mut config: TurnConfig,
@@ -57,16 +62,18 @@ fn config(
     for (name, value) in keywords {
         let name = name.extract::<String>()?;
         match name.as_str() {
-            "allow" => allowed.extend(settings::strings(&value)?.into_iter().map(Value::from)),
-            "ask" | "deny" => drop(policy.insert(name, settings::strings(&value)?.into())),
+            "allow" => allowed.extend(strings(&value)?.into_iter().map(Value::from)),
+            "ask" | "deny" => drop(policy.insert(name, strings(&value)?.into())),
             "otherwise" => drop(policy.insert(name, value.extract::<String>()?.into())),
-            "untrusted" => config.untrusted = settings::strings(&value)?,
+            "untrusted" => config.untrusted = strings(&value)?,
             "temperature" => config.temperature = value.extract()?,
             "max_tokens" => config.max_tokens = value.extract()?,
             "context" => config.context = value.extract()?,
             "max_rounds" => config.max_rounds = value.extract()?,
             "max_corrections" => config.max_corrections = value.extract()?,
-            "tools_mode" => config.tools_mode = settings::word(&value.extract::<String>()?)?,
+            "tools_mode" => {
+                config.tools_mode = toolgraft_bindings::word(&value.extract::<String>()?).map_err(raised)?
+            }
             "call_timeout" if value.is_none() => call_timeout = None,
             "call_timeout" => call_timeout = Some(seconds(&value)?),
             _ => return Err(PyTypeError::new_err(format!("there is no setting called {name}"))),
@@ -154,7 +161,7 @@ impl Loop {
         settings: &Bound<'_, PyDict>,
     ) -> PyResult<Self> {
         let profile = Profile::for_model(name.unwrap_or_default());
-        let options = settings::options(Some(prompt))?;
+        let options = toolgraft_bindings::options(&settings::map(Some(prompt))?).map_err(raised)?;
         let own: Vec<String> = tools.iter().map(|tool| tool.name().to_owned()).collect();
         let mut config = self::config(TurnConfig::for_profile(profile), settings, &own)?;
         (config.0.tool_choice, config.0.max_calls) = (options.tool_choice.clone(), options.max_calls);
@@ -217,8 +224,9 @@ impl Loop {
     fn read(&self, messages: &Bound<'_, PyAny>) -> PyResult<toolgraft::Conversation> {
         let messages = messages.try_iter()?.map(|message| value::from_python(&message?).map_err(ToolError::new_err));
         // A call of an earlier turn is written as it was, whether its tool is still there or not.
-        let (system, known) = history::read(messages.collect::<PyResult<_>>()?, self.dialect, &Catalog::default())
-            .map_err(ToolError::new_err)?;
+        let (system, known) =
+            toolgraft_bindings::read(messages.collect::<PyResult<_>>()?, self.dialect, &Catalog::default())
+                .map_err(raised)?;
         match system {
             None => Ok(known),
             Some(_) => Err(ToolError::new_err("messages[0]: the system text is the agent's `system`")),

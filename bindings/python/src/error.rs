@@ -1,7 +1,9 @@
 //! The exceptions: one family, of the caller's mistakes. A model's mistakes are no exceptions.
 
+use pyo3::PyErr;
 use pyo3::create_exception;
-use pyo3::exceptions::PyException;
+use pyo3::exceptions::{PyException, PyTypeError};
+use toolgraft_bindings::Mistake;
 
 create_exception!(toolgraft, ToolgraftError, PyException, "Any mistake of the caller that this package finds.");
 create_exception!(
@@ -24,3 +26,14 @@ create_exception!(
     ToolgraftError,
     "MCP servers: their configuration cannot be read, or one of them is not there."
 );
+
+/// The exception for a mistake.
+pub(crate) fn raised(mistake: Mistake) -> PyErr {
+    match mistake {
+        Mistake::Type(words) => PyTypeError::new_err(words),
+        Mistake::Setting(words) => SettingError::new_err(words),
+        Mistake::Tool(words) => ToolError::new_err(words),
+        Mistake::Prompt(words) => PromptError::new_err(words),
+        Mistake::State(words) => StateError::new_err(words),
+    }
+}

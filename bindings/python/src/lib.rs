@@ -8,7 +8,6 @@ mod agent;
 mod bridge;
 mod error;
 mod events;
-mod history;
 mod hub;
 mod model;
 mod parser;

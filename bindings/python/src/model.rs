@@ -3,8 +3,6 @@
 use futures::stream::{self, BoxStream, StreamExt};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyList;
-use serde_json::Value;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use toolgraft::Model;
 use toolgraft::message::{Delta, FinishReason};
@@ -50,7 +48,7 @@ impl Model for PythonModel {
             let (tell, told) = unbounded_channel();
             let over = tell.clone();
             let begun = Python::attach(|py| {
-                let messages = messages(py, &request)?.unbind();
+                let messages = value::to_python(py, &toolgraft_bindings::messages(&request).into())?.unbind();
                 Ok((messages, Py::new(py, Emit(tell))?))
             });
             let begun = begun.and_then(|arguments| {
@@ -80,21 +78,4 @@ impl Model for PythonModel {
         };
         stream::once(answer).flatten().boxed()
     }
-}
-
-/// The messages of a request, in the form of Chat Completions.
-pub(crate) fn messages<'py>(py: Python<'py>, request: &Request) -> PyResult<Bound<'py, PyList>> {
-    let list = PyList::empty(py);
-    for message in &request.messages {
-        let role = serde_json::to_value(message.role).unwrap_or_default();
-        let content = if message.images.is_empty() {
-            Value::String(message.content.clone())
-        } else {
-            let image = |url: String| serde_json::json!({"type": "image_url", "image_url": {"url": url}});
-            let text = serde_json::json!({"type": "text", "text": message.content});
-            [text].into_iter().chain(message.images.iter().map(|each| image(each.data_url()))).collect()
-        };
-        list.append(value::to_python(py, &serde_json::json!({"role": role, "content": content}))?)?;
-    }
-    Ok(list)
 }

@@ -1,20 +1,16 @@
 //! The parser: chunks in, events out.
 
-use std::sync::Arc;
-
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyDict, PyList, PyString};
 use toolgraft::Event;
-use toolgraft::event::{Assembled, Collector, OwnedEvent};
-use toolgraft::message::FinishReason;
-use toolgraft::validate::Validator;
+use toolgraft::event::OwnedEvent;
+use toolgraft_bindings::{Mistake, Reader, Reading};
 
-use crate::error::{StateError, ToolError};
-use crate::events;
+use crate::error::{ToolError, raised};
 use crate::records::{self, NotACall};
-use crate::settings::Reading;
-use crate::tools::{Catalog, check};
+use crate::tools::Catalog;
+use crate::{events, settings};
 
 /// A chunk of so many bytes is read while other threads run: below it that costs more than it gives.
 const LONG: usize = 32 << 10;
@@ -32,53 +28,28 @@ const LONG: usize = 32 << 10;
 /// `fenced_calls`.
 #[pyclass(module = "toolgraft")]
 pub(crate) struct Parser {
-    parser: toolgraft::Parser,
-    /// What calls are checked by, if they are.
-    validator: Option<Arc<Validator>>,
-    collects: bool,
-    keeps_not_calls: bool,
-    collected: Collector,
-    /// The message is over.
-    is_over: bool,
+    reader: Reader,
     message: Option<Py<records::Message>>,
 }
 
 impl Parser {
     /// Reads with the settings that a caller gave; `tools` are looked at once.
     fn with(py: Python<'_>, tools: Option<&Bound<'_, PyAny>>, settings: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        let Reading { config, validate, collect, not_calls } = Reading::from_keywords(settings)?;
+        let reading = Reading::new(&settings::map(settings)?).map_err(raised)?;
         let catalog = Catalog::given(py, tools)?;
-        let (known, validator) = (catalog.get().for_parser(), Arc::clone(&catalog.get().validator));
-        let mut parser = py.detach(|| toolgraft::Parser::new(config.with_catalog(known)));
-        if not_calls {
-            parser.keep_not_calls();
-        }
-        let validator = validate.then_some(validator);
-        let (collected, keeps_not_calls) = (Collector::new(), not_calls);
-        Ok(Parser { parser, validator, collects: collect, keeps_not_calls, collected, is_over: false, message: None })
+        let known = &catalog.get().0;
+        Ok(Parser { reader: py.detach(|| Reader::new(reading, known)), message: None })
     }
 
     fn take<'py>(&mut self, reasoning: bool, chunk: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyList>> {
-        if self.is_over {
-            return Err(StateError::new_err("the message is over: `reset` begins another"));
-        }
         let py = chunk.py();
         let text = PyBackedStr::try_from(chunk.clone())?;
-        let push = |parser: &mut toolgraft::Parser, sink: &mut dyn FnMut(Event<'_>)| match reasoning {
-            true => parser.push_reasoning(&text, &mut |event| sink(event)),
-            false => parser.push(&text, &mut |event| sink(event)),
-        };
         if text.len() >= LONG {
-            return self.apart(py, |parser, sink| push(parser, sink));
+            return self
+                .apart(py, |reader, kept| push(reader, reasoning, &text, &mut |event| kept.push(event.into_owned())));
         }
         let mut events = Events::new(py, Some((&text, chunk)));
-        let Parser { parser, collected, collects, .. } = self;
-        push(parser, &mut |event| {
-            if *collects {
-                collected.push(event.clone());
-            }
-            events.add(event);
-        });
+        push(&mut self.reader, reasoning, &text, &mut |event| events.add(event)).map_err(raised)?;
         events.finish()
     }
 
@@ -86,21 +57,10 @@ impl Parser {
     fn apart<'py>(
         &mut self,
         py: Python<'py>,
-        work: impl FnOnce(&mut toolgraft::Parser, &mut dyn FnMut(Event<'_>)) + Send,
+        work: impl FnOnce(&mut Reader, &mut Vec<OwnedEvent>) -> Result<(), Mistake> + Send,
     ) -> PyResult<Bound<'py, PyList>> {
-        let Parser { parser, validator, collected, collects, .. } = self;
         let mut kept: Vec<OwnedEvent> = Vec::new();
-        py.detach(|| {
-            work(parser, &mut |event| {
-                // What its schema refuses stays an example.
-                if validator.as_deref().is_none_or(|validator| validator.admits(&event, collected)) {
-                    if *collects {
-                        collected.push(event.clone());
-                    }
-                    kept.push(event.into_owned());
-                }
-            });
-        });
+        py.detach(|| work(&mut self.reader, &mut kept)).map_err(raised)?;
         let mut events = Events::new(py, None);
         for event in &mut kept {
             match events::lent(event) {
@@ -110,6 +70,10 @@ impl Parser {
         }
         events.finish()
     }
+}
+
+fn push(reader: &mut Reader, reasoning: bool, text: &str, sink: &mut impl FnMut(Event<'_>)) -> Result<(), Mistake> {
+    if reasoning { reader.push_reasoning(text, sink) } else { reader.push(text, sink) }
 }
 
 /// A list of events that grows.
@@ -165,39 +129,18 @@ impl Parser {
         reason: &str,
         stop: Option<Vec<String>>,
     ) -> PyResult<Bound<'py, PyList>> {
-        if self.is_over {
-            return Err(StateError::new_err("the message is over: `reset` begins another"));
-        }
-        if let Some(stop) = stop {
-            self.parser.set_stop(&stop);
-        }
-        let reason = FinishReason::from(reason);
-        let events = self.apart(py, |parser, sink| parser.finish(&reason, &mut |event| sink(event)))?;
-        self.is_over = true;
-        if self.collects {
-            let Parser { parser, collected, .. } = self;
-            if let Some(near) = py.detach(|| parser.near_call(collected)) {
-                collected.push(near.clone());
-                events.append(events::event(py, near, None)?)?;
-            }
-        }
-        Ok(events)
+        self.apart(py, |reader, kept| {
+            reader.finish(reason, stop.as_deref(), &mut |event| kept.push(event.into_owned()))
+        })
     }
 
     /// What the message says, once it is over; arguments are checked, unless `validate` is false.
     #[getter]
     fn message(&mut self, py: Python<'_>) -> PyResult<Py<records::Message>> {
-        if !self.collects {
-            return Err(StateError::new_err("nothing of the message was kept: `collect` is false"));
-        }
-        if !self.is_over {
-            return Err(StateError::new_err("the message is not over: `finish` ends it"));
-        }
         if let Some(message) = &self.message {
             return Ok(message.clone_ref(py));
         }
-        let (collected, validator) = (std::mem::take(&mut self.collected), self.validator.as_deref());
-        let assembled: Assembled = py.detach(|| check(validator, collected));
+        let assembled = py.detach(|| self.reader.take_message()).map_err(raised)?;
         let message = Py::new(py, records::message(py, assembled)?)?;
         self.message = Some(message.clone_ref(py));
         Ok(message)
@@ -206,31 +149,19 @@ impl Parser {
     /// What looked like a call and is none, with `keep_not_calls`.
     #[getter]
     fn not_calls(&self) -> Vec<NotACall> {
-        self.parser.not_calls().iter().map(records::not_a_call).collect()
+        self.reader.not_calls().iter().map(records::not_a_call).collect()
     }
 
     /// Begins another message; settings and tools stay.
     fn reset(&mut self) {
-        self.parser.reset();
-        (self.collected, self.message, self.is_over) = (Collector::new(), None, false);
+        self.reader.reset();
+        self.message = None;
     }
 
     /// A further parser with the same settings, at the start of a message; cheap however many
     /// tools are known.
     fn fork(&self) -> Self {
-        let mut parser = self.parser.fork();
-        if self.keeps_not_calls {
-            parser.keep_not_calls();
-        }
-        Parser {
-            parser,
-            validator: self.validator.clone(),
-            collects: self.collects,
-            keeps_not_calls: self.keeps_not_calls,
-            collected: Collector::new(),
-            is_over: false,
-            message: None,
-        }
+        Parser { reader: self.reader.fork(), message: None }
     }
 
     /// Reads a whole text with these settings, whatever this parser is in the middle of.
@@ -238,27 +169,12 @@ impl Parser {
     fn parse(&self, text: &Bound<'_, PyString>, reasoning: &str, reason: &str) -> PyResult<records::Message> {
         let py = text.py();
         let text = PyBackedStr::try_from(text.clone())?;
-        let (mut parser, validator) = (self.parser.fork(), self.validator.as_deref());
-        let assembled = py.detach(|| {
-            let mut collected = Collector::new();
-            let sink = &mut |event: Event<'_>| {
-                if validator.is_none_or(|validator| validator.admits(&event, &collected)) {
-                    collected.push(event);
-                }
-            };
-            parser.push_reasoning(reasoning, sink);
-            parser.push(&text, sink);
-            parser.finish(&FinishReason::from(reason), sink);
-            if let Some(near) = parser.near_call(&collected) {
-                collected.push(near);
-            }
-            check(validator, collected)
-        });
+        let assembled = py.detach(|| self.reader.parse(&text, reasoning, reason));
         records::message(py, assembled)
     }
 
     fn __repr__(&self) -> String {
-        let state = if self.is_over { "over" } else { "open" };
+        let state = if self.reader.is_over() { "over" } else { "open" };
         format!("<toolgraft.Parser, its message {state}>")
     }
 }

@@ -1,27 +1,15 @@
 //! The system text, and the message that carries results.
 
-use std::sync::Arc;
-
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use serde_json::{Map, Value};
-use toolgraft::outcome::Status;
-use toolgraft::prompt::{Item, Listing, Options, Prompt, Round};
-use toolgraft::{Outcome, event};
+use serde_json::Value;
+use toolgraft_bindings::{options, render};
 
-use crate::error::{PromptError, SettingError, ToolError};
-use crate::records::{self, Rejected, ToolResult};
+use crate::error::{ToolError, raised};
+use crate::records::{Rejected, ToolResult};
 use crate::tools::Catalog;
 use crate::{settings, value};
-
-fn prompt(options: Options) -> PyResult<Prompt> {
-    // It lists no parameters: the model asks for them with a built-in tool.
-    if options.listing == Listing::Index {
-        return Err(SettingError::new_err("the listing `index` wants an agent that answers what the model asks of it"));
-    }
-    Prompt::new(options).map_err(|error| PromptError::new_err(error.to_string()))
-}
 
 /// The system text that teaches a syntax of calls and lists the tools.
 ///
@@ -35,47 +23,24 @@ pub(crate) fn render_prompt(
     tools: &Bound<'_, PyAny>,
     settings: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<String> {
-    let prompt = prompt(settings::options(settings)?)?;
-    let catalog = Arc::clone(&Catalog::given(py, Some(tools))?.get().known);
-    py.detach(|| prompt.system(&catalog)).map_err(|error| PromptError::new_err(error.to_string()))
+    let options = options(&settings::map(settings)?).map_err(raised)?;
+    let catalog = Catalog::given(py, Some(tools))?;
+    let known = &catalog.get().0;
+    py.detach(|| render(known, options)).map_err(raised)
 }
 
-/// What is told of one call, with what it borrows.
-enum Told {
-    Answered { id: String, server: Option<String>, tool: String, arguments: Map<String, Value>, outcome: Outcome },
-    Rejected(event::Rejected),
-}
-
-impl Told {
-    fn of(py: Python<'_>, item: &Bound<'_, PyAny>, place: usize) -> PyResult<Self> {
-        if let Ok(rejected) = item.cast::<Rejected>() {
-            return Ok(Told::Rejected(records::from_record(rejected.get().to_dict(py)?)?));
-        }
-        let Ok(result) = item.cast::<ToolResult>() else {
+/// A result or a rejected call, in JSON.
+fn told(item: &Bound<'_, PyAny>) -> PyResult<Value> {
+    let py = item.py();
+    let dict = match (item.cast::<Rejected>(), item.cast::<ToolResult>()) {
+        (Ok(rejected), _) => rejected.get().to_dict(py)?,
+        (_, Ok(result)) => result.get().to_dict(py)?,
+        _ => {
             let found = item.repr()?;
             return Err(PyTypeError::new_err(format!("expected a ToolResult or a Rejected, found {found}")));
-        };
-        let (result, call) = (result.get(), result.get().call.get());
-        let arguments = value::from_python(call.arguments.bind(py)).map_err(ToolError::new_err)?;
-        let Value::Object(arguments) = arguments else {
-            return Err(ToolError::new_err(format!("the arguments of {} are no object", call.tool)));
-        };
-        let mut outcome = Outcome::new(settings::word::<Status>(&result.status)?, &result.text);
-        if let Some(structured) = &result.structured {
-            outcome = outcome.with_structured(value::from_python(structured.bind(py)).map_err(ToolError::new_err)?);
         }
-        let id = result.id.clone().unwrap_or_else(|| format!("call_{}", place + 1));
-        Ok(Told::Answered { id, server: call.server.clone(), tool: call.tool.clone(), arguments, outcome })
-    }
-
-    fn item(&self) -> Item<'_> {
-        match self {
-            Told::Answered { id, server, tool, arguments, outcome } => {
-                Item::Answered { id, server: server.as_deref(), tool, arguments, outcome }
-            }
-            Told::Rejected(rejected) => Item::Rejected(rejected),
-        }
-    }
+    };
+    value::from_python(dict.as_any()).map_err(ToolError::new_err)
 }
 
 /// The one user message that answers the calls of the model's last message, rejected ones
@@ -92,13 +57,9 @@ pub(crate) fn results_message(
     request: Option<&str>,
     settings: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<String> {
-    let prompt = prompt(settings::options(settings)?)?;
-    let catalog = Arc::clone(&Catalog::given(py, Some(tools))?.get().known);
-    let told = results.try_iter()?.enumerate().map(|(place, item)| Told::of(py, &item?, place));
-    let told = told.collect::<PyResult<Vec<_>>>()?;
-    let written = py.detach(|| {
-        let items: Vec<Item<'_>> = told.iter().map(Told::item).collect();
-        prompt.results(&catalog, &Round::new(&items).with_request(request))
-    });
-    written.map_err(|error| PromptError::new_err(error.to_string()))
+    let options = options(&settings::map(settings)?).map_err(raised)?;
+    let catalog = Catalog::given(py, Some(tools))?;
+    let known = &catalog.get().0;
+    let told = results.try_iter()?.map(|item| told(&item?)).collect::<PyResult<Vec<_>>>()?;
+    py.detach(|| toolgraft_bindings::results(known, told, request, options)).map_err(raised)
 }

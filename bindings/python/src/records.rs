@@ -1,5 +1,8 @@
 //! Calls and messages as Python sees them: frozen, with the names of the JSON forms.
 
+use std::fmt::Display;
+use std::str::FromStr;
+
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
@@ -9,7 +12,7 @@ use serde_json::Value;
 use toolgraft::event::{self, Assembled};
 use toolgraft::parse;
 
-use crate::error::ToolError;
+use crate::error::{ToolError, raised};
 use crate::value;
 
 /// A class of fields that can be read, compared, matched and written as JSON. The fields behind
@@ -114,7 +117,7 @@ record! {
     #[pyo3(signature = (tool, arguments, *, server = None, dialect = "use_mcp_tool"))]
     fn new(py: Python<'_>, tool: &str, arguments: &Bound<'_, PyAny>, server: Option<String>, dialect: &str) -> PyResult<Self> {
         let arguments = value::from_python(arguments).map_err(ToolError::new_err)?;
-        let mut call = toolgraft::Call::new(crate::settings::word(dialect)?, tool, arguments);
+        let mut call = toolgraft::Call::new(word_of(dialect)?, tool, arguments);
         call.server = server;
         self::call(py, call)
     }
@@ -231,7 +234,7 @@ record! {
     #[new]
     #[pyo3(signature = (call, text, *, id = None, status = "result", structured = None))]
     fn new(call: Py<Call>, text: String, id: Option<String>, status: &str, structured: Option<Py<PyAny>>) -> PyResult<Self> {
-        let status = crate::settings::word::<toolgraft::outcome::Status>(status)?.to_string();
+        let status = word_of::<toolgraft::outcome::Status>(status)?.to_string();
         Ok(ToolResult { call, text, id, status, structured })
     }
 }
@@ -260,6 +263,11 @@ pub(crate) fn plain<'py>(field: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny
 pub(crate) fn from_record<T: DeserializeOwned>(dict: Bound<'_, PyDict>) -> PyResult<T> {
     let value = value::from_python(dict.as_any()).map_err(ToolError::new_err)?;
     serde_json::from_value(value).map_err(|error| ToolError::new_err(error.to_string()))
+}
+
+/// The value that a word stands for.
+fn word_of<T: FromStr<Err: Display>>(word: &str) -> PyResult<T> {
+    toolgraft_bindings::word(word).map_err(raised)
 }
 
 /// The word that JSON has for a value.

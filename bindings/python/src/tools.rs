@@ -6,13 +6,10 @@ use std::sync::Arc;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
-use serde_json::Value;
-use toolgraft::event::Collector;
 use toolgraft::outcome::Neutraliser;
-use toolgraft::validate::Validator;
-use toolgraft::wire::{ToolDefinition, openai};
+use toolgraft_bindings::Known;
 
-use crate::error::ToolError;
+use crate::error::{ToolError, raised};
 use crate::records::{self, Call};
 use crate::value;
 
@@ -60,14 +57,7 @@ impl Tool {
     #[staticmethod]
     fn from_dict(tool: &Bound<'_, PyDict>) -> PyResult<Self> {
         let value = value::from_python(tool.as_any()).map_err(ToolError::new_err)?;
-        let wrong = |error: serde_json::Error| ToolError::new_err(format!("not a tool: {error}"));
-        if value.get("function").is_some_and(Value::is_object) && value.get("name").is_none() {
-            let wired: openai::Tool = serde_json::from_value(value).map_err(wrong)?;
-            let ToolDefinition { name, description, parameters, .. } = wired.into();
-            let tool = toolgraft::Tool::new(name).with_description(description).with_schema(parameters);
-            return Ok(Tool(tool));
-        }
-        serde_json::from_value(value).map(Tool).map_err(wrong)
+        toolgraft_bindings::tool(value).map(Tool).map_err(raised)
     }
 
     /// The tool in MCP's form, with its server.
@@ -127,15 +117,11 @@ impl Tool {
 /// Tools that are known together. Made once and used for many messages, it spares each of them
 /// the work that a list of tools is.
 #[pyclass(frozen, module = "toolgraft")]
-pub(crate) struct Catalog {
-    pub(crate) known: Arc<toolgraft::Catalog>,
-    pub(crate) validator: Arc<Validator>,
-}
+pub(crate) struct Catalog(pub(crate) Known);
 
 impl Catalog {
     fn of(tools: Vec<toolgraft::Tool>) -> Self {
-        let known = Arc::new(toolgraft::Catalog::from_tools(tools));
-        Catalog { validator: Arc::new(Validator::new(Arc::clone(&known))), known }
+        Catalog(Known::new(tools))
     }
 
     /// The catalog that a caller hands over: one, or a list of tools, or nothing.
@@ -147,11 +133,6 @@ impl Catalog {
                 Err(_) => Bound::new(py, Catalog::new(tools)?),
             },
         }
-    }
-
-    /// The tools as a parser takes them: none of them is not the same as an empty list.
-    pub(crate) fn for_parser(&self) -> Option<Arc<toolgraft::Catalog>> {
-        (!self.known.is_empty()).then(|| Arc::clone(&self.known))
     }
 }
 
@@ -175,20 +156,20 @@ impl Catalog {
     /// The tools, server by server.
     #[getter]
     fn tools(&self) -> Vec<Tool> {
-        self.known.tools().cloned().map(Tool::from).collect()
+        self.0.catalog.tools().cloned().map(Tool).collect()
     }
 
     /// What is wrong with schemas that cannot be used; their tools take any object.
     fn problems(&self, py: Python<'_>) -> Vec<String> {
-        py.detach(|| self.validator.problems().iter().map(ToString::to_string).collect())
+        py.detach(|| self.0.validator.problems().iter().map(ToString::to_string).collect())
     }
 
     fn __len__(&self) -> usize {
-        self.known.tools().count()
+        self.0.catalog.tools().count()
     }
 
     fn __repr__(&self) -> String {
-        format!("Catalog({} tools)", self.known.tools().count())
+        format!("Catalog({} tools)", self.0.catalog.tools().count())
     }
 }
 
@@ -201,7 +182,7 @@ pub(crate) fn validate<'py>(
     tools: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let catalog = Catalog::given(py, Some(tools))?;
-    let validator = Arc::clone(&catalog.get().validator);
+    let validator = Arc::clone(&catalog.get().0.validator);
     let call: toolgraft::Call = records::from_record(call.get().to_dict(py)?)?;
     Ok(match py.detach(move || validator.check(call, "")) {
         Ok(call) => Bound::new(py, records::call(py, call)?)?.into_any(),
@@ -218,20 +199,11 @@ pub(crate) fn neutralise<'py>(
     text: &Bound<'py, PyString>,
     tools: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyString>> {
-    let catalog = Arc::clone(&Catalog::given(py, tools)?.get().known);
+    let catalog = Arc::clone(&Catalog::given(py, tools)?.get().0.catalog);
     let given = text.to_cow()?;
     let safe = py.detach(|| match Neutraliser::new(&catalog).neutralise(&given) {
         Cow::Borrowed(_) => None,
         Cow::Owned(safe) => Some(safe),
     });
     Ok(safe.map_or_else(|| text.clone(), |safe| PyString::new(py, &safe)))
-}
-
-/// Checks what a message says, in place.
-pub(crate) fn check(validator: Option<&Validator>, collector: Collector) -> toolgraft::event::Assembled {
-    let mut assembled = collector.finish();
-    if let Some(validator) = validator {
-        validator.check_all(&mut assembled);
-    }
-    assembled
 }

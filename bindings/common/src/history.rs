@@ -8,11 +8,26 @@ use toolgraft::outcome::Status;
 use toolgraft::parse::find_values;
 use toolgraft::{Call, Catalog, Conversation, Dialect, Outcome};
 
+use crate::Mistake;
+
 /// What stands for a person's message in front of an answer that nothing precedes.
 const BEGINS: &str = "Begin.";
 
-/// The system texts, joined, and all else as a conversation; or what of it cannot be read.
-pub(crate) fn read(
+/// The system texts of a client's messages, joined, and all else as a conversation. Calls are written
+/// in this dialect.
+///
+/// # Errors
+///
+/// [`Mistake::Tool`] where a message cannot be read; it names which.
+pub fn read(
+    messages: Vec<Value>,
+    dialect: Dialect,
+    catalog: &Catalog,
+) -> Result<(Option<String>, Conversation), Mistake> {
+    read_all(messages, dialect, catalog).map_err(Mistake::Tool)
+}
+
+fn read_all(
     messages: Vec<Value>,
     dialect: Dialect,
     catalog: &Catalog,

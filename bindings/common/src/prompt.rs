@@ -1,0 +1,88 @@
+//! The system text, and the message that carries results.
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use toolgraft::outcome::Status;
+use toolgraft::prompt::{Item, Listing, Options, Prompt, Round};
+use toolgraft::{Call, Outcome, event};
+
+use crate::{Known, Mistake, word};
+
+fn prompt(options: Options) -> Result<Prompt, Mistake> {
+    // It lists no parameters: the model asks for them with a built-in tool.
+    if options.listing == Listing::Index {
+        let words = "the listing `index` wants an agent that answers what the model asks of it";
+        return Err(Mistake::Setting(words.to_owned()));
+    }
+    Prompt::new(options).map_err(Mistake::prompt)
+}
+
+/// The system text that teaches a syntax of calls and lists the tools.
+///
+/// # Errors
+///
+/// The options do not go together, or not with these tools.
+pub fn render(known: &Known, options: Options) -> Result<String, Mistake> {
+    prompt(options)?.system(&known.catalog).map_err(Mistake::prompt)
+}
+
+/// What became of a call, in JSON.
+#[derive(Deserialize)]
+struct Answered {
+    call: Call,
+    text: String,
+    id: Option<String>,
+    status: Option<String>,
+    structured: Option<Value>,
+}
+
+/// What is told of one call, with what it borrows.
+enum Told {
+    Answered { id: String, server: Option<String>, tool: String, arguments: Map<String, Value>, outcome: Outcome },
+    Rejected(event::Rejected),
+}
+
+impl Told {
+    /// A result where there is a `text`, else a rejected call.
+    fn of(item: Value, place: usize) -> Result<Self, Mistake> {
+        if item.get("text").is_none() {
+            return Ok(Told::Rejected(serde_json::from_value(item).map_err(Mistake::tool)?));
+        }
+        let Answered { call, text, id, status, structured } = serde_json::from_value(item).map_err(Mistake::tool)?;
+        let Call { server, tool, arguments, .. } = call;
+        let Value::Object(arguments) = arguments else {
+            return Err(Mistake::Tool(format!("the arguments of {tool} are no object")));
+        };
+        let status = status.map_or(Ok(Status::Result), |status| word(&status))?;
+        let mut outcome = Outcome::new(status, &text);
+        if let Some(structured) = structured {
+            outcome = outcome.with_structured(structured);
+        }
+        let id = id.unwrap_or_else(|| format!("call_{}", place + 1));
+        Ok(Told::Answered { id, server, tool, arguments, outcome })
+    }
+
+    fn item(&self) -> Item<'_> {
+        match self {
+            Told::Answered { id, server, tool, arguments, outcome } => {
+                Item::Answered { id, server: server.as_deref(), tool, arguments, outcome }
+            }
+            Told::Rejected(rejected) => Item::Rejected(rejected),
+        }
+    }
+}
+
+/// The one user message that answers the calls of the model's last message: `told` are results
+/// (`call`, `text`, `id`, `status`, `structured`) and rejected calls. `request` is what the
+/// person asked for, which is recalled.
+///
+/// # Errors
+///
+/// A result cannot be read, or the options do not go together.
+pub fn results(known: &Known, told: Vec<Value>, request: Option<&str>, options: Options) -> Result<String, Mistake> {
+    let prompt = prompt(options)?;
+    let told = told.into_iter().enumerate().map(|(place, item)| Told::of(item, place));
+    let told = told.collect::<Result<Vec<_>, _>>()?;
+    let items: Vec<Item<'_>> = told.iter().map(Told::item).collect();
+    prompt.results(&known.catalog, &Round::new(&items).with_request(request)).map_err(Mistake::prompt)
+}

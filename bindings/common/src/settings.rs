@@ -1,0 +1,127 @@
+//! Settings by name to the library's own.
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use toolgraft::dialect::{DialectSet, Profile};
+use toolgraft::parse::{Config, Limits};
+use toolgraft::prompt::Options;
+
+use crate::{Mistake, word};
+
+/// How a message is read, and what is kept of it.
+#[derive(Debug, Clone)]
+pub struct Reading {
+    /// The parser's settings.
+    pub config: Config,
+    /// Arguments are checked against the tools' schemas.
+    pub validate: bool,
+    /// What the message says is kept.
+    pub collect: bool,
+    /// What is no call is kept.
+    pub not_calls: bool,
+}
+
+/// A setting's value, of its type.
+fn typed<T: DeserializeOwned>(name: &str, value: &Value) -> Result<T, Mistake> {
+    serde_json::from_value(value.clone()).map_err(|error| Mistake::Type(format!("the setting `{name}`: {error}")))
+}
+
+/// A setting that is a word.
+fn named<T: FromStr<Err: Display>>(name: &str, value: &Value) -> Result<T, Mistake> {
+    word(&typed::<String>(name, value)?)
+}
+
+/// Several dialects, or one, or `auto`.
+fn dialects(name: &str, value: &Value) -> Result<DialectSet, Mistake> {
+    if value.is_string() {
+        return named(name, value);
+    }
+    let names: Vec<String> = typed(name, value)?;
+    names.iter().try_fold(DialectSet::NONE, |set, name| Ok(set.with(word(name)?)))
+}
+
+fn unknown(name: &str) -> Mistake {
+    Mistake::Type(format!("there is no setting called `{name}`"))
+}
+
+/// The model's name, where a setting says it.
+///
+/// # Errors
+///
+/// [`Mistake::Type`] where it is no text.
+pub fn model(settings: &Map<String, Value>) -> Result<Option<String>, Mistake> {
+    settings.get("model").map_or(Ok(None), |model| typed("model", model))
+}
+
+impl Reading {
+    /// The settings of a parser. Those that a model's profile knows come first, so that others count more.
+    ///
+    /// # Errors
+    ///
+    /// A setting that does not exist, or a value that it does not take.
+    pub fn new(settings: &Map<String, Value>) -> Result<Self, Mistake> {
+        let mut reading = Reading { config: Config::default(), validate: true, collect: true, not_calls: false };
+        let config = &mut reading.config;
+        if let Some(model) = model(settings)? {
+            let profile = Profile::for_model(&model);
+            config.reasoning = profile.reasoning;
+            config.reasoning_calls = profile.reasoning_calls;
+            config.reasoning_marks = profile.marks();
+        }
+        let mut limits = Limits::default();
+        for (name, value) in settings {
+            match name.as_str() {
+                "model" => {}
+                "dialects" => config.dialects = dialects(name, value)?,
+                "reasoning" => config.reasoning = named(name, value)?,
+                "reasoning_calls" => config.reasoning_calls = named(name, value)?,
+                "reasoning_marks" => config.reasoning_marks = typed(name, value)?,
+                "fenced_calls" => config.fenced_calls = named(name, value)?,
+                "stop" => config.stop = typed(name, value)?,
+                "call_bytes" => limits.call_bytes = typed(name, value)?,
+                "depth" => limits.depth = typed(name, value)?,
+                "calls" => limits.calls = typed(name, value)?,
+                "validate" => reading.validate = typed(name, value)?,
+                "collect" => reading.collect = typed(name, value)?,
+                "keep_not_calls" => reading.not_calls = typed(name, value)?,
+                _ => return Err(unknown(name)),
+            }
+        }
+        reading.config.limits = limits;
+        Ok(reading)
+    }
+}
+
+/// The settings of a prompt, those of a model's profile first.
+///
+/// # Errors
+///
+/// A setting that does not exist, or a value that it does not take.
+pub fn options(settings: &Map<String, Value>) -> Result<Options, Mistake> {
+    let mut options = match model(settings)? {
+        None => Options::default(),
+        Some(model) => {
+            let profile = Profile::for_model(&model);
+            Options::for_profile(profile).with_style(profile.style_for(&model, None))
+        }
+    };
+    for (name, value) in settings {
+        match name.as_str() {
+            "model" => {}
+            "dialect" => options.dialect = named(name, value)?,
+            "lang" => options.lang = named(name, value)?,
+            "style" => options.style = named(name, value)?,
+            "listing" => options.listing = named(name, value)?,
+            "system" => options.system = typed(name, value)?,
+            "tool_choice" => options.tool_choice = named(name, value)?,
+            "max_calls" => options.max_calls = typed(name, value)?,
+            "description_chars" => options.description_chars = typed(name, value)?,
+            "result_bytes" => options.result_bytes = typed(name, value)?,
+            _ => return Err(unknown(name)),
+        }
+    }
+    Ok(options)
+}

@@ -1,0 +1,321 @@
+//! One request of a client with tools, to a model that has none: what to send, what comes of it.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+use toolgraft::agent::{Approval, Finished, StopReason};
+use toolgraft::constrain::Constrain;
+use toolgraft::dialect::{DialectSet, Profile};
+use toolgraft::event::{Region, RejectedKind};
+use toolgraft::message::{Delta, FinishReason};
+use toolgraft::model::Request;
+use toolgraft::outcome::restore_tokens;
+use toolgraft::route::Invocation;
+use toolgraft::tools::DefaultDecision;
+use toolgraft::turn::{Action, Granted, Input, PromptWording, Setup, TurnConfig};
+use toolgraft::validate::OutputSchema;
+use toolgraft::{AgentEvent, Message, Policy};
+
+use crate::{Known, Mistake, history, settings};
+
+/// Which part of an answer a piece of text belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ToldKind {
+    /// What the user sees.
+    Text,
+    /// What the model thinks.
+    Reasoning,
+}
+
+impl ToldKind {
+    /// Its name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ToldKind::Text => "text",
+            ToldKind::Reasoning => "reasoning",
+        }
+    }
+}
+
+/// What a client is told: more of the text, or of the reasoning.
+pub type Told = (ToldKind, String);
+
+/// A model without tools, asked as if it had some: requests to send in, and text and calls out.
+///
+/// [`request`](Self::request) is what to send to the model, texts alone; [`push`](Self::push),
+/// [`push_reasoning`](Self::push_reasoning) and [`finish`](Self::finish) take what it answers. A
+/// mistake of the model's is corrected by a further request. In the end there are calls or a content.
+#[derive(Debug)]
+pub struct Turn {
+    turn: toolgraft::turn::Turn,
+    request: Option<Request>,
+    /// An answer is awaited.
+    streams: bool,
+    has_output: bool,
+    corrects: bool,
+    /// The round's text is not told before it is known to be the answer.
+    holds: bool,
+    /// Nor is its reasoning: the round only corrects.
+    hides: bool,
+    /// What was told, in all rounds, and white space that text may follow.
+    told: String,
+    blank: String,
+    thought: String,
+    out: Vec<Told>,
+    calls: Vec<Invocation>,
+    finished: Option<Box<Finished>>,
+}
+
+impl Turn {
+    fn handle(&mut self, input: Input) -> Result<(), Mistake> {
+        self.turn.handle(input).map_err(Mistake::state)?;
+        self.act()
+    }
+
+    /// Does what the turn wants.
+    fn act(&mut self) -> Result<(), Mistake> {
+        while let Some(action) = self.turn.action() {
+            match action {
+                Action::Emit(event) => self.event(event),
+                Action::Send(request) => (self.request, self.streams) = (Some(request), true),
+                Action::CancelStream => self.streams = false,
+                Action::Probe(_) => self.handle(Input::Probed(Some(false)))?,
+                Action::AskContext(_) => self.handle(Input::ContextWindow(None))?,
+                // Whether a call runs is for the client to decide.
+                Action::Ask(asked) => self.handle(Input::Approval { id: asked.id, approval: Approval::Approved })?,
+                Action::Call(call) => {
+                    self.streams = false;
+                    self.calls.push(call);
+                }
+                Action::Finish(finished) => self.finished(finished),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn event(&mut self, event: AgentEvent) {
+        match event {
+            AgentEvent::RoundStarted { .. } => {
+                self.hides = std::mem::take(&mut self.corrects);
+                self.holds = self.has_output || self.hides;
+                self.blank.clear();
+            }
+            AgentEvent::Text { text } => self.text(&text),
+            AgentEvent::CallRejected { rejected, .. } if rejected.in_text => self.text(&restore_tokens(&rejected.raw)),
+            AgentEvent::Reasoning { text } => self.think(text),
+            AgentEvent::CallRejected { rejected, .. } if rejected.kind == RejectedKind::InReasoning => {
+                self.think(restore_tokens(&rejected.raw).into_owned());
+            }
+            AgentEvent::Reclassified { to: Region::Reasoning } => {
+                self.thought.push_str(&std::mem::take(&mut self.told));
+                self.blank.clear();
+            }
+            AgentEvent::Reclassified { .. } => {
+                let text = std::mem::take(&mut self.thought);
+                self.text(&text);
+            }
+            AgentEvent::Correcting { .. } => self.corrects = true,
+            AgentEvent::RoundFinished { .. } => self.streams = false,
+            _ => {}
+        }
+    }
+
+    fn text(&mut self, text: &str) {
+        if self.holds {
+            return;
+        }
+        let all = std::mem::take(&mut self.blank) + text;
+        let end = all.trim_end().len();
+        self.blank = all[end..].to_owned();
+        let start = if self.told.is_empty() { end - all[..end].trim_start().len() } else { 0 };
+        if start < end {
+            self.tell(&all[start..end]);
+        }
+    }
+
+    fn think(&mut self, text: String) {
+        if !self.hides {
+            self.thought.push_str(&text);
+            self.out.push((ToldKind::Reasoning, text));
+        }
+    }
+
+    fn tell(&mut self, text: &str) {
+        self.told.push_str(text);
+        self.out.push((ToldKind::Text, text.to_owned()));
+    }
+
+    fn finished(&mut self, finished: Box<Finished>) {
+        self.streams = false;
+        let answer = match &finished.output {
+            Some(value) => value.to_string(),
+            None => finished.answer.clone(),
+        };
+        // What is told already is the answer's beginning, or stood before a mistake.
+        match answer.strip_prefix(self.told.as_str()) {
+            Some(rest) => self.tell(rest),
+            None if self.told.trim_end().ends_with(answer.trim()) => {}
+            None => self.tell(&format!("\n\n{answer}")),
+        }
+        self.out.retain(|(_, text)| !text.is_empty());
+        self.finished = Some(finished);
+    }
+
+    fn take(&mut self, input: Input) -> Result<Vec<Told>, Mistake> {
+        if !self.is_streaming() {
+            return Err(Mistake::state("no answer is awaited: `request` is to be sent first, or the turn is over"));
+        }
+        self.handle(input)?;
+        Ok(std::mem::take(&mut self.out))
+    }
+}
+
+impl Turn {
+    /// A turn of these messages, in the form of Chat Completions. `settings` are those of
+    /// [`options`](crate::options), but `system`; `output` is a JSON Schema that the answer has to match,
+    /// and `max_corrections` is how many requests in a row may only correct.
+    ///
+    /// # Errors
+    ///
+    /// A message, a schema or a setting cannot be read.
+    pub fn new(
+        known: &Known,
+        messages: Vec<Value>,
+        output: Option<Value>,
+        max_corrections: Option<u32>,
+        settings: &Map<String, Value>,
+    ) -> Result<Self, Mistake> {
+        let mut options = settings::options(settings)?;
+        if options.system.is_some() {
+            let words = "the system text is the first of `messages`, and no setting";
+            return Err(Mistake::Setting(words.to_owned()));
+        }
+        let (system, conversation) = history::read(messages, options.dialect, &known.catalog)?;
+        options.system = system;
+        let output = output.map(|schema| OutputSchema::new(schema).map(Arc::new)).transpose().map_err(Mistake::tool)?;
+        let profile = settings::model(settings)?.as_deref().map(Profile::for_model);
+        let mut config = profile.map_or_else(TurnConfig::default, TurnConfig::for_profile);
+        config.tool_choice = options.tool_choice.clone();
+        config.max_calls = options.max_calls;
+        config.max_corrections = max_corrections.unwrap_or(config.max_corrections);
+        (config.constrain, config.policy) = (Constrain::Off, Policy::new(DefaultDecision::Allow));
+        (config.unattended, config.hands_out) = (true, true);
+        // Without tools a call in the text is none.
+        if known.catalog.is_empty() {
+            config.dialects = DialectSet::NONE;
+        }
+        let wording = PromptWording::new(Arc::clone(&known.catalog), &options, &config).map_err(Mistake::prompt)?;
+        let has_output = output.is_some();
+        let setup = Arc::new(Setup::new(config, Arc::clone(&known.validator), Arc::new(wording)));
+        let turn = toolgraft::turn::Turn::with_output(setup, conversation, Granted::default(), output);
+        let mut turn = Turn {
+            turn: turn.map_err(Mistake::state)?,
+            request: None,
+            streams: false,
+            has_output,
+            corrects: false,
+            holds: false,
+            hides: false,
+            told: String::new(),
+            blank: String::new(),
+            thought: String::new(),
+            out: Vec::new(),
+            calls: Vec::new(),
+            finished: None,
+        };
+        turn.act()?;
+        Ok(turn)
+    }
+
+    /// Takes the messages that are to be sent now, in the form of Chat Completions; `None` where
+    /// nothing is: the turn is over, or an answer is awaited.
+    pub fn request(&mut self) -> Option<Vec<Value>> {
+        self.request.take().map(|request| messages(&request))
+    }
+
+    /// Takes the next piece of the answer's text, and gives what the client is told now.
+    ///
+    /// # Errors
+    ///
+    /// [`Mistake::State`] where no answer is awaited.
+    pub fn push(&mut self, chunk: &str) -> Result<Vec<Told>, Mistake> {
+        self.take(Input::Delta(Delta::content(chunk)))
+    }
+
+    /// Takes the next piece of a separate reasoning field.
+    ///
+    /// # Errors
+    ///
+    /// [`Mistake::State`] where no answer is awaited.
+    pub fn push_reasoning(&mut self, chunk: &str) -> Result<Vec<Told>, Mistake> {
+        self.take(Input::Delta(Delta::reasoning(chunk)))
+    }
+
+    /// Ends the answer, by the endpoint's word for why it ended.
+    ///
+    /// # Errors
+    ///
+    /// [`Mistake::State`] where no answer is awaited.
+    pub fn finish(&mut self, reason: &str) -> Result<Vec<Told>, Mistake> {
+        self.take(Input::ModelFinished(FinishReason::from(reason)))
+    }
+
+    /// Whether more of the model's answer is wanted; once it is not, the stream can be closed.
+    pub fn is_streaming(&self) -> bool {
+        self.streams && self.request.is_none()
+    }
+
+    /// Calls for the client to run.
+    pub fn calls(&self) -> &[Invocation] {
+        &self.calls
+    }
+
+    /// What the answer says so far.
+    pub fn content(&self) -> &str {
+        &self.told
+    }
+
+    /// What the model thought so far.
+    pub fn reasoning(&self) -> &str {
+        &self.thought
+    }
+
+    /// Whether there is an answer, or calls.
+    pub fn is_over(&self) -> bool {
+        !self.calls.is_empty() || self.finished.is_some()
+    }
+
+    /// Why the answer ended, in the words of Chat Completions; `None` before that.
+    pub fn finish_reason(&self) -> Option<&'static str> {
+        if !self.calls.is_empty() {
+            return Some("tool_calls");
+        }
+        self.finished.as_ref().map(|finished| match finished.reason {
+            StopReason::OutputLimit | StopReason::ContextFull { .. } => "length",
+            StopReason::Filtered => "content_filter",
+            _ => "stop",
+        })
+    }
+
+    /// What is wrong with the answer, in words for people, where it is not what was asked for.
+    pub fn problem(&self) -> Option<String> {
+        let finished = self.finished.as_ref().filter(|finished| !finished.reason.is_answer());
+        finished.map(|finished| finished.reason.to_string())
+    }
+}
+
+/// The messages of a request, in the form of Chat Completions.
+pub fn messages(request: &Request) -> Vec<Value> {
+    let message = |message: &Message| {
+        let content = if message.images.is_empty() {
+            Value::String(message.content.clone())
+        } else {
+            let image = |url: String| json!({"type": "image_url", "image_url": {"url": url}});
+            let text = json!({"type": "text", "text": message.content});
+            [text].into_iter().chain(message.images.iter().map(|each| image(each.data_url()))).collect()
+        };
+        json!({"role": message.role, "content": content})
+    };
+    request.messages.iter().map(message).collect()
+}

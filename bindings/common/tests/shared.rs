@@ -1,0 +1,85 @@
+//! What every binding relies on: kinds of mistakes, settings in JSON, results in JSON.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use serde_json::{Map, Value, json};
+use toolgraft_bindings::{Known, Mistake, Reader, Reading, Turn, options, render, results, tool};
+
+fn settings(value: Value) -> Map<String, Value> {
+    value.as_object().unwrap().clone()
+}
+
+fn known() -> Known {
+    let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
+    Known::new(vec![tool(json!({"name": "forecast", "inputSchema": schema})).unwrap()])
+}
+
+#[test]
+fn each_mistake_in_a_setting_has_its_kind_and_names_it() {
+    for (given, is_type, named) in [
+        (json!({"no_such": 1}), true, "no_such"),
+        (json!({"stop": "abc"}), true, "stop"),
+        (json!({"calls": -1}), true, "calls"),
+        (json!({"dialects": "no such"}), false, "no such"),
+        (json!({"dialects": ["json", "no such"]}), false, "no such"),
+    ] {
+        let mistake = Reading::new(&settings(given)).unwrap_err();
+        assert_eq!(matches!(mistake, Mistake::Type(_)), is_type, "{mistake:?}");
+        assert_eq!(matches!(mistake, Mistake::Setting(_)), !is_type, "{mistake:?}");
+        assert!(mistake.to_string().contains(named), "{mistake}");
+    }
+}
+
+#[test]
+fn a_setting_of_the_caller_counts_more_than_what_is_known_of_the_model() {
+    let reading = |given| Reading::new(&settings(given)).unwrap().config.reasoning;
+    let (model, default) = (json!({"model": "deepseek-r1:14b"}), json!({}));
+    assert_ne!(reading(model), reading(default.clone()));
+    assert_eq!(reading(json!({"reasoning": "auto", "model": "deepseek-r1:14b"})), reading(default));
+}
+
+#[test]
+fn a_message_is_told_once_and_only_when_it_is_over() {
+    let mut reader = Reader::new(Reading::new(&Map::new()).unwrap(), &known());
+    let mut events = 0;
+    let text = r#"<tool_call>{"name": "forecast", "arguments": {"city": "Ulm"}}</tool_call>"#;
+    reader.push(text, &mut |_| events += 1).unwrap();
+    assert!(matches!(reader.take_message(), Err(Mistake::State(_))));
+    reader.finish("stop", None, &mut |_| events += 1).unwrap();
+    assert!(events > 0);
+    let message = reader.take_message().unwrap();
+    assert_eq!(message, reader.fork().parse(text, "", "stop"));
+    assert!(message.entries[0].result.is_ok());
+    assert!(matches!(reader.push("x", &mut |_| {}), Err(Mistake::State(_))));
+}
+
+#[test]
+fn results_and_rejected_calls_are_told_together() {
+    let reader = Reader::new(Reading::new(&Map::new()).unwrap(), &known());
+    let call = r#"<tool_call>{"name": "forecast", "arguments": {"city": "Ulm"}}</tool_call>"#;
+    let bad = call.replace("city", "town");
+    let message = reader.parse(&format!("{call}\n{bad}"), "", "stop");
+    let good = serde_json::to_value(message.entries[0].call().unwrap()).unwrap();
+    let bad = serde_json::to_value(message.entries[1].result.as_ref().unwrap_err()).unwrap();
+    let told = vec![json!({"call": good, "text": "Sunny.", "id": null, "status": null, "structured": null}), bad];
+    let options = options(&Map::new()).unwrap();
+    let text = results(&known(), told, Some("The weather?"), options.clone()).unwrap();
+    assert!(text.contains("Sunny.") && text.contains("city"), "{text}");
+    let broken = results(&known(), vec![json!({"call": {}, "text": "x"})], None, options.clone());
+    assert!(matches!(broken, Err(Mistake::Tool(_))), "{broken:?}");
+    assert!(render(&known(), options).unwrap().contains("forecast"));
+}
+
+#[test]
+fn a_turn_sends_texts_and_gives_calls() {
+    let messages = vec![json!({"role": "user", "content": "The weather?"})];
+    let mut turn = Turn::new(&known(), messages, None, None, &Map::new()).unwrap();
+    assert!(matches!(turn.push("Too early."), Err(Mistake::State(_))));
+    let sent = turn.request().unwrap();
+    assert_eq!(sent[0]["role"], "system");
+    turn.push(r#"{"name": "forecast", "arguments": {"city": "Ulm"}}"#).unwrap();
+    if turn.is_streaming() {
+        turn.finish("stop").unwrap();
+    }
+    assert_eq!((turn.calls()[0].tool.as_str(), turn.finish_reason()), ("forecast", Some("tool_calls")));
+}

@@ -1,0 +1,604 @@
+/**
+ * Tool calling for language models that have none.
+ *
+ * The prompt that teaches a syntax of calls, an incremental parser that finds the calls in a
+ * model's text, and checks of their arguments against the tools' schemas.
+ */
+
+/** The version of this package. */
+export declare const version: string;
+/** The names of all dialects. */
+export declare const DIALECTS: readonly Dialect[];
+
+/** Syntax that calls are written in. */
+export type Dialect =
+  | "use_mcp_tool"
+  | "tool_tag"
+  | "type_marker"
+  | "hermes"
+  | "tool_calls"
+  | "tool_request"
+  | "python_tag"
+  | "function_tag"
+  | "invoke"
+  | "kimi"
+  | "deepseek"
+  | "glm"
+  | "harmony"
+  | "command"
+  | "solar"
+  | "kimi_k3"
+  | "gemma"
+  | "python"
+  | "json"
+  | "react";
+
+/** How a call was found. Any but `plain` wants a person's approval. */
+export type Provenance =
+  | "plain"
+  | "fenced_first"
+  | "behind_prose"
+  | "before_prose"
+  | "in_a_line"
+  | "fenced_behind_prose"
+  | "echoed"
+  | "promoted";
+
+/** Why a call must not run. */
+export type RejectedKind =
+  | "in_reasoning"
+  | "invented"
+  | "quoted"
+  | "behind_damage"
+  | "limit"
+  | "truncated"
+  | "malformed"
+  | "unknown_tool"
+  | "invalid_arguments"
+  | "near_call";
+
+/** What quotes a call. */
+export type QuotedIn =
+  | "fence"
+  | "code_span"
+  | "quotation"
+  | "block_quote"
+  | "indented_code"
+  | "comment"
+  | "block"
+  | "sign"
+  | "own_words";
+
+/** Syntax that is neither text nor call. */
+export type MarkerKind =
+  | "think_open"
+  | "think_close"
+  | "fence"
+  | "call_line"
+  | "answer_line"
+  | "wrapper"
+  | "token"
+  | "turn";
+
+/** How a call ended. */
+export type Status = "result" | "tool_error" | "denied" | "timed_out" | "cancelled" | "displayed";
+
+/** Any mistake of the caller that this package finds. */
+export declare class ToolgraftError extends Error {}
+/** A setting does not exist, or has a value that it does not take. */
+export declare class SettingError extends ToolgraftError {}
+/** A description of a tool, a call, a message or a result cannot be read. */
+export declare class ToolError extends ToolgraftError {}
+/** A prompt cannot be written. */
+export declare class PromptError extends ToolgraftError {}
+/** A parser or a turn was used after its end, or asked before it. */
+export declare class StateError extends ToolgraftError {}
+
+/** Bytes of the stream, in UTF-8: offsets from its start; or indices of calls. */
+export interface Span {
+  /** The first one. */
+  readonly start: number;
+  /** The one behind the last one. */
+  readonly end: number;
+}
+
+/** JSON Schema. */
+export type Schema = boolean | { readonly [key: string]: unknown };
+
+/** A tool in MCP's form, with its server. */
+export interface ToolDescription {
+  readonly name: string;
+  readonly server?: string | null;
+  readonly title?: string | null;
+  readonly description?: string | null;
+  readonly inputSchema?: Schema | null;
+  readonly outputSchema?: Schema | null;
+  readonly [key: string]: unknown;
+}
+
+/** An item of `tools` in a request to OpenAI. */
+export interface FunctionDescription {
+  readonly type?: "function";
+  readonly function: {
+    readonly name: string;
+    readonly description?: string | null;
+    readonly parameters?: Schema | null;
+    readonly [key: string]: unknown;
+  };
+  readonly [key: string]: unknown;
+}
+
+/** What a tool is, apart from its name. */
+export interface ToolOptions {
+  /** What the tool does. */
+  description?: string | null;
+  /** JSON Schema of the arguments, without which any object is taken. */
+  inputSchema?: Schema | null;
+  /** Server that offers the tool. */
+  server?: string | null;
+  /** Name for people. */
+  title?: string | null;
+  /** JSON Schema of the structured result. */
+  outputSchema?: Schema | null;
+  /** Whether calls run nothing and only show their arguments. */
+  displayOnly?: boolean;
+}
+
+/** A tool that a model may call. */
+export declare class Tool {
+  constructor(name: string, options?: ToolOptions);
+  /** The tool of an object: of MCP's form, or an item of `tools` in a request to OpenAI. */
+  static from(description: ToolDescription | FunctionDescription | Tool): Tool;
+  readonly name: string;
+  readonly server: string | null;
+  readonly title: string | null;
+  readonly description: string | null;
+  readonly inputSchema: Schema | null;
+  readonly outputSchema: Schema | null;
+  readonly displayOnly: boolean;
+  /** The tool in MCP's form, with its server. */
+  toJSON(): ToolDescription;
+}
+
+/** A tool, or the description of one. */
+export type AnyTool = Tool | ToolDescription | FunctionDescription;
+/** What stands wherever tools are taken. */
+export type Tools = Catalog | Iterable<AnyTool>;
+
+/** Tools that are known together: made once, and used for many messages. */
+export declare class Catalog {
+  constructor(tools: Iterable<AnyTool>);
+  /** The tools, server by server. */
+  get tools(): readonly Tool[];
+  /** How many there are. */
+  get size(): number;
+  /** What is wrong with schemas that cannot be used; their tools take any object. */
+  problems(): string[];
+}
+
+/** A complete call of a tool or resource. */
+export declare class Call {
+  /** A call as if a model had written it without a mistake. */
+  constructor(tool: string, args: unknown, options?: { server?: string | null; dialect?: Dialect });
+  /** Server, as written or as resolved from the catalog. */
+  readonly server: string | null;
+  /** Tool. */
+  readonly tool: string;
+  /** Arguments: any JSON value until they are validated, an object then. */
+  readonly arguments: any;
+  /** The arguments' text as the model wrote it. */
+  readonly rawArguments: string;
+  /** Syntax that the call was written in. */
+  readonly dialect: Dialect;
+  /** Everything that had to be mended, in order. */
+  readonly repairs: readonly string[];
+  /** How the call was found. */
+  readonly provenance: Provenance;
+  /** The library's JSON form. */
+  toJSON(): { [key: string]: unknown };
+}
+
+/** A call that must not run, and why. */
+export declare class Rejected {
+  private constructor();
+  /** Reason. */
+  readonly kind: RejectedKind;
+  /** The call's whole text. */
+  readonly raw: string;
+  /** What was wrong and where, for people and for the model. */
+  readonly message: string;
+  /** Server, as far as it was known. */
+  readonly server: string | null;
+  /** Tool, as far as it was known. */
+  readonly tool: string | null;
+  /** Names of tools that the model may have meant. */
+  readonly nearest: readonly string[];
+  /** Syntax that the call was written in. */
+  readonly dialect: Dialect;
+  /** The call itself where it was complete. */
+  readonly call: Call | null;
+  /** How many calls more came past the limit on calls. */
+  readonly count: number;
+  /** What quotes it (`quoted` only). */
+  readonly quotedIn: QuotedIn | null;
+  /** Whether its text stays where it stands. */
+  readonly inText: boolean;
+  /** The library's JSON form. */
+  toJSON(): { [key: string]: unknown };
+}
+
+/** Why a call must not run, without the call. */
+export declare class Reason {
+  private constructor();
+  /** What is wrong with it. */
+  readonly kind: RejectedKind;
+  /** The same in words, with the place. */
+  readonly message: string;
+  /** Known names that are near an unknown one. */
+  readonly nearest: readonly string[];
+  /** What quotes it (`quoted` only). */
+  readonly quotedIn: QuotedIn | null;
+  /** The library's JSON form. */
+  toJSON(): { [key: string]: unknown };
+}
+
+/** One call of a message, or what was left of it; exactly one of `call` and `rejected` is there. */
+export interface Entry {
+  /** Index that the events used. */
+  readonly index: number;
+  /** The call. */
+  readonly call: Call | null;
+  /** Why it must not run. */
+  readonly rejected: Rejected | null;
+  /** The call's whole text. */
+  readonly raw: string;
+  /** All deltas of the arguments, joined. */
+  readonly deltas: string;
+  /** Whether the arguments do not continue the deltas. */
+  readonly restated: boolean;
+}
+
+/** What a message says. */
+export declare class Message {
+  private constructor();
+  /** What the user sees. */
+  readonly content: string;
+  /** The reasoning, with the calls that were drafted in it. */
+  readonly reasoning: string;
+  /** The calls, in order. */
+  readonly calls: readonly Call[];
+  /** Calls that must not run, in order. */
+  readonly rejected: readonly Rejected[];
+  /** Whether what looked like reasoning was the answer. */
+  readonly answerInReasoning: boolean;
+  /** Calls and rejected calls together, in stream order. */
+  readonly entries: readonly Entry[];
+  /** The library's JSON form. */
+  toJSON(): { [key: string]: unknown };
+}
+
+/** Text that looked like a call and is none. */
+export interface NotACall {
+  /** The dialect that it was read as. */
+  readonly dialect: Dialect;
+  /** Its bytes. */
+  readonly span: Span;
+  /** Why it is none. */
+  readonly reason: string;
+}
+
+/** What became of a call, for the model. */
+export declare class ToolResult {
+  /** What became of a call: by default, that its tool answered with this text. */
+  constructor(call: Call, text: string, options?: { id?: string | null; status?: Status; structured?: unknown });
+  /** The call. */
+  readonly call: Call;
+  /** What the tool said. */
+  readonly text: string;
+  /** The call's identifier; its place in the message where none is given. */
+  readonly id: string | null;
+  /** How it ended. */
+  readonly status: Status;
+  /** MCP's `structuredContent`, which is told where `text` is empty. */
+  readonly structured: unknown;
+}
+
+/** Text for the user. */
+export interface Text {
+  readonly type: "text";
+  /** The text, verbatim. */
+  readonly text: string;
+  readonly span: Span;
+}
+
+/** Text of the reasoning. */
+export interface Reasoning {
+  readonly type: "reasoning";
+  /** The text, verbatim. */
+  readonly text: string;
+  /** Syntax around a draft, if it is that. */
+  readonly syntax: MarkerKind | null;
+  readonly span: Span;
+}
+
+/** A call's name is known. */
+export interface CallStart {
+  readonly type: "call_start";
+  /** Which call of this message, from 0. */
+  readonly index: number;
+  /** Server, as far as it is known here; `CallEnd` is authoritative. */
+  readonly server: string | null;
+  /** Tool, as written. */
+  readonly tool: string;
+  readonly span: Span;
+}
+
+/** A preview of the arguments' JSON text: all deltas of a call, joined, are a prefix of some JSON text. */
+export interface ArgsDelta {
+  readonly type: "args_delta";
+  /** Which call. */
+  readonly index: number;
+  /** More of the JSON text. */
+  readonly text: string;
+  readonly span: Span;
+}
+
+/** A call is over. Authoritative; exactly one of `call` and `rejected` is there. */
+export interface CallEnd {
+  readonly type: "call_end";
+  /** Which call. */
+  readonly index: number;
+  /** The call, its arguments not yet checked against a schema. */
+  readonly call: Call | null;
+  /** Why it must not run. */
+  readonly rejected: Rejected | null;
+  /** The call's whole text. */
+  readonly raw: string;
+  /** Whether the arguments do not continue the joined deltas. */
+  readonly restated: boolean;
+  readonly span: Span;
+}
+
+/** Syntax that is neither text nor call. */
+export interface Marker {
+  readonly type: "marker";
+  /** Which. */
+  readonly kind: MarkerKind;
+  /** Its text, verbatim. */
+  readonly text: string;
+  readonly span: Span;
+}
+
+/** All text, markers and calls so far belong to `to` after all. */
+export interface Reclassified {
+  readonly type: "reclassified";
+  /** Where everything before belongs. */
+  readonly to: "content" | "reasoning";
+  /** Whether calls before are drafts now. */
+  readonly drafts: boolean;
+  readonly span: Span;
+}
+
+/** A call that was reported as a draft stands in the answer. */
+export interface Restored {
+  readonly type: "restored";
+  /** Which call. */
+  readonly index: number;
+  /** Why it must not run; `null` for a call that may. */
+  readonly reason: Reason | null;
+  readonly span: Span;
+}
+
+/** Calls that were reported are none: what follows may be text of an earlier one's value. */
+export interface Withdrawn {
+  readonly type: "withdrawn";
+  /** Which calls. */
+  readonly calls: Span;
+  readonly span: Span;
+}
+
+/** A rejected draft is a call after all, subject to approval. */
+export interface Promoted {
+  readonly type: "promoted";
+  /** Which call. */
+  readonly index: number;
+  readonly span: Span;
+}
+
+/** What came behind a call says how it was found. */
+export interface Placed {
+  readonly type: "placed";
+  /** Which call. */
+  readonly index: number;
+  /** How it was found. */
+  readonly provenance: Provenance;
+  readonly span: Span;
+}
+
+/** The calls of the fence that the message begins with are calls after all, subject to approval. */
+export interface Unfenced {
+  readonly type: "unfenced";
+  /** Which calls. */
+  readonly calls: Span;
+  /** Bytes of what stands around them, which is no text then. */
+  readonly syntax: readonly Span[];
+  readonly span: Span;
+}
+
+/** So many calls more came past the limit on calls than were reported. */
+export interface Unlisted {
+  readonly type: "unlisted";
+  /** The last call that was reported. */
+  readonly index: number;
+  /** How many. */
+  readonly count: number;
+  readonly span: Span;
+}
+
+/** What `push` and `finish` give, under the names of the library's JSON form. Later versions may add to it. */
+export type Event =
+  | Text
+  | Reasoning
+  | CallStart
+  | ArgsDelta
+  | CallEnd
+  | Marker
+  | Reclassified
+  | Restored
+  | Withdrawn
+  | Promoted
+  | Placed
+  | Unfenced
+  | Unlisted;
+
+/** How a message is read. */
+export interface ReadingSettings {
+  /** Syntaxes that are read. */
+  dialects?: "auto" | Dialect | readonly Dialect[];
+  /** The model's name, for what is known of its family. */
+  model?: string | null;
+  reasoning?: "auto" | "open" | "off";
+  reasoningCalls?: "ignore" | "last_resort" | "allow";
+  reasoningMarks?: readonly string[];
+  fencedCalls?: "ignore" | "last_resort";
+  stop?: readonly string[];
+  /** Longest text of a call, in bytes. */
+  callBytes?: number;
+  /** Deepest nesting of arguments. */
+  depth?: number;
+  /** Most calls of one message. */
+  calls?: number;
+  /** Whether a message's arguments are checked; true unless set. */
+  validate?: boolean;
+}
+
+/** How a message is read, and what is kept of it. */
+export interface ParserSettings extends ReadingSettings {
+  /** Whether the message is kept for `message`; true unless set. */
+  collect?: boolean;
+  /** Whether `notCalls` is kept; false unless set. */
+  keepNotCalls?: boolean;
+}
+
+/** How a prompt is written. */
+export interface PromptSettings {
+  /** The model's name, for what is known of its family. */
+  model?: string | null;
+  /** Syntax that is taught. */
+  dialect?: Dialect;
+  lang?: "en" | "zh";
+  style?: "full" | "compact";
+  listing?: "schema" | "signature" | "brief";
+  /** The caller's own text, which comes first. */
+  system?: string | null;
+  /** `auto`, `none`, `required` or a tool's name. */
+  toolChoice?: string;
+  maxCalls?: number | null;
+  descriptionChars?: number | null;
+}
+
+/** How results are written: settings as the prompt has them. */
+export interface ResultsSettings extends PromptSettings {
+  /** How much of one result the model sees. */
+  resultBytes?: number;
+}
+
+/** Settings of a turn. */
+export interface TurnSettings extends Omit<ResultsSettings, "system"> {
+  /** JSON Schema that the answer has to match. */
+  output?: Schema | null;
+  /** How many requests in a row may only correct. */
+  maxCorrections?: number;
+}
+
+/** An incremental parser of one message of a model. */
+export declare class Parser {
+  /** Of `tools` it reads names; without them any name is taken, and syntaxes that read known names only are off. */
+  constructor(tools?: Tools | null, settings?: ParserSettings);
+  /** Takes the next piece of the answer's text, and gives the events that are certain now. */
+  push(chunk: string): Event[];
+  /** Takes the next piece of a separate reasoning field (`reasoning_content`). */
+  pushReasoning(chunk: string): Event[];
+  /** Ends the message by the endpoint's word for why it ended, and gives the last events. */
+  finish(reason?: string, options?: { stop?: string[] }): Event[];
+  /** What the message says, once it is over; arguments are checked, unless `validate` is false. */
+  get message(): Message;
+  /** What looked like a call and is none, with `keepNotCalls`. */
+  get notCalls(): NotACall[];
+  /** Begins another message; settings and tools stay. */
+  reset(): void;
+  /** A further parser with the same settings, at the start of a message; cheap however many tools are known. */
+  fork(): Parser;
+  /** Reads a whole text with these settings, whatever this parser is in the middle of. */
+  parse(text: string, options?: { reasoning?: string; reason?: string }): Message;
+}
+
+/** What a whole text says; arguments are checked against the tools' schemas. */
+export declare function parse(
+  text: string,
+  tools?: Tools | null,
+  settings?: ReadingSettings & { finishReason?: string; reasoningField?: string },
+): Message;
+
+/** The system text that teaches a syntax of calls and lists the tools. */
+export declare function renderPrompt(tools: Tools, settings?: PromptSettings): string;
+
+/**
+ * The one user message that answers the calls of the model's last message, rejected ones included.
+ * `request` is what the person asked for, which is recalled.
+ */
+export declare function resultsMessage(
+  tools: Tools,
+  results: Iterable<ToolResult | Rejected>,
+  settings?: ResultsSettings & { request?: string | null },
+): string;
+
+/**
+ * The call with arguments that its tool's schema accepts, mended where that loses nothing; or why it
+ * must not run, in words for the model. Of a tool that is not known, any object is taken.
+ */
+export declare function validate(call: Call, tools: Tools): Call | Rejected;
+
+/** The text with nothing in it that any syntax of calls takes for a call or a result. */
+export declare function neutralise(text: string, tools?: Tools | null): string;
+
+/** More of an answer, for a client. */
+export interface Told {
+  readonly type: "text" | "reasoning";
+  readonly text: string;
+}
+
+/** A part of a message of Chat Completions. */
+export type ChatPart = { type: "text"; text: string } | { type: "image_url"; image_url: { url: string } };
+
+/** A message that a turn sends, in the form of Chat Completions, texts and images alone. */
+export interface ChatMessage {
+  readonly role: "system" | "user" | "assistant";
+  readonly content: string | ChatPart[];
+}
+
+/** A model without tools, asked as if it had some: requests to send in, and text and calls out. */
+export declare class Turn {
+  /** `messages` are those of a request to Chat Completions. */
+  constructor(tools: Tools, messages: Iterable<object>, settings?: TurnSettings);
+  /** Takes the messages that are to be sent now; `null` where the turn is over, or an answer is awaited. */
+  request(): ChatMessage[] | null;
+  /** Takes the next piece of the answer's text, and gives what the client is told now. */
+  push(chunk: string): Told[];
+  /** Takes the next piece of a separate reasoning field. */
+  pushReasoning(chunk: string): Told[];
+  /** Ends the answer, by the endpoint's word for why it ended. */
+  finish(reason?: string): Told[];
+  /** Whether more of the model's answer is wanted; once it is not, the stream can be closed. */
+  get isStreaming(): boolean;
+  /** Calls for the client to run. */
+  get calls(): { readonly id: string; readonly tool: string; readonly arguments: { [key: string]: any } }[];
+  /** What the answer says so far. */
+  get content(): string;
+  /** What the model thought so far. */
+  get reasoning(): string;
+  /** Why the answer ended, in the words of Chat Completions; `null` before that. */
+  get finishReason(): "tool_calls" | "length" | "content_filter" | "stop" | null;
+  /** What is wrong with the answer, in words for people, where it is not what was asked for. */
+  get problem(): string | null;
+}

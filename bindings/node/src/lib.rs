@@ -1,0 +1,27 @@
+//! toolgraft for Node: the native half of the package `toolgraft`.
+//!
+//! In come texts and JSON; out go texts and JSON, or a number where an event needs no more. The
+//! other half (`js/index.js`) makes objects and classes of them: V8 reads a JSON text faster than
+//! it takes an object field by field.
+
+mod error;
+pub mod parser;
+pub mod tools;
+pub mod turn;
+
+use napi_derive::napi;
+use toolgraft::Dialect;
+
+/// The names of all dialects.
+#[napi]
+#[must_use]
+pub fn dialects() -> Vec<String> {
+    Dialect::ALL.iter().map(|dialect| dialect.name().to_owned()).collect()
+}
+
+/// The version of this half, which has to be that of the other one.
+#[napi]
+#[must_use]
+pub fn version() -> String {
+    env!("CARGO_PKG_VERSION").to_owned()
+}

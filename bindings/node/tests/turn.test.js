@@ -1,0 +1,79 @@
+// A turn: requests in texts, answers in pieces, calls out.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { SettingError, StateError, ToolgraftError, Turn } from "toolgraft";
+
+const TOOLS = [
+  {
+    name: "forecast",
+    inputSchema: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
+  },
+];
+const ASKED = [{ role: "user", content: "The weather?" }];
+const CALL = '<use_mcp_tool>\n<tool_name>forecast</tool_name>\n<arguments>{"city": "Ulm"}</arguments>\n</use_mcp_tool>';
+
+/** The text that is told while the model gives these answers, in pieces. */
+function answered(turn, answers, size = 1) {
+  const told = [];
+  for (const answer of answers) {
+    assert.ok(turn.request());
+    for (let at = 0; at < answer.length && turn.isStreaming; at += size) told.push(...turn.push(answer.slice(at, at + size)));
+    if (turn.isStreaming) told.push(...turn.finish());
+  }
+  return told.flatMap(({ type, text }) => (type === "text" ? text : [])).join("");
+}
+
+test("pieces do not matter, nor halves of characters", () => {
+  for (const [text, calls] of [[`Wait 😀.\n\n${CALL}`, 1], ["No 😀. \n", 0], [`\`${CALL}\` is one.`, 0]]) {
+    const told = [1, 3, 16, 1000].map((size) => {
+      const turn = new Turn(TOOLS, ASKED);
+      const told = answered(turn, [text], size);
+      assert.equal(turn.content, told);
+      assert.equal(turn.calls.length, calls);
+      return told;
+    });
+    assert.equal(new Set(told).size, 1);
+    assert.equal(told[0].includes("\ufffd"), false);
+  }
+});
+
+test("nothing of a round that corrects is told before it is the answer", () => {
+  const turn = new Turn(TOOLS, ASKED);
+  const told = answered(turn, [`Look.\n${CALL.replace("city", "town")}`, `Oh, sorry.\n${CALL}`]);
+  assert.deepEqual([told, turn.calls.map((call) => call.tool), turn.finishReason], ["Look.", ["forecast"], "tool_calls"]);
+});
+
+test("reasoning is told apart, in its own field too", () => {
+  const turn = new Turn(TOOLS, ASKED);
+  assert.equal(answered(turn, [`<think>${CALL}</think>\nSunny.`]), "Sunny.");
+  assert.deepEqual([turn.calls, turn.finishReason], [[], "stop"]);
+  assert.match(turn.reasoning, /forecast/);
+  const other = new Turn(TOOLS, ASKED);
+  other.request();
+  assert.deepEqual(other.pushReasoning("Hm."), [{ type: "reasoning", text: "Hm." }]);
+  assert.equal(other.reasoning, "Hm.");
+});
+
+test("an answer that never matches says why", () => {
+  const turn = new Turn([], ASKED, { output: { type: "integer" }, maxCorrections: 1 });
+  answered(turn, ["warm", "hot"]);
+  assert.equal(turn.request(), null);
+  assert.ok(turn.problem);
+});
+
+test("images go on where they are there as data", () => {
+  const url = "data:image/png;base64,iVBORw0KGgo=";
+  const content = [{ type: "text", text: "What?" }, { type: "image_url", image_url: { url } }];
+  const sent = new Turn(TOOLS, [{ role: "user", content }]).request();
+  assert.deepEqual(sent.at(-1).content.at(-1), { type: "image_url", image_url: { url } });
+});
+
+test("the caller's mistakes are of one family", () => {
+  for (const messages of [[], [{ role: "nobody" }], [{ role: "user", content: 3 }]]) {
+    assert.throws(() => new Turn(TOOLS, messages), ToolgraftError);
+  }
+  assert.throws(() => new Turn(TOOLS, ASKED, { system: "Be brief." }), SettingError);
+  assert.throws(() => new Turn(TOOLS, ASKED).push("Too early."), StateError);
+});
