@@ -16,7 +16,7 @@ FEATURES := prompt validate typed agent client
 # What a landing checks of the features; `make each-feature` has all.
 CHECKED  := none prompt,validate agent
 
-.PHONY: all attack canitoolcall nightly test properties python wheel node npm release needs browser servers clients clients-more pictures conformance conformance-older deploy otlp scale load live live-tests soak check each-feature check-windows package dist advisories lint fmt-check docs bench bench-extract bench-hub bench-serve bench-peers bench-smoke bench-changed bench-repetitions bench-limits fuzz fuzz-corpus clean-servers
+.PHONY: all agents attack canitoolcall nightly test properties python wheel node npm release needs browser servers clients clients-more pictures conformance conformance-older deploy otlp scale load live live-tests soak check each-feature check-windows package dist advisories lint fmt-check docs bench bench-extract bench-hub bench-serve bench-peers bench-smoke bench-changed bench-repetitions bench-limits fuzz fuzz-corpus clean-servers
 
 all: fmt-check lint check docs test
 
@@ -104,7 +104,7 @@ live: needs
 # real model, all other clients, the older conformance suite, the dependencies once more for
 # Windows, texts made to be slow, a free walk of the fuzzer, ten servers that are killed at
 # random, and so on. All are tried, and those that failed are named at the end.
-NIGHTLY := bench-smoke each-feature package advisories live clients-more conformance-older check-windows bench-repetitions fuzz soak deploy load otlp scale properties attack canitoolcall python node release
+NIGHTLY := bench-smoke each-feature package advisories live clients-more agents conformance-older check-windows bench-repetitions fuzz soak deploy load otlp scale properties attack canitoolcall python node release
 nightly:
 	@failed=; for step in $(NIGHTLY); do \
 		echo "== $$step"; \
@@ -218,6 +218,14 @@ CLIENTS_RUN := $(CLIENTS)/venv/bin/python $(CLIENTS)/run.py $(CURDIR)/target/deb
 clients: $(CLIENTS)/node_modules/.set-up $(CLIENTS)/venv/.set-up
 	$(CARGO) build --quiet
 	$(CLIENTS_RUN) "openai for Python" "anthropic for Node"
+
+# Real coding agents at their current versions, installed below tests/agents, against a scripted
+# model without tools; it writes the tables of docs/clients.md. AGENTS="codex opencode@1.18.33" has
+# these alone, at these versions, and writes nothing.
+AGENTS ?=
+agents:
+	$(CARGO) build --quiet
+	$(PYTHON) tests/agents/run.py $(CURDIR)/target/debug/toolgraft $(or $(AGENTS),--write docs/clients.md)
 
 $(CLIENTS)/node_modules/.set-up: $(CLIENTS)/package.json
 	cd $(CLIENTS) && $(NPM) install --no-package-lock --no-audit --no-fund

@@ -6,6 +6,7 @@ mod demo;
 mod dialog;
 mod doctor;
 mod extract;
+mod launch;
 mod mcp;
 mod pages;
 mod phrases;
@@ -47,6 +48,8 @@ enum Command {
     Chat(Box<chat::Args>),
     /// Serve a model to OpenAI clients, with tool calling that it does not have
     Serve(Box<serve::Args>),
+    /// Start a coding agent with a model: Claude Code, Codex, opencode and others
+    Launch(Box<launch::Args>),
     /// Find out which way to offer tools helps a model most
     Probe(Box<probe::Args>),
     /// Say what an endpoint and its model take, and how to go round their faults
@@ -89,6 +92,10 @@ fn main() -> ExitCode {
         Command::Demo(args) => demo::run(args),
         Command::Chat(args) => chat::run(*args),
         Command::Serve(args) => serve::run(*args),
+        Command::Launch(args) => match launch::run(*args) {
+            Ok(code) => return code,
+            Err(failure) => Err(failure),
+        },
         Command::Probe(args) => probe::run(*args),
         Command::Doctor(args) => doctor::run(*args),
         Command::Replay(args) => replay::run(args),

@@ -7,6 +7,7 @@ pub(crate) mod input;
 pub(crate) mod media;
 pub(crate) mod output;
 pub(crate) mod reader;
+pub(crate) mod secret;
 pub(crate) mod signals;
 pub(crate) mod state;
 pub(crate) mod tokens;

@@ -9,7 +9,7 @@ use crate::base::input;
 use crate::servers::{ListedArgs, ServerArgs};
 use crate::settings::profiles::{known_profile, taught_dialect};
 use crate::settings::prompt_args::PromptArgs;
-use crate::settings::{ReasoningDisplay, Slots};
+use crate::settings::{ReasoningDisplay, Slots, variable};
 use toolgraft::Dialect;
 use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::{Lang, Profile};
@@ -94,6 +94,13 @@ impl EndpointArgs {
     /// The flags that have defaults.
     pub(crate) fn slots(&mut self) -> Slots<'_> {
         Slots { base_url: Some(&mut self.base_url), model: Some(&mut self.model), ..Slots::default() }
+    }
+
+    /// Takes the key that servers have for their endpoint, where one was named and no other key.
+    pub(crate) fn take_upstream_key(&mut self) {
+        if self.base_url.is_some() && self.api_key.is_none() {
+            self.api_key = variable("TOOLGRAFT_UPSTREAM_KEY");
+        }
     }
 }
 

@@ -104,6 +104,27 @@ impl Endpoint {
 
     /// Takes the list of models; from below `/v1` where the URL lacks that.
     async fn list(&mut self) -> Result<(), Failure> {
+        self.listed = listed(self.fetched().await?)?;
+        Ok(())
+    }
+
+    /// The same endpoint and model once something answers there, with its list where it has one.
+    pub(crate) async fn reached(mut self) -> Result<Self, Failure> {
+        if !self.listed.is_empty() {
+            return Ok(self);
+        }
+        let model = std::mem::take(&mut self.model);
+        match self.fetched().await? {
+            Ok(models) => self.listed = models,
+            Err(error @ ModelError::Unreachable { .. }) => return Err(Failure::usage(error)),
+            // It may have no list and answer all the same.
+            Err(_) => {}
+        }
+        Ok(self.with_model(&model).learned().await)
+    }
+
+    /// What it says of its models. Its URL gets the `/v1` that it lacks.
+    async fn fetched(&mut self) -> Result<Result<Vec<ModelInfo>, ModelError>, Failure> {
         let mut models = self.once_loaded().await;
         if models.is_err()
             && let Some(url) = self.client.missing_v1().await
@@ -112,8 +133,7 @@ impl Endpoint {
             *self = Endpoint::new(url, self.found, self.key.clone(), CONNECT_TIMEOUT, self.say)?;
             models = self.client.models().await;
         }
-        self.listed = listed(models)?;
-        Ok(())
+        Ok(models)
     }
 
     /// The list of models, once the server has loaded its own.
@@ -144,7 +164,7 @@ impl Endpoint {
     }
 
     /// How the model's context gets longer, where it is known what serves it.
-    pub(super) fn longer_context(&self) -> Option<String> {
+    pub(crate) fn longer_context(&self) -> Option<String> {
         Some(self.info.as_ref()?.server?.longer_context().to_owned())
     }
 
@@ -191,7 +211,7 @@ impl Endpoint {
     }
 
     /// The context of the model, where the endpoint was asked and says so.
-    pub(super) fn context(&self) -> Option<usize> {
+    pub(crate) fn context(&self) -> Option<usize> {
         let said = self.info.as_ref().and_then(|info| info.context);
         usize::try_from(said.or_else(|| self.info(&self.model)?.context)?).ok()
     }
@@ -315,6 +335,11 @@ impl Endpoint {
     /// Base URL, as given.
     pub(crate) fn url(&self) -> &str {
         &self.url
+    }
+
+    /// The key that it is shown.
+    pub(crate) fn key(&self) -> Option<&str> {
+        self.key.as_deref()
     }
 
     /// Its URL where somebody named it; none where it was found on this machine.

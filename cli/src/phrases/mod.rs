@@ -23,6 +23,7 @@ mod elicit;
 mod explain;
 mod inspect;
 mod kept;
+mod launch;
 mod locale;
 mod page;
 mod probe;
@@ -118,6 +119,7 @@ mod tests {
             replay::REPLAY,
             explain::EXPLAIN,
             doctor::DOCTOR,
+            launch::LAUNCH,
             probe::PROBE,
             chat::CHAT,
             check::CHECK,

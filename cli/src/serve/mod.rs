@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::base::Failure;
 use crate::base::output;
 use crate::base::signals::Signals;
-use crate::chat::local_endpoint;
+use crate::chat::{Endpoint, local_endpoint};
 use crate::phrases::Phrases;
 use crate::screen::boxes::clean;
 use crate::serve::log::RequestLog;
@@ -77,7 +77,7 @@ Exit codes: 0 ended by a signal, once the answers that went on were over; 1 the 
 failed; 2 wrong usage or configuration, no endpoint.";
 
 /// Options of `toolgraft serve`.
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 #[command(after_help = ABOUT)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -103,7 +103,7 @@ pub(crate) struct Args {
 }
 
 /// Where the model is.
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Endpoint")]
 struct EndpointArgs {
     /// OpenAI-compatible endpoint, such as http://localhost:11434/v1
@@ -120,7 +120,7 @@ struct EndpointArgs {
 }
 
 /// Who may come in.
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Clients")]
 struct DoorArgs {
     /// Address to listen on; one that other machines reach needs --api-key
@@ -171,9 +171,9 @@ struct DoorArgs {
 }
 
 /// What the model's profile decides, unless it is said here.
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Model (defaults by its profile)")]
-struct ModelArgs {
+pub(crate) struct ModelArgs {
     /// Profile to take instead of the one for the model's name
     #[arg(long, value_name = "NAME", value_parser = known_profile)]
     profile: Option<&'static Profile>,
@@ -249,7 +249,7 @@ struct ModelArgs {
 }
 
 /// Which calls of the MCP servers run.
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "MCP servers")]
 struct CallArgs {
     /// Run calls of these tools of the servers; a glob over SERVER.TOOL
@@ -293,6 +293,13 @@ impl CallArgs {
 }
 
 impl Args {
+    /// Whoever names a syntax, or a way to calls in it, wants it to be taught.
+    fn teach_what_is_named(&mut self) {
+        if self.model.dialect.is_some() || self.model.way.is_some_and(|way| way != Way::Free) {
+            self.model.tools_mode.get_or_insert(ToolsMode::Prompt);
+        }
+    }
+
     /// The flags that have defaults.
     fn slots(&mut self) -> Slots<'_> {
         let ModelArgs { profile, tools_mode, dialect, way, call_threshold, constrain, max_rounds, .. } =
@@ -363,10 +370,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
         args.door.listen = format!("127.0.0.1:{port}");
     }
     defaults(&args.door.listen)?.fill(args.slots());
-    // Whoever names a syntax, or a way to calls in it, wants it to be taught.
-    if args.model.dialect.is_some() || args.model.way.is_some_and(|way| way != Way::Free) {
-        args.model.tools_mode.get_or_insert(ToolsMode::Prompt);
-    }
+    args.teach_what_is_named();
     let mut servers = args.servers.clone();
     servers.listed_tools.clone_from(&args.listed.tools);
     let servers = if servers.is_given() { Some(servers.load()?) } else { None };
@@ -446,6 +450,33 @@ async fn config(args: &Args) -> Result<(Config, String), Failure> {
             (url, name, false)
         }
     };
+    let mut config = config_at(args, url)?;
+    if let Some(key) = args.door.api_key.clone().or_else(|| variable("TOOLGRAFT_API_KEY")) {
+        config = config.with_api_key(key);
+    }
+    // What was found by its port is nobody's to give a key to.
+    let config = match variable("TOOLGRAFT_UPSTREAM_KEY").filter(|_| is_named) {
+        Some(key) => config.with_upstream_key(key),
+        None if is_named => config,
+        None => config.without_client_keys(),
+    };
+    Ok((config, name))
+}
+
+/// The configuration of a server for one program in front of an endpoint and one of its models.
+pub(crate) fn in_front_of(endpoint: &Endpoint, model: ModelArgs, listing: PromptArgs) -> Result<Config, Failure> {
+    let mut args = Args { model, listing, ..Args::default() };
+    settings::defaults()?.fill(args.slots());
+    args.teach_what_is_named();
+    let config = config_at(&args, endpoint.url().to_owned())?.with_model(endpoint.model());
+    Ok(match endpoint.key() {
+        Some(key) => config.with_upstream_key(key),
+        None => config.without_client_keys(),
+    })
+}
+
+/// The configuration but for who may come in by which key.
+fn config_at(args: &Args, url: String) -> Result<Config, Failure> {
     let saved = saved_profiles::all_at(&url)?;
     let mut config = Config::new(url.clone()).map_err(Failure::usage)?.with_learned(learned::at(&url));
     config = config.with_learning(move |found| {
@@ -453,20 +484,11 @@ async fn config(args: &Args) -> Result<(Config, String), Failure> {
         // A disk may be slow, and others are served here.
         std::thread::spawn(move || learned::keep(&url, found));
     });
-    // What was found by its port is nobody's to give a key to.
-    config = match variable("TOOLGRAFT_UPSTREAM_KEY").filter(|_| is_named) {
-        Some(key) => config.with_upstream_key(key),
-        None if is_named => config,
-        None => config.without_client_keys(),
-    };
     if let Some(secret) = variable("TOOLGRAFT_INSTANCE_KEY") {
         config = config.with_instance_key(secret);
     }
     if let Some(model) = &args.endpoint.model {
         config = config.with_model(model);
-    }
-    if let Some(key) = args.door.api_key.clone().or_else(|| variable("TOOLGRAFT_API_KEY")) {
-        config = config.with_api_key(key);
     }
     config = args.door.host.iter().fold(config, Config::with_host);
     config = args.door.origin.iter().fold(config, Config::with_origin);
@@ -520,7 +542,7 @@ async fn config(args: &Args) -> Result<(Config, String), Failure> {
         config = config.with_shown_results();
     }
     config = args.calls.untrusted.iter().fold(config, Config::with_untrusted);
-    Ok((config.with_prompt(args.listing.apply(Options::default())?), name))
+    Ok(config.with_prompt(args.listing.apply(Options::default())?))
 }
 
 /// Which calls of the servers' tools run.

@@ -55,7 +55,7 @@ pub(crate) struct ServerArgs {
 
 /// Which tools are listed at all. Apart from [`ServerArgs`], since `--tools` names
 /// a file where a command can do without servers.
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "MCP servers")]
 pub(crate) struct ListedArgs {
     /// List only these tools: a glob over SERVER.TOOL, or TOOL alone

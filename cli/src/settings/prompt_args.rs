@@ -15,7 +15,7 @@ use toolgraft::message::TokenCounter;
 use toolgraft::prompt::{Listed, Listing, Options, Template};
 
 /// How the tools are listed.
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Tools in the prompt")]
 pub(crate) struct PromptArgs {
     /// How tools are listed: schema, signature, brief or index [default: signature]

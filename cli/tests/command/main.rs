@@ -35,6 +35,8 @@ mod extract;
 mod inspect;
 mod inspect_page;
 mod install;
+#[cfg(unix)]
+mod launch;
 mod login;
 #[cfg(target_os = "linux")]
 mod loss;

@@ -12,6 +12,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use crate::base::output;
+use crate::base::secret::secret;
 
 /// Who may look.
 pub(super) struct Doors {
@@ -24,7 +25,7 @@ pub(super) struct Doors {
 
 impl Doors {
     pub(super) fn new(port: u16) -> Result<Self, getrandom::Error> {
-        Ok(Doors { port, token: Mutex::new(random()?), session: random()? })
+        Ok(Doors { port, token: Mutex::new(secret()?), session: secret()? })
     }
 
     pub(super) fn url(&self) -> String {
@@ -63,16 +64,9 @@ impl Doors {
             return false;
         }
         // Without random numbers no further token opens the door.
-        *token = random().unwrap_or_default();
+        *token = secret().unwrap_or_default();
         !shown.is_empty()
     }
-}
-
-/// 128 bits that nobody can guess.
-fn random() -> Result<String, getrandom::Error> {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// Compares in a time that does not tell how much was right.

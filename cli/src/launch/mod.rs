@@ -1,0 +1,189 @@
+//! `toolgraft launch`: a program for coding or chat, in front of a model without tools.
+//!
+//! ```text
+//! flags, environment, config.toml ─▶ endpoint, model, context ─▶ plan ─▶ door on a free port ─▶ program
+//!                                                                └─▶ --print
+//! ```
+//!
+//! The door lives as long as the program; what was written for it goes with it.
+
+mod clients;
+mod plan;
+mod session;
+
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use crate::base::Failure;
+use crate::base::secret::secret;
+use crate::base::{input, output};
+use crate::chat::{Endpoint, EndpointArgs};
+use crate::dialog::ask::Asker;
+use crate::phrases::Phrases;
+use crate::screen::boxes::clean;
+use crate::serve::{self, ModelArgs};
+use crate::servers::runner::Runner;
+use crate::settings::prompt_args::PromptArgs;
+use crate::settings::{self, Slots};
+use crate::terminal::tty::Tty;
+use clients::{CLIENTS, Client};
+use plan::{Plan, Values};
+use session::Folder;
+use toolgraft::dialect::Lang;
+use toolgraft::secrets::shown_url;
+use toolgraft_serve::Server;
+
+/// Part of the context that the list of tools may take: the program's own instructions, the
+/// history and the answer stand beside it.
+const LISTING_PART: u64 = 4;
+
+/// Context in which a first request leaves room for work.
+const ROOM: u64 = 2;
+
+const EXAMPLES: &str = "\
+Examples:
+  toolgraft launch claude                         with what runs on this machine
+  toolgraft launch codex --base-url http://gpu:8000/v1 --model qwen3:8b
+  toolgraft launch opencode -- run \"What does this project do?\"
+  toolgraft launch gemini --print                 shows what would be set
+
+Programs: claude (Claude Code), codex, gemini (Gemini CLI), opencode, qwen (Qwen Code),
+cline, continue (its command is cn).
+
+The program gets a server of its own, as `toolgraft serve` would be, on a free port of this
+machine with a key that no other program knows; the variables and files that lead it there;
+and the length of the model's context where it has a setting for it, so that it makes its
+history shorter in time. Your own settings of the program are not changed. Nothing is
+left when it ends.
+
+Exit codes: the program's own; 128 and the signal's number where one ended it; 1 the server
+failed; 2 wrong usage, no endpoint, a program that is not installed.";
+
+/// Options of `toolgraft launch`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Program to start: claude, codex, gemini, opencode, qwen, cline, continue
+    #[arg(value_name = "CLIENT", value_parser = client)]
+    client: &'static Client,
+
+    /// Arguments for the program
+    #[arg(value_name = "ARGS", last = true)]
+    arguments: Vec<String>,
+
+    /// Show what would be set and started, and start nothing
+    #[arg(long)]
+    print: bool,
+
+    #[command(flatten)]
+    endpoint: EndpointArgs,
+
+    /// Tokens that the model's context has, where the endpoint does not say or says too much
+    #[arg(long, value_name = "TOKENS", value_parser = input::above_zero, help_heading = "Endpoint")]
+    context: Option<NonZeroUsize>,
+
+    #[command(flatten)]
+    model: ModelArgs,
+
+    #[command(flatten)]
+    listing: PromptArgs,
+
+    /// Language of what is said before the program starts: en, zh [default: that of the locale]
+    #[arg(long, value_name = "LANG")]
+    lang: Option<Lang>,
+}
+
+fn client(name: &str) -> Result<&'static Client, String> {
+    Client::named(name).ok_or_else(|| {
+        let names: Vec<&str> = CLIENTS.iter().map(|client| client.name).collect();
+        format!("expected one of {}", names.join(", "))
+    })
+}
+
+/// Runs the command.
+pub(crate) fn run(mut args: Args) -> Result<ExitCode, Failure> {
+    settings::defaults()?.fill(Slots { lang: Some(&mut args.lang), ..args.endpoint.slots() });
+    let say = Phrases::of_user(args.lang);
+    let program = session::found(args.client.program);
+    if program.is_none() && !args.print {
+        return Err(Failure::usage(say.not_installed(args.client.program, args.client.install)));
+    }
+    args.endpoint.take_upstream_key();
+    let runner = Runner::start()?.speaking(say);
+    let tty = Tty::open().map(Arc::new);
+    let asker = Asker::new(tty.as_ref(), say);
+    let endpoint =
+        runner.wait(async { Endpoint::choose(&args.endpoint, asker.as_ref(), say).await?.reached().await })?;
+    // The program has the terminal from here on.
+    drop((asker, tty));
+    let context = args.context.map(NonZeroUsize::get).or_else(|| endpoint.context()).map(|tokens| tokens as u64);
+    warn_of(args.client, context, &endpoint, say);
+    if let Some(tokens) = context {
+        let budget = usize::try_from(tokens / LISTING_PART).ok().and_then(NonZeroUsize::new);
+        args.listing.tool_budget = args.listing.tool_budget.or(budget);
+    }
+    match program.filter(|_| !args.print) {
+        None => {
+            let folder = Path::new("FOLDER");
+            let values = Values { root: "http://127.0.0.1:PORT", key: "KEY", model: endpoint.model(), context, folder };
+            let plan = Plan::new(args.client, &values, &args.arguments).map_err(Failure::job)?;
+            told(&args, &endpoint, &values, say);
+            output::emit(&plan.text(folder))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Some(program) => runner.wait_out(launched(args, &endpoint, context, &program, &runner, say)),
+    }
+}
+
+/// Serves the model to the program until it ends.
+async fn launched(
+    args: Args,
+    endpoint: &Endpoint,
+    context: Option<u64>,
+    program: &Path,
+    runner: &Runner,
+    say: Phrases,
+) -> Result<ExitCode, Failure> {
+    let key = secret().map_err(|error| Failure::job(format!("there are no random numbers: {error}")))?;
+    let config = serve::in_front_of(endpoint, args.model.clone(), args.listing.clone())?.with_api_key(key.as_str());
+    let server = Server::bind(config, "127.0.0.1:0").await.map_err(Failure::job)?;
+    let root = format!("http://{}", server.local_addr().map_err(Failure::job)?);
+    let folder = Folder::new()?;
+    let values = Values { root: &root, key: &key, model: endpoint.model(), context, folder: folder.path() };
+    let plan = Plan::new(args.client, &values, &args.arguments).map_err(Failure::job)?;
+    folder.fill(&plan)?;
+    told(&args, endpoint, &values, say);
+    let child = session::command(program, &plan)
+        .spawn()
+        .map_err(|error| Failure::job(format!("cannot start {}: {error}", program.display())))?;
+    let signals = runner.signals();
+    tokio::select! {
+        ended = session::ended(child, &signals) => ended,
+        () = server.run(std::future::pending()) => Err(Failure::job("the server has ended before the program")),
+    }
+}
+
+/// Says what is set, in one line.
+fn told(args: &Args, endpoint: &Endpoint, values: &Values<'_>, say: Phrases) {
+    let mut line = say.launches(args.client.name, clean(endpoint.model()), shown_url(endpoint.url()), values.root);
+    let mentions = |what: &str| args.client.texts().any(|text| text.contains(what));
+    match (values.context, values.output(), values.compact()) {
+        (Some(context), Some(output), Some(compact)) => {
+            line += &say.launch_context(context);
+            line += &args.listing.tool_budget.map(|budget| say.launch_budget(budget)).unwrap_or_default();
+            line += &if mentions("output") { say.launch_output(output) } else { String::new() };
+            line += &if mentions("compact") { say.launch_compact(compact) } else { String::new() };
+        }
+        _ => line += say.launch_no_context(),
+    }
+    anstream::eprintln!("{line}");
+}
+
+/// Warns of a context in which the program cannot do much.
+fn warn_of(client: &Client, context: Option<u64>, endpoint: &Endpoint, say: Phrases) {
+    let Some(context) = context.filter(|context| *context < client.first_request * ROOM) else { return };
+    let longer = endpoint.longer_context().map(|how| format!(": {how}")).unwrap_or_default();
+    output::warn_in(say, &say.launch_short_context(client.name, client.first_request, context, longer));
+}

@@ -1,0 +1,160 @@
+//! What is set for a client: its entry, filled with the session's values.
+
+use std::path::Path;
+
+use minijinja::{Environment, UndefinedBehavior, Value, context};
+
+use super::clients::Client;
+
+/// A client's part of the context for one answer, and most tokens of it.
+const OUTPUT: (u64, u64) = (4, 32_000);
+
+/// What is known of a session.
+#[derive(Debug, Clone)]
+pub(super) struct Values<'a> {
+    /// The door's URL, without `/v1`.
+    pub(super) root: &'a str,
+    /// What it wants to be shown.
+    pub(super) key: &'a str,
+    /// The model.
+    pub(super) model: &'a str,
+    /// Tokens of its context.
+    pub(super) context: Option<u64>,
+    /// Where the files stand.
+    pub(super) folder: &'a Path,
+}
+
+impl Values<'_> {
+    /// Most tokens of an answer.
+    pub(super) fn output(&self) -> Option<u64> {
+        Some((self.context? / OUTPUT.0).clamp(1, OUTPUT.1))
+    }
+
+    /// Tokens from which on a history is to be made shorter: an answer fits beside it.
+    pub(super) fn compact(&self) -> Option<u64> {
+        Some(self.context? - self.output()?)
+    }
+}
+
+/// A program and what is set for it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Plan {
+    pub(super) program: &'static str,
+    pub(super) set: Vec<(&'static str, String)>,
+    pub(super) unset: &'static [&'static str],
+    /// Their names in the folder, and their texts.
+    pub(super) files: Vec<(&'static str, String)>,
+    pub(super) arguments: Vec<String>,
+}
+
+impl Plan {
+    /// The client's entry with these values in it, and the person's arguments behind it.
+    pub(super) fn new(client: &Client, values: &Values<'_>, arguments: &[String]) -> Result<Self, minijinja::Error> {
+        let mut environment = Environment::new();
+        environment.set_undefined_behavior(UndefinedBehavior::SemiStrict);
+        let or_nothing = |tokens: Option<u64>| tokens.map_or_else(|| Value::from(""), Value::from);
+        let known = context! {
+            root => values.root,
+            v1 => format!("{}/v1", values.root),
+            key => values.key,
+            model => values.model,
+            context => or_nothing(values.context),
+            output => or_nothing(values.output()),
+            compact => or_nothing(values.compact()),
+            folder => values.folder.to_string_lossy(),
+        };
+        let filled = |text: &str| environment.render_str(text, &known);
+        let all = |texts: &[(&'static str, &'static str)]| {
+            let filled = texts.iter().map(|(name, text)| Ok((*name, filled(text)?)));
+            let mut filled = filled.collect::<Result<Vec<_>, minijinja::Error>>()?;
+            filled.retain(|(_, text)| !text.is_empty());
+            Ok::<_, minijinja::Error>(filled)
+        };
+        let own = client.arguments.iter().map(|text| filled(text)).collect::<Result<Vec<_>, _>>()?;
+        let own = own.into_iter().filter(|text| !text.is_empty());
+        Ok(Plan {
+            program: client.program,
+            set: all(client.set)?,
+            unset: client.unset,
+            files: all(client.files)?,
+            arguments: own.chain(arguments.iter().cloned()).collect(),
+        })
+    }
+
+    /// As a person would type it: the files, the variables, the command.
+    pub(super) fn text(&self, folder: &Path) -> String {
+        let quoted = |word: &str| shlex::try_quote(word).map_or_else(|_| word.to_owned(), |word| word.into_owned());
+        let mut text = String::new();
+        for (name, content) in &self.files {
+            text += &format!("cat > {}/{name} <<'END'\n{}\nEND\n", folder.display(), content.trim_end());
+        }
+        if !self.unset.is_empty() {
+            text += &format!("unset {}\n", self.unset.join(" "));
+        }
+        for (name, value) in &self.set {
+            text += &format!("export {name}={}\n", quoted(value));
+        }
+        let words = std::iter::once(self.program).chain(self.arguments.iter().map(String::as_str));
+        text + &words.map(quoted).collect::<Vec<_>>().join(" ") + "\n"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::clients::CLIENTS;
+    use super::*;
+
+    fn plan(client: &Client, context: Option<u64>) -> Plan {
+        let values = Values {
+            root: "http://127.0.0.1:1",
+            key: "k",
+            model: "say \"hi\":7b",
+            context,
+            folder: Path::new("/tmp/folder"),
+        };
+        Plan::new(client, &values, &["-p".to_owned(), "a b".to_owned()]).unwrap()
+    }
+
+    #[test]
+    fn every_client_is_told_the_door_the_model_and_the_context_where_it_is_known() {
+        for client in CLIENTS {
+            let told = plan(client, Some(32_768));
+            let all = told.text(Path::new("/tmp/folder"));
+            assert!(all.contains("http://127.0.0.1:1") && all.contains("hi"), "{all}");
+            assert!(all.ends_with(" -p 'a b'\n"), "{all}");
+            // Cline has no setting for it.
+            let numbers = ["32768", "24576", "45768", &(24_576.0 / 1_048_576.0).to_string()];
+            assert_eq!(numbers.iter().any(|number| all.contains(number)), client.name != "cline", "{all}");
+            let unknown = plan(client, None).text(Path::new("/tmp/folder"));
+            assert!(!unknown.contains("none") && !unknown.contains("=\n") && !unknown.contains("''"), "{unknown}");
+            for (name, content) in told.files.iter().chain(&told.set).chain(&plan(client, None).set) {
+                if name.ends_with(".json") || content.starts_with('{') {
+                    let value: serde_json::Value = serde_json::from_str(content).unwrap();
+                    assert!(value.to_string().contains("say \\\"hi\\\":7b"), "{value}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_codex_is_told_is_toml() {
+        let told = plan(Client::named("codex").unwrap(), Some(8_192));
+        let settings: Vec<&String> = told.arguments.iter().filter(|word| word.contains('=')).collect();
+        assert_eq!(settings.len(), 5, "{told:#?}");
+        for setting in settings {
+            setting.parse::<toml_edit::DocumentMut>().unwrap();
+        }
+    }
+
+    #[test]
+    fn a_third_of_what_is_left_is_for_the_answer() {
+        let values = |context| Values { root: "", key: "", model: "", context, folder: Path::new("") };
+        for (context, output, compact) in [
+            (Some(8_192), Some(2_048), Some(6_144)),
+            (Some(1_000_000), Some(32_000), Some(968_000)),
+            (None, None, None),
+        ] {
+            assert_eq!((values(context).output(), values(context).compact()), (output, compact));
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! A program from its start to its end: its files, its signals, its status.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use tokio::process::{Child, Command};
+
+use super::plan::Plan;
+use crate::base::Failure;
+use crate::base::secret::secret;
+use crate::base::signals::Signals;
+use crate::terminal::tty::Tty;
+use toolgraft_mcp::files;
+
+/// Time that a program has to end after it was told to.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// A folder of the session's own, with all that is in it; it goes when this is dropped.
+#[derive(Debug)]
+pub(super) struct Folder(PathBuf);
+
+impl Folder {
+    /// The path of one that is made once something is written to it.
+    pub(super) fn new() -> Result<Self, Failure> {
+        let name = secret().map_err(|error| Failure::job(format!("there are no random numbers: {error}")))?;
+        Ok(Folder(std::env::temp_dir().join(format!("toolgraft-launch-{name}"))))
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Writes what the plan has.
+    pub(super) fn fill(&self, plan: &Plan) -> Result<(), Failure> {
+        for (name, text) in &plan.files {
+            let path = self.0.join(name);
+            files::replace(&path, format!("{text}\n").as_bytes(), files::Mode::Private)
+                .map_err(|error| Failure::job(format!("cannot write {}: {error}", path.display())))?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // One that was never made has nothing in it.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// The program of this name in `PATH`.
+pub(super) fn found(program: &str) -> Option<PathBuf> {
+    let endings = match cfg!(windows) {
+        true => &[".exe", ".cmd", ".bat"][..],
+        false => &[""],
+    };
+    let folders = std::env::var_os("PATH")?;
+    let names: Vec<String> = endings.iter().map(|ending| format!("{program}{ending}")).collect();
+    std::env::split_paths(&folders)
+        .flat_map(|folder| names.iter().map(move |name| folder.join(name)))
+        .find(|path| is_program(path))
+}
+
+#[cfg(unix)]
+fn is_program(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_program(path: &Path) -> bool {
+    path.is_file()
+}
+
+/// The command of a plan.
+pub(super) fn command(program: &Path, plan: &Plan) -> Command {
+    let mut command = Command::new(program);
+    for name in plan.unset {
+        command.env_remove(name);
+    }
+    for name in ["NO_PROXY", "no_proxy"] {
+        // A program with a proxy would ask it for this machine.
+        let before = std::env::var(name).ok().filter(|hosts| !hosts.is_empty());
+        command.env(name, before.map_or_else(|| "127.0.0.1".to_owned(), |hosts| format!("{hosts},127.0.0.1")));
+    }
+    command.envs(plan.set.iter().map(|(name, value)| (name, value))).args(&plan.arguments).kill_on_drop(true);
+    command
+}
+
+/// Waits for the program, and hands on the signals that it would not get.
+pub(super) async fn ended(mut child: Child, signals: &Signals) -> Result<ExitCode, Failure> {
+    // Its settings are put back behind a program that has left others.
+    let tty = Tty::open();
+    let (interrupts, ending) = (signals.take_interrupts(), signals.hold());
+    let mut is_told = false;
+    let status = loop {
+        tokio::select! {
+            status = child.wait() => break status,
+            // A terminal sends it to all programs in front of it.
+            () = interrupts.next() => if tty.is_none() { send(&mut child, Signal::Interrupt) },
+            () = ending.begins(), if !is_told => {
+                is_told = true;
+                send(&mut child, Signal::End);
+            }
+            () = tokio::time::sleep(GRACE), if is_told => {
+                // That it has ended meanwhile shows at the next wait.
+                let _ = child.start_kill();
+            }
+        }
+    };
+    let status = status.map_err(|error| Failure::job(format!("the program cannot be waited for: {error}")))?;
+    Ok(ExitCode::from(code(status)))
+}
+
+/// A program's status as a shell has it.
+fn code(status: std::process::ExitStatus) -> u8 {
+    #[cfg(unix)]
+    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+        return u8::try_from(128 + signal).unwrap_or(u8::MAX);
+    }
+    status.code().map_or(1, |code| u8::try_from(code & 0xff).unwrap_or(u8::MAX))
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Signal {
+    Interrupt,
+    End,
+}
+
+#[cfg(unix)]
+fn send(child: &mut Child, signal: Signal) {
+    use rustix::process::{Pid, kill_process};
+    let signal = match signal {
+        Signal::Interrupt => rustix::process::Signal::INT,
+        Signal::End => rustix::process::Signal::TERM,
+    };
+    // One that has ended needs none.
+    if let Some(pid) = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)) {
+        let _ = kill_process(pid, signal);
+    }
+}
+
+#[cfg(not(unix))]
+fn send(child: &mut Child, signal: Signal) {
+    // Ctrl-C comes to all programs of a console.
+    if let Signal::End = signal {
+        let _ = child.start_kill();
+    }
+}
