@@ -68,7 +68,7 @@ NODE_INSTALL := cd $(NODE_TESTS) && rm -rf node_modules/toolgraft node_modules/@
 	$(NPM) install --no-save --no-package-lock --no-audit --no-fund --silent ../packed/*.tgz
 node: $(NODE_TESTS)/node_modules/.set-up
 	cd $(NODE_BINDING) && $(CARGO) clippy --quiet --locked -- -D warnings && $(CARGO) fmt --check
-	CARGO="$(CARGO)" NPM="$(NPM)" $(NODE_BINDING)/build-packages
+	CARGO="$(CARGO)" NPM="$(NPM)" PYTHON="$(PYTHON)" $(NODE_BINDING)/build-packages
 	$(NODE_INSTALL)
 	cd $(NODE_TESTS) && node --test
 	cd $(NODE_TESTS) && node_modules/.bin/node --test
@@ -76,7 +76,7 @@ node: $(NODE_TESTS)/node_modules/.set-up
 
 # The same packages with the program in them, as they are handed out: `npx toolgraft demo`.
 npm: dist
-	CARGO="$(CARGO)" NPM="$(NPM)" $(NODE_BINDING)/build-packages target/archives/image/toolgraft
+	CARGO="$(CARGO)" NPM="$(NPM)" PYTHON="$(PYTHON)" $(NODE_BINDING)/build-packages target/archives/image/toolgraft
 
 $(NODE_TESTS)/node_modules/.set-up: $(NODE_TESTS)/package.json
 	cd $(NODE_TESTS) && $(NPM) install --no-package-lock --no-audit --no-fund
@@ -294,7 +294,7 @@ package:
 # The command as it is handed out: a static binary with completions and manual pages, and a
 # container file (dist/build, docs/install.md).
 dist:
-	CARGO="$(CARGO)" dist/build
+	CARGO="$(CARGO)" PYTHON="$(PYTHON)" dist/build
 
 # Known faults of dependencies, from a database that cargo-audit fetches; skipped where that is
 # not installed. Licences are a test (tests/project/licences.rs).
