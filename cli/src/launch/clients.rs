@@ -22,7 +22,7 @@ pub(super) struct Client {
     pub(super) program: &'static str,
     /// How it is installed.
     pub(super) install: &'static str,
-    /// Tokens of its first request, with its tools listed as signatures (o200k).
+    /// Tokens of its first request in a context of 32,768 (o200k; docs/clients.md).
     pub(super) first_request: u64,
     /// Variables and their texts.
     pub(super) set: &'static [(&'static str, &'static str)],
@@ -53,7 +53,7 @@ pub(super) const CLIENTS: &[Client] = &[
         name: "claude",
         program: "claude",
         install: "npm install -g @anthropic-ai/claude-code",
-        first_request: 9_402,
+        first_request: 7_522,
         set: &[
             ("ANTHROPIC_BASE_URL", "{{ root }}"),
             ("ANTHROPIC_AUTH_TOKEN", "{{ key }}"),
@@ -77,7 +77,7 @@ pub(super) const CLIENTS: &[Client] = &[
         name: "codex",
         program: "codex",
         install: "npm install -g @openai/codex",
-        first_request: 5_568,
+        first_request: 6_561,
         set: &[("TOOLGRAFT_LAUNCH_KEY", "{{ key }}")],
         unset: &[],
         files: &[],
@@ -98,7 +98,7 @@ pub(super) const CLIENTS: &[Client] = &[
         name: "gemini",
         program: "gemini",
         install: "npm install -g @google/gemini-cli",
-        first_request: 9_610,
+        first_request: 9_651,
         set: &[
             ("GOOGLE_GEMINI_BASE_URL", "{{ root }}"),
             ("GEMINI_API_KEY", "{{ key }}"),
@@ -121,7 +121,7 @@ pub(super) const CLIENTS: &[Client] = &[
         name: "opencode",
         program: "opencode",
         install: "npm install -g opencode-ai",
-        first_request: 4_313,
+        first_request: 4_324,
         set: &[
             (
                 "OPENCODE_CONFIG_CONTENT",
@@ -137,7 +137,7 @@ pub(super) const CLIENTS: &[Client] = &[
         name: "qwen",
         program: "qwen",
         install: "npm install -g @qwen-code/qwen-code",
-        first_request: 11_799,
+        first_request: 11_917,
         set: &[
             ("OPENAI_BASE_URL", "{{ v1 }}"),
             ("OPENAI_API_KEY", "{{ key }}"),
@@ -159,7 +159,7 @@ pub(super) const CLIENTS: &[Client] = &[
         name: "cline",
         program: "cline",
         install: "npm install -g cline",
-        first_request: 3_550,
+        first_request: 3_562,
         set: &[("CLINE_PROVIDER_SETTINGS_PATH", "{{ folder }}/providers.json")],
         unset: &[],
         files: &[(
@@ -175,7 +175,7 @@ pub(super) const CLIENTS: &[Client] = &[
         name: "continue",
         program: "cn",
         install: "npm install -g @continuedev/cli",
-        first_request: 1_498,
+        first_request: 1_500,
         set: &[],
         unset: &[],
         files: &[(

@@ -265,7 +265,7 @@ fn a_short_context_is_told_with_the_way_to_a_longer_one() {
     let endpoint = endpoint();
     let shown = print(&endpoint, &["claude", "--context", "8192"]);
     assert!(
-        shown.err.contains("the first request of claude takes about 9402 tokens, and the context has 8192"),
+        shown.err.contains("the first request of claude takes about 7522 tokens, and the context has 8192"),
         "{}",
         shown.err
     );
