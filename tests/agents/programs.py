@@ -77,7 +77,7 @@ def llm_settings(home, url, _):
 
 
 def openai_settings(_, url, __):
-    return {"OPENAI_BASE_URL": url, "OPENAI_API_BASE": url, "OPENAI_API_KEY": "none"}
+    return {"OPENAI_BASE_URL": url, "OPENAI_API_BASE": url, "OPENAI_API_BASE_URL": url, "OPENAI_API_KEY": "none"}
 
 
 def told(_, project):
@@ -182,6 +182,15 @@ PROGRAMS = {
         edit=lambda path, old, new: ("edit_file", {"path": str(path), "old": old, "new": new}),
         write=lambda path, text: ("write_file", {"path": str(path), "text": text}),
         settings=llm_settings, kind="pypi",
+        own={"sub-agent": "has no sub-agents", "40 steps": "never makes its history shorter"},
+    ),
+    "open-webui": Program(
+        "Open WebUI", "open-webui", "python", "Chat Completions",
+        ask=lambda prompt: [str(HERE / "open_webui.py"), prompt],
+        read=lambda path: ("read_file", {"path": str(path)}),
+        edit=lambda path, old, new: ("edit_file", {"path": str(path), "old": old, "new": new}),
+        write=lambda path, text: ("write_file", {"path": str(path), "text": text}),
+        settings=openai_settings, kind="pypi",
         own={"sub-agent": "has no sub-agents", "40 steps": "never makes its history shorter"},
     ),
     "aider": Program(

@@ -64,15 +64,15 @@ def npm_install(folder, package):
     plain = re.sub(r"(?<=.)@.*", "", package)
     versions = npm_versions(package) if plain == package else [package[len(plain) + 1:]]
     for version in versions:
-        if (npm_version(folder, plain) or "").startswith(version):
+        if f"{npm_version(folder, plain)}.".startswith(f"{version}."):
             break
         command = ["npm", "install", "--no-package-lock", "--no-audit", "--no-fund", "--loglevel=error", f"{plain}@{version}"]
         done = subprocess.run(command, cwd=folder, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         if done.returncode == 0:
             break
-        say(f"{plain} {version} cannot be installed: {done.stderr.strip().splitlines()[1]}")
+        say(f"{plain} {version} cannot be installed: {' '.join(done.stderr.split())[:300]}")
     else:
-        raise SystemExit(f"{plain} cannot be installed")
+        raise subprocess.CalledProcessError(1, f"npm install {plain}")
     return npm_version(folder, plain)
 
 
@@ -198,7 +198,11 @@ def tried(args, wanted):
     """A program through all rows: its version, what came of each, and its sizes."""
     name, _, wanted_version = wanted.partition("@")
     program, begun = PROGRAMS[name], time.monotonic()
-    version = "" if args.installed else install(name, program.package, program.kind, wanted_version)
+    try:
+        version = "" if args.installed else install(name, program.package, program.kind, wanted_version)
+    except subprocess.CalledProcessError as error:
+        say(f"FAILED  {name}: it cannot be installed: {error}")
+        return "", {row: "it could not be installed" for row in ROWS}, []
     say(f"{program.title} {version}: installed after {time.monotonic() - begun:.0f} s")
     came = {}
     for row in args.row or ROWS:
@@ -237,6 +241,8 @@ def tables(results):
     lines += ["", *(f"({at}) {text}\n" for at, text in enumerate(notes, 1))]
     lines += ["| program | " + " | ".join(f"{context // 1024}k" for context in CONTEXTS) + " |", "|---|---|---|---|"]
     for name, (_, _, found) in results.items():
+        if not found:
+            continue
         cells = [f"{tokens:,}" + ("" if not wrong else ", does not fit") if tokens else "nothing was asked" for tokens, wrong in found]
         lines.append(f"| {PROGRAMS[name].title} | {' | '.join(cells)} |")
     return "\n".join(lines)
