@@ -73,6 +73,7 @@ pub(crate) use marks::names::Names;
 pub(crate) use parser::Parser;
 pub(crate) use tables::openers::{Marks, without_marks};
 pub use tables::openers::{Opener, OpenerKind};
+#[cfg(feature = "agent")]
 pub(crate) use values::read_value;
 pub use values::{FoundValue, FoundValues, NoValue, find_values};
 

@@ -92,6 +92,7 @@ pub fn find_values(text: &str) -> FoundValues {
 /// assert_eq!(read_value("{\"days\": 3,}").unwrap().value, serde_json::json!({"days": 3}));
 /// assert!(read_value("{\"days\": 3").unwrap_err().unfinished);
 /// ```
+#[cfg(feature = "agent")]
 pub(crate) fn read_value(text: &str) -> Result<FoundValue, NoValue> {
     let tolerance = (text.len() * TOLERANCE).max(MIN_TOLERANCE);
     let mut finder = Finder { text, tolerance, fence: None, is_json: true, found: FoundValues::default() };

@@ -29,17 +29,14 @@ pub(super) fn nodes(value: &Value) -> usize {
 }
 
 /// Parts of a schema from which on checking a call by it may take long.
-#[cfg(feature = "agent")]
 const LONG: usize = 500;
 
 /// Whether checking a value by this schema may take long: it is large, or its parts refer to
 /// each other.
-#[cfg(feature = "agent")]
 pub fn takes_long(schema: &Value) -> bool {
     nodes(schema) > LONG || refers(schema)
 }
 
-#[cfg(feature = "agent")]
 fn refers(schema: &Value) -> bool {
     match schema {
         Value::Array(items) => items.iter().any(refers),
