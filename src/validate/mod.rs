@@ -163,7 +163,7 @@ impl Validator {
     }
 
     /// Bytes that the compiled schemas take, about.
-    pub(crate) fn weight(&self) -> usize {
+    pub fn weight(&self) -> usize {
         let compiled = self.compiled.iter().filter_map(OnceLock::get);
         compiled.filter_map(|compiled| compiled.as_ref().ok()).map(Compiled::weight).sum()
     }

@@ -389,16 +389,18 @@ pub(super) async fn is_plain(url: &Url, error: &reqwest::Error) -> bool {
 /// Whether a connection was closed before a byte of an answer came. Of one that was kept since
 /// the last request a server may have taken leave: the request is sent once more, over another.
 pub fn is_stale(error: &reqwest::Error) -> bool {
-    const GONE: [&str; 3] = ["connection reset", "broken pipe", "channel closed"];
+    const GONE: [&str; 4] = ["connection reset", "broken pipe", "channel closed", "connection was not ready"];
     let cause = Cause::chain(error).to_lowercase();
     let is_gone = hung_up(&cause) || GONE.iter().any(|words| cause.contains(words));
     is_gone && !error.is_connect() && !error.is_timeout()
 }
 
 /// Whether what answered is no HTTP: hyper's words, which also come where it speaks before it
-/// is asked, as servers of mail do.
+/// is asked, as servers of mail do; the last ones where it did so before the request was begun.
 fn is_no_http(cause: &str) -> bool {
-    ["invalid HTTP", "invalid header", "received unexpected message"].iter().any(|words| cause.contains(words))
+    const WORDS: [&str; 4] =
+        ["invalid HTTP", "invalid header", "received unexpected message", "connection was not ready"];
+    WORDS.iter().any(|words| cause.contains(words))
 }
 
 /// Whether it took the request and closed the connection: a server that died of it, and also
