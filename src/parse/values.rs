@@ -85,13 +85,6 @@ pub fn find_values(text: &str) -> FoundValues {
 ///
 /// # Errors
 /// What is wrong, and where; also if anything stands beside the value.
-///
-/// ```
-/// use toolgraft::parse::read_value;
-///
-/// assert_eq!(read_value("{\"days\": 3,}").unwrap().value, serde_json::json!({"days": 3}));
-/// assert!(read_value("{\"days\": 3").unwrap_err().unfinished);
-/// ```
 #[cfg(feature = "agent")]
 pub(crate) fn read_value(text: &str) -> Result<FoundValue, NoValue> {
     let tolerance = (text.len() * TOLERANCE).max(MIN_TOLERANCE);
