@@ -39,7 +39,9 @@ class Collector(BaseHTTPRequestHandler):
 
 class Endpoint(upstream.Endpoint):
     def do_POST(self):
-        SEEN.append(self.headers.get("traceparent"))
+        # What is asked about the model first (Ollama's `/api/show`) is no part of the turn.
+        if self.path.endswith("/chat/completions"):
+            SEEN.append(self.headers.get("traceparent"))
         super().do_POST()
 
 
