@@ -88,7 +88,8 @@ impl Turn {
                     self.calls.push(call);
                 }
                 Action::Finish(finished) => self.finished(finished),
-                _ => {}
+                // Each question was answered at once.
+                Action::Withdraw { .. } => {}
             }
         }
         Ok(())

@@ -175,14 +175,17 @@ impl Endpoint {
 
     /// Whether native calls of the model are known to fail.
     pub(super) fn fails_natively(&self) -> bool {
-        let version = self.info.as_ref().and_then(|info| info.version.as_deref());
-        version.is_some_and(|version| !learned::faults(&self.url, &self.model, version).is_empty())
+        self.version().is_some_and(|version| !learned::faults(&self.url, &self.model, version).is_empty())
     }
 
     /// What was learned of the model in front of other chats, and of `serve`.
     pub(super) fn known_ways(&self) -> KnownWays {
-        let version = self.info.as_ref().and_then(|info| info.version.as_deref());
-        learned::ways(&self.url, &self.model, version)
+        learned::ways(&self.url, &self.model, self.version())
+    }
+
+    /// The version of what serves the model, where it says it.
+    fn version(&self) -> Option<&str> {
+        self.info.as_ref()?.version.as_deref()
     }
 
     /// What the model reads beside text, as far as the endpoint says.

@@ -27,12 +27,13 @@ use crate::screen::{BAD, DIM};
 use crate::sessions::by_process;
 use crate::sessions::saved::Saved;
 use crate::settings::Settings;
+use crate::settings::profiles::teach_what_is_named;
 use crate::settings::prompt_args;
 use crate::settings::saved_profiles;
 use crate::terminal::grouped;
 use crate::terminal::tty::Tty;
 use toolgraft::agent::Finished;
-use toolgraft::constrain::{Constrain, Way};
+use toolgraft::constrain::Constrain;
 use toolgraft::conversation::{Entry, User};
 use toolgraft::dialect::Profile;
 use toolgraft::message::{Reads, TokenCounter};
@@ -533,10 +534,7 @@ fn agent(
 /// The flags with what `toolgraft probe` found for the model where they say nothing.
 fn probed(args: &Args, endpoint: &Endpoint) -> Result<Args, Failure> {
     let mut args = args.clone();
-    // Whoever names a syntax, or a way to calls in it, wants it to be taught.
-    if args.model.dialect.is_some() || args.model.way.is_some_and(|way| way != Way::Free) {
-        args.model.tools_mode.get_or_insert(ToolsMode::Prompt);
-    }
+    teach_what_is_named(args.model.dialect, args.model.way, &mut args.model.tools_mode);
     if let Some(saved) = saved_profiles::find(Some(endpoint.url()), endpoint.model())? {
         Settings::from(&saved).fill(args.slots());
     }

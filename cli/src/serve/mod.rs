@@ -17,7 +17,7 @@ use crate::serve::log::RequestLog;
 use crate::servers::logins::of_this_user;
 use crate::servers::runner::Runner;
 use crate::servers::{ListedArgs, ServerArgs, refuse_ambiguous, refuse_problems, refuse_strangers, report_failed};
-use crate::settings::profiles::{known_profile, taught_dialect};
+use crate::settings::profiles::{known_profile, taught_dialect, teach_what_is_named};
 use crate::settings::prompt_args::PromptArgs;
 use crate::settings::saved_profiles;
 use crate::settings::saved_profiles::SavedProfile;
@@ -285,6 +285,12 @@ struct CallArgs {
     show_results: bool,
 }
 
+impl ModelArgs {
+    fn teach_what_is_named(&mut self) {
+        teach_what_is_named(self.dialect, self.way, &mut self.tools_mode);
+    }
+}
+
 impl CallArgs {
     fn is_given(&self) -> bool {
         let has_names = [&self.allow, &self.deny, &self.untrusted].iter().any(|names| !names.is_empty());
@@ -293,13 +299,6 @@ impl CallArgs {
 }
 
 impl Args {
-    /// Whoever names a syntax, or a way to calls in it, wants it to be taught.
-    fn teach_what_is_named(&mut self) {
-        if self.model.dialect.is_some() || self.model.way.is_some_and(|way| way != Way::Free) {
-            self.model.tools_mode.get_or_insert(ToolsMode::Prompt);
-        }
-    }
-
     /// The flags that have defaults.
     fn slots(&mut self) -> Slots<'_> {
         let ModelArgs { profile, tools_mode, dialect, way, call_threshold, constrain, max_rounds, .. } =
@@ -370,7 +369,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
         args.door.listen = format!("127.0.0.1:{port}");
     }
     defaults(&args.door.listen)?.fill(args.slots());
-    args.teach_what_is_named();
+    args.model.teach_what_is_named();
     let mut servers = args.servers.clone();
     servers.listed_tools.clone_from(&args.listed.tools);
     let servers = if servers.is_given() { Some(servers.load()?) } else { None };
@@ -467,7 +466,7 @@ async fn config(args: &Args) -> Result<(Config, String), Failure> {
 pub(crate) fn in_front_of(endpoint: &Endpoint, model: ModelArgs, listing: PromptArgs) -> Result<Config, Failure> {
     let mut args = Args { model, listing, ..Args::default() };
     settings::defaults()?.fill(args.slots());
-    args.teach_what_is_named();
+    args.model.teach_what_is_named();
     let config = config_at(&args, endpoint.url().to_owned())?.with_model(endpoint.model());
     Ok(match endpoint.key() {
         Some(key) => config.with_upstream_key(key),

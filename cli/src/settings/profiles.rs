@@ -1,7 +1,9 @@
 //! Model profiles and dialects by their names.
 
 use toolgraft::Dialect;
+use toolgraft::constrain::Way;
 use toolgraft::dialect::Profile;
+use toolgraft::tools::ToolsMode;
 
 /// Reads the name of a dialect; each can be taught.
 pub(crate) fn taught_dialect(name: &str) -> Result<Dialect, String> {
@@ -9,6 +11,13 @@ pub(crate) fn taught_dialect(name: &str) -> Result<Dialect, String> {
         let names: Vec<_> = Dialect::ALL.iter().map(|dialect| dialect.name()).collect();
         format!("expected one of {}", names.join(", "))
     })
+}
+
+/// Whoever names a syntax, or a way to calls in it, wants it to be taught.
+pub(crate) fn teach_what_is_named(dialect: Option<Dialect>, way: Option<Way>, mode: &mut Option<ToolsMode>) {
+    if dialect.is_some() || way.is_some_and(|way| way != Way::Free) {
+        mode.get_or_insert(ToolsMode::Prompt);
+    }
 }
 
 /// Reads a profile's name, for clap.

@@ -30,16 +30,9 @@ const OWN: [Own; 3] = [
                       stand in the file exactly once), new_str. create: path, file_text. insert: path, insert_line \
                       (0 is the beginning), insert_text.",
         parameters: || {
-            json!({"type": "object", "required": ["command", "path"], "properties": {
-                "command": {"type": "string", "enum": ["view", "str_replace", "create", "insert", "undo_edit"]},
-                "path": {"type": "string"},
-                "view_range": {"type": "array", "items": {"type": "integer"}},
-                "old_str": {"type": "string"},
-                "new_str": {"type": "string"},
-                "file_text": {"type": "string"},
-                "insert_line": {"type": "integer"},
-                "insert_text": {"type": "string"},
-            }})
+            let mut parameters = of_files(&["view", "str_replace", "create", "insert", "undo_edit"]);
+            parameters["required"] = json!(["command", "path"]);
+            parameters
         },
     },
     Own {
@@ -48,21 +41,28 @@ const OWN: [Own; 3] = [
                       str_replace: path, old_str, new_str. insert: path, insert_line, insert_text. delete: path. \
                       rename: old_path, new_path.",
         parameters: || {
-            json!({"type": "object", "required": ["command"], "properties": {
-                "command": {"type": "string", "enum": ["view", "create", "str_replace", "insert", "delete", "rename"]},
-                "path": {"type": "string"},
-                "view_range": {"type": "array", "items": {"type": "integer"}},
-                "old_str": {"type": "string"},
-                "new_str": {"type": "string"},
-                "file_text": {"type": "string"},
-                "insert_line": {"type": "integer"},
-                "insert_text": {"type": "string"},
-                "old_path": {"type": "string"},
-                "new_path": {"type": "string"},
-            }})
+            let mut parameters = of_files(&["view", "create", "str_replace", "insert", "delete", "rename"]);
+            for path in ["old_path", "new_path"] {
+                parameters["properties"][path] = json!({"type": "string"});
+            }
+            parameters
         },
     },
 ];
+
+/// Parameters of a tool that shows and changes files by these commands.
+fn of_files(commands: &[&str]) -> Value {
+    json!({"type": "object", "required": ["command"], "properties": {
+        "command": {"type": "string", "enum": commands},
+        "path": {"type": "string"},
+        "view_range": {"type": "array", "items": {"type": "integer"}},
+        "old_str": {"type": "string"},
+        "new_str": {"type": "string"},
+        "file_text": {"type": "string"},
+        "insert_line": {"type": "integer"},
+        "insert_text": {"type": "string"},
+    }})
+}
 
 /// The functions that may be called, where each stands in the request, and what cannot be had here.
 #[derive(Default)]

@@ -102,30 +102,21 @@ async fn native_calls_without_end_have_one() {
 async fn a_request_holds_so_many_values_and_no_more() {
     let endpoint = Endpoint::answer(|_, _| Reply::text("Hello."));
     let served = serve(&endpoint, |config| config).await;
-    let mut asked = request(false);
     let values: Vec<u32> = (0..600_000).collect();
-    asked["tools"][0]["function"]["parameters"]["properties"]["city"] = json!({"enum": values});
-    let (status, answer) = served.chat(&asked).await;
-    assert_eq!(
-        (status.as_u16(), &answer["error"]["code"]),
-        (413, &json!("too_many_values")),
-        "{:.200}",
-        answer.to_string()
-    );
-    let mut asked = request(false);
+    let mut in_a_schema = request(false);
+    in_a_schema["tools"][0]["function"]["parameters"]["properties"]["city"] = json!({"enum": values});
+    let mut in_a_call = request(false);
     let call =
         json!({"id": "call_1", "function": {"name": "weather", "arguments": json!({"city": values}).to_string()}});
-    asked["messages"].as_array_mut().unwrap().extend([
+    in_a_call["messages"].as_array_mut().unwrap().extend([
         json!({"role": "assistant", "content": null, "tool_calls": [call]}),
         json!({"role": "tool", "tool_call_id": "call_1", "content": "1"}),
     ]);
-    let (status, answer) = served.chat(&asked).await;
-    assert_eq!(
-        (status.as_u16(), &answer["error"]["code"]),
-        (413, &json!("too_many_values")),
-        "{:.200}",
-        answer.to_string()
-    );
+    for asked in [in_a_schema, in_a_call] {
+        let (status, answer) = served.chat(&asked).await;
+        let came = (status.as_u16(), &answer["error"]["code"]);
+        assert_eq!(came, (413, &json!("too_many_values")), "{:.200}", answer.to_string());
+    }
     assert!(endpoint.seen().is_empty());
 }
 
