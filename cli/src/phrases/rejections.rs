@@ -17,6 +17,8 @@ const SENTENCES: &[(&str, &str)] = &[
     // What a probe found wrong.
     ("the call was rejected: {}", "调用被拒绝：{}"),
     ("no call; {} was wanted", "没有调用；需要的是 {}"),
+    ("no call of {}", "缺少调用 {}"),
+    ("called {} too; {} was wanted", "还调用了 {}；需要的是 {}"),
     ("called {}; no call was wanted", "调用了 {}；这里不需要调用"),
     ("called {}; {} was wanted", "调用了 {}；需要的是 {}"),
     ("arguments {}; wanted were {}", "参数是 {}；需要的是 {}"),

@@ -14,8 +14,19 @@ use toolgraft::prompt::Listing;
 pub(crate) enum Cell {
     /// In the request, as the endpoint's own tool calling has it.
     Native,
+    /// As others do it, for comparison.
+    Baseline(Baseline),
     /// In the prompt.
     Prompt { dialect: Dialect, style: PromptStyle, listing: Listing, how: How },
+}
+
+/// What others do where a model has no tool calling.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Baseline {
+    /// The answer is held to one schema: a call of one of the tools, or an answer.
+    Union,
+    /// The prompt lists the tools and asks for JSON in a tag.
+    Shim,
 }
 
 /// How it comes to a call.
@@ -72,10 +83,25 @@ impl Cell {
         cells
     }
 
+    /// What others do.
+    pub(crate) fn baselines() -> [Cell; 2] {
+        [Baseline::Union, Baseline::Shim].map(Cell::Baseline)
+    }
+
+    /// Every cell that there is.
+    pub(crate) fn any() -> Vec<Cell> {
+        Cell::all(true).into_iter().chain(Cell::baselines()).collect()
+    }
+
+    /// Whether a model can be used in this way.
+    pub(crate) fn is_ours(self) -> bool {
+        !matches!(self, Cell::Baseline(_))
+    }
+
     /// How it comes to a call; natively as the endpoint has it.
     pub(crate) fn how(self) -> How {
         match self {
-            Cell::Native => How::Free,
+            Cell::Native | Cell::Baseline(_) => How::Free,
             Cell::Prompt { how, .. } => how,
         }
     }
@@ -90,6 +116,8 @@ impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Cell::Native => f.write_str("native"),
+            Cell::Baseline(Baseline::Union) => f.write_str("baseline: one schema for calls and answers"),
+            Cell::Baseline(Baseline::Shim) => f.write_str("baseline: a prompt with JSON in a tag"),
             Cell::Prompt { dialect, style, listing, how } => {
                 write!(f, "{}, {style}, {listing}{}", dialect.name(), how.suffix())
             }
@@ -107,7 +135,7 @@ impl TryFrom<String> for Cell {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        let found = Cell::all(true).into_iter().find(|cell| cell.to_string() == text);
+        let found = Cell::any().into_iter().find(|cell| cell.to_string() == text);
         found.ok_or_else(|| format!("{text:?} is no way to offer tools"))
     }
 }
@@ -118,7 +146,7 @@ mod tests {
 
     #[test]
     fn every_cell_has_a_name_of_its_own_that_is_read_again() {
-        for cell in Cell::all(true) {
+        for cell in Cell::any() {
             assert_eq!(Cell::try_from(cell.to_string()), Ok(cell));
         }
         assert_eq!(Cell::all(false).len(), 13);

@@ -13,6 +13,7 @@
 //!                                   report ─▶ table, JSON, page ─▶ saved_profiles
 //! ```
 
+mod baseline;
 mod cell;
 mod page;
 mod plan;
@@ -31,11 +32,11 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use self::cell::{Cell, How};
-use self::plan::Plan;
-use self::report::Report;
+use self::plan::{Plan, Split};
+use self::report::{Best, Report, Row, percent};
 use self::score::{Score, Trial, ranked};
-use self::store::Store;
-use self::tasks::{FEW, Task, Tasks, Wanted};
+use self::store::{Run, Store};
+use self::tasks::{FEW, Task, Tasks};
 use self::trial::{Bench, Unasked};
 use crate::base::Failure;
 use crate::base::input;
@@ -58,13 +59,16 @@ Examples:
   toolgraft probe --quick                    eight tasks for each way
   toolgraft probe --full --html page.html    every task in every way, failures side by side
   toolgraft probe --full --only compact      every task in the ways with a compact prompt
+  toolgraft probe --tasks mine.json          your own tools and questions
   toolgraft probe --base-url http://localhost:11434/v1 --model qwen3:8b --save
 
-The tools are made up and answered by the command itself. There are 70 tasks at
-temperature 0: 40 with one right call, 20 that want none, 10 that need a call, its
-result, and an answer that holds the result's value. First every way gets 8 tasks, the
-best six get 16, the best two 40. What was tried is kept, so that the same command goes
-on where it was stopped.
+The tools are made up and answered by the command itself. There are 75 tasks at
+temperature 0: 40 with one right call, 5 with two in one message, 20 that want none, 10
+that need a call, its result, and an answer that holds the result's value. A third of
+them chooses the way: all get 4, the best eight 8, the best four 16, the best two 25.
+Its threshold is set on two thirds, and what it does on the last third is reported, with
+95 % intervals. What was tried is kept, so that the same command goes on where it was
+stopped.
 
 Exit codes: 0 done, 1 nothing worked or the model failed, 2 wrong usage, no endpoint.";
 
@@ -104,9 +108,21 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TEXT")]
     only: Vec<String>,
 
-    /// Offer all twelve tools with each task, not three
+    /// Offer three tools with each task, not all
     #[arg(long)]
-    all_tools: bool,
+    few_tools: bool,
+
+    /// Put the tasks of this file, with tools of your own, instead of the built-in ones (see docs/models.md)
+    #[arg(long, value_name = "FILE")]
+    tasks: Option<PathBuf>,
+
+    /// Try two ways of others too: one schema for calls and answers, and a prompt with JSON in a tag
+    #[arg(long)]
+    baselines: bool,
+
+    /// Take this threshold for measured ways, as a natural logarithm, instead of setting it on the tasks
+    #[arg(long, value_name = "LOGARITHM", allow_negative_numbers = true)]
+    call_threshold: Option<f64>,
 
     /// Most tokens of one answer; by itself 512, or 4096 for a model that reasons
     #[arg(long, value_name = "N")]
@@ -120,7 +136,7 @@ pub(crate) struct Args {
     #[arg(long)]
     save: bool,
 
-    /// Print one JSON object: endpoint, model, tools (offered), cut, rows (see docs/models.md)
+    /// Print one JSON object: endpoint, model, tools (offered), cut, rows, best (see docs/models.md)
     #[arg(long)]
     json: bool,
 
@@ -161,19 +177,42 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     stopped?;
     let report = probe.report();
     if let Some(path) = &args.html {
-        page::write(path, &report, &probe.bench.tasks, &probe.store, say)?;
+        page::write(path, &report, &probe, say)?;
     }
     match args.json {
         true => output::emit_json(&report)?,
         false => output::emit_styled(&plain_on_a_pipe(&report.table(say)))?,
     }
-    let Some(best) = report.best() else {
-        return Err(Failure::job(say.nothing_worked()));
+    let Some(best) = &report.best else {
+        // With more than one way that works when it is told to, it is the decision that is missing.
+        let is_told = report.rows.iter().any(|row| !row.cell.decides() && row.score.fully_right > 0);
+        return Err(Failure::job(if is_told { say.only_when_told() } else { say.nothing_worked() }));
     };
-    let threshold =
-        (best.cell.how() == How::Measured).then(|| threshold::fitting(probe.store.trials(best.cell).iter()));
-    let threshold = threshold.flatten().map(|found| (found * 100.0).round() / 100.0);
-    offer(&args, &endpoint, (best.cell, threshold), (asker.as_ref(), &runner), say)
+    offer(&args, &endpoint, best, (asker.as_ref(), &runner), say)
+}
+
+/// What the best way does, and what to do about it, in a few sentences.
+fn advice(best: &Best, say: Phrases) -> String {
+    let Row { score, .. } = &best.row;
+    let figure = |count: usize, of: usize, interval| format!("{count}/{of} ({})", percent(interval));
+    let tasks = score.tasks.max(1);
+    let of = if best.apart { say.on_tasks_apart(score.tasks) } else { say.on_tasks_tried(score.tasks) };
+    let mut text = say.figures(
+        of,
+        figure(score.fully_right, score.wanted, best.row.fully_right_interval),
+        figure(score.false_calls, score.unwanted, best.row.false_calls_interval),
+        score.tokens / tasks as u64,
+        format!("{:.1}", score.seconds / tasks as f64),
+    );
+    if best.twice > 0 {
+        text.push_str(&format!(" {}", say.run_twice(best.same, best.twice)));
+    }
+    let advice = match score {
+        score if score.false_calls * 10 > score.unwanted => say.calls_unasked(),
+        score if score.fully_right * 3 < score.wanted * 2 => say.often_wrong(),
+        _ => say.rely_on_it(),
+    };
+    format!("{text} {advice}")
 }
 
 /// A table with styles, as standard output takes it.
@@ -188,7 +227,7 @@ fn plain_on_a_pipe(text: &str) -> String {
 fn offer(
     args: &Args,
     endpoint: &Endpoint,
-    (best, threshold): (Cell, Option<f64>),
+    best: &Best,
     (asker, runner): (Option<&Asker>, &Runner),
     say: Phrases,
 ) -> Result<(), Failure> {
@@ -197,7 +236,9 @@ fn offer(
         endpoint: Some(endpoint.url().to_owned()),
         ..SavedProfile::default()
     };
-    match best {
+    match best.row.cell {
+        // No baseline is ever the best.
+        Cell::Baseline(_) => {}
         Cell::Native => profile.tools = Some(ToolsMode::Native),
         Cell::Prompt { dialect, style, listing, how } => {
             profile.tools = Some(ToolsMode::Prompt);
@@ -207,12 +248,13 @@ fn offer(
                 How::Free | How::Told => None,
             };
             profile.constrain = (how != How::Free).then_some(Constrain::Auto);
-            profile.call_threshold = threshold;
+            profile.call_threshold = best.threshold;
             (profile.dialect, profile.style, profile.listing) = (Some(dialect), Some(style), Some(listing));
         }
     }
+    output::note(&say.best_way(best.row.cell, profile.text()));
+    output::note(&advice(best, say));
     let Some(path) = saved_profiles::path() else { return Ok(()) };
-    output::note(&say.best_way(best, profile.text()));
     let wanted = args.save
         || match asker {
             Some(asker) if !args.json => {
@@ -229,9 +271,32 @@ fn offer(
     Ok(())
 }
 
+/// The ways that are tried. One that is told to call is never the best, so that it is left out
+/// where the time is to find that one.
+fn tried(args: &Args) -> Result<Vec<Cell>, Failure> {
+    let is_named = |cell: &Cell| args.only.iter().any(|text| cell.to_string().contains(text.trim()));
+    let is_usual = |cell: &Cell| cell.decides() || args.quick || args.full;
+    let mut cells: Vec<Cell> = match args.only.is_empty() {
+        true => Cell::all(true).into_iter().filter(is_usual).collect(),
+        false => Cell::all(true).into_iter().filter(is_named).collect(),
+    };
+    // The most promising first: the time may be over before all had their turn.
+    cells.sort_by_key(|cell| match cell.how() {
+        How::Measured => 0,
+        How::Free => 1,
+        How::Chosen => 2,
+        How::Told => 3,
+    });
+    if cells.is_empty() {
+        let names: Vec<String> = Cell::all(true).iter().map(|cell| format!("  {cell}")).collect();
+        return Err(Failure::usage(format!("--only: no way holds that text; there are\n{}", names.join("\n"))));
+    }
+    Ok(cells.into_iter().chain(args.baselines.then(Cell::baselines).into_iter().flatten()).collect())
+}
+
 /// Whether a task is put to a way: one that is told to call says nothing of tasks that want none.
 fn is_asked(cell: Cell, task: &Task) -> bool {
-    cell.decides() || task.wanted != Wanted::NoCall
+    cell.decides() || !task.wanted.is_empty()
 }
 
 /// How fast a run is.
@@ -263,22 +328,19 @@ struct Probe {
 
 impl Probe {
     fn new(args: &Args, endpoint: &Endpoint, say: Phrases) -> Result<Self, Failure> {
-        let tasks = Tasks::built_in().map_err(Failure::job)?;
+        let tasks = match &args.tasks {
+            Some(path) => Tasks::read(path)?,
+            None => Tasks::built_in()?,
+        };
         let profile = args.profile.unwrap_or_else(|| Profile::for_model(endpoint.model()));
         let usual = if profile.reasons == Some(true) { 4096 } else { 512 };
         let plan = match (args.quick, args.full) {
             (true, _) => Plan::quick(),
             (_, true) => Plan::full(tasks.tasks.len()),
-            _ => Plan::usual(),
+            _ => Plan::usual(tasks.tasks.len()),
         };
         let usual_time = (!args.full).then_some(Duration::from_secs_f64(MINUTES * 60.0));
-        let is_wanted =
-            |cell: &Cell| args.only.is_empty() || args.only.iter().any(|text| cell.to_string().contains(text.trim()));
-        let cells: Vec<Cell> = Cell::all(true).into_iter().filter(is_wanted).collect();
-        if cells.is_empty() {
-            let names: Vec<String> = Cell::all(true).iter().map(|cell| format!("  {cell}")).collect();
-            return Err(Failure::usage(format!("--only: no way holds that text; there are\n{}", names.join("\n"))));
-        }
+        let cells = tried(args)?;
         let bar = match stderr().is_terminal() {
             true => ProgressBar::new(0),
             false => ProgressBar::hidden(),
@@ -290,7 +352,8 @@ impl Probe {
             client: endpoint.client(),
             profile,
             tasks,
-            all_tools: args.all_tools,
+            all_tools: !args.few_tools,
+            call_threshold: args.call_threshold,
             max_tokens: args.max_tokens.map_or(usual, Into::into),
         };
         let store = Store::open(endpoint.url(), endpoint.model(), &bench.conditions(), args.anew);
@@ -309,45 +372,84 @@ impl Probe {
         })
     }
 
-    /// Round after round, task by task for all cells alike, so that they can be compared
-    /// whenever the time is over.
+    /// Round after round, cell by cell, since an endpoint that keeps a prompt's beginning reads the
+    /// tools once for all tasks of a cell; then what is reported once more.
     async fn run(&mut self) -> Result<(), Failure> {
         let mut pace = Pace { begun: Instant::now(), said: Instant::now(), done: 0 };
         for (round, stage) in self.plan.rounds().to_vec().into_iter().enumerate() {
-            for number in 0..stage.tasks.min(self.bench.tasks.tasks.len()) {
-                let task = self.bench.tasks.tasks[number].clone();
-                for cell in self.cells.clone() {
-                    if !is_asked(cell, &task) || self.store.has(cell, task.id) {
-                        continue;
-                    }
-                    let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            for cell in self.cells.clone() {
+                for number in 0..stage.tasks.min(self.bench.tasks.tasks.len()) {
                     self.progress(&mut pace, round, cell);
-                    let trial = match left {
-                        Some(Duration::ZERO) => Ok(None),
-                        _ => self.bench.trial(cell, &task, left).await,
-                    };
-                    match trial {
-                        Ok(Some(trial)) => self.store.add(cell, trial)?,
-                        Ok(None) => {
-                            self.cut = true;
-                            self.bar.finish_and_clear();
-                            return Ok(());
-                        }
-                        Err(Unasked::Way(failure)) => self.leave_out(cell, failure)?,
-                        Err(Unasked::Endpoint(failure)) => {
-                            self.bar.finish_and_clear();
-                            return Err(failure);
-                        }
+                    self.put(Run::First, cell, number, &mut pace).await?;
+                    if self.cut {
+                        self.bar.finish_and_clear();
+                        return Ok(());
                     }
-                    self.tried = true;
-                    pace.done += 1;
                 }
             }
-            let order: Vec<Cell> = ranked(self.scores(stage.tasks)).into_iter().map(|(cell, _)| cell).collect();
+            // Others' ways are there to be compared with, not to be chosen.
+            let (ours, others): (Vec<Cell>, Vec<Cell>) = self.cells.iter().partition(|cell| cell.is_ours());
+            let order = ranked(ours.iter().map(|cell| (*cell, self.choosing(*cell, stage.tasks))).collect());
+            let order: Vec<Cell> = order.into_iter().map(|(cell, _)| cell).collect();
             self.cells = plan::keep(&order, stage);
+            self.cells.extend(others);
+        }
+        if let Some(best) = self.best() {
+            for number in self.reported() {
+                self.put(Run::Second, best, number, &mut pace).await?;
+            }
         }
         self.bar.finish_and_clear();
+        // All that is reported was tried: a second run that the time cut short is only shorter.
+        self.cut = false;
         Ok(())
+    }
+
+    /// Puts a task to a cell, unless it was; says where the time was over first.
+    async fn put(&mut self, run: Run, cell: Cell, number: usize, pace: &mut Pace) -> Result<(), Failure> {
+        let task = self.bench.tasks.tasks[number].clone();
+        if !self.cells.contains(&cell) || !is_asked(cell, &task) || self.store.has(run, cell, task.id) {
+            return Ok(());
+        }
+        let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let trial = match left {
+            Some(Duration::ZERO) => Ok(None),
+            _ => self.bench.trial(cell, &task, left).await,
+        };
+        match trial {
+            Ok(Some(trial)) => self.store.add(run, cell, trial)?,
+            Ok(None) => {
+                self.cut = true;
+                return Ok(());
+            }
+            Err(Unasked::Way(failure)) => self.leave_out(cell, failure)?,
+            Err(Unasked::Endpoint(failure)) => {
+                self.bar.finish_and_clear();
+                return Err(failure);
+            }
+        }
+        self.tried = true;
+        pace.done += 1;
+        Ok(())
+    }
+
+    /// The tasks that were put to the best way and that are reported.
+    fn reported(&self) -> Vec<usize> {
+        let all = self.bench.tasks.tasks.len();
+        match self.plan.rounds().last() {
+            Some(stage) => (Split::Set.end(all)..stage.tasks.min(all)).collect(),
+            None => Vec::new(),
+        }
+    }
+
+    /// The best of our ways among those that were tried most and decide by themselves, by the tasks
+    /// that choose. `None` where nothing was tried or nothing worked.
+    fn best(&self) -> Option<Cell> {
+        let own = || Cell::all(true).into_iter().filter(|cell| cell.decides());
+        let most = own().map(|cell| self.store.trials(cell).len()).max().filter(|most| *most > 0)?;
+        let tried = own().filter(|cell| self.store.trials(*cell).len() == most);
+        let ranked = ranked(tried.map(|cell| (cell, self.choosing(cell, usize::MAX))).collect());
+        ranked.into_iter().find(|(_, score)| score.fully_right > 0).map(|(cell, _)| cell)
     }
 
     /// A way that the endpoint does not take: the others go on without it.
@@ -367,7 +469,7 @@ impl Probe {
         let stage = self.plan.rounds()[round];
         let tasks = self.bench.tasks.tasks.iter().take(stage.tasks);
         let all = tasks.flat_map(|task| self.cells.iter().map(move |cell| (*cell, task)));
-        let untried = all.filter(|(cell, task)| is_asked(*cell, task) && !self.store.has(*cell, task.id));
+        let untried = all.filter(|(cell, task)| is_asked(*cell, task) && !self.store.has(Run::First, *cell, task.id));
         let here = untried.count();
         let left = here + self.plan.trials_behind(round, self.cells.len());
         self.bar.set_length(u64::from(pace.done) + left as u64);
@@ -386,24 +488,70 @@ impl Probe {
         self.bar.set_message(progress);
     }
 
-    /// The scores of the cells that are left, over their first so many tasks.
-    fn scores(&self, tasks: usize) -> Vec<(Cell, Score)> {
-        self.cells.iter().map(|cell| (*cell, self.score(*cell, tasks))).collect()
+    /// The trials of a cell on these tasks.
+    fn trials(&self, run: Run, cell: Cell, is: impl Fn(usize) -> bool) -> Vec<Trial> {
+        self.store.trials_of(run, cell).iter().filter(|trial| is(trial.task)).cloned().collect()
     }
 
-    /// The score of a cell over its first so many tasks.
-    fn score(&self, cell: Cell, tasks: usize) -> Score {
-        let trials: Vec<Trial> = self.store.trials(cell).iter().filter(|trial| trial.task < tasks).cloned().collect();
-        Score::of(&threshold::counted(&trials))
+    /// The score of a cell on the tasks that choose, of the first so many.
+    fn choosing(&self, cell: Cell, tasks: usize) -> Score {
+        let end = Split::Choose.end(self.bench.tasks.tasks.len()).min(tasks);
+        Score::of(&self.counted(&self.trials(Run::First, cell, |task| task < end)))
+    }
+
+    fn counted(&self, trials: &[Trial]) -> Vec<Trial> {
+        threshold::counted(trials, self.bench.call_threshold)
     }
 
     fn report(&self) -> Report {
         let last = self.plan.rounds().last().map_or(0, |stage| stage.tasks);
-        let cells = Cell::all(true).into_iter();
-        let mut scores = ranked(cells.map(|cell| (cell, self.score(cell, last))).collect());
+        let all = |cell: Cell| Score::of(&self.counted(&self.trials(Run::First, cell, |task| task < last)));
+        let order = ranked(Cell::any().into_iter().map(|cell| (cell, self.choosing(cell, last))).collect());
+        let best = self.best();
+        let mut rows: Vec<Row> = order.into_iter().map(|(cell, _)| Row::new(cell, all(cell))).collect();
+        rows.retain(|row| row.score.tasks > 0);
         // Those that were tried longer stand first: they were better when others were left out.
-        scores.sort_by_key(|(_, score)| std::cmp::Reverse(score.tasks));
-        let tools = if self.bench.all_tools { self.bench.tasks.tools.len() } else { FEW };
-        Report::new(&self.endpoint, &self.model, tools, self.cut, scores)
+        rows.sort_by_key(|row| (std::cmp::Reverse(row.score.tasks), Some(row.cell) != best));
+        Report {
+            endpoint: self.endpoint.clone(),
+            model: self.model.clone(),
+            tools: if self.bench.all_tools { self.bench.tasks.tools.len() } else { FEW },
+            cut: self.cut,
+            rows,
+            best: best.map(|cell| self.reported_of(cell)),
+        }
+    }
+
+    /// What the best way scored on the tasks that are kept apart for that.
+    fn reported_of(&self, cell: Cell) -> Best {
+        let all = self.bench.tasks.tasks.len();
+        let is_of = |split| move |task| Split::of(task, all) == split;
+        let threshold = (cell.how() == How::Measured).then(|| self.threshold(cell)).flatten();
+        let counted = |trials: Vec<Trial>| match threshold {
+            Some(threshold) => threshold::counted(&trials, Some(threshold)),
+            None => trials,
+        };
+        let apart = self.trials(Run::First, cell, is_of(Split::Report));
+        let again = counted(self.trials(Run::Second, cell, is_of(Split::Report)));
+        let score = match apart.is_empty() {
+            true => Score::of(&self.counted(self.store.trials(cell))),
+            false => Score::of(&counted(apart.clone())),
+        };
+        let first = counted(apart.clone());
+        let is_same = |trial: &&Trial| {
+            let before = first.iter().find(|first| first.task == trial.task);
+            before.is_some_and(|first| (first.accepted, first.right) == (trial.accepted, trial.right))
+        };
+        let same = again.iter().filter(is_same).count();
+        Best { row: Row::new(cell, score), apart: !apart.is_empty(), threshold, twice: again.len(), same }
+    }
+
+    /// The threshold that is kept of a measured way: the one that was given, or the one that fits
+    /// the tasks that are not reported.
+    fn threshold(&self, cell: Cell) -> Option<f64> {
+        let all = self.bench.tasks.tasks.len();
+        let set = self.trials(Run::First, cell, |task| Split::of(task, all) != Split::Report);
+        let found = self.bench.call_threshold.or_else(|| threshold::fitting(set.iter()));
+        found.map(|found| (found * 100.0).round() / 100.0)
     }
 }

@@ -18,9 +18,13 @@ pub(crate) struct Stage {
 }
 
 impl Plan {
-    /// 8 tasks for all, 16 for the best six, 40 for the best two.
-    pub(crate) fn usual() -> Plan {
-        Plan { rounds: vec![Stage { tasks: 8, keep: 6 }, Stage { tasks: 16, keep: 2 }, Stage { tasks: 40, keep: 2 }] }
+    /// 4 tasks for all, 8 for the best eight, 16 for the best four, all that choose for the best
+    /// two, and every task for the best.
+    pub(crate) fn usual(tasks: usize) -> Plan {
+        let choosing = Split::Choose.end(tasks);
+        let rounds = [(4, 8), (8, 4), (16, 2), (choosing, 1)].map(|(tasks, keep)| Stage { tasks, keep });
+        let shorter = rounds.into_iter().filter(|stage| stage.tasks < choosing || stage.keep == 1);
+        Plan { rounds: shorter.chain([Stage { tasks, keep: 1 }]).collect() }
     }
 
     /// 8 tasks for all.
@@ -48,6 +52,34 @@ impl Plan {
     }
 }
 
+/// What a task is for, so that no figure is of tasks that it was chosen by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Split {
+    /// The best way is chosen by these: the first third.
+    Choose,
+    /// Its threshold is set on these, and on those that chose it.
+    Set,
+    /// What it does on these is reported.
+    Report,
+}
+
+impl Split {
+    /// What a task is for, by its number, among so many.
+    pub(crate) fn of(id: usize, tasks: usize) -> Split {
+        let all = [Split::Choose, Split::Set, Split::Report];
+        all.into_iter().find(|split| id < split.end(tasks)).unwrap_or(Split::Report)
+    }
+
+    /// The number behind its last task.
+    pub(crate) fn end(self, tasks: usize) -> usize {
+        match self {
+            Split::Choose => tasks.div_ceil(3),
+            Split::Set => (2 * tasks).div_ceil(3),
+            Split::Report => tasks,
+        }
+    }
+}
+
 /// The cells that go on: the best of them.
 pub(crate) fn keep(ranked: &[Cell], stage: Stage) -> Vec<Cell> {
     ranked.iter().take(stage.keep).copied().collect()
@@ -59,13 +91,23 @@ mod tests {
 
     #[test]
     fn fewer_and_fewer_cells_get_more_tasks() {
-        assert_eq!(Plan::usual().trials_behind(0, 13), 6 * 8 + 2 * 24);
-        assert_eq!(Plan::usual().trials_behind(1, 6), 2 * 24);
-        assert_eq!(Plan::usual().trials_behind(2, 2), 0);
+        let usual = Plan::usual(75);
+        let rounds: Vec<(usize, usize)> = usual.rounds().iter().map(|stage| (stage.tasks, stage.keep)).collect();
+        assert_eq!(rounds, [(4, 8), (8, 4), (16, 2), (25, 1), (75, 1)]);
+        assert_eq!(usual.trials_behind(0, 21), 8 * 4 + 4 * 8 + 2 * 9 + 50);
+        assert_eq!(usual.trials_behind(3, 2), 50);
+        assert_eq!(Plan::usual(9).rounds().iter().map(|stage| stage.tasks).collect::<Vec<_>>(), [3, 9]);
         assert_eq!(Plan::quick().trials_behind(0, 13), 0);
         assert_eq!(Plan::full(70).trials_behind(0, 25), 0);
         let cells = Cell::all(false);
-        assert_eq!(keep(&cells, Plan::usual().rounds()[0]), cells[..6]);
+        assert_eq!(keep(&cells, usual.rounds()[0]), cells[..8]);
         assert_eq!(keep(&cells, Plan::quick().rounds()[0]), cells);
+    }
+
+    #[test]
+    fn each_task_is_for_one_thing() {
+        let of = |id| Split::of(id, 75);
+        assert_eq!([of(0), of(24), of(25), of(49), of(50), of(74)].map(|split| split as u8), [0, 0, 1, 1, 2, 2]);
+        assert_eq!((Split::of(0, 1), Split::of(1, 2)), (Split::Choose, Split::Set));
     }
 }

@@ -4,7 +4,7 @@ use anstyle::Style;
 use serde::Serialize;
 
 use super::cell::Cell;
-use super::score::Score;
+use super::score::{Score, interval};
 use crate::phrases::Phrases;
 use crate::screen::boxes::width;
 
@@ -14,7 +14,39 @@ pub(crate) struct Row {
     pub(crate) cell: Cell,
     #[serde(flatten)]
     pub(crate) score: Score,
+    /// Between which parts `fully_right` of `wanted` lies.
+    pub(crate) fully_right_interval: Option<(f64, f64)>,
+    /// Between which parts `false_calls` of `unwanted` lies.
+    pub(crate) false_calls_interval: Option<(f64, f64)>,
     pub(crate) worth: f64,
+}
+
+impl Row {
+    pub(crate) fn new(cell: Cell, score: Score) -> Self {
+        Row {
+            cell,
+            score,
+            fully_right_interval: interval(score.fully_right, score.wanted),
+            false_calls_interval: interval(score.false_calls, score.unwanted),
+            worth: score.worth(),
+        }
+    }
+}
+
+/// The way that is offered as a profile.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Best {
+    /// What it scored on the tasks by which it was not chosen and its threshold not set; where
+    /// there was no time for these, on all that were put to it.
+    #[serde(flatten)]
+    pub(crate) row: Row,
+    /// Those tasks were put to it.
+    pub(crate) apart: bool,
+    /// From which logarithm of a probability on a message is to be a call, of a measured way.
+    pub(crate) threshold: Option<f64>,
+    /// The tasks that were put to it twice, and of these those with the same outcome.
+    pub(crate) twice: usize,
+    pub(crate) same: usize,
 }
 
 /// What a probe found: the cells from the best to the worst.
@@ -27,50 +59,19 @@ pub(crate) struct Report {
     /// The time was over before all rounds were.
     pub(crate) cut: bool,
     pub(crate) rows: Vec<Row>,
+    /// `None` where nothing was tried or nothing worked.
+    pub(crate) best: Option<Best>,
 }
 
 impl Report {
-    pub(crate) fn new(endpoint: &str, model: &str, tools: usize, cut: bool, ranked: Vec<(Cell, Score)>) -> Self {
-        let rows = ranked.into_iter().filter(|(_, score)| score.tasks > 0);
-        Report {
-            endpoint: endpoint.to_owned(),
-            model: model.to_owned(),
-            tools,
-            cut,
-            rows: rows.map(|(cell, score)| Row { cell, score, worth: score.worth() }).collect(),
-        }
-    }
-
-    /// The best of those that were tried most and decide by themselves. `None` where nothing was
-    /// tried or nothing worked.
-    pub(crate) fn best(&self) -> Option<&Row> {
-        let own = || self.rows.iter().filter(|row| row.cell.decides());
-        let most = own().map(|row| row.score.tasks).max()?;
-        own().filter(|row| row.score.tasks == most).find(|row| row.score.fully_right > 0)
-    }
-
     /// The table's cells, row by row, under its head.
-    pub(super) fn cells(&self) -> Vec<[String; 9]> {
-        let of = |count: usize, all: usize| if all > 0 { format!("{count}/{all}") } else { "–".to_owned() };
-        let rows = self.rows.iter().map(|Row { cell, score: s, .. }| {
-            [
-                cell.to_string(),
-                of(s.accepted, s.wanted),
-                of(s.right_tool, s.wanted),
-                of(s.fully_right, if cell.decides() { s.wanted } else { 0 }),
-                of(s.fully_right, if cell.decides() { 0 } else { s.wanted }),
-                of(s.false_calls, s.unwanted),
-                of(s.used, s.results),
-                (s.tokens / s.tasks.max(1) as u64).to_string(),
-                format!("{:.1}", s.seconds / s.tasks.max(1) as f64),
-            ]
-        });
-        rows.collect()
+    pub(super) fn cells(&self) -> Vec<[String; 10]> {
+        self.rows.iter().map(cells).collect()
     }
 
     /// The table.
     pub(crate) fn table(&self, say: Phrases) -> String {
-        let all: Vec<[String; 9]> = std::iter::once(say.probe_head().map(str::to_owned)).chain(self.cells()).collect();
+        let all: Vec<[String; 10]> = std::iter::once(say.probe_head().map(str::to_owned)).chain(self.cells()).collect();
         let widths: Vec<usize> =
             (0..all[0].len()).map(|at| all.iter().map(|row| width(&row[at])).max().unwrap_or(0)).collect();
         let bold = Style::new().bold();
@@ -90,21 +91,65 @@ impl Report {
     }
 }
 
+/// A count of all, `–` of none.
+fn of(count: usize, all: usize) -> String {
+    if all > 0 { format!("{count}/{all}") } else { "–".to_owned() }
+}
+
+/// A part in percent with its interval.
+pub(super) fn percent(interval: Option<(f64, f64)>) -> String {
+    interval.map_or_else(String::new, |(least, most)| format!("{:.0}–{:.0} %", least * 100.0, most * 100.0))
+}
+
+/// A count with its interval.
+fn within(count: usize, all: usize) -> String {
+    match interval(count, all) {
+        Some(found) => format!("{count}/{all} ({})", percent(Some(found))),
+        None => of(count, all),
+    }
+}
+
+fn cells(Row { cell, score: s, .. }: &Row) -> [String; 10] {
+    // Before corrections, and with them where they changed anything.
+    let mut accepted: Vec<usize> = s.corrected.iter().map(|after| after.accepted).collect();
+    accepted.dedup();
+    let accepted: Vec<String> = accepted.iter().map(usize::to_string).collect();
+    let tasks = s.tasks.max(1);
+    [
+        cell.to_string(),
+        if s.wanted > 0 { format!("{}/{}", accepted.join("→"), s.wanted) } else { of(0, 0) },
+        of(s.right_tool, s.wanted),
+        if cell.decides() { within(s.fully_right, s.wanted) } else { of(0, 0) },
+        if cell.decides() { of(0, 0) } else { within(s.fully_right, s.wanted) },
+        of(s.several_right, s.several),
+        within(s.false_calls, s.unwanted),
+        of(s.used, s.results),
+        (s.tokens / tasks as u64).to_string(),
+        format!("{:.1}", s.seconds / tasks as f64),
+    ]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    use super::super::score::Corrected;
+
     #[test]
-    fn the_best_is_one_of_those_that_were_tried_most() {
-        let cells = Cell::all(false);
-        let score = |tasks, fully_right| Score { tasks, wanted: tasks, fully_right, ..Score::default() };
-        let ranked = vec![(cells[1], score(8, 8)), (cells[2], score(40, 30)), (cells[3], Score::default())];
-        let report = Report::new("http://x/v1", "m", 3, false, ranked);
-        assert_eq!(report.rows.len(), 2);
-        assert_eq!(report.best().unwrap().cell, cells[2]);
+    fn the_table_has_intervals_and_what_corrections_brought() {
+        let corrected = [30, 33, 33].map(|accepted| Corrected { accepted, fully_right: 30 });
+        let score = Score { tasks: 40, wanted: 40, accepted: 33, fully_right: 30, corrected, ..Score::default() };
+        let rows = vec![Row::new(Cell::all(false)[2], score)];
+        let report = Report {
+            endpoint: "http://x/v1".to_owned(),
+            model: "m".to_owned(),
+            tools: 3,
+            cut: false,
+            rows,
+            best: None,
+        };
         let table = report.table(Phrases::of(toolgraft::dialect::Lang::En));
-        assert!(table.contains("30/40") && table.lines().count() == 3, "{table}");
-        let nothing = Report::new("http://x/v1", "m", 3, false, vec![(cells[1], score(8, 0))]);
-        assert!(nothing.best().is_none());
+        assert!(table.contains("30/40 (60–86 %)") && table.contains("30→33/40"), "{table}");
+        assert_eq!(table.lines().count(), 2, "{table}");
     }
 }

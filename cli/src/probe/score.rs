@@ -17,6 +17,9 @@ pub(crate) struct Trial {
     pub(crate) right_tool: bool,
     /// All was right: the call and nothing but it, or no call where none was wanted.
     pub(crate) right: bool,
+    /// Corrections that the model was asked for before its call was accepted.
+    #[serde(default)]
+    pub(crate) corrections: usize,
     /// The answer holds the result's value; of tasks that want that.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) used: bool,
@@ -42,10 +45,22 @@ pub(crate) enum Kind {
     /// One call is right.
     #[default]
     Call,
+    /// Several calls in one message are.
+    Calls,
     /// No call is.
     None,
     /// A call, and an answer that uses its result.
     Result,
+}
+
+/// Corrections of one answer at most.
+pub(crate) const CORRECTIONS: usize = 2;
+
+/// Wanted calls that were there after so many corrections at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub(crate) struct Corrected {
+    pub(crate) accepted: usize,
+    pub(crate) fully_right: usize,
 }
 
 /// The trials of a cell, counted.
@@ -61,6 +76,12 @@ pub(crate) struct Score {
     pub(crate) right_tool: usize,
     /// With the right call and right arguments.
     pub(crate) fully_right: usize,
+    /// The same before any correction, after one, after two.
+    pub(crate) corrected: [Corrected; CORRECTIONS + 1],
+    /// Of those that want several calls in one message.
+    pub(crate) several: usize,
+    /// Of these, with just these calls.
+    pub(crate) several_right: usize,
     /// Of those that want no call.
     pub(crate) unwanted: usize,
     /// Of these, with a call.
@@ -92,6 +113,14 @@ impl Score {
             score.accepted += count(trial.accepted);
             score.right_tool += count(trial.right_tool);
             score.fully_right += count(trial.right);
+            for after in &mut score.corrected[trial.corrections.min(CORRECTIONS)..] {
+                after.accepted += count(trial.accepted);
+                after.fully_right += count(trial.right);
+            }
+            if trial.kind == Kind::Calls {
+                score.several += 1;
+                score.several_right += count(trial.right);
+            }
             if trial.kind == Kind::Result {
                 score.results += 1;
                 score.used += count(trial.used);
@@ -108,6 +137,18 @@ impl Score {
     }
 }
 
+/// Between which parts of all tasks a count lies with 95 % certainty, had they been drawn at
+/// random: Wilson's interval (J. Am. Stat. Assoc. 22, 1927, 209). `None` of no tasks.
+pub(crate) fn interval(count: usize, of: usize) -> Option<(f64, f64)> {
+    const Z: f64 = 1.96;
+    let all = of as f64;
+    let part = count as f64 / all;
+    let middle = part + Z * Z / (2.0 * all);
+    let half = Z * (part * (1.0 - part) / all + Z * Z / (4.0 * all * all)).sqrt();
+    let scale = 1.0 + Z * Z / all;
+    (of > 0).then(|| (((middle - half) / scale).max(0.0), ((middle + half) / scale).min(1.0)))
+}
+
 /// The cells from the best to the worst: first those that decide by themselves, since only they
 /// can be used where nobody knows whether a call is due; of equal ones the one with fewer tokens
 /// first.
@@ -122,6 +163,26 @@ pub(crate) fn ranked(mut scores: Vec<(Cell, Score)>) -> Vec<(Cell, Score)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_count_lies_within_an_interval() {
+        let percent = |found: Option<(f64, f64)>| found.map(|(a, b)| ((a * 100.0).round(), (b * 100.0).round()));
+        // The figures of public calculators.
+        assert_eq!(percent(interval(14, 17)), Some((59.0, 94.0)));
+        assert_eq!(percent(interval(0, 10)), Some((0.0, 28.0)));
+        assert_eq!(percent(interval(10, 10)), Some((72.0, 100.0)));
+        assert_eq!(interval(0, 0), None);
+    }
+
+    #[test]
+    fn what_a_correction_brought_is_counted_apart() {
+        let after = |corrections, right| Trial { accepted: true, right, corrections, ..Trial::default() };
+        let several = Trial { kind: Kind::Calls, ..after(2, true) };
+        let score = Score::of([&after(0, true), &after(1, false), &several]);
+        let counts = score.corrected.map(|counted| (counted.accepted, counted.fully_right));
+        assert_eq!(counts, [(1, 1), (2, 1), (3, 2)]);
+        assert_eq!((score.several, score.several_right), (1, 1));
+    }
 
     #[test]
     fn trials_are_counted_by_kind_and_ranked_by_worth_then_tokens() {

@@ -29,6 +29,16 @@ struct Content {
     model: String,
     endpoint: String,
     cells: Vec<(Cell, Vec<Trial>)>,
+    /// What was tried a second time, to see whether the same comes of it.
+    #[serde(default)]
+    again: Vec<(Cell, Vec<Trial>)>,
+}
+
+/// Which run of a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Run {
+    First,
+    Second,
 }
 
 impl Store {
@@ -37,29 +47,44 @@ impl Store {
         let conditions = hex(conditions.as_bytes());
         let name = hex(format!("{endpoint}\n{model}\n{conditions}").as_bytes());
         let path = state::file(&format!("probe/{}.json", &name[..16]));
-        let fresh = Content { conditions, model: model.to_owned(), endpoint: endpoint.to_owned(), cells: Vec::new() };
+        let fresh =
+            Content { conditions, model: model.to_owned(), endpoint: endpoint.to_owned(), ..Content::default() };
         let known = path.as_deref().filter(|_| !anew).and_then(read);
         let content = known.filter(|known| known.conditions == fresh.conditions).unwrap_or(fresh);
         Store { path, content }
     }
 
+    /// The trials of a cell's first run.
     pub(crate) fn trials(&self, cell: Cell) -> &[Trial] {
-        let found = self.content.cells.iter().find(|(known, _)| *known == cell);
+        self.trials_of(Run::First, cell)
+    }
+
+    /// The trials of a cell.
+    pub(crate) fn trials_of(&self, run: Run, cell: Cell) -> &[Trial] {
+        let all = match run {
+            Run::First => &self.content.cells,
+            Run::Second => &self.content.again,
+        };
+        let found = all.iter().find(|(known, _)| *known == cell);
         found.map(|(_, trials)| trials.as_slice()).unwrap_or_default()
     }
 
-    pub(crate) fn has(&self, cell: Cell, task: usize) -> bool {
-        self.trials(cell).iter().any(|trial| trial.task == task)
+    pub(crate) fn has(&self, run: Run, cell: Cell, task: usize) -> bool {
+        self.trials_of(run, cell).iter().any(|trial| trial.task == task)
     }
 
     /// Adds a trial and writes the file.
     ///
     /// # Errors
     /// The file cannot be written.
-    pub(crate) fn add(&mut self, cell: Cell, trial: Trial) -> Result<(), Failure> {
-        match self.content.cells.iter_mut().find(|(known, _)| *known == cell) {
+    pub(crate) fn add(&mut self, run: Run, cell: Cell, trial: Trial) -> Result<(), Failure> {
+        let all = match run {
+            Run::First => &mut self.content.cells,
+            Run::Second => &mut self.content.again,
+        };
+        match all.iter_mut().find(|(known, _)| *known == cell) {
             Some((_, trials)) => trials.push(trial),
-            None => self.content.cells.push((cell, vec![trial])),
+            None => all.push((cell, vec![trial])),
         }
         let Some(path) = &self.path else { return Ok(()) };
         write(path, &self.content).map_err(|e| Failure::job(format!("cannot write {}: {e}", path.display())))
@@ -95,12 +120,14 @@ mod tests {
         let cell = Cell::all(false)[1];
         let content = Content { conditions: "t".to_owned(), ..Content::default() };
         let mut store = Store { path: Some(path.clone()), content };
-        store.add(cell, Trial { task: 4, right: true, ..Trial::default() }).unwrap();
-        store.add(cell, Trial { task: 5, ..Trial::default() }).unwrap();
+        store.add(Run::First, cell, Trial { task: 4, right: true, ..Trial::default() }).unwrap();
+        store.add(Run::First, cell, Trial { task: 5, ..Trial::default() }).unwrap();
         let again = read(&path).unwrap();
         assert_eq!((again.conditions.as_str(), again.cells.len()), ("t", 1));
         let store = Store { path: Some(path.clone()), content: again };
-        assert!(store.has(cell, 4) && store.has(cell, 5) && !store.has(cell, 6) && !store.has(Cell::Native, 4));
+        let has = |cell, task| store.has(Run::First, cell, task);
+        assert!(has(cell, 4) && has(cell, 5) && !has(cell, 6) && !has(Cell::Native, 4));
+        assert!(!store.has(Run::Second, cell, 4));
         std::fs::write(&path, "{").unwrap();
         assert!(read(&path).is_none());
     }

@@ -1,44 +1,46 @@
 //! The tasks: made-up tools, questions, and what would be right.
 //!
-//! They are data (`tasks.json`): 40 with one right call, 20 that want none, 10 that need a
-//! call, its result and an answer that holds the result's value.
+//! They are data. Those that are built in (`tasks.json`) are 40 with one right call, 5 with two
+//! calls in one message, 20 that want none, and 10 that need a call, its result and an answer that
+//! holds the result's value. A person's own (`--tasks`) have the same form.
+
+use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use toolgraft::Tool;
 
-/// Tools that a task offers where not all are offered: the right one and two others.
+use super::score::Kind;
+use crate::base::Failure;
+use crate::base::input;
+
+/// Tools that a task offers where not all are offered: the right ones and others.
 pub(crate) const FEW: usize = 3;
 
-pub(crate) const TASKS: &str = include_str!("tasks.json");
+const BUILT_IN: &str = include_str!("tasks.json");
 
 /// Tools and tasks.
 #[derive(Debug)]
 pub(crate) struct Tasks {
     pub(crate) tools: Vec<Tool>,
-    /// In the order in which they are asked: of each seven four with a call, two with
-    /// none, one with a result, so that the first so many are a fair choice.
+    /// In the order in which they are asked: each kind, and each tool, is spread evenly, so that
+    /// the first so many are a fair choice.
     pub(crate) tasks: Vec<Task>,
+    /// The text that they were read from.
+    pub(crate) source: String,
 }
 
 /// A question, and what would be right.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Task {
-    /// Its number, which stays the same.
+    /// Its place in the order.
     pub(crate) id: usize,
     pub(crate) question: String,
-    pub(crate) wanted: Wanted,
-}
-
-/// What would be right.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Wanted {
-    /// This call.
-    Call(Expected),
-    /// No call.
-    NoCall,
-    /// This call, and an answer that holds this value of its result.
-    Result(Expected, Answer),
+    /// The calls that are right, in any order; empty where none is.
+    pub(crate) wanted: Vec<Expected>,
+    /// What the call is answered with, where the answer to the person has to use it.
+    pub(crate) answer: Option<Answer>,
 }
 
 /// A call.
@@ -57,10 +59,16 @@ pub(crate) struct Answer {
 }
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct File {
     tools: Vec<Tool>,
-    call: Vec<CallTask>,
+    #[serde(default)]
+    call: Vec<OneCall>,
+    #[serde(default)]
+    calls: Vec<Calls>,
+    #[serde(default)]
     none: Vec<Question>,
+    #[serde(default)]
     result: Vec<ResultTask>,
 }
 
@@ -70,10 +78,16 @@ struct Question {
 }
 
 #[derive(Deserialize)]
-struct CallTask {
+struct OneCall {
     question: String,
     #[serde(flatten)]
     expected: Expected,
+}
+
+#[derive(Deserialize)]
+struct Calls {
+    question: String,
+    calls: Vec<Expected>,
 }
 
 #[derive(Deserialize)]
@@ -87,43 +101,54 @@ struct ResultTask {
 
 impl Tasks {
     /// The tasks that are built in.
-    pub(crate) fn built_in() -> Result<Self, serde_json::Error> {
-        let file: File = serde_json::from_str(TASKS)?;
-        let mut calls = file.call.into_iter().map(|task| (task.question, Wanted::Call(task.expected)));
-        let mut none = file.none.into_iter().map(|task| (task.question, Wanted::NoCall));
-        let mut results = file.result.into_iter().map(|t| (t.question, Wanted::Result(t.expected, t.answer)));
-        let mut tasks = Vec::new();
-        loop {
-            let before = tasks.len();
-            for kind in "ccnccnr".chars() {
-                let next = match kind {
-                    'c' => calls.next(),
-                    'n' => none.next(),
-                    _ => results.next(),
-                };
-                if let Some((question, wanted)) = next {
-                    tasks.push(Task { id: tasks.len(), question, wanted });
-                }
-            }
-            if tasks.len() == before {
-                return Ok(Tasks { tools: file.tools, tasks });
-            }
-        }
+    pub(crate) fn built_in() -> Result<Self, Failure> {
+        Self::of(BUILT_IN).map_err(Failure::job)
     }
 
-    /// The tools that a task offers: all, or the right one and two that its number picks,
+    /// The tasks of a file.
+    ///
+    /// # Errors
+    /// It cannot be read, or is not of the form that docs/models.md has.
+    pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
+        let text = input::read_text(path)?;
+        Self::of(&text).map_err(|e| Failure::usage(format!("--tasks {}: {e}", path.display())))
+    }
+
+    fn of(text: &str) -> Result<Self, String> {
+        let file: File = serde_json::from_str(text).map_err(|e| e.to_string())?;
+        let task = |question, wanted, answer| Task { id: 0, question, wanted, answer };
+        let kinds: [Vec<Task>; 4] = [
+            file.call.into_iter().map(|t| task(t.question, vec![t.expected], None)).collect(),
+            file.calls.into_iter().map(|t| task(t.question, t.calls, None)).collect(),
+            file.none.into_iter().map(|t| task(t.question, Vec::new(), None)).collect(),
+            file.result.into_iter().map(|t| task(t.question, vec![t.expected], Some(t.answer))).collect(),
+        ];
+        let mut tasks = spread(kinds.into_iter().map(by_turns).collect());
+        if tasks.is_empty() {
+            return Err("it has no tasks: call, calls, none and result are all empty".to_owned());
+        }
+        for (id, task) in tasks.iter_mut().enumerate() {
+            task.id = id;
+            if let Some(unknown) = task.wanted.iter().find(|call| !file.tools.iter().any(|t| t.name == call.tool)) {
+                return Err(format!("{:?} wants {:?}, which is not among its tools", task.question, unknown.tool));
+            }
+        }
+        Ok(Tasks { tools: file.tools, tasks, source: text.to_owned() })
+    }
+
+    /// The tools that a task offers: all, or the right ones and those that its number picks,
     /// in the order of the list.
     pub(crate) fn offered(&self, task: &Task, all: bool) -> Vec<&Tool> {
         if all {
             return self.tools.iter().collect();
         }
-        let right = match &task.wanted {
-            Wanted::Call(expected) | Wanted::Result(expected, _) => {
-                self.tools.iter().position(|tool| tool.name == expected.tool)
+        let right = task.wanted.iter().filter_map(|call| self.tools.iter().position(|tool| tool.name == call.tool));
+        let mut picked: Vec<usize> = Vec::new();
+        for right in right {
+            if !picked.contains(&right) {
+                picked.push(right);
             }
-            Wanted::NoCall => None,
-        };
-        let mut picked: Vec<usize> = right.into_iter().collect();
+        }
         // A step that shares no factor with their number comes to every tool.
         let all = self.tools.len();
         for other in (0..all).map(|step| (task.id * 7 + step * 5) % all) {
@@ -136,7 +161,54 @@ impl Tasks {
     }
 }
 
+/// One task of each tool in turn, so that the first so many ask for different ones.
+fn by_turns(tasks: Vec<Task>) -> Vec<Task> {
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    let mut numbered: Vec<(usize, Task)> = tasks
+        .into_iter()
+        .map(|task| {
+            let tool = task.wanted.first().map(|call| call.tool.clone());
+            let turn = tool.map_or(0, |tool| {
+                let of_tool = seen.entry(tool).or_default();
+                *of_tool += 1;
+                *of_tool
+            });
+            (turn, task)
+        })
+        .collect();
+    numbered.sort_by_key(|(turn, _)| *turn);
+    numbered.into_iter().map(|(_, task)| task).collect()
+}
+
+/// The kinds mixed, each spread evenly over the whole.
+fn spread(kinds: Vec<Vec<Task>>) -> Vec<Task> {
+    let mut placed: Vec<(f64, Task)> = Vec::new();
+    for kind in kinds {
+        let all = kind.len() as f64;
+        placed.extend(kind.into_iter().enumerate().map(|(at, task)| ((at as f64 + 0.5) / all, task)));
+    }
+    placed.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    placed.into_iter().map(|(_, task)| task).collect()
+}
+
+impl Task {
+    /// Its kind.
+    pub(crate) fn kind(&self) -> Kind {
+        match (self.wanted.len(), &self.answer) {
+            (0, _) => Kind::None,
+            (_, Some(_)) => Kind::Result,
+            (1, None) => Kind::Call,
+            (_, None) => Kind::Calls,
+        }
+    }
+}
+
 impl Expected {
+    /// Whether a call is this one.
+    pub(crate) fn is(&self, tool: &str, arguments: &Map<String, Value>) -> bool {
+        self.tool == tool && self.has_arguments(arguments)
+    }
+
     /// Whether a call's arguments are these. Texts are compared without regard to case,
     /// white space around them and a full stop at their end, numbers by their value.
     pub(crate) fn has_arguments(&self, arguments: &Map<String, Value>) -> bool {
@@ -180,42 +252,67 @@ mod tests {
 
     use super::*;
 
+    const EVIDENCE: &str = include_str!("../../../tests/evidence/tasks.json");
+
+    fn count(tasks: &[Task], kind: Kind) -> usize {
+        tasks.iter().filter(|task| task.kind() == kind).count()
+    }
+
     #[test]
-    fn there_are_forty_twenty_and_ten_over_twelve_tools() {
-        let tasks = Tasks::built_in().unwrap();
-        let count = |is: fn(&Wanted) -> bool| tasks.tasks.iter().filter(|t| is(&t.wanted)).count();
-        assert_eq!(tasks.tools.len(), 12);
-        assert_eq!(count(|w| matches!(w, Wanted::Call(_))), 40);
-        assert_eq!(count(|w| matches!(w, Wanted::NoCall)), 20);
-        assert_eq!(count(|w| matches!(w, Wanted::Result(..))), 10);
-        assert!(tasks.tasks.iter().enumerate().all(|(at, task)| task.id == at));
-        for task in &tasks.tasks {
-            let (Wanted::Call(expected) | Wanted::Result(expected, _)) = &task.wanted else { continue };
-            let tool = tasks.tools.iter().find(|t| t.name == expected.tool).unwrap();
-            let call = json!({"tool": expected.tool, "arguments": expected.arguments});
-            let schema = tool.input_schema.as_ref().unwrap();
-            let names: BTreeSet<&str> = schema["properties"].as_object().unwrap().keys().map(String::as_str).collect();
-            assert!(expected.arguments.keys().all(|name| names.contains(name.as_str())), "{call}");
-            let required = schema["required"].as_array().unwrap();
-            assert!(required.iter().all(|name| expected.arguments.contains_key(name.as_str().unwrap())), "{call}");
-            // What a right call holds stands in the question, so that nothing has to be guessed.
-            for value in expected.arguments.values() {
-                let words = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                assert!(plain(&task.question).contains(&plain(&words)), "{call}: {}", task.question);
-            }
-            if let Wanted::Result(_, answer) = &task.wanted {
-                assert!(answer.is_in(&answer.result) && !answer.is_in(&task.question), "{}", answer.value);
+    fn what_is_right_stands_in_the_question_and_fits_the_tool() {
+        let evidence = Tasks::of(EVIDENCE).unwrap();
+        let built_in = Tasks::built_in().unwrap();
+        let kinds = [Kind::Call, Kind::Calls, Kind::None, Kind::Result];
+        let counts = |tasks: &Tasks| kinds.map(|kind| count(&tasks.tasks, kind));
+        assert_eq!((counts(&built_in), built_in.tools.len()), ([40, 5, 20, 10], 12));
+        assert_eq!((counts(&evidence), evidence.tools.len()), ([25, 5, 25, 10], 8));
+        let of_evidence: BTreeSet<&str> = evidence.tasks.iter().map(|task| task.question.as_str()).collect();
+        assert!(built_in.tasks.iter().all(|task| !of_evidence.contains(task.question.as_str())));
+        for tasks in [&built_in, &evidence] {
+            assert!(tasks.tasks.iter().enumerate().all(|(at, task)| task.id == at));
+            for task in &tasks.tasks {
+                task.wanted.iter().for_each(|call| is_told(task, call, &tasks.tools));
+                if let Some(answer) = &task.answer {
+                    assert!(answer.is_in(&answer.result) && !answer.is_in(&task.question), "{}", answer.value);
+                }
             }
         }
     }
 
+    /// What a right call holds stands in the question, so that nothing has to be guessed.
+    fn is_told(task: &Task, expected: &Expected, tools: &[Tool]) {
+        let tool = tools.iter().find(|t| t.name == expected.tool).unwrap();
+        let call = json!({"tool": expected.tool, "arguments": expected.arguments});
+        let schema = tool.input_schema.as_ref().unwrap();
+        let properties = schema["properties"].as_object().unwrap();
+        assert!(expected.arguments.keys().all(|name| properties.contains_key(name)), "{call}");
+        let required = schema["required"].as_array().unwrap();
+        assert!(required.iter().all(|name| expected.arguments.contains_key(name.as_str().unwrap())), "{call}");
+        for (name, value) in &expected.arguments {
+            let words = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            // A value of a list may be told by a form of its word: "return" for "returned".
+            let stem = if properties[name]["enum"].is_array() { words.trim_end_matches("ed") } else { &words };
+            assert!(plain(&task.question).contains(&plain(stem)), "{call}: {}", task.question);
+        }
+    }
+
     #[test]
-    fn the_first_eight_have_every_kind() {
-        let tasks = Tasks::built_in().unwrap().tasks;
-        let first = |is: fn(&Wanted) -> bool| tasks[..8].iter().filter(|t| is(&t.wanted)).count();
-        assert_eq!(first(|w| matches!(w, Wanted::Call(_))), 5);
-        assert_eq!(first(|w| matches!(w, Wanted::NoCall)), 2);
-        assert_eq!(first(|w| matches!(w, Wanted::Result(..))), 1);
+    fn the_first_eight_have_every_kind_and_no_tool_twice() {
+        let first = &Tasks::built_in().unwrap().tasks[..8];
+        let kinds = [Kind::Call, Kind::Calls, Kind::None, Kind::Result];
+        assert_eq!(kinds.map(|kind| count(first, kind)), [4, 1, 2, 1]);
+        let single = first.iter().filter(|task| task.kind() == Kind::Call);
+        let tools: BTreeSet<&str> = single.map(|task| task.wanted[0].tool.as_str()).collect();
+        assert_eq!(tools.len(), 4);
+    }
+
+    #[test]
+    fn a_file_that_is_none_is_refused_with_what_is_wrong() {
+        let refused = |text: &str| Tasks::of(text).unwrap_err();
+        assert!(refused(r#"{"tools": []}"#).contains("no tasks"));
+        assert!(refused(r#"{"tools": [], "cal": []}"#).contains("unknown field `cal`"));
+        let unknown = r#"{"tools": [{"name": "a"}], "call": [{"question": "Q?", "tool": "b", "arguments": {}}]}"#;
+        assert!(refused(unknown).contains(r#""Q?" wants "b""#));
     }
 
     #[test]
@@ -225,9 +322,7 @@ mod tests {
         for task in &tasks.tasks {
             let few: Vec<&str> = tasks.offered(task, false).iter().map(|t| t.name.as_str()).collect();
             assert_eq!(few.iter().collect::<BTreeSet<_>>().len(), FEW, "{few:?}");
-            if let Wanted::Call(expected) | Wanted::Result(expected, _) = &task.wanted {
-                assert!(few.contains(&expected.tool.as_str()), "{few:?}");
-            }
+            assert!(task.wanted.iter().all(|call| few.contains(&call.tool.as_str())), "{few:?}");
             assert_eq!(tasks.offered(task, true).len(), 12);
             offered.extend(few.iter().map(|name| (*name).to_owned()));
         }

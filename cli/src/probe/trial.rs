@@ -6,9 +6,11 @@ use std::time::{Duration, Instant};
 use futures::StreamExt;
 use serde_json::Value;
 
-use super::cell::{Cell, How};
-use super::score::{Kind, Trial};
-use super::tasks::{Answer, Expected, TASKS, Task, Tasks, Wanted};
+use super::baseline;
+use super::cell::{Baseline, Cell, How};
+use super::score::{CORRECTIONS, Trial};
+use super::tasks::{Task, Tasks};
+use super::threshold::UNLIKELY;
 use crate::base::Failure;
 use toolgraft::agent::CallerWarning;
 use toolgraft::agent::{Finished, StopReason};
@@ -20,14 +22,11 @@ use toolgraft::tools::{DefaultDecision, ToolChoice, ToolsMode};
 use toolgraft::turn::TurnConfig;
 use toolgraft::{Agent, AgentEvent, Catalog, Conversation, Functions, OpenAi, Outcome, Policy, Tool};
 
-/// Requests of one task at most: the call, and the answer with one to spare.
+/// Requests of one task at most: the call, and the answer with one to spare; corrections come on top.
 const ROUNDS: u32 = 3;
 
 /// Most time for one task.
 const TASK_LIMIT: Duration = Duration::from_secs(180);
-
-/// Stands for the logarithm of a probability that is not among those that the endpoint tells.
-const UNLIKELY: f64 = -99.0;
 
 /// Bytes of a model's text that are kept for the report.
 const KEPT: usize = 4_000;
@@ -41,15 +40,21 @@ pub(crate) struct Bench {
     pub(crate) all_tools: bool,
     /// Tokens of one answer at most.
     pub(crate) max_tokens: u32,
+    /// From which probability on a measured message is to be a call; set on the tasks where it is
+    /// not given.
+    pub(crate) call_threshold: Option<f64>,
 }
 
 /// What was seen of a turn.
 #[derive(Default)]
 struct Seen {
-    calls: Vec<(String, serde_json::Map<String, Value>)>,
+    calls: baseline::Calls,
     texts: Vec<String>,
     rejected: Option<String>,
+    /// Corrections before the calls.
+    corrections: usize,
     tokens: u64,
+    answer: String,
     finished: Option<Finished>,
     /// The time was over before the answer was.
     timed_out: bool,
@@ -82,24 +87,44 @@ impl Bench {
     ) -> Result<Option<Trial>, Unasked> {
         let begun = Instant::now();
         let limit = left.unwrap_or(TASK_LIMIT).min(TASK_LIMIT);
-        let seen = self.ask(cell, task, limit).await?;
+        let seen = match cell {
+            Cell::Baseline(baseline) => self.ask_plainly(baseline, task, limit).await?,
+            Cell::Native | Cell::Prompt { .. } => self.ask(cell, task, limit).await?,
+        };
         if seen.timed_out && limit < TASK_LIMIT {
             return Ok(None);
         }
         let mut trial = judge(task, &seen);
-        trial.tokens = seen.tokens;
+        (trial.tokens, trial.corrections) = (seen.tokens, seen.corrections);
         trial.likely = seen.likely.filter(|_| cell.how() == How::Measured);
         trial.ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         trial.texts = seen.texts;
         Ok(Some(trial))
     }
 
+    async fn ask_plainly(&self, baseline: Baseline, task: &Task, limit: Duration) -> Result<Seen, Unasked> {
+        let tools = self.tasks.offered(task, self.all_tools);
+        let question = (task.question.as_str(), task.answer.as_ref());
+        let asked = baseline::ask(&self.client, (baseline, &tools), question, (self.max_tokens, ROUNDS));
+        match tokio::time::timeout(limit, asked).await {
+            Err(_) => Ok(Seen { timed_out: true, ..Seen::default() }),
+            Ok(Err(error)) if error.kind() == ModelErrorKind::Unreachable => {
+                Err(Unasked::Endpoint(Failure::job(error)))
+            }
+            Ok(Err(error)) => Err(Unasked::Way(Failure::job(error))),
+            Ok(Ok(said)) => Ok(Seen {
+                calls: said.calls,
+                texts: said.texts,
+                tokens: said.tokens,
+                answer: said.answer,
+                ..Seen::default()
+            }),
+        }
+    }
+
     async fn ask(&self, cell: Cell, task: &Task, limit: Duration) -> Result<Seen, Unasked> {
-        let answer = match &task.wanted {
-            Wanted::Result(_, answer) => Some(answer),
-            Wanted::Call(_) | Wanted::NoCall => None,
-        };
-        let agent = self.agent(cell, task, answer);
+        let answer = task.answer.as_ref();
+        let agent = self.agent(cell, task);
         let mut conversation = Conversation::new();
         conversation.push_user(task.question.as_str()).map_err(|e| Unasked::Way(Failure::job(e)))?;
         let mut seen = Seen::default();
@@ -119,7 +144,7 @@ impl Bench {
                 // that nobody wants.
                 let is_over = event.is_none_or(|event| seen.note(event, answer.is_none()));
                 let is_measured = cell.how() == How::Measured && seen.likely.is_some();
-                if is_over || is_measured && task.wanted == Wanted::NoCall {
+                if is_over || is_measured && task.wanted.is_empty() {
                     break;
                 }
             }
@@ -143,7 +168,9 @@ impl Bench {
     /// All that a figure depends on beside the way, the model and the endpoint: what was found
     /// under other conditions is not compared with what is found now.
     pub(crate) fn conditions(&self) -> String {
-        let mut text = format!("{TASKS}\n{}\n{}", self.profile.name, self.max_tokens);
+        let mut text = format!("{}\n{}\n{}", self.tasks.source, self.profile.name, self.max_tokens);
+        let offered = if self.all_tools { "all" } else { "few" };
+        text.push_str(&format!("\n{offered}\n{:?}\n{CORRECTIONS}", self.call_threshold));
         if let Some(task) = self.tasks.tasks.first() {
             let catalog = Catalog::from_tools(self.tasks.offered(task, self.all_tools).into_iter().cloned());
             for cell in Cell::all(false) {
@@ -157,22 +184,23 @@ impl Bench {
     fn options(&self, cell: Cell) -> Options {
         let options = Options::for_profile(self.profile);
         match cell {
-            Cell::Native => options,
+            Cell::Native | Cell::Baseline(_) => options,
             Cell::Prompt { dialect, style, listing, .. } => {
                 options.with_dialect(dialect).with_style(style).with_listing(listing)
             }
         }
     }
 
-    fn agent(&self, cell: Cell, task: &Task, answer: Option<&Answer>) -> Agent {
+    fn agent(&self, cell: Cell, task: &Task) -> Agent {
+        let answer = task.answer.as_ref();
         let mut config = TurnConfig::for_profile(self.profile);
         config.temperature = Some(0.0);
         config.max_tokens = Some(self.max_tokens);
-        config.max_rounds = ROUNDS;
-        config.max_corrections = 0;
+        config.max_corrections = CORRECTIONS as u32;
+        config.max_rounds = ROUNDS + config.max_corrections;
         config.constrain = Constrain::Off;
         match cell {
-            Cell::Native => config.tools_mode = ToolsMode::Native,
+            Cell::Native | Cell::Baseline(_) => config.tools_mode = ToolsMode::Native,
             Cell::Prompt { how, .. } => {
                 config.tools_mode = ToolsMode::Prompt;
                 match how {
@@ -182,15 +210,17 @@ impl Bench {
                         // figures be those of the way that is free.
                         config.constrain = Constrain::Require;
                         config.tool_choice = ToolChoice::Required;
-                        // Every task wants one call. A weak model that is held to calls finds
-                        // no end by itself.
-                        config.max_calls = Some(1);
+                        // A weak model that is held to calls finds no end by itself.
+                        config.max_calls = Some(task.wanted.len().max(1));
                     }
                     How::Measured => {
                         // Whatever the probability, the call is asked for: which of them count is
                         // decided once a threshold is set. Behind a result it has to answer some time.
                         (config.constrain, config.way) = (Constrain::Auto, Way::Measured);
-                        config.call_threshold = answer.is_none().then_some(f64::NEG_INFINITY);
+                        config.call_threshold = match answer {
+                            None => Some(f64::NEG_INFINITY),
+                            Some(_) => self.call_threshold,
+                        };
                     }
                     How::Chosen => (config.constrain, config.way) = (Constrain::Auto, Way::Chosen),
                 }
@@ -226,12 +256,13 @@ impl Seen {
                 self.unfit = Some(notice.to_string());
                 return true;
             }
-            AgentEvent::RoundStarted { round, .. } => {
-                if only_call && round > 1 {
+            AgentEvent::RoundStarted { .. } => {
+                if only_call && !self.calls.is_empty() {
                     return true;
                 }
                 self.texts.push(String::new());
             }
+            AgentEvent::Correcting { .. } if self.calls.is_empty() => self.corrections += 1,
             AgentEvent::Text { text } | AgentEvent::Reasoning { text } => self.push(&text),
             AgentEvent::CallEnded { call, .. } => self.push(&format!("[call: {} {}]", call.tool, call.raw_arguments)),
             AgentEvent::CallRejected { rejected, .. } => {
@@ -243,6 +274,7 @@ impl Seen {
             }
             AgentEvent::CallRunning { tool, arguments, .. } => self.calls.push((tool, arguments)),
             AgentEvent::Finished(finished) => {
+                self.answer.clone_from(&finished.answer);
                 self.finished = Some(*finished);
                 return true;
             }
@@ -262,24 +294,19 @@ impl Seen {
 
 /// What came of it.
 fn judge(task: &Task, seen: &Seen) -> Trial {
-    let call = seen.calls.first();
-    let mut trial = Trial { task: task.id, accepted: call.is_some(), ..Trial::default() };
-    match &task.wanted {
-        Wanted::NoCall => {
-            trial.kind = Kind::None;
-            trial.right = call.is_none();
-            trial.fault = call.map(|(tool, _)| format!("called {tool}; no call was wanted"));
+    let mut trial = Trial { task: task.id, kind: task.kind(), accepted: !seen.calls.is_empty(), ..Trial::default() };
+    trial.fault = match task.wanted.is_empty() {
+        true => {
+            trial.right = !trial.accepted;
+            seen.calls.first().map(|(tool, _)| format!("called {tool}; no call was wanted"))
         }
-        Wanted::Call(expected) => trial.fault = judge_call(expected, seen, &mut trial),
-        Wanted::Result(expected, answer) => {
-            trial.kind = Kind::Result;
-            trial.fault = judge_call(expected, seen, &mut trial);
-            let said = seen.finished.as_ref().map(|finished| finished.answer.as_str()).unwrap_or_default();
-            // An answer that names the value without having called invented it.
-            trial.used = trial.accepted && answer.is_in(said);
-            if trial.fault.is_none() && !trial.used {
-                trial.fault = Some(format!("the answer does not hold {:?} of the result", answer.value));
-            }
+        false => judge_calls(task, seen, &mut trial),
+    };
+    if let Some(answer) = &task.answer {
+        // An answer that names the value without having called invented it.
+        trial.used = trial.accepted && answer.is_in(&seen.answer);
+        if trial.fault.is_none() && !trial.used {
+            trial.fault = Some(format!("the answer does not hold {:?} of the result", answer.value));
         }
     }
     if seen.timed_out {
@@ -289,25 +316,38 @@ fn judge(task: &Task, seen: &Seen) -> Trial {
     trial
 }
 
-/// Judges the calls where one is right; what is wrong with them.
-fn judge_call(expected: &Expected, seen: &Seen, trial: &mut Trial) -> Option<String> {
-    let Some((tool, arguments)) = seen.calls.first() else {
+/// Judges the calls where some are right; what is wrong with them.
+fn judge_calls(task: &Task, seen: &Seen, trial: &mut Trial) -> Option<String> {
+    let names: Vec<&str> = task.wanted.iter().map(|call| call.tool.as_str()).collect();
+    let names = names.join(", ");
+    if seen.calls.is_empty() {
         return Some(match &seen.rejected {
             Some(message) => format!("the call was rejected: {message}"),
-            None => format!("no call; {} was wanted", expected.tool),
+            None => format!("no call; {names} was wanted"),
         });
-    };
-    trial.right_tool = *tool == expected.tool;
-    let others =
-        seen.calls.iter().any(|(other, arguments)| *other != expected.tool || !expected.has_arguments(arguments));
-    trial.right = trial.right_tool && !others;
-    if !trial.right_tool {
-        return Some(format!("called {tool}; {} was wanted", expected.tool));
     }
-    (!trial.right).then(|| {
-        let object = |arguments: &serde_json::Map<String, Value>| Value::Object(arguments.clone()).to_string();
-        format!("arguments {}; wanted were {}", object(arguments), object(&expected.arguments))
-    })
+    let mut open: Vec<_> = task.wanted.iter().collect();
+    let mut wrong = Vec::new();
+    for (tool, arguments) in &seen.calls {
+        match open.iter().position(|call| call.is(tool, arguments)) {
+            Some(at) => drop(open.remove(at)),
+            // The same call once more, as a loop has it where an answer is wanted, is no other call.
+            None if task.wanted.iter().any(|call| call.is(tool, arguments)) && task.answer.is_some() => {}
+            None => wrong.push((tool, arguments)),
+        }
+    }
+    trial.right_tool = seen.calls.iter().all(|(tool, _)| task.wanted.iter().any(|call| call.tool == *tool));
+    trial.right = open.is_empty() && wrong.is_empty();
+    let object = |arguments: &serde_json::Map<String, Value>| Value::Object(arguments.clone()).to_string();
+    match (wrong.first(), open.first()) {
+        (None, None) => None,
+        (Some((tool, _)), _) if !trial.right_tool => Some(format!("called {tool}; {names} was wanted")),
+        (Some((tool, arguments)), Some(call)) if *tool == &call.tool => {
+            Some(format!("arguments {}; wanted were {}", object(arguments), object(&call.arguments)))
+        }
+        (Some((tool, arguments)), _) => Some(format!("called {tool} {} too; {names} was wanted", object(arguments))),
+        (None, Some(call)) => Some(format!("no call of {} {}", call.tool, object(&call.arguments))),
+    }
 }
 
 #[cfg(test)]
@@ -315,13 +355,13 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::probe::score::Kind;
+    use crate::probe::tasks::{Answer, Expected};
 
     fn seen(calls: &[(&str, Value)], answer: Option<&str>) -> Seen {
-        let mut finished = Finished::new(StopReason::Answered, Conversation::new());
-        answer.unwrap_or_default().clone_into(&mut finished.answer);
         Seen {
             calls: calls.iter().map(|(tool, args)| ((*tool).to_owned(), args.as_object().cloned().unwrap())).collect(),
-            finished: answer.map(|_| finished),
+            answer: answer.unwrap_or_default().to_owned(),
             ..Seen::default()
         }
     }
@@ -330,8 +370,8 @@ mod tests {
     fn a_trial_is_right_only_with_the_right_call_alone() {
         let arguments = json!({"city": "Oslo"}).as_object().cloned().unwrap();
         let expected = Expected { tool: "get_weather".to_owned(), arguments };
-        let task = |wanted| Task { id: 3, question: String::new(), wanted };
-        let call = task(Wanted::Call(expected.clone()));
+        let task = |wanted, answer| Task { id: 3, question: String::new(), wanted, answer };
+        let call = task(vec![expected.clone()], None);
         let right = ("get_weather", json!({"city": "oslo"}));
         let marks = |trial: Trial| (trial.accepted, trial.right_tool, trial.right);
         assert_eq!(marks(judge(&call, &seen(std::slice::from_ref(&right), None))), (true, true, true));
@@ -342,12 +382,19 @@ mod tests {
         let none = judge(&call, &seen(&[], None));
         assert!(!none.accepted && none.fault.unwrap().contains("no call"));
 
-        let unwanted = task(Wanted::NoCall);
+        let lima = Expected { arguments: json!({"city": "Lima"}).as_object().cloned().unwrap(), ..expected.clone() };
+        let both = task(vec![lima, expected.clone()], None);
+        let other = ("get_weather", json!({"city": "Lima"}));
+        assert_eq!(marks(judge(&both, &seen(&[right.clone(), other], None))), (true, true, true));
+        let half = judge(&both, &seen(std::slice::from_ref(&right), None));
+        assert!(!half.right && half.kind == Kind::Calls && half.fault.unwrap().contains("Lima"));
+
+        let unwanted = task(Vec::new(), None);
         assert!(judge(&unwanted, &seen(&[], None)).right);
         assert_eq!(marks(judge(&unwanted, &seen(std::slice::from_ref(&right), None))), (true, false, false));
 
         let answer = Answer { result: "Oslo: 13".to_owned(), value: "13".to_owned() };
-        let result = task(Wanted::Result(expected, answer));
+        let result = task(vec![expected], Some(answer));
         assert!(judge(&result, &seen(std::slice::from_ref(&right), Some("It is 13 degrees."))).used);
         let unused = judge(&result, &seen(&[right], Some("It is warm.")));
         assert!(unused.right && !unused.used && unused.fault.is_some());
@@ -356,7 +403,7 @@ mod tests {
 
     #[test]
     fn an_answer_that_does_not_end_is_not_right_even_where_no_call_was_wanted() {
-        let task = Task { id: 3, question: String::new(), wanted: Wanted::NoCall };
+        let task = Task { id: 3, question: String::new(), wanted: Vec::new(), answer: None };
         let trial = judge(&task, &Seen { timed_out: true, ..Seen::default() });
         assert!(!trial.right && trial.fault.unwrap().contains("180 s"));
     }

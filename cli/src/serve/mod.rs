@@ -2,6 +2,7 @@
 
 pub(crate) mod inspect;
 pub(crate) mod log;
+mod probed;
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -14,12 +15,12 @@ use crate::chat::{Endpoint, local_endpoint};
 use crate::phrases::Phrases;
 use crate::screen::boxes::clean;
 use crate::serve::log::RequestLog;
+use crate::serve::probed::Probed;
 use crate::servers::logins::of_this_user;
 use crate::servers::runner::Runner;
 use crate::servers::{ListedArgs, ServerArgs, refuse_ambiguous, refuse_problems, refuse_strangers, report_failed};
 use crate::settings::profiles::{known_profile, taught_dialect, teach_what_is_named};
 use crate::settings::prompt_args::PromptArgs;
-use crate::settings::saved_profiles;
 use crate::settings::saved_profiles::SavedProfile;
 use crate::settings::{self, Settings, Slots, learned, variable};
 use tokio::sync::oneshot;
@@ -476,7 +477,7 @@ pub(crate) fn in_front_of(endpoint: &Endpoint, model: ModelArgs, listing: Prompt
 
 /// The configuration but for who may come in by which key.
 fn config_at(args: &Args, url: String) -> Result<Config, Failure> {
-    let saved = saved_profiles::all_at(&url)?;
+    let saved = Probed::of(&url)?;
     let mut config = Config::new(url.clone()).map_err(Failure::usage)?.with_learned(learned::at(&url));
     config = config.with_learning(move |found| {
         let url = url.clone();
@@ -512,10 +513,11 @@ fn config_at(args: &Args, url: String) -> Result<Config, Failure> {
     if let Some(style) = args.listing.prompt_style {
         config = config.with_style(style);
     }
-    for kept in saved {
-        let settings = probed(args.clone(), &kept);
-        config = config.with_model_settings(kept.name, settings);
-    }
+    let flags = args.clone();
+    config = config.with_renewed_settings(move || {
+        let profiles = saved.changed()?;
+        Some(profiles.into_iter().map(|kept| (kept.name.clone(), probed(flags.clone(), &kept))).collect())
+    });
     config = args.model.without.iter().fold(config, Config::with_left_out);
     config = config.with_reads(Reads::default().with_images(args.model.images));
     if let Some(bytes) = args.model.hold_bytes {

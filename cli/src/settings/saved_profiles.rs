@@ -20,6 +20,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use serde::Deserialize;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
@@ -72,6 +73,11 @@ struct File {
 /// The file; `None` where there is no home.
 pub(crate) fn path() -> Option<PathBuf> {
     Some(std::env::home_dir()?.join(FILE))
+}
+
+/// When the file was written; `None` where there is none.
+pub(crate) fn written() -> Option<SystemTime> {
+    std::fs::metadata(path()?).and_then(|file| file.modified()).ok()
 }
 
 /// What is kept of a model at an endpoint, or else of the model anywhere. `None` where

@@ -19,7 +19,7 @@ fn the_best_way_becomes_a_profile() {
     let url = endpoint.url();
     let probe = ["probe", "--quick", "--json", "--save", "--base-url", &url, "--model", "m"];
     let report = place.run(&probe).ok().json();
-    assert_eq!((&report["model"], &report["tools"], &report["cut"]), (&json!("m"), &json!(3), &json!(false)));
+    assert_eq!((&report["model"], &report["tools"], &report["cut"]), (&json!("m"), &json!(12), &json!(false)));
     let rows = report["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 25);
     // One that is told to call is not told so where no call is wanted.
@@ -87,7 +87,7 @@ fn a_way_that_is_constrained_is_left_out_where_the_endpoint_takes_no_form() {
     let cells: Vec<&str> = report["rows"].as_array().unwrap().iter().map(|row| row["cell"].as_str().unwrap()).collect();
     assert!(cells.len() == 13 && !cells.iter().any(|cell| cell.contains("constrained")), "{cells:?}");
     assert_eq!(run.err.matches(", constrained is left out: ").count(), 12, "{}", run.err);
-    assert!(run.err.contains("response_format is not known"), "{}", run.err);
+    assert!(run.err.contains("takes the structure in no form"), "{}", run.err);
 }
 
 #[test]
@@ -124,4 +124,111 @@ fn an_endpoint_that_is_gone_ends_the_probe_with_one_error() {
     let run = place.run(&["probe", "--quick", "--base-url", &format!("http://127.0.0.1:{port}/v1"), "--model", "m"]);
     assert_eq!(run.code, Some(1), "{}", run.err);
     assert!(run.err.contains(&port.to_string()) && !run.err.contains("left out"), "{}", run.err);
+}
+
+/// One tool and a question of each kind.
+const OWN: &str = r#"{
+ "tools": [{"name": "light", "description": "Switches a light.",
+            "inputSchema": {"type": "object", "properties": {"room": {"type": "string"}}, "required": ["room"]}}],
+ "call": [{"question": "Hall, please.", "tool": "light", "arguments": {"room": "hall"}}],
+ "calls": [{"question": "Hall and den.", "calls": [{"tool": "light", "arguments": {"room": "hall"}},
+                                                   {"tool": "light", "arguments": {"room": "den"}}]}],
+ "none": [{"question": "Hello!"}],
+ "result": [{"question": "Den. How many are on?", "tool": "light", "arguments": {"room": "den"},
+             "result": "Done: 7 are on.", "value": "7"}]
+}"#;
+
+fn light(room: &str) -> String {
+    format!(
+        "<use_mcp_tool>\n<tool_name>light</tool_name>\n<arguments>\n{{\"room\": \"{room}\"}}\n</arguments>\n</use_mcp_tool>"
+    )
+}
+
+/// What a model that is held to one schema, or asked for JSON in a tag, writes of its own accord.
+fn of_others(request: &Seen) -> Option<Reply> {
+    let messages = request.messages();
+    if messages.contains("<tool_call>") {
+        let call = r#"<tool_call>{"name": "light", "arguments": {"room": "hall"}}</tool_call>"#;
+        return Some(Reply::text(if messages.contains("Hall, please") { call } else { "Hello." }));
+    }
+    let is_union = request.body["response_format"].to_string().contains("answer");
+    is_union.then(|| Reply::text(r#"{"tool": "light", "arguments": {"room": "hall"}}"#))
+}
+
+#[test]
+fn tasks_of_a_person_s_own_are_put_and_others_ways_stand_beside() {
+    let endpoint = Endpoint::answer(|request, _| {
+        if let Some(reply) = of_others(request) {
+            return reply;
+        }
+        let question = request.question();
+        Reply::text(&match () {
+            () if question.contains("Hall and den") => format!("{}\n{}", light("hall"), light("den")),
+            () if question.contains("Hall, please") => light("hall"),
+            () if question.contains("7 are on") => "There are 7.".to_owned(),
+            () if question.contains("How many") => light("den"),
+            () => "Hello.".to_owned(),
+        })
+    });
+    let place = Place::new();
+    place.write("own.json", OWN);
+    let url = endpoint.url();
+    let only = "use_mcp_tool, full, signature";
+    let probe = ["probe", "--tasks", "own.json", "--baselines", "--only", only, "--full", "--json", "--base-url", &url];
+    let run = place.run(&[&probe[..], &["--model", "m"]].concat()).ok();
+    let report = run.json();
+    let row = |name: &str| {
+        let rows = report["rows"].as_array().unwrap();
+        rows.iter()
+            .find(|row| row["cell"].as_str().unwrap() == name)
+            .unwrap_or_else(|| panic!("{name}: {report}"))
+            .clone()
+    };
+    let ours = row(only);
+    let figures = |row: &Value, names: [&str; 6]| names.map(|name| row[name].as_u64().unwrap());
+    let names = ["wanted", "fully_right", "several_right", "false_calls", "used", "unwanted"];
+    assert_eq!(figures(&ours, names), [3, 3, 1, 0, 1, 1], "{ours}");
+    assert_eq!(figures(&row("baseline: one schema for calls and answers"), names), [3, 1, 0, 1, 0, 1]);
+    assert_eq!(figures(&row("baseline: a prompt with JSON in a tag"), names), [3, 1, 0, 0, 0, 1]);
+    assert_eq!(report["best"]["cell"], only, "{report}");
+    assert!(run.err.contains("chat, launch and serve use it"), "{}", run.err);
+    place.write("own.json", r#"{"tools": [], "none": [{"question": "?"}], "cal": []}"#);
+    place.run(&[&probe[..], &["--model", "m"]].concat()).refuses(2, "--tasks own.json: unknown field `cal`");
+}
+
+#[test]
+fn the_way_is_reported_on_tasks_that_did_not_choose_it_and_twice() {
+    let endpoint = Endpoint::answer(answer);
+    let place = Place::new();
+    let url = endpoint.url();
+    let probe = ["probe", "--json", "--only", "compact, signature", "--base-url", &url, "--model", "m"];
+    let run = place.run(&probe).ok();
+    let best = &run.json()["best"];
+    assert_eq!((&best["cell"], &best["apart"]), (&json!("use_mcp_tool, compact, signature"), &json!(true)), "{best}");
+    assert_eq!((&best["tasks"], &best["twice"], &best["same"]), (&json!(25), &json!(25), &json!(25)), "{best}");
+    assert!(run.err.contains("On 25 tasks that were used for nothing else: 0/1"), "{}", run.err);
+    assert!(run.err.contains("Asked twice, 25 of 25 came out the same."), "{}", run.err);
+    assert!(run.err.contains("keep the question before each call"), "{}", run.err);
+}
+
+#[test]
+fn what_a_correction_brings_is_counted_apart() {
+    // The first call lacks its argument; told so, the model writes it.
+    let endpoint = Endpoint::answer(|request, _| {
+        let messages = request.messages();
+        let is_told = messages.contains("<use_mcp_tool>") && request.body.get("response_format").is_none();
+        match () {
+            () if !is_told || !messages.contains("Oslo") => Reply::text("I do not know."),
+            () if request.body["messages"].as_array().unwrap().len() > 2 => Reply::text(CALL),
+            () => Reply::text(&CALL.replace("{\"city\": \"Oslo\"}", "{}")),
+        }
+    });
+    let place = Place::new();
+    let only = "use_mcp_tool, full, signature";
+    let url = endpoint.url();
+    let report =
+        place.run(&["probe", "--quick", "--json", "--only", only, "--base-url", &url, "--model", "m"]).ok().json();
+    let row = &report["rows"][0];
+    let accepted: Vec<&Value> = row["corrected"].as_array().unwrap().iter().map(|after| &after["accepted"]).collect();
+    assert_eq!(accepted, [&json!(0), &json!(1), &json!(1)], "{report}");
 }

@@ -142,6 +142,31 @@ async fn what_probe_kept_of_each_model_is_how_it_is_asked_unless_a_flag_says_oth
 }
 
 #[tokio::test]
+async fn what_probe_keeps_counts_without_a_new_start() {
+    let endpoint = Endpoint::answer(|_, _| Reply::text("It is cold."));
+    let place = kept(&endpoint);
+    let serving = Serving::start(&place, &endpoint, &[], &[]);
+    let prompt = async || {
+        assert_eq!(serving.chat(&request("d"), None).await.0, 200);
+        endpoint.take_seen().last().unwrap().messages()
+    };
+    assert!(prompt().await.contains("<use_mcp_tool>"));
+    let new = "[[model]]\nname = \"d\"\ndialect = \"type_marker\"\n";
+    // What cannot be read changes nothing.
+    place.write(".config/toolgraft/profiles.toml", "[[model");
+    tokio::time::sleep(std::time::Duration::from_millis(1100)).await;
+    assert!(prompt().await.contains("<use_mcp_tool>"));
+    place.write(".config/toolgraft/profiles.toml", new);
+    for _ in 0..100 {
+        if prompt().await.contains("TYPE: MCP") {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    }
+    panic!("the new profile never counted");
+}
+
+#[tokio::test]
 async fn style_listing_and_structure_are_those_that_were_kept_of_the_model_that_a_client_names() {
     let endpoint = Endpoint::answer(|request, _| match request.body.get("response_format") {
         Some(_) => Reply::refused(400, "response_format is not supported"),

