@@ -7,7 +7,7 @@ are put in every way and as others do it. results.json keeps what came of it, wi
 page's table is made from that. What was tried is kept below models/, so that a run that was
 stopped goes on.
 
-    run.py TOOLGRAFT [--model NAME …] [--threads N] [--write]
+    run.py TOOLGRAFT [--model NAME …] [--only WAY …] [--threads N] [--write]
     run.py --check          the page's table is the one of results.json
 """
 
@@ -134,7 +134,7 @@ def probe(toolgraft, model, server, home, *flags):
     return json.loads(done.stdout)
 
 
-def measured(toolgraft, model, threads):
+def measured(toolgraft, model, threads, only):
     home = os.path.join(MODELS, "home")
     os.makedirs(home, exist_ok=True)
     with Server(model, threads) as server:
@@ -142,8 +142,10 @@ def measured(toolgraft, model, threads):
         best = own["best"] or {}
         threshold = best.get("threshold")
         # Free answers of small models find no end; no call of these tasks is longer.
-        flags = ["--tasks", os.path.join(HERE, "tasks.json"), "--baselines", "--max-tokens", "160",
-                 "--only", "native", "--only", WAY]
+        flags = ["--tasks", os.path.join(HERE, "tasks.json"), "--max-tokens", "160"]
+        flags += [] if only else ["--baselines"]
+        for way in only or ["native", WAY]:
+            flags += ["--only", way]
         if threshold is not None:
             flags += ["--call-threshold", str(threshold)]
         report = probe(toolgraft, model, server, home, *flags)
@@ -193,6 +195,7 @@ def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("toolgraft", nargs="?")
     options.add_argument("--model", action="append", default=[])
+    options.add_argument("--only", action="append", default=[], help="ways whose name holds this")
     options.add_argument("--threads", type=int, default=os.cpu_count())
     options.add_argument("--write", action="store_true")
     options.add_argument("--check", action="store_true")
@@ -211,7 +214,7 @@ def main():
         models = [model for model in models if not options.model or model["name"] in options.model]
         fetch(models)
         for model in models:
-            found = measured(toolgraft, model, options.threads)
+            found = measured(toolgraft, model, options.threads, options.only)
             results = [result for result in results if result["model"] != model["name"]] + [found]
             names = [m["name"] for m in json.load(open(os.path.join(HERE, "models.json"), encoding="utf-8"))]
             results.sort(key=lambda result: names.index(result["model"]))

@@ -408,7 +408,7 @@ impl Probe {
     /// Puts a task to a cell, unless it was; says where the time was over first.
     async fn put(&mut self, run: Run, cell: Cell, number: usize, pace: &mut Pace) -> Result<(), Failure> {
         let task = self.bench.tasks.tasks[number].clone();
-        if !self.cells.contains(&cell) || !is_asked(cell, &task) || self.store.has(run, cell, task.id) {
+        if !self.cells.contains(&cell) || !is_asked(cell, &task) || self.is_known(run, cell, &task) {
             return Ok(());
         }
         let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
@@ -431,6 +431,12 @@ impl Probe {
         self.tried = true;
         pace.done += 1;
         Ok(())
+    }
+
+    /// Whether a task was put to a cell as it would be now.
+    fn is_known(&self, run: Run, cell: Cell, task: &Task) -> bool {
+        let before = self.store.trial(run, cell, task.id);
+        before.is_some_and(|trial| trial.threshold == self.bench.threshold(cell, task))
     }
 
     /// The tasks that were put to the best way and that are reported.
@@ -469,7 +475,7 @@ impl Probe {
         let stage = self.plan.rounds()[round];
         let tasks = self.bench.tasks.tasks.iter().take(stage.tasks);
         let all = tasks.flat_map(|task| self.cells.iter().map(move |cell| (*cell, task)));
-        let untried = all.filter(|(cell, task)| is_asked(*cell, task) && !self.store.has(Run::First, *cell, task.id));
+        let untried = all.filter(|(cell, task)| is_asked(*cell, task) && !self.is_known(Run::First, *cell, task));
         let here = untried.count();
         let left = here + self.plan.trials_behind(round, self.cells.len());
         self.bar.set_length(u64::from(pace.done) + left as u64);

@@ -27,6 +27,9 @@ pub(crate) struct Trial {
     /// the call was asked for whatever that is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) likely: Option<f64>,
+    /// The threshold that was given, where it decided what came next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) threshold: Option<f64>,
     /// Tokens of all requests and answers.
     pub(crate) tokens: u64,
     /// Milliseconds.

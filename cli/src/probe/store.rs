@@ -69,11 +69,12 @@ impl Store {
         found.map(|(_, trials)| trials.as_slice()).unwrap_or_default()
     }
 
-    pub(crate) fn has(&self, run: Run, cell: Cell, task: usize) -> bool {
-        self.trials_of(run, cell).iter().any(|trial| trial.task == task)
+    /// What came of a task.
+    pub(crate) fn trial(&self, run: Run, cell: Cell, task: usize) -> Option<&Trial> {
+        self.trials_of(run, cell).iter().find(|trial| trial.task == task)
     }
 
-    /// Adds a trial and writes the file.
+    /// Adds a trial, in place of what came of the same task before, and writes the file.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -83,7 +84,10 @@ impl Store {
             Run::Second => &mut self.content.again,
         };
         match all.iter_mut().find(|(known, _)| *known == cell) {
-            Some((_, trials)) => trials.push(trial),
+            Some((_, trials)) => {
+                trials.retain(|before| before.task != trial.task);
+                trials.push(trial);
+            }
             None => all.push((cell, vec![trial])),
         }
         let Some(path) = &self.path else { return Ok(()) };
@@ -125,9 +129,9 @@ mod tests {
         let again = read(&path).unwrap();
         assert_eq!((again.conditions.as_str(), again.cells.len()), ("t", 1));
         let store = Store { path: Some(path.clone()), content: again };
-        let has = |cell, task| store.has(Run::First, cell, task);
+        let has = |cell, task| store.trial(Run::First, cell, task).is_some();
         assert!(has(cell, 4) && has(cell, 5) && !has(cell, 6) && !has(Cell::Native, 4));
-        assert!(!store.has(Run::Second, cell, 4));
+        assert!(store.trial(Run::Second, cell, 4).is_none());
         std::fs::write(&path, "{").unwrap();
         assert!(read(&path).is_none());
     }

@@ -96,6 +96,7 @@ impl Bench {
         }
         let mut trial = judge(task, &seen);
         (trial.tokens, trial.corrections) = (seen.tokens, seen.corrections);
+        trial.threshold = self.threshold(cell, task);
         trial.likely = seen.likely.filter(|_| cell.how() == How::Measured);
         trial.ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         trial.texts = seen.texts;
@@ -170,7 +171,7 @@ impl Bench {
     pub(crate) fn conditions(&self) -> String {
         let mut text = format!("{}\n{}\n{}", self.tasks.source, self.profile.name, self.max_tokens);
         let offered = if self.all_tools { "all" } else { "few" };
-        text.push_str(&format!("\n{offered}\n{:?}\n{CORRECTIONS}", self.call_threshold));
+        text.push_str(&format!("\n{offered}\n{CORRECTIONS}"));
         if let Some(task) = self.tasks.tasks.first() {
             let catalog = Catalog::from_tools(self.tasks.offered(task, self.all_tools).into_iter().cloned());
             for cell in Cell::all(false) {
@@ -179,6 +180,11 @@ impl Bench {
             }
         }
         text
+    }
+
+    /// The threshold on which it depends what comes of a task, not only how that counts.
+    pub(crate) fn threshold(&self, cell: Cell, task: &Task) -> Option<f64> {
+        self.call_threshold.filter(|_| cell.how() == How::Measured && task.answer.is_some())
     }
 
     fn options(&self, cell: Cell) -> Options {
@@ -219,7 +225,7 @@ impl Bench {
                         (config.constrain, config.way) = (Constrain::Auto, Way::Measured);
                         config.call_threshold = match answer {
                             None => Some(f64::NEG_INFINITY),
-                            Some(_) => self.call_threshold,
+                            Some(_) => self.threshold(cell, task),
                         };
                     }
                     How::Chosen => (config.constrain, config.way) = (Constrain::Auto, Way::Chosen),
