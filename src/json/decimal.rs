@@ -3,6 +3,8 @@
 #[cfg(feature = "validate")]
 use serde_json::Number;
 
+use super::outside::string_length;
+
 /// The number tokens of a JSON text, outside strings.
 pub(super) fn numbers(json: &str) -> impl Iterator<Item = &str> {
     let is_part = |c: &u8| c.is_ascii_digit() || matches!(c, b'-' | b'+' | b'.' | b'e' | b'E');
@@ -12,7 +14,7 @@ pub(super) fn numbers(json: &str) -> impl Iterator<Item = &str> {
             let rest = json.as_bytes().get(at..)?;
             let start = rest.iter().position(|c| *c == b'"' || *c == b'-' || c.is_ascii_digit())?;
             if rest[start] == b'"' {
-                at += start + string_length(&rest[start..]);
+                at += start + string_length(&rest[start..])?;
                 continue;
             }
             let length = rest[start..].iter().take_while(|c| is_part(c)).count();
@@ -21,19 +23,6 @@ pub(super) fn numbers(json: &str) -> impl Iterator<Item = &str> {
             return Some(&json[token]);
         }
     })
-}
-
-/// Length of the JSON string that `text` begins with, or of all that there is of it.
-fn string_length(text: &[u8]) -> usize {
-    let mut at = 1;
-    while let Some(found) = memchr::memchr2(b'"', b'\\', text.get(at..).unwrap_or_default()) {
-        at += found + 1;
-        match text[at - 1] {
-            b'"' => return at,
-            _ => at += 1,
-        }
-    }
-    text.len()
 }
 
 /// Whether `serde_json` reads a number token with fewer digits than it has.

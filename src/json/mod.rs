@@ -22,6 +22,7 @@
 //! | `bytes` | many bytes at once, in safe code |
 //! | `lexer`, `loose` | the strict lexer, and the tolerant one that takes over at the first fault |
 //! | `trailing` | what stands behind a value and may belong inside |
+//! | `outside` | the bytes outside of strings |
 //! | `unclosed` | what is missing where a value breaks off |
 //! | `value` | whole text to value: strictly, else mended |
 //! | `strict`, `decimal` | nothing dropped: no key twice, every digit counted |
@@ -39,6 +40,7 @@ mod lexer;
 #[cfg(feature = "validate")]
 pub(crate) mod literal;
 mod loose;
+mod outside;
 mod plain;
 mod repair;
 mod spaced;
@@ -52,6 +54,7 @@ pub(crate) use delimited::{Delimited, DelimitedStep};
 pub(crate) use escape::{Special, escaped, is_short_escape, push_escaped};
 pub(crate) use lexer::{LexStep, Lexer};
 pub(crate) use loose::{Closer, Loose, LooseStep};
+pub(crate) use outside::outside;
 pub(crate) use plain::string;
 pub use repair::Repair;
 pub(crate) use spaced::spaced;

@@ -1,25 +1,23 @@
 //! What is missing at the end of JSON that breaks off.
 
+use super::outside::outside;
+
 /// Most of it that is told.
 const MOST: usize = 16;
 
 /// What closes the strings and brackets that are open at the end of `text`, read as strict JSON
 /// has them; nothing where no bracket is open.
 pub(crate) fn unclosed(text: &str) -> String {
-    let (mut open, mut in_string, mut escaped) = (Vec::new(), false, false);
-    for byte in text.bytes() {
+    let (mut open, mut bytes) = (Vec::new(), outside(text));
+    for (_, byte) in bytes.by_ref() {
         match byte {
-            _ if std::mem::take(&mut escaped) => {}
-            b'\\' => escaped = in_string,
-            b'"' => in_string = !in_string,
-            _ if in_string => {}
             b'{' => open.push('}'),
             b'[' => open.push(']'),
             b'}' | b']' => drop(open.pop()),
             _ => {}
         }
     }
-    let quote = Some('"').filter(|_| in_string);
+    let quote = Some('"').filter(|_| bytes.is_in_string());
     quote.into_iter().chain(open.into_iter().rev()).take(MOST).collect()
 }
 

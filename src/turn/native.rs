@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::dialect::{ByName, Dialect, named_by_element, write_call, write_tool_call};
 use crate::event::{Call, Provenance, Rejected, RejectedKind, Repair};
+use crate::json::outside;
 use crate::message::NativeCall;
 use crate::parse::{FoundValue, Limits, read_value};
 use crate::tools::{ACCESS_RESOURCE, Catalog};
@@ -223,14 +224,11 @@ impl Natives {
 
 /// Whether brackets nest deeper than `most`, outside of strings.
 fn is_deeper(text: &str, most: usize) -> bool {
-    let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
-    text.bytes().any(|byte| {
+    let mut depth = 0_usize;
+    outside(text).any(|(_, byte)| {
         match byte {
-            _ if std::mem::take(&mut escaped) => {}
-            b'\\' => escaped = in_string,
-            b'"' => in_string = !in_string,
-            b'{' | b'[' if !in_string => depth += 1,
-            b'}' | b']' if !in_string => depth = depth.saturating_sub(1),
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
             _ => {}
         }
         depth > most

@@ -11,6 +11,7 @@ use super::pass::Pass;
 use super::quotes::opens;
 use super::strings::Role;
 use super::{ahead, words};
+use crate::json::outside::string_length;
 
 /// Longest text that the library sees, in bytes: its time is quadratic for hostile ones.
 const LONGEST: usize = 4 << 10;
@@ -39,7 +40,7 @@ pub(in crate::json) fn rewrite(text: &str) -> Option<Mended> {
                 1
             }
             '"' => {
-                let length = string_length(rest)?;
+                let length = string_length(rest.as_bytes())?;
                 let value: String = serde_json::from_str(&rest[..length]).ok()?;
                 let key = rest[length..].trim_start().starts_with(':');
                 // Text that strayed in may look like a key.
@@ -59,17 +60,6 @@ pub(in crate::json) fn rewrite(text: &str) -> Option<Mended> {
     }
     source.separators(separator)?;
     source.rest().is_empty().then_some(Mended { text: written, repairs: source.repairs })
-}
-
-/// Length of the JSON string that `text` begins with.
-fn string_length(text: &str) -> Option<usize> {
-    let mut escaped = false;
-    let end = text.bytes().skip(1).position(|b| {
-        let ends = b == b'"' && !escaped;
-        escaped = b == b'\\' && !escaped;
-        ends
-    })?;
-    Some(end + 2)
 }
 
 impl Pass<'_> {

@@ -11,8 +11,8 @@ use serde_json::{Map, Value};
 
 use crate::dialect::NamedCall;
 use crate::event::Repair;
-use crate::json::read;
 use crate::json::window::{No, Undecided, Window, leading_space};
+use crate::json::{outside, read};
 use crate::parse::call::{CallOut, CallShape, CalledTool, Ending, Missing, Step, kept_end};
 use crate::parse::config::MIN_HOLD;
 use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
@@ -266,24 +266,21 @@ fn key(text: &str) -> Result<(&str, &str), String> {
 
 /// Where a value ends that `text` begins with: a string, an object, a list, or a word.
 fn value_end(text: &str) -> Option<usize> {
-    let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
-    for (i, byte) in text.bytes().enumerate() {
+    let (mut depth, mut bytes) = (0_usize, outside(text));
+    for (i, byte) in bytes.by_ref() {
         match byte {
-            _ if std::mem::take(&mut escaped) => continue,
-            b'\\' if in_string => escaped = true,
-            b'"' => in_string = !in_string,
-            _ if in_string => continue,
+            b'"' => {}
             b'{' | b'[' => depth += 1,
             b'}' | b']' => depth = depth.checked_sub(1)?,
             b',' if depth == 0 => return Some(i).filter(|end| *end > 0),
             byte if depth == 0 && byte.is_ascii_whitespace() => return Some(i).filter(|end| *end > 0),
             _ => continue,
         }
-        if depth == 0 && matches!(byte, b'}' | b']' | b'"') && !in_string {
+        if depth == 0 && matches!(byte, b'}' | b']' | b'"') {
             return Some(i + 1);
         }
     }
-    (depth == 0 && !in_string && !text.is_empty()).then_some(text.len())
+    (depth == 0 && !bytes.is_in_string() && !text.is_empty()).then_some(text.len())
 }
 
 #[cfg(test)]

@@ -1,0 +1,70 @@
+//! What stands outside of the strings of JSON, which need not be right.
+
+/// Length of the string that `text`, at its quotation mark, begins with; `None` where nothing
+/// closes it.
+pub(crate) fn string_length(text: &[u8]) -> Option<usize> {
+    let mut at = 1;
+    while let Some(found) = memchr::memchr2(b'"', b'\\', text.get(at..)?) {
+        match text[at + found] {
+            b'"' => return Some(at + found + 1),
+            _ => at += found + 2,
+        }
+    }
+    None
+}
+
+/// The bytes outside of strings, with their places; of a string the mark that closes it.
+pub(crate) struct Outside<'t> {
+    text: &'t [u8],
+    at: usize,
+    is_in_string: bool,
+}
+
+/// The bytes of `text` outside of its strings.
+pub(crate) fn outside(text: &str) -> Outside<'_> {
+    Outside { text: text.as_bytes(), at: 0, is_in_string: false }
+}
+
+impl Outside<'_> {
+    /// Whether the text ended in a string.
+    pub(crate) fn is_in_string(&self) -> bool {
+        self.is_in_string
+    }
+}
+
+impl Iterator for Outside<'_> {
+    type Item = (usize, u8);
+
+    fn next(&mut self) -> Option<(usize, u8)> {
+        let rest = self.text.get(self.at..)?;
+        let byte = *rest.first()?;
+        let length = if byte == b'"' { string_length(rest) } else { Some(1) };
+        self.is_in_string = length.is_none();
+        self.at += length.unwrap_or(rest.len());
+        length.map(|_| (self.at - 1, byte))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_are_passed_to_the_mark_that_closes_them() {
+        for (text, found, in_string) in [
+            (r#"{"a":"}\"]"}"#, "{\":\"}", false),
+            (r#"["\\",1]"#, "[\",1]", false),
+            (r#"[\"a"#, "[\\", true),
+            (r#"{"a\"#, "{", true),
+            (r#"""#, "", true),
+            ("", "", false),
+        ] {
+            let mut bytes = outside(text);
+            let all: Vec<(usize, u8)> = bytes.by_ref().collect();
+            assert!(all.iter().all(|(at, byte)| text.as_bytes()[*at] == *byte), "{text}");
+            let told: String = all.iter().map(|(_, byte)| char::from(*byte)).collect();
+            assert_eq!((told.as_str(), bytes.is_in_string()), (found, in_string), "{text}");
+            assert_eq!(bytes.next(), None);
+        }
+    }
+}
