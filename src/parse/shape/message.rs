@@ -15,12 +15,12 @@ use serde_json::Value;
 use super::SURPLUS_BRACKET;
 use super::call_object::{CallObject, Further, Held};
 use super::fit::begins_with_parameter;
-use crate::dialect::{CallKeys, FUNCTION};
+use crate::dialect::{CallKeys, Dialect, FUNCTION};
 use crate::event::RejectedKind;
 use crate::json::Closer;
 use crate::json::window::{Match, No, Undecided, Window, leading_space};
 use crate::parse::call::json::{CallJson, JsonCloser, JsonStep};
-use crate::parse::call::{CallOut, CallShape, CalledTool, Ending, Step};
+use crate::parse::call::{CallOut, CallShape, CalledTool, Ending, Markerless, Place, Stands, Step};
 use crate::parse::config::MIN_HOLD;
 use crate::parse::emit::not_a_call::Reason;
 use crate::parse::emit::unresolved::UnresolvedCall;
@@ -97,10 +97,43 @@ enum Member {
     Other,
 }
 
+/// How such objects begin.
+pub(crate) struct WholeMessages;
+
+impl Markerless for WholeMessages {
+    fn add_leads(&self, tables: &mut Tables) {
+        if tables.json.is_some() {
+            for lead in *b"\"'{ \t\r\n" {
+                tables.triggers.line.add(b'{', lead);
+                tables.triggers.line.add(b'[', lead);
+            }
+            tables.holds_names();
+        }
+    }
+
+    fn stands(&self) -> Stands {
+        Stands::First
+    }
+
+    fn ahead(&self, text: &str, tables: &Tables, more: bool) -> Match<()> {
+        let (_, keys) = tables.json.filter(|_| text.starts_with(['{', '['])).ok_or(No)?;
+        WholeMessage::ahead(keys, &tables.names, text, more)
+    }
+
+    fn ahead_in_fence(&self, text: &str, tables: &Tables, more: bool) -> Match<()> {
+        let (_, keys) = tables.json.ok_or(No)?;
+        WholeMessage::ahead(keys, &tables.names, text, more)
+    }
+
+    fn open(&self, _: &str, place: Place, tables: &Tables) -> Option<(Dialect, Box<dyn CallShape>)> {
+        let (dialect, keys) = tables.json?;
+        Some((dialect, Box::new(WholeMessage::new(keys, place))))
+    }
+}
+
 impl WholeMessage {
-    /// The objects whose first byte, a brace or a bracket, stands at `at`.
-    /// `behind_calls`: other fences with calls stand before theirs.
-    pub(crate) fn new(keys: &'static CallKeys, at: u64, fence: Option<Fence>, behind_calls: bool) -> Self {
+    /// The objects whose first byte, a brace or a bracket, stands at this place.
+    fn new(keys: &'static CallKeys, Place { at, fence, behind_calls, .. }: Place) -> Self {
         WholeMessage {
             keys,
             state: State::Start,
@@ -124,7 +157,7 @@ impl WholeMessage {
 
     /// Whether `text` begins an object whose first key is one of a call's or a known tool's name,
     /// or a list of such.
-    pub(crate) fn ahead(keys: &CallKeys, names: &Names, text: &str, more: bool) -> Match<()> {
+    fn ahead(keys: &CallKeys, names: &Names, text: &str, more: bool) -> Match<()> {
         let bare = text.strip_prefix('[').map_or(text, |inner| &inner[leading_space(inner)..]);
         let undecided = || if more { Err(Undecided) } else { Err(No) };
         let Some(inner) = bare.strip_prefix('{') else {

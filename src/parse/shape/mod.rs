@@ -19,8 +19,8 @@
 //!
 //! A further shape is a file here, a line in [`OPENERS`] and a variant of
 //! [`Shape`](crate::dialect::Shape) for its data; `smallest.rs` is one, for the tests.
-//! The last four have no marker: `text/bare.rs` and `text/react.rs` say where they
-//! may begin.
+//! The last four have no marker: their line stands in [`MARKERLESS`], and
+//! `smallest_bare.rs` is such a one.
 
 pub(crate) mod arrows;
 pub(crate) mod call_object;
@@ -36,10 +36,12 @@ pub(crate) mod react;
 pub(crate) mod run;
 #[cfg(test)]
 mod smallest;
+#[cfg(test)]
+mod smallest_bare;
 pub(crate) mod tool_tag;
 mod tool_tags;
 
-use crate::parse::call::Opens;
+use crate::parse::call::{Markerless, Opens};
 use crate::parse::tables::Tables;
 
 /// Repair: brackets that nothing opened stood behind calls.
@@ -55,9 +57,20 @@ pub(crate) const OPENERS: &[&dyn Opens] = &[
     &smallest::Smallest,
 ];
 
+/// How the calls of each shape begin that no marker announces, in order of precedence.
+pub(crate) const MARKERLESS: &[&dyn Markerless] = &[
+    &message::WholeMessages,
+    &python::Calls,
+    &name_line::NameLines,
+    &react::Words,
+    #[cfg(test)]
+    &smallest_bare::Smallest,
+];
+
 /// Adds to the tables what they do not know of themselves.
 pub(crate) fn add_marks(tables: &mut Tables) {
     for mark in OPENERS.iter().flat_map(|shape| shape.marks(&tables.config)).collect::<Vec<_>>() {
         tables.add_mark(&mark);
     }
+    MARKERLESS.iter().for_each(|shape| shape.add_leads(tables));
 }

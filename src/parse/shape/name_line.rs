@@ -9,10 +9,11 @@
 use serde_json::Value;
 
 use super::fit::{begins_with_parameter, fits};
+use crate::dialect::Dialect;
 use crate::event::RejectedKind;
-use crate::json::window::{No, Undecided, Window, leading_space};
+use crate::json::window::{Match, No, Undecided, Window, leading_space};
 use crate::parse::call::json::{Around, CallJson, JsonStep};
-use crate::parse::call::{CallOut, CallShape, CalledTool, Ending, Step};
+use crate::parse::call::{CallOut, CallShape, CalledTool, Ending, Markerless, Place, Stands, Step};
 use crate::parse::emit::not_a_call::Reason;
 use crate::parse::emit::unresolved::UnresolvedCall;
 use crate::parse::marks::fence::Fence;
@@ -30,9 +31,46 @@ pub(crate) struct NameLine {
     end: Option<(u64, u64)>,
 }
 
+/// How such a name begins: it is known, and alone on its line before an object.
+pub(crate) struct NameLines;
+
+impl Markerless for NameLines {
+    fn add_leads(&self, tables: &mut Tables) {
+        if tables.name_line.is_none() {
+            return;
+        }
+        for [first, second] in tables.names.leads() {
+            // A name of one letter ends there.
+            let ends: &[u8] = if second == b'(' { b" \t\r\n" } else { &[] };
+            for second in [&[second], ends].concat() {
+                tables.triggers.line.add(first, second);
+            }
+        }
+        tables.holds_names();
+    }
+
+    fn stands(&self) -> Stands {
+        Stands::First
+    }
+
+    fn ahead(&self, text: &str, tables: &Tables, more: bool) -> Match<()> {
+        tables.name_line.ok_or(No)?;
+        tables.names.on_a_line(text, more).map(|_| ())
+    }
+
+    fn open(&self, text: &str, place: Place, tables: &Tables) -> Option<(Dialect, Box<dyn CallShape>)> {
+        let dialect = tables.name_line?;
+        let (name, inner) = tables.names.on_a_line(text, false).ok()?;
+        let (server, tool) = tables.split_name(&text[..name]);
+        let starts = (place.at, place.at + inner as u64);
+        let shape = NameLine::new((server, Some(tool)), starts, place.fence, tables.config.limits.depth);
+        Some((dialect, Box::new(shape)))
+    }
+}
+
 impl NameLine {
     /// A call of a server's tool that begins at `start` and whose object begins at `at`.
-    pub(crate) fn new(called: CalledTool, (start, at): (u64, u64), fence: Option<Fence>, max_depth: usize) -> Self {
+    fn new(called: CalledTool, (start, at): (u64, u64), fence: Option<Fence>, max_depth: usize) -> Self {
         let mut json = CallJson::arguments(at, max_depth, Around::Nothing, None);
         json.begin(at);
         NameLine { start, called, json, fence, end: None }

@@ -11,19 +11,19 @@
 //! Nothing marks such a call but words, so it is one only if its name is known
 //! and its JSON is whole; else its bytes are text.
 
-use crate::dialect;
+use crate::dialect::{self, Dialect};
 use serde_json::{Map, Value};
 
 use crate::event::{RejectedKind, Repair};
 use crate::json::Closer;
 use crate::json::window::{Answer, Match, No, Undecided, Window, begins, first_of, leading_space};
 use crate::parse::call::json::{Around, CallJson, JsonCloser, JsonLead, JsonStep};
-use crate::parse::call::{CallOut, CallShape, CalledTool, Ending, Missing, Step};
-use crate::parse::config::MIN_HOLD;
+use crate::parse::call::{CallOut, CallShape, CalledTool, Ending, Markerless, Missing, Place, Stands, Step};
+use crate::parse::config::{HOLD_SLACK, MIN_HOLD};
 use crate::parse::emit::not_a_call::Reason;
 use crate::parse::emit::unresolved::UnresolvedCall;
 use crate::parse::marks::fence::fence_chars;
-use crate::parse::marks::head::unit;
+use crate::parse::marks::head::{Head, head, longest_head, unit};
 use crate::parse::marks::tokens::tokens_at;
 use crate::parse::tables::Tables;
 
@@ -52,15 +52,103 @@ enum State {
     Over(u64),
 }
 
+/// How such a call begins: a line that names a known tool, the line of its arguments, and where
+/// these begin.
+pub(crate) struct Words;
+
+impl Markerless for Words {
+    fn add_leads(&self, tables: &mut Tables) {
+        let Some((_, spec)) = tables.react else { return };
+        tables.triggers.line.add(b'A', b'c');
+        for emphasis in *b"*_" {
+            b"A*_".iter().for_each(|second| tables.triggers.line.add(emphasis, *second));
+        }
+        tables.hold = tables.hold.max(longest_head(spec.head, tables.longest_name(0)) + HOLD_SLACK);
+    }
+
+    fn stands(&self) -> Stands {
+        Stands::AnyLine
+    }
+
+    fn ahead(&self, text: &str, tables: &Tables, more: bool) -> Match<()> {
+        let (_, spec) = tables.react.ok_or(No)?;
+        words(spec, text, tables, more).map(|_| ())
+    }
+
+    /// In a fence only with JSON.
+    fn ahead_in_fence(&self, text: &str, tables: &Tables, more: bool) -> Match<()> {
+        let (_, spec) = tables.react.ok_or(No)?;
+        words_and_json(spec, text, tables, more).map(|_| ())
+    }
+
+    fn failed(&self, text: &str, tables: &Tables) -> Option<(Dialect, usize, Reason)> {
+        let (dialect, spec) = tables.react?;
+        let head = head(spec.head, text, false).ok()?;
+        let reason = if tables.names.knows(head.name) { Reason::NoJson } else { Reason::UnknownTool };
+        Some((dialect, head.length, reason))
+    }
+
+    fn open(&self, text: &str, place: Place, tables: &Tables) -> Option<(Dialect, Box<dyn CallShape>)> {
+        let (dialect, spec) = tables.react?;
+        let Head { name, length } = words(spec, text, tables, false).ok()?;
+        let (server, tool) = tables.split_name(name);
+        let takes = one_text(tables, server.as_deref(), &tool);
+        let starts = (place.at, place.at + length as u64);
+        let react = React::new(spec, (server, Some(tool)), starts, tables.config.limits.depth);
+        let react = match takes.filter(|_| begins_text(&text[length..])) {
+            Some(parameter) => react.with_text(parameter.to_owned()),
+            None => react,
+        };
+        Some((dialect, Box::new(react)))
+    }
+}
+
+/// The words that `text` begins with, with JSON behind them or with a bare text where the tool
+/// takes one.
+fn words<'t>(spec: &dialect::React, text: &'t str, tables: &Tables, more: bool) -> Match<Head<'t>> {
+    words_and_json(spec, text, tables, more).else_try(|| {
+        let found = head(spec.head, text, false)?;
+        let (server, tool) = tables.split_name(found.name);
+        let is_bare = tables.names.knows(found.name)
+            && begins_text(&text[found.length..])
+            && one_text(tables, server.as_deref(), &tool).is_some();
+        if is_bare { Ok(found) } else { Err(No) }
+    })
+}
+
+/// The words that `text` begins with, with JSON behind them or a fence, which holds it.
+fn words_and_json<'t>(spec: &dialect::React, text: &'t str, tables: &Tables, more: bool) -> Match<Head<'t>> {
+    let found = head(spec.head, text, more)?;
+    if !tables.names.knows(found.name) {
+        return Err(No);
+    }
+    let inner = &text[found.length..];
+    let inner = &inner[leading_space(inner)..];
+    begins(inner, "{", more).else_try(|| unit(fence_chars(inner, more))).map(|()| found)
+}
+
+/// Whether `text`, behind the words, is a text in the same line, no JSON and no marker
+/// (`react/marker_for_a_text`).
+fn begins_text(text: &str) -> bool {
+    text.starts_with(|c: char| !c.is_whitespace() && !matches!(c, '{' | '[' | '<' | '`' | '~'))
+}
+
+/// The parameter that a bare text is, of a tool that takes one text: its only one, or the only one
+/// that it needs.
+fn one_text<'t>(tables: &'t Tables, server: Option<&str>, tool: &str) -> Option<&'t str> {
+    let tool = tables.tool(server, tool)?;
+    let needed = tool.parameters().filter(|parameter| parameter.required).count();
+    let mut parameters = tool.parameters();
+    let (first, count) = (parameters.next()?, tool.parameters().count());
+    let one = if count == 1 { first } else { tool.parameters().find(|parameter| parameter.required && needed == 1)? };
+    let known = tables.tools.iter().find(|known| known.tool == tool.name && known.server == tool.server)?;
+    known.parameters.iter().any(|parameter| parameter.name == one.name && parameter.is_text).then_some(one.name)
+}
+
 impl React {
     /// A call of a server's tool that begins at `start` and whose JSON, or the fence
     /// around it, begins at `at`.
-    pub(crate) fn new(
-        spec: &'static dialect::React,
-        called: CalledTool,
-        (start, at): (u64, u64),
-        max_depth: usize,
-    ) -> Self {
+    fn new(spec: &'static dialect::React, called: CalledTool, (start, at): (u64, u64), max_depth: usize) -> Self {
         React {
             spec,
             start,
@@ -74,7 +162,7 @@ impl React {
 
     /// The same of a call whose arguments are the text of the line, for this parameter.
     #[must_use]
-    pub(crate) fn with_text(self, parameter: String) -> Self {
+    fn with_text(self, parameter: String) -> Self {
         React { takes: Some(parameter), state: State::Bare, ..self }
     }
 

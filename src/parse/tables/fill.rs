@@ -72,8 +72,6 @@ impl Tables {
         }
         add_around_calls(&self.marks, self.tokens, &mut self.triggers);
         self.fill_named();
-        self.fill_bare();
-        self.fill_react();
         self.fill_lined();
     }
 
@@ -115,53 +113,13 @@ impl Tables {
         }
     }
 
-    fn fill_bare(&mut self) {
-        const SPACE: &[u8] = b" \t\r\n";
-        if self.python.is_some() {
-            for [first, second] in self.names.leads() {
-                self.triggers.line.add(first, second);
-                self.triggers.bracket.add(first, second);
-                for lead in [b"\"'[", SPACE].concat() {
-                    self.triggers.bracket.add(lead, first);
-                }
-            }
-            self.triggers.line.add(b'\\', b'[');
-            for space in SPACE {
-                for lead in [b"\"'[", SPACE].concat() {
-                    self.triggers.bracket.add(*space, lead);
-                }
-                self.triggers.bracket.add(b'[', *space);
-            }
-        }
-        if self.name_line.is_some() {
-            for [first, second] in self.names.leads() {
-                // A name of one letter ends there.
-                let ends = if second == b'(' { SPACE } else { &[] };
-                for second in [&[second], ends].concat() {
-                    self.triggers.line.add(first, second);
-                }
-            }
-        }
-        if self.json.is_some() {
-            for lead in [b"\"'{", SPACE].concat() {
-                self.triggers.line.add(b'{', lead);
-                self.triggers.line.add(b'[', lead);
-            }
-        }
+    /// A name is waited for that a call without a marker begins with.
+    pub(crate) fn holds_names(&mut self) {
         self.hold = self.hold.max(self.names.longest() + HOLD_SLACK);
     }
 
-    fn fill_react(&mut self) {
-        let Some((_, react)) = self.react else { return };
-        self.triggers.line.add(b'A', b'c');
-        for emphasis in *b"*_" {
-            b"A*_".iter().for_each(|second| self.triggers.line.add(emphasis, *second));
-        }
-        self.hold = self.hold.max(longest_head(react.head, self.longest_name(0)) + HOLD_SLACK);
-    }
-
     /// Bytes of the longest name of a tool with its server before it; at least `least`.
-    fn longest_name(&self, least: usize) -> usize {
+    pub(crate) fn longest_name(&self, least: usize) -> usize {
         let names = self.tools.iter().map(|tool| {
             let server = tool.server.as_ref().map_or(0, |server| server.len() + ".".len());
             server + tool.tool.len()

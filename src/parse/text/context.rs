@@ -56,7 +56,7 @@ pub(crate) struct Context {
     /// The marks that are open at a place, once it was asked for them.
     marks_at: Option<(u64, Marks)>,
     /// The block that quotes what stands here.
-    pub(super) block: Option<Block>,
+    block: Option<Block>,
 }
 
 impl Context {
@@ -215,6 +215,16 @@ impl Context {
         self.read(window, at);
         self.tell();
         self.lines.in_triple_quotes()
+    }
+
+    /// The block that quotes what stands here.
+    pub(super) fn block(&self) -> Option<Block> {
+        self.block
+    }
+
+    /// A block begins to quote.
+    pub(super) fn block_opens(&mut self, block: Block) {
+        self.block = Some(block);
     }
 
     /// Goes on behind the closer of a block, up to `at`.

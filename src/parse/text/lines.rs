@@ -1,89 +1,63 @@
-//! At a line's start: fence lines, marker lines, bare calls and ReAct's words.
+//! At a line's start: fence lines, marker lines and calls that no marker announces.
 
 use super::blocks::Block;
-use super::{Next, Scanner};
+use super::{Next, OpenFence, Scanner, recognised};
 use crate::event::{MarkerKind, QuotedIn};
 use crate::json::window::{Answer, Match, No, Undecided, Window, first_of, leading_space};
 use crate::parse::emit::not_a_call::Reason;
 use crate::parse::emit::sink::Sink;
 use crate::parse::marks::fence::{Fence, fence_chars, fence_end, fence_open};
 use crate::parse::marks::head::unit;
+use crate::parse::shape::python::Calls;
 use crate::parse::shape::run::{line_prefix, marker_prefix};
 use crate::parse::tables::Marked;
 
 /// What stands at a line's start.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub(super) struct Line<'w> {
     /// Bytes of the white space before it.
     pub(super) indent: usize,
     pub(super) text: &'w str,
     /// Whether the text may still grow.
     pub(super) more: bool,
+    pub(super) window: &'w Window<'w>,
 }
 
 /// Most digits of the number of a list's item.
 const MAX_DIGITS: usize = 3;
 
 impl Scanner {
-    /// At a line's start: what may begin only there.
+    /// At a line's start: what the first recogniser says that knows the line.
     pub(super) fn line(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
         let (text, more) = window.candidate(self.at, self.tables.hold);
         let indent = text.bytes().take_while(|b| matches!(b, b' ' | b'\t')).count();
-        if let Some(next) = self.block_line(Line { indent, text: &text[indent..], more }, window).decided()? {
+        let line = Line { indent, text: &text[indent..], more, window };
+        if let Some(next) = self.line_without_trigger(line, sink).decided()? {
             return Ok(next);
         }
-        if let Some(number) = self.numbered(&text[indent..], more).decided()? {
-            let indent = indent + number;
-            if let Some(next) =
-                self.opening_line(Line { indent, text: &text[indent..], more }, window, sink).decided()?
-            {
-                return Ok(next);
-            }
-        }
-        if self.at == 0
-            && let Some(next) = self.recipient_first(&text[indent..], indent, more, window, sink).decided()?
-        {
-            return Ok(next);
-        }
-        match text.as_bytes().get(indent) {
-            None if more => return Err(Undecided),
-            Some(_) if self.triggers().may_begin(&text.as_bytes()[indent..]) => {}
-            _ => {
-                self.line_start = false;
-                return Err(No);
-            }
-        }
-        let line = Line { indent, text: &text[indent..], more };
         let found = match line.text.as_bytes() {
-            // A fence begins with what begins neither.
-            [b'`' | b'~', ..] => Err(No),
-            _ => match self.turn_line(line, window, sink) {
-                Err(No) => self.reasoning_line(line, window, sink),
-                found => found,
-            },
+            [] if more => return Err(Undecided),
+            text if !text.is_empty() && self.triggers().may_begin(text) => self.line_with_trigger(line, sink),
+            _ => Err(No),
         };
-        if let Some(next) = found.decided()? {
-            return Ok(next);
-        }
-        let found = match self.fence {
-            None if self.context.block.is_some() => Err(No),
-            Some(fence) => self.closing_line(fence, line, window, sink),
-            None => self.opening_line(line, window, sink),
-        };
-        let found = match found {
-            Err(No) if !self.emitter.budget.is_spent() => self.call_line(line, window, sink),
-            found => found,
-        };
-        if matches!(found, Err(No)) {
-            self.line_start = false;
-        }
+        self.line_start &= found != Err(No);
         found
     }
 
-    /// At a line's start: what closes the block that quotes, or opens one.
-    fn block_line(&mut self, line: Line<'_>, window: &Window<'_>) -> Match<Next> {
-        let Line { indent, text, more } = line;
-        let (found, is_open) = match self.context.block {
+    /// What begins with bytes that many lines begin with.
+    fn line_without_trigger(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+        recognised!(self, line, sink: block_line, numbered_fence, recipient_first)
+    }
+
+    /// What a trigger tells, in order of precedence.
+    fn line_with_trigger(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+        recognised!(self, line, sink: turn_line, reasoning_line, fence_line, marker_line, markerless_line)
+    }
+
+    /// What closes the block that quotes, or opens one.
+    fn block_line(&mut self, line: Line<'_>, _: &mut Sink<'_>) -> Match<Next> {
+        let Line { indent, text, more, window } = line;
+        let (found, is_open) = match self.context.block() {
             Some(block) => (block.closed_by_line(text, more).map(|length| (block, length)), true),
             None if self.fence.is_some() => return Err(No),
             None => (Block::opened_by_line(text, more), false),
@@ -93,35 +67,32 @@ impl Scanner {
         self.line_start = false;
         match is_open {
             true => self.context.block_closes(window, self.at),
-            false => self.context.block = Some(block),
+            false => self.context.block_opens(block),
         }
         Ok(Next::Taken)
     }
 
-    /// What announces a call, or begins one by itself.
-    fn call_line(&mut self, line: Line<'_>, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
-        let found = match self.marker_line(line, window, sink) {
-            Err(No) if !self.emitter.budget.is_spent() => self.bare_line(line, window, sink),
-            found => found,
-        };
-        match found {
-            Err(No) if !self.emitter.budget.is_spent() => self.react_line(line, window, sink),
-            found => found,
+    /// A fence behind the number of a list's item.
+    fn numbered_fence(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+        let number = self.numbered(line.text, line.more)?;
+        self.opening_line(Line { indent: line.indent + number, text: &line.text[number..], ..line }, sink)
+    }
+
+    /// What closes the fence, or opens one.
+    fn fence_line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+        match self.fence() {
+            Some(fence) => self.closing_line(fence, line, sink),
+            None if self.context.block().is_some() => Err(No),
+            None => self.opening_line(line, sink),
         }
     }
 
-    pub(super) fn closing_line(
-        &mut self,
-        fence: Fence,
-        line: Line<'_>,
-        window: &Window<'_>,
-        sink: &mut Sink<'_>,
-    ) -> Match<Next> {
-        let Line { indent, text, more } = line;
-        let length = fence_end(text, fence, self.reads_think_tags(), more)?;
+    pub(super) fn closing_line(&mut self, fence: Fence, line: Line<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+        let Line { indent, text, more, window } = line;
+        let length = fence_end(text, fence, self.reasoning.reads_think_tags(), more)?;
         self.emitter.text(window, self.at, sink);
         self.at += (indent + length) as u64;
-        self.fence = None;
+        let is_unread = self.fence.take().is_some_and(|open| open.is_unread);
         self.line_start = !fence.is_tag() || text.as_bytes()[..length].ends_with(b"\n");
         self.context.fence_closes(self.at, !self.line_start);
         self.emitter.region.fence_ends();
@@ -131,12 +102,12 @@ impl Scanner {
         } else {
             self.emitter.fence_text(window, self.at, sink);
         }
-        self.emitter.region.comes_behind_fence(std::mem::take(&mut self.fence_is_unread));
+        self.emitter.region.comes_behind_fence(is_unread);
         Ok(Next::Taken)
     }
 
-    fn opening_line(&mut self, line: Line<'_>, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
-        let Line { indent, text, more } = line;
+    fn opening_line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+        let Line { indent, text, more, window } = line;
         if text.starts_with('\'') && self.context.closes_triple_quotes(window, self.at) {
             return Err(No);
         }
@@ -145,9 +116,9 @@ impl Scanner {
             self.emitter.hold_fence();
             self.at += (indent + length) as u64;
             self.emitter.marker(MarkerKind::Fence, false, window, self.at, sink);
-            self.fence = Some(fence);
+            self.fence = Some(OpenFence::new(fence, QuotedIn::Fence));
             self.emitter.region.fence_opens();
-            return self.open_bare(&text[length..], more, window, sink);
+            return Ok(self.open_markerless(&Calls, &text[length..], true, window, sink).unwrap_or(Next::Taken));
         }
         let (fence, length) = fence_open(text, more)?;
         let inner = length + leading_space(&text[length..]);
@@ -174,8 +145,8 @@ impl Scanner {
                 self.emitter.fence_text(window, self.at, sink);
             }
         }
-        self.fence = Some(fence);
-        self.fence_quotes = if introduced { QuotedIn::OwnWords } else { QuotedIn::Fence };
+        let quotes = if introduced { QuotedIn::OwnWords } else { QuotedIn::Fence };
+        self.fence = Some(OpenFence::new(fence, quotes));
         self.context.fence_opens();
         self.emitter.region.fence_opens();
         self.line_start = true;
@@ -241,15 +212,15 @@ impl Scanner {
             return Err(No);
         }
         let line = first_of(self.tables.lined.iter().map(|marked| unit(line_prefix(*marked, text, more))));
-        unit(self.opener(text, more))
-            .either(unit(self.react_ahead(text, more)))
-            .either(self.bare_ahead(text, more))
-            .either(line)
+        unit(self.opener(text, more)).either(self.markerless_in_fence(text, more)).either(line)
     }
 
     /// `TYPE: MCP` and `TYPE: ANSWER` lines, and words that announce calls.
-    fn marker_line(&mut self, line: Line<'_>, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
-        let Line { indent, text, more } = line;
+    fn marker_line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+        let Line { indent, text, more, window } = line;
+        if self.emitter.budget.is_spent() {
+            return Err(No);
+        }
         for i in 0..self.tables.lined.len() {
             let marked = self.tables.lined[i];
             let Some(length) = marked.call_line(text, more).decided()? else { continue };

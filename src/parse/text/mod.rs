@@ -13,6 +13,7 @@
 
 mod bare;
 mod blocks;
+mod channels;
 mod context;
 pub(crate) mod fast_path;
 mod group;
@@ -20,19 +21,20 @@ mod lines;
 mod named;
 mod objects;
 pub(crate) mod open;
-mod react;
 mod reasoning;
+mod state;
 mod tags;
+mod think;
 mod tokens;
 mod turns;
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::dialect::{Dialect, ReasoningMark};
+use crate::dialect::Dialect;
 use crate::event::{QuotedIn, Region};
 use crate::json::window::{Match, No, Undecided, Window, leading_space};
-use crate::message::{FinishReason, ReasoningMode};
+use crate::message::FinishReason;
 use crate::parse::call::{Ending, Step};
 use crate::parse::emit::damage::Brackets;
 use crate::parse::emit::emitter::Emitter;
@@ -40,7 +42,6 @@ use crate::parse::emit::not_a_call::{NotACall, Reason};
 use crate::parse::emit::sink::Sink;
 use crate::parse::marks::fence::Fence;
 use crate::parse::marks::triggers::{Plain, Triggers, has_no_trigger_or_bracket};
-use crate::parse::marks::turn::Turn;
 use crate::parse::shape::run::ObjectRun;
 use crate::parse::tables::Tables;
 use crate::parse::text::blocks::Ends;
@@ -48,6 +49,7 @@ use crate::parse::text::context::{Context, Marks};
 use crate::parse::text::fast_path::{FastPath, FastText};
 use crate::parse::text::group::CallGroup;
 use crate::parse::text::open::OpenCall;
+use crate::parse::text::state::{Channels, Reasoning};
 
 /// Where the text between calls stands.
 #[derive(Debug)]
@@ -63,36 +65,15 @@ pub(crate) struct Scanner {
     /// they are not asked again.
     mark_at: u64,
     pub(crate) context: Context,
-    fence: Option<Fence>,
-    /// What quotes a call in it, if other text stands there, too.
-    fence_quotes: QuotedIn,
-    /// It begins with a call that cannot be read.
-    fence_is_unread: bool,
+    fence: Option<OpenFence>,
     /// A run of objects behind a marker.
     run: Option<ObjectRun>,
     /// What may stand around calls here.
     group: Option<CallGroup>,
     /// What surrounds the run, or the group.
     outer: Outer,
-    /// The text comes from a separate reasoning field.
-    reasoning_channel: bool,
-    /// A think tag or a reasoning field came: what is reasoning is told by them.
-    reasoning_told: bool,
-    mode: ReasoningMode,
-    /// The mark that opened the reasoning, where it is none of the think tags.
-    mark: Option<&'static ReasoningMark>,
-    /// Nothing before that mark told of reasoning.
-    is_first_block: bool,
-    /// A think tag closes what that mark opened, too.
-    think_closes: bool,
-    /// A header of a channel came.
-    saw_channel: bool,
-    /// Harmony's channel of answers is open: what no marker announces is content.
-    in_final: bool,
-    /// The reasoning is Harmony's channel, which the end of its message closes.
-    in_analysis: bool,
-    /// Whose turn it was where the reasoning began.
-    turn_before: Turn,
+    reasoning: Reasoning,
+    channels: Channels,
     /// A closer that was found between calls stands here.
     closer_at: u64,
     /// The last line that announces calls and has none behind it begins here.
@@ -103,6 +84,22 @@ pub(crate) struct Scanner {
     pub(crate) stop: Vec<String>,
     /// What was held and given back, if somebody asked for it.
     pub(crate) not_calls: Option<Vec<NotACall>>,
+}
+
+/// The fence that the text stands in.
+#[derive(Debug, Clone, Copy)]
+struct OpenFence {
+    fence: Fence,
+    /// What quotes a call in it, if other text stands there, too.
+    quotes: QuotedIn,
+    /// It begins with a call that cannot be read.
+    is_unread: bool,
+}
+
+impl OpenFence {
+    fn new(fence: Fence, quotes: QuotedIn) -> Self {
+        OpenFence { fence, quotes, is_unread: false }
+    }
 }
 
 /// What surrounds the marker in front of a run or a group of calls, and so its calls.
@@ -133,6 +130,19 @@ enum Next {
     Opened,
 }
 
+/// Asks recognisers in order: each tells what begins here, or `Err(No)` where it knows of nothing.
+/// Direct calls, since most texts are told by the first bytes that each looks at.
+macro_rules! recognised {
+    ($scanner:ident, $here:ident, $sink:ident: $($recogniser:ident),+ $(,)?) => {{
+        $(match $scanner.$recogniser($here, $sink) {
+            Err(No) => {}
+            found => return found,
+        })+
+        Err(No)
+    }};
+}
+use recognised;
+
 impl Scanner {
     pub(crate) fn new(tables: Arc<Tables>) -> Self {
         let mode = tables.config.reasoning;
@@ -146,21 +156,11 @@ impl Scanner {
             mark_at: NOWHERE,
             context: Context::new(0),
             fence: None,
-            fence_quotes: QuotedIn::Fence,
-            fence_is_unread: false,
             run: None,
             group: None,
             outer: Outer::default(),
-            reasoning_channel: false,
-            reasoning_told: false,
-            mode,
-            mark: None,
-            is_first_block: false,
-            think_closes: false,
-            saw_channel: false,
-            in_final: false,
-            in_analysis: false,
-            turn_before: Turn::Own,
+            reasoning: Reasoning::new(mode),
+            channels: Channels::default(),
             saw_strike: false,
             no_object_at: None,
             closer_at: NOWHERE,
@@ -171,6 +171,10 @@ impl Scanner {
     /// Whether no call is looked for any more.
     pub(crate) fn is_spent(&self) -> bool {
         self.emitter.budget.is_spent()
+    }
+
+    fn fence(&self) -> Option<Fence> {
+        self.fence.map(|open| open.fence)
     }
 
     pub(crate) fn tables(&self) -> &Arc<Tables> {
@@ -190,23 +194,23 @@ impl Scanner {
             return None;
         }
         if let Some(call) = &mut self.call {
-            return call.fast_value(at, self.emitter.index(), self.reasoning_channel).map(FastPath::Value);
+            return call.fast_value(at, self.emitter.index(), self.reasoning.is_field()).map(FastPath::Value);
         }
         let near_calls = self.group.is_some_and(|group| group.is_near);
         // A closer that no trigger knows is looked for in each chunk.
-        let odd_closer = self.mark.is_some_and(|mark| !ReasoningMark::is_marker(mark.close));
+        let odd_closer = self.reasoning.odd_closer().is_some();
         let is_settled = self.run.is_none()
             && !near_calls
             && !odd_closer
             && self.emitter.is_settled()
-            && self.context.block.is_none()
+            && self.context.block().is_none()
             && !self.emitter.region.reads_every_bracket();
         is_settled.then_some(FastPath::Text(FastText {
             at,
             line_start: self.line_start,
             region: self.emitter.region.kind(),
             prose: self.emitter.region.prose(),
-            reasoning_channel: self.reasoning_channel,
+            reasoning_channel: self.reasoning.is_field(),
         }))
     }
 
@@ -265,27 +269,22 @@ impl Scanner {
     }
 
     pub(crate) fn channel_changes(&self, reasoning: bool) -> bool {
-        self.reasoning_channel != reasoning
+        self.reasoning.is_field() != reasoning
     }
 
     /// Goes over to the other channel; everything before was decided about.
     pub(crate) fn change_channel(&mut self, reasoning: bool) {
-        let was_reasoning = std::mem::replace(&mut self.reasoning_channel, reasoning);
-        self.reasoning_told |= reasoning;
+        let was_reasoning = self.reasoning.goes_to_field(reasoning);
         self.emitter.decide();
         if was_reasoning {
             self.end_reasoning(false);
         } else {
             self.begin_reasoning();
-            self.mark = None;
-            self.in_analysis = false;
+            self.leave_blocks();
         }
         self.emitter.region.go_to(if reasoning { Region::Reasoning } else { Region::Content });
         self.line_start = true;
         self.context = Context::new(self.at);
-        if self.mode == ReasoningMode::Open {
-            self.mode = ReasoningMode::Auto;
-        }
     }
 
     /// Reads the window to its end; yields the first byte that is still needed.
@@ -294,7 +293,7 @@ impl Scanner {
         let mut goes_on = true;
         while goes_on {
             goes_on = match &mut self.call {
-                Some(call) if !self.emitter.waits_for_fence() => match call.ended_at {
+                Some(call) if !self.emitter.waits_for_fence() => match call.ended_at() {
                     None => self.advance(window, sink),
                     Some(at) => self.call_ended(at, window, sink),
                 },
@@ -304,7 +303,7 @@ impl Scanner {
         let keep_from = match &self.call {
             // A call that is left out is a marker, whose last bytes are handed on with its end.
             Some(call) if !self.emitter.waits_for_fence() => {
-                let is_marker = call.ended_at.is_some() && self.emitter.leaves_out(call.quoted_in.is_some());
+                let is_marker = call.ended_at().is_some() && self.emitter.leaves_out(call.quoted_in().is_some());
                 if is_marker { call.keep_from().min(self.emitter.reported()) } else { call.keep_from() }
             }
             _ => self.emitter.keep_from(),
@@ -363,7 +362,7 @@ impl Scanner {
         }
         if self.emitter.waits_for_fence() {
             if let Some(call) = &mut self.call {
-                call.quoted_in = Some(QuotedIn::Fence);
+                call.quote(QuotedIn::Fence);
             }
             self.emitter.settle(window, true, sink);
         }
@@ -388,14 +387,16 @@ impl Scanner {
         let Some(call) = self.call.take() else { return };
         self.emitter.drop_markerless();
         let is_unread = matches!(why, Reason::NoLiteral | Reason::NoKeyword | Reason::Damaged | Reason::Limit);
-        self.fence_is_unread |= is_unread && self.fence.is_some() && self.emitter.region.fence_is_clean();
+        if let Some(open) = &mut self.fence {
+            open.is_unread |= is_unread && self.emitter.region.fence_is_clean();
+        }
         self.note(call.dialect(), call.start()..call.failed_at(at), why);
         let text = window.slice(call.start()..at);
         let line = memchr::memrchr(b'\n', text.as_bytes()).map(|end| &text[end + 1..]);
         self.line_start = line.is_some_and(|line| line.trim_start_matches([' ', '\t']).is_empty());
         self.at = at;
         let is_cut_short = matches!(why, Reason::Damaged | Reason::Unclosed | Reason::Limit);
-        if call.quoted_in.is_none() && !self.is_example() {
+        if call.quoted_in().is_none() && !self.is_example() {
             self.emitter.text(window, at, sink);
             let index = self.emitter.index();
             self.emitter.region.damage().given_back(call.closer(), index);
@@ -448,7 +449,6 @@ impl Scanner {
         self.emitter.text(window, window.end(), sink);
         self.emitter.settle(window, false, sink);
         self.fence = None;
-        self.fence_is_unread = false;
         self.emitter.region.fence_ends();
         self.run = None;
         self.group = None;
@@ -462,9 +462,7 @@ impl Scanner {
 
     /// The stream is over and everything was closed.
     pub(crate) fn finish(&mut self, normal: bool, sink: &mut Sink<'_>) {
-        // A mark that nothing closes, in a message that nothing else parts, may have been anything.
-        let is_unclosed = self.mark.is_some() && self.is_first_block && !self.reasoning_channel;
-        self.emitter.finish(normal, is_unclosed, sink);
+        self.emitter.finish(normal, self.reasoning.is_unclosed(), sink);
     }
 
     /// Ends the open call at `at`; `false` if what follows it must be known first.
@@ -472,14 +470,14 @@ impl Scanner {
         match self.closed_behind(at, window) {
             Err(Undecided) => {
                 if let Some(call) = &mut self.call {
-                    call.ended_at = Some(at);
+                    call.ends_at(at);
                 }
                 return false;
             }
             Err(No) => {}
             Ok(quoted_in) => {
                 if let Some(call) = &mut self.call {
-                    call.quoted_in = Some(quoted_in);
+                    call.quote(quoted_in);
                 }
             }
         }
@@ -493,12 +491,12 @@ impl Scanner {
         if ending == Ending::Text {
             self.note(call.dialect(), call.start()..window.end(), Reason::CutOff);
         }
-        if call.in_outer && !call.is_in_span() {
+        if call.is_in_outer() && !call.is_in_span() {
             self.outer.marks.run_before = 0;
         }
         let (start, dialect, ended_by_line) = (call.start(), call.dialect(), call.ended_by_line());
-        let marks = match call.quoted_in {
-            Some(QuotedIn::CodeSpan | QuotedIn::Quotation) if call.in_outer => self.outer.marks,
+        let marks = match call.quoted_in() {
+            Some(QuotedIn::CodeSpan | QuotedIn::Quotation) if call.is_in_outer() => self.outer.marks,
             Some(QuotedIn::CodeSpan | QuotedIn::Quotation) => self.context.marks(),
             _ => Marks::default(),
         };
@@ -581,7 +579,7 @@ impl Scanner {
         if let Some(at) = self.odd_closer(&rest[..plain.length]) {
             plain = Plain { length: at, ..Plain::none(false) };
         }
-        if let Some(block) = self.context.block {
+        if let Some(block) = self.context.block() {
             match block.ends_in(&rest[..plain.length], plain.length == rest.len() && window.more) {
                 Ends::No => {}
                 Ends::At(length) => {
@@ -609,8 +607,7 @@ impl Scanner {
 
     /// Where the closer of the open reasoning may begin, if no trigger finds it.
     fn odd_closer(&self, text: &str) -> Option<usize> {
-        let first = self.mark.filter(|mark| !ReasoningMark::is_marker(mark.close))?.close.chars().next()?;
-        text.find(first)
+        text.find(self.reasoning.odd_closer()?.chars().next()?)
     }
 
     /// Hands on what is decided and waits for more.

@@ -1,6 +1,6 @@
 //! Runs of objects behind a marker: their calls, and what stands between them.
 
-use super::{Next, Scanner};
+use super::{Next, OpenFence, Scanner};
 use crate::event::{MarkerKind, QuotedIn};
 use crate::json::window::{Answer, Match, No, Undecided, Window, leading_space};
 use crate::parse::emit::sink::Sink;
@@ -18,7 +18,7 @@ impl Scanner {
             fence: prefix.fence,
             was_fenced: false,
             array: prefix.array,
-            think_tags: self.reads_think_tags(),
+            think_tags: self.reasoning.reads_think_tags(),
         }
     }
 
@@ -72,8 +72,8 @@ impl Scanner {
         };
         // The fence that the whole block stands in goes first: what closes it is none of the
         // block's.
-        if let (b'`' | b'~' | b'\'', Some(fence), None) = (byte, self.fence, run.fence)
-            && fence_end(rest, fence, self.reads_think_tags(), more).decided()?.is_some()
+        if let (b'`' | b'~' | b'\'', Some(fence), None) = (byte, self.fence(), run.fence)
+            && fence_end(rest, fence, self.reasoning.reads_think_tags(), more).decided()?.is_some()
         {
             return Err(No);
         }
@@ -131,8 +131,7 @@ impl Scanner {
                 (Ok(_), _) | (_, Ok(_)) => {}
                 (Err(Undecided), _) | (_, Err(Undecided)) => return Err(Undecided),
                 _ if self.fence.is_none() => {
-                    self.fence = Some(fence);
-                    self.fence_quotes = QuotedIn::Fence;
+                    self.fence = Some(OpenFence::new(fence, QuotedIn::Fence));
                     self.context.fence_opens();
                 }
                 _ => {}

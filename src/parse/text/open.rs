@@ -12,9 +12,10 @@
 //! holds what it says until it is known to be one (`emit/pending.rs`). Over the
 //! limit it is text.
 
+use super::context::Marks;
 use super::fast_path::FastValue;
-use crate::dialect::{Dialect, Shape};
-use crate::event::{Call, MarkerKind, Provenance, QuotedIn};
+use crate::dialect::Dialect;
+use crate::event::{Call, MarkerKind, Provenance, QuotedIn, Region};
 use crate::json::window::{Window, floor_boundary, leading_space};
 use crate::parse::call::{CallOut, CallShape, Ending, Missing, OpenValue, Step};
 use crate::parse::emit::damage::CallCloser;
@@ -39,13 +40,13 @@ pub(crate) struct OpenCall {
     /// Nothing announces it: it may yet be text.
     is_markerless: bool,
     /// What quotes it, as far as it is known.
-    pub(crate) quoted_in: Option<QuotedIn>,
+    quoted_in: Option<QuotedIn>,
     /// It stands behind a group's opener or a marker, and what quotes that quotes it.
-    pub(super) in_outer: bool,
+    in_outer: bool,
     /// Marks are open before it, which may be closed behind it.
-    pub(super) has_marks: bool,
+    has_marks: bool,
     /// It is over, and what follows decides whether it is quoted.
-    pub(super) ended_at: Option<u64>,
+    ended_at: Option<u64>,
     /// The run of backticks that it stands right behind ends it, on its first line.
     span: Option<OpenSpan>,
     think_ends: bool,
@@ -70,6 +71,16 @@ pub(super) enum Where {
     Fence,
     /// Outside of fences; whether only calls, white space and tokens stand before it on its line.
     Line { begins: bool },
+}
+
+/// Where a call stands, and what stands around it.
+pub(super) struct Spot {
+    pub(super) quoted_in: Option<QuotedIn>,
+    /// It stands behind a group's opener or a marker, and what quotes that quotes it.
+    pub(super) in_outer: bool,
+    /// What is open before it on its line, as runs of backticks.
+    pub(super) marks: Marks,
+    pub(super) place: Where,
 }
 
 /// A code span that a call stands in.
@@ -105,29 +116,57 @@ impl OpenCall {
         }
     }
 
-    /// The same, where nothing announces the call.
-    pub(crate) fn markerless(self) -> Self {
-        OpenCall { is_markerless: true, ..self }
+    /// The same, where no marker announces the call, but words of its own may.
+    pub(crate) fn markerless(self, has_words: bool) -> Self {
+        OpenCall { is_markerless: true, is_bare: !has_words, ..self }
     }
 
-    /// Opens it where it stands: where something quotes it, and where think tags count.
-    pub(super) fn open(
-        &mut self,
-        quoted_in: Option<QuotedIn>,
-        place: Where,
-        reads_think_tags: bool,
-        in_reasoning: bool,
-        emitter: &mut Emitter,
-    ) {
-        self.quoted_in = quoted_in;
-        self.think_ends = reads_think_tags && (in_reasoning || self.shape.ends_with_reasoning());
-        // ReAct's words are a marker of their own, and a thought stands before them as a rule.
-        let has_words = matches!(self.dialect.spec().shape, Shape::React(_));
-        self.is_bare = self.is_markerless && !has_words && emitter.region.announced().is_none();
+    /// Opens it where it stands. `reads_reasoning`: reasoning is told apart from the answer.
+    pub(super) fn open(&mut self, spot: Spot, reads_reasoning: bool, emitter: &mut Emitter) {
+        let Spot { quoted_in, in_outer, marks, place } = spot;
+        (self.quoted_in, self.in_outer, self.has_marks) = (quoted_in, in_outer, !marks.is_empty());
+        if quoted_in == Some(QuotedIn::CodeSpan) && marks.run_before > 0 {
+            self.span = Some(OpenSpan { run: marks.run_before, cursor: self.start });
+        }
+        let in_reasoning = emitter.region.kind() == Region::Reasoning;
+        self.think_ends = reads_reasoning && (in_reasoning || self.shape.ends_with_reasoning());
+        self.is_bare &= emitter.region.announced().is_none();
         self.provenance = self.found(place, emitter);
         if self.is_markerless {
             emitter.hold_markerless();
         }
+    }
+
+    /// What quotes it, as far as it is known.
+    #[inline]
+    pub(super) fn quoted_in(&self) -> Option<QuotedIn> {
+        self.quoted_in
+    }
+
+    /// It is known to be quoted.
+    pub(super) fn quote(&mut self, quoted_in: QuotedIn) {
+        self.quoted_in = Some(quoted_in);
+    }
+
+    /// Whether it stands behind a group's opener or a marker, and what quotes that quotes it.
+    pub(super) fn is_in_outer(&self) -> bool {
+        self.in_outer
+    }
+
+    /// Whether marks are open before it, which may be closed behind it.
+    pub(super) fn has_marks(&self) -> bool {
+        self.has_marks
+    }
+
+    /// Where it is over, if what follows decides whether it is quoted.
+    #[inline]
+    pub(super) fn ended_at(&self) -> Option<u64> {
+        self.ended_at
+    }
+
+    /// It is over here, and what follows decides whether it is quoted.
+    pub(super) fn ends_at(&mut self, at: u64) {
+        self.ended_at = Some(at);
     }
 
     /// How it is found if it is a call.
@@ -179,11 +218,6 @@ impl OpenCall {
             _ if self.head.is_some() => self.shape.needed_from(),
             _ => self.start,
         }
-    }
-
-    /// A run of backticks of this length stands right before it and ends it, on its first line.
-    pub(super) fn ends_with_run(&mut self, run: usize) {
-        self.span = (run > 0).then_some(OpenSpan { run, cursor: self.start });
     }
 
     /// Whether such a run may still come.

@@ -1,36 +1,44 @@
-//! Marks around reasoning beside the think tags, and Harmony's channels.
+//! What is reasoning, and the marks around it beside the think tags.
 
 use super::context::Context;
 use super::lines::Line;
 use super::tags::Here;
 use super::{Next, Scanner};
-use crate::dialect::TokenClass;
-use crate::dialect::{Dialect, ReasoningMark};
+use crate::dialect::ReasoningMark;
 use crate::event::{MarkerKind, Region};
 use crate::json::window::{Answer, Match, No, Undecided, Window, begins, first_of};
-use crate::message::ReasoningMode;
 use crate::parse::emit::sink::Sink;
-use crate::parse::marks::channel::{Channel, Header, OWN, START, header};
-use crate::parse::marks::head::{Head, head};
-use crate::parse::marks::turn::{Role, Turn};
-use crate::parse::shape::named::{NamedJson, call_of};
-use crate::parse::tables::NamedDialect;
-use crate::parse::text::open::OpenCall;
-use crate::parse::text::tags::named_head;
-
-/// With what a message to a function goes on whose role the chat template wrote.
-const RECIPIENT: &str = "to=functions.";
+use crate::parse::marks::turn::Turn;
 
 impl Scanner {
+    /// A mark around reasoning. All that begins with neither bracket is one, or text.
+    pub(super) fn reasoning_tag(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+        let Here { text, more, window } = here;
+        let is_other = if text.starts_with(['<', '[']) { Err(No) } else { Ok(Next::Text) };
+        if !self.may_be_mark(text) {
+            return is_other;
+        }
+        self.context.read(window, self.at);
+        let at_line_start = self.context.last().is_none();
+        let Some((mark, close, length)) = self.reasoning_mark(text, at_line_start, more).decided()? else {
+            return is_other;
+        };
+        let mention = if close { Err(No) } else { self.is_mention(&text[length..], more, window) };
+        match mention.decided()? {
+            Some(()) => is_other,
+            None => self.take_mark(mark, close, length, window, sink),
+        }
+    }
+
     /// Whether the first bytes of `text`, at a `<` or a `[`, are those of a mark that counts.
-    pub(super) fn may_be_mark(&self, text: &str) -> bool {
+    fn may_be_mark(&self, text: &str) -> bool {
         let fits = || self.tables.reasoning_marks.fit(text) != Err(No);
         self.reads_marks() && (!text.starts_with(['<', '[']) || fits())
     }
 
     /// At a `<` or a `[`: a mark that opens the reasoning, or the one that closes it. Whether
     /// it closes, and its length.
-    pub(super) fn reasoning_mark(
+    fn reasoning_mark(
         &self,
         text: &str,
         at_line_start: bool,
@@ -39,7 +47,7 @@ impl Scanner {
         if !self.reads_marks() {
             return Err(No);
         }
-        if let Some(mark) = self.mark {
+        if let Some(mark) = self.reasoning.mark() {
             return begins(text, mark.close, more).map(|()| (mark, true, mark.close.len()));
         }
         let named = &self.tables.config.reasoning_marks;
@@ -57,7 +65,7 @@ impl Scanner {
             return Err(No);
         }
         // Behind the first block those count that the model is known to write.
-        let counts = |mark: &&&'static ReasoningMark| !self.reasoning_told || is_named(mark);
+        let counts = |mark: &&&'static ReasoningMark| !self.reasoning.is_told() || is_named(mark);
         let begins = self.emitter.begins_region();
         let first = text.as_bytes().first();
         let marks = self.tables.marks.iter().filter(|mark| first.is_none() || mark.open.as_bytes().first() == first);
@@ -66,11 +74,11 @@ impl Scanner {
     }
 
     /// At a line's start: a mark that begins only there.
-    pub(super) fn reasoning_line(&mut self, line: Line<'_>, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
-        let Line { indent, text, more } = line;
+    pub(super) fn reasoning_line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+        let Line { indent, text, more, window } = line;
         // Others are found by their first bytes, wherever they stand.
         let is_own = self.tables.reasoning_leads.fit(text.as_bytes());
-        if indent > 0 || self.mark.is_some() || !self.reads_marks() || !is_own {
+        if indent > 0 || self.reasoning.mark().is_some() || !self.reads_marks() || !is_own {
             return Err(No);
         }
         self.emitter.text(window, self.at, sink);
@@ -79,7 +87,7 @@ impl Scanner {
     }
 
     fn reads_marks(&self) -> bool {
-        self.mode != ReasoningMode::Off && !self.reasoning_channel && self.fence.is_none()
+        self.reasoning.reads_blocks() && self.fence.is_none()
     }
 
     /// Whether a block may begin here: in the answer, or, in a stream that is taken to start in
@@ -88,7 +96,7 @@ impl Scanner {
         self.emitter.region.reads_answer() || !self.emitter.region.has_text()
     }
 
-    pub(super) fn take_mark(
+    fn take_mark(
         &mut self,
         mark: &'static ReasoningMark,
         close: bool,
@@ -104,10 +112,9 @@ impl Scanner {
             self.leave_reasoning(window, sink);
         } else {
             // What a chat template may have opened a think tag closes all the same.
-            self.think_closes = self.emitter.region.is_undecided();
-            self.is_first_block = !self.reasoning_told;
+            let think_closes = self.emitter.region.is_undecided();
+            self.reasoning.block_opens(mark, think_closes);
             self.enter_reasoning(window, sink);
-            self.mark = Some(mark);
         }
         Ok(Next::Taken)
     }
@@ -115,16 +122,15 @@ impl Scanner {
     /// Goes over to the reasoning with a mark up to `at`.
     pub(super) fn enter_reasoning(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) {
         self.begin_reasoning();
-        self.reasoning_told = true;
+        self.reasoning.is_told_here();
         self.emitter.think(MarkerKind::ThinkOpen, Region::Reasoning, window, self.at, sink);
     }
 
     /// The reasoning begins: what a token says in it holds in it alone.
     pub(super) fn begin_reasoning(&mut self) {
         if self.emitter.region.kind() == Region::Content {
-            let turn = self.emitter.region.turn();
-            self.turn_before = if matches!(turn, Turn::Ended { .. }) { Turn::Over } else { turn };
-            self.set_turn(self.turn_before);
+            let turn = self.reasoning.begins_in(self.emitter.region.turn());
+            self.set_turn(turn);
         }
     }
 
@@ -132,103 +138,20 @@ impl Scanner {
     pub(super) fn leave_reasoning(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) {
         let is_undecided = self.emitter.region.is_undecided();
         self.emitter.think(MarkerKind::ThinkClose, Region::Content, window, self.at, sink);
-        self.reasoning_told = true;
+        self.reasoning.is_told_here();
         self.end_reasoning(is_undecided);
     }
 
     /// The reasoning is over. `untold`: no mark said that it began.
     pub(super) fn end_reasoning(&mut self, untold: bool) {
-        self.set_turn(if untold { self.emitter.region.turn().behind_reasoning() } else { self.turn_before });
-        self.mark = None;
-        self.in_analysis = false;
+        let before = self.leave_blocks();
+        self.set_turn(if untold { self.emitter.region.turn().behind_reasoning() } else { before });
     }
 
-    /// At a `<` that opens no call: the header of a channel.
-    pub(super) fn channel(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
-        let Here { text, more, window } = here;
-        if self.fence.is_some() || !text.starts_with('<') {
-            return Err(No);
-        }
-        let header = header(text, more)?;
-        if self.is_mention(&text[header.length..], more, window).decided()?.is_some() {
-            return Err(No);
-        }
-        let called = named_head(&self.tables, text);
-        self.take_header(header, window, sink);
-        if let Some((dialect, call, _)) = called {
-            self.broken_call(dialect, call);
-        }
-        self.context = Context::new(self.at);
-        Ok(Next::Taken)
-    }
-
-    fn take_header(&mut self, header: Header, window: &Window<'_>, sink: &mut Sink<'_>) {
-        let Header { channel, starts, length } = header;
-        self.at += length as u64;
-        self.saw_channel = true;
-        self.in_final = channel == Channel::Final;
-        self.resume(starts);
-        let reads_channels = self.mode != ReasoningMode::Off && !self.reasoning_channel && self.mark.is_none();
-        let in_reasoning = self.emitter.region.kind() == Region::Reasoning;
-        match channel {
-            Channel::Analysis if reads_channels && !(in_reasoning && self.emitter.region.has_text()) => {
-                self.enter_reasoning(window, sink);
-                self.in_analysis = true;
-            }
-            Channel::Final if reads_channels && in_reasoning => self.leave_reasoning(window, sink),
-            Channel::Commentary if reads_channels && self.is_message(starts) => self.leave_reasoning(window, sink),
-            _ => self.emitter.marker(MarkerKind::Token, false, window, self.at, sink),
-        }
-        self.line_start = true;
-    }
-
-    /// A header of the model's own came: its turn goes on behind the end of a message.
-    fn resume(&mut self, starts: bool) {
-        let turn = self.emitter.region.turn();
-        if starts || turn == (Turn::Ended { resumes: true }) {
-            self.set_turn(turn.behind(TokenClass::OpensRole("<|"), Some(Role::Own)));
-        }
-    }
-
-    /// Whether a header in the reasoning begins a message of its own, and is no mention.
-    fn is_message(&self, starts: bool) -> bool {
-        self.emitter.region.kind() == Region::Reasoning && (starts || !self.emitter.region.has_text())
-    }
-
-    /// Where the message begins: a recipient, with which a message goes on whose role the chat
-    /// template wrote (`harmony/recipient_first`).
-    pub(super) fn recipient_first(
-        &mut self,
-        text: &str,
-        indent: usize,
-        more: bool,
-        window: &Window<'_>,
-        sink: &mut Sink<'_>,
-    ) -> Match<Next> {
-        let harmony = self.tables.named.iter().position(|known| known.dialect == Dialect::Harmony);
-        let Some(item) = harmony else { return Err(No) };
-        begins(text, RECIPIENT, more)?;
-        let written = format!("{OWN} {text}");
-        let (form, length) = call_of(self.tables.named[item].named, &written, more)?;
-        let NamedDialect { dialect, named, .. } = self.tables.named[item];
-        let call = &named.calls[form];
-        let Ok(Head { name, .. }) = head(call.head, &written, false) else { return Err(No) };
-        let (server, name) = self.tables.split_name(name);
-        // The opener's first bytes stand before the message.
-        let at = (indent + length - OWN.len() - 1) as u64;
-        let limits = self.tables.config.limits;
-        let shape = NamedJson::new(named, call, (server, Some(name)), at, limits.depth);
-        self.open(OpenCall::new(dialect, self.at, Box::new(shape), limits.call_bytes), window, sink)
-    }
-
-    /// A call in a channel of its own stands behind the reasoning, wherever that was left open.
-    pub(super) fn leave_for_call(&mut self, text: &str, window: &Window<'_>, sink: &mut Sink<'_>) {
-        let starts = text.starts_with(START);
-        self.resume(starts);
-        if self.mode != ReasoningMode::Off && !self.reasoning_channel && self.mark.is_none() && self.is_message(starts)
-        {
-            self.leave_reasoning(window, sink);
-        }
+    /// No block is open any more; yields whose turn it was before them.
+    pub(super) fn leave_blocks(&mut self) -> Turn {
+        self.channels.leave_analysis();
+        self.reasoning.block_ends()
     }
 }
 

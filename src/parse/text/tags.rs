@@ -1,20 +1,17 @@
-//! At a `<` or a `[`: think tags, and openers with their gates.
+//! At a `<` or a `[`: the recognisers in their order, and openers with their gates.
 
 use super::blocks::Block;
-use super::context::Context;
 use super::lines::Line;
-use super::open::{OpenCall, Where};
-use super::{CLOSES_WITHIN, Next, Outer, Scanner};
-use crate::dialect::{Dialect, NamedCall, THINK_TAGS};
-use crate::event::{MarkerKind, QuotedIn, Region};
-use crate::json::window::{Answer, Match, No, Undecided, Window, begins_tag_any_case};
-use crate::message::ReasoningMode;
+use super::open::{OpenCall, Spot, Where};
+use super::{CLOSES_WITHIN, Next, Outer, Scanner, recognised};
+use crate::dialect::{Dialect, NamedCall};
+use crate::event::{MarkerKind, QuotedIn};
+use crate::json::window::{Answer, Match, No, Undecided, Window};
 use crate::parse::call::{Opened, Opening, Opens};
 use crate::parse::emit::damage::{CallCloser, CloserKind};
 use crate::parse::emit::not_a_call::Reason;
 use crate::parse::emit::sink::Sink;
 use crate::parse::marks::channel::START;
-use crate::parse::marks::fence::{may_be_think, think_close};
 use crate::parse::marks::head::head;
 use crate::parse::shape::OPENERS;
 use crate::parse::shape::run::marker_prefix;
@@ -26,18 +23,6 @@ pub(super) struct Here<'w> {
     pub(super) text: &'w str,
     pub(super) more: bool,
     pub(super) window: &'w Window<'w>,
-}
-
-/// Asks recognisers in order: each tells what begins here, or `Err(No)` where it knows of nothing.
-/// Direct calls, since most texts are told by the first bytes that each looks at.
-macro_rules! recognised {
-    ($scanner:ident, $here:ident, $sink:ident: $($recogniser:ident),+ $(,)?) => {{
-        $(match $scanner.$recogniser($here, $sink) {
-            Err(No) => {}
-            found => return found,
-        })+
-        Err(No)
-    }};
 }
 
 impl Scanner {
@@ -79,43 +64,10 @@ impl Scanner {
         )
     }
 
-    /// A think tag, or its mention.
-    fn think(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
-        let Here { text, more, window } = here;
-        let (close, length) = self.think_tag(text, more)?;
-        if self.is_mention(&text[length..], more, window).decided()?.is_some() {
-            return Ok(Next::Text);
-        }
-        if !close && self.mentions_think() {
-            self.emitter.decide();
-            return Err(No);
-        }
-        self.take_think(close, length, window, sink)
-    }
-
     /// What closes a fence that is a tag.
     fn fence_tag(&mut self, Here { text, more, window }: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
-        let fence = self.fence.filter(|fence| fence.is_tag()).ok_or(No)?;
-        self.closing_line(fence, Line { indent: 0, text, more }, window, sink)
-    }
-
-    /// A mark around reasoning. All that begins with neither bracket is one, or text.
-    fn reasoning_tag(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
-        let Here { text, more, window } = here;
-        let is_other = if text.starts_with(['<', '[']) { Err(No) } else { Ok(Next::Text) };
-        if !self.may_be_mark(text) {
-            return is_other;
-        }
-        self.context.read(window, self.at);
-        let at_line_start = self.context.last().is_none();
-        let Some((mark, close, length)) = self.reasoning_mark(text, at_line_start, more).decided()? else {
-            return is_other;
-        };
-        let mention = if close { Err(No) } else { self.is_mention(&text[length..], more, window) };
-        match mention.decided()? {
-            Some(()) => is_other,
-            None => self.take_mark(mark, close, length, window, sink),
-        }
+        let fence = self.fence().filter(|fence| fence.is_tag()).ok_or(No)?;
+        self.closing_line(fence, Line { indent: 0, text, more, window }, sink)
     }
 
     /// What closes calls and nothing here, and what closes the open group. A backslash is how a
@@ -232,28 +184,22 @@ impl Scanner {
             // A call outside fences makes examples of the fenced ones before it.
             self.emitter.settle(window, true, sink);
         }
-        let reads_think_tags = self.mode != ReasoningMode::Off;
-        let in_reasoning = self.emitter.region.kind() == Region::Reasoning;
         let in_group = self.group.is_some_and(|group| group.is_open) && call.start() == self.outer.end;
-        call.in_outer = self.run.is_some() || in_group;
+        let in_outer = self.run.is_some() || in_group;
         let Outer { quoted_in, marks, begins_line, .. } =
-            if call.in_outer { self.in_outer(window) } else { self.surroundings(self.at, window) };
+            if in_outer { self.in_outer(window) } else { self.surroundings(self.at, window) };
         // No group holds text: a call behind some, and those behind it, are in a line.
-        self.outer.begins_line &= call.in_outer || begins_line;
+        self.outer.begins_line &= in_outer || begins_line;
         let place = if self.fence.is_some() { Where::Fence } else { Where::Line { begins: begins_line } };
-        call.has_marks = !marks.is_empty();
-        if let Some(QuotedIn::CodeSpan) = quoted_in {
-            call.ends_with_run(marks.run_before);
-        }
-        call.open(quoted_in, place, reads_think_tags, in_reasoning, &mut self.emitter);
+        call.open(Spot { quoted_in, in_outer, marks, place }, self.reasoning.is_read(), &mut self.emitter);
         self.call = Some(call);
         Ok(Next::Opened)
     }
 
     /// What surrounds a call, or a marker in front of some, that begins at `at`.
     pub(super) fn surroundings(&mut self, at: u64, window: &Window<'_>) -> Outer {
-        if self.fence.is_some() {
-            let quoted_in = self.is_example().then_some(self.fence_quotes);
+        if let Some(open) = self.fence {
+            let quoted_in = self.is_example().then_some(open.quotes);
             return Outer { quoted_in, ..Outer::default() };
         }
         self.context.read(window, at);
@@ -275,10 +221,10 @@ impl Scanner {
         let Some(call) = &self.call else { return Err(No) };
         // Of a call past the limit on bytes there is too little left to make it text
         // (`limits/past_both_in_quotation_marks`, `limits/past_both_in_a_code_span`).
-        if !call.has_marks || call.quoted_in.is_some() || self.fence.is_some() || call.is_past_limit() {
+        if !call.has_marks() || call.quoted_in().is_some() || self.fence.is_some() || call.is_past_limit() {
             return Err(No);
         }
-        let marks = if call.in_outer { self.outer.marks } else { self.context.marks() };
+        let marks = if call.is_in_outer() { self.outer.marks } else { self.context.marks() };
         let (text, more) = window.candidate(at, CLOSES_WITHIN);
         let begins_call = |rest: &str| self.tables.mark(rest).is_some_and(|(_, _, is_whole)| is_whole);
         match self.behind_syntax(text, more) {
@@ -306,7 +252,7 @@ impl Scanner {
     /// At a `<` or a `[`: what closes the block that quotes, or opens one.
     fn block_mark(&mut self, here: Here<'_>, _: &mut Sink<'_>) -> Match<Next> {
         let Here { text, more, window } = here;
-        if let Some(block) = self.context.block {
+        if let Some(block) = self.context.block() {
             return match block.closed_by_mark(text, more) {
                 Err(Undecided) => Err(Undecided),
                 Err(No) => Err(No),
@@ -334,7 +280,7 @@ impl Scanner {
                 Err(Undecided) => Err(Undecided),
                 Ok(()) => Err(No),
                 Err(No) => {
-                    self.context.block = Some(block);
+                    self.context.block_opens(block);
                     self.at += length as u64;
                     Ok(Next::Taken)
                 }
@@ -345,64 +291,6 @@ impl Scanner {
     /// Whether a call here stands in a fence that is known to hold other text.
     pub(super) fn is_example(&self) -> bool {
         self.fence.is_some() && !self.emitter.waits_for_fence() && !self.emitter.region.only_drafts()
-    }
-
-    pub(super) fn reads_think_tags(&self) -> bool {
-        self.mode != ReasoningMode::Off || self.reasoning_channel
-    }
-
-    /// A think tag that counts here: whether it closes, and its length.
-    fn think_tag(&self, text: &str, more: bool) -> Match<(bool, usize)> {
-        let is_other = self.fence.is_some() || (self.mark.is_some() && !self.think_closes);
-        if !self.reads_think_tags() || is_other || !may_be_think(text) {
-            return Err(No);
-        }
-        let open =
-            THINK_TAGS.iter().map(|tag| begins_tag_any_case(text, tag, false, more)).fold(Err(No), Answer::either);
-        let (close, length) = match (think_close(text, more), open) {
-            (Ok(length), _) => (true, length),
-            (_, Ok(length)) => (false, length),
-            (Err(No), Err(No)) => return Err(No),
-            _ => return Err(Undecided),
-        };
-        Ok((close, length))
-    }
-
-    /// Whether an opening think tag is text here: they do not nest, so that one inside the
-    /// reasoning is a mention, but for one that opens it once more at its very start.
-    fn mentions_think(&self) -> bool {
-        self.emitter.region.kind() == Region::Reasoning && self.emitter.region.has_text()
-    }
-
-    fn take_think(&mut self, close: bool, length: usize, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
-        self.at += length as u64;
-        self.line_start = true;
-        self.group = None;
-        // Behind a closed block or a reasoning field a further closer says nothing of what
-        // stands before it: those calls are settled (`reasoning/call_behind_a_block_then_closer`).
-        let orphan = close && self.emitter.region.kind() == Region::Content && !self.reasoning_told;
-        let is_undecided = self.emitter.region.is_undecided();
-        self.reasoning_told = true;
-        if !close {
-            self.begin_reasoning();
-        }
-        let (kind, region) = match close {
-            _ if self.reasoning_channel => {
-                (if close { MarkerKind::ThinkClose } else { MarkerKind::ThinkOpen }, Region::Reasoning)
-            }
-            true => (MarkerKind::ThinkClose, Region::Content),
-            false => (MarkerKind::ThinkOpen, Region::Reasoning),
-        };
-        let leaves = close && !self.reasoning_channel && self.emitter.region.kind() == Region::Reasoning;
-        self.emitter.think(kind, region, window, self.at, sink);
-        self.context = Context::new(self.at);
-        if leaves || orphan {
-            self.end_reasoning(orphan || is_undecided);
-        }
-        if orphan {
-            self.emitter.all_was_reasoning(sink);
-        }
-        Ok(Next::Taken)
     }
 }
 

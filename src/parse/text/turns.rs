@@ -42,7 +42,7 @@ impl Scanner {
     /// Whether another's words may be told here by a line or a tag.
     fn hears_others(&self) -> bool {
         self.fence.is_none()
-            && self.context.block.is_none()
+            && self.context.block().is_none()
             && matches!(self.emitter.region.turn(), Turn::Own | Turn::Ended { .. } | Turn::Over)
             && self.emitter.region.reads_answer()
     }
@@ -58,8 +58,8 @@ impl Scanner {
 
     /// At a line's start: a line of another's. What follows stays another's: a line of the model's
     /// own name in it (`Assistant:`) goes on with what was invented.
-    pub(super) fn turn_line(&mut self, line: Line<'_>, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
-        let Line { text, more, .. } = line;
+    pub(super) fn turn_line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+        let Line { text, more, window, .. } = line;
         // Of a blank line and the one behind it the first begins.
         let blank = text.bytes().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
         let inner = &text[blank..];
@@ -146,7 +146,7 @@ impl Scanner {
         let kind = if says { MarkerKind::Turn } else { MarkerKind::Token };
         self.at += length as u64;
         let closes_channel = class == TokenClass::EndsMessage || class == TokenClass::EndsText;
-        if closes_channel && std::mem::take(&mut self.in_analysis) && self.emitter.region.kind() == Region::Reasoning {
+        if closes_channel && self.channels.leave_analysis() && self.emitter.region.kind() == Region::Reasoning {
             self.leave_reasoning(window, sink);
         } else {
             self.emitter.marker(kind, false, window, self.at, sink);

@@ -12,7 +12,7 @@ pub(crate) const MAX_INDENT: u64 = 3;
 
 /// How a call or a list of calls stands in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(super) enum Form {
     /// One call, alone on its lines.
     Line,
     /// Calls in square brackets.
@@ -24,7 +24,7 @@ pub(crate) enum Form {
 }
 
 /// Whether `text`, which begins with a bracket, begins a list of calls of known tools.
-pub(crate) fn list_ahead(names: &Names, text: &str, more: bool) -> Match<Form> {
+pub(super) fn list_ahead(names: &Names, text: &str, more: bool) -> Match<Form> {
     let (bracket, escaped) = if text.starts_with('\\') { ("\\[", true) } else { ("[", false) };
     begins(text, bracket, more)?;
     let inner = &text[bracket.len()..];

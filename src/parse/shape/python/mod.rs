@@ -16,6 +16,7 @@
 //! on the line. What ends a series is in `series.rs`, what a call says in `call.rs`.
 
 mod ahead;
+mod begins;
 mod call;
 mod callee;
 mod literal;
@@ -30,29 +31,28 @@ use std::collections::VecDeque;
 
 use crate::event::Repair;
 use crate::json::window::{Answer, No, Undecided, Window, begins, leading_space};
-use crate::parse::call::{CallOut, CallShape, CalledTool, Ending, Step};
+use crate::parse::call::{CallOut, CallShape, CalledTool, Ending, Place, Step};
 use crate::parse::emit::not_a_call::Reason;
 use crate::parse::emit::unresolved::UnresolvedCall;
 use crate::parse::marks::names::unescaped;
 use crate::parse::tables::Tables;
-pub(crate) use ahead::{Form, MAX_INDENT, list_ahead};
-use ahead::{MAX_NAME, unknown_name};
+pub(crate) use ahead::MAX_INDENT;
+use ahead::{Form, MAX_NAME, unknown_name};
+pub(crate) use begins::Calls;
 use call::{call_of, calls_in};
 use callee::{split_name, takes};
 use quoted::Quoted;
 use reader::Reader;
-use state::{Around, Series, State};
-pub(crate) use state::{Place, Python};
+use state::{Around, Python, Series, State};
 
 impl Python {
-    /// The calls whose first byte stands at `at`; [`list_ahead`] or
-    /// [`Names::called`] found them.
-    pub(crate) fn new(form: Form, at: u64, place: Place) -> Self {
+    /// The calls that begin at this place in this form.
+    fn new(form: Form, place: Place) -> Self {
         let mut python = Python {
             form,
             place,
             state: State::Between,
-            cursor: at,
+            cursor: place.at,
             name: String::new(),
             first: None,
             series: Series::default(),

@@ -5,25 +5,9 @@ use std::collections::VecDeque;
 use super::ahead::Form;
 use super::quoted::Quoted;
 use super::reader::Reader;
-use crate::parse::call::CalledTool;
+use crate::parse::call::{CalledTool, Place};
 use crate::parse::emit::not_a_call::Reason;
 use crate::parse::emit::unresolved::UnresolvedCall;
-use crate::parse::marks::fence::Fence;
-
-/// Where the calls stand.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Place {
-    /// The fence around them.
-    pub(crate) fence: Option<Fence>,
-    /// Other fences with calls stand before that.
-    pub(crate) behind_calls: bool,
-    /// A token announces them.
-    pub(crate) announced: bool,
-    /// They begin a line.
-    pub(crate) at_line_start: bool,
-    /// They are quoted where they stand: what follows is none of them.
-    pub(crate) is_quoted: bool,
-}
 
 #[derive(Debug)]
 pub(super) enum State {

@@ -1,0 +1,69 @@
+//! How the calls of a shape begin that no marker announces.
+
+use super::shape::CallShape;
+use crate::dialect::Dialect;
+use crate::json::window::{Match, No};
+use crate::parse::emit::not_a_call::Reason;
+use crate::parse::marks::fence::Fence;
+use crate::parse::tables::Tables;
+
+/// How the calls of a shape begin that no marker announces: with words or names at a line's start.
+/// Its data stand in the tables. Whether a call may stand there is asked by the scanner
+/// (`text/bare.rs`).
+pub(crate) trait Markerless: Sync {
+    /// Adds what lines begin with that begin such a call, and how long the rest is waited for.
+    fn add_leads(&self, tables: &mut Tables);
+
+    /// Where such calls may stand.
+    fn stands(&self) -> Stands;
+
+    /// Whether `text`, a line behind its indent, begins such a call.
+    fn ahead(&self, text: &str, tables: &Tables, more: bool) -> Match<()>;
+
+    /// The same where a fence begins.
+    fn ahead_in_fence(&self, text: &str, tables: &Tables, more: bool) -> Match<()> {
+        self.ahead(text, tables, more)
+    }
+
+    /// Whether what begins like a call may be an entry of the prompt's list of tools instead;
+    /// yields whether it is surely one.
+    fn is_listed(&self, _text: &str, _tables: &Tables, _more: bool) -> Match<bool> {
+        Err(No)
+    }
+
+    /// The first bytes of a call in `text` that is none, and why: for who asks.
+    fn failed(&self, _text: &str, _tables: &Tables) -> Option<(Dialect, usize, Reason)> {
+        None
+    }
+
+    /// The call, or the calls, that `text` begins, which stands at this place.
+    fn open(&self, text: &str, place: Place, tables: &Tables) -> Option<(Dialect, Box<dyn CallShape>)>;
+}
+
+/// Where calls may stand that no marker announces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stands {
+    /// Where the message begins, or in a fence that holds only calls.
+    First,
+    /// On a line that is not indented as code is; in a fence that holds only calls.
+    Line,
+    /// On any line: words of its own announce it, and prose stands before them as a rule.
+    AnyLine,
+}
+
+/// Where a call stands that no marker announces.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place {
+    /// Offset of its first byte.
+    pub(crate) at: u64,
+    /// The fence around it.
+    pub(crate) fence: Option<Fence>,
+    /// Other fences with calls stand before that.
+    pub(crate) behind_calls: bool,
+    /// A token announces it.
+    pub(crate) announced: bool,
+    /// It begins a line.
+    pub(crate) at_line_start: bool,
+    /// It is quoted where it stands: what follows does not belong to it.
+    pub(crate) is_quoted: bool,
+}

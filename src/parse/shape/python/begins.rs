@@ -1,0 +1,85 @@
+//! How calls in Python's syntax begin.
+
+use super::ahead::{Form, list_ahead};
+use super::state::Python;
+use crate::dialect::Dialect;
+use crate::json::window::{Match, No, Undecided};
+use crate::parse::call::{CallShape, Markerless, Place, Stands};
+use crate::parse::marks::names::Names;
+use crate::parse::tables::Tables;
+
+/// How such calls begin.
+pub(crate) struct Calls;
+
+impl Markerless for Calls {
+    fn add_leads(&self, tables: &mut Tables) {
+        const SPACE: &[u8] = b" \t\r\n";
+        if tables.python.is_none() {
+            return;
+        }
+        for [first, second] in tables.names.leads() {
+            tables.triggers.line.add(first, second);
+            tables.triggers.bracket.add(first, second);
+            for lead in [b"\"'[", SPACE].concat() {
+                tables.triggers.bracket.add(lead, first);
+            }
+        }
+        tables.triggers.line.add(b'\\', b'[');
+        for space in SPACE {
+            for lead in [b"\"'[", SPACE].concat() {
+                tables.triggers.bracket.add(*space, lead);
+            }
+            tables.triggers.bracket.add(b'[', *space);
+        }
+        tables.holds_names();
+    }
+
+    fn stands(&self) -> Stands {
+        Stands::Line
+    }
+
+    /// Lists without a backslash are found wherever their bracket stands (`text/bare.rs`).
+    fn ahead(&self, text: &str, tables: &Tables, more: bool) -> Match<()> {
+        if text.starts_with('[') { Err(No) } else { self.ahead_in_fence(text, tables, more) }
+    }
+
+    fn ahead_in_fence(&self, text: &str, tables: &Tables, more: bool) -> Match<()> {
+        tables.python.ok_or(No)?;
+        form(&tables.names, text, more).map(|_| ())
+    }
+
+    /// A line that begins with a tool's name and `()` may be its signature there.
+    fn is_listed(&self, text: &str, tables: &Tables, more: bool) -> Match<bool> {
+        signature(&text[tables.names.called(text, more)?..], more)
+    }
+
+    fn open(&self, text: &str, place: Place, tables: &Tables) -> Option<(Dialect, Box<dyn CallShape>)> {
+        let form = form(&tables.names, text, false).ok()?;
+        Some((tables.python?, Box::new(Python::new(form, place))))
+    }
+}
+
+/// How `text` begins a call, or a list of calls, of known tools.
+fn form(names: &Names, text: &str, more: bool) -> Match<Form> {
+    match text.starts_with(['\\', '[']) {
+        true => list_ahead(names, text, more),
+        false => names.called(text, more).map(|_| Form::Line),
+    }
+}
+
+/// Whether `text`, behind a tool's name, may be the rest of its signature in the prompt's list of
+/// tools: no arguments. Yields whether the line behind it is indented as a description is there.
+fn signature(text: &str, more: bool) -> Match<bool> {
+    let Some(rest) = text.strip_prefix("()") else {
+        return if more && text == "(" { Err(Undecided) } else { Err(No) };
+    };
+    let rest = rest.trim_start_matches([' ', '\r']);
+    let Some(line) = rest.strip_prefix('\n') else {
+        return if rest.is_empty() && more { Err(Undecided) } else { Ok(false) };
+    };
+    match line.as_bytes() {
+        [b' ', b' ', c, ..] => Ok(!c.is_ascii_whitespace()),
+        [] | [b' '] | [b' ', b' '] if more => Err(Undecided),
+        _ => Ok(false),
+    }
+}

@@ -1,0 +1,104 @@
+//! Harmony's channels.
+
+use super::context::Context;
+use super::lines::Line;
+use super::open::OpenCall;
+use super::tags::{Here, named_head};
+use super::{Next, Scanner};
+use crate::dialect::{Dialect, TokenClass};
+use crate::event::{MarkerKind, Region};
+use crate::json::window::{Answer, Match, No, Window, begins};
+use crate::parse::emit::sink::Sink;
+use crate::parse::marks::channel::{Channel, Header, OWN, START, header};
+use crate::parse::marks::head::{Head, head};
+use crate::parse::marks::turn::{Role, Turn};
+use crate::parse::shape::named::{NamedJson, call_of};
+use crate::parse::tables::NamedDialect;
+
+/// With what a message to a function goes on whose role the chat template wrote.
+const RECIPIENT: &str = "to=functions.";
+
+impl Scanner {
+    /// At a `<` that opens no call: the header of a channel.
+    pub(super) fn channel(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+        let Here { text, more, window } = here;
+        if self.fence.is_some() || !text.starts_with('<') {
+            return Err(No);
+        }
+        let header = header(text, more)?;
+        if self.is_mention(&text[header.length..], more, window).decided()?.is_some() {
+            return Err(No);
+        }
+        let called = named_head(&self.tables, text);
+        self.take_header(header, window, sink);
+        if let Some((dialect, call, _)) = called {
+            self.broken_call(dialect, call);
+        }
+        self.context = Context::new(self.at);
+        Ok(Next::Taken)
+    }
+
+    fn take_header(&mut self, header: Header, window: &Window<'_>, sink: &mut Sink<'_>) {
+        let Header { channel, starts, length } = header;
+        self.at += length as u64;
+        self.channels.goes_to(channel);
+        self.resume(starts);
+        let reads_channels = self.reasoning.reads_channels();
+        let in_reasoning = self.emitter.region.kind() == Region::Reasoning;
+        match channel {
+            Channel::Analysis if reads_channels && !(in_reasoning && self.emitter.region.has_text()) => {
+                self.enter_reasoning(window, sink);
+                self.channels.enter_analysis();
+            }
+            Channel::Final if reads_channels && in_reasoning => self.leave_reasoning(window, sink),
+            Channel::Commentary if reads_channels && self.is_message(starts) => self.leave_reasoning(window, sink),
+            _ => self.emitter.marker(MarkerKind::Token, false, window, self.at, sink),
+        }
+        self.line_start = true;
+    }
+
+    /// A header of the model's own came: its turn goes on behind the end of a message.
+    fn resume(&mut self, starts: bool) {
+        let turn = self.emitter.region.turn();
+        if starts || turn == (Turn::Ended { resumes: true }) {
+            self.set_turn(turn.behind(TokenClass::OpensRole("<|"), Some(Role::Own)));
+        }
+    }
+
+    /// Whether a header in the reasoning begins a message of its own, and is no mention.
+    fn is_message(&self, starts: bool) -> bool {
+        self.emitter.region.kind() == Region::Reasoning && (starts || !self.emitter.region.has_text())
+    }
+
+    /// Where the message begins: a recipient, with which a message goes on whose role the chat
+    /// template wrote (`harmony/recipient_first`).
+    pub(super) fn recipient_first(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+        let Line { indent, text, more, window } = line;
+        if self.at > 0 {
+            return Err(No);
+        }
+        let harmony = self.tables.named.iter().position(|known| known.dialect == Dialect::Harmony);
+        let Some(item) = harmony else { return Err(No) };
+        begins(text, RECIPIENT, more)?;
+        let written = format!("{OWN} {text}");
+        let (form, length) = call_of(self.tables.named[item].named, &written, more)?;
+        let NamedDialect { dialect, named, .. } = self.tables.named[item];
+        let call = &named.calls[form];
+        let Ok(Head { name, .. }) = head(call.head, &written, false) else { return Err(No) };
+        let (server, name) = self.tables.split_name(name);
+        // The opener's first bytes stand before the message.
+        let at = (indent + length - OWN.len() - 1) as u64;
+        let limits = self.tables.config.limits;
+        let shape = NamedJson::new(named, call, (server, Some(name)), at, limits.depth);
+        self.open(OpenCall::new(dialect, self.at, Box::new(shape), limits.call_bytes), window, sink)
+    }
+
+    /// A call in a channel of its own stands behind the reasoning, wherever that was left open.
+    pub(super) fn leave_for_call(&mut self, text: &str, window: &Window<'_>, sink: &mut Sink<'_>) {
+        let starts = text.starts_with(START);
+        self.resume(starts);
+        if self.reasoning.reads_channels() && self.is_message(starts) {
+            self.leave_reasoning(window, sink);
+        }
+    }
+}

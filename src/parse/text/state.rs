@@ -1,0 +1,156 @@
+//! What recognisers know of the text so far.
+
+use crate::dialect::ReasoningMark;
+use crate::message::ReasoningMode;
+use crate::parse::marks::channel::Channel;
+use crate::parse::marks::turn::Turn;
+
+/// What is reasoning, and what said so.
+#[derive(Debug)]
+pub(super) struct Reasoning {
+    mode: ReasoningMode,
+    /// The text comes from a separate field.
+    is_field: bool,
+    /// A tag, a mark or a field came: what is reasoning is told by them.
+    is_told: bool,
+    /// The mark that opened it, where it is none of the think tags.
+    mark: Option<&'static ReasoningMark>,
+    /// Nothing before that mark told of reasoning.
+    is_first_block: bool,
+    /// A think tag closes what that mark opened, too.
+    think_closes: bool,
+    /// Whose turn it was where the reasoning began.
+    turn_before: Turn,
+}
+
+impl Reasoning {
+    pub(super) fn new(mode: ReasoningMode) -> Self {
+        Reasoning {
+            mode,
+            is_field: false,
+            is_told: false,
+            mark: None,
+            is_first_block: false,
+            think_closes: false,
+            turn_before: Turn::Own,
+        }
+    }
+
+    /// Whether reasoning is told apart from the answer.
+    pub(super) fn is_read(&self) -> bool {
+        self.mode != ReasoningMode::Off
+    }
+
+    /// Whether the text comes from a separate field.
+    #[inline]
+    pub(super) fn is_field(&self) -> bool {
+        self.is_field
+    }
+
+    /// Whether something said what is reasoning.
+    pub(super) fn is_told(&self) -> bool {
+        self.is_told
+    }
+
+    /// The mark that opened the block, where it is none of the think tags.
+    pub(super) fn mark(&self) -> Option<&'static ReasoningMark> {
+        self.mark
+    }
+
+    /// The block is over; yields whose turn it was where it began.
+    pub(super) fn block_ends(&mut self) -> Turn {
+        self.mark = None;
+        self.turn_before
+    }
+
+    /// Something here says what is reasoning.
+    pub(super) fn is_told_here(&mut self) {
+        self.is_told = true;
+    }
+
+    /// Whether `</think>` says something, wherever it stands.
+    pub(super) fn reads_think_tags(&self) -> bool {
+        self.is_read() || self.is_field
+    }
+
+    /// Whether a think tag counts in what is open.
+    pub(super) fn takes_think_tags(&self) -> bool {
+        self.reads_think_tags() && (self.mark.is_none() || self.think_closes)
+    }
+
+    /// Whether marks in the text tell of reasoning.
+    pub(super) fn reads_blocks(&self) -> bool {
+        self.is_read() && !self.is_field
+    }
+
+    /// Whether headers of channels do.
+    pub(super) fn reads_channels(&self) -> bool {
+        self.reads_blocks() && self.mark.is_none()
+    }
+
+    /// What closes the open block and is known by no trigger.
+    #[inline]
+    pub(super) fn odd_closer(&self) -> Option<&'static str> {
+        self.mark.map(|mark| mark.close).filter(|close| !ReasoningMark::is_marker(close))
+    }
+
+    /// Whether the message is over in its first block, which may have been anything.
+    pub(super) fn is_unclosed(&self) -> bool {
+        self.mark.is_some() && self.is_first_block && !self.is_field
+    }
+
+    /// Goes over to the field, or from it to the text; yields whether it stood in the field.
+    pub(super) fn goes_to_field(&mut self, is_field: bool) -> bool {
+        self.is_told |= is_field;
+        if self.mode == ReasoningMode::Open {
+            self.mode = ReasoningMode::Auto;
+        }
+        std::mem::replace(&mut self.is_field, is_field)
+    }
+
+    /// A block begins with this mark.
+    pub(super) fn block_opens(&mut self, mark: &'static ReasoningMark, think_closes: bool) {
+        (self.mark, self.think_closes, self.is_first_block) = (Some(mark), think_closes, !self.is_told);
+    }
+
+    /// The reasoning begins in this turn; yields the one that it stands in.
+    pub(super) fn begins_in(&mut self, turn: Turn) -> Turn {
+        self.turn_before = if matches!(turn, Turn::Ended { .. }) { Turn::Over } else { turn };
+        self.turn_before
+    }
+}
+
+/// Which of Harmony's channels the text stands in.
+#[derive(Debug, Default)]
+pub(super) struct Channels {
+    are_seen: bool,
+    in_final: bool,
+    in_analysis: bool,
+}
+
+impl Channels {
+    /// Whether a header of one came.
+    pub(super) fn are_seen(&self) -> bool {
+        self.are_seen
+    }
+
+    /// Whether the channel of answers is open: what no marker announces is content.
+    pub(super) fn in_final(&self) -> bool {
+        self.in_final
+    }
+
+    /// The reasoning is the channel of this header.
+    pub(super) fn enter_analysis(&mut self) {
+        self.in_analysis = true;
+    }
+
+    /// Whether the reasoning was a channel, which the end of its message closes.
+    pub(super) fn leave_analysis(&mut self) -> bool {
+        std::mem::take(&mut self.in_analysis)
+    }
+
+    /// A header of this channel came.
+    pub(super) fn goes_to(&mut self, channel: Channel) {
+        (self.are_seen, self.in_final) = (true, channel == Channel::Final);
+    }
+}
