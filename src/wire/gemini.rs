@@ -1,12 +1,12 @@
-//! Gemini's `generateContent`: `functionDeclarations`, and the objects under
-//! `functionCall` and `functionResponse` in a content's parts
+//! Gemini's `generateContent`: the objects under `functionCall` and `functionResponse` in a
+//! content's parts
 //! (ai.google.dev/api/caching#FunctionCall). A part's `thoughtSignature` stands
 //! beside the call and belongs to whoever keeps the parts.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::plain::{ToolDefinition, ToolResult, WireError};
+use super::plain::{ToolResult, WireError};
 use crate::message::NativeCall;
 
 /// A call: `functionCall` in a part of a model's content.
@@ -36,22 +36,6 @@ pub struct FunctionResponse {
     /// under `error`.
     #[serde(default)]
     pub response: Map<String, Value>,
-}
-
-/// A tool: an item of `functionDeclarations`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct FunctionDeclaration {
-    /// Name: letters, digits, underscores and hyphens, at most 64.
-    pub name: String,
-    /// What it does.
-    #[serde(default)]
-    pub description: String,
-    /// JSON Schema of the arguments. (`parameters` beside it takes a dialect of
-    /// OpenAPI instead, which is not written here.)
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub parameters_json_schema: Option<Value>,
 }
 
 /// Keys under which a text stands; `result` is what the clients' libraries write of a
@@ -88,31 +72,5 @@ impl From<FunctionResponse> for ToolResult {
                 ToolResult { text, structured: Some(response), ..result }
             }
         }
-    }
-}
-
-impl From<ToolResult> for FunctionResponse {
-    fn from(result: ToolResult) -> Self {
-        let ToolResult { id, name, text, is_error, structured } = result;
-        let key = if is_error { ERROR } else { OUTPUT };
-        // An object without a sign of the failure would pass for success.
-        let own = structured.filter(|object| object.contains_key(ERROR) == is_error);
-        let response = own.unwrap_or_else(|| Map::from_iter([(key.to_owned(), text.into())]));
-        FunctionResponse { id, name, response }
-    }
-}
-
-impl From<FunctionDeclaration> for ToolDefinition {
-    fn from(tool: FunctionDeclaration) -> Self {
-        let FunctionDeclaration { name, description, parameters_json_schema } = tool;
-        let parameters = parameters_json_schema.unwrap_or_else(|| super::schema::parameters(None));
-        ToolDefinition { name, description, parameters }
-    }
-}
-
-impl From<ToolDefinition> for FunctionDeclaration {
-    fn from(tool: ToolDefinition) -> Self {
-        let ToolDefinition { name, description, parameters } = tool;
-        FunctionDeclaration { name, description, parameters_json_schema: Some(parameters) }
     }
 }

@@ -1,25 +1,9 @@
-//! Calls, results and tools in the shapes of other programs' interfaces.
+//! Calls and tools in the shapes of other programs' interfaces.
 //!
 //! Between the shapes stands a plain form: [`NativeCall`](crate::message::NativeCall),
-//! [`ToolResult`] and [`ToolDefinition`]. [`openai`], [`anthropic`] and [`gemini`] hold the
-//! JSON objects of their interfaces; `From` and `TryFrom` read and write them, from and to the
-//! plain form and from and to [`Tool`](crate::Tool) and [`Call`](crate::Call).
-//!
-//! | | call | result | tool |
-//! |---|---|---|---|
-//! | OpenAI | [`openai::ToolCall`] | [`openai::ToolMessage`] | [`openai::Tool`] |
-//! | Anthropic | [`anthropic::ToolUse`] | [`anthropic::ToolResultBlock`] | [`anthropic::Tool`] |
-//! | Gemini | [`gemini::FunctionCall`] | [`gemini::FunctionResponse`] | [`gemini::FunctionDeclaration`] |
-//!
-//! What a shape has no place for is lost on the way through it, and only that:
-//!
-//! | | OpenAI | Anthropic | Gemini |
-//! |---|---|---|---|
-//! | arguments | text, any | an object: other text is an error | an object: other text is an error |
-//! | a missing id | empty | empty | missing |
-//! | a result's tool | lost | lost | kept |
-//! | whether a result is an error | lost | kept | kept |
-//! | structured content of a result | lost | lost | in place of the text |
+//! [`ToolResult`] and [`ToolDefinition`]. [`openai`] and [`gemini`] hold the JSON objects of
+//! their interfaces; `From` and `TryFrom` read and write them, as far as an endpoint or a server
+//! needs it. Gemini's arguments are an object: other text is an error.
 //!
 //! Interfaces name a tool in at most 64 letters, digits, underscores and hyphens
 //! and know no servers: [`wire_name`] makes such a name, [`Names`] reads it back. A name
@@ -27,18 +11,16 @@
 //!
 //! ```
 //! use toolgraft::message::NativeCall;
-//! use toolgraft::wire::{anthropic::ToolUse, openai::ToolCall};
+//! use toolgraft::wire::{gemini::FunctionCall, openai::ToolCall};
 //!
 //! let call: ToolCall = serde_json::from_value(serde_json::json!({
 //!     "id": "c1", "type": "function", "function": {"name": "weather__get", "arguments": "{\"city\":\"Oslo\"}"}
 //! }))?;
-//! let call = ToolUse::try_from(NativeCall::from(call))?;
-//! assert_eq!(serde_json::to_string(&call)?, r#"{"type":"tool_use","id":"c1","name":"weather__get","input":{"city":"Oslo"}}"#);
+//! let call = FunctionCall::try_from(NativeCall::from(call))?;
+//! assert_eq!(serde_json::to_string(&call)?, r#"{"id":"c1","name":"weather__get","args":{"city":"Oslo"}}"#);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub mod anthropic;
-mod direct;
 pub mod gemini;
 mod names;
 pub mod openai;

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::plain::{ToolDefinition, WireError};
+use super::plain::ToolDefinition;
 use super::schema;
 use crate::conversation::HistoryCall;
 use crate::event::Call;
@@ -36,29 +36,6 @@ impl Names {
     /// Server and tool of a name on the wire.
     pub fn find(&self, name: &str) -> Option<(Option<&str>, &str)> {
         self.tools.get(name).map(|(server, tool)| (server.as_deref(), tool.as_str()))
-    }
-
-    /// A native call as a call of the tool that its name stands for; of a name that stands
-    /// for none, of a tool of that name.
-    ///
-    /// # Errors
-    /// The arguments' text is no JSON.
-    pub fn read(&self, native: &NativeCall) -> Result<Call, WireError> {
-        let mut call = Call::try_from(native.clone())?;
-        if let Some((server, tool)) = self.find(&native.name) {
-            (call.server, call.tool) = (server.map(str::to_owned), tool.to_owned());
-        }
-        Ok(call)
-    }
-
-    /// Number of names.
-    pub fn len(&self) -> usize {
-        self.tools.len()
-    }
-
-    /// Whether there is no name.
-    pub fn is_empty(&self) -> bool {
-        self.tools.is_empty()
     }
 }
 

@@ -1,4 +1,4 @@
-//! OpenAI's Chat Completions: `tools`, `tool_calls` and messages of the role `tool`
+//! OpenAI's Chat Completions: `tools`, `tool_calls` and the chunks of a stream
 //! (platform.openai.com/docs/api-reference/chat/create). Ollama, LM Studio,
 //! llama.cpp, vLLM, DeepSeek and others take the same.
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 pub use chunk::{Chunk, ChunkChoice, ChunkDelta, FunctionDelta, ToolCallDelta};
 
-use super::plain::{ToolDefinition, ToolResult, id, text_of};
+use super::plain::{ToolDefinition, id};
 use crate::message::NativeCall;
 
 /// The word `function`, the only kind of tool here.
@@ -45,30 +45,6 @@ pub struct FunctionCall {
     pub arguments: String,
 }
 
-/// A result: a message of the role `tool`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct ToolMessage {
-    /// Always `tool`.
-    #[serde(default)]
-    pub role: ToolRole,
-    /// The call that it answers.
-    #[serde(default)]
-    pub tool_call_id: String,
-    /// What the model reads. A list of text parts is read as their text.
-    #[serde(default, deserialize_with = "text_of_parts")]
-    pub content: String,
-}
-
-/// The word `tool`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ToolRole {
-    /// Result of a call.
-    #[default]
-    Tool,
-}
-
 /// A tool: an item of a request's `tools`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -102,10 +78,6 @@ fn text_of_arguments<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Resul
     })
 }
 
-fn text_of_parts<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    text_of(&Value::deserialize(deserializer)?).map_err(serde::de::Error::custom)
-}
-
 impl From<ToolCall> for NativeCall {
     fn from(call: ToolCall) -> Self {
         NativeCall { id: id(call.id), name: call.function.name, arguments: call.function.arguments }
@@ -116,18 +88,6 @@ impl From<NativeCall> for ToolCall {
     fn from(call: NativeCall) -> Self {
         let function = FunctionCall { name: call.name, arguments: call.arguments };
         ToolCall { id: call.id.unwrap_or_default(), kind: Kind::Function, function }
-    }
-}
-
-impl From<ToolMessage> for ToolResult {
-    fn from(message: ToolMessage) -> Self {
-        ToolResult { id: id(message.tool_call_id), text: message.content, ..ToolResult::default() }
-    }
-}
-
-impl From<ToolResult> for ToolMessage {
-    fn from(result: ToolResult) -> Self {
-        ToolMessage { role: ToolRole::Tool, tool_call_id: result.id.unwrap_or_default(), content: result.text }
     }
 }
 

@@ -5,7 +5,6 @@ use serde_json::{Map, Value};
 
 use crate::cause::Cause;
 use crate::message::NativeCall;
-use crate::outcome::{Outcome, Status};
 
 /// A tool as it is offered to a model that calls natively.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -86,32 +85,6 @@ impl NativeCall {
             return Ok(Map::new());
         }
         serde_json::from_str(&self.arguments).map_err(|e| WireError::arguments(&self.name, e))
-    }
-}
-
-impl ToolResult {
-    /// The result of `call`, in the words of its outcome.
-    pub fn new(call: &NativeCall, outcome: &Outcome) -> Self {
-        ToolResult {
-            id: call.id.clone(),
-            name: call.name.clone(),
-            text: outcome.text.clone(),
-            is_error: !matches!(outcome.status, Status::Result | Status::Displayed),
-            structured: outcome.structured.as_ref().and_then(Value::as_object).cloned(),
-        }
-    }
-}
-
-/// The text of a `content`: a string, or a list of parts of which only the text is read.
-pub(super) fn text_of(content: &Value) -> Result<String, &'static str> {
-    match content {
-        Value::Null => Ok(String::new()),
-        Value::String(text) => Ok(text.clone()),
-        Value::Array(parts) => {
-            let texts = parts.iter().filter_map(|part| part.as_str().or_else(|| part.get("text")?.as_str()));
-            Ok(texts.collect::<Vec<_>>().join("\n"))
-        }
-        _ => Err("expected a text or a list of parts"),
     }
 }
 

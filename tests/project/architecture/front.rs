@@ -30,11 +30,8 @@ const ROOT: &[&str] = &[
 const CLOSED: &[&str] = &[
     // A message's text is content or reasoning.
     "Region",
-    // Words of other interfaces, always the same one.
+    // A word of another interface, always the same one.
     "Kind",
-    "ToolRole",
-    "ToolUseKind",
-    "ToolResultKind",
     // What the prompt is given to write, and what it hands back: both ends are this crate's.
     "Item",
     "Shown",
