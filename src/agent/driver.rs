@@ -1,7 +1,6 @@
 //! One turn with its model stream, its calls and its question.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use futures::future::BoxFuture;
 use futures::stream::{self, FuturesUnordered, StreamExt};
@@ -9,13 +8,13 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use super::approver::{Asking, ask};
+use super::call::run_call;
 use super::inner::Inner;
 use super::record::{Events, TurnRecord};
 use crate::event::RejectedKind;
 use crate::model::span::{in_span, of_request};
 use crate::model::{ModelError, ModelEvent, Request};
-use crate::outcome::{Outcome, Status};
-use crate::route::Invocation;
+use crate::outcome::Outcome;
 use crate::spans::{self, Span};
 use crate::turn::{Action, AgentEvent, Input, Turn};
 
@@ -114,7 +113,10 @@ impl Driver {
             Action::Send(request) => self.message = Some(self.send(request)),
             Action::CancelStream => self.message = None,
             Action::Withdraw { .. } => self.question = None,
-            Action::Call(invocation) => self.calls.push(Box::pin(call(self.agent.clone(), invocation))),
+            Action::Call(invocation) => {
+                let (toolbox, limit) = (self.agent.toolbox.clone(), self.agent.call_timeout);
+                self.calls.push(Box::pin(run_call(toolbox, invocation, limit)));
+            }
             Action::Ask(request) => {
                 self.question = Some(Box::pin(ask(self.asking.clone(), self.turn.setup(), request)))
             }
@@ -157,21 +159,7 @@ impl Driver {
             biased;
             () = cancel.cancelled() => Input::Cancel,
             () = suspended(suspend) => Input::Suspend,
-            event = next_event(message) => {
-                if !matches!(
-                    event,
-                    Input::Delta(_)
-                        | Input::Call(_)
-                        | Input::Usage(_)
-                        | Input::Progress(_)
-                        | Input::ConstraintRefused(_)
-                        | Input::Unconstrained
-                        | Input::Tokens(_)
-                ) {
-                    *message = None;
-                }
-                event
-            }
+            event = next_event(message) => event,
             Some((id, outcome)) = calls.next(), if !calls.is_empty() => Input::Outcome { id, outcome },
             said = answer(probe) => {
                 *probe = None;
@@ -194,26 +182,15 @@ async fn suspended(suspend: &mut Option<CancellationToken>) {
 }
 
 async fn next_event(message: &mut Option<Events>) -> Input {
-    let Some(events) = message else { return std::future::pending().await };
     loop {
-        return match events.next().await {
-            // They say nothing to a turn.
-            Some(Ok(ModelEvent::Fields(_))) => continue,
-            Some(Ok(ModelEvent::Delta(delta))) => Input::Delta(delta),
-            Some(Ok(ModelEvent::ConstraintRefused(message))) => Input::ConstraintRefused(message),
-            Some(Ok(ModelEvent::Unconstrained)) => Input::Unconstrained,
-            Some(Ok(ModelEvent::Tokens(tokens))) => Input::Tokens(tokens),
-            Some(Ok(ModelEvent::Call(call))) => Input::Call(call),
-            Some(Ok(ModelEvent::Usage(usage))) => Input::Usage(usage),
-            Some(Ok(ModelEvent::Progress(progress))) => Input::Progress(progress),
-            Some(Ok(ModelEvent::Finish(reason))) => Input::ModelFinished(reason),
-            Some(Err(error @ ModelError::ContextExceeded { prompt, context, .. })) => {
-                Input::ContextExceeded { prompt, context, message: error.to_string() }
-            }
-            Some(Err(error)) if error.refuses_tools() => Input::ToolsRefused(error),
-            Some(Err(error)) => Input::ModelFailed(error),
-            None => Input::ModelFailed(ModelError::BrokeOff),
-        };
+        let Some(events) = message else { return std::future::pending().await };
+        let event = events.next().await;
+        if ModelEvent::is_last(event.as_ref()) {
+            *message = None;
+        }
+        if let Some(input) = Input::of_model(event) {
+            return input;
+        }
     }
 }
 
@@ -223,22 +200,4 @@ async fn answer(question: &mut Option<BoxFuture<'static, Input>>) -> Input {
         None => std::future::pending().await,
         Some(question) => question.await,
     }
-}
-
-async fn call(agent: Arc<Inner>, invocation: Invocation) -> (String, Outcome) {
-    let started = Instant::now();
-    let id = invocation.id.clone();
-    let span = spans::tool(invocation.server.as_deref(), &invocation.tool, &id);
-    let call = span.in_scope(|| agent.toolbox.call(invocation)).instrument(span.clone());
-    let mut outcome = match agent.call_timeout {
-        None => call.await,
-        Some(limit) => tokio::time::timeout(limit, call).await.unwrap_or_else(|_| {
-            Outcome::new(Status::TimedOut, format!("no answer within {} seconds", limit.as_secs_f64()))
-        }),
-    };
-    outcome.took.get_or_insert_with(|| started.elapsed());
-    if outcome.status != Status::Result {
-        spans::failed(&span, outcome.status.as_str());
-    }
-    (id, outcome)
 }

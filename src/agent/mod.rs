@@ -34,6 +34,7 @@
 
 mod approver;
 mod builder;
+mod call;
 mod driver;
 pub(crate) mod handle;
 mod inner;
@@ -42,6 +43,7 @@ mod run;
 
 pub use approver::Approver;
 pub use builder::{AgentBuilder, CALL_TIMEOUT};
+pub use call::run_call;
 #[cfg(test)]
 pub(crate) use handle::Agent;
 pub use handle::AgentError;

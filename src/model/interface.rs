@@ -159,3 +159,11 @@ pub enum ModelEvent {
     /// The answer is over.
     Finish(FinishReason),
 }
+
+impl ModelEvent {
+    /// Whether nothing follows this in a model's stream: the answer is over, or failed, or broke
+    /// off.
+    pub fn is_last(next: Option<&Result<ModelEvent, ModelError>>) -> bool {
+        matches!(next, None | Some(Err(_) | Ok(ModelEvent::Finish(_))))
+    }
+}

@@ -162,8 +162,24 @@ impl Policy {
 
     /// Whether an `allow` pattern names the tool itself: its server, and without a wildcard.
     #[cfg(feature = "agent")]
-    pub fn names(&self, server: Option<&str>, tool: &str) -> bool {
+    fn names(&self, server: Option<&str>, tool: &str) -> bool {
         self.allows(server, tool) == Some(Consent::Named)
+    }
+
+    /// Whether words of the `untrusted` servers, which may be anybody's, can lead a model to a call
+    /// that nobody meant: not to one that `allow` names, nor to one that calls itself read-only.
+    #[cfg(feature = "agent")]
+    pub fn can_be_led(
+        &self,
+        server: Option<&str>,
+        tool: &str,
+        annotations: Option<&Annotations>,
+        untrusted: &[String],
+    ) -> bool {
+        let reads = annotations.and_then(|annotations| annotations.read_only_hint) == Some(true);
+        // Who brought those words may not say either what is harmless behind them.
+        let is_harmless = reads && !server.is_some_and(|server| untrusted.iter().any(|name| name == server));
+        !is_harmless && !self.names(server, tool)
     }
 
     /// Decides about a call of a tool; a resource is read by the tool

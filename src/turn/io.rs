@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::event::{AgentEvent, Approval, ApprovalRequest, Finished};
 use crate::conversation::ConversationError;
 use crate::message::{Delta, FinishReason, NativeCall, Usage};
-use crate::model::{ContextWindow, ModelError, Progress, Request, TokenChoice};
+use crate::model::{ContextWindow, ModelError, ModelEvent, Progress, Request, TokenChoice};
 use crate::outcome::Outcome;
 use crate::route::Invocation;
 use crate::tools::Definition;
@@ -73,6 +73,30 @@ pub enum Input {
     Cancel,
     /// The turn is to end without losing anything: nothing new is to begin.
     Suspend,
+}
+
+impl Input {
+    /// What the next of a model's stream says to a turn; `None`, the stream's end, says that it
+    /// broke off. Yields `None` for fields, which say nothing to a turn.
+    pub fn of_model(next: Option<Result<ModelEvent, ModelError>>) -> Option<Input> {
+        Some(match next {
+            Some(Ok(ModelEvent::Fields(_))) => return None,
+            Some(Ok(ModelEvent::Delta(delta))) => Input::Delta(delta),
+            Some(Ok(ModelEvent::ConstraintRefused(message))) => Input::ConstraintRefused(message),
+            Some(Ok(ModelEvent::Unconstrained)) => Input::Unconstrained,
+            Some(Ok(ModelEvent::Tokens(tokens))) => Input::Tokens(tokens),
+            Some(Ok(ModelEvent::Call(call))) => Input::Call(call),
+            Some(Ok(ModelEvent::Usage(usage))) => Input::Usage(usage),
+            Some(Ok(ModelEvent::Progress(progress))) => Input::Progress(progress),
+            Some(Ok(ModelEvent::Finish(reason))) => Input::ModelFinished(reason),
+            Some(Err(error @ ModelError::ContextExceeded { prompt, context, .. })) => {
+                Input::ContextExceeded { prompt, context, message: error.to_string() }
+            }
+            Some(Err(error)) if error.refuses_tools() => Input::ToolsRefused(error),
+            Some(Err(error)) => Input::ModelFailed(error),
+            None => Input::ModelFailed(ModelError::BrokeOff),
+        })
+    }
 }
 
 /// What to do.

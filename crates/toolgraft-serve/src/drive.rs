@@ -18,12 +18,11 @@ use super::out::Out;
 use super::repeated::{Beginnings, PromptCost};
 use super::shared::Shared;
 use super::work::Work;
-use toolgraft::agent::CALL_TIMEOUT;
+use toolgraft::agent::{CALL_TIMEOUT, run_call};
 use toolgraft::constrain::Way;
 use toolgraft::message::Usage;
 use toolgraft::model::endpoint::{in_span, of_request};
 use toolgraft::model::{ModelError, ModelEvent, RETRIES, Request};
-use toolgraft::outcome::Status;
 use toolgraft::route::{Invocation, Toolbox};
 use toolgraft::secrets::Secrets;
 use toolgraft::spans::{self, Span};
@@ -243,7 +242,7 @@ impl Driver {
             match (&mut self.answer, self.calls.is_empty()) {
                 (Some(answer), true) => {
                     let Some(event) = before(until, answer.next()).await else { continue };
-                    if !matches!(event, Some(Ok(ref event)) if !matches!(event, ModelEvent::Finish(_))) {
+                    if ModelEvent::is_last(event.as_ref()) {
                         self.answer = None;
                     }
                     if exchange.is_heavy(event.as_ref()) {
@@ -348,17 +347,8 @@ fn late(limit: Duration) -> Fault {
 }
 
 async fn run(toolbox: Option<Arc<dyn Toolbox>>, call: Invocation) -> (String, Outcome) {
-    let id = call.id.clone();
-    let Some(toolbox) = toolbox else {
-        return (id, Outcome::error(format!("there is no tool {:?}", call.tool)));
-    };
-    let span = spans::tool(call.server.as_deref(), &call.tool, &id);
-    let called = span.in_scope(|| toolbox.call(call)).instrument(span.clone());
-    let outcome = tokio::time::timeout(CALL_TIMEOUT, called).await.unwrap_or_else(|_| {
-        Outcome::new(Status::TimedOut, format!("no answer within {} seconds", CALL_TIMEOUT.as_secs()))
-    });
-    if outcome.status != Status::Result {
-        spans::failed(&span, outcome.status.as_str());
+    match toolbox {
+        Some(toolbox) => run_call(toolbox, call, Some(CALL_TIMEOUT)).await,
+        None => (call.id, Outcome::error(format!("there is no tool {:?}", call.tool))),
     }
-    (id, outcome)
 }

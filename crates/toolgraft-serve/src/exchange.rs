@@ -329,8 +329,6 @@ impl Exchange {
             Some(Ok(ModelEvent::Fields(fields))) => return self.out(Out::Fields(fields)),
             // The client is told by comments that its answer is on its way.
             Some(Ok(ModelEvent::Progress(_) | ModelEvent::ConstraintRefused(_))) => return,
-            Some(Ok(ModelEvent::Unconstrained)) => Input::Unconstrained,
-            Some(Ok(ModelEvent::Tokens(tokens))) => Input::Tokens(tokens),
             Some(Ok(ModelEvent::Delta(delta))) => {
                 self.spoken.push_str(&delta.text);
                 if delta.kind == DeltaKind::Refusal {
@@ -343,16 +341,14 @@ impl Exchange {
                 // Whatever the endpoint makes of the limit, the client's holds.
                 if self.spoken.len() > self.costs.allowed_bytes() { Input::Enough } else { Input::Delta(delta) }
             }
-            Some(Ok(ModelEvent::Call(call))) => Input::Call(call),
-            Some(Ok(ModelEvent::Usage(usage))) => Input::Usage(usage),
-            Some(Ok(ModelEvent::Finish(reason))) => Input::ModelFinished(reason),
-            // Events that come later than this version of the server tell it nothing.
-            Some(Ok(_)) => return,
             // Not what the turn sent is too long, but the client's history before it. The turn would
             // measure the context by what it sent, for every request with the same tools.
-            Some(Err(error)) if self.native && error.refuses_tools() => Input::ToolsRefused(error),
-            Some(Err(error)) => Input::ModelFailed(error),
-            None => Input::ModelFailed(ModelError::BrokeOff),
+            Some(Err(error @ ModelError::ContextExceeded { .. })) => Input::ModelFailed(error),
+            Some(Err(error)) if !self.native => Input::ModelFailed(error),
+            event => match Input::of_model(event) {
+                Some(input) => input,
+                None => return,
+            },
         };
         self.handle(input);
     }

@@ -183,10 +183,7 @@ impl Prepared {
     pub(super) fn decide(&self, server: Option<&str>, tool: &str, behind_untrusted: bool) -> Decision {
         let found = self.setup.catalog().find(server, tool).ok();
         let annotations = found.and_then(|found| found.tool.annotations.as_ref());
-        let reads = annotations.and_then(|annotations| annotations.read_only_hint) == Some(true);
-        // Who brought those words may not say either what is harmless behind them.
-        let reads = reads && !self.is_untrusted(server);
-        match behind_untrusted && !reads && !self.policy.names(server, tool) {
+        match behind_untrusted && self.policy.can_be_led(server, tool, annotations, &self.untrusted) {
             true => Decision::Deny,
             false => self.policy.decide(server, tool, annotations),
         }

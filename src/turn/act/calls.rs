@@ -256,12 +256,7 @@ fn refused<'c>(call: &HistoryCall, choice: &'c ToolChoice, admitted: usize, shar
 fn is_led(server: Option<&str>, tool: &str, annotations: Option<&Annotations>, shared: &Shared) -> bool {
     let config = &shared.setup.config;
     let is_untrusted = |server: Option<&str>| server.is_some_and(|name| config.untrusted.iter().any(|own| own == name));
-    if config.untrusted.is_empty() || config.policy.names(server, tool) {
-        return false;
-    }
-    let reads = annotations.and_then(|annotations| annotations.read_only_hint) == Some(true);
-    // Who brought those words may not say either what is harmless behind them.
-    if reads && !is_untrusted(server) {
+    if config.untrusted.is_empty() || !config.policy.can_be_led(server, tool, annotations, &config.untrusted) {
         return false;
     }
     let is_open = |call: &HistoryCall| shared.conversation.pending().any(|pending| pending.id == call.id);
