@@ -42,20 +42,21 @@ struct NativeWording {
 struct Templates {
     catalog: Arc<Catalog>,
     prompt: Prompt,
-    /// The same once the choice is met.
-    once_met: Prompt,
+    /// The same once the choice is met, where that is another.
+    once_met: Option<Prompt>,
 }
 
 /// The system text under the configured choice, and once that is met.
 #[derive(Debug)]
 struct SystemText {
     due: Told,
-    met: Told,
+    /// Where that is another choice.
+    met: Option<Told>,
 }
 
 impl SystemText {
     fn without_examples_apart(&mut self) {
-        (self.due.apart, self.met.apart) = (None, None);
+        std::iter::once(&mut self.due).chain(&mut self.met).for_each(|told| told.apart = None);
     }
 }
 
@@ -79,11 +80,12 @@ impl PromptWording {
             Prompt::new(Options { tool_choice, max_calls: config.max_calls, tokens, ..options.clone() })
         };
         let prompt = with(config.tool_choice.clone())?;
-        let once_met = with(config.tool_choice.after_first_call())?;
+        let met = Some(config.tool_choice.after_first_call()).filter(|met| *met != config.tool_choice);
+        let once_met = met.map(with).transpose()?;
         let native = |prompt: &Prompt| -> Result<Told, PromptError> {
             Ok(Told { text: prompt.native_system(&catalog)?, apart: None })
         };
-        let native_system = SystemText { due: native(&prompt)?, met: native(&once_met)? };
+        let native_system = SystemText { due: native(&prompt)?, met: once_met.as_ref().map(native).transpose()? };
         let templates = Arc::new(Templates { catalog, prompt, once_met });
         let native = NativeWording { templates: templates.clone(), system: native_system };
         let (system, chooses) = templates.told(&[])?;
@@ -119,13 +121,14 @@ impl Templates {
             let apart = prompt.system_apart_for(&self.catalog, said)?;
             Ok((Told { text, apart }, listed.unlisted > 0))
         };
-        let ((due, chooses), (met, _)) = (told(&self.prompt)?, told(&self.once_met)?);
+        let (due, chooses) = told(&self.prompt)?;
+        let met = self.once_met.as_ref().map(told).transpose()?.map(|(met, _)| met);
         Ok((SystemText { due, met }, chooses))
     }
 
     fn system<'t>(&self, text: &'t SystemText, choice: &ToolChoice) -> &'t Told {
-        let due = self.prompt.options().tool_choice == *choice;
-        if due { &text.due } else { &text.met }
+        let is_due = self.prompt.options().tool_choice == *choice;
+        text.met.as_ref().filter(|_| !is_due).unwrap_or(&text.due)
     }
 
     fn results(&self, round: &Round<'_>, limit: Option<usize>) -> Result<String, WordingError> {
