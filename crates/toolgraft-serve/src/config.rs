@@ -151,35 +151,6 @@ impl Config {
         })
     }
 
-    /// Sets the model that answers, whatever model a client names.
-    #[must_use]
-    pub fn with_model(mut self, model: impl Into<String>) -> Self {
-        self.model = Some(model.into());
-        self
-    }
-
-    /// Sets the profile of every model. Without one it is the one for the model's name.
-    #[must_use]
-    pub fn with_profile(mut self, profile: &'static Profile) -> Self {
-        self.profile = Some(profile);
-        self
-    }
-
-    /// Sets the call syntax that is taught, whatever the profile says.
-    #[must_use]
-    pub fn with_dialect(mut self, dialect: Dialect) -> Self {
-        self.dialect = Some(dialect);
-        self
-    }
-
-    /// Sets how much the prompt says beside the tools. Without it, it is what suits the model's
-    /// size, as its name or the endpoint's list of models tells that ([`Profile::style_for`]).
-    #[must_use]
-    pub fn with_style(mut self, style: PromptStyle) -> Self {
-        self.style = Some(style);
-        self
-    }
-
     /// Sets what counts for the model of this name, as the endpoint has it, before what is said
     /// for all models.
     #[must_use]
@@ -201,96 +172,11 @@ impl Config {
         self
     }
 
-    /// Sets how tools are listed in the prompt. Language, dialect and style in it count for
-    /// nothing: they are the model's, or those of [`with_dialect`](Self::with_dialect) and
-    /// [`with_style`](Self::with_style).
-    #[must_use]
-    pub fn with_prompt(mut self, options: Options) -> Self {
-        self.prompt = options;
-        self
-    }
-
     /// Leaves those of the clients' tools out whose names match this glob, such as `Cron*`: the
     /// model does not see them.
     #[must_use]
     pub fn with_left_out(mut self, tools: impl Into<String>) -> Self {
         self.without.push(tools.into());
-        self
-    }
-
-    /// Sets how tools are offered to the model; default [`ToolsMode::Auto`]: requests carry them where
-    /// the profile or the endpoint say that this works; where it fails, the same request goes out by
-    /// prompt, and so do later ones once that worked.
-    #[must_use]
-    pub fn with_tools_mode(mut self, mode: ToolsMode) -> Self {
-        self.tools_mode = mode;
-        self
-    }
-
-    /// Sets whether the endpoint is asked to hold answers to a structure where one is due: a
-    /// call that is required, an answer after a schema, the round that corrects either.
-    /// Default [`Constrain::Auto`]: in the form that it takes, and where it takes none the same
-    /// request goes out without. What comes is checked here in any case.
-    #[must_use]
-    pub fn with_constrain(mut self, constrain: Constrain) -> Self {
-        self.constrain = constrain;
-        self
-    }
-
-    /// Sets how it comes to a call where the model may as well answer; default [`Way::Free`].
-    /// What the endpoint does not give for it is remembered, and the next way taken
-    /// ([`Served::way`](super::Served::way)).
-    #[must_use]
-    pub fn with_way(mut self, way: Way) -> Self {
-        self.way = way;
-        self
-    }
-
-    /// Sets the logarithm of the probability from which on a message is to be a call, for
-    /// [`Way::Measured`]; default [`CALL_THRESHOLD`](toolgraft::turn::CALL_THRESHOLD).
-    #[must_use]
-    pub fn with_call_threshold(mut self, threshold: f64) -> Self {
-        self.call_threshold = Some(threshold);
-        self
-    }
-
-    /// Sets the key that clients must show. It is then never sent to the endpoint.
-    #[must_use]
-    pub fn with_api_key(mut self, key: impl Into<String>) -> Self {
-        self.client_key = Some(key.into());
-        self
-    }
-
-    /// Sets the key that the endpoint gets, instead of any of a client's.
-    #[must_use]
-    pub fn with_upstream_key(mut self, key: impl Into<String>) -> Self {
-        self.upstream_key = Some(key.into());
-        self
-    }
-
-    /// Sets the secret that identifiers of calls are signed with: the same for all instances of
-    /// one service, so that each believes the others' identifiers. Without it an instance
-    /// believes its own alone.
-    #[must_use]
-    pub fn with_instance_key(mut self, secret: impl Into<String>) -> Self {
-        self.instance_key = Some(secret.into());
-        self
-    }
-
-    /// Keeps the clients' keys from the endpoint: for one that nobody named, such as one
-    /// that was found by its port.
-    #[must_use]
-    pub fn without_client_keys(mut self) -> Self {
-        self.hands_on_key = false;
-        self
-    }
-
-    /// Sets a proxy for an endpoint whose URL begins with `https`; `except` lists hosts that
-    /// are reached without it, as `NO_PROXY` does. Any other endpoint is reached directly, and
-    /// no proxy is taken from the environment.
-    #[must_use]
-    pub fn with_https_proxy(mut self, url: impl Into<String>, except: impl Into<String>) -> Self {
-        self.https_proxy = Some(HttpsProxy { url: url.into(), except: except.into() });
         self
     }
 
@@ -313,22 +199,6 @@ impl Config {
         self
     }
 
-    /// Tells clients the results of the toolbox's calls, as text of the reasoning: at most
-    /// [`SHOWN_RESULT`](super::SHOWN_RESULT) characters of each. Without it they see the answer alone.
-    #[must_use]
-    pub fn with_shown_results(mut self) -> Self {
-        self.shows_results = true;
-        self
-    }
-
-    /// Sets which calls of the toolbox run. Without one, none do; a call that the policy
-    /// would ask about does not run either.
-    #[must_use]
-    pub fn with_policy(mut self, policy: Policy) -> Self {
-        self.policy = policy;
-        self
-    }
-
     /// Names a server of the toolbox whose results may be anybody's words: a page of the web, a
     /// stranger's mail. Behind one of them, what the model does may be what that text told it to
     /// do. So from then on, for all of the conversation, only tools run that the policy names
@@ -337,33 +207,6 @@ impl Config {
     #[must_use]
     pub fn with_untrusted(mut self, server: impl Into<String>) -> Self {
         self.untrusted.push(server.into());
-        self
-    }
-
-    /// Sets what the model is known to read beside text of what the toolbox's tools give, such
-    /// as images; by default nothing. What clients send goes to it in any case. A hub has to
-    /// keep such media (`HubBuilder::keep_media` of `toolgraft-mcp`).
-    #[must_use]
-    pub fn with_reads(mut self, reads: Reads) -> Self {
-        self.reads = reads;
-        self
-    }
-
-    /// Sends a call before its message is over, once so many bytes of its arguments are there:
-    /// the arguments that are texts as they come, all others at the end. One that fails behind
-    /// that is not corrected: the answer ends with an error. Without it every call goes out whole.
-    #[must_use]
-    pub fn with_hold_bytes(mut self, bytes: usize) -> Self {
-        self.hold_bytes = Some(bytes);
-        self
-    }
-
-    /// Ends an answer with an error where the model did not mend its call. Without it the client gets
-    /// the call as it was written where only its schema refuses it, since its own check answers the
-    /// model; else it gets the text.
-    #[must_use]
-    pub fn with_strict_calls(mut self) -> Self {
-        self.strict_calls = true;
         self
     }
 
@@ -376,101 +219,10 @@ impl Config {
         self
     }
 
-    /// Sets how many requests one answer may take. Default [`MAX_ROUNDS`].
-    #[must_use]
-    pub fn with_max_rounds(mut self, rounds: u32) -> Self {
-        self.max_rounds = rounds;
-        self
-    }
-
-    /// Sets how many rounds in a row may only correct a mistake. Default [`MAX_CORRECTIONS`].
-    #[must_use]
-    pub fn with_max_corrections(mut self, corrections: u32) -> Self {
-        self.max_corrections = corrections;
-        self
-    }
-
-    /// Sets how many calls of the toolbox may run for one answer. The model is told of one
-    /// behind them that no further call runs, and asked for its answer. Default [`MAX_OWN_CALLS`].
-    #[must_use]
-    pub fn with_max_calls(mut self, calls: usize) -> Self {
-        self.max_calls = calls;
-        self
-    }
-
-    /// Sets how long an answer to a request with tools or a schema may take, all its rounds and
-    /// calls together; one that takes longer ends with an error, and its calls are cancelled.
-    /// Without it there is no such limit.
-    #[must_use]
-    pub fn with_max_time(mut self, limit: Duration) -> Self {
-        self.max_time = Some(limit);
-        self
-    }
-
-    /// Sets the largest body of a request. Default [`MAX_BODY`].
-    #[must_use]
-    pub fn with_max_body(mut self, bytes: usize) -> Self {
-        self.max_body = bytes;
-        self
-    }
-
-    /// Sets the longest silence of a client within its request. Default [`READ_TIMEOUT`].
-    #[must_use]
-    pub fn with_read_timeout(mut self, limit: Duration) -> Self {
-        self.read_timeout = limit;
-        self
-    }
-
-    /// Sets the longest silence of the endpoint. Default [`IDLE_TIMEOUT`].
-    #[must_use]
-    pub fn with_idle_timeout(mut self, limit: Duration) -> Self {
-        self.idle_timeout = limit;
-        self
-    }
-
-    /// Sets the time between two comments in a silent stream. After as long without a word of the
-    /// endpoint a stream begins: what fails behind that is told in it, with the status 200. Default
-    /// [`KEEP_ALIVE`].
-    #[must_use]
-    pub fn with_keep_alive(mut self, time: Duration) -> Self {
-        self.keep_alive = time;
-        self
-    }
-
-    /// Sets the time that answers have to end once the server is told to. Default [`DRAIN`].
-    #[must_use]
-    pub fn with_drain(mut self, time: Duration) -> Self {
-        self.drain = time;
-        self
-    }
-
-    /// Keeps the last requests there, to be looked at. Without it no request leaves a text behind.
-    #[must_use]
-    pub fn with_inspector(mut self, inspector: Inspector) -> Self {
-        self.inspector = Some(inspector);
-        self
-    }
-
-    /// Tells this function of every request that is over, but for `/health`, `/ready` and
-    /// `/metrics`. It is called where answers are made, and must not wait.
-    #[must_use]
-    pub fn with_log(mut self, log: impl Fn(Served) + Send + Sync + 'static) -> Self {
-        self.log = Some(Arc::new(log));
-        self
-    }
-
     /// Adds what was learned of the endpoint before; it counts where the server still says that version.
     #[must_use]
     pub fn with_learned(mut self, learned: impl IntoIterator<Item = Learned>) -> Self {
         self.learned.extend(learned);
-        self
-    }
-
-    /// Tells this function what is learned of the endpoint, to be kept. It is called where answers are
-    /// made, and must not wait.
-    #[must_use]
-    pub fn with_learning(mut self, keep: impl Fn(Learned) + Send + Sync + 'static) -> Self {
-        self.learning = Some(Arc::new(keep));
         self
     }
 
@@ -492,6 +244,148 @@ impl Config {
     pub(super) fn profile_of(&self, model: &str) -> &'static Profile {
         self.profile.unwrap_or_else(|| Profile::for_model(model))
     }
+}
+
+/// Gives the configuration one consuming setter a row: what it takes, and what the field then is.
+macro_rules! setters {
+    ($($(#[$doc:meta])+ $setter:ident($($given:ident: $kind:ty),*) => $field:ident = $value:expr;)+) => {
+        impl Config {
+            $(
+                $(#[$doc])+
+                #[must_use]
+                pub fn $setter(mut self, $($given: $kind),*) -> Self {
+                    self.$field = $value;
+                    self
+                }
+            )+
+        }
+    };
+}
+
+setters! {
+    /// Sets the model that answers, whatever model a client names.
+    with_model(model: impl Into<String>) => model = Some(model.into());
+
+    /// Sets the profile of every model. Without one it is the one for the model's name.
+    with_profile(profile: &'static Profile) => profile = Some(profile);
+
+    /// Sets the call syntax that is taught, whatever the profile says.
+    with_dialect(dialect: Dialect) => dialect = Some(dialect);
+
+    /// Sets how much the prompt says beside the tools. Without it, it is what suits the model's
+    /// size, as its name or the endpoint's list of models tells that ([`Profile::style_for`]).
+    with_style(style: PromptStyle) => style = Some(style);
+
+    /// Sets how tools are listed in the prompt. Language, dialect and style in it count for
+    /// nothing: they are the model's, or those of [`with_dialect`](Self::with_dialect) and
+    /// [`with_style`](Self::with_style).
+    with_prompt(options: Options) => prompt = options;
+
+    /// Sets how tools are offered to the model; default [`ToolsMode::Auto`]: requests carry them where
+    /// the profile or the endpoint say that this works; where it fails, the same request goes out by
+    /// prompt, and so do later ones once that worked.
+    with_tools_mode(mode: ToolsMode) => tools_mode = mode;
+
+    /// Sets whether the endpoint is asked to hold answers to a structure where one is due: a
+    /// call that is required, an answer after a schema, the round that corrects either.
+    /// Default [`Constrain::Auto`]: in the form that it takes, and where it takes none the same
+    /// request goes out without. What comes is checked here in any case.
+    with_constrain(constrain: Constrain) => constrain = constrain;
+
+    /// Sets how it comes to a call where the model may as well answer; default [`Way::Free`].
+    /// What the endpoint does not give for it is remembered, and the next way taken
+    /// ([`Served::way`](super::Served::way)).
+    with_way(way: Way) => way = way;
+
+    /// Sets the logarithm of the probability from which on a message is to be a call, for
+    /// [`Way::Measured`]; default [`CALL_THRESHOLD`](toolgraft::turn::CALL_THRESHOLD).
+    with_call_threshold(threshold: f64) => call_threshold = Some(threshold);
+
+    /// Sets the key that clients must show. It is then never sent to the endpoint.
+    with_api_key(key: impl Into<String>) => client_key = Some(key.into());
+
+    /// Sets the key that the endpoint gets, instead of any of a client's.
+    with_upstream_key(key: impl Into<String>) => upstream_key = Some(key.into());
+
+    /// Sets the secret that identifiers of calls are signed with: the same for all instances of
+    /// one service, so that each believes the others' identifiers. Without it an instance
+    /// believes its own alone.
+    with_instance_key(secret: impl Into<String>) => instance_key = Some(secret.into());
+
+    /// Keeps the clients' keys from the endpoint: for one that nobody named, such as one
+    /// that was found by its port.
+    without_client_keys() => hands_on_key = false;
+
+    /// Sets a proxy for an endpoint whose URL begins with `https`; `except` lists hosts that
+    /// are reached without it, as `NO_PROXY` does. Any other endpoint is reached directly, and
+    /// no proxy is taken from the environment.
+    with_https_proxy(url: impl Into<String>, except: impl Into<String>) => https_proxy = Some(HttpsProxy { url: url.into(), except: except.into() });
+
+    /// Tells clients the results of the toolbox's calls, as text of the reasoning: at most
+    /// [`SHOWN_RESULT`](super::SHOWN_RESULT) characters of each. Without it they see the answer alone.
+    with_shown_results() => shows_results = true;
+
+    /// Sets which calls of the toolbox run. Without one, none do; a call that the policy
+    /// would ask about does not run either.
+    with_policy(policy: Policy) => policy = policy;
+
+    /// Sets what the model is known to read beside text of what the toolbox's tools give, such
+    /// as images; by default nothing. What clients send goes to it in any case. A hub has to
+    /// keep such media (`HubBuilder::keep_media` of `toolgraft-mcp`).
+    with_reads(reads: Reads) => reads = reads;
+
+    /// Sends a call before its message is over, once so many bytes of its arguments are there:
+    /// the arguments that are texts as they come, all others at the end. One that fails behind
+    /// that is not corrected: the answer ends with an error. Without it every call goes out whole.
+    with_hold_bytes(bytes: usize) => hold_bytes = Some(bytes);
+
+    /// Ends an answer with an error where the model did not mend its call. Without it the client gets
+    /// the call as it was written where only its schema refuses it, since its own check answers the
+    /// model; else it gets the text.
+    with_strict_calls() => strict_calls = true;
+
+    /// Sets how many requests one answer may take. Default [`MAX_ROUNDS`].
+    with_max_rounds(rounds: u32) => max_rounds = rounds;
+
+    /// Sets how many rounds in a row may only correct a mistake. Default [`MAX_CORRECTIONS`].
+    with_max_corrections(corrections: u32) => max_corrections = corrections;
+
+    /// Sets how many calls of the toolbox may run for one answer. The model is told of one
+    /// behind them that no further call runs, and asked for its answer. Default [`MAX_OWN_CALLS`].
+    with_max_calls(calls: usize) => max_calls = calls;
+
+    /// Sets how long an answer to a request with tools or a schema may take, all its rounds and
+    /// calls together; one that takes longer ends with an error, and its calls are cancelled.
+    /// Without it there is no such limit.
+    with_max_time(limit: Duration) => max_time = Some(limit);
+
+    /// Sets the largest body of a request. Default [`MAX_BODY`].
+    with_max_body(bytes: usize) => max_body = bytes;
+
+    /// Sets the longest silence of a client within its request. Default [`READ_TIMEOUT`].
+    with_read_timeout(limit: Duration) => read_timeout = limit;
+
+    /// Sets the longest silence of the endpoint. Default [`IDLE_TIMEOUT`].
+    with_idle_timeout(limit: Duration) => idle_timeout = limit;
+
+    /// Sets the time between two comments in a silent stream. After as long without a word of the
+    /// endpoint a stream begins: what fails behind that is told in it, with the status 200. Default
+    /// [`KEEP_ALIVE`].
+    with_keep_alive(time: Duration) => keep_alive = time;
+
+    /// Sets the time that answers have to end once the server is told to. Default [`DRAIN`].
+    with_drain(time: Duration) => drain = time;
+
+    /// Keeps the last requests there, to be looked at. Without it no request leaves a text behind.
+    with_inspector(inspector: Inspector) => inspector = Some(inspector);
+
+    /// Tells this function of every request that is over, but for `/health`, `/ready` and
+    /// `/metrics`. It is called where answers are made, and must not wait.
+    with_log(log: impl Fn(Served) + Send + Sync + 'static) => log = Some(Arc::new(log));
+
+    /// Tells this function what is learned of the endpoint, to be kept. It is called where answers are
+    /// made, and must not wait.
+    with_learning(keep: impl Fn(Learned) + Send + Sync + 'static) => learning = Some(Arc::new(keep));
 }
 
 impl std::fmt::Debug for Config {

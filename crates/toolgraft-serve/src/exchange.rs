@@ -178,16 +178,19 @@ pub(super) struct Exchange {
 impl Exchange {
     pub(super) fn new(prepared: Arc<Prepared>, mut asked: Asked) -> Result<Self, Fault> {
         // The turn quotes it, and has no place for none.
-        let question = if asked.question.trim().is_empty() { "-" } else { &asked.question };
-        let conversation = Conversation::from_user(question);
+        let question = &mut asked.history.question;
+        if question.trim().is_empty() {
+            "-".clone_into(question);
+        }
+        let conversation = Conversation::from_user(question.as_str());
         let mut client = ClientTurn::default();
         client.model = asked.body.get("model").and_then(Value::as_str).map(str::to_owned);
-        client.said = std::mem::take(&mut asked.said);
+        client.said = std::mem::take(&mut asked.history.said);
         // What the client demands of the answer leaves no place for a structure of ours.
         client.is_free = is_held(&asked.body);
         let (setup, output) = (prepared.setup.clone(), asked.output.clone());
         let mut turn = Turn::of_client(setup, conversation, output, client)?;
-        turn.knows_results(std::mem::take(&mut asked.results));
+        turn.knows_results(std::mem::take(&mut asked.history.results));
         let output = asked.output.as_deref();
         let mut exchange = Exchange {
             is_heavy: prepared.is_heavy || output.is_some_and(|output| takes_long(output.schema())),
@@ -210,14 +213,14 @@ impl Exchange {
             own_begun: 0,
             refused: false,
             running: Vec::new(),
-            untrusted: asked.untrusted,
+            untrusted: asked.history.untrusted,
             since: Vec::new(),
             kept: None,
             early: None,
             late: Vec::new(),
             rejected: BTreeMap::new(),
             record: None,
-            asked: Asked { question: question.to_owned(), ..asked },
+            asked,
         };
         exchange.run();
         Ok(exchange)
@@ -471,7 +474,7 @@ impl Exchange {
             call.server.is_none() && *tool == call.tool && *arguments == call.arguments
         };
         let is_open = !self.is_sent();
-        self.asked.answered.take_if(|answered| is_open && is_known(answered)).is_some()
+        self.asked.history.answered.take_if(|answered| is_open && is_known(answered)).is_some()
     }
 
     fn event(&mut self, event: AgentEvent) {

@@ -527,7 +527,7 @@ fn driver(
             .with_dialect(turn.dialects)
             .with_reasoning(turn.reasoning)
             .with_reasoning_calls(turn.reasoning_calls);
-        watch.record(&asked.question, session)
+        watch.record(&asked.history.question, session)
     });
     let mut exchange = Exchange::new(prepared, asked)?;
     if let Some(recorder) = recorder {

@@ -12,7 +12,7 @@ use super::asked::Asked;
 use super::config::{Config, WITH_TOOLS};
 use super::doors;
 use super::fault::Fault;
-use super::history::{self, Rendered};
+use super::history;
 use super::kept::Kept;
 use super::named::Named;
 use super::native;
@@ -176,9 +176,8 @@ impl ChatRequest {
         let native = prepared.setup.natively(&own, &Some(self.model.clone()));
         let native = native.unwrap_or_else(|| own.takes_tools(self.takes_tools)).then(|| messages.clone());
         let native = native.map(|messages| native::history(messages, &prepared, &kept)).transpose()?;
-        let Rendered { messages, last, results, question, said, answered, untrusted } =
-            history::render(messages, &prepared, &kept)?;
-        let untrusted = untrusted || may_be;
+        let mut history = history::render(messages, &prepared, &kept)?;
+        history.untrusted |= may_be;
         OURS.iter().for_each(|field| {
             self.body.shift_remove(*field);
         });
@@ -186,22 +185,7 @@ impl ChatRequest {
         self.body.retain(|_, value| !value.is_null());
         Ok((
             prepared,
-            Asked {
-                body: self.body,
-                messages,
-                last,
-                native,
-                results,
-                question,
-                said,
-                answered,
-                max_tokens,
-                output,
-                no_form,
-                untrusted,
-                kept,
-                context: self.context,
-            },
+            Asked { body: self.body, history, native, max_tokens, output, no_form, kept, context: self.context },
         ))
     }
 

@@ -73,8 +73,8 @@ impl Exchange {
             return messages;
         }
         self.since = since;
-        let mut messages = self.asked.messages.clone();
-        if let (true, Some(told), Some(last)) = (self.since.is_empty(), &self.asked.last, messages.last_mut()) {
+        let mut messages = self.asked.history.messages.clone();
+        if let (true, Some(told), Some(last)) = (self.since.is_empty(), &self.asked.history.last, messages.last_mut()) {
             last.clone_from(told);
         }
         let at = messages.iter().take_while(|message| message["role"] == "system").count();
@@ -86,7 +86,7 @@ impl Exchange {
 
     /// What came since the client's history, of these messages.
     fn since(&self, messages: impl Iterator<Item = Message>) -> Vec<Value> {
-        let question = break_tokens(&self.asked.question);
+        let question = break_tokens(&self.asked.history.question);
         let mut since = Vec::new();
         for (at, mut message) in messages.enumerate() {
             if !message.calls.is_empty() || message.call_id.is_some() {

@@ -104,6 +104,16 @@ struct Member {
     name: Value,
 }
 
+impl Member {
+    /// A call's item with the namespace in it, where there is one.
+    fn within(&self, mut item: Value) -> Value {
+        if let Some(namespace) = &self.namespace {
+            item["namespace"] = namespace.as_str().into();
+        }
+        item
+    }
+}
+
 /// The tools of a request.
 #[derive(Default)]
 pub(super) struct Tools {
@@ -248,6 +258,13 @@ fn with_grammar(description: &Value, format: &Value) -> String {
     }
 }
 
+fn function_call(call_id: &Option<String>, name: &Value, arguments: &str, status: &str) -> Value {
+    json!({
+        "id": new_id("fc_"), "type": "function_call", "status": status, "call_id": call_id, "name": name,
+        "arguments": arguments,
+    })
+}
+
 impl Forms {
     /// Whether a call of this function is an item with one text.
     pub(super) fn is_custom(&self, name: &str) -> bool {
@@ -264,28 +281,18 @@ impl Forms {
         let NativeCall { id: call_id, name, arguments } = call;
         let object = || serde_json::from_str::<Map<String, Value>>(&arguments).unwrap_or_default();
         match self.0.get(&name) {
-            None => json!({
-                "id": new_id("fc_"), "type": "function_call", "status": status, "call_id": call_id, "name": name,
-                "arguments": arguments,
-            }),
-            Some(Form::Function(Member { namespace, name })) => json!({
-                "id": new_id("fc_"), "type": "function_call", "status": status, "call_id": call_id, "name": name,
-                "namespace": namespace, "arguments": arguments,
-            }),
-            Some(Form::Custom(Member { namespace, name })) => {
+            None => function_call(&call_id, &name.into(), &arguments, status),
+            Some(Form::Function(member)) => member.within(function_call(&call_id, &member.name, &arguments, status)),
+            Some(Form::Custom(member)) => {
                 // Arguments that are no object are the text itself.
                 let text = match object().shift_remove(INPUT) {
                     Some(text @ Value::String(_)) => text,
                     _ => arguments.as_str().into(),
                 };
-                let mut item = json!({
+                member.within(json!({
                     "id": new_id("ctc_"), "type": "custom_tool_call", "status": status, "call_id": call_id,
-                    "name": name, "input": text,
-                });
-                if let Some(namespace) = namespace {
-                    item["namespace"] = namespace.as_str().into();
-                }
-                item
+                    "name": member.name, "input": text,
+                }))
             }
             Some(Form::Action(action)) => {
                 let mut object = object();
