@@ -218,6 +218,7 @@ impl Context {
     }
 
     /// The block that quotes what stands here.
+    #[inline]
     pub(super) fn block(&self) -> Option<Block> {
         self.block
     }

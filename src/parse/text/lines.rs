@@ -45,16 +45,19 @@ impl Scanner {
     }
 
     /// What begins with bytes that many lines begin with.
+    #[inline(always)] // With each line.
     fn line_without_trigger(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Match<Next> {
         recognised!(self, line, sink: block_line, numbered_fence, recipient_first)
     }
 
     /// What a trigger tells, in order of precedence.
+    #[inline(always)] // With each line that may be more than text.
     fn line_with_trigger(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Match<Next> {
         recognised!(self, line, sink: turn_line, reasoning_line, fence_line, marker_line, markerless_line)
     }
 
     /// What closes the block that quotes, or opens one.
+    #[inline]
     fn block_line(&mut self, line: Line<'_>, _: &mut Sink<'_>) -> Match<Next> {
         let Line { indent, text, more, window } = line;
         let (found, is_open) = match self.context.block() {
@@ -73,6 +76,7 @@ impl Scanner {
     }
 
     /// A fence behind the number of a list's item.
+    #[inline]
     fn numbered_fence(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Match<Next> {
         let number = self.numbered(line.text, line.more)?;
         self.opening_line(Line { indent: line.indent + number, text: &line.text[number..], ..line }, sink)

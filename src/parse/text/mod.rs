@@ -173,6 +173,7 @@ impl Scanner {
         self.emitter.budget.is_spent()
     }
 
+    #[inline]
     fn fence(&self) -> Option<Fence> {
         self.fence.map(|open| open.fence)
     }

@@ -149,11 +149,13 @@ impl OpenCall {
     }
 
     /// Whether it stands behind a group's opener or a marker, and what quotes that quotes it.
+    #[inline]
     pub(super) fn is_in_outer(&self) -> bool {
         self.in_outer
     }
 
     /// Whether marks are open before it, which may be closed behind it.
+    #[inline]
     pub(super) fn has_marks(&self) -> bool {
         self.has_marks
     }

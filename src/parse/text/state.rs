@@ -37,6 +37,7 @@ impl Reasoning {
     }
 
     /// Whether reasoning is told apart from the answer.
+    #[inline]
     pub(super) fn is_read(&self) -> bool {
         self.mode != ReasoningMode::Off
     }
@@ -48,42 +49,50 @@ impl Reasoning {
     }
 
     /// Whether something said what is reasoning.
+    #[inline]
     pub(super) fn is_told(&self) -> bool {
         self.is_told
     }
 
     /// The mark that opened the block, where it is none of the think tags.
+    #[inline]
     pub(super) fn mark(&self) -> Option<&'static ReasoningMark> {
         self.mark
     }
 
     /// The block is over; yields whose turn it was where it began.
+    #[inline]
     pub(super) fn block_ends(&mut self) -> Turn {
         self.mark = None;
         self.turn_before
     }
 
     /// Something here says what is reasoning.
+    #[inline]
     pub(super) fn is_told_here(&mut self) {
         self.is_told = true;
     }
 
     /// Whether `</think>` says something, wherever it stands.
+    #[inline]
     pub(super) fn reads_think_tags(&self) -> bool {
         self.is_read() || self.is_field
     }
 
     /// Whether a think tag counts in what is open.
+    #[inline]
     pub(super) fn takes_think_tags(&self) -> bool {
         self.reads_think_tags() && (self.mark.is_none() || self.think_closes)
     }
 
     /// Whether marks in the text tell of reasoning.
+    #[inline]
     pub(super) fn reads_blocks(&self) -> bool {
         self.is_read() && !self.is_field
     }
 
     /// Whether headers of channels do.
+    #[inline]
     pub(super) fn reads_channels(&self) -> bool {
         self.reads_blocks() && self.mark.is_none()
     }
@@ -95,11 +104,13 @@ impl Reasoning {
     }
 
     /// Whether the message is over in its first block, which may have been anything.
+    #[inline]
     pub(super) fn is_unclosed(&self) -> bool {
         self.mark.is_some() && self.is_first_block && !self.is_field
     }
 
     /// Goes over to the field, or from it to the text; yields whether it stood in the field.
+    #[inline]
     pub(super) fn goes_to_field(&mut self, is_field: bool) -> bool {
         self.is_told |= is_field;
         if self.mode == ReasoningMode::Open {
@@ -109,11 +120,13 @@ impl Reasoning {
     }
 
     /// A block begins with this mark.
+    #[inline]
     pub(super) fn block_opens(&mut self, mark: &'static ReasoningMark, think_closes: bool) {
         (self.mark, self.think_closes, self.is_first_block) = (Some(mark), think_closes, !self.is_told);
     }
 
     /// The reasoning begins in this turn; yields the one that it stands in.
+    #[inline]
     pub(super) fn begins_in(&mut self, turn: Turn) -> Turn {
         self.turn_before = if matches!(turn, Turn::Ended { .. }) { Turn::Over } else { turn };
         self.turn_before
@@ -130,26 +143,31 @@ pub(super) struct Channels {
 
 impl Channels {
     /// Whether a header of one came.
+    #[inline]
     pub(super) fn are_seen(&self) -> bool {
         self.are_seen
     }
 
     /// Whether the channel of answers is open: what no marker announces is content.
+    #[inline]
     pub(super) fn in_final(&self) -> bool {
         self.in_final
     }
 
     /// The reasoning is the channel of this header.
+    #[inline]
     pub(super) fn enter_analysis(&mut self) {
         self.in_analysis = true;
     }
 
     /// Whether the reasoning was a channel, which the end of its message closes.
+    #[inline]
     pub(super) fn leave_analysis(&mut self) -> bool {
         std::mem::take(&mut self.in_analysis)
     }
 
     /// A header of this channel came.
+    #[inline]
     pub(super) fn goes_to(&mut self, channel: Channel) {
         (self.are_seen, self.in_final) = (true, channel == Channel::Final);
     }
