@@ -15,9 +15,10 @@ use super::config::{Config, ServerConfig};
 use super::environment;
 use super::server::{
     Connection, Elicitation, Elicitor, McpError, McpPrompt, PromptMessage, RequestError, Retry, ServerEvent,
-    ServerHandle, ServerStatus, Settings, Start, States, has_large, resource_outcome, scaled, seconds, tool_outcome,
-    with_media,
+    ServerHandle, ServerStatus, Settings, Start, States, ToolState, has_large, resource_outcome, scaled, seconds,
+    tool_outcome, with_media,
 };
+use crate::transport::log::LogLine;
 use toolgraft::outcome::Status;
 use toolgraft::route::{Invocation, Toolbox};
 use toolgraft::tools::ACCESS_RESOURCE;
@@ -219,9 +220,10 @@ impl Offered {
     /// Joins what the servers offer now, in the configuration's order.
     fn join(&self, servers: &[ServerHandle]) {
         let mut now = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        let offers: Vec<_> = servers.iter().filter_map(ServerHandle::offer).collect();
-        now.catalog = Arc::new(Catalog::new(offers.iter().map(|offer| offer.server.clone()).collect::<Vec<_>>()));
-        now.prompts = offers.iter().flat_map(|offer| offer.prompts.iter().cloned()).collect();
+        let offers = servers.iter().filter_map(ServerHandle::offer);
+        let (servers, prompts): (Vec<_>, Vec<_>) = offers.map(|offer| (offer.server, offer.prompts)).unzip();
+        now.catalog = Arc::new(Catalog::new(servers));
+        now.prompts = prompts.into_iter().flatten().collect();
     }
 }
 
@@ -304,10 +306,46 @@ impl Hub {
     /// # Errors
     /// There is no such server, or it could not be reached.
     pub async fn restart(&self, server: &str) -> Result<(), McpError> {
-        match self.server(server) {
-            Some(found) => found.restart().await,
-            None => Err(self.unknown(server)),
-        }
+        self.known(server)?.restart().await
+    }
+
+    /// Switches a server off, or on. One that is off is ended, and what it offers is in no
+    /// catalog, until it is switched on again; then it is started at once, as is one that was on
+    /// and is not there. The configuration's `disabled` says how it begins. Waits for the outcome.
+    ///
+    /// # Errors
+    /// There is no such server, its entry is wrong, or it could not be reached.
+    pub async fn switch(&self, server: &str, on: bool) -> Result<(), McpError> {
+        self.known(server)?.switch(on).await
+    }
+
+    /// Switches tools of a server off, or on: by name, or by globs over `TOOL` or
+    /// `SERVER.TOOL`. One that is off is in no catalog and cannot be called. What is switched
+    /// last counts, before the lists of the configuration. Yields the patterns for them, as
+    /// such lists have them.
+    ///
+    /// # Errors
+    /// There is no such server, it was never there, or it has no such tool; then none is switched.
+    pub fn switch_tools(&self, server: &str, tools: &[String], on: bool) -> Result<Vec<String>, McpError> {
+        self.known(server)?.switch_tools(tools, on)
+    }
+
+    /// All tools that a server has, in its order, and which of them are on. None of a server
+    /// that was never there, or is switched off.
+    ///
+    /// # Errors
+    /// There is no such server.
+    pub fn tools(&self, server: &str) -> Result<Vec<ToolState>, McpError> {
+        Ok(self.known(server)?.tools())
+    }
+
+    /// The last that a server said beside its answers, the oldest first: its log messages, and
+    /// its standard error where it is a child process; over all its starts.
+    ///
+    /// # Errors
+    /// There is no such server.
+    pub fn log(&self, server: &str) -> Result<Vec<LogLine>, McpError> {
+        Ok(self.known(server)?.log())
     }
 
     /// A server's prompt with its arguments filled in, as messages to send.
@@ -339,7 +377,7 @@ impl Hub {
         }
         let named = invocation.server.as_deref();
         // What a server offers is only known once it was there.
-        if let Some(server) = named.and_then(|name| self.server(name)).filter(|server| server.offer().is_none())
+        if let Some(server) = named.and_then(|name| self.server(name)).filter(|server| !server.has_offer())
             && let Err(absent) = server.connection().await
         {
             return Outcome::error(absent.to_string());
@@ -419,12 +457,13 @@ impl Hub {
         self.servers.iter().find(|server| server.name() == name)
     }
 
+    fn known(&self, name: &str) -> Result<&ServerHandle, McpError> {
+        self.server(name).ok_or_else(|| self.unknown(name))
+    }
+
     /// A server's connection; the server is started where it is not there.
     async fn connection(&self, name: &str) -> Result<Arc<Connection>, McpError> {
-        match self.server(name) {
-            Some(server) => server.connection().await,
-            None => Err(self.unknown(name)),
-        }
+        self.known(name)?.connection().await
     }
 }
 

@@ -7,7 +7,9 @@
 //! [`ServerStatus`] with an error, and a call to it an outcome that says so.
 //!
 //! A server that has gone is started anew by the next call that needs it; one
-//! whose lists have changed is asked again. [`Hub::states`] tells of it.
+//! whose lists have changed is asked again. [`Hub::states`] tells of it. [`Hub::switch`] and
+//! [`Hub::switch_tools`] take servers and tools away for a while; [`Hub::log`] has the last that a
+//! server said beside its answers.
 //!
 //! How a call passes:
 //!
@@ -66,8 +68,9 @@ pub use server::{
     DEFAULT_CALL_TIMEOUT, DEFAULT_CONNECT_TIMEOUT, Elicitation, Elicitor, FieldChoice, FieldError, FieldKind, Form,
     FormField, InputAnswer, InputKind, InputRequest, MAX_CALL, MAX_CALLS, MEDIA_EVENT, META_EVENT, McpError, McpPrompt,
     PromptArgument, PromptMessage, RequestError, Retry, ServerEvent, ServerEventKind, ServerState, ServerStatus, Start,
-    TextFormat,
+    TextFormat, ToolState,
 };
+pub use transport::log::{LOG_BYTES, LOG_LINES, LogLine};
 pub use transport::stdio::STDERR_TAIL;
 
 /// Configuration, states, logins, and what happens on each fault.

@@ -338,6 +338,13 @@ impl ServerConfig {
         self
     }
 
+    /// The file that it was read from; `None` where a program has made it.
+    pub fn file(&self) -> Option<&str> {
+        let mut parts = self.place.rsplitn(3, ':');
+        let is_number = |part: Option<&str>| part.is_some_and(|part| part.parse::<usize>().is_ok());
+        if is_number(parts.next()) && is_number(parts.next()) { parts.next() } else { None }
+    }
+
     /// Patterns of [`Policy`](toolgraft::Policy) for the tools of this server
     /// that the user lets run without being asked.
     pub fn approved(&self) -> impl Iterator<Item = String> + '_ {

@@ -10,13 +10,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::connect::{self, ConnectError, Era};
 use super::connection::Connection;
-use super::listing;
 use super::settings::{Settings, Start};
 use super::shared::{Demand, Offer, Snapshot};
 use super::states::{ServerEventKind, States};
 use super::status::ServerState;
 use crate::auth::Access;
 use crate::config::ServerConfig;
+use crate::transport::log::Log;
 
 /// Wait for further changes before lists are read anew.
 const DEBOUNCE: Duration = Duration::from_millis(250);
@@ -35,6 +35,9 @@ pub(super) struct Actor {
     pub(super) view: watch::Sender<Snapshot>,
     pub(super) demand: Arc<Demand>,
     pub(super) reset: Arc<Notify>,
+    /// Whether it is to be there at all.
+    pub(super) on: watch::Receiver<bool>,
+    pub(super) log: Arc<Log>,
     /// Told when what the server offers has changed.
     pub(super) changed: Arc<dyn Fn() + Send + Sync>,
     pub(super) states: Arc<States>,
@@ -54,10 +57,26 @@ enum Gone {
 
 impl Actor {
     pub(super) async fn run(mut self, stop: CancellationToken) {
-        tokio::select! {
-            biased;
-            () = stop.cancelled() => {}
-            () = self.live() => {}
+        let mut on = self.on.clone();
+        // One that begins switched off may be switched on before this runs for the first time.
+        let mut start = if self.config.disabled { Start::Eager } else { self.settings.start };
+        loop {
+            if *on.borrow_and_update() {
+                tokio::select! {
+                    biased;
+                    () = stop.cancelled() => break,
+                    _ = on.wait_for(|on| !on) => {}
+                    () = self.live(start) => {}
+                }
+            }
+            self.switch_off().await;
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => break,
+                _ = on.wait_for(|on| *on) => {}
+            }
+            // Whoever switches it on wants it now, whatever it failed at before.
+            (start, self.failures) = (Start::Eager, 0);
         }
         let connection = self.view.borrow().connection.clone();
         if let Some(connection) = connection {
@@ -85,9 +104,25 @@ impl Actor {
         self.states.tell(&self.config.name, event);
     }
 
+    /// Takes what it offers out of the catalog, and ends its connection.
+    async fn switch_off(&self) {
+        let connection = self.view.borrow().connection.clone();
+        self.update(|view| {
+            (view.connection, view.offer, view.shut_until) = (None, None, None);
+            (view.status.state, view.status.error) = (ServerState::Disabled, None);
+            view.status.notes.clear();
+        });
+        (self.changed)();
+        if let Some(connection) = connection {
+            connection.close().await;
+        }
+        // Whoever waits for its end is told by this.
+        self.view.send_modify(|view| view.attempts += 1);
+    }
+
     /// Never ends by itself.
-    async fn live(&mut self) {
-        if self.settings.start == Start::Lazy {
+    async fn live(&mut self, start: Start) {
+        if start == Start::Lazy {
             self.wanted(None).await;
         }
         loop {
@@ -197,6 +232,7 @@ impl Actor {
                 false if view.offer.is_some() && !shut => ServerState::Backoff,
                 false => ServerState::Failed,
             };
+            view.status.last_error = Some(error.message.clone());
             view.status.error = Some(error.message);
             view.status.connect_time = took;
             view.connection = None;
@@ -213,6 +249,7 @@ impl Actor {
         let shut = self.failures >= self.settings.retry.failures;
         self.update(|view| {
             view.status.state = if shut { ServerState::Failed } else { ServerState::Backoff };
+            view.status.last_error = Some(error.clone());
             view.status.error = Some(error);
             view.connection = None;
             view.shut_until = shut.then(|| Instant::now() + self.settings.retry.rest);
@@ -220,7 +257,8 @@ impl Actor {
     }
 
     async fn connected(&mut self) -> Result<(Connection, Offer, Vec<String>), ConnectError> {
-        let connection = connect::connect(&self.config, &self.environment, &self.settings, &mut self.era).await?;
+        let connection =
+            connect::connect(&self.config, &self.environment, &self.settings, &self.log, &mut self.era).await?;
         match self.offered(&connection).await {
             Ok((offer, notes)) => Ok((connection, offer, notes)),
             Err(error) => {
@@ -233,7 +271,6 @@ impl Actor {
     async fn offered(&self, connection: &Connection) -> Result<(Offer, Vec<String>), String> {
         let (mut server, prompts, mut notes) = connection.list(&self.config.name).await?;
         server.parallel = self.config.parallel;
-        listing::keep(&self.config, &mut server, &mut notes);
         notes.extend(connection.noise());
         Ok((Offer { server, prompts }, notes))
     }

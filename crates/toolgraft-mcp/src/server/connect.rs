@@ -21,6 +21,7 @@ use super::states::States;
 use crate::auth::{Access, Denied};
 use crate::config::{Hidden, HttpTransport, ServerConfig, TransportConfig};
 use crate::transport::http::{self, SseTransport};
+use crate::transport::log::Log;
 use crate::transport::scan::one_line;
 use crate::transport::stdio::{self, ChildState, Program, StdioTransport};
 
@@ -58,6 +59,7 @@ struct Connector {
     server: String,
     answers: Answers,
     states: Arc<States>,
+    log: Arc<Log>,
     by: Instant,
 }
 
@@ -68,14 +70,16 @@ pub(super) async fn connect(
     config: &ServerConfig,
     environment: &[(OsString, OsString)],
     settings: &Settings,
+    log: &Arc<Log>,
     era: &mut Option<Era>,
 ) -> Result<Connection, ConnectError> {
     let hidden = config.hidden();
     let mut secrets = hidden.in_errors.clone();
     let transport = config.transport.as_ref().map_err(|problem| ConnectError::from(problem.to_string()))?;
     let (limits, server, answers) = (settings.limits(config), config.name.clone(), settings.answers.clone());
-    let states = settings.states.clone();
-    let mut connector = Connector { limits, hidden, server, answers, states, by: Instant::now() + limits.connect };
+    let (states, log) = (settings.states.clone(), log.clone());
+    let by = Instant::now() + limits.connect;
+    let mut connector = Connector { limits, hidden, server, answers, states, log, by };
     let connected = match transport {
         TransportConfig::Stdio { command, args, env, cwd } => {
             let program = Program { command, args, env, cwd: cwd.as_deref() };
@@ -128,7 +132,7 @@ impl Connector {
         era: &mut Option<Era>,
     ) -> Result<Connection, ConnectError> {
         if *era != Some(Era::Initialize) {
-            let (mut transport, child) = stdio::spawn(program, environment)?;
+            let (mut transport, child) = stdio::spawn(program, environment, &self.log)?;
             let mut agreed = self.negotiate(&mut transport, Methods::Both, self.part(2, 3)).await;
             let late = matches!(agreed, Err(HandshakeError::Silence(_))) && transport.is_unread();
             if late {
@@ -153,7 +157,7 @@ impl Connector {
                 }
             }
         }
-        let (mut transport, child) = stdio::spawn(program, environment)?;
+        let (mut transport, child) = stdio::spawn(program, environment, &self.log)?;
         match self.negotiate(&mut transport, Methods::Initialize, self.by).await {
             Ok(info) => {
                 *era = Some(Era::of(&info));
@@ -275,6 +279,7 @@ impl Connector {
             server: self.server.clone(),
             answers: self.answers.clone(),
             states: self.states.clone(),
+            log: self.log.clone(),
             hidden: self.hidden.clone(),
             ..Client::default()
         }
@@ -388,8 +393,8 @@ where
     T: Transport<RoleClient> + 'static,
     T::Error: std::error::Error + Send + Sync + 'static,
 {
-    let noticed = client.noticed.clone();
-    serve_directly(client, Noticing { transport, noticed }, Some(info))
+    let (noticed, log, secrets) = (client.noticed.clone(), client.log.clone(), client.hidden.in_errors.clone());
+    serve_directly(client, Noticing { transport, noticed, log, secrets }, Some(info))
 }
 
 impl Era {

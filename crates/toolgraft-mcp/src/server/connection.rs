@@ -22,6 +22,7 @@ use super::noticing::Noticed;
 use super::settings::Limits;
 use super::states::{ServerEventKind, States};
 use crate::config::Hidden;
+use crate::transport::log::Log;
 use crate::transport::stdio::ChildState;
 
 /// Wait for a connection to close: more than all steps of ending a child take.
@@ -44,6 +45,8 @@ pub(super) struct Client {
     pub(super) answers: Answers,
     /// Who is told how far its calls are.
     pub(super) states: Arc<States>,
+    /// What it says beside its answers.
+    pub(super) log: Arc<Log>,
     pub(super) hidden: Hidden,
 }
 

@@ -2,6 +2,7 @@
 
 use super::request::RequestError;
 use super::status::{ServerState, ServerStatus};
+use toolgraft::tools::Server;
 
 /// Why an MCP server, or a hub of them, cannot do what the program wants. A failing call
 /// is none: it is an [`Outcome`](toolgraft::Outcome) that the model reads.
@@ -16,6 +17,17 @@ pub enum McpError {
         server: String,
         /// The names that it has.
         known: Vec<String>,
+    },
+    /// The server has no tool of this name.
+    #[error("the server {server:?} has no tool {tool:?}{}", nearest(near))]
+    #[non_exhaustive]
+    UnknownTool {
+        /// The server.
+        server: String,
+        /// The name, or the glob that fits none.
+        tool: String,
+        /// Names of its tools that are like this one.
+        near: Vec<String>,
     },
     /// The server takes no calls.
     #[error("the server {server:?} {why}")]
@@ -54,12 +66,31 @@ impl McpError {
         McpError::UnknownServer { server: server.to_owned(), known }
     }
 
+    pub(crate) fn unknown_tool(server: &str, name: &str, listed: &Server) -> Self {
+        let names =
+            listed.tools.iter().map(|tool| (strsim::jaro_winkler(tool.name.as_str(), name), tool.name.as_str()));
+        let mut near: Vec<_> = names.filter(|(likeness, _)| *likeness > LIKE).collect();
+        near.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let near = near.into_iter().take(3).map(|(_, name)| name.to_owned()).collect();
+        McpError::UnknownTool { server: server.to_owned(), tool: name.to_owned(), near }
+    }
+
     pub(crate) fn request(server: &str, what: String, source: RequestError) -> Self {
         McpError::Request { server: server.to_owned(), what, source }
     }
 
     pub(crate) fn not_ready(servers: Vec<ServerStatus>) -> Self {
         McpError::NotReady { servers }
+    }
+}
+
+/// Names that are less alike than this are no slips of each other.
+const LIKE: f64 = 0.75;
+
+fn nearest(near: &[String]) -> String {
+    match near {
+        [] => String::new(),
+        near => format!("; nearest: {}", near.join(", ")),
     }
 }
 

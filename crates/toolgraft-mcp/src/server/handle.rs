@@ -1,7 +1,9 @@
-//! A configured server as the hub holds it: its state is looked at, its connection asked for.
+//! A configured server as the hub holds it: its state is looked at, its connection asked for, it
+//! and its tools are switched on and off.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
@@ -13,9 +15,12 @@ use super::connection::Connection;
 use super::error::McpError;
 use super::settings::{Retry, Settings};
 use super::shared::{Demand, Offer, Snapshot};
-use super::states::States;
+use super::states::{ServerEventKind, States};
 use super::status::{ServerState, ServerStatus};
+use super::switches::{Switches, ToolState};
 use crate::config::ServerConfig;
+use crate::transport::log::{Log, LogLine};
+use toolgraft::Tool;
 
 /// A configured server, as the hub holds it.
 pub(crate) struct ServerHandle {
@@ -25,9 +30,21 @@ pub(crate) struct ServerHandle {
     demand: Arc<Demand>,
     /// Starts it anew, whatever happened before.
     reset: Arc<Notify>,
+    /// Whether it is to be there at all.
+    on: watch::Sender<bool>,
+    /// What keeps it from ever being there.
+    problem: Option<String>,
+    switches: Mutex<Switches>,
+    log: Arc<Log>,
+    /// Told when what the server offers has changed.
+    changed: Changed,
+    states: Arc<States>,
     stop: CancellationToken,
     actor: Mutex<Option<JoinHandle<()>>>,
 }
+
+/// Tells that what a server offers has changed.
+type Changed = Arc<dyn Fn() + Send + Sync>;
 
 impl ServerHandle {
     /// Sets a server up and, if it can be and is to be, starts it. `changed` is
@@ -37,7 +54,7 @@ impl ServerHandle {
         environment: Arc<[(OsString, OsString)]>,
         settings: Settings,
         states: Arc<States>,
-        changed: Arc<dyn Fn() + Send + Sync>,
+        changed: Changed,
     ) -> ServerHandle {
         let mut status = ServerStatus::new(&config.name, ServerState::Idle);
         if config.disabled {
@@ -46,12 +63,13 @@ impl ServerHandle {
             (status.state, status.error, status.misconfigured) = (ServerState::Failed, Some(problem), true);
         }
         let retry = settings.retry;
-        let runs = status.state == ServerState::Idle;
+        let problem = ServerConfig { disabled: false, ..config.clone() }.problem();
         states.state(&config.name, status.state, status.error.clone());
         let view = Snapshot { status, connection: None, offer: None, attempts: 0, shut_until: None };
         let (sender, receiver) = watch::channel(view);
         let (demand, reset, stop) = (Arc::<Demand>::default(), Arc::new(Notify::new()), CancellationToken::new());
-        let actor = runs.then(|| {
+        let (on, log) = (watch::Sender::new(!config.disabled), Arc::new(Log::new(config.hidden().in_errors)));
+        let actor = problem.is_none().then(|| {
             let (demand, reset) = (demand.clone(), reset.clone());
             let config = config.clone();
             let actor = Actor {
@@ -61,14 +79,30 @@ impl ServerHandle {
                 view: sender,
                 demand,
                 reset,
-                changed,
-                states,
+                on: on.subscribe(),
+                log: log.clone(),
+                changed: changed.clone(),
+                states: states.clone(),
                 era: None,
                 failures: 0,
             };
             tokio::spawn(actor.run(stop.clone()))
         });
-        ServerHandle { name: config.name.clone(), retry, view: receiver, demand, reset, stop, actor: Mutex::new(actor) }
+        ServerHandle {
+            name: config.name.clone(),
+            retry,
+            view: receiver,
+            demand,
+            reset,
+            on,
+            problem,
+            switches: Mutex::new(Switches::of(config)),
+            log,
+            changed,
+            states,
+            stop,
+            actor: Mutex::new(actor),
+        }
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -82,11 +116,61 @@ impl ServerHandle {
         if status.state == ServerState::Ready && view.usable().is_none() {
             status.state = ServerState::Backoff;
         }
+        if let Some(offer) = view.offer.as_ref().filter(|_| !self.switches().is_empty()) {
+            status.notes.extend(self.switches().keep(&mut offer.server.clone()));
+        }
         status
     }
 
-    pub(crate) fn offer(&self) -> Option<Arc<Offer>> {
+    /// What it offers, without the tools that are off.
+    pub(crate) fn offer(&self) -> Option<Offer> {
+        let whole = self.whole_offer()?;
+        let mut offer = Offer { server: whole.server.clone(), prompts: whole.prompts.clone() };
+        self.switches().keep(&mut offer.server);
+        Some(offer)
+    }
+
+    /// Whether it is known what it offers.
+    pub(crate) fn has_offer(&self) -> bool {
+        self.view.borrow().offer.is_some()
+    }
+
+    fn whole_offer(&self) -> Option<Arc<Offer>> {
         self.view.borrow().offer.clone()
+    }
+
+    fn switches(&self) -> MutexGuard<'_, Switches> {
+        self.switches.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// All tools that it has, in its order.
+    pub(crate) fn tools(&self) -> Vec<ToolState> {
+        let (Some(whole), Some(offer)) = (self.whole_offer(), self.offer()) else { return Vec::new() };
+        let on: HashSet<&str> = offer.server.tools.iter().map(|tool| tool.name.as_str()).collect();
+        let state = |tool: &Tool| ToolState { name: tool.name.clone(), on: on.contains(tool.name.as_str()) };
+        whole.server.tools.iter().map(state).collect()
+    }
+
+    /// Switches tools, all of these or none.
+    pub(crate) fn switch_tools(&self, words: &[String], on: bool) -> Result<Vec<String>, McpError> {
+        let Some(offer) = self.whole_offer() else { return Err(self.absent(&self.view.borrow())) };
+        let mut switches = self.switches();
+        let mut switched = switches.clone();
+        let pattern = |word: &String| {
+            let none = || McpError::unknown_tool(&self.name, word, &offer.server);
+            switched.switch(&offer.server, word, on).ok_or_else(none)
+        };
+        let patterns = words.iter().map(pattern).collect::<Result<Vec<_>, _>>()?;
+        *switches = switched;
+        drop(switches);
+        (self.changed)();
+        self.states.tell(&self.name, ServerEventKind::Listed);
+        Ok(patterns)
+    }
+
+    /// What it said beside its answers.
+    pub(crate) fn log(&self) -> Vec<LogLine> {
+        self.log.lines()
     }
 
     /// Waits until the first attempt is over; at once where none will be made.
@@ -120,7 +204,8 @@ impl ServerHandle {
         };
         let _waiting = self.demand.add();
         let mut view = self.view.clone();
-        let found = view.wait_for(|view| view.usable().is_some() || view.attempts > seen).await;
+        let is_off = |view: &Snapshot| view.status.state == ServerState::Disabled;
+        let found = view.wait_for(|view| view.usable().is_some() || view.attempts > seen || is_off(view)).await;
         match found {
             Ok(view) => {
                 if view.status.restarts > restarts {
@@ -134,13 +219,48 @@ impl ServerHandle {
 
     /// Ends the connection, if there is one, and starts the server anew; waits for the outcome.
     pub(crate) async fn restart(&self) -> Result<(), McpError> {
-        let seen = self.view.borrow().attempts;
+        let seen = {
+            let view = self.view.borrow();
+            if view.status.state == ServerState::Disabled {
+                return Err(self.absent(&view));
+            }
+            view.attempts
+        };
         self.reset.notify_one();
         let mut view = self.view.clone();
         match view.wait_for(|view| view.attempts > seen).await {
             Ok(view) if view.usable().is_some() => Ok(()),
             Ok(view) => Err(self.absent(&view)),
             Err(_) => Err(self.absent(&self.view.borrow())),
+        }
+    }
+
+    /// Ends the server and takes what it offers out of the catalog, or brings it back; waits
+    /// for the outcome.
+    pub(crate) async fn switch(&self, on: bool) -> Result<(), McpError> {
+        if let Some(problem) = &self.problem {
+            return Err(self.unavailable(ServerState::Failed, format!("cannot be started: {problem}")));
+        }
+        let mut view = self.view.clone();
+        let seen = view.borrow().attempts;
+        if !self.on.send_if_modified(|now| std::mem::replace(now, on) != on) {
+            let is_there = view.borrow().usable().is_some();
+            // Whoever switches on what has failed wants it anew.
+            return if on && !is_there { self.restart().await } else { Ok(()) };
+        }
+        let is_over = |view: &Snapshot| {
+            let is_done = match view.status.state {
+                ServerState::Disabled => !on,
+                ServerState::Connecting => false,
+                _ => on,
+            };
+            // Somebody else may switch it back meanwhile.
+            (view.attempts > seen && is_done) || *self.on.borrow() != on
+        };
+        match view.wait_for(is_over).await {
+            Ok(view) if on && view.usable().is_none() => Err(self.absent(&view)),
+            Err(_) if on => Err(self.absent(&self.view.borrow())),
+            _ => Ok(()),
         }
     }
 

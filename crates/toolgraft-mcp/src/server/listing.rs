@@ -14,10 +14,9 @@ use serde_json::Value;
 use super::connection::Connection;
 use super::prompts::McpPrompt;
 use super::request::{RequestError, seconds};
-use crate::config::ServerConfig;
 use crate::transport::answer::{Entry, Unread};
 use toolgraft::Tool;
-use toolgraft::tools::{self, ACCESS_RESOURCE, Server, ToolExample, matches};
+use toolgraft::tools::{self, ToolExample};
 
 /// Pages of one list that are asked for.
 const MAX_PAGES: usize = 100;
@@ -119,34 +118,6 @@ impl Connection {
         prompts.retain(|prompt| !prompt.name.is_empty());
         prompts.iter_mut().for_each(|prompt| server.clone_into(&mut prompt.server));
         prompts
-    }
-}
-
-/// Takes the tools out that the entry does not list, and says how many the user disabled.
-pub(super) fn keep(config: &ServerConfig, server: &mut Server, notes: &mut Vec<String>) {
-    let before = server.tools.len();
-    let any = |globs: &[String], tool: &Tool| globs.iter().any(|g| matches(g, server.name.as_deref(), &tool.name));
-    if !config.enabled_tools.is_empty() {
-        server.tools.retain(|tool| any(&config.enabled_tools, tool));
-        let among = format!("{} of {before} tools are in \"enabledTools\"", server.tools.len());
-        notes.extend((server.tools.len() < before).then_some(among));
-    }
-    let before = server.tools.len();
-    server.tools.retain(|tool| !any(&config.disabled_tools, tool));
-    match before - server.tools.len() {
-        0 if config.disabled_tools.is_empty() => {}
-        0 => notes.push(format!("\"disabledTools\" names none of its tools: {}", config.disabled_tools.join(", "))),
-        1 => notes.push("1 tool is disabled by \"disabledTools\"".to_owned()),
-        n => notes.push(format!("{n} tools are disabled by \"disabledTools\"")),
-    }
-    if !config.listed_tools.is_empty() {
-        server.tools.retain(|tool| any(&config.listed_tools, tool));
-        // Of a server that none of the globs is about nothing is listed.
-        let named = |glob: &String| matches(glob, server.name.as_deref(), ACCESS_RESOURCE);
-        if server.tools.is_empty() && !config.listed_tools.iter().any(named) {
-            server.resources.clear();
-            server.resource_templates.clear();
-        }
     }
 }
 
@@ -276,47 +247,6 @@ mod tests {
         );
         assert!(notes[0].starts_with("the tool \"bad\" is left out: "), "{notes:?}");
         assert!(notes[1].starts_with("the tool number 3 is left out: "), "{notes:?}");
-    }
-
-    #[test]
-    fn tools_are_listed_by_name() {
-        let kept = |disabled: &[&str], wanted: &[&str]| {
-            let globs = |globs: &[&str]| globs.iter().map(|&glob| glob.to_owned()).collect();
-            let tools = ["read", "write", "delete"].map(Tool::new).to_vec();
-            let resources = vec![Resource::new("file:///a")];
-            let mut server = Server::new("files").with_tools(tools).with_resources(resources);
-            let mut notes = Vec::new();
-            let config = ServerConfig {
-                disabled_tools: globs(disabled),
-                listed_tools: globs(wanted),
-                ..ServerConfig::stdio("files", "x", [""; 0])
-            };
-            keep(&config, &mut server, &mut notes);
-            assert_eq!(server.resources.is_empty(), wanted == ["web.*"], "those of other servers are hidden too");
-            (server.tools.iter().map(|tool| tool.name.clone()).collect::<Vec<_>>().join(" "), notes.join(" "))
-        };
-        assert_eq!(kept(&[], &[]), ("read write delete".to_owned(), String::new()));
-        assert_eq!(kept(&["del*"], &[]).0, "read write");
-        assert!(kept(&["del*", "w*"], &[]).1.contains("2 tools are disabled"));
-        assert!(kept(&["rm"], &[]).1.contains("names none of its tools: rm"));
-        assert_eq!(kept(&[], &["files.r*", "write"]).0, "read write");
-        assert_eq!(kept(&["read"], &["files/*"]).0, "write delete");
-        assert_eq!(kept(&[], &["web.*"]).0, "");
-    }
-
-    #[test]
-    fn only_enabled_tools_are_listed_and_a_disabled_one_among_them_is_not() {
-        let tools = ["read", "write", "delete"].map(Tool::new).to_vec();
-        let mut server = Server::new("files").with_tools(tools);
-        let config = ServerConfig {
-            enabled_tools: vec!["read".to_owned(), "files.w*".to_owned()],
-            disabled_tools: vec!["write".to_owned()],
-            ..ServerConfig::stdio("files", "x", [""; 0])
-        };
-        let mut notes = Vec::new();
-        keep(&config, &mut server, &mut notes);
-        assert_eq!(server.tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["read"]);
-        assert!(notes[0].starts_with("2 of 3 tools") && notes[1].starts_with("1 tool is disabled"), "{notes:?}");
     }
 
     #[test]

@@ -14,6 +14,7 @@
 //!            │                        └─┘ list_changed: lists read anew             │
 //!            └──could not be reached──▶ Failed or NeedsAuth ◀───────────────────────┘
 //! ```
+//! A program may switch a server off in any state (Disabled), and on again (Connecting).
 //!
 //! An [actor] per server owns the connection and is the only one that changes its state.
 //! Calls look at the state through a [handle], ask the actor to start the server where it is
@@ -23,6 +24,7 @@
 //! | | |
 //! |---|---|
 //! | [settings], [status], [states], [error] | what a program sets, and what it is told |
+//! | [switches] | which of its tools are on |
 //! | [handle], [actor], [shared] | the two sides of a server, and what they share |
 //! | [connect], [handshake] | from an entry to a server that has answered, in either era of MCP |
 //! | [connection], [request], [deadlines] | requests that always end |
@@ -49,6 +51,7 @@ mod settings;
 mod shared;
 mod states;
 mod status;
+mod switches;
 
 pub(crate) use connection::Connection;
 pub(crate) use content::{resource_outcome, tool_outcome, with_media};
@@ -69,4 +72,5 @@ pub use request::RequestError;
 pub use settings::{DEFAULT_CALL_TIMEOUT, DEFAULT_CONNECT_TIMEOUT, MAX_CALL, MAX_CALLS, Retry, Start};
 pub use states::{ServerEvent, ServerEventKind};
 pub use status::{ServerState, ServerStatus};
+pub use switches::ToolState;
 pub use toolgraft::outcome::MEDIA_EVENT;

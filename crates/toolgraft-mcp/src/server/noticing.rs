@@ -1,4 +1,4 @@
-//! Notices of changed lists, taken in the order in which a server sends them.
+//! Notices of changed lists, and log messages, taken in the order in which a server sends them.
 //!
 //! rmcp runs each handler of a notification as a task of its own: the answer to a call may reach
 //! its caller before the notice that stood in front of it. So they are counted where messages
@@ -10,7 +10,11 @@ use rmcp::RoleClient;
 use rmcp::model::{JsonRpcMessage, ServerNotification};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
+use serde_json::Value;
 use tokio::sync::{Notify, watch};
+
+use crate::transport::log::Log;
+use toolgraft::secrets::Secrets;
 
 /// Notices of changed lists.
 pub(super) struct Noticed {
@@ -77,10 +81,13 @@ impl Noticed {
     }
 }
 
-/// A transport whose notices of changed lists are counted.
+/// A transport whose notices of changed lists are counted, and whose log messages are kept.
 pub(super) struct Noticing<T> {
     pub(super) transport: T,
     pub(super) noticed: Arc<Noticed>,
+    pub(super) log: Arc<Log>,
+    /// What does not stand in the log.
+    pub(super) secrets: Secrets,
 }
 
 impl<T: Transport<RoleClient>> Transport<RoleClient> for Noticing<T> {
@@ -98,11 +105,26 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Noticing<T> {
         if tells_of_a_list(&message) {
             self.noticed.tell();
         }
+        if let Some(said) = log_message(&message) {
+            self.log.message(&said, &self.secrets);
+        }
         Some(message)
     }
 
     fn close(&mut self) -> impl Future<Output = Result<(), Self::Error>> + Send {
         self.transport.close()
+    }
+}
+
+/// The parameters of a log message, whether rmcp knows its level or not.
+fn log_message(message: &RxJsonRpcMessage<RoleClient>) -> Option<Value> {
+    let JsonRpcMessage::Notification(message) = message else { return None };
+    match &message.notification {
+        ServerNotification::LoggingMessageNotification(said) => serde_json::to_value(&said.params).ok(),
+        ServerNotification::CustomNotification(other) if other.method == "notifications/message" => {
+            Some(other.params.clone().unwrap_or_default())
+        }
+        _ => None,
     }
 }
 

@@ -23,7 +23,8 @@ pub(crate) struct Offer {
 pub(super) struct Snapshot {
     pub(super) status: ServerStatus,
     pub(super) connection: Option<Arc<Connection>>,
-    /// What it offered last; kept while it is away, since a call brings it back.
+    /// What it offered last, with the tools that are off; kept while it is away, since a call
+    /// brings it back.
     pub(super) offer: Option<Arc<Offer>>,
     /// Attempts to start it that are over.
     pub(super) attempts: u64,

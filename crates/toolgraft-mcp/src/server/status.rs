@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// How a server is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ServerState {
@@ -28,7 +28,7 @@ pub enum ServerState {
 }
 
 /// A server and how it is.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ServerStatus {
     /// Name in the configuration.
@@ -38,6 +38,9 @@ pub struct ServerStatus {
     /// Why it is not there, and the remedy where one is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// Why it was last not there, though it may be there again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_error: Option<String>,
     /// Whether it failed because its configuration is wrong, before anything was started.
     pub misconfigured: bool,
     /// Name that the server gives itself.
@@ -51,13 +54,13 @@ pub struct ServerStatus {
     pub protocol_version: Option<String>,
     /// Time until it was ready, listing included, or had failed, at the last
     /// attempt; in milliseconds.
-    #[serde(rename = "connect_ms", serialize_with = "millis")]
+    #[serde(rename = "connect_ms", serialize_with = "millis", deserialize_with = "of_millis")]
     pub connect_time: Duration,
     /// Times that it was started anew after it had gone.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub restarts: u32,
     /// What was left out, and other things worth knowing.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
@@ -67,6 +70,7 @@ impl ServerStatus {
             name: name.to_owned(),
             state,
             error: None,
+            last_error: None,
             misconfigured: false,
             server_name: None,
             server_version: None,
@@ -87,6 +91,10 @@ impl ServerStatus {
 /// A time as whole milliseconds.
 pub(super) fn millis<S: serde::Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_u64(u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
+}
+
+fn of_millis<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+    u64::deserialize(deserializer).map(Duration::from_millis)
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]

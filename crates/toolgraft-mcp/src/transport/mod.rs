@@ -16,10 +16,12 @@
 //! - [`http`]: streamable HTTP and legacy HTTP+SSE.
 //! - [`message`]: a text to messages, or to what is wrong with them; [`scan`]: the parts of
 //!   JSON that need not be right. No message is lost over one wrong value in it.
+//! - [`log`]: what a server says beside its answers, the last of it.
 //! - [`answer`]: a result, of which only what is wanted is read; [`server_info`]: the first one.
 
 pub(super) mod answer;
 pub(super) mod http;
+pub(super) mod log;
 pub(super) mod message;
 pub(super) mod scan;
 pub(super) mod server_info;

@@ -18,6 +18,7 @@ mod order;
 mod recorded;
 mod server;
 mod soak;
+mod switches;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
                     .chain(faults::trials())
                     .chain(http::trials())
                     .chain(order::trials())
+                    .chain(switches::trials())
                     .collect(),
             )
             .exit_code();

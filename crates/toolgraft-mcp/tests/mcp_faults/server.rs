@@ -392,6 +392,13 @@ impl Server {
                 let mut stderr = std::io::stderr().lock();
                 stderr.write_all("so many words\n".repeat(200_000).as_bytes()).unwrap();
             }
+            "logs" => {
+                let mut stderr = std::io::stderr().lock();
+                writeln!(stderr, "\u{1b}[31mlooked\u{1b}[0m with {}", key()).unwrap();
+                let rows = json!({ "level": "warning", "logger": "db", "data": format!("no rows for {}", key()) });
+                self.notify("notifications/message", rows);
+                self.notify("notifications/message", json!({ "level": "chatty", "data": { "rows": 3 } }));
+            }
             "text-ids" => {
                 let mut answer = answer;
                 answer["id"] = json!(id.to_string());

@@ -21,6 +21,7 @@ use super::pipe::{Noise, Pipe};
 use super::program::Program;
 #[cfg(unix)]
 use super::watcher::Watcher;
+use crate::transport::log::{ErrorLines, Log};
 
 /// Bytes of a server's standard error that are kept for messages: the last ones.
 pub const STDERR_TAIL: usize = 4 * 1024;
@@ -118,10 +119,12 @@ fn is_inherited(name: &OsStr, value: &OsStr) -> bool {
     (INHERITED.contains(&name.as_str()) || name.starts_with("LC_")) && !is_function
 }
 
-/// Starts a program with the allowed part of `environment` and its own `env`.
+/// Starts a program with the allowed part of `environment` and its own `env`. Its standard
+/// error goes to `log`.
 pub(crate) fn spawn(
     program: Program<'_>,
     environment: &[(OsString, OsString)],
+    log: &Arc<Log>,
 ) -> Result<(StdioTransport, ChildState), String> {
     let Program { command, args, env, cwd } = program;
     #[cfg(windows)]
@@ -164,7 +167,7 @@ pub(crate) fn spawn(
     let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
         return Err("its pipes could not be opened".to_owned());
     };
-    tokio::spawn(drain(stderr, state.clone()));
+    tokio::spawn(drain(stderr, state.clone(), log.clone()));
     let pipe = Pipe::new(stdin, stdout, state.noise.clone());
     let transport = StdioTransport {
         pipe,
@@ -210,16 +213,20 @@ fn spawn_error(command: &str, error: &std::io::Error) -> String {
     }
 }
 
-/// Reads standard error to its end, so that a talkative server never blocks, and keeps the last of it.
-async fn drain(mut stderr: ChildStderr, state: ChildState) {
+/// Reads standard error to its end, so that a talkative server never blocks, and keeps the last of it:
+/// for messages, and in the log.
+async fn drain(mut stderr: ChildStderr, state: ChildState, log: Arc<Log>) {
     let _ended = state.stderr_ended.clone().drop_guard();
+    let mut lines = ErrorLines::default();
     let mut chunk = vec![0; STDERR_TAIL];
     while let Ok(read @ 1..) = stderr.read(&mut chunk).await {
+        lines.push(&chunk[..read], &log);
         let mut tail = state.tail.lock().unwrap_or_else(PoisonError::into_inner);
         tail.extend_from_slice(&chunk[..read]);
         let excess = tail.len().saturating_sub(STDERR_TAIL);
         tail.drain(..excess);
     }
+    lines.end(&log);
 }
 
 /// A child process as rmcp's transport.
@@ -386,7 +393,7 @@ mod tests {
     async fn a_missing_program_names_the_remedy() {
         let error = |command| {
             let program = Program { command, args: &[], env: &BTreeMap::new(), cwd: None };
-            spawn(program, &[]).err().unwrap()
+            spawn(program, &[], &Arc::default()).err().unwrap()
         };
         assert!(error("no-such-program-here").contains("not found in PATH"));
         assert!(error("/no/such/program").contains("no such file"));
