@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::attached::Attached;
+use super::mcp::{self, McpCommand};
 use super::session::Session;
 use crate::base::Failure;
 use crate::base::output;
@@ -18,20 +19,25 @@ use crate::settings::prompt_args;
 use crate::terminal::columns;
 use crate::tools;
 use toolgraft::route::Toolbox;
-use toolgraft_mcp::McpPrompt;
+use toolgraft_mcp::{Hub, McpPrompt};
 
 /// What a command does, in a language.
 type Does = fn(Phrases) -> &'static str;
 
 /// The commands, how they are written, and what they do.
-const COMMANDS: [(&str, &str, Does); 14] = [
+const COMMANDS: [(&str, &str, Does); 19] = [
     ("/help", "", Phrases::help_help),
     ("/tools", "", Phrases::help_tools),
     ("/prompt", "", Phrases::help_prompt),
     ("/file", "[FILE …]", Phrases::help_file),
     ("/think", "", Phrases::help_think),
     ("/result", "N [FILE]", Phrases::help_result),
-    ("/mcp", "restart [SERVER]", Phrases::help_mcp),
+    ("/mcp", "", Phrases::help_mcp),
+    ("/mcp on|off", "SERVER", Phrases::help_mcp_switch),
+    ("/mcp restart", "[SERVER]", Phrases::help_mcp_restart),
+    ("/mcp login", "SERVER", Phrases::help_mcp_login),
+    ("/mcp logs", "SERVER [LINES]", Phrases::help_mcp_logs),
+    ("/mcp tools", "SERVER [on|off …]", Phrases::help_mcp_tools),
     ("/retry", "", Phrases::help_retry),
     ("/undo", "", Phrases::help_undo),
     ("/model", "[NAME]", Phrases::help_model),
@@ -50,8 +56,7 @@ pub(super) enum Command {
     Think,
     File(Vec<PathBuf>),
     Result(usize, Option<PathBuf>),
-    /// Starts a server anew, or all that have failed.
-    Restart(Option<String>),
+    Mcp(McpCommand),
     Model(Option<String>),
     Save(PathBuf),
     Clear,
@@ -91,9 +96,7 @@ pub(super) fn read(line: &str, prompts: &[McpPrompt], say: Phrases) -> Result<Co
             Err(_) => Err(say.result_number(number)),
         },
         ("/result", _) => Err(say.result_takes().to_owned()),
-        ("/mcp", [restart]) if restart == "restart" => Ok(Command::Restart(None)),
-        ("/mcp", [restart, server]) if restart == "restart" => Ok(Command::Restart(Some(server.clone()))),
-        ("/mcp", _) => Err(say.mcp_takes().to_owned()),
+        ("/mcp", words) => mcp::read(words, say).map(Command::Mcp),
         ("/model", []) => Ok(Command::Model(None)),
         ("/model", [model]) => Ok(Command::Model(Some(model.clone()))),
         ("/model", _) => Err(say.model_takes().to_owned()),
@@ -128,12 +131,19 @@ fn unknown(name: &str, prompts: &[McpPrompt], say: Phrases) -> String {
     }
 }
 
-/// Every command's first word, for completion.
-pub(super) fn words(prompts: &[McpPrompt]) -> Vec<String> {
-    let own = COMMANDS.iter().map(|(name, ..)| (*name).to_owned()).filter(|name| !name.contains(':'));
-    // The line editor shows candidates as they are.
-    let safe = |word: &String| !word.contains(char::is_control);
-    own.chain(prompts.iter().map(command_of).filter(safe)).collect()
+/// What may stand behind these words of a line, for completion: without any, a command.
+pub(super) fn following(before: &[String], hub: &Hub) -> Vec<String> {
+    match before {
+        [] => words(&hub.prompts()),
+        [name, rest @ ..] if name == "/mcp" => mcp::following(rest, hub),
+        _ => Vec::new(),
+    }
+}
+
+/// Every command's first word.
+fn words(prompts: &[McpPrompt]) -> Vec<String> {
+    let own = COMMANDS.iter().map(|(name, ..)| (*name).to_owned()).filter(|name| !name.contains([':', ' ']));
+    own.chain(prompts.iter().map(command_of)).collect()
 }
 
 /// `/server:prompt`.
@@ -191,7 +201,7 @@ impl Session {
                 self.note(DIM, &waiting.unwrap_or_else(|| say.no_files().to_owned()))
             }
             Command::Result(number, Some(file)) => self.save_result(number, &file),
-            Command::Restart(server) => self.restart(server).await,
+            Command::Mcp(command) => self.mcp(command).await,
             Command::Result(number, None) => {
                 let result = self.result(number)?;
                 self.note(anstyle::Style::new(), &result)

@@ -39,8 +39,8 @@ pub(super) struct Prompt {
 }
 
 impl Prompt {
-    /// A prompt that completes these words.
-    pub(super) fn new(words: Vec<String>, with_history: bool, say: Phrases) -> Result<Self, Failure> {
+    /// A prompt that completes what may follow.
+    pub(super) fn new(following: Following, with_history: bool, say: Phrases) -> Result<Self, Failure> {
         let failed = |e: ReadlineError| Failure::job(format!("cannot read from the terminal: {e}"));
         let config = ask::config()
             .max_history_size(HISTORY)
@@ -49,7 +49,7 @@ impl Prompt {
             .completion_type(CompletionType::List)
             .build();
         let mut editor = Editor::with_config(config).map_err(failed)?;
-        editor.set_helper(Some(Words(words)));
+        editor.set_helper(Some(Words(following)));
         keys::bind(&mut editor);
         editor.bind_sequence(KeyEvent::alt('\r'), Cmd::Newline);
         let history = if with_history { state::file("history") } else { None };
@@ -102,8 +102,11 @@ fn joined(line: &str) -> String {
     line.replace("\\\n", "\n").trim().to_owned()
 }
 
+/// The words that may stand behind these of a command's line.
+pub(super) type Following = Box<dyn Fn(&[String]) -> Vec<String> + Send>;
+
 /// The words that can be completed; also what makes a line go on.
-struct Words(Vec<String>);
+struct Words(Following);
 
 /// Commands behind which names of files stand.
 const WITH_FILES: [&str; 2] = ["/file ", "/save "];
@@ -119,11 +122,18 @@ impl Completer for Words {
             files.retain(|file| !file.display.contains(char::is_control));
             return Ok((from, files));
         }
-        if !begun.starts_with('/') || begun.contains(' ') {
-            return Ok((at, Vec::new()));
-        }
-        let words = self.0.iter().filter(|word| word.starts_with(begun));
-        Ok((0, words.map(|word| Pair { display: word.clone(), replacement: format!("{word} ") }).collect()))
+        let from = begun.rfind(' ').map_or(0, |space| space + 1);
+        let (before, word) = begun.split_at(from);
+        // In quotation marks that are open nothing is completed.
+        let Some(before) = shlex::split(before).filter(|_| begun.starts_with('/')) else { return Ok((at, Vec::new())) };
+        let mut found = (self.0)(&before);
+        // The line editor shows candidates as they are.
+        found.retain(|found| found.starts_with(word) && !found.contains(char::is_control));
+        let pair = |display: String| {
+            let replacement = shlex::try_quote(&display).map_or_else(|_| display.clone(), |word| word.into_owned());
+            Pair { replacement: format!("{replacement} "), display }
+        };
+        Ok((from, found.into_iter().map(pair).collect()))
     }
 }
 
@@ -155,14 +165,23 @@ mod tests {
 
     #[test]
     fn commands_are_completed_and_the_files_behind_some() {
-        let words = Words(vec!["/help".to_owned(), "/history".to_owned(), "/tools".to_owned()]);
+        let words = Words(Box::new(|before| {
+            let words: &[&str] = match before {
+                [] => &["/help", "/history", "/tools"],
+                [name] if name == "/tools" => &["one", "my own", "es\u{1b}cape"],
+                _ => &[],
+            };
+            words.iter().map(|&word| word.to_owned()).collect()
+        }));
         let history = DefaultHistory::new();
         let complete = |line: &str| -> Vec<String> {
             let (_, found) = words.complete(line, line.len(), &Context::new(&history)).unwrap();
             found.into_iter().map(|pair| pair.replacement).collect()
         };
         assert_eq!(complete("/h"), ["/help ", "/history "]);
-        assert!(complete("h").is_empty() && complete("/help x").is_empty());
+        assert!(complete("h").is_empty() && complete("/help x").is_empty() && complete("/tools 'on").is_empty());
+        assert_eq!(complete("/tools "), ["one ", "'my own' "]);
+        assert_eq!(complete("/tools o"), ["one "]);
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("my notes.md"), "x").unwrap();
         let begun = format!("/file {}/my", folder.path().display());

@@ -24,6 +24,7 @@ mod endpoint;
 mod files;
 mod input;
 mod kept;
+mod mcp;
 mod repl;
 mod session;
 mod summary;

@@ -19,8 +19,9 @@ use toolgraft_mcp::{McpPrompt, PromptMessage};
 
 /// Talks until somebody leaves.
 pub(super) async fn run(session: &mut Session, asker: Option<&Asker>) -> Result<(), Failure> {
-    let known = commands::words(&session.hub.prompts());
-    let mut prompt = Prompt::new(known, !session.args.conversation.no_history, session.say)?;
+    let hub = session.hub.clone();
+    let following = Box::new(move |before: &[String]| commands::following(before, &hub));
+    let mut prompt = Prompt::new(following, !session.args.conversation.no_history, session.say)?;
     // Ctrl-C pressed in a row, without a line between.
     let mut interrupts = 0;
     loop {

@@ -43,7 +43,7 @@ use toolgraft::tools::ToolsMode;
 use toolgraft::turn::{ModelChoice, TurnConfig};
 use toolgraft::validate::OutputSchema;
 use toolgraft::{Agent, AgentEvent, Conversation, Outcome};
-use toolgraft_mcp::{Hub, ServerEventKind, ServerState, ServerStatus};
+use toolgraft_mcp::{Hub, ServerEventKind};
 
 /// Tokens of tools, or of a question, beyond which is warned: so many where the context is not known, else its
 /// third part. The answer and the conversation want their room, too.
@@ -274,25 +274,6 @@ impl Session {
             })
         });
         found.ok_or_else(|| Failure::usage(self.say.no_result(number)))
-    }
-
-    /// Starts a server anew, or all that are not ready, however often they have failed.
-    pub(super) async fn restart(&mut self, server: Option<String>) -> Result<(), Failure> {
-        let is_down = |server: &ServerStatus| !matches!(server.state, ServerState::Ready | ServerState::Disabled);
-        let servers = match server {
-            Some(server) => vec![server],
-            None => self.hub.servers().into_iter().filter(is_down).map(|server| server.name).collect(),
-        };
-        if servers.is_empty() {
-            return self.note(DIM, self.say.none_to_restart());
-        }
-        for server in servers {
-            match self.hub.restart(&server).await {
-                Ok(()) => self.note(DIM, &self.say.restarted(super::endpoint::clean(&server)))?,
-                Err(error) => output::warn_in(self.say, &error.to_string()),
-            }
-        }
-        Ok(())
     }
 
     /// Says something to the model, with the files that wait, and shows what follows.

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
-use super::config_file::{ConfigFile, Entry, checked, target};
 use crate::base::Failure;
 use crate::base::output;
 use crate::phrases::Phrases;
 use crate::screen::excerpt::names;
 use crate::servers;
+use crate::servers::config_file::{ConfigFile, Entry, checked, target};
 use toolgraft::secrets::names_secret;
 use toolgraft_mcp::files;
 

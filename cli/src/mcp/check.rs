@@ -16,6 +16,7 @@ use crate::phrases::Phrases;
 use crate::screen::visible::plain;
 use crate::screen::wrap::in_rows;
 use crate::servers::runner::Runner;
+use crate::servers::status::{state, styled};
 use crate::servers::{ListedArgs, ServerArgs};
 use crate::terminal::grouped;
 use crate::tools;
@@ -24,6 +25,7 @@ use toolgraft::message::TokenCounter;
 use toolgraft::prompt::{Options, Prompt};
 use toolgraft::route::Toolbox;
 use toolgraft::tools::{Server, exact_pattern};
+use toolgraft::validate::{Validator, fits_no_object};
 use toolgraft::{Catalog, Tool};
 use toolgraft_mcp::{Hub, McpPrompt, ServerState, ServerStatus};
 
@@ -87,13 +89,14 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
     let statuses: Vec<ServerStatus> = reports.iter().map(|report| report.status.clone()).collect();
     match args.json {
         true => output::emit_json(&as_json(&reports))?,
-        false => output::emit_styled(&tools::styled(table(&reports, say)))?,
+        false => output::emit_styled(&styled(table(&reports, say)))?,
     }
     tools::verdict(&statuses)
 }
 
 fn reports(hub: &Hub, say: Phrases) -> Result<Vec<Report>, Failure> {
-    let catalog = hub.catalog();
+    let validator = Validator::new(hub.catalog());
+    let catalog = validator.catalog();
     let prompts = hub.prompts();
     let report = |status: ServerStatus| {
         let server = catalog.server(&status.name);
@@ -106,7 +109,7 @@ fn reports(hub: &Hub, say: Phrases) -> Result<Vec<Report>, Failure> {
             prompts: prompts.len(),
             schema_bytes: tools.iter().map(schema_bytes).sum(),
             prompt_tokens,
-            warnings: warnings(&status, (server, &prompts, prompt_tokens), (&catalog, say)),
+            warnings: warnings(&status, (server, &prompts, prompt_tokens), (&validator, say)),
             status,
         })
     };
@@ -129,11 +132,11 @@ fn prompt_tokens(server: &Server) -> Result<usize, Failure> {
 fn warnings(
     status: &ServerStatus,
     (server, prompts, tokens): (Option<&Server>, &[&McpPrompt], usize),
-    (catalog, say): (&Catalog, Phrases),
+    (validator, say): (&Validator, Phrases),
 ) -> Vec<String> {
     let mut warnings = status.notes.clone();
     if let Some(server) = server.filter(|_| status.state == ServerState::Ready) {
-        warnings.extend(doubts(server, catalog, say));
+        warnings.extend(doubts(server, validator, say));
         warnings.extend(prompts.iter().flat_map(|prompt| prompt_doubts(prompt, say)));
         if tokens > LARGE_LISTING {
             warnings.push(say.list_is_large(grouped(tokens as u64)));
@@ -142,7 +145,8 @@ fn warnings(
     warnings
 }
 
-fn doubts(server: &Server, catalog: &Catalog, say: Phrases) -> Vec<String> {
+fn doubts(server: &Server, validator: &Validator, say: Phrases) -> Vec<String> {
+    let catalog = validator.catalog();
     let mut warnings = Vec::new();
     if server.tools.is_empty() {
         warnings.push(say.lists_no_tool().to_owned());
@@ -154,7 +158,9 @@ fn doubts(server: &Server, catalog: &Catalog, say: Phrases) -> Vec<String> {
             warnings.push(say.doubt_of(&tool.name, say.name_is_shared(others.join(", "))));
         }
         warnings.extend(reads_as_anothers(server, tool, catalog, say).map(|doubt| say.doubt_of(&tool.name, doubt)));
-        warnings.extend(tool_doubts(tool, say).into_iter().map(|doubt| say.doubt_of(&tool.name, doubt)));
+        let unusable = validator.problem(server.name.as_deref(), &tool.name).map(|problem| problem.message.as_str());
+        let doubts = tool_doubts(tool, say).into_iter().chain(schema_doubts(tool, unusable, say));
+        warnings.extend(doubts.map(|doubt| say.doubt_of(&tool.name, doubt)));
     }
     let resources = server.resources.iter().map(|r| (&r.name, r.description.as_deref()));
     let templates = server.resource_templates.iter().map(|r| (&r.name, r.description.as_deref()));
@@ -210,6 +216,29 @@ fn tool_doubts(tool: &Tool, say: Phrases) -> Vec<String> {
         warnings.push(say.has_no_description().to_owned());
     }
     warnings
+}
+
+/// Keys at the top of a schema that endpoints refuse there.
+const CHOICES: [&str; 5] = ["oneOf", "anyOf", "allOf", "enum", "not"];
+
+/// What is odd in a tool's schema; why it is `unusable`, if it is.
+fn schema_doubts(tool: &Tool, unusable: Option<&str>, say: Phrases) -> Vec<String> {
+    let Some(schema) = &tool.input_schema else { return vec![say.has_no_schema().to_owned()] };
+    if let Some(why) = unusable {
+        return vec![say.schema_is_unusable(why)];
+    }
+    if fits_no_object(schema) {
+        return vec![say.schema_fits_nothing().to_owned()];
+    }
+    let choices: Vec<&str> = CHOICES.into_iter().filter(|key| schema.get(key).is_some()).collect();
+    let choices_doubt = (!choices.is_empty()).then(|| say.schema_is_a_choice(choices.join(", ")));
+    // Only where nothing else of the schema may describe them.
+    let is_plain = choices.is_empty() && schema.get("$ref").is_none() && schema.get("patternProperties").is_none();
+    let described = |name: &&str| schema.get("properties").is_some_and(|properties| properties.get(name).is_some());
+    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let unknown: Vec<&str> = required.filter(|name| is_plain && !described(name)).collect();
+    let unknown_doubt = (!unknown.is_empty()).then(|| say.schema_requires_unknown(unknown.join(", ")));
+    choices_doubt.into_iter().chain(unknown_doubt).collect()
 }
 
 fn prompt_doubts(prompt: &McpPrompt, say: Phrases) -> Vec<String> {
@@ -321,7 +350,7 @@ fn row(report: &Report, say: Phrases) -> [String; 7] {
     };
     [
         plain(&status.name),
-        tools::state(status, say).to_owned(),
+        state(status, say).to_owned(),
         took,
         status.protocol_version.as_deref().map_or("-".to_owned(), plain),
         figures(report.tools),
@@ -334,17 +363,24 @@ fn row(report: &Report, say: Phrases) -> [String; 7] {
 mod tests {
     use serde_json::json;
 
+    use std::sync::Arc;
+
     use super::*;
+
+    fn doubts_of(server: &str, catalog: Catalog) -> Vec<String> {
+        let validator = Validator::new(Arc::new(catalog));
+        doubts(validator.catalog().server(server).unwrap(), &validator, Phrases::of(Lang::En))
+    }
 
     #[test]
     fn a_name_that_reads_as_another_servers_tool_is_named() {
         let evil = Server::new("evil").with_tools(
             ["files.read_file", "files/x", "filesystem.x", "repo.list", "plain"]
-                .map(|name| Tool::new(name).with_description("x"))
+                .map(|name| Tool::new(name).with_description("x").with_schema(json!({})))
                 .to_vec(),
         );
         let catalog = Catalog::new([evil, Server::new("files").with_tools(vec![Tool::new("read_file")])]);
-        let found = doubts(catalog.server("evil").unwrap(), &catalog, Phrases::of(Lang::En));
+        let found = doubts_of("evil", catalog);
         assert_eq!(
             found,
             [
@@ -357,17 +393,44 @@ mod tests {
     }
 
     #[test]
+    fn an_odd_schema_is_told() {
+        let tool = |(name, schema): (&str, Value)| Tool::new(name).with_description("x").with_schema(schema);
+        let schemas = [
+            ("plain", json!({ "type": "object", "properties": { "a": {} }, "required": ["a"] })),
+            ("pattern", json!({ "patternProperties": { "^x": {} }, "required": ["x1"] })),
+            ("unknown", json!({ "type": "object", "properties": { "a": {} }, "required": ["a", "b"] })),
+            ("choice", json!({ "anyOf": [{ "required": ["a"] }, { "required": ["b"] }], "required": ["c"] })),
+            ("nothing", json!({ "type": "string" })),
+            ("broken", json!({ "type": "sometimes" })),
+        ];
+        let mut tools: Vec<Tool> = schemas.into_iter().map(tool).collect();
+        tools.push(Tool::new("none").with_description("x"));
+        let found = doubts_of("s", Catalog::new([Server::new("s").with_tools(tools)]));
+        let starts = [
+            "unknown: its schema requires b and does not say what that is",
+            "choice: its schema has anyOf at the top",
+            "nothing: no arguments fit its schema",
+            "broken: its schema cannot be used, so any arguments are accepted: ",
+            "none: it has no inputSchema",
+        ];
+        assert_eq!(found.len(), starts.len(), "{found:#?}");
+        for (found, start) in found.iter().zip(starts) {
+            assert!(found.starts_with(start), "{start}: {found}");
+        }
+    }
+
+    #[test]
     fn what_is_doubtful_gets_a_warning() {
         let tools = vec![
-            Tool::new("same").with_description("One of two"),
-            Tool::new("hidden").with_description("Adds\u{200b}\u{200b} numbers"),
+            Tool::new("same").with_description("One of two").with_schema(json!({})),
+            Tool::new("hidden").with_description("Adds\u{200b}\u{200b} numbers").with_schema(json!({})),
             Tool::new("large").with_description("Many").with_schema(json!({ "description": "x".repeat(40_000) })),
-            Tool::new("silent"),
+            Tool::new("silent").with_schema(json!({})),
         ];
         let first = Server::new("a").with_tools(tools);
         let second = Server::new("b").with_tools(vec![Tool::new("same")]);
         let catalog = Catalog::new([first, second]);
-        let found = doubts(catalog.server("a").unwrap(), &catalog, Phrases::of(Lang::En));
+        let found = doubts_of("a", catalog);
         assert_eq!(
             found,
             [

@@ -13,12 +13,12 @@ use serde_json::{Map, Value, json};
 
 use yaml_rust2::{Yaml, YamlLoader};
 
-use super::config_file::{self, Entry};
 use super::forms::{self, Form, Taken};
 use super::places::Machine;
 use crate::base::Failure;
 use crate::base::input;
 use crate::phrases::Phrases;
+use crate::servers::config_file::{self, Entry};
 use crate::servers::trust::Project;
 
 /// Keys that are taken over as they are.

@@ -13,7 +13,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::config_file::Entry;
+use crate::servers::config_file::Entry;
 
 /// A program with a form of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

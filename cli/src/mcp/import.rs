@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::add::warn_unset;
-use super::config_file::{ConfigFile, checked, target};
 use super::foreign::{self, Foreign};
 use super::list;
 use super::places::{Machine, Program};
@@ -17,6 +16,7 @@ use crate::phrases::Phrases;
 use crate::screen::excerpt::names as shown_names;
 use crate::screen::visible::word;
 use crate::servers;
+use crate::servers::config_file::{ConfigFile, checked, target};
 use crate::servers::trust;
 use crate::terminal::tty::Tty;
 use toolgraft::secrets::Secrecy;

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::config_file::{ConfigFile, Entry, checked};
 use super::masked;
 use crate::base::Failure;
 use crate::base::output;
 use crate::phrases::Phrases;
 use crate::screen::visible::plain;
 use crate::servers;
+use crate::servers::config_file::{ConfigFile, Entry, checked};
 use crate::servers::trust::{Project, Store};
 use toolgraft::dialect::Lang;
 

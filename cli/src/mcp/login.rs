@@ -2,7 +2,6 @@
 
 use std::io::{IsTerminal, stderr, stdout};
 use std::path::PathBuf;
-use std::time::Duration;
 
 use crate::base::Failure;
 use crate::base::browser;
@@ -11,10 +10,7 @@ use crate::phrases::Phrases;
 use crate::servers::logins;
 use crate::servers::runner::Runner;
 use crate::servers::{self, ServerArgs};
-use toolgraft_mcp::{Config, LoggedOut, Login, LoginError, Logins, ServerConfig};
-
-/// The time that a person has at the browser.
-const PATIENCE: Duration = Duration::from_secs(600);
+use toolgraft_mcp::{Config, LoggedOut, LoginError, ServerConfig};
 
 const LOGIN_EXAMPLES: &str = "\
 Examples:
@@ -84,30 +80,16 @@ fn server(config: &Config) -> Result<&ServerConfig, Failure> {
     config.servers().first().ok_or_else(|| Failure::usage("the configuration has no such server"))
 }
 
-fn kept() -> Result<Logins, Failure> {
-    logins::kept().ok_or_else(|| Failure::job("there is no home directory to keep a login in"))
-}
-
 /// Runs `toolgraft mcp login`.
 pub(super) fn run(args: LoginArgs) -> Result<(), Failure> {
     let name = args.name;
     let config = args.files.only(&name)?;
-    let (server, logins) = (server(&config)?, kept()?);
-    let (say, shown) = (Phrases::of_user(None), format!("{name:?}"));
-    let failed = |error: LoginError| {
-        let message = format!("server {name:?}: {error}");
-        match error {
-            LoginError::NotForLogins(_) => Failure::usage(message),
-            _ => Failure::job(message),
-        }
-    };
-    Runner::start()?.wait(async {
-        let login = Login::begin(server, &logins).await.map_err(failed)?;
-        let opened = !args.no_browser && open(login.url());
+    let (server, say, shown) = (server(&config)?, Phrases::of_user(None), format!("{name:?}"));
+    Runner::start()?.wait(logins::log_in(server, |url| {
+        let opened = !args.no_browser && open(url);
         output::note(&if opened { say.log_in_opened(&shown) } else { say.log_in_by(&shown) });
-        output::emit(&format!("{}\n", login.url()))?;
-        login.finish(PATIENCE).await.map_err(failed)
-    })?;
+        output::emit(&format!("{url}\n"))
+    }))?;
     output::tell(&say.logged_in(shown))
 }
 
@@ -115,7 +97,7 @@ pub(super) fn run(args: LoginArgs) -> Result<(), Failure> {
 pub(super) fn out(args: LogoutArgs) -> Result<(), Failure> {
     let name = args.name;
     let config = args.files.only(&name)?;
-    let (server, logins) = (server(&config)?, kept()?);
+    let (server, logins) = (server(&config)?, logins::demanded()?);
     let (say, shown) = (Phrases::of_user(None), format!("{name:?}"));
     let done = Runner::start()?.wait(async {
         logins.log_out(server).await.map_err(|error| match error {

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::config_file::Entry;
 use crate::phrases::Phrases;
 use crate::screen::visible::quoted;
+use crate::servers::config_file::Entry;
 use toolgraft::secrets::{Judged, Secrecy};
 
 /// A name and its value in words.

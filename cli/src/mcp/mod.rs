@@ -1,7 +1,7 @@
 //! `toolgraft mcp`: the configuration of MCP servers, and how they are.
 //!
 //! ```text
-//! add, remove ─────────────────────▶ config_file (text in, text out; comments stay)
+//! add, remove ─────────────────────▶ servers/config_file (text in, text out; comments stay)
 //! import: places ─▶ foreign, forms ▶ (entries as ours are written)
 //! list, import ─▶ masked (an entry in one line, without its secrets)
 //! login, logout: a person, a browser, and tokens that are kept
@@ -10,7 +10,6 @@
 
 mod add;
 mod check;
-mod config_file;
 mod foreign;
 mod forms;
 mod import;

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use super::config_file::{ConfigFile, target};
 use crate::base::Failure;
 use crate::base::input;
 use crate::base::output;
 use crate::phrases::Phrases;
 use crate::screen::excerpt::names;
+use crate::servers::config_file::{ConfigFile, target};
 
 const EXAMPLES: &str = "\
 Examples:

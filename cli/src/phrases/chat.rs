@@ -256,7 +256,16 @@ phrases! {
         "files with the next question; alone, those that wait (/undo takes them back)",
         "随下一个问题发送文件；单独使用时列出等待发送的文件（/undo 撤回）";
     help_result = "a result in full, by the number in its box; its images, or its text, to a file", "按方框中的编号显示完整结果；或把其中的图片、文字存到文件";
-    help_mcp = "starts a server anew, or all that are not ready", "重新启动一个服务器，或所有未就绪的服务器";
+    help_mcp = "the servers: how they are, how they are reached, what is left out", "服务器：状态、连接方式、略过了什么";
+    help_mcp_switch =
+        "switches a server on or off; with --save for the next conversations, too",
+        "启用或停用一个服务器；加 --save 则以后的对话也这样";
+    help_mcp_restart = "starts a server anew, or all that are not ready", "重新启动一个服务器，或所有未就绪的服务器";
+    help_mcp_login = "logs in at a server over HTTP, in a browser", "在浏览器中登录一个 HTTP 服务器";
+    help_mcp_logs = "the last that a server logged or wrote to stderr", "服务器最近的日志和 stderr 输出";
+    help_mcp_tools =
+        "a server's tools, * those that are on; switches them, by names or globs; --save as above",
+        "服务器的工具，* 表示已启用；按名字或通配符启用或停用；--save 同上";
     help_retry = "ask the last question once more", "重新提出上一个问题";
     help_undo = "take the last question and its answer back", "撤回上一个问题及其回答";
     help_model =
@@ -292,7 +301,15 @@ phrases! {
     result_number(number) =
         "/result {number}: expected the number of a result, such as 2", "/result {number}：需要结果的编号，例如 2";
     result_takes = "/result takes the number in a result's box, and a file for its images", "/result 后面要写结果方框中的编号，还可以写一个存图片的文件";
-    mcp_takes = "/mcp takes `restart` and a server's name", "/mcp 后面要写 restart 和服务器的名字";
+    mcp_takes =
+        "/mcp takes nothing, or: on SERVER, off SERVER, restart [SERVER], login SERVER, logs SERVER [LINES], tools \
+         SERVER [on|off TOOL …]; on and off take --save",
+        "/mcp 后面可以不写，或者写：on SERVER、off SERVER、restart [SERVER]、login SERVER、logs SERVER [LINES]、tools \
+         SERVER [on|off TOOL …]；on 和 off 可加 --save";
+    switched_off(server) = "{server} is off", "{server} 已停用";
+    tools_are_on(names) = "on: {names}", "已启用：{names}";
+    tools_are_off(names) = "off: {names}", "已停用：{names}";
+    earlier_lines(n, how) = "{n} earlier lines are kept: {how}", "还保留着更早的 {n} 行：{how}";
     restarted(server) = "{server} is ready", "{server} 已就绪";
     none_to_restart = "all servers are ready; name one to start it anew", "所有服务器都已就绪；写出名字可重新启动其中一个";
     model_takes = "/model takes one name", "/model 后面只能写一个名字";

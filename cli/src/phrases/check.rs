@@ -37,6 +37,15 @@ phrases! {
     tool_order(order) =
         "a text of it {order}: read it before you allow this tool", "有一段文字{order}：允许这个工具之前请先读一读";
     schema_is_large(bytes) = "its schema has {bytes} bytes", "模式有 {bytes} 字节";
+    has_no_schema = "it has no inputSchema, so any arguments are accepted", "没有 inputSchema，任何参数都会接受";
+    schema_is_unusable(why) =
+        "its schema cannot be used, so any arguments are accepted: {why}", "模式无法使用，任何参数都会接受：{why}";
+    schema_fits_nothing = "no arguments fit its schema, so no call of it can be right", "没有参数符合它的模式，对它的调用都不会正确";
+    schema_is_a_choice(keys) =
+        "its schema has {keys} at the top, which endpoints refuse: requests have the properties of all its parts as one list",
+        "模式的顶层有 {keys}，端点会拒绝：请求中改为列出各部分的全部属性";
+    schema_requires_unknown(names) =
+        "its schema requires {names} and does not say what that is", "模式要求 {names}，但没有说明它是什么";
     has_no_description = "it has no description", "没有说明";
     name_hidden(characters) = "its name has {characters}", "名字中有 {characters}";
     name_markup(sign) = "its name has markup ({sign})", "名字中有标记符号（{sign}）";

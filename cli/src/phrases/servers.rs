@@ -22,6 +22,16 @@ phrases! {
     listed_resources(n) = "resources ({n})", "资源（{n}）";
     listed_templates(n) = "resource templates ({n})", "资源模板（{n}）";
     listed_prompts(n) = "prompts ({n})", "提示词（{n}）";
+    tools_but_off(tools, off) = "{tools}, off: {off}", "{tools}，已停用：{off}";
+    started_anew(times) = "started anew {times} times", "重新启动过 {times} 次";
+    last_error(why) = "last error: {why}", "最近的错误：{why}";
+    serve_of_process(url, process) = "{url}  process {process}", "{url}  进程 {process}";
+    last_of_log = "the last of its log:", "最近的日志：";
+    log_is_empty = "it has logged nothing, and written nothing to stderr", "它没有日志，也没有 stderr 输出";
+    glob_covers(glob, tool, file) =
+        "\"disabledTools\" in {file} has \"{glob}\", which switches {tool} off the next time: switch that glob on, or \
+         change it there",
+        "{file} 的 \"disabledTools\" 中有 \"{glob}\"，下次仍会停用 {tool}：请启用这个通配符，或在文件中修改";
     server_note(note) = "note: {note}", "备注：{note}";
     server_failed(name, why) = "server {name} failed: {why}", "服务器 {name} 失败：{why}";
     for_no_reason = "for no known reason", "原因不明";

@@ -1,7 +1,10 @@
 //! The logins of this user at MCP servers, and the hubs that use them.
 
+use std::time::Duration;
+
+use crate::base::Failure;
 use crate::base::state;
-use toolgraft_mcp::{HubBuilder, Logins};
+use toolgraft_mcp::{HubBuilder, Login, LoginError, Logins, ServerConfig};
 
 /// Where they are kept; `None` where there is no home directory.
 pub(crate) fn kept() -> Option<Logins> {
@@ -19,4 +22,30 @@ pub(crate) fn of_this_user(hub: HubBuilder) -> HubBuilder {
         Some(logins) => hub.logins(logins),
         None => hub,
     }
+}
+
+/// The time that a person has at the browser.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// Logs a person in at a server. `show` gets the page to open.
+pub(crate) async fn log_in(
+    server: &ServerConfig,
+    show: impl FnOnce(&str) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let failed = |error: LoginError| {
+        let message = format!("server {:?}: {error}", server.name);
+        match error {
+            LoginError::NotForLogins(_) => Failure::usage(message),
+            _ => Failure::job(message),
+        }
+    };
+    let logins = demanded()?;
+    let login = Login::begin(server, &logins).await.map_err(failed)?;
+    show(login.url())?;
+    login.finish(PATIENCE).await.map_err(failed)
+}
+
+/// As [`kept`], where nothing can be done without.
+pub(crate) fn demanded() -> Result<Logins, Failure> {
+    kept().ok_or_else(|| Failure::job("there is no home directory to keep a login in"))
 }

@@ -1,8 +1,11 @@
 //! The MCP servers of a command: flags, configuration files, and what is said of them.
 
+pub(crate) mod config_file;
 pub(crate) mod logins;
+pub(crate) mod remembered;
 pub(crate) mod runner;
 pub(crate) mod starting;
+pub(crate) mod status;
 pub(crate) mod tool_file;
 pub(crate) mod trust;
 pub(crate) mod watch;

@@ -4,11 +4,8 @@ pub(crate) mod call;
 pub(crate) mod get;
 pub(crate) mod read;
 
-use std::fmt::Write as _;
 use std::io::{IsTerminal, stdout};
-use std::time::Duration;
 
-use anstyle::{AnsiColor, Style};
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;
 
@@ -18,13 +15,14 @@ use crate::phrases::Phrases;
 use crate::screen::visible::{clean, plain};
 use crate::screen::wrap::hanging;
 use crate::servers::runner::Runner;
+use crate::servers::status::{head, styled};
 use crate::servers::{self, ListedArgs, ServerArgs};
 use crate::terminal::{self, shortened};
 use toolgraft::dialect::Lang;
 use toolgraft::route::Toolbox;
 use toolgraft::tools::Server;
 use toolgraft::{Catalog, Tool};
-use toolgraft_mcp::{Hub, McpPrompt, ServerState, ServerStatus};
+use toolgraft_mcp::{Hub, McpPrompt, ServerStatus};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -91,14 +89,6 @@ pub(crate) fn listing(hub: &Hub, say: Phrases) -> String {
     styled(as_text(&hub.servers(), (&hub.catalog(), &hub.prompts()), false, say))
 }
 
-/// The text as stdout wants it: without colours unless it is a terminal that has them.
-pub(crate) fn styled(text: String) -> String {
-    match anstream::AutoStream::choice(&std::io::stdout()) {
-        anstream::ColorChoice::Never => anstream::adapter::strip_str(&text).to_string(),
-        _ => text,
-    }
-}
-
 /// Fails if an enabled server did.
 pub(crate) fn verdict(statuses: &[ServerStatus]) -> Result<(), Failure> {
     let failed: Vec<_> = statuses.iter().filter(|s| s.has_failed()).collect();
@@ -150,49 +140,6 @@ fn as_text(
         text
     });
     blocks.collect::<Vec<_>>().join("\n")
-}
-
-/// `time  ready in 0.4 s  mcp-time 1.2.0  MCP 2025-11-25`.
-fn head(status: &ServerStatus, say: Phrases) -> String {
-    let (color, words) = state_in_color(status, say);
-    let took = format!("{:.1} s", Duration::as_secs_f64(&status.connect_time));
-    let words = match status.state {
-        ServerState::Ready => say.is_ready(took),
-        ServerState::Failed if !status.misconfigured => say.has_failed_after(took),
-        ServerState::Backoff => say.is_gone_for_now().to_owned(),
-        _ => words.to_owned(),
-    };
-    let (bold, color) = (Style::new().bold(), color.on_default());
-    let mut line = format!("{bold}{}{bold:#}  {color}{words}{color:#}", plain(&status.name));
-    let server = [&status.server_name, &status.server_version].into_iter().flatten().map(|s| plain(s));
-    let server = server.collect::<Vec<_>>().join(" ");
-    if !server.is_empty() {
-        let _ = write!(line, "  {server}");
-    }
-    if let Some(version) = &status.protocol_version {
-        let _ = write!(line, "  MCP {}", plain(version));
-    }
-    line.push('\n');
-    line
-}
-
-/// How a server is, in a word or two.
-pub(crate) fn state(status: &ServerStatus, say: Phrases) -> &'static str {
-    state_in_color(status, say).1
-}
-
-fn state_in_color(status: &ServerStatus, say: Phrases) -> (AnsiColor, &'static str) {
-    match status.state {
-        ServerState::Ready => (AnsiColor::Green, say.ready()),
-        ServerState::Failed if status.misconfigured => (AnsiColor::Red, say.is_misconfigured()),
-        ServerState::NeedsAuth => (AnsiColor::Red, say.needs_login()),
-        ServerState::Failed => (AnsiColor::Red, say.has_failed()),
-        ServerState::Backoff => (AnsiColor::Red, say.is_gone()),
-        ServerState::Connecting => (AnsiColor::Yellow, say.is_connecting()),
-        ServerState::Idle => (AnsiColor::Yellow, say.is_not_started()),
-        ServerState::Disabled => (AnsiColor::Yellow, say.is_disabled()),
-        _ => (AnsiColor::Yellow, say.is_in_another_state()),
-    }
 }
 
 /// The words above a list, and how many there are.

@@ -66,6 +66,12 @@ impl Chat {
         self.terminal.exp_string(&bytes).unwrap_or_else(|e| panic!("{text:?} did not come: {e}"))
     }
 
+    /// Waits for a URL at the end of its row.
+    #[track_caller]
+    pub(crate) fn sees_url(&mut self) -> String {
+        self.terminal.exp_regex("http://127[^ \r\n]+\r").unwrap().1.trim().to_owned()
+    }
+
     /// Types without Enter.
     pub(crate) fn types(&mut self, text: &str) {
         self.terminal.send(text).unwrap();

@@ -133,6 +133,11 @@ impl Project {
         self.inside
     }
 
+    /// Its text, as it was read.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
     pub(super) fn into_text(self) -> String {
         self.text
     }

@@ -33,10 +33,10 @@ const OPTIONS: ParseOptions = ParseOptions {
 const NEW: &str = "{\n  \"mcpServers\": {\n  }\n}\n";
 
 /// A server's entry, as it is written.
-pub(super) type Entry = Map<String, Value>;
+pub(crate) type Entry = Map<String, Value>;
 
 /// A configuration file.
-pub(super) struct ConfigFile {
+pub(crate) struct ConfigFile {
     path: PathBuf,
     root: CstRootNode,
     servers: CstObject,
@@ -44,7 +44,7 @@ pub(super) struct ConfigFile {
 
 impl ConfigFile {
     /// Reads a file; one that is not there, or is empty, begins with no servers.
-    pub(super) fn open(path: PathBuf) -> Result<Self, Failure> {
+    pub(crate) fn open(path: PathBuf) -> Result<Self, Failure> {
         let is_there = path.metadata().is_ok_and(|found| found.is_dir() || found.len() > 0);
         let text = if is_there { input::read_text(&path)? } else { NEW.to_owned() };
         let root = parsed(&text, &input::shown(&path))?;
@@ -55,17 +55,17 @@ impl ConfigFile {
         Ok(ConfigFile { path, root, servers })
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// The servers' names, in order.
-    pub(super) fn names(&self) -> Vec<String> {
+    pub(crate) fn names(&self) -> Vec<String> {
         self.servers.properties().iter().filter_map(|property| property.decoded_name()).collect()
     }
 
     /// A server's entry as it is written; empty where it is no object.
-    pub(super) fn entry(&self, name: &str) -> Option<Entry> {
+    pub(crate) fn entry(&self, name: &str) -> Option<Entry> {
         let value = self.servers.get(name)?.value()?.to_serde_value();
         Some(match value {
             Some(Value::Object(entry)) => entry,
@@ -74,12 +74,12 @@ impl ConfigFile {
     }
 
     /// All entries, in order.
-    pub(super) fn entries(&self) -> Vec<(String, Entry)> {
+    pub(crate) fn entries(&self) -> Vec<(String, Entry)> {
         self.names().into_iter().filter_map(|name| self.entry(&name).map(|entry| (name, entry))).collect()
     }
 
     /// Sets a server's entry, in its old place where there is one.
-    pub(super) fn set(&self, name: &str, entry: &Entry) {
+    pub(crate) fn set(&self, name: &str, entry: &Entry) {
         let value = written(&Value::Object(entry.clone()));
         match self.servers.get(name) {
             Some(property) => property.set_value(value),
@@ -90,16 +90,34 @@ impl ConfigFile {
         }
     }
 
+    /// Sets one key of a server's entry, or takes it out; the rest of the entry stays as it is.
+    /// Whether there is such an entry.
+    pub(crate) fn set_key(&self, name: &str, key: &str, value: Option<&Value>) -> bool {
+        let Some(entry) = self.servers.object_value(name) else { return false };
+        match (entry.get(key), value) {
+            (Some(property), Some(value)) => property.set_value(written(value)),
+            (Some(property), None) => property.remove(),
+            (None, Some(value)) => drop(entry.append(key, written(value))),
+            (None, None) => {}
+        }
+        true
+    }
+
+    /// The file as it is written.
+    pub(crate) fn text(&self) -> String {
+        self.root.to_string()
+    }
+
     /// Takes a server out; whether there was one.
-    pub(super) fn remove(&self, name: &str) -> bool {
+    pub(crate) fn remove(&self, name: &str) -> bool {
         let found = self.servers.get(name);
         found.map(|property| property.remove()).is_some()
     }
 
     /// Writes the file. What would come out is read first: nothing that this program
     /// cannot read is written.
-    pub(super) fn write(&self) -> Result<(), Failure> {
-        let text = self.root.to_string();
+    pub(crate) fn write(&self) -> Result<(), Failure> {
+        let text = self.text();
         Config::parse(&text, &input::shown(&self.path), &|_| Some("x".to_owned())).map_err(Failure::job)?;
         let failed = |e: std::io::Error| Failure::job(format!("cannot write {}: {e}", self.path.display()));
         files::replace(&self.path, text.as_bytes(), Mode::Kept).map_err(failed)
@@ -120,7 +138,7 @@ fn parsed(text: &str, name: &str) -> Result<CstRootNode, Failure> {
 }
 
 /// A JSON text with comments and trailing commas, as a value.
-pub(super) fn value(text: &str, name: &str) -> Result<Value, Failure> {
+pub(crate) fn value(text: &str, name: &str) -> Result<Value, Failure> {
     let value = parsed(text, name)?.to_serde_value();
     value.ok_or_else(|| Failure::usage(format!("{name}: the file has no JSON")))
 }
@@ -139,7 +157,7 @@ fn written(value: &Value) -> CstInputValue {
 }
 
 /// Which file is written to.
-pub(super) fn target(named: Option<&Path>) -> Result<PathBuf, Failure> {
+pub(crate) fn target(named: Option<&Path>) -> Result<PathBuf, Failure> {
     match named {
         Some(path) => Ok(path.to_owned()),
         None => servers::own_file()
@@ -148,7 +166,7 @@ pub(super) fn target(named: Option<&Path>) -> Result<PathBuf, Failure> {
 }
 
 /// What is wrong with an entry, and the variables that it wants and that are not set.
-pub(super) fn checked(name: &str, entry: &Entry) -> (Option<String>, Vec<String>) {
+pub(crate) fn checked(name: &str, entry: &Entry) -> (Option<String>, Vec<String>) {
     let unset = RefCell::new(BTreeSet::new());
     let variable = |name: &str| {
         let set = std::env::var(name).ok();
@@ -219,6 +237,25 @@ mod tests {
         assert!(text.contains("// by uvx") && text.contains("// the clock"), "{text}");
         let text = changed(COMMENTED, |file| assert!(file.remove("files") && !file.remove("gone")));
         assert!(!text.contains("npx") && text.contains("// by uvx") && text.contains("\"other\": 1.50"), "{text}");
+    }
+
+    #[test]
+    fn a_key_is_set_and_taken_out_and_its_entry_keeps_its_comments() {
+        let text = changed(COMMENTED, |file| {
+            assert!(file.set_key("time", "disabledTools", Some(&json!(["convert"]))));
+            assert!(file.set_key("files", "disabled", Some(&json!(true))));
+            assert!(!file.set_key("gone", "disabled", Some(&json!(true))));
+        });
+        assert!(text.contains("// by uvx") && text.contains("\"other\": 1.50"), "{text}");
+        let servers = &value(&text, "").unwrap()["mcpServers"];
+        assert_eq!(
+            (&servers["time"]["disabledTools"], &servers["files"]["disabled"]),
+            (&json!(["convert"]), &json!(true))
+        );
+        let back = changed(&text, |file| {
+            assert!(file.set_key("time", "disabledTools", None) && file.set_key("files", "disabled", None));
+        });
+        assert_eq!(value(&back, "").unwrap(), value(COMMENTED, "").unwrap(), "{back}");
     }
 
     #[test]

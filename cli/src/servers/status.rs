@@ -1,0 +1,169 @@
+//! How servers are, in lines for a person: state, how each is reached, tools, log.
+//!
+//! A [`Report`] is made where the servers are, in this program or in a `serve` that is asked,
+//! and shown here.
+
+use std::fmt::Write as _;
+use std::time::{Duration, SystemTime};
+
+use anstyle::{AnsiColor, Style};
+use serde::{Deserialize, Serialize};
+
+use crate::phrases::Phrases;
+use crate::screen::visible::{clean, plain, quoted};
+use toolgraft_mcp::{Hub, LogLine, ServerConfig, ServerState, ServerStatus, ToolState};
+
+/// What is said of a server.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Report {
+    #[serde(flatten)]
+    pub(crate) status: ServerStatus,
+    /// Its command or its URL, without secrets.
+    reached: String,
+    /// All its tools, and which of them are on.
+    tools: Vec<ToolState>,
+    /// The last of its log.
+    log: Vec<LogLine>,
+}
+
+/// Reports of all servers, with so many of the last lines of each one's log.
+pub(crate) fn reports(hub: &Hub, lines: usize) -> Vec<Report> {
+    let report = |status: ServerStatus| {
+        let entry = hub.config().servers().iter().find(|entry| entry.name == status.name);
+        // There is no error for a name that is the hub's own.
+        let mut log = hub.log(&status.name).unwrap_or_default();
+        log.drain(..log.len().saturating_sub(lines));
+        Report {
+            reached: entry.map(reached).unwrap_or_default(),
+            tools: hub.tools(&status.name).unwrap_or_default(),
+            log,
+            status,
+        }
+    };
+    hub.servers().into_iter().map(report).collect()
+}
+
+/// How a server is reached, without its secrets.
+fn reached(entry: &ServerConfig) -> String {
+    let secrecy = entry.secrecy();
+    match secrecy.url {
+        Some(url) => url.shown,
+        None => secrecy.words.iter().map(|word| quoted(&word.shown)).collect::<Vec<_>>().join(" "),
+    }
+}
+
+/// The servers, each in a few lines.
+pub(crate) fn text(reports: &[Report], say: Phrases) -> String {
+    if reports.is_empty() {
+        return format!("{}\n", say.config_is_empty());
+    }
+    reports.iter().map(|report| block(report, say)).collect::<Vec<_>>().join("\n")
+}
+
+fn block(report: &Report, say: Phrases) -> String {
+    let status = &report.status;
+    let mut text = head(status, say);
+    let mut line = |said: String| {
+        let _ = writeln!(text, "  {said}");
+    };
+    if !report.reached.is_empty() {
+        line(plain(&report.reached));
+    }
+    let off: Vec<&str> = report.tools.iter().filter(|tool| !tool.on).map(|tool| tool.name.as_str()).collect();
+    if !report.tools.is_empty() {
+        let all = say.tools(report.tools.len());
+        line(if off.is_empty() { all } else { say.tools_but_off(all, plain(&off.join(", "))) });
+    }
+    if status.restarts > 0 {
+        line(say.started_anew(status.restarts));
+    }
+    match (&status.error, &status.last_error) {
+        (Some(error), _) => line(clean(error).replace('\n', "\n  ")),
+        (None, Some(error)) => line(say.last_error(clean(error).replace('\n', "\n  "))),
+        (None, None) => {}
+    }
+    status.notes.iter().for_each(|note| line(say.server_note(plain(note))));
+    if !report.log.is_empty() {
+        line(say.last_of_log().to_owned());
+        report.log.iter().for_each(|said| line(format!("  {}", log_line(said).replace('\n', "\n    "))));
+    }
+    text
+}
+
+/// Lines of a server's log.
+pub(crate) fn log_text(lines: &[LogLine]) -> String {
+    lines.iter().map(|line| format!("{}\n", log_line(line))).collect()
+}
+
+/// `10:52:31Z  warning db: no rows`. What the server wrote steers no terminal.
+fn log_line(line: &LogLine) -> String {
+    let dim = Style::new().dimmed();
+    let who = match (&line.level, &line.logger) {
+        (None, _) => "stderr".to_owned(),
+        (Some(level), None) => plain(level),
+        (Some(level), Some(logger)) => format!("{} {}:", plain(level), plain(logger)),
+    };
+    let text = clean(&line.text).replace('\n', "\n    ");
+    format!("{dim}{}  {who}{dim:#}  {text}", clock(line.at))
+}
+
+/// The last second that a date of HTTP can say, in 9999.
+const LAST: Duration = Duration::from_secs(253_402_300_799);
+
+/// The time of a day, in UTC.
+fn clock(at: SystemTime) -> String {
+    // `Sun, 22 Nov 2026 11:10:45 GMT`
+    let text = httpdate::fmt_http_date(at.min(SystemTime::UNIX_EPOCH + LAST));
+    format!("{}Z", text.split(' ').nth(4).unwrap_or_default())
+}
+
+/// The text as stdout wants it: without colours unless it is a terminal that has them.
+pub(crate) fn styled(text: String) -> String {
+    match anstream::AutoStream::choice(&std::io::stdout()) {
+        anstream::ColorChoice::Never => anstream::adapter::strip_str(&text).to_string(),
+        _ => text,
+    }
+}
+
+/// `time  ready in 0.4 s  mcp-time 1.2.0  MCP 2025-11-25`.
+pub(crate) fn head(status: &ServerStatus, say: Phrases) -> String {
+    let (color, words) = state_in_color(status, say);
+    let took = format!("{:.1} s", Duration::as_secs_f64(&status.connect_time));
+    let words = match status.state {
+        ServerState::Ready => say.is_ready(took),
+        ServerState::Failed if !status.misconfigured => say.has_failed_after(took),
+        ServerState::Backoff => say.is_gone_for_now().to_owned(),
+        _ => words.to_owned(),
+    };
+    let (bold, color) = (Style::new().bold(), color.on_default());
+    let mut line = format!("{bold}{}{bold:#}  {color}{words}{color:#}", plain(&status.name));
+    let server = [&status.server_name, &status.server_version].into_iter().flatten().map(|s| plain(s));
+    let server = server.collect::<Vec<_>>().join(" ");
+    if !server.is_empty() {
+        let _ = write!(line, "  {server}");
+    }
+    if let Some(version) = &status.protocol_version {
+        let _ = write!(line, "  MCP {}", plain(version));
+    }
+    line.push('\n');
+    line
+}
+
+/// How a server is, in a word or two.
+pub(crate) fn state(status: &ServerStatus, say: Phrases) -> &'static str {
+    state_in_color(status, say).1
+}
+
+fn state_in_color(status: &ServerStatus, say: Phrases) -> (AnsiColor, &'static str) {
+    match status.state {
+        ServerState::Ready => (AnsiColor::Green, say.ready()),
+        ServerState::Failed if status.misconfigured => (AnsiColor::Red, say.is_misconfigured()),
+        ServerState::NeedsAuth => (AnsiColor::Red, say.needs_login()),
+        ServerState::Failed => (AnsiColor::Red, say.has_failed()),
+        ServerState::Backoff => (AnsiColor::Red, say.is_gone()),
+        ServerState::Connecting => (AnsiColor::Yellow, say.is_connecting()),
+        ServerState::Idle => (AnsiColor::Yellow, say.is_not_started()),
+        ServerState::Disabled => (AnsiColor::Yellow, say.is_disabled()),
+        _ => (AnsiColor::Yellow, say.is_in_another_state()),
+    }
+}

@@ -1,0 +1,127 @@
+//! `/mcp` in a conversation on a terminal.
+
+use std::fs;
+
+use crate::chat_terminal::Chat;
+use crate::endpoint::{Endpoint, Reply};
+use crate::oauth_mcp::{OAuthMcp, Ways, browse};
+use crate::process::{TOOLGRAFT, demo_server};
+use serde_json::{Value, json};
+
+/// A model that says whether it was told of `weather_query`; the server's instructions name it too.
+fn endpoint() -> Endpoint {
+    Endpoint::answer(|request, _| {
+        Reply::text(if request.messages().contains("Tells the weather") { "I have it." } else { "I lack it." })
+    })
+}
+
+fn entry(chat: &Chat) -> Value {
+    let file: Value = serde_json::from_str(&fs::read_to_string(chat.place.path("mcp.json")).unwrap()).unwrap();
+    file["mcpServers"]["demo"].clone()
+}
+
+#[test]
+fn a_tool_that_is_switched_off_is_not_listed_until_it_is_on_again() {
+    let mut chat = Chat::start_with(endpoint(), demo_server(), &["--model", "small-model"]);
+    chat.says("Hi");
+    chat.sees("I have it.");
+    chat.says("/mcp tools demo off weather_query");
+    chat.sees("off: weather_query");
+    chat.says("Hi");
+    chat.sees("I lack it.");
+    chat.says("/mcp tools demo");
+    chat.sees("* time_query");
+    chat.sees("  weather_query");
+    chat.says("/mcp");
+    chat.sees("demo  ready in");
+    chat.sees("demo-server");
+    chat.sees("3 tools, off: weather_query");
+    chat.sees("note: 1 tool is switched off");
+    assert_eq!(entry(&chat), demo_server(), "nothing is remembered that was not to be");
+    chat.says("/mcp tools demo on 'w*' --save");
+    chat.sees("on: w*");
+    chat.sees("saved to mcp.json");
+    chat.says("Hi");
+    chat.sees("I have it.");
+    chat.says("/mcp tools demo off weather_queri");
+    chat.sees("has no tool \"weather_queri\"; nearest: weather_query");
+    chat.says("/mcp tools demo off weather_query --save");
+    chat.sees("saved to mcp.json");
+    assert_eq!(entry(&chat)["disabledTools"], json!(["weather_query"]));
+    chat.says("/mcp tools nobody");
+    chat.sees("no server \"nobody\"; there are: demo");
+    chat.leave();
+}
+
+#[test]
+fn a_server_is_switched_off_and_on_and_stays_so_where_that_is_saved() {
+    let mut chat = Chat::start_with(endpoint(), demo_server(), &["--model", "small-model"]);
+    chat.says("/mcp off demo --save");
+    chat.sees("demo is off");
+    chat.sees("saved to mcp.json");
+    assert_eq!(entry(&chat)["disabled"], true);
+    chat.says("/mcp");
+    chat.sees("demo  disabled");
+    chat.says("/mcp restart demo");
+    chat.sees("is disabled");
+    chat.says("Hi");
+    chat.sees("I lack it.");
+    chat.says("/mcp on demo --save");
+    chat.sees("demo is ready");
+    chat.sees("saved to mcp.json");
+    assert_eq!(entry(&chat), demo_server());
+    chat.says("Hi");
+    chat.sees("I have it.");
+    chat.says("/mcp stop demo");
+    chat.sees("/mcp takes nothing, or: on SERVER");
+    chat.leave();
+}
+
+#[test]
+fn what_a_server_writes_to_stderr_is_shown_and_steers_no_terminal() {
+    let script = "printf '\\033[31mfirst\\033[0m\\nsecond\\n' >&2; exec \"$0\" demo-server";
+    let server = json!({ "command": "sh", "args": ["-c", script, TOOLGRAFT] });
+    let mut chat = Chat::start_with(endpoint(), server, &["--model", "small-model"]);
+    chat.says("/mcp logs demo");
+    chat.sees("stderr  ␛[31mfirst␛[0m");
+    chat.sees("stderr  second");
+    chat.says("/mcp logs demo 1");
+    chat.sees("stderr  second");
+    chat.sees("1 earlier lines are kept: /mcp logs demo 2");
+    chat.leave();
+    let mut chat = Chat::start_with(endpoint(), demo_server(), &["--model", "small-model"]);
+    chat.says("/mcp logs demo");
+    chat.sees("it has logged nothing");
+    chat.leave();
+}
+
+#[test]
+fn words_behind_mcp_are_completed() {
+    let mut chat = Chat::start_with(endpoint(), demo_server(), &["--model", "small-model"]);
+    chat.types("/mcp to\tde\tof\twea\t--s\t\r");
+    chat.sees("off: weather_query");
+    chat.sees("saved to mcp.json");
+    chat.types("/mcp tools demo on \t\r");
+    chat.sees("on: weather_query");
+    chat.leave();
+}
+
+#[test]
+fn a_person_logs_in_from_the_conversation() {
+    let guarded = OAuthMcp::start(Ways::default());
+    let server = json!({ "url": guarded.url() });
+    let mut chat = Chat::start_with(endpoint(), server, &["--model", "small-model"]);
+    chat.says("/mcp");
+    chat.sees("demo  needs authorization");
+    chat.says("/mcp login demo");
+    chat.sees("to log in at \"demo\", open this page:");
+    let url = chat.sees_url();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    assert!(runtime.block_on(browse(&url)).1.contains("You are logged in"));
+    chat.sees("logged in at \"demo\"");
+    chat.sees("demo is ready");
+    chat.says("/mcp tools demo");
+    chat.sees("* hello");
+    chat.says("/quit");
+    chat.ends_by_itself();
+}
