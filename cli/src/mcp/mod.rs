@@ -6,6 +6,7 @@
 //! list, import ─▶ masked (an entry in one line, without its secrets)
 //! login, logout: a person, a browser, and tokens that are kept
 //! check, trust: the servers themselves, and whether a project may start its own
+//! status: those of a `serve` that runs
 //! ```
 
 mod add;
@@ -18,6 +19,7 @@ mod login;
 mod masked;
 mod places;
 mod remove;
+mod status;
 mod suspect;
 mod trust;
 
@@ -46,6 +48,8 @@ enum Command {
     Login(login::LoginArgs),
     /// Forget the login at a server
     Logout(login::LogoutArgs),
+    /// Show the servers of a running `toolgraft serve`, switch them on and off, start them anew
+    Status(status::Args),
     /// Let a project's own ./.mcp.json start its servers; list such files; take it back
     Trust(trust::Args),
 }
@@ -60,6 +64,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
         Command::Check(args) => check::run(args),
         Command::Login(args) => login::run(args),
         Command::Logout(args) => login::out(args),
+        Command::Status(args) => status::run(&args),
         Command::Trust(args) => trust::run(&args),
     }
 }

@@ -3,6 +3,7 @@
 pub(crate) mod inspect;
 pub(crate) mod log;
 mod probed;
+pub(crate) mod running;
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use crate::phrases::Phrases;
 use crate::screen::boxes::clean;
 use crate::serve::log::RequestLog;
 use crate::serve::probed::Probed;
+use crate::serve::running::Running;
 use crate::servers::logins::of_this_user;
 use crate::servers::runner::Runner;
 use crate::servers::{ListedArgs, ServerArgs, refuse_ambiguous, refuse_problems, refuse_strangers, report_failed};
@@ -382,11 +384,18 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     runner.wait_out(async {
         let (config, name) = stopped_by(&signals, config(&args)).await?;
         let inspector = Inspector::new().with_secrets(&servers.as_ref().map(|s| s.secrets()).unwrap_or_default());
-        let pages = match args.door.inspect {
-            Some(port) => Some(inspect::Pages::bind(port, inspector.clone(), Phrases::of_user(args.door.lang)).await?),
+        let config = match args.door.inspect {
+            Some(_) => config.with_inspector(inspector.clone()),
+            None => config,
+        };
+        // Servers can be asked about whether requests can be looked at or not.
+        let pages = match args.door.inspect.or(servers.as_ref().map(|_| 0)) {
+            Some(port) => {
+                let inspector = args.door.inspect.map(|_| inspector);
+                Some(inspect::Pages::bind(port, inspector, Phrases::of_user(args.door.lang)).await?)
+            }
             None => None,
         };
-        let config = if pages.is_some() { config.with_inspector(inspector) } else { config };
         let hub = match servers {
             Some(servers) => {
                 let connecting = of_this_user(Hub::builder().config(servers).keep_media(args.model.images)).connect();
@@ -411,6 +420,10 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
                 .with_policy(policy(&args).in_catalog(&hub.catalog()))
                 .with_toolbox(hub.clone(), args.calls.mcp_always),
             None => config,
+        };
+        let pages = match &hub {
+            Some(hub) => pages.map(|pages| pages.with_hub(hub.clone())),
+            None => pages,
         };
         let (config, log) = match args.door.quiet {
             true => (config, None),
@@ -610,6 +623,16 @@ async fn corrected(url: String) -> Result<String, Failure> {
     Ok(url)
 }
 
+/// Lets `toolgraft mcp status` find this server, if there is anything to ask.
+fn announced(pages: Option<&inspect::Pages>, url: &str) -> Option<running::Announced> {
+    let (control, key) = pages?.control()?;
+    let running = Running { process: std::process::id(), url: url.to_owned(), control, key };
+    let announced = running.announce();
+    announced
+        .inspect_err(|error| output::warn(&format!("`toolgraft mcp status` will not find this server: {error}")))
+        .ok()
+}
+
 /// Listens until a signal comes, and then until the answers that go on are over; the
 /// second signal ends those too.
 async fn serve(
@@ -627,12 +650,16 @@ async fn serve(
         error => Failure::usage(error),
     })?;
     let address = server.local_addr().map_err(Failure::job)?;
+    // Before the URL is out: whoever reads it may ask at once.
+    let _announced = announced(pages.as_ref(), &format!("http://{address}/v1"));
     // Programs that start the server read its URL.
     output::emit(&format!("http://{address}/v1\n"))?;
     anstream::eprintln!("{} is served at http://{address}/v1; Ctrl-C ends it", clean(name));
     let inspected = async {
         if let Some(pages) = pages {
-            anstream::eprintln!("requests can be looked at, by one browser: {}", pages.url());
+            if let Some(url) = pages.url() {
+                anstream::eprintln!("requests can be looked at, by one browser: {url}");
+            }
             pages.run().await;
         }
         std::future::pending::<()>().await;

@@ -46,6 +46,8 @@ mod mcp;
 mod mcp_config;
 #[cfg(unix)]
 mod mcp_errors;
+#[cfg(unix)]
+mod mcp_status;
 mod models_docs;
 #[cfg(target_os = "linux")]
 mod new_user;

@@ -1,4 +1,5 @@
-//! Who may look: a browser that was given the URL, by the name of the loopback.
+//! Who may look: a browser that was given the URL, by the name of the loopback; and programs of
+//! this user, which find the key in a file of theirs ([`running`](crate::serve::running)).
 //!
 //! The URL's token lets one browser in, once; the browser then has a cookie, which no page
 //! can read. The next token is printed when one was used, so that a second browser can be
@@ -21,16 +22,26 @@ pub(super) struct Doors {
     token: Mutex<String>,
     /// What the cookie holds, as long as this program runs.
     session: String,
+    /// What a program shows, which may change things too.
+    key: String,
 }
 
 impl Doors {
     pub(super) fn new(port: u16) -> Result<Self, getrandom::Error> {
-        Ok(Doors { port, token: Mutex::new(secret()?), session: secret()? })
+        Ok(Doors { port, token: Mutex::new(secret()?), session: secret()?, key: secret()? })
+    }
+
+    pub(super) fn key(&self) -> &str {
+        &self.key
+    }
+
+    pub(super) fn address(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
     }
 
     pub(super) fn url(&self) -> String {
         let token = self.token.lock().unwrap_or_else(PoisonError::into_inner);
-        format!("http://127.0.0.1:{}/inspect?token={token}", self.port)
+        format!("{}/inspect?token={token}", self.address())
     }
 
     /// Cookies do not know ports.
@@ -57,6 +68,12 @@ impl Doors {
         pairs.any(|(key, value)| key == name && same(value, &self.session))
     }
 
+    /// Whether a program shows the key. No browser does so by itself.
+    fn has_key(&self, headers: &HeaderMap) -> bool {
+        let shown = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+        shown.and_then(|shown| shown.strip_prefix("Bearer ")).is_some_and(|shown| same(shown, &self.key))
+    }
+
     /// Takes the token, if it is the one; another then stands in its place.
     fn takes(&self, shown: &str) -> bool {
         let mut token = self.token.lock().unwrap_or_else(PoisonError::into_inner);
@@ -80,6 +97,9 @@ pub(super) async fn check(State(doors): State<Arc<Doors>>, request: Request, inn
     if !doors.is_ours(request.headers()) {
         return (StatusCode::FORBIDDEN, "this server is called 127.0.0.1, and other sites' pages are refused\n")
             .into_response();
+    }
+    if doors.has_key(request.headers()) {
+        return inner.run(request).await;
     }
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         return (StatusCode::METHOD_NOT_ALLOWED, "there is nothing to be changed here\n").into_response();

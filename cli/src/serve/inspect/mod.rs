@@ -1,9 +1,11 @@
-//! `toolgraft serve --inspect`: the last requests as pages, on a listener of their own.
+//! What can be asked of a running `toolgraft serve`, on a listener of its own: with `--inspect` the
+//! last requests as pages, with MCP servers how these are.
 //!
 //! ```text
 //! browser ─▶ doors ─▶ /inspect                 the list, and what of it is searched for
 //!                     /inspect/ID              a request, as `replay --html` shows it
 //!                     /inspect/ID/recording    the same as a file for `toolgraft replay`
+//! program ─▶ doors ─▶ /mcp                     the MCP servers, for `toolgraft mcp status`
 //! ```
 //!
 //! Pages run nothing, ask for nothing and are not kept by a browser. What a client, a model or
@@ -12,6 +14,7 @@
 mod doors;
 mod list;
 mod search;
+mod servers;
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -30,6 +33,7 @@ use crate::replay;
 use doors::Doors;
 use search::Query;
 use toolgraft::transcript;
+use toolgraft_mcp::Hub;
 use toolgraft_serve::{Inspected, Inspector};
 
 /// What every answer says of itself. A style may stand in a page: bars have their lengths there.
@@ -49,7 +53,8 @@ const HEADERS: [(HeaderName, &str); 6] = [
 pub(crate) struct Pages {
     listener: TcpListener,
     doors: Arc<Doors>,
-    shown: Shown,
+    shown: Option<Shown>,
+    hub: Option<Arc<Hub>>,
 }
 
 /// What the pages show, and in which language.
@@ -66,8 +71,9 @@ impl FromRef<Shown> for Inspector {
 }
 
 impl Pages {
-    /// Listens on the loopback alone; port 0 takes any that is free.
-    pub(crate) async fn bind(port: u16, inspector: Inspector, say: Phrases) -> Result<Self, Failure> {
+    /// Listens on the loopback alone; port 0 takes any that is free. Without an inspector no
+    /// request is shown.
+    pub(crate) async fn bind(port: u16, inspector: Option<Inspector>, say: Phrases) -> Result<Self, Failure> {
         let failed = |error| {
             Failure::job(format!(
                 "cannot listen on 127.0.0.1:{port} for --inspect: {error}: --inspect alone takes a port that is free"
@@ -76,28 +82,43 @@ impl Pages {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(failed)?;
         let port = listener.local_addr().map_err(failed)?.port();
         let doors = Doors::new(port).map_err(|error| Failure::job(format!("no random numbers: {error}")))?;
-        Ok(Pages { listener, doors: Arc::new(doors), shown: Shown { inspector, say } })
+        let shown = inspector.map(|inspector| Shown { inspector, say });
+        Ok(Pages { listener, doors: Arc::new(doors), shown, hub: None })
     }
 
-    /// The URL that lets one browser in.
-    pub(crate) fn url(&self) -> String {
-        self.doors.url()
+    /// Tells of these MCP servers, too, to programs with the key.
+    pub(crate) fn with_hub(self, hub: Arc<Hub>) -> Self {
+        Pages { hub: Some(hub), ..self }
+    }
+
+    /// For programs of this user: where they are told of the MCP servers, and by which key.
+    pub(crate) fn control(&self) -> Option<(String, String)> {
+        self.hub.as_ref().map(|_| (self.doors.address(), self.doors.key().to_owned()))
+    }
+
+    /// The URL that lets one browser in, if there is anything for it.
+    pub(crate) fn url(&self) -> Option<String> {
+        self.shown.as_ref().map(|_| self.doors.url())
     }
 
     /// Answers until it is dropped.
     pub(crate) async fn run(self) {
         // Ends with an error of the listener only, which accepting tries again.
-        let _ = axum::serve(self.listener, router(self.doors, self.shown)).await;
+        let _ = axum::serve(self.listener, router(self.doors, self.shown, self.hub)).await;
     }
 }
 
-fn router(doors: Arc<Doors>, shown: Shown) -> Router {
-    Router::new()
-        .route("/inspect", get(list))
-        .route("/inspect/{id}", get(request))
-        .route("/inspect/{id}/recording", get(recording))
+fn router(doors: Arc<Doors>, shown: Option<Shown>, hub: Option<Arc<Hub>>) -> Router {
+    let pages = |shown: Shown| {
+        Router::new()
+            .route("/inspect", get(list))
+            .route("/inspect/{id}", get(request))
+            .route("/inspect/{id}/recording", get(recording))
+            .with_state(shown)
+    };
+    let all = shown.map(pages).into_iter().chain(hub.map(servers::router));
+    all.fold(Router::new(), |all, more| all.merge(more))
         .fallback(|| async { missing() })
-        .with_state(shown)
         .layer(middleware::from_fn_with_state(doors, doors::check))
         .layer(middleware::map_response(|mut response: Response| async {
             let headers = HEADERS.map(|(name, value)| (name, HeaderValue::from_static(value)));

@@ -1,0 +1,61 @@
+//! The MCP servers of this instance, for `toolgraft mcp status`: how they are, and switches.
+//!
+//! ```text
+//! GET  /mcp?log=N                    {"servers": [REPORT, …]}
+//! POST /mcp?server=NAME&switch=on    the same, after it was done; off, restart
+//! ```
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{RawQuery, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use serde_json::{Value, json};
+
+use crate::servers::status::reports;
+use toolgraft_mcp::{Hub, McpError};
+
+/// Lines of each log where no number is named.
+const LINES: usize = 5;
+
+pub(super) fn router(hub: Arc<Hub>) -> Router {
+    Router::new().route("/mcp", get(told).post(done)).with_state(hub)
+}
+
+async fn told(State(hub): State<Arc<Hub>>, RawQuery(query): RawQuery) -> Response {
+    answer(StatusCode::OK, &all(&hub, query.as_deref()))
+}
+
+async fn done(State(hub): State<Arc<Hub>>, RawQuery(query): RawQuery) -> Response {
+    let query = query.as_deref();
+    let server = value(query, "server").unwrap_or_default();
+    let done = match value(query, "switch").unwrap_or_default().as_str() {
+        "on" => hub.switch(&server, true).await,
+        "off" => hub.switch(&server, false).await,
+        "restart" => hub.restart(&server).await,
+        _ => return answer(StatusCode::BAD_REQUEST, &json!({ "error": "\"switch\" takes on, off or restart" })),
+    };
+    match done {
+        Ok(()) => answer(StatusCode::OK, &all(&hub, query)),
+        Err(error @ McpError::UnknownServer { .. }) => {
+            answer(StatusCode::NOT_FOUND, &json!({ "error": error.to_string() }))
+        }
+        Err(error) => answer(StatusCode::CONFLICT, &json!({ "error": error.to_string() })),
+    }
+}
+
+fn all(hub: &Hub, query: Option<&str>) -> Value {
+    let lines = value(query, "log").and_then(|lines| lines.parse().ok());
+    json!({ "servers": reports(hub, lines.unwrap_or(LINES)) })
+}
+
+fn value(query: Option<&str>, name: &str) -> Option<String> {
+    let mut pairs = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
+    pairs.find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
+}
+
+fn answer(status: StatusCode, body: &Value) -> Response {
+    (status, [(header::CONTENT_TYPE, "application/json")], body.to_string()).into_response()
+}
