@@ -18,7 +18,9 @@ use crate::terminal::{columns, grouped};
 use serde_json::Value;
 use toolgraft::agent::{Approval, ApprovalRequest, AskReason};
 use toolgraft::route::Toolbox;
-use toolgraft::tools::{Annotations, Decision, DefaultDecision, Definition, wants_approval};
+use toolgraft::tools::{
+    Annotations, Decision, DefaultDecision, Definition, Server, matches, server_pattern, wants_approval,
+};
 use toolgraft::{Catalog, Policy, Tool};
 use toolgraft_mcp::Hub;
 use toolgraft_mcp::ServerConfig;
@@ -35,7 +37,7 @@ type Name = (Option<String>, String);
 pub(super) struct Approvals {
     asker: Option<Asker>,
     yes: bool,
-    policy: Policy,
+    policy: Mutex<Policy>,
     /// Tools that were approved for all of the conversation, as they were then.
     always: Mutex<BTreeMap<Name, Definition>>,
     /// No box above a question shows the call.
@@ -96,7 +98,7 @@ impl Approvals {
         warn_unmatched(args, &catalog, say);
         Ok(Arc::new(Approvals {
             // Settled now: a server that comes later takes no permission over.
-            policy: policy.in_catalog(&catalog),
+            policy: Mutex::new(policy.in_catalog(&catalog)),
             hub,
             asker,
             yes: args.yes,
@@ -109,8 +111,32 @@ impl Approvals {
     }
 
     /// What runs without a question, and what does not run.
-    pub(super) fn policy(&self) -> &Policy {
-        &self.policy
+    pub(super) fn policy(&self) -> Policy {
+        lock(&self.policy).clone()
+    }
+
+    /// The pattern that a person means: one for tools of one server, with its name.
+    pub(super) fn meant(&self, glob: &str) -> Result<String, Failure> {
+        let catalog = self.hub.catalog();
+        let has = |server: &Server| server.tools.iter().any(|tool| matches(glob, server.name.as_deref(), &tool.name));
+        let servers: Vec<&str> =
+            catalog.servers().iter().filter(|server| has(server)).filter_map(|server| server.name.as_deref()).collect();
+        match servers[..] {
+            [] => Err(Failure::usage(self.say.no_such_glob("/allow", glob))),
+            _ if glob.contains(['/', '.']) => Ok(glob.to_owned()),
+            [server] => Ok(server_pattern(server, glob)),
+            _ => {
+                let meant: Vec<String> = servers.iter().map(|server| server_pattern(server, glob)).collect();
+                Err(Failure::usage(self.say.allow_is_ambiguous(glob, meant.join(", "))))
+            }
+        }
+    }
+
+    /// Lets calls that fit these run without a question from now on.
+    pub(super) fn allow(&self, patterns: &[String]) {
+        let mut policy = lock(&self.policy);
+        let more = patterns.iter().fold(policy.clone(), |policy, pattern| policy.allow(pattern));
+        *policy = more.in_catalog(&self.hub.catalog());
     }
 
     /// A turn begins; Ctrl-C at a question cancels it.
@@ -143,7 +169,7 @@ impl Approvals {
             }
             return Approval::Denied { reason: Some(for_the_model(request.reason).to_owned()) };
         };
-        let by_pattern = self.policy.decide(name.0.as_deref(), &name.1, None) == Decision::Allow;
+        let by_pattern = self.policy().decide(name.0.as_deref(), &name.1, None) == Decision::Allow;
         let arguments = pretty(&Value::Object(request.arguments.clone()));
         // What does not fit on the screen is no call that somebody has seen.
         let is_long = !self.shows_whole(&arguments);

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::attached::Attached;
+use super::here::{self, HereCommand};
 use super::mcp::{self, McpCommand};
 use super::session::Session;
 use crate::base::Failure;
@@ -25,7 +26,7 @@ use toolgraft_mcp::{Hub, McpPrompt};
 type Does = fn(Phrases) -> &'static str;
 
 /// The commands, how they are written, and what they do.
-const COMMANDS: [(&str, &str, Does); 19] = [
+const COMMANDS: [(&str, &str, Does); 21] = [
     ("/help", "", Phrases::help_help),
     ("/tools", "", Phrases::help_tools),
     ("/prompt", "", Phrases::help_prompt),
@@ -38,6 +39,8 @@ const COMMANDS: [(&str, &str, Does); 19] = [
     ("/mcp login", "SERVER", Phrases::help_mcp_login),
     ("/mcp logs", "SERVER [LINES]", Phrases::help_mcp_logs),
     ("/mcp tools", "SERVER [on|off …]", Phrases::help_mcp_tools),
+    ("/allow", "[GLOB …]", Phrases::help_allow),
+    ("/set", "[KEY VALUE]", Phrases::help_set),
     ("/retry", "", Phrases::help_retry),
     ("/undo", "", Phrases::help_undo),
     ("/model", "[NAME]", Phrases::help_model),
@@ -57,6 +60,7 @@ pub(super) enum Command {
     File(Vec<PathBuf>),
     Result(usize, Option<PathBuf>),
     Mcp(McpCommand),
+    Here(HereCommand),
     Model(Option<String>),
     Save(PathBuf),
     Clear,
@@ -96,6 +100,8 @@ pub(super) fn read(line: &str, prompts: &[McpPrompt], say: Phrases) -> Result<Co
             Err(_) => Err(say.result_number(number)),
         },
         ("/result", _) => Err(say.result_takes().to_owned()),
+        ("/set", words) => here::read_set(words, say).map(Command::Here),
+        ("/allow", words) => Ok(Command::Here(here::read_allow(words))),
         ("/mcp", words) => mcp::read(words, say).map(Command::Mcp),
         ("/model", []) => Ok(Command::Model(None)),
         ("/model", [model]) => Ok(Command::Model(Some(model.clone()))),
@@ -136,6 +142,7 @@ pub(super) fn following(before: &[String], hub: &Hub) -> Vec<String> {
     match before {
         [] => words(&hub.prompts()),
         [name, rest @ ..] if name == "/mcp" => mcp::following(rest, hub),
+        [name, rest @ ..] if name == "/set" => here::following_set(rest),
         _ => Vec::new(),
     }
 }
@@ -202,6 +209,7 @@ impl Session {
             }
             Command::Result(number, Some(file)) => self.save_result(number, &file),
             Command::Mcp(command) => self.mcp(command).await,
+            Command::Here(command) => self.here(command),
             Command::Result(number, None) => {
                 let result = self.result(number)?;
                 self.note(anstyle::Style::new(), &result)

@@ -65,7 +65,20 @@ pub(super) struct Display {
     say: Phrases,
 }
 
+/// How reasoning is shown.
+fn reasoning(args: &OutputArgs) -> ReasoningDisplay {
+    match args.quiet {
+        true => ReasoningDisplay::Hidden,
+        false => args.reasoning_display.unwrap_or(ReasoningDisplay::Folded),
+    }
+}
+
 impl Display {
+    /// Shows reasoning as these say from now on.
+    pub(super) fn show_reasoning(&mut self, args: &OutputArgs) {
+        self.reasoning = reasoning(args);
+    }
+
     pub(super) fn new(args: &OutputArgs, in_conversation: bool, say: Phrases) -> Self {
         let piped = !stdout().is_terminal();
         let (columns, _) = size();
@@ -92,11 +105,7 @@ impl Display {
             piped: piped.then(|| Piped::new(args.schema.is_some())),
             has_schema: args.schema.is_some(),
             quiet: args.quiet,
-            reasoning: if args.quiet {
-                ReasoningDisplay::Hidden
-            } else {
-                args.reasoning_display.unwrap_or(ReasoningDisplay::Folded)
-            },
+            reasoning: reasoning(args),
             in_conversation,
             thoughts: Thoughts::default(),
             untagged: false,

@@ -22,6 +22,7 @@ mod commands;
 mod display;
 mod endpoint;
 mod files;
+mod here;
 mod input;
 mod kept;
 mod mcp;
@@ -34,6 +35,7 @@ use std::sync::Arc;
 
 use crate::base::Failure;
 use crate::base::input as texts;
+use crate::base::output;
 use crate::dialog::ask::Asker;
 use crate::dialog::elicit::Questions;
 use crate::phrases::Phrases;
@@ -69,6 +71,12 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     args.conversation.resume.as_deref().map(Saved::read).transpose()?;
     let say = Phrases::of_user(args.model.lang.or(settings.lang));
     settings::environment().fill(args.slots());
+    match settings::Folder::here().settings() {
+        Ok(here) => here.fill(args.slots()),
+        // A conversation can do without it.
+        Err(Failure::Usage(problem)) => output::warn_in(say, &problem),
+        Err(failure) => return Err(failure),
+    }
     let (keeping, gone_on) = Keeping::begin(&mut args, &settings, say)?;
     settings.fill(args.slots());
     args.conversation.no_history |= settings.history == Some(false);

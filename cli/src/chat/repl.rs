@@ -181,6 +181,9 @@ pub(super) fn greet(session: &mut Session, has_config: bool) -> Result<(), Failu
     if !has_config {
         session.note(DIM, session.say.no_servers())?;
     }
+    if let Some(here) = session.set_here().ok().flatten() {
+        session.note(DIM, &session.say.holds_here(here.replace('\n', ", ")))?;
+    }
     let entries = session.conversation.entries().len();
     if entries > 0 {
         session.note(DIM, &session.say.going_on(session.say.messages(entries)))?;

@@ -26,10 +26,10 @@ use crate::phrases::Phrases;
 use crate::screen::{BAD, DIM};
 use crate::sessions::by_process;
 use crate::sessions::saved::Saved;
-use crate::settings::Settings;
 use crate::settings::profiles::teach_what_is_named;
 use crate::settings::prompt_args;
 use crate::settings::saved_profiles;
+use crate::settings::{Folder, Settings};
 use crate::terminal::grouped;
 use crate::terminal::tty::Tty;
 use toolgraft::agent::Finished;
@@ -66,7 +66,8 @@ pub(super) struct Session {
     pub(super) display: Display,
     pub(super) say: Phrases,
     pub(super) signals: Signals,
-    approvals: Arc<Approvals>,
+    pub(super) approvals: Arc<Approvals>,
+    pub(super) folder: Folder,
     pub(super) questions: Arc<Questions>,
     agent: Agent,
     options: Options,
@@ -106,6 +107,7 @@ impl Session {
             say,
             signals,
             approvals,
+            folder: Folder::here(),
             questions,
             agent,
             options,
@@ -185,6 +187,14 @@ impl Session {
         let endpoint = self.endpoint.with_model(model).learned().await;
         (self.agent, self.options, self.offered) = agent(&self.args, &self.hub, &endpoint, &self.approvals, self.say)?;
         self.endpoint = endpoint;
+        Ok(())
+    }
+
+    /// Goes on with the arguments and permissions as they are now.
+    pub(super) fn renew(&mut self) -> Result<(), Failure> {
+        (self.agent, self.options, self.offered) =
+            agent(&self.args, &self.hub, &self.endpoint, &self.approvals, self.say)?;
+        self.display.show_reasoning(&self.args.output);
         Ok(())
     }
 
@@ -464,7 +474,7 @@ fn agent(
 ) -> Result<(Agent, Options, (ToolsMode, Constrain)), Failure> {
     let args = &probed(args, endpoint)?;
     let profile = endpoint.profile(&args.model);
-    let mut config = TurnConfig::for_profile(profile).with_policy(approvals.policy().clone());
+    let mut config = TurnConfig::for_profile(profile).with_policy(approvals.policy());
     config.untrusted.clone_from(&args.calls.untrusted);
     config.reads = match args.model.images.unwrap_or(Images::Auto) {
         Images::Auto => endpoint.reads(),

@@ -266,6 +266,14 @@ phrases! {
     help_mcp_tools =
         "a server's tools, * those that are on; switches them, by names or globs; --save as above",
         "服务器的工具，* 表示已启用；按名字或通配符启用或停用；--save 同上";
+    help_allow =
+        "tools whose calls run without a question in this folder, by names or globs over SERVER.TOOL; alone, those \
+         that there are; --forget GLOB takes one back",
+        "在此目录中不经询问就运行的工具，用名字或 SERVER.TOOL 通配符；单独使用时列出；--forget GLOB 收回";
+    help_set =
+        "a setting of `toolgraft config` for this folder, from now on; alone, those that there are; --forget KEY takes \
+         one back",
+        "此目录的一项设置（同 `toolgraft config`），立即生效；单独使用时列出；--forget KEY 收回";
     help_retry = "ask the last question once more", "重新提出上一个问题";
     help_undo = "take the last question and its answer back", "撤回上一个问题及其回答";
     help_model =
@@ -301,6 +309,20 @@ phrases! {
     result_number(number) =
         "/result {number}: expected the number of a result, such as 2", "/result {number}：需要结果的编号，例如 2";
     result_takes = "/result takes the number in a result's box, and a file for its images", "/result 后面要写结果方框中的编号，还可以写一个存图片的文件";
+    set_takes =
+        "/set takes nothing, or a key and its value, or --forget and a key; put a value with spaces in quotation marks",
+        "/set 后面可以不写，或写一个键和它的值，或写 --forget 和一个键；带空格的值请放在引号中";
+    set_takes_keys(key, keys) =
+        "/set cannot change {key} while a conversation goes on; it takes {keys}", "/set 不能在对话中改变 {key}；它接受 {keys}";
+    is_set_here(key, value) = "{key} = {value}, for this folder", "{key} = {value}，用于此目录";
+    nothing_set_here = "nothing of that is set for this folder", "此目录没有这样的设置";
+    holds_here(list) = "for this folder (/set, /allow): {list}", "用于此目录（/set、/allow）：{list}";
+    is_forgotten_here(what) =
+        "forgotten for this folder, from the next conversation on: {what}", "从下一个对话起，此目录不再使用：{what}";
+    allowed_here(globs) = "run without a question in this folder: {globs}", "在此目录中不经询问就运行：{globs}";
+    nothing_allowed_here = "nothing is allowed for this folder", "此目录没有允许任何工具";
+    is_not_allowed_here(glob) = "{glob} is not allowed for this folder; /allow lists what is", "此目录没有允许 {glob}；用 /allow 查看";
+    allow_is_ambiguous(glob, meant) = "/allow {glob}: several servers have it: write {meant}", "/allow {glob}：多个服务器都有：请写 {meant}";
     mcp_takes =
         "/mcp takes nothing, or: on SERVER, off SERVER, restart [SERVER], login SERVER, logs SERVER [LINES], tools \
          SERVER [on|off TOOL …]; on and off take --save",

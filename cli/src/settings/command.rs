@@ -150,6 +150,13 @@ fn toml_value(key: &str, text: &str) -> Result<Value, Failure> {
     }
 }
 
+/// What one key says with a value of the command line.
+pub(crate) fn one(key: &str, text: &str) -> Result<Settings, Failure> {
+    let mut document = DocumentMut::new();
+    document[key] = Item::Value(toml_value(key, text)?);
+    toml_edit::de::from_document(document).map_err(Failure::usage)
+}
+
 /// Where a value comes from, and the values of that source.
 struct Source {
     from: String,

@@ -40,6 +40,11 @@ macro_rules! settings {
                 $(if let Some(slot) = slots.$key { slot.over(&self.$key); })*
             }
 
+            /// Sets what these say, whatever stood there.
+            pub(crate) fn put(&self, slots: Slots<'_>) {
+                $(if let Some(slot) = slots.$key { self.$key.put(slot); })*
+            }
+
             /// These over those of a weaker source.
             pub(super) fn over(&mut self, weaker: &Settings) {
                 $(self.$key.over(&weaker.$key);)*
@@ -92,8 +97,11 @@ pub(crate) enum ReasoningDisplay {
 }
 
 /// A value that a stronger source may have, or may leave to a weaker one.
-trait Layer {
+trait Layer: Sized {
     fn over(&mut self, weaker: &Self);
+
+    /// Takes the place of another value, where this one says anything.
+    fn put(&self, slot: &mut Self);
 }
 
 impl<T: Clone> Layer for Option<T> {
@@ -102,12 +110,22 @@ impl<T: Clone> Layer for Option<T> {
             self.clone_from(weaker);
         }
     }
+
+    fn put(&self, slot: &mut Self) {
+        if self.is_some() {
+            slot.clone_from(self);
+        }
+    }
 }
 
 /// Patterns of all sources count.
 impl Layer for Vec<String> {
     fn over(&mut self, weaker: &Self) {
         self.splice(0..0, weaker.iter().cloned());
+    }
+
+    fn put(&self, slot: &mut Self) {
+        slot.over(self);
     }
 }
 

@@ -1,4 +1,4 @@
-//! What is set where: flags, the environment, `~/.config/toolgraft/config.toml`, what
+//! What is set where: flags, the environment, the folder, `~/.config/toolgraft/config.toml`, what
 //! `toolgraft probe` found, the model's profile.
 //!
 //! Each source is one [`Settings`]. A command names the places of its flags once
@@ -18,11 +18,13 @@ pub(crate) mod saved_profiles;
 
 mod command;
 mod file;
+mod folder;
 mod keys;
 pub(crate) mod learned;
 mod sources;
 
-pub(crate) use command::{Args, run};
+pub(crate) use command::{Args, one, run};
 pub(crate) use file::read as file;
+pub(crate) use folder::Folder;
 pub(crate) use keys::{KEPT_DAYS, ReasoningDisplay, Settings, Slots};
 pub(crate) use sources::{defaults, environment, variable};

@@ -48,6 +48,11 @@ fn a_tool_that_is_switched_off_is_not_listed_until_it_is_on_again() {
     chat.says("/mcp tools demo off weather_query --save");
     chat.sees("saved to mcp.json");
     assert_eq!(entry(&chat)["disabledTools"], json!(["weather_query"]));
+    chat.place.run(&["mcp", "trust", "mcp.json", "--yes"]).ok();
+    chat.says("/mcp tools demo off time_query --save");
+    chat.sees("saved to mcp.json");
+    let trusted = chat.place.run(&["mcp", "trust", "mcp.json"]).ok().out;
+    assert!(trusted.contains("is trusted already"), "{trusted}");
     chat.says("/mcp tools nobody");
     chat.sees("no server \"nobody\"; there are: demo");
     chat.leave();

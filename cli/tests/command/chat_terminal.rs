@@ -20,7 +20,7 @@ pub(crate) struct Chat {
     terminal: PtySession,
     pid: i32,
     pub(crate) place: Place,
-    endpoint: Endpoint,
+    pub(crate) endpoint: Endpoint,
 }
 
 impl Chat {

@@ -19,6 +19,8 @@ mod call;
 mod chat;
 mod chat_endpoint;
 #[cfg(target_os = "linux")]
+mod chat_here;
+#[cfg(target_os = "linux")]
 mod chat_mcp;
 #[cfg(target_os = "linux")]
 mod chat_screen;

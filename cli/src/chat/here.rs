@@ -1,0 +1,156 @@
+//! `/set` and `/allow`: what holds for this conversation and the next ones in this folder.
+
+use serde_json::{Value, json};
+
+use super::session::Session;
+use crate::base::Failure;
+use crate::phrases::Phrases;
+use crate::screen::DIM;
+use crate::screen::excerpt::names as shown_names;
+use crate::screen::visible::word;
+use crate::settings;
+
+/// The keys that can change while a conversation goes on.
+const KEYS: [&str; 16] = [
+    "profile",
+    "tools_mode",
+    "constrain",
+    "way",
+    "call_threshold",
+    "dialect",
+    "prompt_style",
+    "listing",
+    "tool_budget",
+    "temperature",
+    "carry_reasoning",
+    "max_rounds",
+    "max_tokens",
+    "context",
+    "system",
+    "reasoning_display",
+];
+
+/// What takes something back.
+const FORGET: &str = "--forget";
+
+/// What `/set` or `/allow` is asked for.
+#[derive(Debug, PartialEq)]
+pub(super) enum HereCommand {
+    Settings,
+    Set(String, String),
+    Unset(String),
+    Allowed,
+    Allow(Vec<String>),
+    Disallow(Vec<String>),
+}
+
+/// Reads what stands behind `/set`.
+pub(super) fn read_set(words: &[String], say: Phrases) -> Result<HereCommand, String> {
+    match words {
+        [] => Ok(HereCommand::Settings),
+        [forget, key] if forget == FORGET => Ok(HereCommand::Unset(key.clone())),
+        [key, _] if !KEYS.contains(&key.as_str()) => Err(say.set_takes_keys(key, KEYS.join(", "))),
+        [key, value] => Ok(HereCommand::Set(key.clone(), value.clone())),
+        _ => Err(say.set_takes().to_owned()),
+    }
+}
+
+/// Reads what stands behind `/allow`.
+pub(super) fn read_allow(words: &[String]) -> HereCommand {
+    match words {
+        [] => HereCommand::Allowed,
+        [forget, globs @ ..] if forget == FORGET => HereCommand::Disallow(globs.to_vec()),
+        globs => HereCommand::Allow(globs.to_vec()),
+    }
+}
+
+/// What may stand behind these words of `/set`.
+pub(super) fn following_set(words: &[String]) -> Vec<String> {
+    match words {
+        [] => KEYS.iter().map(|&key| key.to_owned()).chain([FORGET.to_owned()]).collect(),
+        [forget] if forget == FORGET => KEYS.iter().map(|&key| key.to_owned()).collect(),
+        _ => Vec::new(),
+    }
+}
+
+impl Session {
+    /// Does what `/set` or `/allow` was asked for.
+    pub(super) fn here(&mut self, command: HereCommand) -> Result<(), Failure> {
+        let say = self.say;
+        match command {
+            HereCommand::Settings => {
+                let text = self.set_here()?;
+                self.note(DIM, text.as_deref().unwrap_or(say.nothing_set_here()))
+            }
+            HereCommand::Set(key, value) => self.set(&key, &value),
+            HereCommand::Unset(key) => {
+                let mut was = None;
+                self.folder.change(|values| was = values.shift_remove(&key))?;
+                was.map_or_else(
+                    || Err(Failure::usage(say.nothing_set_here())),
+                    |_| self.note(DIM, &say.is_forgotten_here(word(&key))),
+                )
+            }
+            HereCommand::Allowed => {
+                let globs = self.folder.settings()?.allow;
+                let text = if globs.is_empty() { say.nothing_allowed_here().to_owned() } else { globs.join("\n") };
+                self.note(DIM, &text)
+            }
+            HereCommand::Allow(globs) => self.allow(&globs),
+            HereCommand::Disallow(globs) => self.disallow(&globs),
+        }
+    }
+
+    /// What holds for this folder, a line for each key; `None` where nothing does.
+    pub(super) fn set_here(&self) -> Result<Option<String>, Failure> {
+        let values = self.folder.values()?;
+        let lines: Vec<String> = values.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+        Ok((!lines.is_empty()).then(|| lines.join("\n")))
+    }
+
+    fn set(&mut self, key: &str, value: &str) -> Result<(), Failure> {
+        let wanted = settings::one(key, value)?;
+        let before = self.args.clone();
+        wanted.put(self.args.slots());
+        if let Err(failure) = self.renew() {
+            self.args = before;
+            return Err(failure);
+        }
+        let value = serde_json::to_value(&wanted).ok().and_then(|values| values.get(key).cloned()).unwrap_or_default();
+        self.note(DIM, &self.say.is_set_here(key, word(&value.to_string())))?;
+        self.folder.change(|values| {
+            values.insert(key.to_owned(), value);
+        })
+    }
+
+    fn allow(&mut self, globs: &[String]) -> Result<(), Failure> {
+        let patterns = globs.iter().map(|glob| self.approvals.meant(glob)).collect::<Result<Vec<_>, _>>()?;
+        self.approvals.allow(&patterns);
+        self.renew()?;
+        self.note(DIM, &self.say.allowed_here(shown_names(&patterns)))?;
+        self.folder.change(|values| {
+            let mut allowed = globs_of(values.get("allow"));
+            allowed.retain(|earlier| !patterns.contains(earlier));
+            values.insert("allow".to_owned(), json!([allowed, patterns].concat()));
+        })
+    }
+
+    /// From the next conversation on: what was allowed in this one stays so.
+    fn disallow(&mut self, globs: &[String]) -> Result<(), Failure> {
+        let allowed = self.folder.settings()?.allow;
+        if let Some(unknown) = globs.iter().find(|glob| !allowed.contains(glob)) {
+            return Err(Failure::usage(self.say.is_not_allowed_here(word(unknown))));
+        }
+        self.folder.change(|values| {
+            let mut allowed = globs_of(values.get("allow"));
+            allowed.retain(|earlier| !globs.contains(earlier));
+            values.insert("allow".to_owned(), json!(allowed));
+        })?;
+        self.note(DIM, &self.say.is_forgotten_here(shown_names(globs)))
+    }
+}
+
+fn globs_of(value: Option<&Value>) -> Vec<String> {
+    let list = value.and_then(Value::as_array).into_iter().flatten();
+    list.filter_map(|glob| glob.as_str().map(str::to_owned)).collect()
+}
