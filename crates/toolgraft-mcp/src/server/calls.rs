@@ -19,6 +19,10 @@ use toolgraft::spans::{self, Span};
 /// Times that one call may ask back.
 const MAX_ROUNDS: usize = 10;
 
+/// What a server of the era 2026-07-28 is asked to log while a call runs; unasked it must not
+/// (modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging).
+const LOG_LEVEL: (&str, &str) = ("io.modelcontextprotocol/logLevel", "info");
+
 impl Connection {
     /// Runs a tool.
     pub(crate) async fn call(
@@ -30,6 +34,10 @@ impl Connection {
         // By whatever transport: an HTTP request may be of several messages.
         for (name, value) in spans::headers(&Span::current()) {
             params.meta_or_default().insert(name, value.into());
+        }
+        // Earlier servers log unasked.
+        if !self.peer.peer_info().is_none_or(|info| info.protocol_version.has_initialize()) {
+            params.meta_or_default().insert(LOG_LEVEL.0.to_owned(), LOG_LEVEL.1.into());
         }
         let _permit = self.permits.acquire().await;
         self.ask(&params).await

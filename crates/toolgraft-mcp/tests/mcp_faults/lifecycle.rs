@@ -330,6 +330,11 @@ async fn modern(case: Arc<Case>) {
     );
     assert_eq!(status.server_name.as_deref(), Some("modern"));
     assert_eq!(call(&hub, "version").await.text, "2026-07-28", "each request says so");
+    let meta = call(&hub, "meta").await.text;
+    assert!(
+        meta.contains("\"io.modelcontextprotocol/logLevel\":\"info\""),
+        "it logs only where it is asked to: {meta}"
+    );
     hub.shutdown().await;
 }
 
@@ -344,6 +349,7 @@ async fn earlier(case: Arc<Case>, fault: &'static str, starts: usize) {
         "{status:?}"
     );
     assert_eq!((case.count("starts"), call(&hub, "version").await.text.as_str()), (starts, "none"));
+    assert!(!call(&hub, "meta").await.text.contains("logLevel"));
     call(&hub, "die").await;
     assert!(call(&hub, "pid").await.is_result());
     assert_eq!(case.count("starts"), starts + 1, "what worked the last time comes first");
