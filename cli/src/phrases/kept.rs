@@ -27,6 +27,7 @@ phrases! {
 
     // Defaults.
     file_not_there(file) = "{file} (not there yet)", "{file}（还不存在）";
+    folders_own = "this folder's own, in chat: /set, /allow", "此目录自己的设置，用于 chat：/set、/allow";
     key_is_set(key, file) = "{key} is set in {file}", "已在 {file} 中设置 {key}";
     key_is_unset(key, file) = "{key} is no longer set in {file}", "已从 {file} 中去掉 {key}";
     profile_called(name) = "the profile {name}", "模型配置 {name}";

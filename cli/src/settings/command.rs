@@ -7,6 +7,7 @@ use serde_json::{Map, Value as Json, json};
 use toml_edit::{DocumentMut, Item, Value};
 
 use super::file;
+use super::folder::Folder;
 use super::keys::{KEPT_DAYS, KEYS, Key, ReasoningDisplay, Settings, Slots};
 use super::sources::environment;
 use crate::base::Failure;
@@ -190,8 +191,11 @@ fn sources(args: &ShowArgs, path: &Path, say: Phrases) -> Result<Vec<Source>, Fa
         };
         source.fill(slots);
     }
-    let mut sources =
-        vec![Source::new("OPENAI_BASE_URL", &environment), Source::new(path.display().to_string(), &file)];
+    let mut sources = vec![
+        Source::new("OPENAI_BASE_URL", &environment),
+        Source::new(say.folders_own(), &Folder::here().settings()?),
+        Source::new(path.display().to_string(), &file),
+    ];
     let saved = model.as_deref().map(|model| saved_profiles::find(url.as_deref(), model)).transpose()?.flatten();
     if let (Some(saved), Some(path)) = (saved, saved_profiles::path()) {
         sources.push(Source::new(path.display().to_string(), &Settings::from(&saved)));

@@ -75,6 +75,8 @@ fn what_is_set_holds_at_once_and_for_the_next_conversation_in_this_folder() {
     assert_eq!(seen(&chat), (json!(0.3), true));
     asked(&chat, "Hi").ok();
     assert_eq!(seen(&chat), (json!(0.3), true));
+    let shown = chat.place.run(&["config"]).ok().out;
+    assert!(shown.contains("# temperature = 0.3  (from: this folder's own, in chat"), "{shown}");
     chat.says("/set --forget system");
     chat.sees("from the next conversation on: system");
     asked(&chat, "Hi").ok();
