@@ -185,6 +185,14 @@ def within(row, count, of):
     return f"{row[count]}/{row[of]} ({interval[0] * 100:.0f}–{interval[1] * 100:.0f} %)"
 
 
+def known():
+    """What came of it before."""
+    if not os.path.exists(RESULTS):
+        return []
+    with open(RESULTS, encoding="utf-8") as file:
+        return json.load(file)
+
+
 def on_page(text, results):
     before, rest = text.split(BEGIN, 1)
     _, behind = rest.split(END, 1)
@@ -200,7 +208,7 @@ def main():
     options.add_argument("--write", action="store_true")
     options.add_argument("--check", action="store_true")
     options = options.parse_args()
-    results = json.load(open(RESULTS, encoding="utf-8")) if os.path.exists(RESULTS) else []
+    results = known()
     with open(PAGE, encoding="utf-8") as file:
         page = file.read()
     if options.check:
@@ -215,7 +223,7 @@ def main():
         fetch(models)
         for model in models:
             found = measured(toolgraft, model, options.threads, options.only)
-            results = [result for result in results if result["model"] != model["name"]] + [found]
+            results = [result for result in known() if result["model"] != model["name"]] + [found]
             names = [m["name"] for m in json.load(open(os.path.join(HERE, "models.json"), encoding="utf-8"))]
             results.sort(key=lambda result: names.index(result["model"]))
             with open(RESULTS, "w", encoding="utf-8") as file:

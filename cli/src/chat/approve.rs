@@ -124,7 +124,13 @@ impl Approvals {
         match servers[..] {
             [] => Err(Failure::usage(self.say.no_such_glob("/allow", glob))),
             _ if glob.contains(['/', '.']) => Ok(glob.to_owned()),
-            [server] => Ok(server_pattern(server, glob)),
+            [server] => {
+                match catalog.servers().iter().filter(|server| has(server)).any(|found| destroys(found, glob)) {
+                    // As for `--allow`: a bare name never lets one run that says so of itself.
+                    true => Err(Failure::usage(self.say.allow_destroys(glob, server_pattern(server, glob)))),
+                    false => Ok(server_pattern(server, glob)),
+                }
+            }
             _ => {
                 let meant: Vec<String> = servers.iter().map(|server| server_pattern(server, glob)).collect();
                 Err(Failure::usage(self.say.allow_is_ambiguous(glob, meant.join(", "))))
@@ -223,6 +229,13 @@ impl Approvals {
         let catalog = self.hub.catalog();
         catalog.find(server.as_deref(), tool).map(|found| Definition::of(found.tool)).unwrap_or_default()
     }
+}
+
+/// Whether the tool of this very name calls itself destructive.
+fn destroys(server: &Server, name: &str) -> bool {
+    server.tools.iter().any(|tool| {
+        tool.name == name && tool.annotations.as_ref().is_some_and(|hints| hints.destructive_hint == Some(true))
+    })
 }
 
 /// Whether the call may only be a draft or an example: each is asked about, whatever is allowed.

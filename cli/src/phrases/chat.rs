@@ -323,6 +323,9 @@ phrases! {
     nothing_allowed_here = "nothing is allowed for this folder", "此目录没有允许任何工具";
     is_not_allowed_here(glob) = "{glob} is not allowed for this folder; /allow lists what is", "此目录没有允许 {glob}；用 /allow 查看";
     allow_is_ambiguous(glob, meant) = "/allow {glob}: several servers have it: write {meant}", "/allow {glob}：多个服务器都有：请写 {meant}";
+    allow_destroys(name, meant) =
+        "/allow {name}: the tool calls itself destructive: write {meant} where you mean it",
+        "/allow {name}：该工具自称具有破坏性：确实要允许时请写 {meant}";
     mcp_takes =
         "/mcp takes nothing, or: on SERVER, off SERVER, restart [SERVER], login SERVER, logs SERVER [LINES], tools \
          SERVER [on|off TOOL …]; on and off take --save",

@@ -123,7 +123,9 @@ fn calls(baseline: Baseline, text: &str) -> Calls {
         Baseline::Union => read(text, "tool").into_iter().collect(),
         Baseline::Shim => {
             let Ok(block) = Regex::new(r"(?s)<tool_call>\s*(\{.*?\})\s*</tool_call>") else { return Vec::new() };
-            block.captures_iter(text).filter_map(|found| read(&found[1], "name")).collect()
+            let tagged: Calls = block.captures_iter(text).filter_map(|found| read(&found[1], "name")).collect();
+            // A small model leaves the tag out.
+            if tagged.is_empty() { read(text.trim(), "name").into_iter().collect() } else { tagged }
         }
     }
 }
@@ -149,6 +151,8 @@ mod tests {
         assert_eq!(answer_of(Baseline::Union, r#"{"answer": "Hi."}"#.to_owned()), "Hi.");
         let shim = "<tool_call>\n{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Oslo\"}}\n</tool_call>";
         assert_eq!(calls(Baseline::Shim, &format!("{shim}\n{shim}")), [call.clone(), call]);
+        let bare = r#"{"name": "get_weather", "arguments": {"city": "Oslo"}}"#;
+        assert_eq!(calls(Baseline::Shim, bare).len(), 1);
         assert!(calls(Baseline::Shim, "Hi.").is_empty() && calls(Baseline::Union, r#"{"answer": "Hi."}"#).is_empty());
     }
 }

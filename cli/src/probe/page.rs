@@ -68,7 +68,7 @@ fn curve(cell: Cell, report: &Report, store: &Store) -> Value {
     let each = points.len().div_ceil(POINTS).max(1);
     let best = report.best.as_ref().filter(|best| best.row.cell == cell).and_then(|best| best.threshold);
     let shown = points.iter().step_by(each).map(|point| {
-        let part = |count: usize, of: usize| if of > 0 { 100 * count / of } else { 0 };
+        let part = |count: usize, of: usize| (100 * count).checked_div(of).unwrap_or(0);
         json!({
             "threshold": format!("{:.1}", point.threshold),
             "right": part(point.right, point.wanted), "right_of": format!("{}/{}", point.right, point.wanted),

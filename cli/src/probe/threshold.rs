@@ -107,9 +107,10 @@ pub(crate) fn curve<'a>(trials: impl Iterator<Item = &'a Trial> + Clone) -> Vec<
     all.map(|threshold| Point::of(trials.clone(), threshold)).collect()
 }
 
-/// The trial as it is with this threshold.
+/// The trial as it is with this threshold; as it was where nothing was measured.
 pub(crate) fn within(trial: &Trial, threshold: f64) -> Trial {
-    let calls = trial.likely.is_none_or(|likely| likely >= threshold);
+    let Some(likely) = trial.likely else { return trial.clone() };
+    let calls = likely >= threshold;
     let is_none = trial.kind == Kind::None;
     match calls {
         true if is_none => Trial { accepted: true, right: false, ..trial.clone() },
@@ -200,7 +201,10 @@ mod tests {
         let marks: Vec<(bool, bool)> = counted(&all, None).iter().map(|trial| (trial.accepted, trial.right)).collect();
         assert_eq!(marks, [(true, true), (true, false), (true, true), (false, true)]);
         let free = Trial { likely: None, ..all[0].clone() };
-        assert_eq!(counted(std::slice::from_ref(&free), None), [free]);
+        assert_eq!(counted(std::slice::from_ref(&free), None), [free.clone()]);
+        assert_eq!(within(&free, 0.0), free);
+        let none = Trial { kind: Kind::None, likely: None, right: true, ..Trial::default() };
+        assert_eq!(counted(std::slice::from_ref(&none), Some(-3.0)), [none]);
         // Below a threshold that is given nothing is a call.
         assert!(counted(&all, Some(0.0)).iter().all(|trial| !trial.accepted));
     }

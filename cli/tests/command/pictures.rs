@@ -3,9 +3,11 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
+use std::time::Instant;
 
 use crate::chat_screen::Window;
 use crate::devtools::Page;
@@ -13,6 +15,7 @@ use crate::endpoint::{Reply, mcp_call};
 use crate::inspect::Looking;
 use crate::process::{Place, TOOLGRAFT};
 use regex::Regex;
+use rexpect::process::PtyProcess;
 use rexpect::reader::Options as Reading;
 use rexpect::session::spawn_with_options;
 use serde_json::json;
@@ -50,18 +53,43 @@ fn typed(lang: Lang) -> Vec<String> {
     words.into_iter().map(str::to_owned).collect()
 }
 
+/// The demo on a terminal, at this speed.
+fn demo_at(lang: Lang, speed: &str, place: &Place) -> Command {
+    let mut command = Command::new(TOOLGRAFT);
+    command.args(typed(lang)).args(["--speed", speed]).current_dir(place.dir.path());
+    command.env("HOME", place.dir.path()).env("TERM", "xterm-256color").env("COLUMNS", COLUMNS.to_string());
+    command.env_remove("NO_COLOR").env_remove("LC_ALL").env_remove("LC_MESSAGES").env_remove("LANG");
+    command
+}
+
 /// What the demo writes to a terminal, escapes included.
 fn on_a_terminal(lang: Lang) -> String {
     let place = Place::new();
-    let mut command = Command::new(TOOLGRAFT);
-    command.args(typed(lang)).args(["--speed", "max"]).current_dir(place.dir.path());
-    command.env("HOME", place.dir.path()).env("TERM", "xterm-256color").env("COLUMNS", COLUMNS.to_string());
-    command.env_remove("NO_COLOR").env_remove("LC_ALL").env_remove("LC_MESSAGES").env_remove("LANG");
+    let command = demo_at(lang, "max", &place);
     let reading = Reading::new().timeout_ms(Some(60_000)).strip_ansi_escape_codes(false);
     let written = spawn_with_options(command, reading).unwrap().exp_eof().unwrap();
     // The reader makes a character of each byte.
     let bytes = written.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect();
     String::from_utf8(bytes).unwrap()
+}
+
+/// After how many seconds of the demo at its own speed each of so many rows is begun, the first the
+/// command itself.
+fn begun(lang: Lang, rows: usize) -> Vec<f64> {
+    let place = Place::new();
+    let mut session = PtyProcess::new(demo_at(lang, "1", &place)).unwrap();
+    let mut terminal = session.get_file_handle().unwrap();
+    let start = Instant::now();
+    let (mut written, mut begun, mut piece) = (Vec::new(), vec![0.0], [0; 4096]);
+    // The end of a terminal's output is an error of reading.
+    while let Ok(length @ 1..) = terminal.read(&mut piece) {
+        written.extend_from_slice(&piece[..length]);
+        let shown = self::rows(&String::from_utf8_lossy(&written), COLUMNS).len() + 1;
+        begun.resize(shown.max(begun.len()), start.elapsed().as_secs_f64());
+    }
+    session.set_kill_timeout(Some(1000));
+    begun.resize(rows, start.elapsed().as_secs_f64());
+    begun
 }
 
 /// How text is shown.
@@ -128,8 +156,9 @@ fn rows(written: &str, columns: usize) -> Vec<Vec<Run>> {
 }
 
 /// Rows as a picture that looks alike whatever font draws it: each run has its place and
-/// its width.
-fn draw(rows: &[Vec<Run>], title: &str) -> String {
+/// its width. With times, a row is hidden for so many seconds, unless the person wants no motion;
+/// whatever shows no motion shows all.
+fn draw(rows: &[Vec<Run>], title: &str, times: Option<&[f64]>) -> String {
     let at = |column: usize| MARGIN + CELL.0 * column as f64;
     let (width, height) = (2.0 * MARGIN + CELL.0 * COLUMNS as f64, 2.0 * MARGIN + CELL.1 * rows.len() as f64);
     let mut svg = format!(
@@ -141,11 +170,17 @@ text {{ font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans M
 .c32 {{ fill: #56d364 }}
 .c33 {{ fill: #e3b341 }}
 .c36 {{ fill: #56d4dd }}
+@media not (prefers-reduced-motion: reduce) {{ g {{ animation: wait 0s }} }}
+@keyframes wait {{ from, to {{ opacity: 0 }} }}
 </style>
 <rect width="100%" height="100%" rx="8" fill="#0d1117"/>
 "##
     );
     for (number, row) in rows.iter().enumerate() {
+        let time = times.and_then(|times| times.get(number)).filter(|_| !row.is_empty());
+        if let Some(time) = time {
+            writeln!(svg, r#"<g style="animation-duration: {time:.1}s">"#).unwrap();
+        }
         for run in row {
             let classes = [
                 run.style.bold.then(|| "b".to_owned()),
@@ -162,15 +197,20 @@ text {{ font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans M
             )
             .unwrap();
         }
+        if time.is_some() {
+            svg.push_str("</g>\n");
+        }
     }
     svg + "</svg>\n"
 }
 
-/// The picture of the demo in this language, as it is now.
-fn demo(lang: Lang) -> String {
+/// The picture of the demo in this language, as it is now; `moving` at the demo's own speed.
+fn demo(lang: Lang, moving: bool) -> String {
     let command = format!("toolgraft {}", typed(lang).join(" "));
     let written = format!("$ {command}\r\n{}", on_a_terminal(lang));
-    draw(&rows(&written, COLUMNS), &command)
+    let rows = rows(&written, COLUMNS);
+    let times = moving.then(|| begun(lang, rows.len()));
+    draw(&rows, &command, times.as_deref())
 }
 
 /// The picture of a question before a tool runs, as it is now.
@@ -190,7 +230,7 @@ fn approval(lang: Lang) -> String {
     let text = |row: &[Run]| row.iter().map(|run| run.text.as_str()).collect::<String>();
     let asked = all.iter().position(|row| text(row).contains(question)).unwrap();
     let end = all.iter().rposition(|row| !row.is_empty()).unwrap();
-    draw(&all[asked..=end], "toolgraft chat")
+    draw(&all[asked..=end], "toolgraft chat", None)
 }
 
 /// A row of a terminal.
@@ -223,7 +263,8 @@ fn cells(screen: &vt100::Screen, row: u16, columns: u16) -> Vec<Run> {
 
 /// The picture's words, with times made the same, and the boxes' sides as long.
 fn words(svg: &str) -> String {
-    let text = Regex::new("<[^>]*>").unwrap().replace_all(svg, "").replace('─', "");
+    let svg = Regex::new("(?s)<style>.*</style>").unwrap().replace(svg, "");
+    let text = Regex::new("<[^>]*>").unwrap().replace_all(&svg, "").replace('─', "");
     Regex::new(r"\d+(\.\d+)? m?s\b").unwrap().replace_all(&text, "T").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -232,7 +273,7 @@ fn the_pictures_of_the_demo_show_what_it_prints() {
     for (lang, suffix) in LANGUAGES {
         let name = format!("demo{suffix}.svg");
         let drawn = fs::read_to_string(picture(&name)).unwrap();
-        assert_eq!(words(&drawn), words(&demo(lang)), "{name}: `make pictures` draws it anew");
+        assert_eq!(words(&drawn), words(&demo(lang, false)), "{name}: `make pictures` draws it anew");
     }
 }
 
@@ -304,7 +345,7 @@ async fn draw_the_pictures() {
         page.go(&looking.url);
         page.go(&format!("{}/inspect/1", looking.url.split("/inspect").next().unwrap()));
         page.screenshot(&picture(&format!("inspect{suffix}.png")));
-        fs::write(picture(&format!("demo{suffix}.svg")), demo(lang)).unwrap();
+        fs::write(picture(&format!("demo{suffix}.svg")), demo(lang, true)).unwrap();
         let place = Place::new();
         let session = place.dir.path().join("umbrella.jsonl");
         recording(lang, &session).await;
