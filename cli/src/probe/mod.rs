@@ -177,7 +177,9 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     stopped?;
     let report = probe.report();
     if let Some(path) = &args.html {
-        page::write(path, &report, &probe, say)?;
+        let bench = &probe.bench;
+        let tried = page::Tried { tasks: &bench.tasks, store: &probe.store, given: bench.call_threshold };
+        page::write(path, &report, &tried, say)?;
     }
     match args.json {
         true => output::emit_json(&report)?,

@@ -8,7 +8,7 @@ use super::cell::{Cell, How};
 use super::report::Report;
 use super::store::Store;
 use super::tasks::{Task, Tasks};
-use super::{Probe, threshold};
+use super::threshold;
 use crate::base::Failure;
 use crate::pages;
 use crate::phrases::Phrases;
@@ -27,18 +27,17 @@ pub(super) fn check(path: &Path) -> Result<(), Failure> {
 ///
 /// # Errors
 /// It cannot be written.
-pub(super) fn write(path: &Path, report: &Report, probe: &Probe, say: Phrases) -> Result<(), Failure> {
-    let tried = Tried { tasks: &probe.bench.tasks, store: &probe.store, given: probe.bench.call_threshold };
-    let page = render(report, &tried, say).and_then(|page| pages::file::write(path, &page));
+pub(super) fn write(path: &Path, report: &Report, tried: &Tried<'_>, say: Phrases) -> Result<(), Failure> {
+    let page = render(report, tried, say).and_then(|page| pages::file::write(path, &page));
     page.map_err(|e| Failure::job(format!("cannot write {}: {e}", path.display())))
 }
 
 /// What was tried, and how it counts.
-struct Tried<'a> {
-    tasks: &'a Tasks,
-    store: &'a Store,
+pub(super) struct Tried<'a> {
+    pub(super) tasks: &'a Tasks,
+    pub(super) store: &'a Store,
     /// A threshold that was given.
-    given: Option<f64>,
+    pub(super) given: Option<f64>,
 }
 
 fn render(report: &Report, tried: &Tried<'_>, say: Phrases) -> std::io::Result<String> {
