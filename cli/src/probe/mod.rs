@@ -33,7 +33,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use self::cell::{Cell, How};
 use self::plan::{Plan, Split};
-use self::report::{Best, Report, Row, percent};
+use self::report::{Best, Report, Row, within};
 use self::score::{Score, Trial, ranked};
 use self::store::{Run, Store};
 use self::tasks::{FEW, Task, Tasks};
@@ -196,13 +196,12 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
 /// What the best way does, and what to do about it, in a few sentences.
 fn advice(best: &Best, say: Phrases) -> String {
     let Row { score, .. } = &best.row;
-    let figure = |count: usize, of: usize, interval| format!("{count}/{of} ({})", percent(interval));
     let tasks = score.tasks.max(1);
     let of = if best.apart { say.on_tasks_apart(score.tasks) } else { say.on_tasks_tried(score.tasks) };
     let mut text = say.figures(
         of,
-        figure(score.fully_right, score.wanted, best.row.fully_right_interval),
-        figure(score.false_calls, score.unwanted, best.row.false_calls_interval),
+        within(score.fully_right, score.wanted),
+        within(score.false_calls, score.unwanted),
         score.tokens / tasks as u64,
         format!("{:.1}", score.seconds / tasks as f64),
     );
@@ -533,25 +532,22 @@ impl Probe {
     /// What the best way scored on the tasks that are kept apart for that.
     fn reported_of(&self, cell: Cell) -> Best {
         let all = self.bench.tasks.tasks.len();
-        let is_of = |split| move |task| Split::of(task, all) == split;
         let threshold = (cell.how() == How::Measured).then(|| self.threshold(cell)).flatten();
-        let counted = |trials: Vec<Trial>| match threshold {
-            Some(threshold) => threshold::counted(&trials, Some(threshold)),
-            None => trials,
+        let apart = |run| {
+            let trials = self.trials(run, cell, |task| Split::of(task, all) == Split::Report);
+            threshold.map_or_else(|| trials.clone(), |threshold| threshold::counted(&trials, Some(threshold)))
         };
-        let apart = self.trials(Run::First, cell, is_of(Split::Report));
-        let again = counted(self.trials(Run::Second, cell, is_of(Split::Report)));
-        let score = match apart.is_empty() {
+        let (first, again) = (apart(Run::First), apart(Run::Second));
+        let score = match first.is_empty() {
             true => Score::of(&self.counted(self.store.trials(cell))),
-            false => Score::of(&counted(apart.clone())),
+            false => Score::of(&first),
         };
-        let first = counted(apart.clone());
         let is_same = |trial: &&Trial| {
             let before = first.iter().find(|first| first.task == trial.task);
             before.is_some_and(|first| (first.accepted, first.right) == (trial.accepted, trial.right))
         };
         let same = again.iter().filter(is_same).count();
-        Best { row: Row::new(cell, score), apart: !apart.is_empty(), threshold, twice: again.len(), same }
+        Best { row: Row::new(cell, score), apart: !first.is_empty(), threshold, twice: again.len(), same }
     }
 
     /// The threshold that is kept of a measured way: the one that was given, or the one that fits

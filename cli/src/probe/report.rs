@@ -96,15 +96,10 @@ fn of(count: usize, all: usize) -> String {
     if all > 0 { format!("{count}/{all}") } else { "–".to_owned() }
 }
 
-/// A part in percent with its interval.
-pub(super) fn percent(interval: Option<(f64, f64)>) -> String {
-    interval.map_or_else(String::new, |(least, most)| format!("{:.0}–{:.0} %", least * 100.0, most * 100.0))
-}
-
-/// A count with its interval.
-fn within(count: usize, all: usize) -> String {
+/// A count with its interval in percent.
+pub(super) fn within(count: usize, all: usize) -> String {
     match interval(count, all) {
-        Some(found) => format!("{count}/{all} ({})", percent(Some(found))),
+        Some((least, most)) => format!("{count}/{all} ({:.0}–{:.0} %)", least * 100.0, most * 100.0),
         None => of(count, all),
     }
 }
