@@ -118,22 +118,21 @@ impl Approvals {
     /// The pattern that a person means: one for tools of one server, with its name.
     pub(super) fn meant(&self, glob: &str) -> Result<String, Failure> {
         let catalog = self.hub.catalog();
-        let has = |server: &Server| server.tools.iter().any(|tool| matches(glob, server.name.as_deref(), &tool.name));
-        let servers: Vec<&str> =
-            catalog.servers().iter().filter(|server| has(server)).filter_map(|server| server.name.as_deref()).collect();
-        match servers[..] {
+        let fits = |name: &str, tool: &Tool| matches(glob, Some(name), &tool.name);
+        let has = |server: &Server| {
+            let name = server.name.as_deref().filter(|name| server.tools.iter().any(|tool| fits(name, tool)))?;
+            Some((server_pattern(name, glob), destroys(server, glob)))
+        };
+        let meant: Vec<(String, bool)> = catalog.servers().iter().filter_map(has).collect();
+        match meant.as_slice() {
             [] => Err(Failure::usage(self.say.no_such_glob("/allow", glob))),
             _ if glob.contains(['/', '.']) => Ok(glob.to_owned()),
-            [server] => {
-                match catalog.servers().iter().filter(|server| has(server)).any(|found| destroys(found, glob)) {
-                    // As for `--allow`: a bare name never lets one run that says so of itself.
-                    true => Err(Failure::usage(self.say.allow_destroys(glob, server_pattern(server, glob)))),
-                    false => Ok(server_pattern(server, glob)),
-                }
-            }
-            _ => {
-                let meant: Vec<String> = servers.iter().map(|server| server_pattern(server, glob)).collect();
-                Err(Failure::usage(self.say.allow_is_ambiguous(glob, meant.join(", "))))
+            // As for `--allow`: a bare name never lets one run that says so of itself.
+            [(pattern, true)] => Err(Failure::usage(self.say.allow_destroys(glob, pattern))),
+            [(pattern, false)] => Ok(pattern.clone()),
+            several => {
+                let patterns: Vec<&str> = several.iter().map(|(pattern, _)| pattern.as_str()).collect();
+                Err(Failure::usage(self.say.allow_is_ambiguous(glob, patterns.join(", "))))
             }
         }
     }

@@ -177,13 +177,10 @@ impl Session {
     }
 
     fn entry(&self, server: &str) -> Result<&ServerConfig, Failure> {
-        let found = self.hub.config().servers().iter().find(|entry| entry.name == server);
-        found.ok_or_else(|| Failure::usage(format!("no server {server:?}")))
+        self.hub.entry(server).map_err(Failure::usage)
     }
 
     async fn log_in(&mut self, server: &str) -> Result<(), Failure> {
-        // Its words name the servers that there are.
-        self.hub.log(server).map_err(Failure::usage)?;
         let (say, shown, entry) = (self.say, format!("{server:?}"), self.entry(server)?.clone());
         logins::log_in(&entry, |url| {
             let opened = browser::open(url);

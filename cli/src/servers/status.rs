@@ -29,12 +29,11 @@ pub(crate) struct Report {
 /// Reports of all servers, with so many of the last lines of each one's log.
 pub(crate) fn reports(hub: &Hub, lines: usize) -> Vec<Report> {
     let report = |status: ServerStatus| {
-        let entry = hub.config().servers().iter().find(|entry| entry.name == status.name);
         // There is no error for a name that is the hub's own.
         let mut log = hub.log(&status.name).unwrap_or_default();
         log.drain(..log.len().saturating_sub(lines));
         Report {
-            reached: entry.map(reached).unwrap_or_default(),
+            reached: hub.entry(&status.name).map(reached).unwrap_or_default(),
             tools: hub.tools(&status.name).unwrap_or_default(),
             log,
             status,

@@ -309,6 +309,15 @@ impl Hub {
         self.known(server)?.restart().await
     }
 
+    /// A server's entry.
+    ///
+    /// # Errors
+    /// There is no such server.
+    pub fn entry(&self, server: &str) -> Result<&ServerConfig, McpError> {
+        let found = self.config().servers().iter().find(|entry| entry.name == server);
+        found.ok_or_else(|| self.unknown(server))
+    }
+
     /// Switches a server off, or on. One that is off is ended, and what it offers is in no
     /// catalog, until it is switched on again; then it is started at once, as is one that was on
     /// and is not there. The configuration's `disabled` says how it begins. Waits for the outcome.

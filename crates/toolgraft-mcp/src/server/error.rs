@@ -2,6 +2,7 @@
 
 use super::request::RequestError;
 use super::status::{ServerState, ServerStatus};
+use toolgraft::Catalog;
 use toolgraft::tools::Server;
 
 /// Why an MCP server, or a hub of them, cannot do what the program wants. A failing call
@@ -67,11 +68,7 @@ impl McpError {
     }
 
     pub(crate) fn unknown_tool(server: &str, name: &str, listed: &Server) -> Self {
-        let names =
-            listed.tools.iter().map(|tool| (strsim::jaro_winkler(tool.name.as_str(), name), tool.name.as_str()));
-        let mut near: Vec<_> = names.filter(|(likeness, _)| *likeness > LIKE).collect();
-        near.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let near = near.into_iter().take(3).map(|(_, name)| name.to_owned()).collect();
+        let near = Catalog::new(vec![listed.clone()]).nearest(name);
         McpError::UnknownTool { server: server.to_owned(), tool: name.to_owned(), near }
     }
 
@@ -83,9 +80,6 @@ impl McpError {
         McpError::NotReady { servers }
     }
 }
-
-/// Names that are less alike than this are no slips of each other.
-const LIKE: f64 = 0.75;
 
 fn nearest(near: &[String]) -> String {
     match near {
