@@ -63,7 +63,7 @@ fn fixture(path: &Path, text: String) -> datatest_stable::Result<()> {
     let splits = two_way_splits(&text);
     let input = fixture::input(config.unwrap_or_default(), text)?;
     // What it says comes first: a wrong answer is told before a broken law.
-    let whole = laws::run(&mut toolgraft::Parser::new(input.config.clone()), &input, &[])?;
+    let whole = laws::run(&mut laws::parser(&input.config), &input, &[])?;
     let differences = check::differences(std::slice::from_ref(&expectation), &[check::found(&whole)]);
     if !differences.is_empty() {
         return Err(format!("{}\n{}", expectation["about"].as_str().unwrap_or_default(), differences.join("\n")).into());

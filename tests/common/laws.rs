@@ -10,13 +10,16 @@
 //! cut, the same was handed on when all of it had come, and the assembled
 //! message is the same.
 
+use std::cell::RefCell;
+use std::sync::Arc;
+
 use toolgraft::dialect::{Announcer, MarkedJson, REASONING_MARKS, Shape, Wrapper};
 use toolgraft::event::{
     Assembled, Collector, Entry, MarkerKind, Piece, Provenance, Region, Rejected, RejectedKind, Span,
 };
 use toolgraft::message::{FinishReason, ReasoningMode};
 use toolgraft::parse::{Config, HOLD_SLACK, MIN_HOLD, NotACall};
-use toolgraft::{Call, Dialect, Event, Parser};
+use toolgraft::{Call, Catalog, Dialect, Event, Parser};
 
 use super::json_prefix;
 
@@ -36,21 +39,53 @@ pub(crate) struct Input {
 /// A law that was broken, and where.
 pub(crate) type Broken = String;
 
+thread_local! {
+    /// Parsers by what they were made of; without optimisation, making one takes longer than
+    /// most messages.
+    static PARSERS: RefCell<Vec<(String, Option<Arc<Catalog>>, Parser)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// So many are kept of a thread.
+const PARSERS_KEPT: usize = 8;
+
+/// A parser at the start of a message.
+pub(crate) fn parser(config: &Config) -> Parser {
+    let written = serde_json::to_string(config).expect("a configuration can be written");
+    let is_same = |known: &Option<Arc<Catalog>>| match (known, &config.catalog) {
+        (Some(known), Some(catalog)) => Arc::ptr_eq(known, catalog),
+        (known, catalog) => known.is_none() && catalog.is_none(),
+    };
+    PARSERS.with_borrow_mut(|parsers| {
+        if let Some((.., parser)) = parsers.iter().find(|(of, catalog, _)| *of == written && is_same(catalog)) {
+            return parser.fork();
+        }
+        let parser = Parser::new(config.clone());
+        parsers.truncate(PARSERS_KEPT - 1);
+        parsers.insert(0, (written, config.catalog.clone(), parser.fork()));
+        parser
+    })
+}
+
+/// Parses a whole text.
+#[allow(dead_code, reason = "not all tests that hold to the laws ask it")]
+pub(crate) fn read(text: &str, config: &Config) -> Assembled {
+    parser(config).parse(text)
+}
+
 /// Runs the input whole, one character at a time, and once for each set of
 /// cuts (byte offsets into the text, ascending); all must assemble alike.
 ///
 /// # Errors
 /// The first law that was broken.
 pub(crate) fn check(input: &Input, cuts: &[Vec<usize>]) -> Result<Assembled, Broken> {
-    let mut parser = Parser::new(input.config.clone());
+    let mut parser = parser(&input.config);
     let whole = parse(&mut parser, input, &[]).map_err(|e| format!("whole: {e}"))?;
     parser.reset();
     let again = parse(&mut parser, input, &[]).map_err(|e| format!("after a reset: {e}"))?;
     same(&whole, &again).map_err(|e| format!("after a reset: {e}"))?;
     let longest = if input.reasoning_field.len() > input.text.len() { &input.reasoning_field } else { &input.text };
     let bytes: Vec<usize> = (0..longest.len()).collect();
-    let single =
-        parse(&mut Parser::new(input.config.clone()), input, &bytes).map_err(|e| format!("by character: {e}"))?;
+    let single = parse(&mut parser.fork(), input, &bytes).map_err(|e| format!("by character: {e}"))?;
     same(&whole, &single).map_err(|e| format!("by character: {e}"))?;
     for cuts in cuts {
         parser.reset();
@@ -85,7 +120,7 @@ pub(crate) fn may_tell_reasoning(text: &str) -> bool {
 pub(crate) fn is_answer_in_open(input: &Input) -> Result<(), Broken> {
     let parsed = |reasoning| {
         let config = input.config.clone().with_reasoning(reasoning);
-        run(&mut Parser::new(config.clone()), &Input { config, ..input.clone() }, &[])
+        run(&mut parser(&config), &Input { config, ..input.clone() }, &[])
     };
     let (mut auto, mut open) = (parsed(ReasoningMode::Auto)?, parsed(ReasoningMode::Open)?);
     // Where reasoning may end, what may become `</think>` is held back a little longer: of a

@@ -5,7 +5,6 @@ use std::fmt::Write;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use toolgraft::Parser;
 
 use crate::common::laws;
 use crate::fixtures::{FIXTURES, Fixture};
@@ -19,7 +18,7 @@ fn line(fixture: &Fixture) -> Value {
     if let Some(tools) = fixture::tools(&config).unwrap() {
         settings["tools"] = tools;
     }
-    let found = laws::run(&mut Parser::new(input.config.clone()), input, &[]).unwrap();
+    let found = laws::run(&mut laws::parser(&input.config), input, &[]).unwrap();
     json!({"name": name, "text": input.text, "config": settings, "found": check::found(&found)})
 }
 

@@ -1,6 +1,6 @@
 //! What surrounds a call: the same contexts around a call of each dialect, at every split.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use serde_json::json;
 use toolgraft::dialect::write_tool_call;
@@ -11,19 +11,18 @@ use toolgraft::{Catalog, Dialect, Tool};
 
 use crate::common::laws::{self, Input};
 
-fn catalog() -> Catalog {
+pub(super) static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
     let schema = json!({"type": "object", "properties": {"path": {"type": "string"}}});
-    Catalog::from_tools([Tool::new("delete_it").with_server("files").with_schema(schema)])
-}
+    Arc::new(Catalog::from_tools([Tool::new("delete_it").with_server("files").with_schema(schema)]))
+});
 
-fn call(dialect: Dialect) -> String {
-    let catalog = catalog();
+pub(super) fn call(dialect: Dialect) -> String {
     let arguments = json!({"path": "notes"});
-    bare(&write_tool_call(dialect, &catalog, catalog.tools().next().unwrap(), arguments.as_object().unwrap()))
+    bare(write_tool_call(dialect, &CATALOG, CATALOG.tools().next().unwrap(), arguments.as_object().unwrap()).trim_end())
 }
 
 /// A call without the fence that objects alone are taught in.
-pub(super) fn bare(call: &str) -> String {
+fn bare(call: &str) -> String {
     call.strip_prefix("```json\n").and_then(|call| call.strip_suffix("\n```")).unwrap_or(call).to_owned()
 }
 
@@ -31,7 +30,7 @@ pub(super) fn bare(call: &str) -> String {
 fn read(text: &str, call: &str, dialect: Dialect) -> Assembled {
     let text = text.replace("{}", call);
     let cuts = (1..text.len()).map(|at| vec![at]).collect::<Vec<_>>();
-    let config = Config::default().with_catalog(Arc::new(catalog())).with_reasoning(ReasoningMode::Auto);
+    let config = Config::default().with_catalog(CATALOG.clone()).with_reasoning(ReasoningMode::Auto);
     let input = Input { text: text.clone(), config, ..Input::default() };
     laws::check(&input, &cuts).unwrap_or_else(|law| panic!("{dialect}: {text}\n{law}"))
 }
@@ -174,9 +173,9 @@ fn a_draft_that_is_only_mentioned_is_not_promoted() {
         for (text, promoted) in [("<think>{}</think>", 1), ("<think>I could write `{}` here</think>", 0)] {
             let text = text.replace("{}", &call(dialect));
             let config = Config::default()
-                .with_catalog(Arc::new(catalog()))
+                .with_catalog(CATALOG.clone())
                 .with_reasoning_calls(toolgraft::message::ReasoningCalls::LastResort);
-            let message = toolgraft::parse::parse(&text, config);
+            let message = laws::read(&text, &config);
             assert_eq!(
                 message.entries.iter().filter(|entry| entry.provenance() == Provenance::Promoted).count(),
                 promoted,

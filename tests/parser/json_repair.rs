@@ -7,8 +7,9 @@ use std::path::Path;
 
 use serde::Deserialize;
 use serde_json::Value;
-use toolgraft::parse::{Config, parse};
+use toolgraft::parse::Config;
 
+use crate::common::laws;
 use crate::same::same_value;
 
 #[derive(Deserialize)]
@@ -35,7 +36,7 @@ fn read(name: &str) -> String {
 /// The text as the arguments of a call.
 fn arguments(text: &str) -> Option<Value> {
     let call = "<use_mcp_tool><server_name>s</server_name><tool_name>f</tool_name>";
-    let message = parse(&format!("{call}<arguments>{text}</arguments></use_mcp_tool>"), Config::default());
+    let message = laws::read(&format!("{call}<arguments>{text}</arguments></use_mcp_tool>"), &Config::default());
     let calls: Vec<_> = message.calls().collect();
     match calls.as_slice() {
         [call] => Some(call.arguments.clone()),

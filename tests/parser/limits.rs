@@ -1,7 +1,7 @@
 //! The parser's documented limits, each at the limit and one past it.
 
 use toolgraft::event::RejectedKind;
-use toolgraft::parse::{Config, Limits, MAX_CALL_BYTES, MAX_CALLS, MAX_DEPTH, OPENINGS_PER_CALL, parse};
+use toolgraft::parse::{Config, Limits, MAX_CALL_BYTES, MAX_CALLS, MAX_DEPTH, OPENINGS_PER_CALL};
 use toolgraft::{Catalog, Tool};
 
 use crate::common::laws::{self, Input};
@@ -16,11 +16,11 @@ fn a_call_of_8_mib_is_a_call_and_one_byte_more_is_past_the_limit() {
     let room = MAX_CALL_BYTES - HEAD.len() - TAIL.len() - "{\"a\":\"\"}".len();
     let call = |size: usize| format!("{HEAD}{{\"a\":\"{}\"}}{TAIL} after", "x".repeat(size));
 
-    let at = parse(&call(room), Config::default());
+    let at = laws::read(&call(room), &Config::default());
     assert_eq!(at.calls().count(), 1);
     assert_eq!(at.content, " after");
 
-    let past = parse(&call(room + 1), Config::default());
+    let past = laws::read(&call(room + 1), &Config::default());
     let rejected: Vec<_> = past.rejected().collect();
     assert_eq!(rejected.iter().map(|r| r.kind).collect::<Vec<_>>(), [RejectedKind::Limit]);
     assert_eq!(rejected[0].raw.len(), MAX_CALL_BYTES);
@@ -33,10 +33,10 @@ fn json_of_depth_120_is_read_and_one_level_more_is_past_the_limit() {
     // The argument object itself is the first level.
     let call = |depth: usize| format!("{HEAD}{{\"a\":{}{}}}{TAIL} after", "[".repeat(depth - 1), "]".repeat(depth - 1));
 
-    let at = parse(&call(MAX_DEPTH), Config::default());
+    let at = laws::read(&call(MAX_DEPTH), &Config::default());
     assert_eq!((at.calls().count(), at.rejected().count()), (1, 0));
 
-    let past = parse(&call(MAX_DEPTH + 1), Config::default());
+    let past = laws::read(&call(MAX_DEPTH + 1), &Config::default());
     assert_eq!(past.rejected().map(|r| r.kind).collect::<Vec<_>>(), [RejectedKind::Limit]);
     assert_eq!(past.content, " after");
 }
@@ -45,7 +45,7 @@ fn json_of_depth_120_is_read_and_one_level_more_is_past_the_limit() {
 fn a_message_holds_64_calls_and_one_more_is_past_the_limit() {
     assert_eq!(MAX_CALLS, 64);
     let text = format!("{HEAD}{{}}{TAIL}\n").repeat(MAX_CALLS + 1);
-    let found = parse(&text, Config::default());
+    let found = laws::read(&text, &Config::default());
     assert_eq!(found.calls().count(), MAX_CALLS);
     assert_eq!(found.rejected().map(|r| r.kind).collect::<Vec<_>>(), [RejectedKind::Limit]);
     assert_eq!(found.content, "\n".repeat(MAX_CALLS + 1));
@@ -92,7 +92,7 @@ fn past_the_limit_calls_are_counted_and_not_listed() {
         (format!("```\n{}```\ntext\n", call.repeat(many)), RejectedKind::Quoted, 65),
     ] {
         let catalog = Catalog::from_tools([Tool::new("f").with_server("s")]);
-        let found = parse(&text, Config::default().with_catalog(Some(catalog.into())));
+        let found = laws::read(&text, &Config::default().with_catalog(Some(catalog.into())));
         let rejected: Vec<_> = found.rejected().collect();
         assert_eq!((rejected.len(), found.calls().count()), (listed, 65 - listed), "{text:.60}");
         let last = rejected.last().unwrap();
@@ -108,7 +108,7 @@ fn behind_the_last_opening_no_call_is_looked_for() {
     let limits = Limits::default().with_calls(2);
     let last = limits.calls * OPENINGS_PER_CALL;
     let catalog = std::sync::Arc::new(Catalog::from_tools([Tool::new("f").with_server("s")]));
-    let found = |text: &str| parse(text, Config::default().with_catalog(catalog.clone()).with_limits(limits));
+    let found = |text: &str| laws::read(text, &Config::default().with_catalog(catalog.clone()).with_limits(limits));
     let calls = [
         format!("{HEAD}{{}}{TAIL}"),
         "<f></f>".to_owned(),
@@ -146,7 +146,7 @@ fn behind_the_last_opening_the_reasoning_still_ends() {
     let limits = Limits::default().with_calls(1);
     let catalog = Catalog::from_tools([Tool::new("f").with_server("s")]);
     let text = format!("{HEAD}{{}}{TAIL}{}</think>Done.<|im_end|>", "[f(".repeat(OPENINGS_PER_CALL));
-    let read = parse(&text, Config::default().with_catalog(Some(catalog.into())).with_limits(limits));
+    let read = laws::read(&text, &Config::default().with_catalog(Some(catalog.into())).with_limits(limits));
     assert_eq!((read.content.as_str(), read.calls().count()), ("Done.", 0));
     assert_eq!(read.rejected().map(|rejected| rejected.kind).collect::<Vec<_>>(), [RejectedKind::InReasoning]);
 }

@@ -7,9 +7,10 @@ use serde_json::json;
 use toolgraft::event::{Assembled, RejectedKind};
 use toolgraft::message::{ReasoningCalls, ReasoningMode};
 use toolgraft::outcome::Neutraliser;
-use toolgraft::parse::{Config, parse};
+use toolgraft::parse::Config;
 use toolgraft::{Catalog, Tool};
 
+use crate::common::laws;
 use crate::fixtures::{FIXTURES, Fixture};
 
 static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| Arc::new(catalog()));
@@ -33,7 +34,7 @@ fn read(text: &str, reasoning: ReasoningMode) -> Assembled {
         .with_catalog(CATALOG.clone())
         .with_reasoning(reasoning)
         .with_reasoning_calls(ReasoningCalls::Allow);
-    parse(text, config)
+    laws::read(text, &config)
 }
 
 /// What calls are made of, whole and in pieces.
@@ -214,7 +215,7 @@ fn wrong(text: &str, catalog: &Arc<Catalog>) -> Option<String> {
     let safe = neutraliser.neutralise(text).into_owned();
     let known = catalog.tools().next().is_some().then(|| catalog.clone());
     let config = Config::default().with_catalog(known).with_reasoning_calls(ReasoningCalls::Allow);
-    let is_safe = parse(&safe, config).calls().next().is_none() && neutraliser.neutralise(&safe) == safe;
+    let is_safe = laws::read(&safe, &config).calls().next().is_none() && neutraliser.neutralise(&safe) == safe;
     (!is_safe).then_some(safe)
 }
 

@@ -5,8 +5,10 @@ use std::sync::{Arc, LazyLock};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use toolgraft::event::Repair;
-use toolgraft::parse::{Config, parse};
+use toolgraft::parse::Config;
 use toolgraft::{Call, Catalog, Tool};
+
+use crate::common::laws;
 
 static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
     let schema = json!({"type": "object", "required": ["city"],
@@ -16,7 +18,7 @@ static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
 
 fn call(text: &str) -> Option<Call> {
     let config = Config::default().with_catalog(Some(CATALOG.clone()));
-    parse(text, config).calls().next().cloned()
+    laws::read(text, &config).calls().next().cloned()
 }
 
 /// Members of a call object, the name first.

@@ -1,34 +1,18 @@
 //! Where a call stands on its line and beside prose: how it was found, in every dialect that
 //! writes calls there and at every cut.
-
-use std::sync::Arc;
-
-use serde_json::json;
-use toolgraft::dialect::write_tool_call;
+use toolgraft::Dialect;
 use toolgraft::event::Provenance::{self, BeforeProse, BehindProse, FencedBehindProse, InALine, Plain};
 use toolgraft::message::ReasoningMode;
 use toolgraft::parse::Config;
-use toolgraft::{Catalog, Dialect, Tool};
 
-use super::context::bare;
+use super::context::{CATALOG, call};
 use crate::common::laws::{self, Input};
-
-pub(super) fn catalog() -> Catalog {
-    let schema = json!({"type": "object", "properties": {"path": {"type": "string"}}});
-    Catalog::from_tools([Tool::new("delete_it").with_server("files").with_schema(schema)])
-}
-
-pub(super) fn call(dialect: Dialect) -> String {
-    let (catalog, arguments) = (catalog(), json!({"path": "notes"}));
-    let tool = catalog.tools().next().expect("the catalog has one");
-    bare(write_tool_call(dialect, &catalog, tool, arguments.as_object().expect("it is an object")).trim_end())
-}
 
 /// How the calls of a text were found, at every cut; `{}` is a call in this dialect.
 fn found(text: &str, dialect: Dialect) -> Vec<Provenance> {
     let text = text.replace("{}", &call(dialect));
     let cuts = (1..text.len()).map(|at| vec![at]).collect::<Vec<_>>();
-    let config = Config::default().with_catalog(Arc::new(catalog())).with_reasoning(ReasoningMode::Auto);
+    let config = Config::default().with_catalog(CATALOG.clone()).with_reasoning(ReasoningMode::Auto);
     let input = Input { text: text.clone(), config, ..Input::default() };
     let message = laws::check(&input, &cuts).unwrap_or_else(|law| panic!("{dialect}: {text}\n{law}"));
     let rejected: Vec<_> = message.rejected().collect();

@@ -4,14 +4,16 @@ use std::sync::Arc;
 
 use serde_json::json;
 use toolgraft::event::RejectedKind;
-use toolgraft::parse::{Config, parse};
+use toolgraft::parse::Config;
 use toolgraft::{Catalog, Tool};
+
+use crate::common::laws;
 
 fn rejected(call: &str) -> Vec<(RejectedKind, String)> {
     let schema = json!({"type": "object", "properties": {"a": {"type": "integer"}}});
     let catalog = Arc::new(Catalog::from_tools([Tool::new("f").with_schema(schema)]));
     let config = Config::default().with_catalog(catalog);
-    let found = parse(&format!("Before. {call}\n\nAfter."), config);
+    let found = laws::read(&format!("Before. {call}\n\nAfter."), &config);
     let rejected = found.entries.into_iter().filter_map(|entry| entry.result.err());
     rejected.map(|rejected| (rejected.kind, rejected.raw)).collect()
 }

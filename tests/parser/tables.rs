@@ -1,8 +1,6 @@
 //! Every row of the tables that say whose words a text is, or that it is only shown: a call inside,
 //! a call behind, an opener that nothing closes, at every cut.
 
-use std::sync::Arc;
-
 use toolgraft::Dialect;
 use toolgraft::dialect::{
     BlockForm, LineCounts, QUOTING_BLOCKS, REASONING_MARKS, RESULT_LINES, RESULT_TAGS, THINK_TAGS, USER_LINES,
@@ -11,7 +9,7 @@ use toolgraft::event::{Assembled, QuotedIn, Rejected, RejectedKind};
 use toolgraft::message::ReasoningMode;
 use toolgraft::parse::Config;
 
-use super::place::{call, catalog};
+use super::context::{CATALOG, call};
 use crate::common::laws::{self, Input};
 
 /// Dialects of each kind: a tag of the tool's name, an element, JSON in a tag, a name in a tag.
@@ -22,7 +20,7 @@ fn read(text: &str, dialect: Dialect) -> Assembled {
     let is_cut = dialect == DIALECTS[text.len() % DIALECTS.len()];
     let text = text.replace("{}", &call(dialect));
     let cuts = (1..if is_cut { text.len() } else { 1 }).map(|at| vec![at]).collect::<Vec<_>>();
-    let config = Config::default().with_catalog(Arc::new(catalog())).with_reasoning(ReasoningMode::Auto);
+    let config = Config::default().with_catalog(CATALOG.clone()).with_reasoning(ReasoningMode::Auto);
     let input = Input { text: text.clone(), config, ..Input::default() };
     laws::check(&input, &cuts).unwrap_or_else(|law| panic!("{dialect}: {text}\n{law}"))
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 use toolgraft::dialect::DialectSet;
 use toolgraft::event::Assembled;
 use toolgraft::parse::Config;
-use toolgraft::{Catalog, Dialect, Parser};
+use toolgraft::{Catalog, Dialect};
 
 use super::families::family;
 use super::record::{Call, Outcome, Partly, Record};
@@ -34,7 +34,7 @@ pub(crate) fn run(record: &Record) -> Result<Ours, String> {
     }
     let own = known.into_iter().fold(DialectSet::NONE, DialectSet::with);
     let config = input.config.clone().with_dialects(own);
-    let alone = laws::run(&mut Parser::new(config.clone()), &Input { config, ..input }, &[])?;
+    let alone = laws::run(&mut laws::parser(&config), &Input { config, ..input }, &[])?;
     let same = outcome(&alone) == outcome(&auto);
     Ok(Ours { auto, alone: (!same).then_some(alone) })
 }
