@@ -39,10 +39,16 @@ pub(crate) struct Input {
 /// A law that was broken, and where.
 pub(crate) type Broken = String;
 
+/// A parser and what it was made of: the stored form of its configuration, and the tools.
+struct Made {
+    of: String,
+    catalog: Option<Arc<Catalog>>,
+    parser: Parser,
+}
+
 thread_local! {
-    /// Parsers by what they were made of; without optimisation, making one takes longer than
-    /// most messages.
-    static PARSERS: RefCell<Vec<(String, Option<Arc<Catalog>>, Parser)>> = const { RefCell::new(Vec::new()) };
+    /// Without optimisation, making a parser takes longer than it takes to read most messages.
+    static PARSERS: RefCell<Vec<Made>> = const { RefCell::new(Vec::new()) };
 }
 
 /// So many are kept of a thread.
@@ -51,17 +57,16 @@ const PARSERS_KEPT: usize = 8;
 /// A parser at the start of a message.
 pub(crate) fn parser(config: &Config) -> Parser {
     let written = serde_json::to_string(config).expect("a configuration can be written");
-    let is_same = |known: &Option<Arc<Catalog>>| match (known, &config.catalog) {
-        (Some(known), Some(catalog)) => Arc::ptr_eq(known, catalog),
-        (known, catalog) => known.is_none() && catalog.is_none(),
-    };
+    let address = |catalog: &Option<Arc<Catalog>>| catalog.as_ref().map(Arc::as_ptr);
     PARSERS.with_borrow_mut(|parsers| {
-        if let Some((.., parser)) = parsers.iter().find(|(of, catalog, _)| *of == written && is_same(catalog)) {
-            return parser.fork();
+        if let Some(made) =
+            parsers.iter().find(|made| made.of == written && address(&made.catalog) == address(&config.catalog))
+        {
+            return made.parser.fork();
         }
         let parser = Parser::new(config.clone());
         parsers.truncate(PARSERS_KEPT - 1);
-        parsers.insert(0, (written, config.catalog.clone(), parser.fork()));
+        parsers.insert(0, Made { of: written, catalog: config.catalog.clone(), parser: parser.fork() });
         parser
     })
 }
