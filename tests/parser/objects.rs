@@ -21,6 +21,19 @@ fn call(text: &str) -> Option<Call> {
     laws::read(text, &config).calls().next().cloned()
 }
 
+#[test]
+fn what_stands_under_function_is_read_beside_another_name() {
+    for function in [json!("get_weather"), json!({"name": "get_weather", "arguments": {"city": "Oslo"}})] {
+        let object = json!({"function": function, "arguments": {"city": "Oslo"}, "tool": "get_weather"});
+        for text in [object.to_string(), format!("<tool_call>{object}</tool_call>")] {
+            let read = call(&text).map(|call| (call.tool, call.arguments));
+            assert_eq!(read, Some(("get_weather".to_owned(), json!({"city": "Oslo"}))), "{text}");
+        }
+        let other = object.to_string().replace("\"tool\":\"get_weather\"", "\"tool\":\"delete\"");
+        assert_eq!(call(&format!("<tool_call>{other}</tool_call>")), None, "{other}");
+    }
+}
+
 /// Members of a call object, the name first.
 fn members() -> impl Strategy<Value = Vec<(&'static str, Value)>> {
     let keys = |keys: &'static [&'static str]| prop::sample::select(keys);

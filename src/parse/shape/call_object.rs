@@ -112,9 +112,7 @@ impl CallObject<'_> {
         if self.take_keyed(&object, call)? {
             return Ok(Held::Keyed);
         }
-        if self.strict.is_some() || !self.keys.tool.iter().any(|key| holds(&object, key)) {
-            call.fault = unwrap_function(&mut object, self.keys.tool[0]);
-        }
+        call.fault = unwrap_function(&mut object, self.keys.tool[0]);
         let under = self.keys.arguments.iter().find(|key| holds(&object, key));
         let mut held = under.map_or(Held::Absent, |key| Held::Under(key));
         let tool = call.take(&mut object, self.keys.tool);
