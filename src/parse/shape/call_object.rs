@@ -12,7 +12,7 @@
 use serde_json::{Map, Value};
 
 use super::fit::{fits, is_definition, keyed, take_flat, unwrap_function};
-use crate::dialect::CallKeys;
+use crate::dialect::{CallKeys, FUNCTION};
 use crate::event::Repair;
 use crate::parse::emit::not_a_call::Reason;
 use crate::parse::emit::unresolved::{Fault, UnresolvedCall, holds};
@@ -112,7 +112,17 @@ impl CallObject<'_> {
         if self.take_keyed(&object, call)? {
             return Ok(Held::Keyed);
         }
-        call.fault = unwrap_function(&mut object, self.keys.tool[0]);
+        // Behind a marker another word beside the name says nothing (`hermes/function_beside_the_name`).
+        let names = || self.keys.tool.iter().filter_map(|key| object.get(*key)).filter(|name| name.is_string());
+        let is_idle = |function: &Value| {
+            self.strict.is_none()
+                && function.is_string()
+                && names().next().is_some()
+                && names().all(|name| name != function)
+        };
+        if !object.get(FUNCTION).is_some_and(is_idle) {
+            call.fault = unwrap_function(&mut object, self.keys.tool[0]);
+        }
         let under = self.keys.arguments.iter().find(|key| holds(&object, key));
         let mut held = under.map_or(Held::Absent, |key| Held::Under(key));
         let tool = call.take(&mut object, self.keys.tool);
