@@ -16,7 +16,7 @@ FEATURES := prompt validate typed agent client
 # What a landing checks of the features; `make each-feature` has all.
 CHECKED  := none prompt,validate agent
 
-.PHONY: all agents attack canitoolcall evidence nightly test properties python wheel node npm release needs browser servers clients clients-more pictures conformance conformance-older deploy otlp scale load live live-tests soak check each-feature check-windows package dist advisories lint fmt-check docs bench bench-extract bench-hub bench-serve bench-peers bench-smoke bench-changed bench-repetitions bench-limits fuzz fuzz-corpus clean-servers
+.PHONY: all fetch agents attack canitoolcall evidence nightly test properties python wheel node npm release needs browser servers clients clients-more pictures conformance conformance-older deploy otlp scale load live live-tests soak check each-feature check-windows package dist advisories lint fmt-check docs bench bench-extract bench-hub bench-serve bench-peers bench-smoke bench-changed bench-repetitions bench-limits fuzz fuzz-corpus clean-servers
 
 all: fmt-check lint check docs test
 
@@ -24,13 +24,17 @@ all: fmt-check lint check docs test
 # `make properties` draws new ones.
 PROPTEST_RNG_SEED ?= 1
 
+# Half of what the command's tests do is to wait for programs, so that twice as many as there are
+# processors run at once.
+TEST_THREADS ?= $$((2 * $$($(PYTHON) -c 'import os; print(os.cpu_count())')))
+
 properties:
 	$(CARGO) test
 
 # The whole test suite, real MCP servers and a browser (set up on first use) included.
 # Where no browser can be had, its tests are skipped, and named at the end.
 test: needs servers browser
-	TOOLGRAFT_REAL_SERVERS=1 PROPTEST_RNG_SEED=$(PROPTEST_RNG_SEED) $(CARGO) test
+	TOOLGRAFT_REAL_SERVERS=1 PROPTEST_RNG_SEED=$(PROPTEST_RNG_SEED) RUST_TEST_THREADS=$(TEST_THREADS) $(CARGO) test
 	@tests/browser/set-up --skipped
 
 # The package for Python (bindings/python): its wheel is built, installed into an empty
@@ -226,6 +230,9 @@ CLIENTS_RUN := $(CLIENTS)/venv/bin/python $(CLIENTS)/run.py $(CURDIR)/target/deb
 clients: $(CLIENTS)/node_modules/.set-up $(CLIENTS)/venv/.set-up
 	$(CARGO) build --quiet
 	$(CLIENTS_RUN) "openai for Python" "anthropic for Node"
+
+# What a landing's tests fetch from package indexes.
+fetch: servers $(CLIENTS)/node_modules/.set-up $(CLIENTS)/venv/.set-up $(CONFORMANCE)/node_modules/.set-up
 
 # Real coding agents at their current versions, installed below tests/agents, against a scripted
 # model without tools; it writes the tables of docs/clients.md. AGENTS="codex opencode@1.18.33" has

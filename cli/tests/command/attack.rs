@@ -301,7 +301,10 @@ fn the_end_of_long_arguments_is_seen_before_yes_counts() {
     assert!(shown.contains("characters more") && shown.contains("the end"), "{shown}");
     assert!(shown.contains("begin") && shown.contains("s.write"), "{shown}");
     window.types("y\r");
-    window.sees("not all of the arguments was shown yet");
+    // What is typed before the question stands there does not answer it.
+    window.waits("the question anew", |shown| {
+        shown.contains("not all of the arguments was shown yet") && shown.trim_end().ends_with("[y/a/n/s]")
+    });
     assert_eq!(window.endpoint.seen().len(), 1, "it does not run");
     window.types("s\r");
     window.waits("the end of them", |shown| {
