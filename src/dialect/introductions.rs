@@ -47,6 +47,8 @@ pub(crate) struct Introductions {
     pub(crate) describe: &'static str,
     /// Of a call that looks for tools, in the same way.
     pub(crate) find: &'static str,
+    /// Of a call that reads on in a long result.
+    pub(crate) read_on: &'static str,
 }
 
 const EN: Introductions = Introductions {
@@ -69,6 +71,7 @@ const EN: Introductions = Introductions {
     incomplete: "Your call was not complete:",
     describe: "Before you call it for the first time, ask for its parameters with",
     find: "If no listed tool does what is asked, look for one with",
+    read_on: "This call shows more of it (with \"find\" and a text instead of \"from\", where that text stands):",
 };
 
 const ZH: Introductions = Introductions {
@@ -91,6 +94,7 @@ const ZH: Introductions = Introductions {
     incomplete: "你的调用没有写完：",
     describe: "第一次调用这样的工具之前，先用",
     find: "列出的工具都不能完成要求时，请用",
+    read_on: "下面的调用显示更多内容（把 \"from\" 换成 \"find\" 和一段文字，则查找它的位置）：",
 };
 
 /// Wordings of earlier prompts, and what other prompts use alone on its line.
@@ -112,9 +116,10 @@ impl Introductions {
         }
     }
 
-    fn lines(&self) -> [&'static str; 9] {
-        let Introductions { form, tag_form, example, call, answer, read, written, correct, output, .. } = *self;
-        [form, tag_form, example, call, answer, read, written, correct, output]
+    fn lines(&self) -> [&'static str; 10] {
+        let Introductions { form, tag_form, example, call, answer, read, written, correct, output, read_on, .. } =
+            *self;
+        [form, tag_form, example, call, answer, read, written, correct, output, read_on]
     }
 
     /// What results stand behind in our prompts, and whether a message that begins so begins with
@@ -129,7 +134,7 @@ impl Introductions {
 
     /// Each with the name by which templates know it.
     #[cfg(feature = "prompt")]
-    pub(crate) fn named(&self) -> [(&'static str, &'static str); 19] {
+    pub(crate) fn named(&self) -> [(&'static str, &'static str); 20] {
         [
             ("form", self.form),
             ("tag_form", self.tag_form),
@@ -143,6 +148,7 @@ impl Introductions {
             ("question", self.question),
             ("describe", self.describe),
             ("find", self.find),
+            ("read_on", self.read_on),
             ("results", self.results),
             ("result", self.result),
             ("earlier", self.earlier),

@@ -34,7 +34,7 @@ pub fn cut(text: &str, limit: usize) -> Option<Cut<'_>> {
 }
 
 /// The last character boundary at or before `at`.
-fn boundary(text: &str, at: usize) -> usize {
+pub(super) fn boundary(text: &str, at: usize) -> usize {
     (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 

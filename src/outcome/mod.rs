@@ -5,16 +5,17 @@
 //! values, media, events for a user interface). A failure is an outcome too, never an error.
 //!
 //! On its way to the model a text passes two things: [`bounded`] cuts a long one to head and
-//! tail, and [`break_tokens`] breaks the control tokens of chat templates, which
-//! [`restore_tokens`] takes back in what the model writes. All else arrives byte for byte, in
-//! a frame with a [`boundary`]. What describes tools is neutralised further: a
-//! [`Neutraliser`] breaks in it what a dialect could read as a call.
+//! tail ([`Part`] and [`Places`] are what the model may read on), and [`break_tokens`] breaks the
+//! control tokens of chat templates, which [`restore_tokens`] takes back in what the model writes.
+//! All else arrives byte for byte, in a frame with a [`boundary`]. What describes tools is
+//! neutralised further: a [`Neutraliser`] breaks in it what a dialect could read as a call.
 
 pub(crate) mod answer;
 mod boundary;
 mod bounded;
 mod media;
 mod neutralise;
+mod part;
 mod tokens;
 
 pub(crate) use answer::Outcome;
@@ -27,5 +28,6 @@ pub(crate) use media::{MODEL_MEDIA, MODEL_MEDIA_BYTES};
 pub(crate) use neutralise::shortened;
 pub(crate) use neutralise::strip_invisible;
 pub use neutralise::{Neutraliser, is_invisible};
+pub use part::{Part, Places};
 pub(crate) use tokens::rebreak_tokens;
 pub use tokens::{BREAK, Restorer, break_tokens, control_tokens, restore_tokens};

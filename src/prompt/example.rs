@@ -6,7 +6,7 @@ use super::options::{NAME_CHARS, SENTENCE_CHARS, TEXT_CHARS};
 use super::sentence::first_sentence;
 use crate::dialect::{Dialect, Lang, Shape, write_call, write_tool_call};
 use crate::outcome::Neutraliser;
-use crate::tools::{ACCESS_RESOURCE, Catalog, Tool};
+use crate::tools::{ACCESS_RESOURCE, BuiltIn, Catalog, Tool};
 
 /// Characters of a string in an example at most.
 const EXAMPLE_CHARS: usize = 120;
@@ -193,7 +193,7 @@ pub(super) fn describe_call(
     neutraliser: &Neutraliser,
     about: &Tool,
 ) -> Option<(String, String)> {
-    let built_in = catalog.describe_tool()?;
+    let built_in = catalog.built_in(BuiltIn::Describe)?;
     let about = match &about.server {
         Some(server) if catalog.is_ambiguous(&about.name) => format!("{server}.{}", about.name),
         _ => about.name.clone(),
@@ -204,13 +204,20 @@ pub(super) fn describe_call(
 
 /// The name of the built-in tool that finds others, and a call of it.
 pub(super) fn find_call(catalog: &Catalog, dialect: Dialect, lang: Lang) -> Option<(String, String)> {
-    let built_in = catalog.find_tool()?;
+    let built_in = catalog.built_in(BuiltIn::Find)?;
     let query = match lang {
         Lang::En => "convert a file to another format",
         Lang::Zh => "把文件转换成另一种格式",
     };
     let arguments = Map::from_iter([("query".to_owned(), query.into())]);
     Some((built_in.name.clone(), write_tool_call(dialect, catalog, built_in, &arguments)))
+}
+
+/// A call that reads on in a result, from this byte on.
+pub(super) fn read_on(catalog: &Catalog, dialect: Dialect, result: &str, from: usize) -> Option<String> {
+    let built_in = catalog.built_in(BuiltIn::Read)?;
+    let arguments = Map::from_iter([("result".to_owned(), result.into()), ("from".to_owned(), from.into())]);
+    Some(write_tool_call(dialect, catalog, built_in, &arguments))
 }
 
 /// The question that [`example_call`] answers.

@@ -8,8 +8,9 @@ use super::listing::{choice_word, named, servers};
 use super::options::Listing;
 use super::round::{Item, Round};
 use super::writer::Prompt;
-use crate::outcome::{Neutraliser, Outcome, Status, bounded, break_tokens};
-use crate::tools::{ACCESS_RESOURCE, Catalog, ToolChoice};
+use crate::dialect::Introductions;
+use crate::outcome::{Neutraliser, Outcome, Status, bounded, break_tokens, cut};
+use crate::tools::{ACCESS_RESOURCE, BuiltIn, Catalog, ToolChoice};
 use crate::wire::wire_name;
 
 /// What the template of the system text sees.
@@ -70,13 +71,17 @@ impl Prompt {
             let items = [Item::Rejected(&rejected)];
             return self.render_round("native_reply", catalog, &Round::new(&items), limit);
         }
-        let Item::Answered { outcome, .. } = item else {
+        let Item::Answered { id, outcome, .. } = item else {
             return self.render_round("native_reply", catalog, &Round::new(&[*item]), limit);
         };
         // The message is the frame: what the tool said stands in it byte for byte, behind the
         // word on how the call ended.
-        let said = outcome.said();
-        let said = break_tokens(&bounded(&said, limit)).into_owned();
+        let whole = outcome.said();
+        let mut said = break_tokens(&bounded(&whole, limit)).into_owned();
+        if let (Some(cut), Some(own)) = (cut(&whole, limit), catalog.built_in(BuiltIn::Read)) {
+            let arguments = serde_json::json!({ "result": id, "from": cut.head.len() });
+            said += &format!("\n\n{}\n{} {arguments}", Introductions::of(self.options.lang).read_on, own.name);
+        }
         if outcome.status == Status::Result {
             return Ok(said);
         }

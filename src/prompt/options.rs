@@ -134,18 +134,27 @@ impl Options {
         }
     }
 
+    /// Bytes of a result that a message in text shows, where `limit` are allowed.
+    pub(crate) fn shown_of_results(&self, limit: usize) -> usize {
+        match self.style {
+            PromptStyle::Compact => limit.min(COMPACT_RESULT_BYTES),
+            _ => limit,
+        }
+    }
+
     /// What a model that reads this prompt may call: the catalog's tools and,
     /// where the listing may leave something out, the built-in tools that
     /// describe them ([`Catalog::with_describe_tool`]) and find them
-    /// ([`Catalog::with_find_tool`]). The prompt, the parser
+    /// ([`Catalog::with_find_tool`]), and the one that reads on in long results
+    /// ([`Catalog::with_read_tool`]). The prompt, the parser
     /// and the validator must be given the same.
     pub fn callable(&self, catalog: Arc<Catalog>) -> Arc<Catalog> {
-        match (self.tool_budget, self.listing) {
-            (Some(_), _) if catalog.find_tool().is_none() => Arc::new(Arc::unwrap_or_clone(catalog).with_find_tool()),
-            (None, Listing::Index) if catalog.describe_tool().is_none() => {
-                Arc::new(Arc::unwrap_or_clone(catalog).with_describe_tool())
-            }
+        let catalog = Arc::unwrap_or_clone(catalog);
+        let catalog = match (self.tool_budget, self.listing) {
+            (Some(_), _) => catalog.with_find_tool(),
+            (None, Listing::Index) => catalog.with_describe_tool(),
             _ => catalog,
-        }
+        };
+        Arc::new(catalog.with_read_tool())
     }
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::example::{display_name, example_call, example_question, example_tool, read_call};
+use super::example::{display_name, example_call, example_question, example_tool, read_call, read_on};
 use super::listing::{NAMES, named};
 use super::options::{NOTE_CHARS, Options};
 use super::round::{Earlier, Item, Round};
@@ -76,6 +76,8 @@ struct AnsweredView {
     arguments: String,
     status: &'static str,
     output: Bounded,
+    /// A call that shows what the output leaves out.
+    read_on: Option<String>,
     /// Ends the frame around the output, which does not hold it.
     code: String,
 }
@@ -97,6 +99,9 @@ struct RejectedView {
 #[derive(Debug, Serialize)]
 struct Bounded {
     head: String,
+    /// Bytes of the text that the head has.
+    #[serde(skip)]
+    from: usize,
     missing: usize,
     tail: String,
     /// It is one line, which ends itself.
@@ -192,8 +197,14 @@ impl RoundWriter<'_> {
             tool: self.word(tool),
             arguments: shown,
             status: outcome.status.as_str(),
+            read_on: self.read_on(id, &output),
             output,
         })
+    }
+
+    fn read_on(&self, id: &str, output: &Bounded) -> Option<String> {
+        let is_told = output.missing > 0 && !self.round.followed;
+        is_told.then(|| read_on(self.catalog, self.options.dialect, id, output.from)).flatten()
     }
 
     fn earlier(&self, earlier: &Earlier<'_>, limit: usize) -> EarlierView {
@@ -296,5 +307,5 @@ fn bounded(text: &str, limit: usize) -> Bounded {
     // Of nothing there is nothing to frame.
     let is_line = missing == 0 && head.trim() == head && !head.contains(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}']);
     let safe = |text: &str| break_tokens(text).into_owned();
-    Bounded { head: safe(head), missing, tail: safe(tail), is_line }
+    Bounded { head: safe(head), from: head.len(), missing, tail: safe(tail), is_line }
 }

@@ -34,7 +34,7 @@ impl Prompt {
 /// Checks the variables that the caller's templates name, and fills each once
 /// with everything and once with little.
 fn validate_templates(prompt: &Prompt) -> Result<(), PromptError> {
-    let catalog = sample().with_find_tool();
+    let catalog = sample().with_find_tool().with_read_tool();
     let mixed = Draft::new(prompt, &catalog);
     let styles: Vec<Style> =
         Listing::ALL.iter().copied().map(Some).chain([None]).cycle().take(mixed.tools.len()).collect();

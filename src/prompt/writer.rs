@@ -11,14 +11,14 @@ use super::entry::Lister;
 use super::error::PromptError;
 use super::example::{Shown, call_with, does_something, examples_of, sample_result};
 use super::listing::{ANSWERS, Example};
-use super::options::{COMPACT_RESULT_BYTES, Listing, Options, TEXT_CHARS};
+use super::options::{Listing, Options, TEXT_CHARS};
 use super::round::{Item, Round};
 use super::template::SYSTEM;
 use super::templates::Templates;
 use super::{listing, results};
 use crate::dialect::{Dialect, PromptStyle};
 use crate::outcome::{Neutraliser, Outcome};
-use crate::tools::{Catalog, LIKELIEST, Said, Tool, ToolChoice};
+use crate::tools::{BuiltIn, Catalog, LIKELIEST, Said, Tool, ToolChoice};
 
 /// Compiled templates and what to fill them with.
 pub struct Prompt {
@@ -265,11 +265,7 @@ impl Prompt {
         round: &Round<'_>,
         result_bytes: usize,
     ) -> Result<String, PromptError> {
-        let result_bytes = match self.options.style {
-            PromptStyle::Compact => result_bytes.min(COMPACT_RESULT_BYTES),
-            _ => result_bytes,
-        };
-        let options = Options { result_bytes, ..self.options.clone() };
+        let options = Options { result_bytes: self.options.shown_of_results(result_bytes), ..self.options.clone() };
         self.render(stem, &results::view(catalog, &options, round))
     }
 
@@ -312,7 +308,7 @@ impl<'a> Draft<'a> {
         let pinned: Vec<bool> = self.tools.iter().map(named).collect();
         let start: Vec<Listing> = pinned.iter().map(|named| if *named { listing.full() } else { *listing }).collect();
         let Some(budget) = tool_budget else { return Ok((start.into_iter().map(Some).collect(), None)) };
-        if self.catalog.find_tool().is_some() && self.tools.len() > LIKELIEST {
+        if self.catalog.built_in(BuiltIn::Find).is_some() && self.tools.len() > LIKELIEST {
             let names: Vec<Style> = start.iter().map(|start| Some(Listing::Index.max(*start))).collect();
             if self.listing(&names)? > *budget {
                 let meant = self.catalog.meant(said);
@@ -320,7 +316,7 @@ impl<'a> Draft<'a> {
                 return Ok((styles, Some(tokens)));
             }
         }
-        let shortest = if self.catalog.describe_tool().is_some() { Listing::Index } else { Listing::Brief };
+        let shortest = if self.catalog.built_in(BuiltIn::Describe).is_some() { Listing::Index } else { Listing::Brief };
         let (styles, tokens) = budget::fit(self, start, &pinned, shortest, *budget)?;
         Ok((styles, Some(tokens)))
     }

@@ -5,10 +5,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 use crate::message::setters;
-use crate::tools::{DESCRIBE_TOOL, FIND_TOOL, Resource, ResourceTemplate, Search, Tool};
+use crate::tools::{BuiltIn, Resource, ResourceTemplate, Search, Tool};
 
 mod likeliest;
 mod names;
@@ -64,9 +63,8 @@ pub struct Catalog {
     servers: Vec<Server>,
     /// Tool name → places (server, tool), in order.
     by_name: HashMap<String, Vec<(usize, usize)>>,
-    /// The place among the servers of the built-in tools, if there are any: the one that
-    /// describes the others, and behind it the one that finds them.
-    built_in: Option<usize>,
+    /// The built-in tools, if there are any: those of the last server.
+    built_in: Vec<BuiltIn>,
     /// Made when first asked for.
     search: OnceLock<Arc<Search>>,
 }
@@ -144,76 +142,59 @@ impl Catalog {
     /// or that has the built-in tool already, stays as it is.
     #[must_use]
     pub fn with_describe_tool(self) -> Self {
-        if self.by_name.is_empty() || self.built_in.is_some() {
-            return self;
-        }
-        let name = self.free_name(DESCRIBE_TOOL, "describe_listed_tool");
-        let tool = Tool::new(name)
-            .with_description("Gives the parameters and the whole description of a listed tool.")
-            .with_schema(json!({
-                "type": "object",
-                "properties": {"tool": {"type": "string", "description": "The tool's name, as listed, or words for what it has to do."}},
-                "required": ["tool"],
-            }));
-        self.with_built_in(vec![tool])
+        self.with_built_in(BuiltIn::Describe)
     }
 
-    /// The catalog with both built-in tools: that of [`with_describe_tool`](Self::with_describe_tool),
+    /// The catalog with the built-in tool of [`with_describe_tool`](Self::with_describe_tool),
     /// and one that finds tools by what they do, for a prompt that does not list them all. It is
     /// called [`FIND_TOOL`], unless a tool has that name.
     #[must_use]
     pub fn with_find_tool(self) -> Self {
-        if self.by_name.is_empty() || self.find_tool().is_some() {
+        self.with_built_in(BuiltIn::Describe).with_built_in(BuiltIn::Find)
+    }
+
+    /// The catalog with a built-in tool that shows what was left out of a long result, or where a
+    /// text stands in it. It is called [`READ_RESULT`], unless a tool has that name. No prompt lists
+    /// it: who gets a result with something left out is told of it there.
+    #[must_use]
+    pub fn with_read_tool(self) -> Self {
+        self.with_built_in(BuiltIn::Read)
+    }
+
+    fn with_built_in(mut self, kind: BuiltIn) -> Self {
+        if self.by_name.is_empty() || self.built_in.contains(&kind) {
             return self;
         }
-        let name = self.free_name(FIND_TOOL, "find_further_tool");
-        let tool = Tool::new(name)
-            .with_description("Finds tools that are not listed, and gives their parameters and descriptions.")
-            .with_schema(json!({
-                "type": "object",
-                "properties": {"query": {"type": "string", "description": "What the tool has to do, in a few words."}},
-                "required": ["query"],
-            }));
-        let catalog = self.with_describe_tool();
-        let describe = catalog.describe_tool().cloned();
-        catalog.with_built_in(describe.into_iter().chain([tool]).collect())
+        let tool = kind.named(self.free_name(kind));
+        let mut own = if self.built_in.is_empty() { Server::default() } else { self.servers.pop().unwrap_or_default() };
+        own.tools.push(tool);
+        self.built_in.push(kind);
+        Catalog { built_in: self.built_in, ..Catalog::new(self.servers.into_iter().chain([own])) }
     }
 
     /// A name that no tool has: the first that is free.
-    fn free_name(&self, name: &str, other: &str) -> String {
+    fn free_name(&self, kind: BuiltIn) -> String {
+        let [name, other] = kind.names();
         let others = (2..).map(|n| format!("{name}_{n}"));
         let mut names = [name.to_owned(), other.to_owned()].into_iter().chain(others);
         names.find(|name| !self.knows(name)).expect("the numbers do not end")
     }
 
-    fn with_built_in(mut self, tools: Vec<Tool>) -> Self {
-        self.servers.truncate(self.built_in.unwrap_or(usize::MAX));
-        let place = self.servers.len();
-        let built_in = Server { tools, ..Server::default() };
-        let mut catalog = Catalog::new(self.servers.into_iter().chain([built_in]));
-        catalog.built_in = Some(place);
-        catalog
+    /// The built-in tool of this kind, if it is there.
+    pub fn built_in(&self, kind: BuiltIn) -> Option<&Tool> {
+        let place = self.built_in.iter().position(|own| *own == kind)?;
+        self.servers.last()?.tools.get(place)
     }
 
-    /// The built-in tool of [`with_describe_tool`](Catalog::with_describe_tool), if it is there.
-    pub fn describe_tool(&self) -> Option<&Tool> {
-        self.servers.get(self.built_in?)?.tools.first()
-    }
-
-    /// The built-in tool of [`with_find_tool`](Catalog::with_find_tool), if it is there.
-    pub fn find_tool(&self) -> Option<&Tool> {
-        self.servers.get(self.built_in?)?.tools.get(1)
-    }
-
-    /// Whether a call means a built-in tool.
-    pub fn is_built_in(&self, server: Option<&str>, tool: &str) -> bool {
-        let own = self.built_in.map_or(&[][..], |place| &self.servers[place].tools);
-        server.is_none() && own.iter().any(|own| own.name == tool)
+    /// Which built-in tool a call means, if it means one.
+    pub fn as_built_in(&self, server: Option<&str>, tool: &str) -> Option<BuiltIn> {
+        let is_meant = |kind: &BuiltIn| self.built_in(*kind).is_some_and(|own| own.name == tool);
+        self.built_in.iter().copied().find(is_meant).filter(|_| server.is_none())
     }
 
     /// What servers offer: all but the built-in tools.
     pub(crate) fn offering(&self) -> &[Server] {
-        &self.servers[..self.built_in.unwrap_or(self.servers.len())]
+        &self.servers[..self.servers.len() - usize::from(!self.built_in.is_empty())]
     }
 
     /// The tools that servers offer, server by server: all but the built-in ones.
@@ -290,7 +271,7 @@ impl Catalog {
         }
         let unknown_server = server.is_none_or(|name| self.server(name).is_none());
         match places {
-            [place] if unknown_server || self.built_in == Some(place.0) => {
+            [place] if unknown_server || (!self.built_in.is_empty() && place.0 == self.servers.len() - 1) => {
                 Ok(Found { tool: at(place), server_resolved: true, name_matched: false })
             }
             _ => {
@@ -413,6 +394,7 @@ mod tests {
     }
 
     use super::*;
+    use crate::tools::DESCRIBE_TOOL;
 
     #[test]
     fn no_name_that_is_near_is_passed_over() {
@@ -490,23 +472,24 @@ mod tests {
             let found = catalog.find(server, DESCRIBE_TOOL).unwrap();
             assert_eq!((found.tool.server.as_deref(), found.server_resolved), (None, server.is_some()));
         }
-        assert!(catalog.is_built_in(None, DESCRIBE_TOOL) && !catalog.is_built_in(None, "search"));
+        assert_eq!(catalog.as_built_in(None, DESCRIBE_TOOL), Some(BuiltIn::Describe));
+        assert_eq!(catalog.as_built_in(None, "search"), None);
         assert_eq!(catalog.find(None, "describe_tol").unwrap_err().nearest, [DESCRIBE_TOOL]);
         assert_eq!((catalog.tools().count(), catalog.offered().count()), (4, 3));
         assert_eq!(catalog.clone().with_describe_tool().servers(), catalog.servers());
-        assert!(Catalog::default().with_describe_tool().describe_tool().is_none());
+        assert!(Catalog::default().with_describe_tool().built_in(BuiltIn::Describe).is_none());
     }
 
     #[test]
     fn a_servers_tool_of_the_built_in_name_keeps_it() {
         let own = Catalog::from_tools([Tool::new(DESCRIBE_TOOL).with_server("s")]).with_describe_tool();
         assert_eq!(own.find(None, DESCRIBE_TOOL).unwrap().tool.server.as_deref(), Some("s"));
-        assert!(!own.is_built_in(Some("s"), DESCRIBE_TOOL) && !own.is_built_in(None, DESCRIBE_TOOL));
-        assert_eq!(own.describe_tool().unwrap().name, "describe_listed_tool");
+        assert!([Some("s"), None].iter().all(|server| own.as_built_in(*server, DESCRIBE_TOOL).is_none()));
+        assert_eq!(own.built_in(BuiltIn::Describe).unwrap().name, "describe_listed_tool");
         let loose = Catalog::from_tools([Tool::new(DESCRIBE_TOOL), Tool::new("describe_listed_tool")]);
         let loose = loose.with_describe_tool();
-        assert_eq!(loose.describe_tool().unwrap().name, "describe_tool_2");
-        assert!(!loose.is_built_in(None, DESCRIBE_TOOL));
+        assert_eq!(loose.built_in(BuiltIn::Describe).unwrap().name, "describe_tool_2");
+        assert_eq!(loose.as_built_in(None, DESCRIBE_TOOL), None);
     }
 
     #[test]

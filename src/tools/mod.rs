@@ -18,6 +18,7 @@
 //! lead, and how much of a schema that nobody vouches for is looked at. Whether a value
 //! fits a schema is `validate`'s.
 
+mod built_in;
 pub(crate) mod catalog;
 #[cfg(feature = "agent")]
 pub(crate) mod policy;
@@ -26,6 +27,7 @@ pub(crate) mod search;
 pub(crate) mod tool;
 pub(crate) mod wire_name;
 
+pub use built_in::{BuiltIn, DESCRIBE_TOOL, FIND_TOOL, READ_RESULT};
 pub(crate) use catalog::Catalog;
 pub use catalog::{Found, MAX_NEAREST, NotFound, Server};
 #[cfg(feature = "agent")]
@@ -40,6 +42,5 @@ pub(crate) use tool::Tool;
 #[cfg(feature = "validate")]
 pub(crate) use tool::example_value;
 pub use tool::{
-    ACCESS_RESOURCE, Annotations, DESCRIBE_TOOL, Definition, FIND_TOOL, Parameter, Resource, ResourceTemplate,
-    ToolChoice, ToolExample, ToolsMode,
+    ACCESS_RESOURCE, Annotations, Definition, Parameter, Resource, ResourceTemplate, ToolChoice, ToolExample, ToolsMode,
 };

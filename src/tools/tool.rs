@@ -24,14 +24,6 @@ use crate::message::{keyword_enum, setters};
 /// Name under which a resource access is reported as a call.
 pub const ACCESS_RESOURCE: &str = "access_mcp_resource";
 
-/// Name of the built-in tool that describes listed tools, where no other tool has
-/// it; see [`Catalog::with_describe_tool`](crate::tools::Catalog::with_describe_tool).
-pub const DESCRIBE_TOOL: &str = "describe_tool";
-
-/// The built-in tool that finds tools which the prompt does not list, unless a server offers a
-/// tool of this name; see [`Catalog::with_find_tool`](crate::tools::Catalog::with_find_tool).
-pub const FIND_TOOL: &str = "find_tool";
-
 /// A tool that a model may call.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -87,12 +87,13 @@ pub use config::{
 pub use decide::{KnownWays, NativeFault};
 pub(crate) use event::{AgentEvent, Finished};
 pub use io::{Action, Granted, Input, TurnError};
+pub use origin::ForeignResult;
 pub use read::may_be_meant;
 pub use rejected::{Reaction, Row, TABLE, row};
 pub use setup::Setup;
 pub use shared::{ClientTurn, SaidBefore};
 pub(crate) use stop::StopReason;
-pub use wording::{ModelNote, Wording, WordingError};
+pub use wording::{ModelNote, Wanted, Wording, WordingError};
 
 use act::Act;
 use ask::Ask;
@@ -221,9 +222,9 @@ impl Turn {
     }
 
     /// Takes what the client's tools said before the conversation, the oldest first: a call
-    /// that stands there is not the model's own.
-    pub fn knows_results(&mut self, texts: Vec<String>) {
-        self.shared.origins.add(texts);
+    /// that stands there is not the model's own, and what was left out of it can be read on.
+    pub fn knows_results(&mut self, results: Vec<ForeignResult>) {
+        self.shared.origins.add(results);
     }
 
     /// The way to a call that is taken, where one but a free one is configured: by what the endpoint

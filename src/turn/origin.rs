@@ -20,6 +20,7 @@ use crate::event::{Assembled, Call, Provenance};
 use crate::message::{ReasoningCalls, ReasoningMode};
 use crate::outcome::{FILE, RESULT, foreign_in_frames, restore_tokens};
 use crate::parse::{self, Limits, Parser, find_values};
+use crate::tools::BuiltIn;
 
 /// Bytes of results and files that calls are looked for in.
 pub(super) const MAX_BYTES: usize = 4 << 20;
@@ -41,11 +42,27 @@ const MAX_CLOSERS: usize = 16;
 /// Depth of JSON in which texts are looked for.
 const MAX_JSON_DEPTH: usize = 32;
 
+/// A result that stands in no entry of the conversation: one of a client's history.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ForeignResult {
+    /// The call's id; empty where it is not known.
+    pub id: String,
+    /// What the tool said.
+    pub text: String,
+}
+
+impl ForeignResult {
+    /// What the tool of this call said.
+    pub fn new(id: impl Into<String>, text: impl Into<String>) -> Self {
+        ForeignResult { id: id.into(), text: text.into() }
+    }
+}
+
 /// The texts of others in a conversation, and the calls in them.
 #[derive(Debug, Default)]
 pub(super) struct Origins {
-    /// Results that stand in no entry of the conversation: those of a client's history.
-    foreign: Vec<String>,
+    foreign: Vec<ForeignResult>,
     read: Mutex<Read>,
 }
 
@@ -62,8 +79,13 @@ struct Read {
 
 impl Origins {
     /// Takes results that stand in no entry of the conversation, the oldest first.
-    pub(super) fn add(&mut self, texts: Vec<String>) {
-        self.foreign.extend(texts);
+    pub(super) fn add(&mut self, results: Vec<ForeignResult>) {
+        self.foreign.extend(results);
+    }
+
+    /// Those results, the oldest first.
+    pub(super) fn foreign(&self) -> &[ForeignResult] {
+        &self.foreign
     }
 
     /// The call, marked if it stands in a text of another; one that is asked about anyway
@@ -100,7 +122,7 @@ impl Origins {
     /// Reads what came since.
     fn read_on(&self, read: &mut Read, setup: &Setup, conversation: &Conversation) {
         let mut parser = None;
-        let new = self.foreign[read.foreign..].iter().map(|text| Cow::Borrowed(text.as_str()));
+        let new = self.foreign[read.foreign..].iter().map(|result| Cow::Borrowed(result.text.as_str()));
         let since = (read.entries..conversation.entries().len()).flat_map(|at| texts_of(conversation, at, setup));
         let texts: Vec<Cow<'_, str>> = new.chain(since).collect();
         read.foreign = self.foreign.len();
@@ -121,7 +143,7 @@ impl Origins {
     fn texts<'t>(&'t self, setup: &'t Setup, conversation: &'t Conversation) -> impl Iterator<Item = Cow<'t, str>> {
         let mut left = MAX_BYTES;
         let own = (0..conversation.entries().len()).rev().flat_map(|at| texts_of(conversation, at, setup));
-        own.chain(self.foreign.iter().rev().map(|text| Cow::Borrowed(text.as_str()))).take_while(move |text| {
+        own.chain(self.foreign.iter().rev().map(|result| Cow::Borrowed(result.text.as_str()))).take_while(move |text| {
             let fits = left > 0;
             left = left.saturating_sub(text.len());
             fits
@@ -143,10 +165,9 @@ fn texts_of<'c>(conversation: &'c Conversation, at: usize, setup: &Setup) -> Vec
                 _ => None,
             });
             let call = message.take(1).flat_map(|message| message.calls()).find(|call| call.id == *id);
-            // What the built-in tool says is ours.
-            let is_ours =
-                call.is_some_and(|call| setup.catalog.is_built_in(call.call.server.as_deref(), &call.call.tool));
-            if is_ours { Vec::new() } else { vec![outcome.said()] }
+            // What a built-in tool says is ours, but for what it reads out of a result.
+            let is_ours = call.and_then(|call| setup.catalog.as_built_in(call.call.server.as_deref(), &call.call.tool));
+            if is_ours.is_some_and(|own| own != BuiltIn::Read) { Vec::new() } else { vec![outcome.said()] }
         }
         Entry::Assistant(_) | Entry::Note { .. } => Vec::new(),
     }

@@ -211,7 +211,7 @@ impl Shared {
             let (server, tool) = (answered.call.server.as_deref(), answered.call.tool.as_str());
             answered.outcome.status != Status::Cancelled
                 && self.choice.admits(server, tool)
-                && !self.setup.catalog.is_built_in(server, tool)
+                && self.setup.catalog.as_built_in(server, tool).is_none()
         })
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::cause::Cause;
 use crate::conversation::Replies;
 use crate::dialect::Dialect;
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, Part, Places, RESULT_BYTES};
 use crate::prompt::Example;
 use crate::tools::{Catalog, FOUND, Said, ToolChoice};
 use crate::validate::OutputSchema;
@@ -61,6 +61,20 @@ pub trait Wording: Send + Sync {
         Outcome::result(serde_json::json!(found).to_string())
     }
 
+    /// What a call of the built-in tool is answered with that reads on in a result, which has this
+    /// text; without words of its own, with the part alone, or with a line for each place.
+    fn read(&self, text: &str, wanted: Wanted<'_>) -> Outcome {
+        match wanted {
+            Wanted::From(from) => Outcome::result(Part::new(text, from, RESULT_BYTES).text),
+            Wanted::Find(find) => Outcome::result(Places::new(text, find, RESULT_BYTES).lines()),
+        }
+    }
+
+    /// Bytes of a result that a message shows; default all.
+    fn shown_of_results(&self) -> usize {
+        usize::MAX
+    }
+
     /// The words for a conversation in which this was said, where not all tools are listed and it
     /// decides which; `None` where these words are for every conversation.
     fn meant(&self, _said: &[Said<'_>]) -> Option<Arc<dyn Wording>> {
@@ -77,6 +91,16 @@ pub trait Wording: Send + Sync {
     fn native(&self) -> Option<Arc<dyn Wording>> {
         None
     }
+}
+
+/// What a model wants of a long result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Wanted<'a> {
+    /// What stands from this byte on.
+    From(usize),
+    /// The places of this text.
+    Find(&'a str),
 }
 
 /// What a turn has to say cannot be said.
@@ -137,6 +161,8 @@ pub enum ModelNote<'a> {
     Cancelled,
     /// No round was left to read the result in.
     NoRoundLeft,
+    /// There is no such result to read on in; the ids of those that there are.
+    NoSuchResult(&'a str),
     /// The call gave the same result as an equal one before.
     SameResult,
     /// The call did not run: equal ones gave the same result twice.

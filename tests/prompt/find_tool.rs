@@ -10,7 +10,7 @@ use toolgraft::dialect::{Lang, write_call};
 use toolgraft::message::TokenCounter;
 use toolgraft::model::{Recorded, Round};
 use toolgraft::prompt::{Listing, Options, Prompt};
-use toolgraft::tools::{DefaultDecision, Said, Server};
+use toolgraft::tools::{BuiltIn, DefaultDecision, Said, Server};
 use toolgraft::turn::TurnConfig;
 use toolgraft::{Agent, AgentEvent, Catalog, Conversation, Dialect, Functions, Policy, Tool};
 
@@ -145,7 +145,8 @@ fn a_servers_own_find_tool_keeps_its_name() {
     let catalog = Catalog::from_tools(tools).with_find_tool();
     let names: Vec<&str> = catalog.tools().map(|tool| tool.name.as_str()).collect();
     assert_eq!(names, ["find_tool", "buy", "describe_tool", "find_further_tool"]);
-    assert!(catalog.is_built_in(None, "find_further_tool") && !catalog.is_built_in(Some("shop"), "find_tool"));
+    assert_eq!(catalog.as_built_in(None, "find_further_tool"), Some(BuiltIn::Find));
+    assert_eq!(catalog.as_built_in(Some("shop"), "find_tool"), None);
     assert_eq!(catalog.offered().count(), 2);
     assert_eq!(catalog.clone().with_find_tool().tools().count(), 4);
 }

@@ -14,6 +14,8 @@ mod grammar;
 mod prompt;
 #[cfg(feature = "client")]
 mod prompt_docs;
+#[cfg(feature = "agent")]
+mod read_result;
 #[cfg(feature = "prompt")]
 mod repeated;
 mod schemas;

@@ -19,7 +19,7 @@ use toolgraft::conversation::{Answered, Replies};
 use toolgraft::dialect::{write_call, write_tool_call};
 use toolgraft::outcome::{FILE, RESULT, Status, break_tokens, foreign_in_frames, restore_tokens, told_apart};
 use toolgraft::parse::find_values;
-use toolgraft::turn::{ModelNote, SaidBefore};
+use toolgraft::turn::{ForeignResult, ModelNote, SaidBefore};
 use toolgraft::wire::roles::join;
 use toolgraft::{Call, Outcome};
 
@@ -74,7 +74,7 @@ pub(super) struct Rendered {
     /// it tells results.
     pub(super) last: Option<Value>,
     /// What the client's tools and those of the toolbox said, the oldest first.
-    pub(super) results: Vec<String>,
+    pub(super) results: Vec<ForeignResult>,
     /// What the person said last.
     pub(super) question: String,
     /// What was said and called in all of it.
@@ -123,7 +123,7 @@ pub(super) fn render(messages: Vec<Value>, prepared: &Prepared, kept: &Kept) -> 
                     untrusted |= before.untrusted;
                     for text in before.messages.iter().map(|message| text_of(&message["content"])) {
                         let framed = foreign_in_frames(RESULT, &text);
-                        history.results.extend(framed.map(|text| restore_tokens(text).into_owned()));
+                        history.results.extend(framed.map(|text| ForeignResult::new("", restore_tokens(text))));
                     }
                     before.messages.iter().cloned().for_each(|message| push(&mut history.rendered, message));
                 }
@@ -165,7 +165,7 @@ struct History<'a> {
     after_results: bool,
     /// That message with what is said for now, where nobody said anything after it.
     newest: Option<Value>,
-    results: Vec<String>,
+    results: Vec<ForeignResult>,
     said: Vec<SaidBefore>,
 }
 
@@ -182,7 +182,7 @@ impl History<'_> {
         let content = message.entry("content").or_insert(Value::Null);
         let text = text_of(content);
         for kind in [FILE, RESULT] {
-            self.results.extend(foreign_in_frames(kind, &text).map(str::to_owned));
+            self.results.extend(foreign_in_frames(kind, &text).map(|text| ForeignResult::new("", text)));
         }
         match own_words(content) {
             // What a client adds by itself is no new request.
@@ -289,8 +289,8 @@ pub(super) struct Matched {
     pub(super) orphans: Vec<Done>,
     /// Parts of the results that are no text; null for none.
     pub(super) others: Value,
-    /// The results' texts.
-    texts: Vec<String>,
+    /// What the results say.
+    texts: Vec<ForeignResult>,
 }
 
 /// Finds the results of a message's calls.
@@ -306,14 +306,16 @@ pub(super) fn matched(calls: Vec<Made>, results: Vec<Value>, prepared: &Prepared
             calls.iter().zip(&outcomes).position(|(call, outcome)| outcome.is_none() && call.is_answered_by(&result));
         let content = result["content"].take();
         let text = text_of(&content);
-        texts.push(text.clone());
         if let Value::Array(parts) = content {
             others.extend(parts.into_iter().filter(|part| part.get("text").is_none()));
         }
         let failed = result["is_error"] == true;
         let outcome = if failed { Outcome::error(text) } else { Outcome::result(text) };
         match open {
-            Some(at) => outcomes[at] = Some(outcome),
+            Some(at) => {
+                texts.push(ForeignResult::new(&*calls[at].id, &*outcome.text));
+                outcomes[at] = Some(outcome);
+            }
             None => {
                 let text = |key: &str| result[key].as_str().map(str::to_owned);
                 let made = Made {
@@ -321,6 +323,7 @@ pub(super) fn matched(calls: Vec<Made>, results: Vec<Value>, prepared: &Prepared
                     name: text("name").unwrap_or_else(|| UNKNOWN_TOOL.to_owned()),
                     arguments: Map::new(),
                 };
+                texts.push(ForeignResult::new(&*made.id, &*outcome.text));
                 orphans.push(done(made, outcome));
             }
         }

@@ -1,22 +1,26 @@
 //! The calls of a message: allowed, asked about, denied, shown; run in their [`Order`].
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 
 use serde_json::Value;
 
 use super::order::Order;
-use crate::conversation::HistoryCall;
+use crate::conversation::{Entry, HistoryCall};
 use crate::event::Call;
 use crate::outcome::{Outcome, Status};
 use crate::route::Invocation;
-use crate::tools::{ACCESS_RESOURCE, Annotations, Decision, ToolChoice, wants_approval};
+use crate::tools::{ACCESS_RESOURCE, Annotations, BuiltIn, Decision, ToolChoice, wants_approval};
 use crate::turn::displays::arguments;
 use crate::turn::event::{AgentEvent, Approval, ApprovalRequest, AskReason, DisplayCall};
 use crate::turn::io::{Action, Granted, TurnError};
 use crate::turn::shared::Shared;
 use crate::turn::warning::CallerWarning;
-use crate::turn::wording::ModelNote;
+use crate::turn::wording::{ModelNote, Wanted};
 use crate::validate::{OutputSchema, takes_long};
+
+/// Ids of long results that are told at most.
+const LONG_TOLD: usize = 8;
 
 /// Calls that wait for something.
 #[derive(Debug)]
@@ -80,9 +84,11 @@ impl Act {
                     let note = shared.setup.wording().note(ModelNote::NotRunAgain);
                     shared.answer(&call.id, Outcome::new(Status::Denied, format!("{note}\n{result}")))?;
                 }
-                None if shared.setup.catalog.is_built_in(call.call.server.as_deref(), &call.call.tool) => {
+                None if let Some(own) =
+                    shared.setup.catalog.as_built_in(call.call.server.as_deref(), &call.call.tool) =>
+                {
                     described += 1;
-                    describe(call, shared)?;
+                    answer_own(own, call, shared)?;
                 }
                 None => {
                     admitted += 1;
@@ -312,18 +318,43 @@ fn broken_promise(id: &str, outcome: &Outcome, shared: &Shared) -> Option<Caller
     Some(CallerWarning::ResultMismatch { server: tool.server.clone(), tool: tool.name.clone(), message })
 }
 
-/// Answers a call of a built-in tool, which only tells what the prompt left
+/// Answers a call of a built-in tool, which only tells what the prompt or a result left
 /// out: nobody is asked, and it is not the call that a choice demands.
-fn describe(call: &HistoryCall, shared: &mut Shared) -> Result<(), TurnError> {
+fn answer_own(kind: BuiltIn, call: &HistoryCall, shared: &mut Shared) -> Result<(), TurnError> {
     let request = request(call);
     started(&request, shared);
     let given = |key: &str| request.arguments.get(key).and_then(Value::as_str).unwrap_or_default();
     let (wording, catalog) = (shared.setup.wording(), &shared.setup.catalog);
-    let outcome = match catalog.find_tool().is_some_and(|own| own.name == request.tool) {
-        true => wording.find(catalog, given("query")),
-        false => wording.describe(catalog, given("tool")),
+    let outcome = match kind {
+        BuiltIn::Find => wording.find(catalog, given("query")),
+        BuiltIn::Describe => wording.describe(catalog, given("tool")),
+        BuiltIn::Read => read_on(&request, shared),
     };
     shared.answer(&request.id, outcome)
+}
+
+/// What the model wants to read on of a result that was too long to be shown whole.
+fn read_on(request: &ApprovalRequest, shared: &Shared) -> Outcome {
+    let given = |key: &str| request.arguments.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
+    let wording = shared.setup.wording();
+    let own = shared.conversation.entries().iter().rev().filter_map(|entry| match entry {
+        Entry::Outcome { id, outcome } => Some((id.as_str(), outcome.said())),
+        _ => None,
+    });
+    let before = shared.origins.foreign().iter().rev().map(|result| (&*result.id, Cow::Borrowed(&*result.text)));
+    let results: Vec<(&str, Cow<'_, str>)> = own.chain(before).collect();
+    let is_long = |(_, text): &&(&str, Cow<'_, str>)| text.len() > wording.shown_of_results();
+    let meant = match given("result") {
+        Some(wanted) => results.iter().find(|(id, _)| *id == wanted),
+        None => results.iter().find(is_long),
+    };
+    let Some((_, text)) = meant else {
+        let long: Vec<&str> = results.iter().filter(is_long).map(|(id, _)| *id).take(LONG_TOLD).collect();
+        return Outcome::error(wording.note(ModelNote::NoSuchResult(&long.join(", "))));
+    };
+    let from = request.arguments.get("from").and_then(Value::as_u64).unwrap_or_default();
+    let wanted = given("find").map_or(Wanted::From(usize::try_from(from).unwrap_or(usize::MAX)), Wanted::Find);
+    wording.read(text, wanted)
 }
 
 /// Counts a call that runs, and says so.

@@ -14,6 +14,7 @@
 //!
 //! - `request`: the state, and the request of a round.
 //! - `words`: the two wordings of the prompt's templates.
+//! - `reading`: what is said to a model that reads on in a long result.
 //! - `fit`: the oldest part is left out where the context is too short.
 //! - `carry`: reasoning that goes back to the model.
 //! - `cost`: tokens, as the endpoint counts them or as we do.
@@ -22,6 +23,7 @@ mod carry;
 mod constrain;
 mod cost;
 mod fit;
+mod reading;
 mod request;
 mod words;
 

@@ -8,13 +8,13 @@ use super::constrain::{calls, constraint};
 use super::cost::{Cost, count};
 use super::fit::{Window, context, fitting};
 use crate::constrain::{Constrain, Way};
-use crate::conversation::{Layout, Replies, SHORT_RESULT_BYTES, Trim};
+use crate::conversation::{Entry, Layout, Replies, SHORT_RESULT_BYTES, Trim};
 use crate::dialect::SystemPlacement;
 use crate::message::{FinishReason, Message, Role};
 use crate::model::{CallResult, ContextWindow, ModelError, ModelFailure, Request, Usage};
 use crate::outcome::Status;
 use crate::parse::Parser;
-use crate::tools::{ToolChoice, ToolsMode};
+use crate::tools::{BuiltIn, ToolChoice, ToolsMode};
 use crate::turn::config::{RoundInfo, RoundModel, TurnConfig};
 use crate::turn::decide::{Asking, NativeFault, first};
 use crate::turn::event::AgentEvent;
@@ -23,7 +23,7 @@ use crate::turn::shared::Shared;
 use crate::turn::stop::StopReason;
 use crate::turn::warning::CallerWarning;
 use crate::turn::wording::{ModelNote, Wording, WordingError};
-use crate::wire::wire_name;
+use crate::wire::{ToolDefinition, wire_name};
 
 /// Tokens of a request, by our own count, from which on the endpoint is asked how long the
 /// context is: half of the shortest that servers have without being told (Ollama, 2,048), so
@@ -467,6 +467,12 @@ impl Ask {
             return;
         }
         request.tools.clone_from(&shared.setup.natives.definitions);
+        let shown = shared.setup.native_wording().shown_of_results();
+        let is_long = |entry: &Entry| matches!(entry, Entry::Outcome { outcome, .. } if outcome.said().len() > shown);
+        let was_long = shared.origins.foreign().iter().any(|result| result.text.len() > shown);
+        if was_long || shared.conversation.entries().iter().any(is_long) {
+            request.tools.extend(shared.setup.catalog.built_in(BuiltIn::Read).map(ToolDefinition::from));
+        }
         request.by_prompt = self.may_leave_native(shared);
         request.tool_choice = match &shared.choice {
             choice @ ToolChoice::Named(_) => {

@@ -4,13 +4,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Map, Value};
 
+use super::reading::read;
 use crate::conversation::{Answered, Replies};
 use crate::dialect::{Dialect, Lang};
 use crate::outcome::{Neutraliser, Outcome};
 use crate::prompt::{Earlier, Example, Item, Options, Prompt, PromptError, Round, System};
 use crate::tools::{Catalog, Said, ToolChoice};
 use crate::turn::config::TurnConfig;
-use crate::turn::wording::{ModelNote, Wording, WordingError};
+use crate::turn::wording::{ModelNote, Wanted, Wording, WordingError};
 use crate::validate::OutputSchema;
 
 /// Characters of what was wrong with an answer at most.
@@ -232,6 +233,15 @@ impl Wording for PromptWording {
         self.templates.find(catalog, query)
     }
 
+    fn read(&self, text: &str, wanted: Wanted<'_>) -> Outcome {
+        read(self.templates.prompt.options().lang, text, wanted, self.shown_of_results())
+    }
+
+    fn shown_of_results(&self) -> usize {
+        let options = self.templates.prompt.options();
+        options.shown_of_results(options.result_bytes)
+    }
+
     fn meant(&self, said: &[Said<'_>]) -> Option<Arc<dyn Wording>> {
         let catalog = self.chooses.then_some(&self.templates.catalog)?;
         let meant = Some(catalog.meant(said)).filter(|meant| !meant.is_empty())?;
@@ -276,6 +286,10 @@ impl Wording for NativeWording {
 
     fn note(&self, note: ModelNote<'_>) -> String {
         self.templates.note(note)
+    }
+
+    fn shown_of_results(&self) -> usize {
+        self.templates.prompt.options().result_bytes
     }
 
     fn output(&self, schema: &OutputSchema) -> Result<String, WordingError> {
@@ -328,6 +342,8 @@ fn english(note: ModelNote<'_>) -> String {
         ModelNote::TooManyCalls(max) => {
             format!("At most {max} calls of one message are run. Make this call again if you still need it.")
         }
+        ModelNote::NoSuchResult("") => "There is no result of which anything is left out.".to_owned(),
+        ModelNote::NoSuchResult(ids) => format!("There is no such result. Something is left out of: {ids}."),
         ModelNote::NotAllowed => "This tool is not allowed here. Go on without it.".to_owned(),
         ModelNote::MayBeDraft => "This call did not run, since it may only be a draft: it stands behind other text where \
              reasoning was expected. A message that begins with the call is taken as meant."
@@ -376,6 +392,8 @@ fn chinese(note: ModelNote<'_>) -> String {
         ModelNote::CallsOff => "现在不能调用任何工具。请直接回答。".to_owned(),
         ModelNote::OnlyTool(tool) => format!("现在只能调用 {tool}。"),
         ModelNote::TooManyCalls(max) => format!("一条消息最多执行 {max} 个调用。如果仍然需要这个调用，请重新写出。"),
+        ModelNote::NoSuchResult("") => "没有被省略内容的结果。".to_owned(),
+        ModelNote::NoSuchResult(ids) => format!("没有这样的结果；有省略内容的结果：{ids}。"),
         ModelNote::NotAllowed => "这里不允许使用这个工具。请不用它继续完成任务。".to_owned(),
         ModelNote::MayBeDraft => {
             "这个调用没有执行，因为它可能只是草稿：它写在其他文字之后，而那里本应是思考内容。以调用开头的消息会被视为正式调用。".to_owned()

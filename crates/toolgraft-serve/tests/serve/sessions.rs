@@ -10,7 +10,7 @@ use toolgraft_serve::{Config, Inspector, Served, USAGE_HEADER};
 
 use super::endpoint::{Endpoint, Reply, mcp_call, says, stops, usage};
 use super::http::serve;
-use super::shapes::{Chat, Messages, Shape, ask};
+use super::shapes::{Chat, Gemini, Messages, SHAPES, Shape, ask};
 
 /// Calls of the session.
 const STEPS: usize = 40;
@@ -292,4 +292,32 @@ async fn tools_that_nobody_asked_for_are_found_and_not_listed() {
     let listed = |at: usize, text: &str| seen[at].messages().contains(text);
     assert!(listed(0, "count_sheep_0(") && !listed(0, "roll_die"), "{}", seen[0].messages());
     assert!(listed(1, "roll_die("), "{}", seen[1].messages());
+}
+
+/// What is left out of a client's long result the model reads on, and the client sees nothing of it.
+#[tokio::test]
+async fn what_is_left_out_of_a_result_is_read_on_within_the_request() {
+    let book: String = (0..20_000).map(|line| format!("line {line}\n")).collect();
+    for shape in SHAPES {
+        let asked = mcp_call("", "read_result", &json!({"find": "line 12345"}));
+        let asked = asked.replace("<server_name></server_name>\n", "");
+        let endpoint = Endpoint::setup().start([Reply::text(&asked), Reply::text("It is there.")]);
+        let served = serve(&endpoint, |config| config).await;
+        let result = shape.result().to_string();
+        let result = match shape {
+            Gemini => result.replace("{\"a\":1}", &json!({ "output": book }).to_string()),
+            _ => result.replace("\"1\"", &json!(book).to_string()),
+        };
+        let history =
+            json!([shape.says("user", "Is it there?"), shape.call(), serde_json::from_str::<Value>(&result).unwrap()]);
+        let (status, whole) = ask(&served, shape, shape.request(history, shape.tools(&["f"])).to_string()).await;
+        let whole = whole.to_string();
+        assert!(
+            status == 200 && whole.contains("It is there.") && !whole.contains("read_result"),
+            "{shape:?}: {whole}"
+        );
+        let seen = endpoint.take_seen();
+        assert!(seen[0].messages().contains("read_result") && !seen[0].messages().contains("line 12345"), "{shape:?}");
+        assert!(seen[1].messages().contains("Places: 1") && seen[1].messages().contains(": line 12345"), "{shape:?}");
+    }
 }

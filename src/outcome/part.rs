@@ -1,0 +1,121 @@
+//! Parts of a long text: what stands from a byte on, and where a text stands in it.
+
+use regex::RegexBuilder;
+
+use super::bounded::boundary;
+
+/// Bytes of a line before and behind what is looked for.
+const AROUND: (usize, usize) = (80, 160);
+
+/// Bytes for the place's own byte and what parts the two.
+const NUMBER: usize = 16;
+
+/// Places that are told at most.
+const PLACES: usize = 40;
+
+/// What stands in a text from a byte on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Part<'a> {
+    /// Where it begins, in bytes.
+    pub from: usize,
+    /// The text there.
+    pub text: &'a str,
+}
+
+impl<'a> Part<'a> {
+    /// At most `limit` bytes of `text` from the character at byte `from` on. It ends behind a line
+    /// where one ends in its last quarter, and has one character at least.
+    pub fn new(text: &'a str, from: usize, limit: usize) -> Self {
+        let from = boundary(text, from.min(text.len()));
+        let rest = &text[from..];
+        let least = rest.chars().next().map_or(0, char::len_utf8);
+        let most = boundary(rest, limit.min(rest.len())).max(least);
+        let line = rest[..most].rfind('\n').map(|at| at + 1).filter(|end| most < rest.len() && *end > most / 4 * 3);
+        Part { from, text: &rest[..line.unwrap_or(most)] }
+    }
+
+    /// The byte behind it.
+    pub fn end(&self) -> usize {
+        self.from + self.text.len()
+    }
+}
+
+/// Where a text stands in another.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Places<'a> {
+    /// What stands around each, on its line: the byte at which that begins, and the text.
+    pub shown: Vec<Part<'a>>,
+    /// How many there are, those on what is shown already not counted anew.
+    pub count: usize,
+}
+
+impl<'a> Places<'a> {
+    /// Where `wanted` stands in `text`, whatever the case; at most 40 of them and `limit` bytes are
+    /// shown.
+    pub fn new(text: &'a str, wanted: &str, limit: usize) -> Self {
+        let mut places = Places::default();
+        let pattern = RegexBuilder::new(&regex::escape(wanted)).case_insensitive(true).build();
+        let Some(pattern) = pattern.ok().filter(|_| !wanted.is_empty()) else { return places };
+        let (mut at, mut bytes) = (0, 0);
+        while let Some(found) = pattern.find_at(text, at) {
+            let line = text[..found.start()].rfind('\n').map_or(0, |end| end + 1);
+            let line_end = text[found.end()..].find('\n').map_or(text.len(), |end| found.end() + end);
+            let begin = boundary(text, found.start().saturating_sub(AROUND.0)).max(line);
+            let end = boundary(text, (found.end() + AROUND.1).min(line_end));
+            places.count += 1;
+            bytes += end - begin + NUMBER;
+            if places.shown.len() < PLACES && bytes <= limit {
+                places.shown.push(Part { from: begin, text: &text[begin..end] });
+            }
+            at = end.max(found.end());
+        }
+        places
+    }
+
+    /// Each that is shown, on a line with its byte.
+    pub fn lines(&self) -> String {
+        let lines: Vec<String> = self.shown.iter().map(|place| format!("{}: {}", place.from, place.text)).collect();
+        lines.join("\n")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_one_after_the_other_are_the_text() {
+        let text = "天气\nfine weather\n".repeat(40);
+        for limit in [0, 1, 7, 64, 1_000_000] {
+            let (mut at, mut read) = (0, String::new());
+            while at < text.len() {
+                let part = Part::new(&text, at, limit);
+                assert!(part.text.len() <= limit.max(3) && part.from == at, "{part:?}");
+                read += part.text;
+                at = part.end();
+            }
+            assert_eq!(read, text, "{limit}");
+        }
+        assert_eq!(Part::new("ab", 9, 5), Part { from: 2, text: "" });
+        assert_eq!(Part::new("天", 1, 5), Part { from: 0, text: "天" }, "a character is not taken apart");
+        assert_eq!(Part::new("aaaa\nbbbb", 0, 6).text, "aaaa\n", "a line ends it");
+    }
+
+    #[test]
+    fn places_are_told_with_what_stands_around_them() {
+        let text = format!("one Needle\n{}needle{}\nlast", "x".repeat(500), "y".repeat(500));
+        let places = Places::new(&text, "NEEDLE", 10_000);
+        assert_eq!(places.count, 2);
+        assert_eq!(places.shown[0], Part { from: 0, text: "one Needle" });
+        let second = places.shown[1];
+        assert_eq!(second.text.len(), AROUND.0 + "needle".len() + AROUND.1);
+        assert_eq!(&text[second.from..second.end()], second.text);
+        assert_eq!(Places::new(&text, "(", 10_000).count, 0);
+        assert_eq!(Places::new(&text, "", 10_000).count, 0);
+        let many = "a\n".repeat(1_000);
+        let places = Places::new(&many, "a", 20 * (1 + NUMBER));
+        assert_eq!((places.count, places.shown.len()), (1_000, 20));
+    }
+}

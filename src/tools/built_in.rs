@@ -1,0 +1,68 @@
+//! Tools that a turn answers itself: what the prompt left out, and what a result did.
+
+use serde_json::{Value, json};
+
+use super::Tool;
+
+/// Name of the built-in tool that describes listed tools, where no other tool has
+/// it; see [`Catalog::with_describe_tool`](crate::tools::Catalog::with_describe_tool).
+pub const DESCRIBE_TOOL: &str = "describe_tool";
+
+/// The built-in tool that finds tools which the prompt does not list, unless a server offers a
+/// tool of this name; see [`Catalog::with_find_tool`](crate::tools::Catalog::with_find_tool).
+pub const FIND_TOOL: &str = "find_tool";
+
+/// The built-in tool that reads on in a long result, unless a server offers a tool of this name;
+/// see [`Catalog::with_read_tool`](crate::tools::Catalog::with_read_tool).
+pub const READ_RESULT: &str = "read_result";
+
+/// Which built-in tool it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BuiltIn {
+    /// Gives the parameters and the whole description of a listed tool.
+    Describe,
+    /// Finds tools that are not listed.
+    Find,
+    /// Shows what was left out of a long result.
+    Read,
+}
+
+impl BuiltIn {
+    /// Its name, and the one that it takes where a tool has that.
+    pub(super) fn names(self) -> [&'static str; 2] {
+        match self {
+            BuiltIn::Describe => [DESCRIBE_TOOL, "describe_listed_tool"],
+            BuiltIn::Find => [FIND_TOOL, "find_further_tool"],
+            BuiltIn::Read => [READ_RESULT, "read_long_result"],
+        }
+    }
+
+    /// The tool under this name.
+    pub(super) fn named(self, name: String) -> Tool {
+        let text = |about: &str| json!({ "type": "string", "description": about });
+        let object = |properties: Value, required: &[&str]| json!({ "type": "object", "properties": properties, "required": required });
+        let (description, schema) = match self {
+            BuiltIn::Describe => (
+                "Gives the parameters and the whole description of a listed tool.",
+                object(
+                    json!({ "tool": text("The tool's name, as listed, or words for what it has to do.") }),
+                    &["tool"],
+                ),
+            ),
+            BuiltIn::Find => (
+                "Finds tools that are not listed, and gives their parameters and descriptions.",
+                object(json!({ "query": text("What the tool has to do, in a few words.") }), &["query"]),
+            ),
+            BuiltIn::Read => {
+                let properties = json!({
+                    "result": text("The result's id; without it the last long one."),
+                    "from": { "type": "integer", "minimum": 0, "description": "The byte at which to begin." },
+                    "find": text("A text: where it stands in the result is told instead."),
+                });
+                ("Shows what was left out of a long result.", object(properties, &[]))
+            }
+        };
+        Tool::new(name).with_description(description).with_schema(schema)
+    }
+}

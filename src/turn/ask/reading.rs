@@ -1,0 +1,54 @@
+//! What the built-in tool says that reads on in a long result.
+
+use crate::dialect::Lang;
+use crate::outcome::{Outcome, Part, Places};
+use crate::turn::wording::Wanted;
+
+/// Bytes for the line before a part, at most.
+const HEADING: usize = 128;
+
+/// What is wanted of a result, of which at most `limit` bytes are shown at once.
+pub(super) fn read(lang: Lang, text: &str, wanted: Wanted<'_>, limit: usize) -> Outcome {
+    // With the line before it a part is a result that is shown whole.
+    let limit = limit.saturating_sub(HEADING);
+    match wanted {
+        Wanted::From(from) if from >= text.len() => Outcome::error(beyond(lang, text.len())),
+        Wanted::From(from) => {
+            let part = Part::new(text, from, limit);
+            Outcome::result(format!("{}\n\n{}", heading(lang, part, text.len()), part.text))
+        }
+        Wanted::Find(find) => {
+            let places = Places::new(text, find, limit);
+            Outcome::result([found(lang, find, &places), places.lines()].join("\n").trim_end())
+        }
+    }
+}
+
+fn beyond(lang: Lang, total: usize) -> String {
+    match lang {
+        Lang::En => format!("The result has {total} bytes: `from` is less than that."),
+        Lang::Zh => format!("此结果共 {total} 字节：from 必须小于这个数。"),
+    }
+}
+
+fn heading(lang: Lang, part: Part<'_>, total: usize) -> String {
+    let (from, end) = (part.from, part.end());
+    match lang {
+        Lang::En if end == total => format!("Bytes {from} to {end}, the end:"),
+        Lang::En => format!("Bytes {from} to {end} of {total}; it goes on from {end}:"),
+        Lang::Zh if end == total => format!("第 {from} 到 {end} 字节，已到结尾："),
+        Lang::Zh => format!("第 {from} 到 {end} 字节，共 {total} 字节；后文从 {end} 开始："),
+    }
+}
+
+fn found(lang: Lang, find: &str, places: &Places<'_>) -> String {
+    let (count, shown) = (places.count, places.shown.len());
+    match lang {
+        Lang::En if count == 0 => format!("{find:?} does not stand in it."),
+        Lang::En if shown < count => format!("Places: {count}; the first {shown}, each with the byte to read from:"),
+        Lang::En => format!("Places: {count}, each with the byte to read from:"),
+        Lang::Zh if count == 0 => format!("其中没有 {find:?}。"),
+        Lang::Zh if shown < count => format!("共 {count} 处，以下是前 {shown} 处及其起始字节："),
+        Lang::Zh => format!("共 {count} 处，以下是各处及其起始字节："),
+    }
+}
