@@ -26,11 +26,12 @@ use toolgraft_mcp::{Hub, McpPrompt};
 type Does = fn(Phrases) -> &'static str;
 
 /// The commands, how they are written, and what they do.
-const COMMANDS: [(&str, &str, Does); 21] = [
+const COMMANDS: [(&str, &str, Does); 22] = [
     ("/help", "", Phrases::help_help),
     ("/tools", "", Phrases::help_tools),
     ("/prompt", "", Phrases::help_prompt),
     ("/file", "[FILE …]", Phrases::help_file),
+    ("/edit", "[TEXT]", Phrases::help_edit),
     ("/think", "", Phrases::help_think),
     ("/result", "N [FILE]", Phrases::help_result),
     ("/mcp", "", Phrases::help_mcp),
@@ -58,6 +59,8 @@ pub(super) enum Command {
     Prompt,
     Think,
     File(Vec<PathBuf>),
+    /// The question is written in an editor, which begins with this text.
+    Edit(String),
     Result(usize, Option<PathBuf>),
     Mcp(McpCommand),
     Here(HereCommand),
@@ -73,6 +76,12 @@ pub(super) enum Command {
 
 /// Reads a line that begins with `/`.
 pub(super) fn read(line: &str, prompts: &[McpPrompt], say: Phrases) -> Result<Command, String> {
+    // What stands behind it is a person's text, quotation marks and all.
+    if let Some(text) =
+        line.strip_prefix("/edit").filter(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace))
+    {
+        return Ok(Command::Edit(text.trim().to_owned()));
+    }
     let words = shlex::split(line).ok_or(say.open_quotation())?;
     let (name, rest) = words.split_first().ok_or(say.command_missing())?;
     let alone = |command: Command| match rest {
@@ -246,7 +255,7 @@ impl Session {
                 }
                 None => Err(Failure::usage(say.nothing_asked())),
             },
-            Command::Quit | Command::Retry | Command::McpPrompt(..) => Ok(()),
+            Command::Quit | Command::Retry | Command::Edit(_) | Command::McpPrompt(..) => Ok(()),
         }
     }
 

@@ -8,6 +8,7 @@ use super::session::{Ended, Session};
 use crate::base::Failure;
 use crate::base::words;
 use crate::dialog::ask::Asker;
+use crate::dialog::editor;
 use crate::screen::{BAD, DIM};
 use crate::servers::starting;
 use crate::servers::watch::watched;
@@ -74,6 +75,22 @@ async fn answer(session: &mut Session, line: &str, asker: Option<&Asker>) -> Res
             Some(question) => session.send(question).await.map(next),
             None => Err(Failure::usage(session.say.nothing_asked())),
         },
+        Command::Edit(text) => {
+            // Ctrl-C in the editor is the editor's.
+            let interrupts = session.signals.take_interrupts();
+            let floor = match asker {
+                Some(asker) => Some(asker.floor().await),
+                None => None,
+            };
+            let question = editor::edited(&text, session.say).await?;
+            drop((interrupts, floor));
+            if question.is_empty() {
+                session.note(DIM, session.say.empty_question())?;
+                return Ok(Next::Prompt);
+            }
+            session.note(DIM, &question)?;
+            session.ask(&question).await.map(next)
+        }
         Command::McpPrompt(at, typed) => {
             let prompt = session.hub.prompts()[at].clone();
             server_prompt(session, &prompt, &typed, asker).await

@@ -1,4 +1,5 @@
 //! Questions to the person at the terminal: yes or no, a choice, a form.
 
 pub(crate) mod ask;
+pub(crate) mod editor;
 pub(crate) mod elicit;

@@ -274,6 +274,7 @@ phrases! {
         "a setting of `toolgraft config` for this folder, from now on; alone, those that there are; --forget KEY takes \
          one back",
         "此目录的一项设置（同 `toolgraft config`），立即生效；单独使用时列出；--forget KEY 收回";
+    help_edit = "write the question in your editor ($VISUAL, $EDITOR)", "在你的编辑器（$VISUAL、$EDITOR）中写问题";
     help_retry = "ask the last question once more", "重新提出上一个问题";
     help_undo = "take the last question and its answer back", "撤回上一个问题及其回答";
     help_model =
@@ -348,6 +349,9 @@ phrases! {
     model_not_listed(name) = "the endpoint does not list {name}; /model shows its models", "端点没有列出 {name}；用 /model 查看它的模型";
     model_not_listed_but(name, near) = "the endpoint does not list {name}; nearest: {near}", "端点没有列出 {name}；相近的有：{near}";
     no_result(number) = "no result {number} in this conversation", "此对话中没有编号为 {number} 的结果";
+    empty_question = "nothing was written: nothing is asked", "没有写任何内容：不提问";
+    no_editor = "no editor is set: `export EDITOR=nano`, for example, before `toolgraft chat`", "没有设置编辑器：例如先执行 `export EDITOR=nano`，再运行 `toolgraft chat`";
+    editor_failed(editor, why) = "the editor {editor} failed: {why}; nothing is asked", "编辑器 {editor} 失败：{why}；不提问";
     nothing_asked = "nothing was asked yet", "还没有提过问题";
     no_reasoning = "(no reasoning)", "（没有推理）";
     prompt_size(tokens) = "{tokens} tokens (o200k)", "{tokens} 个 token（o200k）";

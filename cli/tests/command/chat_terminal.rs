@@ -38,7 +38,11 @@ impl Chat {
 
     /// Starts the program and waits for nothing.
     fn open(endpoint: Endpoint, server: Value, args: &[&str]) -> Self {
-        let place = Place::new();
+        Chat::open_with(Place::new(), endpoint, server, args, &[])
+    }
+
+    /// The same in a place that holds something already, with these variables.
+    fn open_with(place: Place, endpoint: Endpoint, server: Value, args: &[&str], variables: &[(&str, &str)]) -> Self {
         place.servers(json!({ "demo": server }));
         // The shell says the number of the process that it becomes.
         let mut command = Command::new("sh");
@@ -46,10 +50,20 @@ impl Chat {
         command.args(["--base-url", &endpoint.url(), "--mcp-config", "mcp.json"]);
         command.args(["--tools-mode", "prompt"]).args(args);
         command.current_dir(place.dir.path()).env("HOME", place.dir.path()).env("TERM", "xterm").env("COLUMNS", "100");
-        for name in ["OPENAI_API_KEY", "OPENAI_BASE_URL", "XDG_STATE_HOME", "NO_COLOR", "LC_ALL", "LC_MESSAGES", "LANG"]
-        {
+        for name in [
+            "OPENAI_API_KEY",
+            "OPENAI_BASE_URL",
+            "XDG_STATE_HOME",
+            "NO_COLOR",
+            "LC_ALL",
+            "LC_MESSAGES",
+            "LANG",
+            "VISUAL",
+            "EDITOR",
+        ] {
             command.env_remove(name);
         }
+        command.envs(variables.iter().copied());
         let patience = u64::try_from(PATIENCE.as_millis()).unwrap();
         let options = Options::new().timeout_ms(Some(patience)).strip_ansi_escape_codes(true);
         let mut terminal = spawn_with_options(command, options).unwrap();
@@ -401,6 +415,45 @@ fn a_line_may_go_on_and_lines_are_kept_for_the_next_time() {
     chat.says("secret");
     chat.sees("Hello.");
     assert!(!chat.place.path(".local/state/toolgraft/history").exists());
+    chat.leave();
+}
+
+#[test]
+fn a_question_is_written_in_an_editor() {
+    let place = Place::new();
+    // It says what it was given, and adds a line; at the second time it empties the file, then it fails.
+    let script = "#!/bin/sh\necho \"given $# $1 [$(cat \"$2\")]\" >> given\n\
+                  case $(wc -l < given) in 1) printf 'of \"two\"\\nlines\\n\\n' >> \"$2\";; 2) : > \"$2\";; *) exit 3;; esac\n";
+    place.write("editor", script);
+    let endpoint = Endpoint::start(["Fine."].map(Reply::text));
+    let mut chat =
+        Chat::open_with(place, endpoint, demo_server(), &["--model", "m"], &[("EDITOR", "sh ./editor '-x y'")]);
+    chat.comes_to_a_prompt();
+    chat.says("/edit it's a question");
+    chat.sees("lines");
+    chat.sees("Fine.");
+    chat.says("/edit");
+    chat.sees("nothing was written");
+    chat.says("/edit");
+    chat.sees("the editor sh ./editor '-x y' failed: exit status: 3; nothing is asked");
+    assert_eq!(chat.endpoint.seen().iter().filter(|seen| seen.body.get("messages").is_some()).count(), 1);
+    let asked = chat.endpoint.seen().iter().find(|seen| seen.body.get("messages").is_some()).unwrap().question();
+    assert_eq!(asked, "it's a question\nof \"two\"\nlines");
+    let given = std::fs::read_to_string(chat.place.path("given")).unwrap();
+    assert_eq!(given, "given 2 -x y [it's a question]\ngiven 2 -x y []\ngiven 2 -x y []\n");
+    let state = std::fs::read_dir(chat.place.path(".local/state/toolgraft")).unwrap();
+    let left: Vec<_> = state
+        .map(|entry| entry.unwrap().file_name())
+        .filter(|name| name.to_string_lossy().contains("question"))
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn without_an_editor_the_remedy_is_named() {
+    let mut chat = Chat::start(Endpoint::start(["Fine."].map(Reply::text)));
+    chat.says("/edit");
+    chat.sees("no editor is set: `export EDITOR=nano`");
     chat.leave();
 }
 

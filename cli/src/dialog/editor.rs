@@ -1,0 +1,46 @@
+//! A text that a person writes in an editor of their own.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::base::Failure;
+use crate::base::state;
+use crate::phrases::Phrases;
+use toolgraft_mcp::files;
+
+/// Opens the editor with this text and waits until it ends; what the file holds then, without
+/// white space around it. The file is its owner's alone, and goes.
+pub(crate) async fn edited(text: &str, say: Phrases) -> Result<String, Failure> {
+    let named =
+        ["VISUAL", "EDITOR"].iter().filter_map(|name| std::env::var(name).ok()).find(|it| !it.trim().is_empty());
+    let command = named.ok_or_else(|| Failure::usage(say.no_editor()))?;
+    let words = shlex::split(&command).filter(|words| !words.is_empty());
+    let words = words.ok_or_else(|| Failure::usage(say.editor_failed(&command, say.open_quotation())))?;
+    let name = format!("question-{}.md", std::process::id());
+    let file = state::file(&name).ok_or_else(|| Failure::job(say.editor_failed(&command, "HOME")))?;
+    let failed = |why: &dyn std::fmt::Display| Failure::job(say.editor_failed(&command, why));
+    let before = if text.is_empty() { String::new() } else { format!("{text}\n") };
+    // One that an earlier program of this number left behind goes first.
+    let _ = std::fs::remove_file(&file);
+    files::create(&file, before.as_bytes()).map_err(|e| failed(&e))?;
+    let _goes = Goes(&file);
+    let mut editor = Command::new(&words[0]);
+    editor.args(&words[1..]).arg(&file);
+    let status = tokio::task::spawn_blocking(move || editor.status()).await.map_err(|e| failed(&e))?;
+    match status {
+        Ok(status) if status.success() => {}
+        Ok(status) => return Err(failed(&status)),
+        Err(e) => return Err(failed(&e)),
+    }
+    let written = std::fs::read(&file).map_err(|e| failed(&e))?;
+    Ok(String::from_utf8(written).map_err(|e| failed(&e))?.trim().to_owned())
+}
+
+/// A file that is removed in the end.
+struct Goes<'a>(&'a Path);
+
+impl Drop for Goes<'_> {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(self.0);
+    }
+}
