@@ -8,6 +8,7 @@ mod doctor;
 mod extract;
 mod launch;
 mod mcp;
+mod models;
 mod pages;
 mod phrases;
 mod probe;
@@ -54,6 +55,8 @@ enum Command {
     Probe(Box<probe::Args>),
     /// Say what an endpoint and its model take, and how to go round their faults
     Doctor(Box<doctor::Args>),
+    /// List the models of an endpoint, or of the servers on this machine
+    Models(Box<models::Args>),
     /// Put recordings through the parser as they were streamed
     Replay(replay::Args),
     /// Read records with model output (NDJSON), write records with their calls
@@ -98,6 +101,7 @@ fn main() -> ExitCode {
         },
         Command::Probe(args) => probe::run(*args),
         Command::Doctor(args) => doctor::run(*args),
+        Command::Models(args) => models::run(*args),
         Command::Replay(args) => replay::run(args),
         Command::Extract(args) => extract::run(args),
         Command::Prompt(args) => prompt::run(args),

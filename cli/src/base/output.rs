@@ -4,6 +4,8 @@
 
 use std::io::{self, ErrorKind, IsTerminal, Write, stdout};
 
+use anstream::adapter::strip_str;
+use anstream::{AutoStream, ColorChoice};
 use serde::Serialize;
 
 use crate::base::Failure;
@@ -30,9 +32,13 @@ pub(crate) fn tell(sentence: &str) -> Result<(), Failure> {
     }
 }
 
-/// Writes a text with styles of our own, whose other parts are [clean] already.
+/// Writes a text with styles of our own, whose other parts are [clean] already: without the
+/// styles where standard output wants none.
 pub(crate) fn emit_styled(text: &str) -> Result<(), Failure> {
-    write(text.as_bytes())
+    match AutoStream::choice(&stdout()) {
+        ColorChoice::Never => write(strip_str(text).to_string().as_bytes()),
+        _ => write(text.as_bytes()),
+    }
 }
 
 /// Writes a value as one line of JSON.

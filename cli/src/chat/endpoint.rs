@@ -86,6 +86,25 @@ impl Endpoint {
         }
     }
 
+    /// The named endpoint, or all on this machine, each with its list of models.
+    pub(crate) async fn all(args: &EndpointArgs, say: Phrases) -> Result<Vec<Self>, Failure> {
+        let Some(url) = args.base_url.clone() else { return Endpoint::all_local(args.api_key.as_deref(), say).await };
+        let key = args.api_key.clone().or_else(|| variable("OPENAI_API_KEY"));
+        let mut endpoint = Endpoint::new(url, None, key, CONNECT_TIMEOUT, say)?;
+        endpoint.listed = endpoint.fetched().await?.map_err(|error| Failure::usage(say.no_list(error)))?;
+        Ok(vec![endpoint])
+    }
+
+    /// What it lists.
+    pub(crate) fn listed(&self) -> &[ModelInfo] {
+        &self.listed
+    }
+
+    /// What it says of one of its models, asked for that one.
+    pub(crate) async fn of_model(&self, model: &str) -> Option<ModelInfo> {
+        self.with_model(model).client().model_info().await
+    }
+
     fn new(
         url: String,
         found: Option<&'static str>,
@@ -364,7 +383,7 @@ impl Endpoint {
     }
 
     /// The endpoint for messages, without secrets.
-    pub(super) fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         let url = toolgraft::secrets::shown_url(&self.url);
         self.found.map_or_else(|| url.clone(), |found| self.say.found_at(found, &url))
     }

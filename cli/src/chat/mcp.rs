@@ -10,7 +10,7 @@ use crate::screen::DIM;
 use crate::screen::excerpt::names as shown_names;
 use crate::servers::logins;
 use crate::servers::remembered;
-use crate::servers::status::{self, styled};
+use crate::servers::status;
 use toolgraft_mcp::{Hub, McpError, ServerConfig, ServerState, ServerStatus, TransportConfig};
 
 /// Lines of a log that are shown where no number is named.
@@ -115,7 +115,7 @@ impl Session {
     pub(super) async fn mcp(&mut self, command: McpCommand) -> Result<(), Failure> {
         let say = self.say;
         match command {
-            McpCommand::List => output::emit_styled(&styled(status::text(&status::reports(&self.hub, 0), say))),
+            McpCommand::List => output::emit_styled(&status::text(&status::reports(&self.hub, 0), say)),
             McpCommand::Switch { server, switch } => self.switch(&server, switch).await,
             McpCommand::Restart(server) => self.restart(server).await,
             McpCommand::Login(server) => self.log_in(&server).await,
@@ -125,7 +125,7 @@ impl Session {
                     return self.note(DIM, say.log_is_empty());
                 }
                 let left_out = lines.len().saturating_sub(most);
-                output::emit_styled(&styled(status::log_text(&lines[left_out..])))?;
+                output::emit_styled(&status::log_text(&lines[left_out..]))?;
                 match left_out {
                     0 => Ok(()),
                     n => self.note(DIM, &say.earlier_lines(n, format!("/mcp logs {} {}", clean(&server), lines.len()))),

@@ -16,7 +16,7 @@ use crate::phrases::Phrases;
 use crate::screen::visible::plain;
 use crate::screen::wrap::in_rows;
 use crate::servers::runner::Runner;
-use crate::servers::status::{state, styled};
+use crate::servers::status::state;
 use crate::servers::{ListedArgs, ServerArgs};
 use crate::terminal::grouped;
 use crate::tools;
@@ -89,7 +89,7 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
     let statuses: Vec<ServerStatus> = reports.iter().map(|report| report.status.clone()).collect();
     match args.json {
         true => output::emit_json(&as_json(&reports))?,
-        false => output::emit_styled(&styled(table(&reports, say)))?,
+        false => output::emit_styled(&table(&reports, say))?,
     }
     tools::verdict(&statuses)
 }

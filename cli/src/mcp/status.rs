@@ -10,7 +10,7 @@ use crate::base::output;
 use crate::phrases::Phrases;
 use crate::serve::running::Running;
 use crate::servers::runner::Runner;
-use crate::servers::status::{self, Report, styled};
+use crate::servers::status::{self, Report};
 use crate::tools;
 use toolgraft_mcp::ServerStatus;
 
@@ -82,7 +82,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
                 format!("{head}\n\n{}", status::text(&instance.servers, say))
             };
             let text = instances.iter().map(block).collect::<Vec<_>>().join("\n");
-            output::emit_styled(&styled(text))?;
+            output::emit_styled(&text)?;
         }
     }
     tools::verdict(&statuses)

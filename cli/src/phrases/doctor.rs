@@ -1,9 +1,18 @@
-//! Words of `toolgraft doctor`.
+//! Words of `toolgraft doctor` and `toolgraft models`.
 
 use super::phrases;
 
 phrases! {
     DOCTOR:
+    no_models_listed = "no models", "没有模型";
+    no_list(why) = "the list of models cannot be had: {why}", "无法取得模型列表：{why}";
+    parameters(count) = "{count} parameters", "{count} 参数";
+    takes_tools = "takes tools", "支持工具";
+    takes_no_tools = "takes no tools", "不支持工具";
+    reads_images = "reads images", "能读图片";
+    hears = "hears", "能听声音";
+    writes_calls_as(dialect) = "its template writes {dialect}", "聊天模板写 {dialect}";
+    kept_of_model(settings) = "kept: {settings}", "已保存：{settings}";
     doctor_endpoint = "endpoint", "端点";
     doctor_model = "model", "模型";
     doctor_server = "server", "服务器";

@@ -183,7 +183,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     }
     match args.json {
         true => output::emit_json(&report)?,
-        false => output::emit_styled(&plain_on_a_pipe(&report.table(say)))?,
+        false => output::emit_styled(&report.table(say))?,
     }
     let Some(best) = &report.best else {
         // With more than one way that works when it is told to, it is the decision that is missing.
@@ -214,14 +214,6 @@ fn advice(best: &Best, say: Phrases) -> String {
         _ => say.rely_on_it(),
     };
     format!("{text} {advice}")
-}
-
-/// A table with styles, as standard output takes it.
-fn plain_on_a_pipe(text: &str) -> String {
-    match std::io::stdout().is_terminal() {
-        true => text.to_owned(),
-        false => anstream::adapter::strip_str(text).to_string(),
-    }
 }
 
 /// Shows the best way as a profile, and keeps it where the person wants that.

@@ -116,14 +116,6 @@ fn clock(at: SystemTime) -> String {
     format!("{}Z", text.split(' ').nth(4).unwrap_or_default())
 }
 
-/// The text as stdout wants it: without colours unless it is a terminal that has them.
-pub(crate) fn styled(text: String) -> String {
-    match anstream::AutoStream::choice(&std::io::stdout()) {
-        anstream::ColorChoice::Never => anstream::adapter::strip_str(&text).to_string(),
-        _ => text,
-    }
-}
-
 /// `time  ready in 0.4 s  mcp-time 1.2.0  MCP 2025-11-25`.
 pub(crate) fn head(status: &ServerStatus, say: Phrases) -> String {
     let (color, words) = state_in_color(status, say);

@@ -182,19 +182,27 @@ impl SavedProfile {
         format!("[[model]]\n{table}")
     }
 
-    /// Every key, so that what an earlier probe found is gone.
-    fn write_into(&self, table: &mut Table) {
-        let keys = [
-            ("name", Some(self.name.clone())),
-            ("endpoint", self.endpoint.clone()),
+    /// The settings that are kept, with their values.
+    pub(crate) fn kept(&self) -> Vec<(&'static str, String)> {
+        let threshold = ("call_threshold", self.call_threshold.map(|threshold| threshold.to_string()));
+        self.words().into_iter().chain([threshold]).filter_map(|(key, text)| Some((key, text?))).collect()
+    }
+
+    fn words(&self) -> [(&'static str, Option<String>); 6] {
+        [
             ("tools", self.tools.map(|mode| mode.to_string())),
             ("dialect", self.dialect.map(|dialect| dialect.name().to_owned())),
             ("style", self.style.map(|style| style.to_string())),
             ("listing", self.listing.map(|listing| listing.to_string())),
             ("constrain", self.constrain.map(|when| when.to_string())),
             ("way", self.way.map(|way| way.to_string())),
-        ];
-        for (key, text) in keys {
+        ]
+    }
+
+    /// Every key, so that what an earlier probe found is gone.
+    fn write_into(&self, table: &mut Table) {
+        let place = [("name", Some(self.name.clone())), ("endpoint", self.endpoint.clone())];
+        for (key, text) in place.into_iter().chain(self.words()) {
             match text {
                 Some(text) => table[key] = value(text),
                 None => drop(table.remove(key)),

@@ -15,7 +15,7 @@ use crate::phrases::Phrases;
 use crate::screen::visible::{clean, plain};
 use crate::screen::wrap::hanging;
 use crate::servers::runner::Runner;
-use crate::servers::status::{head, styled};
+use crate::servers::status::head;
 use crate::servers::{self, ListedArgs, ServerArgs};
 use crate::terminal::{self, shortened};
 use toolgraft::dialect::Lang;
@@ -79,14 +79,14 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
         output::emit_json(&as_json(&statuses, &catalog, &prompts))?;
     } else {
         let say = Phrases::of_user(None);
-        output::emit_styled(&styled(as_text(&statuses, (&catalog, &prompts), args.schema, say)))?;
+        output::emit_styled(&as_text(&statuses, (&catalog, &prompts), args.schema, say))?;
     }
     verdict(&statuses)
 }
 
-/// The servers and what they offer, as stdout wants it.
+/// The servers and what they offer.
 pub(crate) fn listing(hub: &Hub, say: Phrases) -> String {
-    styled(as_text(&hub.servers(), (&hub.catalog(), &hub.prompts()), false, say))
+    as_text(&hub.servers(), (&hub.catalog(), &hub.prompts()), false, say)
 }
 
 /// Fails if an enabled server did.

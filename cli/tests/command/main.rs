@@ -50,6 +50,7 @@ mod mcp_config;
 mod mcp_errors;
 #[cfg(unix)]
 mod mcp_status;
+mod models;
 mod models_docs;
 #[cfg(target_os = "linux")]
 mod new_user;

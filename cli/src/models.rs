@@ -1,0 +1,180 @@
+//! `toolgraft models`: the models of an endpoint, or of all servers on this machine.
+//!
+//! In: an endpoint, or none. Out: each model with what its server says of it, and what is kept of
+//! it. Nothing is asked of a model.
+
+use std::collections::BTreeMap;
+
+use futures::future::join_all;
+use serde::Serialize;
+use toolgraft::dialect::Lang;
+use toolgraft::model::ModelInfo;
+
+use crate::base::Failure;
+use crate::base::output;
+use crate::chat::{Endpoint, EndpointArgs};
+use crate::phrases::Phrases;
+use crate::screen::DIM;
+use crate::screen::visible::word;
+use crate::servers::runner::Runner;
+use crate::settings::{self, Slots, saved_profiles};
+
+const EXAMPLES: &str = "\
+Examples:
+  toolgraft models
+  toolgraft models http://localhost:8080/v1
+  toolgraft models --json | jq -r '.[].models[].model'
+
+Without an endpoint, those on this machine are asked: LM Studio, Ollama and llama.cpp at
+their usual ports. `toolgraft chat --model NAME` talks to one of the models.";
+
+/// Options of `toolgraft models`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// OpenAI-compatible endpoint, in place of --base-url
+    #[arg(value_name = "URL", conflicts_with = "base_url")]
+    url: Option<String>,
+
+    #[command(flatten)]
+    endpoint: EndpointArgs,
+
+    /// Print one JSON array: each endpoint with its models
+    #[arg(long)]
+    json: bool,
+
+    /// Language of the report: en, zh [default: that of the locale]
+    #[arg(long, value_name = "LANG", conflicts_with = "json")]
+    lang: Option<Lang>,
+}
+
+/// An endpoint and its models.
+#[derive(Serialize)]
+struct Listed {
+    endpoint: String,
+    #[serde(skip)]
+    name: String,
+    models: Vec<Model>,
+}
+
+#[derive(Serialize)]
+struct Model {
+    model: String,
+    context: Option<u64>,
+    parameters: Option<u64>,
+    tools: Option<bool>,
+    images: Option<bool>,
+    audio: Option<bool>,
+    dialect: Option<String>,
+    /// What `probe` keeps of it, as settings.
+    kept: BTreeMap<&'static str, String>,
+}
+
+/// Runs `toolgraft models`.
+pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
+    if let (Some(url), Some(named)) = (args.url.take(), args.endpoint.slots().base_url) {
+        *named = Some(url);
+    }
+    settings::defaults()?.fill(Slots { lang: Some(&mut args.lang), ..args.endpoint.slots() });
+    let say = if args.json { Phrases::of(Lang::En) } else { Phrases::of_user(args.lang) };
+    let runner = Runner::start()?.speaking(say);
+    let endpoints = runner.wait(async {
+        let endpoints = Endpoint::all(&args.endpoint, say).await?;
+        join_all(endpoints.iter().map(listed)).await.into_iter().collect::<Result<Vec<_>, _>>()
+    })?;
+    match args.json {
+        true => output::emit_json(&endpoints),
+        false => output::emit_styled(&text(&endpoints, say)),
+    }
+}
+
+async fn listed(endpoint: &Endpoint) -> Result<Listed, Failure> {
+    let models = join_all(endpoint.listed().iter().map(|listed| async {
+        let asked = endpoint.of_model(&listed.id).await;
+        model(endpoint, &asked.unwrap_or_else(|| listed.clone()))
+    }));
+    let models = models.await.into_iter().collect::<Result<_, _>>()?;
+    Ok(Listed { endpoint: toolgraft::secrets::shown_url(endpoint.url()), name: endpoint.name(), models })
+}
+
+fn model(endpoint: &Endpoint, info: &ModelInfo) -> Result<Model, Failure> {
+    let saved = saved_profiles::find(Some(endpoint.url()), &info.id)?;
+    Ok(Model {
+        model: info.id.clone(),
+        context: info.context,
+        parameters: info.parameters,
+        tools: info.tools,
+        images: info.images,
+        audio: info.audio,
+        dialect: info.dialect.map(|dialect| dialect.name().to_owned()),
+        kept: saved.into_iter().flat_map(|saved| saved.kept()).collect(),
+    })
+}
+
+fn text(endpoints: &[Listed], say: Phrases) -> String {
+    let mut lines = Vec::new();
+    for endpoint in endpoints {
+        lines.push(endpoint.name.clone());
+        if endpoint.models.is_empty() {
+            lines.push(format!("  {}", say.no_models_listed()));
+        }
+        for model in &endpoint.models {
+            lines.push(line(model, say));
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+fn line(model: &Model, say: Phrases) -> String {
+    let said = |said: Option<bool>, yes: &str| said.filter(|it| *it).map(|_| yes.to_owned());
+    let facts = [
+        model.parameters.map(|count| say.parameters(millions(count))),
+        model.context.map(|tokens| say.doctor_tokens(tokens)),
+        match model.tools {
+            Some(true) => Some(say.takes_tools().to_owned()),
+            Some(false) => Some(say.takes_no_tools().to_owned()),
+            None => None,
+        },
+        said(model.images, say.reads_images()),
+        said(model.audio, say.hears()),
+        model.dialect.as_ref().map(|dialect| say.writes_calls_as(dialect)),
+    ];
+    let facts: Vec<String> = facts.into_iter().flatten().collect();
+    let facts = if facts.is_empty() { say.doctor_says_nothing().to_owned() } else { facts.join(", ") };
+    let mut line = format!("  {}  {}", word(&model.model), dim(&facts));
+    if !model.kept.is_empty() {
+        let kept: Vec<String> = model.kept.iter().map(|(key, value)| format!("{key} {value}")).collect();
+        line += &format!("\n    {}", dim(&say.kept_of_model(kept.join(", "))));
+    }
+    line
+}
+
+fn dim(text: &str) -> String {
+    format!("{DIM}{text}{DIM:#}")
+}
+
+/// `1.5B`, `135M`.
+fn millions(parameters: u64) -> String {
+    match parameters {
+        0..999_500_000 => format!("{}M", (parameters + 500_000) / 1_000_000),
+        _ => {
+            let tenths = (parameters + 50_000_000) / 100_000_000;
+            let (whole, tenth) = (tenths / 10, tenths % 10);
+            if tenth == 0 { format!("{whole}B") } else { format!("{whole}.{tenth}B") }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_told_as_models_are_named() {
+        for (count, name) in
+            [(134_515_008, "135M"), (494_032_768, "494M"), (1_543_714_304, "1.5B"), (8_030_261_248, "8B")]
+        {
+            assert_eq!(millions(count), name);
+        }
+    }
+}
