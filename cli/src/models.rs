@@ -75,12 +75,18 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     if let (Some(url), Some(named)) = (args.url.take(), args.endpoint.slots().base_url) {
         *named = Some(url);
     }
-    settings::defaults()?.fill(Slots { lang: Some(&mut args.lang), ..args.endpoint.slots() });
+    // A model that is only the usual one hides no other.
+    let base_url = args.endpoint.slots().base_url;
+    settings::defaults()?.fill(Slots { lang: Some(&mut args.lang), base_url, ..Slots::default() });
     let say = if args.json { Phrases::of(Lang::En) } else { Phrases::of_user(args.lang) };
     let runner = Runner::start()?.speaking(say);
+    let named = args.endpoint.slots().model.and_then(|model| model.take());
     let endpoints = runner.wait(async {
         let endpoints = Endpoint::all(&args.endpoint, say).await?;
-        join_all(endpoints.iter().map(listed)).await.into_iter().collect::<Result<Vec<_>, _>>()
+        join_all(endpoints.iter().map(|endpoint| listed(endpoint, named.as_deref())))
+            .await
+            .into_iter()
+            .collect::<Result<Vec<_>, _>>()
     })?;
     match args.json {
         true => output::emit_json(&endpoints),
@@ -88,8 +94,10 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     }
 }
 
-async fn listed(endpoint: &Endpoint) -> Result<Listed, Failure> {
-    let models = join_all(endpoint.listed().iter().map(|listed| async {
+/// The models of an endpoint, or the one of this name.
+async fn listed(endpoint: &Endpoint, named: Option<&str>) -> Result<Listed, Failure> {
+    let wanted = endpoint.listed().iter().filter(|listed| named.is_none_or(|named| named == listed.id));
+    let models = join_all(wanted.map(|listed| async {
         let asked = endpoint.of_model(&listed.id).await;
         model(endpoint, &asked.unwrap_or_else(|| listed.clone()))
     }));

@@ -34,6 +34,8 @@ fn what_is_known_of_each_model_is_told() {
     assert!(endpoint.seen().iter().all(|seen| seen.body.get("messages").is_none()), "no model is asked anything");
 
     let listed = place.run(&["models", "--base-url", &endpoint.url(), "--json"]).ok().json();
+    let one = place.run(&["models", &endpoint.url(), "--model", "small"]).ok();
+    assert!(one.out.contains("\n  small  ") && !one.out.contains("  big  "), "{}", one.out);
     let models = &listed[0]["models"];
     assert_eq!(
         (&models[0]["model"], &models[0]["context"], &models[0]["tools"]),
