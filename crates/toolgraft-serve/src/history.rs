@@ -171,9 +171,7 @@ struct History<'a> {
 
 impl History<'_> {
     fn push(&mut self, mut message: Map<String, Value>) {
-        if let Some(content) = message.get_mut("content") {
-            *content = unmarked(content.take());
-        }
+        unmark(&mut message);
         self.rendered.push(Value::Object(message));
         (self.after_results, self.newest) = (false, None);
     }
@@ -422,8 +420,18 @@ fn arguments(value: &Value) -> Map<String, Value> {
     }
 }
 
+/// Breaks the control tokens in what a client has written of a message: what is said, and the name
+/// of who says it.
+pub(super) fn unmark(message: &mut Map<String, Value>) {
+    for key in ["content", "name"] {
+        if let Some(value) = message.get_mut(key) {
+            *value = unmarked(value.take());
+        }
+    }
+}
+
 /// A content without control tokens in its texts, which are a client's.
-pub(super) fn unmarked(mut content: Value) -> Value {
+fn unmarked(mut content: Value) -> Value {
     each_text(&mut content, &|text| break_tokens(text));
     content
 }

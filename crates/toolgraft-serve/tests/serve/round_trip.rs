@@ -140,6 +140,9 @@ async fn no_text_of_a_client_holds_a_control_token() {
         tool["description"] = json!(all);
         tool.as_object_mut().unwrap().remove("parameters");
         tool[key] = hostile;
+        if let Some(messages) = asked.get_mut("messages").and_then(Value::as_array_mut) {
+            messages.iter_mut().for_each(|message| message["name"] = json!(all));
+        }
         let (status, answer) = read(served.post(path, &asked).send().await.unwrap()).await;
         assert_eq!(status, 200, "{path}: {answer:#}");
         let sent = endpoint.take_seen()[0].body["messages"].to_string();
