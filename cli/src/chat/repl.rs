@@ -8,6 +8,7 @@ use super::session::{Ended, Session};
 use crate::base::Failure;
 use crate::base::words;
 use crate::dialog::ask::Asker;
+use crate::screen::visible::word;
 use crate::screen::{BAD, DIM};
 use crate::servers::starting;
 use crate::servers::watch::watched;
@@ -111,7 +112,7 @@ async fn server_prompt(
         }
         let what = missing.description.as_ref().map(|d| format!(" ({d})")).unwrap_or_default();
         let asked = match asker {
-            Some(asker) => asker.ask(&super::endpoint::clean(&format!("{}{what}: ", missing.name))).await,
+            Some(asker) => asker.ask(&word(&format!("{}{what}: ", missing.name))).await,
             None => None,
         };
         let Some(value) = asked else { return Ok(Next::Prompt) };
