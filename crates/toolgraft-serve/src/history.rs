@@ -420,20 +420,35 @@ fn arguments(value: &Value) -> Map<String, Value> {
     }
 }
 
-/// Breaks the control tokens in what a client has written of a message: what is said, and the name
-/// of who says it.
+/// Breaks the control tokens in whatever a client has written of a message; its calls are told
+/// elsewhere.
 pub(super) fn unmark(message: &mut Map<String, Value>) {
-    for key in ["content", "name"] {
-        if let Some(value) = message.get_mut(key) {
-            *value = unmarked(value.take());
-        }
+    for (_, value) in message.iter_mut().filter(|(key, _)| *key != "tool_calls") {
+        *value = unmarked(value.take());
     }
 }
 
-/// A content without control tokens in its texts, which are a client's.
-fn unmarked(mut content: Value) -> Value {
-    each_text(&mut content, &|text| break_tokens(text));
-    content
+/// What stands in a part of a content for itself, and is no text: a model reads none of it.
+const DATA: [&str; 4] = ["url", "image_url", "data", "file_data"];
+
+/// A content without control tokens in its texts, which are a client's: names of files, too.
+fn unmarked(value: Value) -> Value {
+    match value {
+        Value::String(text) => match break_tokens(&text) {
+            Cow::Owned(broken) => broken.into(),
+            Cow::Borrowed(_) => text.into(),
+        },
+        Value::Array(parts) => parts.into_iter().map(unmarked).collect(),
+        Value::Object(members) => members
+            .into_iter()
+            .map(|(key, value)| {
+                let is_data = value.is_string() && DATA.contains(&key.as_str());
+                let value = if is_data { value } else { unmarked(value) };
+                (key, value)
+            })
+            .collect(),
+        other => other,
+    }
 }
 
 /// Changes the texts of a content.
