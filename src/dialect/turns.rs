@@ -37,6 +37,11 @@ const fn user(text: &'static str, source: &'static str) -> TurnLine {
     TurnLine { text, counts: LineCounts::AtTheStart, source }
 }
 
+/// Such a line that is no prose: a token of a chat template.
+const fn token(text: &'static str, source: &'static str) -> TurnLine {
+    TurnLine { text, counts: LineCounts::Everywhere, source }
+}
+
 const fn result(text: &'static str, counts: LineCounts, source: &'static str) -> TurnLine {
     TurnLine { text, counts, source }
 }
@@ -44,7 +49,7 @@ const fn result(text: &'static str, counts: LineCounts, source: &'static str) ->
 const FASTCHAT: &str = "lm-sys/FastChat fastchat/conversation.py";
 
 /// What a turn begins with that is not the model's. It counts behind a call, where the message
-/// begins, and behind text and a blank line.
+/// begins, and behind text and a blank line; a token counts at each line's start.
 pub const USER_LINES: &[TurnLine] = &[
     user("User:", FASTCHAT),
     user("USER:", FASTCHAT),
@@ -65,7 +70,12 @@ pub const USER_LINES: &[TurnLine] = &[
     user("<user>:", "prompts of agents"),
     user("[Round #] USER:", "transcripts with numbers"),
     user("[Round #]", "ChatGLM2: lm-sys/FastChat fastchat/conversation.py"),
-    user("<extra_id_1>User", "Nemotron-4: huggingface.co/nvidia/Nemotron-4-340B-Instruct"),
+    token("<extra_id_1>User", "Nemotron-4: huggingface.co/nvidia/Nemotron-4-340B-Instruct"),
+    token("<_user>", "TeleChat: LLaMA-Factory template.py (telechat)"),
+    token("<role>HUMAN</role>", "Ling 2, Ring: LLaMA-Factory template.py (bailing_v2)"),
+    token("<role>OBSERVATION</role>", "Ling 2, Ring: LLaMA-Factory template.py (bailing_v2)"),
+    token("<reserved_102>", "Baichuan: LLaMA-Factory template.py (baichuan)"),
+    token("<reserved_106>", "Baichuan 2: LLaMA-Factory template.py (baichuan2)"),
     user("GPT4 User:", "OpenChat 3: imoneoi/openchat"),
     user("GPT4 Correct User:", "OpenChat 3.5: imoneoi/openchat"),
 ];

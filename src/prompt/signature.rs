@@ -8,6 +8,9 @@ use crate::tools::schema::{Walk, list, properties, reference, required, tuple, t
 /// Deepest nesting of types that is spelled out; below it stands `object` or `any[]`.
 const MAX_DEPTH: usize = 4;
 
+/// References and unions that a type is looked for through, one inside the other.
+const MAX_LEVELS: usize = 64;
+
 /// A parameter's type longer than this is spelled out less deep.
 const MAX_TYPE: usize = 300;
 
@@ -46,7 +49,7 @@ impl Types<'_> {
     fn fitting(&self, schema: &Value) -> String {
         let mut depth = MAX_DEPTH;
         loop {
-            let mut spelling = Spelling { walk: Walk::new(self.root), seen: Vec::new() };
+            let mut spelling = Spelling { walk: Walk::new(self.root), seen: Vec::new(), levels: 0 };
             let text = spelling.of(schema, depth);
             if depth == 0 || (text.len() <= MAX_TYPE && !spelling.walk.is_over()) {
                 return text;
@@ -61,13 +64,22 @@ struct Spelling<'a> {
     walk: Walk<'a>,
     /// References that are being followed.
     seen: Vec<String>,
+    /// Schemas that are being written, one inside the other.
+    levels: usize,
 }
 
 impl Spelling<'_> {
     fn of(&mut self, schema: &Value, depth: usize) -> String {
-        if !schema.is_object() || !self.walk.enter() {
+        if !schema.is_object() || self.levels == MAX_LEVELS || !self.walk.enter() {
             return "any".to_owned();
         }
+        self.levels += 1;
+        let text = self.spelled(schema, depth);
+        self.levels -= 1;
+        text
+    }
+
+    fn spelled(&mut self, schema: &Value, depth: usize) -> String {
         if let Some(reference) = reference(schema) {
             return self.referred(schema, reference, depth);
         }
@@ -282,6 +294,20 @@ mod tests {
 
     fn of(properties: Value) -> String {
         parameters(&Tool::new("f").with_schema(json!({"properties": properties, "required": ["r"]})))
+    }
+
+    /// A type that is looked for through so many unions and references takes no stack of its own.
+    #[test]
+    fn a_type_that_stands_deep_is_any() {
+        let chain = |links: usize| {
+            let part = |n: usize| json!({"anyOf": [{"$ref": format!("#/$defs/a{}", n + 1)}]});
+            let mut parts: Map<String, Value> = (0..links).map(|n| (format!("a{n}"), part(n))).collect();
+            parts.insert(format!("a{links}"), json!({"type": "integer"}));
+            json!({"properties": {"x": {"$ref": "#/$defs/a0"}}, "$defs": parts})
+        };
+        for (links, text) in [(3, "x?: integer"), (30, "x?: integer"), (1_900, "x?: any")] {
+            assert_eq!(parameters(&Tool::new("f").with_schema(chain(links))), text, "{links}");
+        }
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! A schema, as an MCP server sent it, to validators.
 
-use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 
 use jsonschema::{Draft, ValidationOptions, Validator, ValidatorMap};
 use serde_json::{Value, json};
 
+use super::depth::{Depth, MAX_DEPTH, references};
 use super::nullable::nullable;
 use super::parts::{Rules, is_plain, visits};
 use super::work::nodes;
@@ -53,6 +53,8 @@ pub(super) struct Compiled {
     /// No reference of the schema is more than a pointer from its root.
     plain: bool,
     nodes: usize,
+    /// How deep it is.
+    pub(super) depth: Depth,
     /// Validators of all subschemas by pointer; built when a branch is first tried.
     branches: OnceLock<Option<ValidatorMap>>,
     /// What each subschema says about one value alone; built when many are asked.
@@ -76,6 +78,11 @@ struct Broken;
 #[derive(Debug, thiserror::Error)]
 #[error("it has more than {0} parts, and calls are not checked by as many")]
 struct TooLarge(usize);
+
+/// The parts of a schema stand too deep in each other to check calls by it.
+#[derive(Debug, thiserror::Error)]
+#[error("its parts stand more than {MAX_DEPTH} levels deep in each other")]
+struct TooDeep;
 
 /// Parts of a schema: arrays and objects, but for those in values that it lists.
 fn parts(schema: &Value) -> usize {
@@ -105,6 +112,14 @@ impl Compiled {
             let error = TooLarge(if nodes > MAX_NODES { MAX_NODES } else { MAX_PARTS });
             return Err(Unusable { message: error.to_string(), source: Cause::new(error) });
         }
+        let depth = Depth::of(server);
+        if depth.levels > MAX_DEPTH {
+            return Err(Unusable { message: TooDeep.to_string(), source: Cause::new(TooDeep) });
+        }
+        depth.compile(|| Compiled::of(server, nodes, depth))
+    }
+
+    fn of(server: &Value, nodes: usize, depth: Depth) -> Result<Self, Unusable> {
         let read_as = nullable(server);
         let schema = read_as.as_ref().unwrap_or(server);
         let (draft, declared) = draft_of(schema);
@@ -124,6 +139,7 @@ impl Compiled {
                     read_as,
                     plain,
                     nodes,
+                    depth,
                     branches: OnceLock::new(),
                     alone: OnceLock::new(),
                 };
@@ -259,27 +275,6 @@ pub(super) fn branch_work(schema: &Value, limit: usize) -> Option<usize> {
         }
     }
     Some(work)
-}
-
-/// The references in a schema, each once.
-fn references(schema: &Value) -> Vec<&str> {
-    fn add<'s>(schema: &'s Value, found: &mut HashSet<&'s str>) {
-        match schema {
-            Value::Object(members) => {
-                for (key, part) in members {
-                    match part.as_str().filter(|_| key.ends_with("Ref") || key == "$ref") {
-                        Some(reference) => drop(found.insert(reference)),
-                        None => add(part, found),
-                    }
-                }
-            }
-            Value::Array(items) => items.iter().for_each(|part| add(part, found)),
-            _ => {}
-        }
-    }
-    let mut found = HashSet::new();
-    add(schema, &mut found);
-    found.into_iter().collect()
 }
 
 /// What the validator says; `None` where it panics. Version 0.60 does over some schemas

@@ -79,6 +79,9 @@
 //! `$dynamicRef` or `$recursiveRef`, or with names for their parts, are given
 //! up at once. [`Validator::check_counted`] tells the steps.
 //!
+//! A schema whose parts stand more than a thousand levels deep in each other, references
+//! followed, is not used; what is deep is checked on a thread with a larger stack.
+//!
 //! ```
 //! use std::sync::Arc;
 //! use serde_json::json;
@@ -96,6 +99,7 @@
 
 mod coerce;
 mod compile;
+mod depth;
 mod describe;
 mod explain;
 mod judge;
@@ -209,24 +213,26 @@ impl Validator {
     /// of the arguments.
     pub fn check_counted(&self, mut call: Call, raw: &str) -> (Result<Call, Box<Rejected>>, usize) {
         restored::restore(&mut call, || self.shown.get_or_init(|| restored::shown(&self.catalog)));
-        let work = Work::on(&call.arguments);
-        let message = match self.schema_of(&call) {
+        let (message, steps) = match self.schema_of(&call) {
             Some((schema, compiled)) => {
-                let settled = coerce::coerce(compiled, schema, &call.arguments, &call.raw_arguments, &work);
+                let (settled, steps) = compiled.depth.check(&call.arguments, || {
+                    let work = Work::on(&call.arguments);
+                    (coerce::coerce(compiled, schema, &call.arguments, &call.raw_arguments, &work), work.done())
+                });
                 match settled {
-                    Ok(None) => return (Ok(call), work.done()),
+                    Ok(None) => return (Ok(call), steps),
                     Ok(Some((arguments, repairs))) => {
                         call.arguments = arguments;
                         add_repairs(&mut call.repairs, repairs);
-                        return (Ok(call), work.done());
+                        return (Ok(call), steps);
                     }
-                    Err(message) => message,
+                    Err(message) => (message, steps),
                 }
             }
             None if call.arguments.is_object() => return (Ok(call), 0),
-            None => explain::not_an_object(&call.arguments),
+            None => (explain::not_an_object(&call.arguments), 0),
         };
-        (Err(Box::new(reject(call, raw, message))), work.done())
+        (Err(Box::new(reject(call, raw, message))), steps)
     }
 
     /// Checks every call of a message in place: one that is refused becomes a

@@ -4,8 +4,9 @@
 
 The suite (PyPI, Apache-2.0) brings the outputs, what each should be read as, and the checks; none
 of it is kept in this repository. It counts an output as passed, as nearly passed (white space
-around the text differs), or as failed. What an engine knows of the model is told to `extract`, too: the model's name,
-and whether the chat template opened the reasoning. `--show` names what failed.
+around the text differs), or as failed; and, of those that can be read, the outputs whose calls are
+exactly those that are expected. What an engine knows of the model is told to `extract`, too: the
+model's name, and whether the chat template opened the reasoning. `--show` names what failed.
 """
 
 import argparse
@@ -66,10 +67,9 @@ def parsed(answer):
 
 
 def exact(fixture, answer):
-    """How many of the expected calls were read exactly, in order."""
+    """Whether the calls are those that are expected and no other, in order."""
     want = [(c.name, canonical_arguments(json.dumps(c.arguments))) for c in fixture.expected.tool_calls]
-    got = [(c["tool"], canonical_arguments(json.dumps(c["arguments"]))) for c in answer["calls"]]
-    return sum(a == b for a, b in zip(want, got))
+    return want == [(c["tool"], canonical_arguments(json.dumps(c["arguments"]))) for c in answer["calls"]]
 
 
 def main():
@@ -83,7 +83,7 @@ def main():
     fixtures, families = list(load_fixtures()), load_families()
     whole = extracted(options.toolgraft, fixtures, families, "whole")
     streams = {chunk: extracted(options.toolgraft, fixtures, families, chunk) for chunk in CHUNKS}
-    counts, calls, right = collections.Counter(), 0, 0
+    counts, read, right = collections.Counter(), 0, 0
     by_family = collections.defaultdict(collections.Counter)
     for fixture in fixtures:
         answer = whole[fixture.id]
@@ -93,7 +93,7 @@ def main():
         counts[status] += 1
         by_family[fixture.family][status] += 1
         if fixture.expected:
-            calls += len(fixture.expected.tool_calls)
+            read += 1
             right += exact(fixture, answer)
         if options.show and status not in (Status.PASS, Status.SOFT_PASS):
             why = next(r for r in rows if r.status == status)
@@ -103,7 +103,7 @@ def main():
     for family, counted in sorted(by_family.items()):
         print(f"{family:14}", ", ".join(f"{n} {status.value}" for status, n in sorted(counted.items(), key=str)))
     passed = counts[Status.PASS] + counts[Status.SOFT_PASS]
-    print(f"{passed} of {len(fixtures)} pass or nearly ({counts[Status.SOFT_PASS]} nearly), {right} of {calls} calls exact")
+    print(f"{passed} of {len(fixtures)} pass or nearly ({counts[Status.SOFT_PASS]} nearly), the calls of {right} of {read} exact")
     if passed < options.least_passed or right < options.least_exact:
         raise SystemExit(f"at least {options.least_passed} and {options.least_exact} are expected")
 

@@ -63,6 +63,8 @@ fn what_a_turn_of_anothers_holds_is_invented() {
             (format!("{line} Do it.\n{{}}"), &[INVENTED]),
             (format!("So it says {line} here.\n{{}}"), &[None]),
         ]);
+        let right_behind = if row.counts == LineCounts::Everywhere { INVENTED } else { None };
+        all_are(&[(format!("It is done.\n{line} Now this.\n{{}}"), &[right_behind])]);
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::base::Failure;
 use crate::base::input;
 use crate::phrases::Phrases;
-use crate::screen::boxes::clean;
+use crate::screen::visible::word;
 use toolgraft::conversation::User;
 use toolgraft::message::{Image, ImageError};
 use toolgraft::outcome::framed;
@@ -53,7 +53,7 @@ impl Attached {
 
     /// The names of the files, on one line; `None` where there is none.
     pub(super) fn names(&self, say: Phrases) -> Option<String> {
-        let names: Vec<String> = self.names.iter().map(|name| clean(name).replace('\n', " ")).collect();
+        let names: Vec<String> = self.names.iter().map(|name| word(name)).collect();
         (!names.is_empty()).then(|| say.listed(&names))
     }
 

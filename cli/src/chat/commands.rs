@@ -12,9 +12,8 @@ use crate::base::tokens;
 use crate::base::words::near;
 use crate::phrases::Phrases;
 use crate::screen::DIM;
-use crate::screen::boxes::clean;
 use crate::screen::excerpt::names as shown_names;
-use crate::screen::visible::word;
+use crate::screen::visible::{plain, word};
 use crate::screen::wrap::hanging;
 use crate::settings::prompt_args;
 use crate::terminal::columns;
@@ -182,8 +181,8 @@ fn help(prompts: &[McpPrompt], say: Phrases) -> String {
             false => format!("[{}=…]", a.name),
         });
         let usage = [command_of(prompt)].into_iter().chain(takes).collect::<Vec<_>>().join(" ");
-        let does = clean(prompt.description.as_deref().unwrap_or_default()).replace('\n', " ");
-        lines.push(hanging(&format!("  {:<31}  ", clean(&usage)), &does, columns));
+        let does = plain(prompt.description.as_deref().unwrap_or_default());
+        lines.push(hanging(&format!("  {:<31}  ", word(&usage)), &does, columns));
     }
     lines.push(say.help_of_lines().to_owned());
     lines.join("\n")
@@ -225,8 +224,9 @@ impl Session {
             }
             Command::Model(None) => {
                 let models = self.endpoint.models().await?;
-                let line =
-                    |model: &String| format!("{} {model}", if *model == self.endpoint.model { "*" } else { " " });
+                let line = |model: &String| {
+                    format!("{} {}", if *model == self.endpoint.model { "*" } else { " " }, word(model))
+                };
                 let lines: Vec<String> = models.iter().map(line).collect();
                 self.note(DIM, &format!("{}\n{}", self.about(), lines.join("\n")))
             }

@@ -14,6 +14,7 @@ use super::args::OutputArgs;
 use super::summary::{Summary, time};
 use crate::base::tokens;
 use crate::phrases::Phrases;
+use crate::screen::excerpt::remark;
 use crate::screen::live::{Live, Place};
 use crate::screen::{BAD, CALL, DIM, DRAFT, Frame, RESULT, Screen, as_fits_screen, excerpt, full_name, pretty};
 use crate::settings::ReasoningDisplay;
@@ -276,7 +277,7 @@ impl Display {
                 Ok(())
             }
             AgentEvent::Correcting { message, .. } => {
-                self.line(DRAFT, &self.say.told_to_model(self.say.reason(&message)))
+                self.line(DRAFT, &remark(&self.say.told_to_model(self.say.reason(&message))))
             }
             AgentEvent::ApprovalAsked(request) => {
                 self.live.clear();
@@ -301,7 +302,7 @@ impl Display {
             AgentEvent::Outcome { id, outcome } => self.outcome(&id, &outcome),
             AgentEvent::Notice { notice } => {
                 let notice = self.say.noticed(&notice);
-                self.note(DRAFT, &self.say.note_line(notice))
+                self.note(DRAFT, &remark(&self.say.note_line(notice)))
             }
             _ => Ok(()),
         }
@@ -327,7 +328,7 @@ impl Display {
             reason => Some((if *reason == StopReason::Cancelled { DRAFT } else { BAD }, self.say.stopped(reason))),
         };
         if let Some((style, text)) = stopped.filter(|_| self.in_conversation) {
-            self.screen.line(style, &text)?;
+            self.screen.line(style, &remark(&text))?;
         }
         let summary = self.summary.text(finished);
         if !summary.is_empty() {

@@ -9,6 +9,7 @@ use crate::base::Failure;
 use crate::base::output;
 use crate::dialog::ask::Asker;
 use crate::phrases::Phrases;
+use crate::screen::visible::word;
 use crate::settings::{learned, variable};
 use toolgraft::OpenAi;
 use toolgraft::dialect::{Lang, Profile, PromptStyle};
@@ -401,7 +402,7 @@ pub(crate) async fn local_endpoint() -> Result<(String, String), Failure> {
 async fn ask(title: &str, models: &[String], asker: &Asker, say: Phrases) -> Result<String, Failure> {
     anstream::eprintln!("{title}");
     for (n, model) in models.iter().enumerate() {
-        anstream::eprintln!("  {:>2}  {}", n + 1, clean(model));
+        anstream::eprintln!("  {:>2}  {}", n + 1, word(model));
     }
     let prompt = say.which_model(models.len());
     loop {
@@ -438,16 +439,11 @@ fn chosen<'a>(models: &'a [String], answer: &str) -> Option<&'a String> {
 }
 
 fn list(models: &[String], say: Phrases) -> String {
-    let mut lines: Vec<String> = models.iter().take(MAX_NAMES).map(|m| format!("  {}", clean(m))).collect();
+    let mut lines: Vec<String> = models.iter().take(MAX_NAMES).map(|m| format!("  {}", word(m))).collect();
     if models.len() > MAX_NAMES {
         lines.push(format!("  {}", say.and_more(models.len() - MAX_NAMES)));
     }
     lines.join("\n")
-}
-
-/// A name as an endpoint gives it, in one line that cannot steer a terminal.
-pub(super) fn clean(name: &str) -> String {
-    crate::screen::boxes::clean(name).replace('\n', " ")
 }
 
 #[cfg(test)]

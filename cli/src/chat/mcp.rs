@@ -1,6 +1,5 @@
 //! `/mcp`: the servers of a conversation, how they are, and what of them takes part.
 
-use super::endpoint::clean;
 use super::session::Session;
 use crate::base::Failure;
 use crate::base::browser;
@@ -8,6 +7,7 @@ use crate::base::output;
 use crate::phrases::Phrases;
 use crate::screen::DIM;
 use crate::screen::excerpt::names as shown_names;
+use crate::screen::visible::word;
 use crate::servers::logins;
 use crate::servers::remembered;
 use crate::servers::status;
@@ -128,12 +128,12 @@ impl Session {
                 output::emit_styled(&status::log_text(&lines[left_out..]))?;
                 match left_out {
                     0 => Ok(()),
-                    n => self.note(DIM, &say.earlier_lines(n, format!("/mcp logs {} {}", clean(&server), lines.len()))),
+                    n => self.note(DIM, &say.earlier_lines(n, format!("/mcp logs {} {}", word(&server), lines.len()))),
                 }
             }
             McpCommand::Tools(server) => {
                 let tools = self.hub.tools(&server).map_err(Failure::usage)?;
-                let line = |name: &str, on: bool| format!("{} {}", if on { "*" } else { " " }, clean(name));
+                let line = |name: &str, on: bool| format!("{} {}", if on { "*" } else { " " }, word(name));
                 let lines: Vec<String> = tools.iter().map(|tool| line(&tool.name, tool.on)).collect();
                 let text = if lines.is_empty() { say.no_tools().to_owned() } else { lines.join("\n") };
                 self.note(DIM, &text)
@@ -143,7 +143,7 @@ impl Session {
     }
 
     async fn switch(&mut self, server: &str, Switch { on, save }: Switch) -> Result<(), Failure> {
-        let (say, shown) = (self.say, clean(server));
+        let (say, shown) = (self.say, word(server));
         let done = self.hub.switch(server, on).await;
         let is_there = !matches!(done, Err(McpError::UnknownServer { .. }));
         match done {
@@ -206,7 +206,7 @@ impl Session {
         }
         for server in servers {
             match self.hub.restart(&server).await {
-                Ok(()) => self.note(DIM, &self.say.restarted(clean(&server)))?,
+                Ok(()) => self.note(DIM, &self.say.restarted(word(&server)))?,
                 Err(error) => output::warn_in(self.say, &error.to_string()),
             }
         }

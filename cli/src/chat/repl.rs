@@ -9,6 +9,7 @@ use crate::base::Failure;
 use crate::base::words;
 use crate::dialog::ask::Asker;
 use crate::dialog::editor;
+use crate::screen::visible::word;
 use crate::screen::{BAD, DIM};
 use crate::servers::starting;
 use crate::servers::watch::watched;
@@ -128,7 +129,7 @@ async fn server_prompt(
         }
         let what = missing.description.as_ref().map(|d| format!(" ({d})")).unwrap_or_default();
         let asked = match asker {
-            Some(asker) => asker.ask(&super::endpoint::clean(&format!("{}{what}: ", missing.name))).await,
+            Some(asker) => asker.ask(&word(&format!("{}{what}: ", missing.name))).await,
             None => None,
         };
         let Some(value) = asked else { return Ok(Next::Prompt) };

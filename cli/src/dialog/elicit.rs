@@ -19,7 +19,8 @@ use crate::base::output;
 use crate::dialog::ask::{Asker, Floor, Unanswered};
 use crate::phrases::Phrases;
 use crate::screen::Frame;
-use crate::screen::boxes::{self, clean};
+use crate::screen::boxes;
+use crate::screen::visible::word;
 use crate::terminal;
 use toolgraft_mcp::{Form, InputAnswer, InputKind, InputRequest};
 
@@ -192,8 +193,8 @@ impl Asking<'_> {
     async fn page(&self, request: &InputRequest, (url, host): (&str, &str)) -> Result<InputAnswer, Unanswered> {
         let (say, server, host) = (self.say, line(&request.server), line(host));
         self.show(&say.asks_to_open(&server), &request.message);
-        // Whole and in one piece, so that it can be copied.
-        output::note(&clean(url).replace('\n', " "));
+        // Whole and in one piece, so that it can be copied: the terminal breaks it.
+        anstream::eprintln!("{}", word(url));
         if host.split('.').any(|label| label.starts_with("xn--")) {
             self.warn(&say.looks_alike(&host));
         }

@@ -22,7 +22,7 @@ use crate::base::{input, output};
 use crate::chat::{Endpoint, EndpointArgs};
 use crate::dialog::ask::Asker;
 use crate::phrases::Phrases;
-use crate::screen::boxes::clean;
+use crate::screen::visible::word;
 use crate::serve::{self, ModelArgs};
 use crate::servers::runner::Runner;
 use crate::settings::prompt_args::PromptArgs;
@@ -167,7 +167,7 @@ async fn launched(
 
 /// Says what is set, in one line.
 fn told(args: &Args, endpoint: &Endpoint, values: &Values<'_>, say: Phrases) {
-    let mut line = say.launches(args.client.name, clean(endpoint.model()), shown_url(endpoint.url()), values.root);
+    let mut line = say.launches(args.client.name, word(endpoint.model()), shown_url(endpoint.url()), values.root);
     let mentions = |what: &str| args.client.texts().any(|text| text.contains(what));
     match (values.context, values.output(), values.compact()) {
         (Some(context), Some(output), Some(compact)) => {

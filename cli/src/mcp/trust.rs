@@ -9,7 +9,7 @@ use crate::base::Failure;
 use crate::base::output;
 use crate::dialog::ask::Asker;
 use crate::phrases::Phrases;
-use crate::screen::boxes::clean;
+use crate::screen::visible::word;
 use crate::servers;
 use crate::servers::trust::{self, Project, Store, date};
 use crate::terminal::tty::Tty;
@@ -60,7 +60,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
 
 fn say_yes(store: &mut Store, file: &Path, yes: bool) -> Result<(), Failure> {
     let (project, say) = (project(file)?, Phrases::of_user(None));
-    let shown = clean(&file.display().to_string());
+    let shown = word(&file.display().to_string());
     if project.starts_nothing() {
         return output::tell(&say.nothing_to_trust(shown));
     }
@@ -105,7 +105,7 @@ fn project(file: &Path) -> Result<Project, Failure> {
 fn revoke(store: &mut Store, file: &Path) -> Result<(), Failure> {
     // A file that is gone may still be trusted, and come back.
     let path = trust::place(file).or_else(|_| std::path::absolute(file)).unwrap_or_else(|_| file.to_owned());
-    let shown = clean(&path.display().to_string());
+    let shown = word(&path.display().to_string());
     match store.remove(&path).map_err(Failure::job)? {
         true => output::tell(&Phrases::of_user(None).is_trusted_no_more(shown)),
         false => Err(Failure::usage(format!("{shown} was not trusted: --list shows what is"))),
@@ -120,7 +120,7 @@ fn list(store: &Store) -> String {
             Ok(_) => say.but_has_changed(),
             Err(_) => say.but_is_gone(),
         };
-        format!("{}  {}{now}\n", clean(&path.display().to_string()), say.trusted_since(date(entry.trusted_at)))
+        format!("{}  {}{now}\n", word(&path.display().to_string()), say.trusted_since(date(entry.trusted_at)))
     });
     let lines: String = lines.collect();
     if lines.is_empty() { format!("{}\n", say.nothing_is_trusted()) } else { lines }

@@ -74,7 +74,7 @@ impl<W: Write> Show<W> {
         };
         // These bytes are part of the text.
         self.screen.text(region, &rejected.raw)?;
-        self.line(DRAFT, &format!("[{}]", say.headed(title, reason)))
+        self.screen.remark(DRAFT, &format!("[{}]", say.headed(title, reason)))
     }
 
     fn native(&mut self, number: usize, call: &NativeCall) -> io::Result<()> {
@@ -102,7 +102,7 @@ impl<W: Write> Show<W> {
             // Only while the answer comes: afterwards all is shown as it turned out.
             OwnedEvent::Restored { reason: None, .. } => self.line(DIM, say.restored()),
             OwnedEvent::Restored { reason: Some(reason), .. } => {
-                self.line(BAD, &say.restored_wrong(reason.kind, say.reason(&reason.message)))
+                self.screen.remark(BAD, &say.restored_wrong(reason.kind, say.reason(&reason.message)))
             }
             OwnedEvent::Unfenced { .. } => self.line(DRAFT, say.first_fence()),
             // A promoted call is shown once its arguments were checked, at the answer's end.
@@ -132,7 +132,7 @@ impl<W: Write> View for Show<W> {
         let named = [session.model.clone(), session.title.clone()];
         let head: Vec<String> = parts.into_iter().chain(named).flatten().collect();
         self.line(BOLD, &format!("== {}", head.join(" | ")))?;
-        recording.notes.iter().try_for_each(|note| self.line(DIM, &say.note_line(note)))
+        recording.notes.iter().try_for_each(|note| self.screen.remark(DIM, &say.note_line(note)))
     }
 
     fn round(&mut self, at: At<'_>, round: &Round, settings: &Settings) -> io::Result<()> {

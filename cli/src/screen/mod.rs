@@ -122,12 +122,18 @@ impl<W: Write> Screen<W> {
         self.end_line()?;
         for line in clean(text).lines() {
             let rows = match self.frame {
-                Frame::Drawn => wrap::rows(line, self.columns),
-                Frame::Plain => vec![line],
+                Frame::Drawn => wrap::hung(line, self.columns),
+                Frame::Plain => vec![line.to_owned()],
             };
             rows.iter().try_for_each(|row| writeln!(self.out, "{style}{}{style:#}", row.trim_end()))?;
         }
         self.out.flush()
+    }
+
+    /// One remark, in which an endpoint, a model or a server may have a part: as [`line`](Self::line),
+    /// but none of its lines looks like another remark.
+    pub(crate) fn remark(&mut self, style: Style, text: &str) -> io::Result<()> {
+        self.line(style, &excerpt::remark(text))
     }
 
     /// A box; the text goes on below it, under a heading of its own.

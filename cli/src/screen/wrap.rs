@@ -44,20 +44,33 @@ pub(crate) fn wrapped(text: &str) -> String {
     if stderr().is_terminal() { in_rows(text) } else { text.to_owned() }
 }
 
-/// A text in rows of the terminal's width that end between words.
+/// A text in rows of the terminal's width that end between words, see [`hung`].
 pub(crate) fn in_rows(text: &str) -> String {
     let columns = columns();
-    let rows = |line| rows(line, columns).into_iter().map(|row| row.trim_end().to_owned());
-    text.split('\n').flat_map(rows).collect::<Vec<_>>().join("\n")
+    text.split('\n').flat_map(|line| hung(line, columns)).collect::<Vec<_>>().join("\n")
+}
+
+/// A line in rows. Those after the first stand further in: a line often holds words that somebody
+/// else wrote, and none of them begins a row as a line of our own does.
+pub(crate) fn hung(line: &str, columns: usize) -> Vec<String> {
+    /// How far in further rows stand at least.
+    const INDENT: usize = 2;
+    if width(line.trim_end()) <= columns {
+        return vec![line.trim_end().to_owned()];
+    }
+    let own = line.len() - line.trim_start_matches(' ').len();
+    let indent = own.max(INDENT).min(columns / 2);
+    let cut = rows(line, columns - indent);
+    let indents = std::iter::once(0).chain(std::iter::repeat(indent));
+    cut.into_iter().zip(indents).map(|(row, indent)| format!("{:indent$}{}", "", row.trim_end())).collect()
 }
 
 /// An entry of a list: rows behind a head stand below its first. Where there is hardly room
-/// beside the head, they begin at the edge.
+/// beside the head, they are those of a line.
 pub(crate) fn hanging(head: &str, text: &str, columns: usize) -> String {
     let indent = width(head);
     if columns < indent + LEAST_ROOM {
-        let line = format!("{head}{text}");
-        return rows(&line, columns).into_iter().map(str::trim_end).collect::<Vec<_>>().join("\n");
+        return hung(&format!("{head}{text}"), columns).join("\n");
     }
     let rows = rows(text, columns - indent).into_iter().map(str::trim_end).collect::<Vec<_>>();
     format!("{head}{}", rows.join(&format!("\n{:indent$}", ""))).trim_end().to_owned()
@@ -230,12 +243,24 @@ mod tests {
     }
 
     #[test]
+    fn no_word_of_a_line_begins_a_row_as_a_line_does() {
+        assert_eq!(hung("warning: a name, error: all is lost", 18), ["warning: a name,", "  error: all is", "  lost"]);
+        assert_eq!(hung("    that goes on with another", 17), ["    that goes", "    on with", "    another"]);
+        assert_eq!(hung("it fits, just so", 16), ["it fits, just so"]);
+        for (text, columns) in TEXTS.iter().flat_map(|text| (4..40).map(move |columns| (*text, columns))) {
+            let rows = hung(text, columns);
+            assert!(rows.iter().all(|row| width(row) <= columns), "{text} {columns}");
+            assert!(rows.iter().skip(1).all(|row| row.starts_with("  ")), "{text} {columns}");
+        }
+    }
+
+    #[test]
     fn an_entry_of_a_list_goes_on_below_its_first_row() {
         let text = "files with the next question";
         assert_eq!(hanging("  /file  ", text, 33), "  /file  files with the next\n         question");
         assert_eq!(hanging("  /file  ", text, 100), format!("  /file  {text}"));
         // There is hardly room beside the head.
-        assert_eq!(hanging("  /file  ", text, 30), "  /file  files with the next\nquestion");
+        assert_eq!(hanging("  /file  ", text, 30), "  /file  files with the next\n  question");
     }
 
     #[test]

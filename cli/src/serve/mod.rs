@@ -14,7 +14,7 @@ use crate::base::output;
 use crate::base::signals::Signals;
 use crate::chat::{Endpoint, local_endpoint};
 use crate::phrases::Phrases;
-use crate::screen::boxes::clean;
+use crate::screen::visible::word;
 use crate::serve::log::RequestLog;
 use crate::serve::probed::Probed;
 use crate::serve::running::Running;
@@ -654,7 +654,7 @@ async fn serve(
     let _announced = announced(pages.as_ref(), &format!("http://{address}/v1"));
     // Programs that start the server read its URL.
     output::emit(&format!("http://{address}/v1\n"))?;
-    anstream::eprintln!("{} is served at http://{address}/v1; Ctrl-C ends it", clean(name));
+    anstream::eprintln!("{} is served at http://{address}/v1; Ctrl-C ends it", word(name));
     let inspected = async {
         if let Some(pages) = pages {
             if let Some(url) = pages.url() {

@@ -5,6 +5,8 @@
 //! every character that nobody sees; else a few of each kind are tried.
 
 mod bounds;
+mod doors;
+mod lines;
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -326,9 +328,15 @@ fn nothing_is_hidden_in_a_result_or_in_a_call() {
     let call = mcp_call("s", "look", &json!({ "text": hidden }));
     let endpoint = Endpoint::start([Reply::text(&call), Reply::text(&format!("Answer {hidden} of it."))]);
     let window = Window::open_in(place, (100, 40), endpoint, &json!({ "s": server }), &["Go"]);
-    window.waits("the question", |shown| shown.contains("[y/a/n"));
+    let shown = window.waits("the question", |shown| shown.contains("[y/a/n"));
+    if shown.contains("[y/a/n/s]") {
+        window.types("s\r");
+        window.waits("all arguments", |shown| {
+            !shown.contains("characters more") && shown.trim_end().ends_with("[y/a/n/s]")
+        });
+    }
     window.types("y\r");
-    window.waits("the answer", |shown| shown.contains("Answer") && shown.contains("of it."));
+    window.waits("the answer", |shown| shown.contains("⟩ of it."));
     let written = window.written();
     let raw: Vec<char> = written.chars().filter(|c| is_raw(*c) && *c != '\u{7f}').collect();
     assert!(raw.is_empty(), "{raw:?}: {written:?}");

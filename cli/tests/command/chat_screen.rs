@@ -618,7 +618,7 @@ fn tools_and_questions_that_take_much_are_warned_of_before_it_goes_out() {
     let endpoint = Endpoint::start([Reply::text("I see.")]);
     let window = Window::open_in(place, (100, 60), endpoint, &servers, &["-f", "long.txt"]);
     window.sees("warning: the tools take about ");
-    window.sees("list fewer with --tools GLOB, or\nshorter with --tool-budget TOKENS\n");
+    window.sees("list fewer with --tools GLOB, or\n  shorter with --tool-budget TOKENS\n");
     window.comes_to_a_prompt();
     assert!(window.endpoint.seen().is_empty());
     let shown = window.asks("Well?");

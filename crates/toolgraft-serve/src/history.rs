@@ -171,9 +171,7 @@ struct History<'a> {
 
 impl History<'_> {
     fn push(&mut self, mut message: Map<String, Value>) {
-        if let Some(content) = message.get_mut("content") {
-            *content = unmarked(content.take());
-        }
+        unmark(&mut message);
         self.rendered.push(Value::Object(message));
         (self.after_results, self.newest) = (false, None);
     }
@@ -425,10 +423,35 @@ fn arguments(value: &Value) -> Map<String, Value> {
     }
 }
 
-/// A content without control tokens in its texts, which are a client's.
-pub(super) fn unmarked(mut content: Value) -> Value {
-    each_text(&mut content, &|text| break_tokens(text));
-    content
+/// Breaks the control tokens in whatever a client has written of a message; its calls are told
+/// elsewhere.
+pub(super) fn unmark(message: &mut Map<String, Value>) {
+    for (_, value) in message.iter_mut().filter(|(key, _)| *key != "tool_calls") {
+        *value = unmarked(value.take());
+    }
+}
+
+/// What stands in a part of a content for itself, and is no text: a model reads none of it.
+const DATA: [&str; 4] = ["url", "image_url", "data", "file_data"];
+
+/// A content without control tokens in its texts, which are a client's: names of files, too.
+fn unmarked(value: Value) -> Value {
+    match value {
+        Value::String(text) => match break_tokens(&text) {
+            Cow::Owned(broken) => broken.into(),
+            Cow::Borrowed(_) => text.into(),
+        },
+        Value::Array(parts) => parts.into_iter().map(unmarked).collect(),
+        Value::Object(members) => members
+            .into_iter()
+            .map(|(key, value)| {
+                let is_data = value.is_string() && DATA.contains(&key.as_str());
+                let value = if is_data { value } else { unmarked(value) };
+                (key, value)
+            })
+            .collect(),
+        other => other,
+    }
 }
 
 /// Changes the texts of a content.

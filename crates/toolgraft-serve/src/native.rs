@@ -7,7 +7,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use super::fault::Fault;
-use super::history::{Done, Made, Matched, calls, each_text, is_result, matched, plain, results_of, unmarked};
+use super::history::{Done, Made, Matched, calls, each_text, is_result, matched, plain, results_of, unmark};
 use super::kept::Kept;
 use super::prepared::Prepared;
 use toolgraft::conversation::Replies;
@@ -38,12 +38,10 @@ pub(super) fn history(messages: Vec<Value>, prepared: &Prepared, kept: &Kept) ->
         if is_models {
             message = plain(message);
         }
-        if let Some(content) = message.get_mut("content") {
-            if is_users {
-                each_text(content, &|text| told_apart(text));
-            }
-            *content = unmarked(content.take());
+        if let Some(content) = message.get_mut("content").filter(|_| is_users) {
+            each_text(content, &|text| told_apart(text));
         }
+        unmark(&mut message);
         if calls.is_empty() {
             told.push(Value::Object(message));
             continue;
@@ -109,5 +107,5 @@ fn written(call: &Made, at: usize, n: usize) -> Value {
 
 /// A call's identifier; the interface's older form has none.
 fn id(own: &str, at: usize, n: usize) -> String {
-    if own.is_empty() { format!("call_{at}_{n}") } else { own.to_owned() }
+    if own.is_empty() { format!("call_{at}_{n}") } else { break_tokens(own).into_owned() }
 }

@@ -396,3 +396,62 @@ fn refuses_somehow(schema: &Value, arguments: Value) {
     let message = counted(schema, arguments).0.unwrap_err();
     assert!(message.starts_with("/x: fits none of"), "{message}");
 }
+
+/// So many parts that refer to the next one, each inside this keyword.
+fn chain(links: usize, link: impl Fn(Value) -> Value) -> Value {
+    let mut parts: serde_json::Map<String, Value> =
+        (0..links).map(|n| (format!("a{n}"), link(json!({"$ref": format!("#/$defs/a{}", n + 1)})))).collect();
+    parts.insert(format!("a{links}"), json!({"type": "object", "required": ["z"]}));
+    json!({"type": "object", "properties": {"x": {"$ref": "#/$defs/a0"}}, "$defs": parts})
+}
+
+/// As much stack as a thread of a server has, and no more.
+fn on_a_small_stack(job: impl FnOnce() + Send + 'static) {
+    std::thread::Builder::new().stack_size(2 << 20).spawn(job).unwrap().join().unwrap();
+}
+
+/// What a schema or a value is deep in takes no stack of the thread that asks.
+#[test]
+fn parts_that_stand_deep_in_each_other_end_no_process() {
+    type Link = fn(Value) -> Value;
+    let links: [Link; 5] = [
+        |next| next,
+        |next| json!({"allOf": [next]}),
+        |next| json!({"anyOf": [next, {"type": "integer"}]}),
+        |next| json!({"not": {"not": next}}),
+        |next| json!({"$anchor": next["$ref"].as_str().unwrap().replace("#/$defs/", "b"), "$ref": next["$ref"]}),
+    ];
+    for link in links {
+        for count in [60, 200, 900, 3_000] {
+            on_a_small_stack(move || {
+                let schema = chain(count, link);
+                let validator = validator(&schema);
+                let problem = validator.problem(None, "t").map(|problem| problem.message.clone());
+                let is_refused = validator.check(call("t", json!({"x": {}})), "").is_err();
+                match problem {
+                    Some(problem) => assert!(count > 200 && problem.contains("levels deep"), "{count}: {problem}"),
+                    None => assert!(is_refused, "{count}"),
+                }
+            });
+        }
+    }
+}
+
+#[test]
+fn deep_values_of_schemas_that_recur_end_no_process() {
+    for (keyword, wrapped, as_text) in [("allOf", 4, false), ("anyOf", 0, true)] {
+        on_a_small_stack(move || {
+            let level = |also: &str| {
+                let part =
+                    json!({"type": "object", "properties": {"x": {"$ref": "#/$defs/n"}}, "required": ["x", also]});
+                (0..wrapped).fold(part, |part, _| json!({"allOf": [part]}))
+            };
+            let branches = [level("a"), level("b"), json!({"type": "array", "items": {"$ref": "#/$defs/n"}})];
+            let schema = json!({"type": "object", "properties": {"x": {"$ref": "#/$defs/n"}},
+                "$defs": {"n": {keyword: branches}}});
+            let value = nested(110, json!({}));
+            let value = if as_text { json!({"x": value.to_string()}) } else { value };
+            assert!(counted(&schema, value).0.is_err(), "{keyword} {wrapped}");
+        });
+    }
+}

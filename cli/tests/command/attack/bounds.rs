@@ -10,7 +10,7 @@ use crate::endpoint::{Endpoint, Reply};
 use crate::process::Place;
 use crate::serve::Serving;
 
-fn wanted() -> bool {
+pub(super) fn wanted() -> bool {
     std::env::var("ATTACK").is_ok_and(|how| how == "all")
 }
 
@@ -19,7 +19,7 @@ fn answering() -> Endpoint {
 }
 
 /// The most memory that a process had, in KiB.
-fn peak(serving: &Serving) -> u64 {
+pub(super) fn peak(serving: &Serving) -> u64 {
     let status = fs::read_to_string(format!("/proc/{}/status", serving.child.id())).unwrap();
     let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
@@ -120,7 +120,7 @@ async fn the_time_of_a_check_grows_as_the_branches_of_its_schema_do() {
     for branches in [400, 1_600] {
         let (body, call) = with_branches(branches);
         let endpoint = Endpoint::answer(move |_, _| Reply::text(&call));
-        let serving = Serving::start(&Place::new(), &endpoint, &["--model", "m"], &[]);
+        let serving = Serving::start(&Place::new(), &endpoint, &["--model", "m", "--strict-calls"], &[]);
         // It is corrected, and stays wrong.
         times.push(takes(&serving, &body, 502).await);
     }

@@ -140,6 +140,16 @@ async fn no_text_of_a_client_holds_a_control_token() {
         tool["description"] = json!(all);
         tool.as_object_mut().unwrap().remove("parameters");
         tool[key] = hostile;
+        if path == "/v1/chat/completions" {
+            let messages = asked["messages"].as_array_mut().unwrap();
+            messages.iter_mut().for_each(|message| message["name"] = json!(all));
+            let file = json!({"type": "file", "file": {"filename": all, "file_data": "data:text/plain;base64,QQ=="}});
+            messages.extend([
+                json!({"role": "user", "content": [file]}),
+                json!({"role": "assistant", "content": "No.", "refusal": all, "annotations": [{"title": all}]}),
+                json!({"role": all, "content": "Go on."}),
+            ]);
+        }
         let (status, answer) = read(served.post(path, &asked).send().await.unwrap()).await;
         assert_eq!(status, 200, "{path}: {answer:#}");
         let sent = endpoint.take_seen()[0].body["messages"].to_string();

@@ -122,8 +122,9 @@ fn kind(params: &Value) -> Result<InputKind, String> {
     }
     let url = params.get("url").and_then(Value::as_str).ok_or("a page without \"url\"")?;
     let parsed = Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
-    let host = parsed.as_ref().and_then(Url::host_str).ok_or("its \"url\" is not one of http or https with a host")?;
-    Ok(InputKind::Url { host: host.to_owned(), url: url.to_owned() })
+    let page = parsed.as_ref().and_then(|url| Some((url, url.host_str()?)));
+    let (url, host) = page.ok_or("its \"url\" is not one of http or https with a host")?;
+    Ok(InputKind::Url { host: host.to_owned(), url: url.to_string() })
 }
 
 /// A form's fields with their defaults; `None` where a required one has none.
@@ -231,6 +232,11 @@ mod tests {
         let hosts: Vec<_> = asked.lock().unwrap().drain(..).map(|request| request.kind).collect();
         assert_eq!(hosts[0], InputKind::Url { url: url.to_owned(), host: "xn--e1awd7f.example".to_owned() });
         assert!(matches!(&hosts[1], InputKind::Url { host, .. } if host.starts_with("xn--")), "{hosts:?}");
+        // As a browser reads it: no text of its own stands beside the host.
+        let forged = "https://evil.example/a\nIt is at bank.example.\t\u{202e} b";
+        assert_eq!(answers.answer("s", &page(forged)).await, Ok(json!({ "action": "accept" })));
+        let InputKind::Url { url: shown, .. } = asked.lock().unwrap().remove(0).kind else { panic!() };
+        assert_eq!(shown, "https://evil.example/aIt%20is%20at%20bank.example.%E2%80%AE%20b");
         for url in ["javascript:alert(1)", "file:///etc/passwd", "example.org", "https://"] {
             assert!(answers.answer("s", &page(url)).await.unwrap_err().contains("http or https"), "{url}");
         }

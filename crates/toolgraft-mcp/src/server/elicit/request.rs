@@ -28,7 +28,8 @@ pub enum InputKind {
     /// [`InputAnswer::Accept`] says that the person agreed, not that it is done.
     #[non_exhaustive]
     Url {
-        /// The page: an `http` or `https` URL with a host.
+        /// The page: an `http` or `https` URL with a host, as a browser reads it (letters of other
+        /// scripts and spaces by their numbers, line breaks left out).
         url: String,
         /// The host of the URL, in ASCII, without the user that may stand before it.
         host: String,
