@@ -220,8 +220,9 @@ pub(crate) struct ModelArgs {
 
     /// The model reads images: those of the servers' tools go to it
     ///
-    /// Without it their results have a note of each. Images that clients send go to the model
-    /// in any case.
+    /// Without it they go to a model of which the endpoint says that it reads them, and sound to
+    /// one that hears; a result has a note of each in any case. What clients send goes to the
+    /// model as it is.
     #[arg(long)]
     images: bool,
 
@@ -398,7 +399,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
         };
         let hub = match servers {
             Some(servers) => {
-                let connecting = of_this_user(Hub::builder().config(servers).keep_media(args.model.images)).connect();
+                let connecting = of_this_user(Hub::builder().config(servers).keep_media(true)).connect();
                 let hub = stopped_by(&signals, async { connecting.await.map_err(Failure::job) }).await?;
                 let known = hub.servers();
                 if let Err(failure) = refuse_strangers(&args.calls.untrusted, &known) {

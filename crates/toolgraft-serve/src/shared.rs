@@ -73,13 +73,18 @@ impl Shared {
             true => self.upstream.model.native_tools(Some(&request.model)).await,
             false => None,
         };
+        let info = match request.wants_toolbox() {
+            true => self.upstream.model.with_model(&request.model).model_info().await,
+            false => None,
+        };
+        let reads = info.as_ref().map(ModelInfo::reads).unwrap_or_default();
         if let Some(version) = self.upstream.model.known_version(&request.model) {
             let is_its = |learned: &&Learned| learned.model == request.model && learned.version == version;
             for learned in self.config.learned.iter().filter(is_its) {
                 self.cache.ways().recalls(&Some(request.model.clone()), learned.fault);
             }
         }
-        request.served_by(served).taking_tools(takes_tools).within(context.map(|window| window.tokens))
+        request.served_by(served).taking_tools(takes_tools).reading(reads).within(context.map(|window| window.tokens))
     }
 
     /// The endpoint's list of models; with a toolbox each a second time.

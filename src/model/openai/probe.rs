@@ -166,6 +166,7 @@ fn of_ollama(show: &Value, loaded: Option<&Value>, model: &str) -> ModelInfo {
     ModelInfo {
         tools: capabilities.map(|all| all.iter().any(|c| c == "tools")),
         images: capabilities.map(|all| all.iter().any(|c| c == "vision")),
+        audio: capabilities.map(|all| all.iter().any(|c| c == "audio")),
         context: running.or_else(set),
         parameters: exact.or_else(size),
         server: (capabilities.is_some() || show.get("details").is_some()).then_some(ServerKind::Ollama),
