@@ -72,3 +72,4 @@ mod sessions;
 mod settings;
 #[cfg(target_os = "linux")]
 mod signals;
+mod trust;
