@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::config::{Config, WITH_TOOLS};
 use super::fault::Fault;
 use super::kept::Store;
-use super::learned::Learned;
+use super::learned::{Learned, Taught};
 use super::metrics::Metrics;
 use super::prepared::Cache;
 use super::ready::Ready;
@@ -85,6 +85,14 @@ impl Shared {
             }
         }
         request.served_by(served).taking_tools(takes_tools).reading(reads).within(context.map(|window| window.tokens))
+    }
+
+    /// What the endpoint has taught of a model.
+    pub(super) fn taught(&self, model: &str) -> Taught {
+        let (client, ways, name) = (&self.upstream.model, self.cache.ways(), Some(model.to_owned()));
+        let mut without = client.with_model(model).does_without();
+        without.extend(ways.not_given(&name));
+        Taught { version: client.known_version(model), without, native: ways.native_fault(&name) }
     }
 
     /// The endpoint's list of models; with a toolbox each a second time.
