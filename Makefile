@@ -106,7 +106,7 @@ live: needs
 
 # What takes longer than a landing should: each feature alone, the crate as it is published, a
 # real model, all other clients, the older conformance suite, the dependencies once more for
-# Windows, texts made to be slow, a free walk of the fuzzer, ten servers that are killed at
+# Windows, texts made to be slow, a free walk of the fuzzer, twelve servers that are killed at
 # random, and so on. All are tried, and those that failed are named at the end.
 NIGHTLY := bench-smoke each-feature package advisories live clients-more agents conformance-older check-windows bench-repetitions fuzz soak deploy load otlp scale properties attack canitoolcall python node release
 nightly:
@@ -203,7 +203,7 @@ $(VENV1_SET): $(SERVERS)/requirements-v1.txt
 pictures: browser
 	$(CARGO) test --quiet --test command draw_the_pictures -- --ignored
 
-# Ten MCP servers, killed and started anew at random; SOAK seconds.
+# Twelve MCP servers, killed and started anew at random, with lists that change; SOAK seconds.
 SOAK ?= 600
 soak:
 	$(CARGO) build --quiet

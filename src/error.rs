@@ -75,6 +75,10 @@ pub enum Error {
     #[cfg(feature = "agent")]
     #[error(transparent)]
     Model(#[from] crate::model::ModelError),
+    /// No certificate stands in a text.
+    #[cfg(feature = "client")]
+    #[error(transparent)]
+    Certificate(#[from] crate::http::NoCertificate),
     /// A model client cannot be set up.
     #[cfg(feature = "client")]
     #[error(transparent)]

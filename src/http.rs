@@ -1,7 +1,11 @@
 //! The HTTP client that every part begins with.
 
+mod trust;
+
 use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue};
 use rustls::crypto::{CryptoProvider, ring};
+
+pub use trust::{NoCertificate, Trust};
 
 /// A builder of clients that can speak TLS, with the name of this library as their
 /// user agent.
@@ -12,6 +16,8 @@ use rustls::crypto::{CryptoProvider, ring};
 /// [`http_client`](crate::model::openai::OpenAiBuilder::http_client) begins here, or
 /// depends on reqwest with a provider.
 ///
+/// It trusts the servers that the system trusts, and those of [`Trust::hold`].
+///
 /// It asks for answers that are not compressed, since a stream would wait for its block to be full.
 /// One that is compressed all the same (gzip, deflate, br, zstd) is read.
 pub fn client() -> reqwest::ClientBuilder {
@@ -21,5 +27,9 @@ pub fn client() -> reqwest::ClientBuilder {
     }
     let plain = HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static("identity"))]);
     let builder = reqwest::Client::builder().user_agent(concat!("toolgraft/", env!("CARGO_PKG_VERSION")));
+    let builder = match trust::settings() {
+        Some(settings) => builder.tls_backend_preconfigured(settings),
+        None => builder,
+    };
     builder.default_headers(plain)
 }

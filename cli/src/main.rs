@@ -26,6 +26,7 @@ mod tools;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
+use settings::trust_args::TrustArgs;
 
 const START: &str = "\
 Start with `toolgraft demo`: it needs no network, key or configuration. Then talk
@@ -91,6 +92,9 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(code) => return code,
     };
+    if let Err(failure) = TrustArgs::default().hold() {
+        return failure.report();
+    }
     let done = match cli.command {
         Command::Demo(args) => demo::run(args),
         Command::Chat(args) => chat::run(*args),

@@ -218,6 +218,9 @@ static PROFILES: &[Profile] = &[
     // "Conversation roles must alternate": a system message counts as a user's
     // (huggingface.co/mistralai/Mistral-7B-Instruct-v0.2, Mixtral-8x7B-Instruct-v0.1).
     instructed("mistral-7b", r"mistral[-:]?7b|mistral:latest|mixtral[-:]?8x7b", SystemPlacement::User),
+    // A system text stands before the last user message, so that all behind it is read anew with
+    // each request (huggingface.co/mistralai/Mistral-Nemo-Instruct-2407).
+    instructed("mistral-nemo", r"mistral[-:]?nemo", SystemPlacement::User),
     // The first template leaves a system text out without a word
     // (huggingface.co/microsoft/Phi-3-mini-4k-instruct, April 2024).
     instructed("phi-3", r"phi-?3", SystemPlacement::User),
@@ -393,7 +396,8 @@ mod tests {
             ("mistralai/Mistral-7B-Instruct-v0.2", "mistral-7b"),
             ("mistral:7b", "mistral-7b"),
             ("mistralai/Mixtral-8x7B-Instruct-v0.1", "mistral-7b"),
-            ("mistralai/Mistral-Nemo-Instruct-2407", "default"),
+            ("mistralai/Mistral-Nemo-Instruct-2407", "mistral-nemo"),
+            ("mistral-nemo:12b", "mistral-nemo"),
             ("microsoft/Phi-3.5-mini-instruct", "phi-3"),
             ("phi4-reasoning", "default"),
             ("gpt-4o", "default"),

@@ -204,3 +204,18 @@ async fn arguments_come_as_text_as_an_object_or_not_at_all() {
     let nothing = json!([{"index": 1, "id": "b", "function": null}]);
     assert_eq!(put_together(&[odd, json!([]), NONE, nothing]).await, ["7 get {}"]);
 }
+
+#[tokio::test]
+async fn a_server_that_its_list_names_is_asked_for_its_version() {
+    for (owner, path) in [("vllm", "/version"), ("sglang", "/get_server_info")] {
+        let setup = Endpoint::setup().models(&["small-model"]).owner(owner);
+        let endpoint = setup.serves(path, json!({"version": "0.11.2", "more": 1})).start([]);
+        let model = OpenAi::new(endpoint.url(), "small-model").unwrap();
+        let info = model.model_info().await.unwrap();
+        assert_eq!(info.version.as_deref(), Some("0.11.2"), "{owner}: {info:?}");
+        assert_eq!(model.known_version("small-model"), info.version);
+    }
+    let nobody = Endpoint::setup().models(&["small-model"]).serves("/version", json!({"version": "7"})).start([]);
+    let info = OpenAi::new(nobody.url(), "small-model").unwrap().model_info().await.unwrap();
+    assert_eq!(info.version, None, "the page of another program says nothing of this one");
+}

@@ -9,6 +9,7 @@ use crate::base::input;
 use crate::servers::{ListedArgs, ServerArgs};
 use crate::settings::profiles::{known_profile, taught_dialect};
 use crate::settings::prompt_args::PromptArgs;
+use crate::settings::trust_args::TrustArgs;
 use crate::settings::{ReasoningDisplay, Slots, variable};
 use toolgraft::Dialect;
 use toolgraft::constrain::{Constrain, Way};
@@ -169,6 +170,9 @@ pub(crate) struct EndpointArgs {
     /// The variable's key goes only to an endpoint that was named.
     #[arg(long, value_name = "KEY", hide_default_value = true)]
     pub(super) api_key: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) trust: TrustArgs,
 }
 
 /// Which calls run.

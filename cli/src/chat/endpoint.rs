@@ -211,7 +211,12 @@ impl Endpoint {
     /// What the model reads beside text, as far as the endpoint says.
     pub(super) fn reads(&self) -> Reads {
         let listed = || self.info(&self.model).map(ModelInfo::reads);
-        self.info.as_ref().map(ModelInfo::reads).filter(|reads| reads.images).or_else(listed).unwrap_or_default()
+        self.info
+            .as_ref()
+            .map(ModelInfo::reads)
+            .filter(|reads| *reads != Reads::default())
+            .or_else(listed)
+            .unwrap_or_default()
     }
 
     /// The style of the prompt that suits the model.

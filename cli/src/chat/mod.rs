@@ -60,6 +60,7 @@ pub(crate) use endpoint::{Endpoint, local_endpoint};
 
 /// Runs `toolgraft chat`.
 pub(super) fn run(mut args: Args) -> Result<(), Failure> {
+    args.endpoint.trust.hold()?;
     let settings = settings::file()?;
     let question = question(&args)?;
     let in_conversation = question.is_none();

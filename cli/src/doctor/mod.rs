@@ -58,6 +58,7 @@ pub(crate) struct Args {
 
 /// Runs `toolgraft doctor`.
 pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
+    args.endpoint.trust.hold()?;
     if let (Some(url), Some(named)) = (args.url.take(), args.endpoint.slots().base_url) {
         *named = Some(url);
     }

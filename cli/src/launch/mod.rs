@@ -104,6 +104,7 @@ fn client(name: &str) -> Result<&'static Client, String> {
 
 /// Runs the command.
 pub(crate) fn run(mut args: Args) -> Result<ExitCode, Failure> {
+    args.endpoint.trust.hold()?;
     settings::defaults()?.fill(Slots { lang: Some(&mut args.lang), ..args.endpoint.slots() });
     let say = Phrases::of_user(args.lang);
     let program = session::found(args.client.program);

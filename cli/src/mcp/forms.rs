@@ -9,6 +9,7 @@
 //! and opencode.ai/v2/docs/mcp-servers, `crates/goose/src/agents/extension.rs`
 //! (github.com/aaif-goose/goose).
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
@@ -433,18 +434,13 @@ impl Form {
                 entry.insert("disabled".to_owned(), json!(true));
             }
             Form::OpenCode => {
-                // `"SERVER_*": false`: the name of a tool has its server's in front.
-                for (pattern, on) in root.get("tools").and_then(Value::as_object).into_iter().flatten() {
-                    let of_it = pattern.strip_prefix(name).filter(|_| on == false);
-                    match of_it {
-                        Some("*" | "_*") => drop(entry.insert("disabled".to_owned(), json!(true))),
-                        Some(rest) => {
-                            if let (Some(tool), Some(tools)) = (rest.strip_prefix('_'), list_in(entry, "disabledTools"))
-                            {
-                                tools.push(tool.into());
-                            }
-                        }
-                        None => {}
+                let said = ["tools", "permission"].into_iter().filter_map(|key| root.get(key)?.as_object()).flatten();
+                let denied = said.filter(|(_, value)| *value == false || *value == "deny");
+                for tools in denied.flat_map(|(pattern, _)| of_the_server(name, pattern)) {
+                    if tools == "*" {
+                        entry.insert("disabled".to_owned(), json!(true));
+                    } else if let Some(list) = list_in(entry, "disabledTools") {
+                        list.push(tools.into());
                     }
                 }
             }
@@ -488,6 +484,37 @@ fn object_in<'a>(entry: &'a mut Entry, key: &str) -> &'a mut Entry {
 
 fn list_in<'a>(entry: &'a mut Entry, key: &str) -> Option<&'a mut Vec<Value>> {
     entry.entry(key).or_insert_with(|| Value::Array(Vec::new())).as_array_mut()
+}
+
+/// What opencode's pattern for names of tools says of one server's: there its name and `_` stand in
+/// front of the tool's.
+fn of_the_server(name: &str, pattern: &str) -> Vec<String> {
+    let written = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+    let prefix: Vec<char> = name.chars().map(written).chain(['_']).collect();
+    let pattern: Vec<char> = pattern.chars().collect();
+    // Each place of the pattern that a part of the prefix leads to; a star may end there or go on.
+    let past_stars = |places: BTreeSet<usize>| {
+        let mut out = places;
+        for (at, c) in pattern.iter().enumerate() {
+            if *c == '*' && out.contains(&at) {
+                out.insert(at + 1);
+            }
+        }
+        out
+    };
+    let mut places = past_stars(BTreeSet::from([0]));
+    for wanted in prefix {
+        let next = places.into_iter().filter_map(|at| match pattern.get(at)? {
+            '*' => Some(at),
+            c => (*c == '?' || *c == wanted).then_some(at + 1),
+        });
+        places = past_stars(next.collect());
+    }
+    // What stands behind a star is a part of what the star begins.
+    let is_part = |at: usize| at > 0 && pattern[at - 1] == '*' && places.contains(&(at - 1));
+    let rests = places.iter().filter(|at| **at < pattern.len() && !is_part(**at));
+    let rests: Vec<String> = rests.map(|at| pattern[*at..].iter().collect()).collect();
+    if rests.iter().any(|rest| rest == "*") { vec!["*".to_owned()] } else { rests }
 }
 
 /// `${NAME}`.

@@ -25,8 +25,8 @@ use toolgraft_mcp::files;
 const EXAMPLES: &str = "\
 Without FROM: what Claude Desktop, Claude Code, Cursor and VS Code have on this machine,
 for you and not for a project. Other programs' files are named by their path (Windsurf,
-Gemini CLI, Cline, Zed, LM Studio, opencode; Codex's config.toml, goose's config.yaml). You see what would be taken over,
-secrets hidden, and are asked before anything is written.
+Gemini CLI, Cline, Zed, LM Studio, opencode; Codex's config.toml, goose's config.yaml).
+You see what would be taken over, secrets hidden, and are asked before anything is written.
 
 What lets calls run without a question (autoApprove, alwaysAllow) is never taken over. A
 project's file (.mcp.json, .cursor/mcp.json, .vscode/mcp.json) is asked about first, as

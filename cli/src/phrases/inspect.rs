@@ -34,6 +34,10 @@ phrases! {
     prompts = "Prompts", "提示词";
     prompt_tokens(n) = "{n} tokens", "{n} 个 token";
     said_before(percent) = "{percent} % as in an earlier request", "{percent} % 与之前的请求相同";
+    taught = "Learned of the endpoint", "对端点的了解";
+    nothing_taught = "nothing that it refuses", "没有发现它拒绝什么";
+    server_version(version) = "version {version}", "版本 {version}";
+    by_prompt_since(fault) = "tools by prompt, since native calls fail ({fault})", "用提示词提供工具，因为原生调用会失败（{fault}）";
     nothing_here = "Nothing here", "没有内容";
     none_found_here = "No request that is kept has all of that.", "保留的请求中没有同时符合这些条件的。";
     none_came = "No request came so far.", "还没有收到请求。";
@@ -67,6 +71,7 @@ impl Phrases {
             "calls": self.calls_label(),
             "rejected": self.column_rejected(),
             "took": self.column_took(),
+            "taught": self.taught(),
             "nothing": self.nothing_here(),
             "none_found": self.none_found_here(),
             "none_came": self.none_came(),

@@ -156,6 +156,7 @@ fn minutes(text: &str) -> Result<Duration, String> {
 
 /// Runs `toolgraft probe`.
 pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
+    args.endpoint.trust.hold()?;
     settings::defaults()?.fill(Slots {
         profile: Some(&mut args.profile),
         lang: Some(&mut args.lang),

@@ -24,6 +24,7 @@ use crate::servers::{ListedArgs, ServerArgs, refuse_ambiguous, refuse_problems, 
 use crate::settings::profiles::{known_profile, taught_dialect, teach_what_is_named};
 use crate::settings::prompt_args::PromptArgs;
 use crate::settings::saved_profiles::SavedProfile;
+use crate::settings::trust_args::TrustArgs;
 use crate::settings::{self, Settings, Slots, learned, variable};
 use tokio::sync::oneshot;
 use toolgraft::constrain::{Constrain, Way};
@@ -71,7 +72,7 @@ that off.
 
 HTTPS_PROXY is the proxy for an endpoint whose URL begins with https, but for the hosts in
 NO_PROXY; others are reached directly. SSL_CERT_FILE is a file of the certificates to trust
-instead of the system's, SSL_CERT_DIR a folder of them.
+instead of the system's, SSL_CERT_DIR a folder of them; --ca is a file of those beside them.
 
 With --inspect the last requests can be looked at in a browser on this machine, searched
 (text, call:NAME, rejected:NAME), and taken along as recordings for `toolgraft replay`.
@@ -120,6 +121,9 @@ struct EndpointArgs {
     /// Model that answers, whatever model a client names
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
+
+    #[command(flatten)]
+    trust: TrustArgs,
 }
 
 /// Who may come in.
@@ -220,8 +224,9 @@ pub(crate) struct ModelArgs {
 
     /// The model reads images: those of the servers' tools go to it
     ///
-    /// Without it their results have a note of each. Images that clients send go to the model
-    /// in any case.
+    /// Without it they go to a model of which the endpoint says that it reads them, and sound to
+    /// one that hears; a result has a note of each in any case. What clients send goes to the
+    /// model as it is.
     #[arg(long)]
     images: bool,
 
@@ -368,6 +373,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
             "--allow, --deny, --untrusted, --max-calls, --mcp-always and --show-results are about MCP servers: name their configuration with --mcp-config",
         ));
     }
+    args.endpoint.trust.hold()?;
     if let Some(port) = args.door.port {
         args.door.listen = format!("127.0.0.1:{port}");
     }
@@ -398,7 +404,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
         };
         let hub = match servers {
             Some(servers) => {
-                let connecting = of_this_user(Hub::builder().config(servers).keep_media(args.model.images)).connect();
+                let connecting = of_this_user(Hub::builder().config(servers).keep_media(true)).connect();
                 let hub = stopped_by(&signals, async { connecting.await.map_err(Failure::job) }).await?;
                 let known = hub.servers();
                 if let Err(failure) = refuse_strangers(&args.calls.untrusted, &known) {

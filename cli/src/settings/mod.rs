@@ -15,6 +15,7 @@
 pub(crate) mod profiles;
 pub(crate) mod prompt_args;
 pub(crate) mod saved_profiles;
+pub(crate) mod trust_args;
 
 mod command;
 mod file;

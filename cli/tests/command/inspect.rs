@@ -195,6 +195,25 @@ async fn a_request_is_listed_shown_and_taken_along_for_replay() {
 }
 
 #[tokio::test]
+async fn what_was_learned_of_the_endpoint_is_shown() {
+    let endpoint = Endpoint::answer(|seen, _| match seen.body["messages"][0]["role"] == "system" {
+        true => Reply::refused(400, "Error rendering template: System role not supported"),
+        false => Reply::text("The fjord is cold."),
+    });
+    let mut looking = Looking::before(endpoint);
+    looking.enter().await;
+    let text = text_of(&looking.page("/inspect").await);
+    assert!(!text.contains("Learned of the endpoint"), "{text}");
+    looking.ask_all().await;
+    let learned = "requests go without system_role";
+    let text = text_of(&looking.page("/inspect").await);
+    let shown = text.split_once("Learned of the endpoint").unwrap().1.trim_start();
+    assert!(shown.starts_with("m") && shown.matches(learned).count() == 1, "once for each model: {text}");
+    let text = text_of(&looking.page("/inspect/1").await);
+    assert!(text.contains("Learned of the endpoint") && text.contains(learned), "{text}");
+}
+
+#[tokio::test]
 async fn a_request_that_goes_on_is_shown_so_far_and_may_be_loaded_again() {
     let stalls = Reply::events(&[says("Once upon a time")]).end(End::Stall);
     let mut looking = Looking::before(Endpoint::answer(move |_, _| stalls.clone()));

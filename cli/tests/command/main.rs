@@ -73,3 +73,4 @@ mod sessions;
 mod settings;
 #[cfg(target_os = "linux")]
 mod signals;
+mod trust;

@@ -178,7 +178,9 @@ impl Drop for Running {
         self.shared.metrics.ended(rounds, self.calls, self.failed, prompt);
         self.line.iter().for_each(|line| line.took(rounds, self.calls, own_calls));
         self.line.iter().for_each(|line| line.came(self.driver.way(), self.driver.tools_mode(), prompt));
-        self.watch.iter().for_each(|watch| watch.cost(prompt));
+        if let Some(watch) = &self.watch {
+            watch.over(prompt, watch.model().map(|model| self.shared.taught(model)).unwrap_or_default());
+        }
     }
 }
 

@@ -330,8 +330,8 @@ setters! {
     with_policy(policy: Policy) => policy = policy;
 
     /// Sets what the model is known to read beside text of what the toolbox's tools give, such
-    /// as images; by default nothing. What clients send goes to it in any case. A hub has to
-    /// keep such media (`HubBuilder::keep_media` of `toolgraft-mcp`).
+    /// as images; by default what the endpoint says that it reads. What clients send goes to it
+    /// in any case. A hub has to keep such media (`HubBuilder::keep_media` of `toolgraft-mcp`).
     with_reads(reads: Reads) => reads = reads;
 
     /// Sends a call before its message is over, once so many bytes of its arguments are there:

@@ -21,6 +21,7 @@ use std::time::{Duration, Instant, SystemTime};
 use serde_json::{Map, Value};
 
 use super::fault::Fault;
+use super::learned::Taught;
 use super::repeated::PromptCost;
 use toolgraft::Message;
 use toolgraft::message::Role;
@@ -85,6 +86,8 @@ pub struct Inspected {
     pub rejections: u32,
     /// What the prompts of those requests took, once it is over.
     pub prompt: PromptCost,
+    /// What the endpoint has taught of the model, in this request and before it.
+    pub taught: Taught,
     /// How long it took; `None` while it goes on.
     pub took: Option<Duration>,
     /// Bytes of the recording.
@@ -158,7 +161,13 @@ impl Inspector {
     pub(super) fn begin(&self, interface: &'static str, secrets: &Secrets) -> Watch {
         let id = self.kept().begin(interface);
         let secrets = self.secrets.and(secrets);
-        Watch(Arc::new(Watched { inspector: self.clone(), id, secrets, recorder: OnceLock::new() }))
+        Watch(Arc::new(Watched {
+            inspector: self.clone(),
+            id,
+            secrets,
+            recorder: OnceLock::new(),
+            model: OnceLock::new(),
+        }))
     }
 }
 
@@ -190,6 +199,7 @@ impl Requests {
             calls: 0,
             rejections: 0,
             prompt: PromptCost::default(),
+            taught: Taught::default(),
             took: None,
             bytes: 0,
             is_cut: false,
@@ -272,6 +282,8 @@ struct Watched {
     id: u64,
     secrets: Secrets,
     recorder: OnceLock<Recorder>,
+    /// The model, as the endpoint names it.
+    model: OnceLock<String>,
 }
 
 impl Watch {
@@ -284,6 +296,7 @@ impl Watch {
         let model = self.0.secrets.hide(session.model.as_deref().unwrap_or_default()).into_owned();
         let session = session.with_title(Some(title.clone()).filter(|title| !title.is_empty()));
         self.change(|about| (about.title, about.model) = (title, model));
+        self.0.model.get_or_init(|| session.model.clone().unwrap_or_default());
         self.recorder(&session)
     }
 
@@ -292,9 +305,14 @@ impl Watch {
         self.0.recorder.get_or_init(|| Recorder::with_secrets(sink(), session, self.0.secrets.clone())).clone()
     }
 
-    /// What the prompts took.
-    pub(super) fn cost(&self, prompt: PromptCost) {
-        self.change(|about| about.prompt = prompt);
+    /// The model that was asked, as the endpoint names it.
+    pub(super) fn model(&self) -> Option<&str> {
+        self.0.model.get().map(String::as_str)
+    }
+
+    /// It is over: what the prompts took, and what the endpoint has taught.
+    pub(super) fn over(&self, prompt: PromptCost, taught: Taught) {
+        self.change(|about| (about.prompt, about.taught) = (prompt, taught));
     }
 
     /// The answer begins with this status.

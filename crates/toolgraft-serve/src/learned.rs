@@ -26,5 +26,18 @@ impl Learned {
     }
 }
 
+/// What an endpoint has taught of a model, for a person to look at.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Taught {
+    /// The version of what serves it, where it was asked and says it.
+    pub version: Option<String>,
+    /// What requests go without since it was refused, or is not given: `system_role`,
+    /// `stream_options`, `logprobs`, `probabilities`, `structure`.
+    pub without: Vec<&'static str>,
+    /// What native calls fail at, so that tools are offered by prompt.
+    pub native: Option<NativeFault>,
+}
+
 /// Takes what is learned.
 pub(super) type Learning = Arc<dyn Fn(Learned) + Send + Sync>;

@@ -111,7 +111,7 @@ pub use exchange::SHOWN_RESULT;
 pub use http::router;
 pub use inspect::{INSPECTED, INSPECTED_BYTES, Inspected, Inspector};
 pub use kept::{KEPT_BYTES, KEPT_FOR};
-pub use learned::Learned;
+pub use learned::{Learned, Taught};
 pub use listen::{ServeError, Server};
 pub use log::Served;
 pub use prepared::{CACHED_BYTES, CACHED_LISTS};

@@ -115,7 +115,7 @@ impl Prepared {
         // Which of them run is decided here and by the client.
         turn.policy = Policy::new(DefaultDecision::Allow);
         (turn.unattended, turn.hands_out) = (true, true);
-        turn.reads = config.reads;
+        turn.reads = wanted.way.reads;
         let wording = PromptWording::new(catalog.clone(), &options, &turn)
             .map_err(|error| Fault::field("tools", format!("the tools cannot be described: {error}")))?;
         let cut = wording.cut_descriptions().unwrap_or(0);

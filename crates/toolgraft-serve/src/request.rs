@@ -20,6 +20,7 @@ use super::prepared::{Cache, Key, Prepared, Wanted};
 use super::shape::Shape;
 use super::way::Way;
 use toolgraft::Tool;
+use toolgraft::message::Reads;
 use toolgraft::model::ModelInfo;
 use toolgraft::tools::{ToolChoice, matches};
 use toolgraft::turn::RoundModel;
@@ -60,6 +61,8 @@ pub(super) struct ChatRequest {
     served: Option<ModelInfo>,
     /// Whether the endpoint takes tools for it, where it was asked and says so.
     takes_tools: Option<bool>,
+    /// What it reads beside text, as far as the endpoint says, where results of the toolbox may have it.
+    reads: Reads,
     /// Tokens of its context, where the list of tools is long enough for that to count.
     context: Option<usize>,
 }
@@ -81,6 +84,7 @@ impl ChatRequest {
             tools_text: None,
             served: None,
             takes_tools: None,
+            reads: Reads::default(),
             context: None,
             model,
             stream,
@@ -101,6 +105,16 @@ impl ChatRequest {
     /// The same request to a model that takes tools or not, as far as the endpoint says.
     pub(super) fn taking_tools(self, takes_tools: Option<bool>) -> Self {
         ChatRequest { takes_tools, ..self }
+    }
+
+    /// The same request to a model that reads this beside text, as far as the endpoint says.
+    pub(super) fn reading(self, reads: Reads) -> Self {
+        ChatRequest { reads, ..self }
+    }
+
+    /// Whether it wants the toolbox's tools.
+    pub(super) fn wants_toolbox(&self) -> bool {
+        self.with_tools
     }
 
     /// Whether it has tools.
@@ -143,7 +157,7 @@ impl ChatRequest {
         let max_calls = (flag(&self.body, "parallel_tool_calls")? == Some(false)).then_some(1);
         let served = self.served.as_ref();
         let profile = config.profile_of(served.map_or(&self.model, |served| &served.id));
-        let way = Way::of(config, &self.model, served, profile).within(self.context);
+        let way = Way::of(config, &self.model, served, profile).within(self.context).reading(self.reads);
         let key = Key {
             way,
             tools: match &self.tools_text {

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::config::{Config, WITH_TOOLS};
 use super::fault::Fault;
 use super::kept::Store;
-use super::learned::Learned;
+use super::learned::{Learned, Taught};
 use super::metrics::Metrics;
 use super::prepared::Cache;
 use super::ready::Ready;
@@ -73,13 +73,26 @@ impl Shared {
             true => self.upstream.model.native_tools(Some(&request.model)).await,
             false => None,
         };
+        let info = match request.wants_toolbox() {
+            true => self.upstream.model.with_model(&request.model).model_info().await,
+            false => None,
+        };
+        let reads = info.as_ref().map(ModelInfo::reads).unwrap_or_default();
         if let Some(version) = self.upstream.model.known_version(&request.model) {
             let is_its = |learned: &&Learned| learned.model == request.model && learned.version == version;
             for learned in self.config.learned.iter().filter(is_its) {
                 self.cache.ways().recalls(&Some(request.model.clone()), learned.fault);
             }
         }
-        request.served_by(served).taking_tools(takes_tools).within(context.map(|window| window.tokens))
+        request.served_by(served).taking_tools(takes_tools).reading(reads).within(context.map(|window| window.tokens))
+    }
+
+    /// What the endpoint has taught of a model.
+    pub(super) fn taught(&self, model: &str) -> Taught {
+        let (client, ways, name) = (&self.upstream.model, self.cache.ways(), Some(model.to_owned()));
+        let mut without = client.with_model(model).does_without();
+        without.extend(ways.not_given(&name));
+        Taught { version: client.known_version(model), without, native: ways.native_fault(&name) }
     }
 
     /// The endpoint's list of models; with a toolbox each a second time.

@@ -228,7 +228,7 @@ fn silent(idle: Duration) -> Fault {
 
 fn not_sent(error: &reqwest::Error) -> Fault {
     if error.is_connect() && is_untrusted(&toolgraft::Cause::chain(error)) {
-        let message = "the endpoint's certificate is not trusted: SSL_CERT_FILE can name a file of those to trust";
+        let message = "the endpoint's certificate is not trusted: SSL_CERT_FILE can name a file of those to trust, its own among them";
         return Fault::upstream(502, message).with_code("upstream_untrusted");
     }
     if error.is_connect() {

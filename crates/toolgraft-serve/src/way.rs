@@ -4,6 +4,7 @@ use super::config::Config;
 use toolgraft::Dialect;
 use toolgraft::constrain::{Constrain, Way as CallWay};
 use toolgraft::dialect::{Profile, PromptStyle, parameters_in_name};
+use toolgraft::message::Reads;
 use toolgraft::model::ModelInfo;
 use toolgraft::prompt::{Listing, Options};
 use toolgraft::tools::ToolsMode;
@@ -26,6 +27,8 @@ pub(super) struct Way {
     pub(super) threshold: Option<u64>,
     /// Tokens that the list of tools may take.
     pub(super) tool_budget: Option<usize>,
+    /// What it reads beside text.
+    pub(super) reads: Reads,
 }
 
 /// The share of the context that the list of tools may take, where nobody says how much: one of so
@@ -62,7 +65,14 @@ impl Way {
             calls: own.way.unwrap_or(config.way),
             threshold: own.call_threshold.or(config.call_threshold).map(f64::to_bits),
             tool_budget: config.prompt.tool_budget,
+            reads: config.reads,
         }
+    }
+
+    /// The same for a model that reads this too.
+    pub(super) fn reading(self, said: Reads) -> Self {
+        let reads = self.reads.with_images(self.reads.images || said.images);
+        Way { reads: reads.with_audio(reads.audio || said.audio), ..self }
     }
 
     /// The same for a model with a context of so many tokens.

@@ -27,7 +27,7 @@ pub struct ModelInfo {
     /// What serves the model, where it shows itself.
     pub server: Option<ServerKind>,
     /// The version of that, as it says it; llama.cpp in `/props` (`build_info`), Ollama at
-    /// `/api/version`.
+    /// `/api/version`, vLLM at `/version`, SGLang at `/get_server_info`.
     pub version: Option<String>,
     /// The call syntax that its chat template writes ([`Dialect::of_template`]). llama.cpp shows the
     /// template in `/props`.

@@ -122,14 +122,15 @@ fn info(item: &Value) -> Option<ModelInfo> {
 
 /// Whether it takes a medium: OpenRouter's `architecture.input_modalities`
 /// (openrouter.ai/docs/api-reference/list-available-models), Mistral's `capabilities.vision`, and
-/// lists of capabilities that name `vision`.
+/// lists of capabilities that name `vision` or `audio`.
 fn takes(item: &Value, medium: &str) -> Option<bool> {
     if let Some(inputs) = item.pointer("/architecture/input_modalities").and_then(Value::as_array) {
         return Some(inputs.iter().any(|input| input == medium));
     }
+    let word = if medium == "image" { "vision" } else { medium };
     match item.get("capabilities")? {
-        Value::Array(names) if medium == "image" => names.iter().any(|n| n == "vision").then_some(true),
-        Value::Object(flags) if medium == "image" => flags.get("vision")?.as_bool(),
+        Value::Array(names) => names.iter().any(|name| name == word).then_some(true),
+        Value::Object(flags) => flags.get(word)?.as_bool(),
         _ => None,
     }
 }
@@ -161,6 +162,8 @@ mod tests {
             (json!({"id": "m", "capabilities": {"vision": true}}), Some(true), None),
             (json!({"id": "m", "capabilities": ["completion", "vision"]}), Some(true), None),
             (json!({"id": "m", "capabilities": ["completion"]}), None, None),
+            (json!({"id": "m", "capabilities": ["audio"]}), None, Some(true)),
+            (json!({"id": "m", "capabilities": {"vision": false, "audio": true}}), Some(false), Some(true)),
         ] {
             let said = info(&item).unwrap();
             assert_eq!((said.images, said.audio), (images, audio), "{item}");

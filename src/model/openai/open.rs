@@ -230,7 +230,7 @@ impl Inner {
             return ModelError::Unreachable { url, message, source };
         }
         let help = if has_tls && is_untrusted(&cause) {
-            "SSL_CERT_FILE can name a file of the certificates to trust"
+            "SSL_CERT_FILE can name a file of the certificates to trust, the server's own among them"
         } else if has_tls && local {
             "is the server running, is this its port, and does it speak TLS? Most on one's own machine want http://"
         } else if local {

@@ -52,9 +52,9 @@ impl Inner {
         }
     }
 
-    /// The standard list first, but for a server on this machine, of which only
-    /// llama.cpp's says more there; then what Ollama, LM Studio and llama.cpp say beside
-    /// it, at their own paths.
+    /// The standard list first, but for a server on this machine; then what Ollama, LM Studio and
+    /// llama.cpp say beside it, at their own paths. On this machine the list comes last, and of those
+    /// three only llama.cpp's says more there. At last the version, where the list names vLLM or SGLang.
     async fn probe(&self, model: &str) -> Result<ModelInfo, Unreached> {
         let local = is_local(&self.chat);
         let listed = if local { Vec::new() } else { self.listed().await };
@@ -90,15 +90,17 @@ impl Inner {
             info = info.or(of_lm_studio(list, model));
         }
         if let Some(props) = &llama_cpp {
-            let said = of_llama_cpp(props);
-            let is_its = said.server.is_some();
-            info = info.or(said);
-            // Only there it says how large the model is.
-            if local && is_its {
-                let listed = self.listed().await;
-                let only = || listed.first().filter(|_| listed.len() == 1).cloned();
-                info = info.or(own(&listed).or_else(only).unwrap_or_default());
-            }
+            info = info.or(of_llama_cpp(props));
+        }
+        // llama.cpp says only there how large the model is; others are known by it.
+        if local && matches!(info.server, None | Some(ServerKind::LlamaCpp)) {
+            let listed = self.listed().await;
+            let only = || listed.first().filter(|_| listed.len() == 1).cloned();
+            info = info.or(own(&listed).or_else(only).unwrap_or_default());
+        }
+        if let Some(path) = info.server.and_then(version_path) {
+            let said = self.answer(self.http.get(at(path))).await.ok().flatten();
+            info.version = info.version.or_else(|| Some(said?.get("version")?.as_str()?.to_owned()));
         }
         Ok(info)
     }
@@ -144,6 +146,16 @@ fn root(chat: &Url) -> Option<Url> {
     Some(url)
 }
 
+/// Where a server that is known by its list says its version: vLLM
+/// (`vllm/entrypoints/serve/instrumentator`), SGLang (`sglang/srt/entrypoints/http_server.py`).
+fn version_path(server: ServerKind) -> Option<&'static str> {
+    match server {
+        ServerKind::Vllm => Some("/version"),
+        ServerKind::Sglang => Some("/get_server_info"),
+        _ => None,
+    }
+}
+
 /// `/api/show`: `capabilities` names `tools` (Ollama 0.6.4 and later,
 /// docs.ollama.com/api-reference/show-model-details), `parameters` the Modelfile's
 /// `num_ctx`, a line each. `/api/ps`: the `context_length` of models that are loaded. What
@@ -166,6 +178,7 @@ fn of_ollama(show: &Value, loaded: Option<&Value>, model: &str) -> ModelInfo {
     ModelInfo {
         tools: capabilities.map(|all| all.iter().any(|c| c == "tools")),
         images: capabilities.map(|all| all.iter().any(|c| c == "vision")),
+        audio: capabilities.map(|all| all.iter().any(|c| c == "audio")),
         context: running.or_else(set),
         parameters: exact.or_else(size),
         server: (capabilities.is_some() || show.get("details").is_some()).then_some(ServerKind::Ollama),

@@ -79,6 +79,19 @@ impl KnownWays {
         self.known().entry(model.clone()).or_default().native = Some(fault);
     }
 
+    /// What this model's native calls fail at, where that was learned.
+    pub fn native_fault(&self, model: &Option<String>) -> Option<NativeFault> {
+        self.missing(model).native
+    }
+
+    /// What the endpoint gives no request for this model: `probabilities` of tokens, answers of a
+    /// demanded `structure`.
+    pub fn not_given(&self, model: &Option<String>) -> Vec<&'static str> {
+        let missing = self.missing(model);
+        let all = [(missing.probabilities, "probabilities"), (missing.structure, "structure")];
+        all.into_iter().filter_map(|(is_so, name)| is_so.then_some(name)).collect()
+    }
+
     /// Nothing is known; what is learned of native calls is told, with the model's name (`None` for
     /// the client's own).
     pub fn telling(tell: impl Fn(Option<&str>, NativeFault) + Send + Sync + 'static) -> Self {

@@ -7,9 +7,10 @@ use serde_json::{Value, json};
 use super::search::Query;
 use crate::pages;
 use crate::phrases::Phrases;
+use crate::screen::boxes::clean;
 use crate::sessions::age;
 use crate::terminal::{grouped, lasted};
-use toolgraft_serve::{Inspected, PromptCost};
+use toolgraft_serve::{Inspected, PromptCost, Taught};
 
 const TEMPLATE: &str = include_str!("../../../pages/inspect.html");
 
@@ -37,6 +38,7 @@ pub(super) fn page(query: &Query, kept: usize, found: &[Inspected], say: Phrases
             "refresh": query.is_live.then_some(REFRESH),
             "count": count,
             "live": live,
+            "taught": all_taught(found, say),
             "rows": found.iter().map(|about| row(about, say)).collect::<Vec<_>>(),
         }),
     )
@@ -82,10 +84,31 @@ pub(super) fn about(about: &Inspected, is_live: bool, say: Phrases) -> Value {
             {"label": say.column_came(), "value": httpdate::fmt_http_date(about.began)},
             {"label": say.column_took(), "value": took(about, say)},
             {"label": say.prompts(), "value": prompts(about.prompt, say)},
+            {"label": say.taught(), "value": taught(&about.taught, say)},
         ],
         "fault": about.fault.as_deref().or(cut),
         "refresh": (goes_on && is_live).then_some(REFRESH),
     })
+}
+
+/// What the endpoint has taught of each model that was asked, as its last request says.
+fn all_taught(found: &[Inspected], say: Phrases) -> Vec<Value> {
+    let mut models: Vec<&str> = Vec::new();
+    let over = found.iter().filter(|about| about.took.is_some() && !about.model.is_empty());
+    let latest = over.filter(|about| {
+        let is_new = !models.contains(&about.model.as_str());
+        models.push(&about.model);
+        is_new
+    });
+    latest.map(|about| json!({"model": about.model, "value": taught(&about.taught, say)})).collect()
+}
+
+fn taught(taught: &Taught, say: Phrases) -> String {
+    let version = taught.version.as_deref().map(|version| say.server_version(clean(version)));
+    let without = (!taught.without.is_empty()).then(|| say.doctor_without(taught.without.join(", ")));
+    let native = taught.native.map(|fault| say.by_prompt_since(fault));
+    let parts: Vec<String> = [version, without, native].into_iter().flatten().collect();
+    if parts.is_empty() { say.nothing_taught().to_owned() } else { parts.join(" · ") }
 }
 
 /// Tokens of the prompts, how much of them was said before, and what the endpoint had cached.

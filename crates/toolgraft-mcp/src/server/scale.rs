@@ -47,8 +47,8 @@ pub(crate) fn scaled(mut outcome: Outcome) -> Outcome {
 
 /// Whether any image may be too large: what `scaled` would look at.
 pub(crate) fn has_large(outcome: &Outcome) -> bool {
-    // An image of few bytes may have many pixels, but not many in so few.
-    let is_large = |data: &str| data.len() > 64 << 10;
+    // A plain one has many pixels in few bytes.
+    let is_large = |data: &str| data.len() > 64 << 10 || decoded(data).is_some_and(|bytes| edge(&bytes) > MAX_EDGE);
     outcome
         .events
         .iter()
@@ -66,18 +66,26 @@ enum Fit {
     TooLarge,
 }
 
+/// A reader of a PNG or JPEG.
+fn reader(bytes: &[u8]) -> Option<ImageReader<Cursor<&[u8]>>> {
+    let reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().ok()?;
+    matches!(reader.format(), Some(ImageFormat::Png | ImageFormat::Jpeg)).then_some(reader)
+}
+
+/// Pixels of the longer edge, as the image's head says; none where it cannot be read.
+fn edge(bytes: &[u8]) -> u32 {
+    let dimensions = reader(bytes).and_then(|reader| reader.into_dimensions().ok());
+    dimensions.map_or(0, |(width, height)| width.max(height))
+}
+
 fn smaller(bytes: &[u8]) -> Fit {
-    let reader = || {
-        let reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().ok()?;
-        matches!(reader.format(), Some(ImageFormat::Png | ImageFormat::Jpeg)).then_some(reader)
-    };
     let is_heavy = bytes.len() > MODEL_MEDIUM_BYTES;
     let unread = if is_heavy { Fit::TooLarge } else { Fit::AsItIs };
-    let Some(from) = reader().and_then(|reader| reader.into_dimensions().ok()) else { return unread };
+    let Some(from) = reader(bytes).and_then(|reader| reader.into_dimensions().ok()) else { return unread };
     if !is_heavy && from.0.max(from.1) <= MAX_EDGE {
         return Fit::AsItIs;
     }
-    let Some(mut reader) = reader() else { return unread };
+    let Some(mut reader) = reader(bytes) else { return unread };
     let mut limits = Limits::default();
     limits.max_alloc = Some(MAX_DECODED);
     reader.limits(limits);
@@ -149,6 +157,7 @@ mod tests {
         let picture = RgbImage::new(8_001, 3);
         let mut png = Vec::new();
         picture.write_to(&mut Cursor::new(&mut png), ImageFormat::Png).unwrap();
+        assert!(png.len() < 1_000 && has_large(&given(&png)));
         let outcome = scaled(given(&png));
         assert_eq!(outcome.text, "see\n[an image of 8001 by 3 pixels is shown at 1568 by 1]");
     }
@@ -156,6 +165,7 @@ mod tests {
     #[test]
     fn what_endpoints_take_and_what_cannot_be_read_stay() {
         let small = given(&noise(40, 20));
+        assert!(!has_large(&small));
         assert_eq!(scaled(small.clone()), small);
         let mut broken = b"\x89PNG\r\n\x1a\n".to_vec();
         broken.resize(MODEL_MEDIUM_BYTES + 1, 0);

@@ -1,5 +1,5 @@
-//! Ten servers for minutes: calls all the time, processes killed at random; beside
-//! them the program itself, which gets a signal at a random moment, KILL too.
+//! Twelve servers for minutes: calls all the time, processes killed at random, lists of tools that
+//! change; beside them the program itself, which gets a signal at a random moment, KILL too.
 //!
 //! `mcp_faults soak SECONDS` (`make soak`). It fails if a call has neither a result
 //! nor an error, if a result is another call's, if a signal is lost, if a process is
@@ -18,7 +18,7 @@ use toolgraft::route::{Invocation, Toolbox};
 
 use crate::case::{Case, builder, connect, retry, soon};
 
-const SERVERS: usize = 10;
+const SERVERS: usize = 12;
 /// Calls under way at once, over all servers.
 const CALLERS: usize = 40;
 /// Growth of memory from the first tenth to the end that is no leak, in bytes.
@@ -58,7 +58,7 @@ async fn soak(time: Duration, case: &Case) -> Result<String, String> {
     let hub = connect(builder().retry(retry), servers).await;
     let end = Instant::now() + time;
     let callers = futures::future::join_all((0..CALLERS).map(|n| calls(&hub, n, end)));
-    let (counts, (kills, restarts), memory, signals) =
+    let (counts, Havoc { kills, restarts, changes }, memory, signals) =
         futures::join!(callers, havoc(&hub, case, end), memory(time, end), signals(case, end));
     let signals = signals?;
     let mut sums: BTreeMap<&str, u64> = BTreeMap::new();
@@ -74,8 +74,8 @@ async fn soak(time: Duration, case: &Case) -> Result<String, String> {
     }
     let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
     Ok(format!(
-        "{} s: {} results, {} errors, {} time-outs; {kills} kills, {restarts} restarts, {signals} signals; \
-         {:.1} MiB, then {:.1} MiB",
+        "{} s: {} results, {} errors, {} time-outs; {kills} kills, {restarts} restarts, {changes} changed lists, \
+         {signals} signals; {:.1} MiB, then {:.1} MiB",
         time.as_secs(),
         sums.get("result").unwrap_or(&0),
         sums.get("error").unwrap_or(&0),
@@ -109,23 +109,39 @@ async fn calls(hub: &Hub, caller: usize, end: Instant) -> Result<BTreeMap<&'stat
     Ok(counts)
 }
 
-/// Kills servers, and starts some anew.
-async fn havoc(hub: &Hub, case: &Case, end: Instant) -> (u64, u64) {
+/// What was done to the servers, so many times.
+#[derive(Default)]
+struct Havoc {
+    kills: u64,
+    restarts: u64,
+    changes: u64,
+}
+
+/// Kills servers, starts some anew, and has some change their lists.
+async fn havoc(hub: &Hub, case: &Case, end: Instant) -> Havoc {
     let mut random = Random(0x5EED);
-    let (mut kills, mut restarts) = (0, 0);
+    let mut done = Havoc::default();
     while Instant::now() < end {
         tokio::time::sleep(Duration::from_millis(200)).await;
         let server = random.below(SERVERS);
-        if random.below(10) == 0 {
-            // One that was killed a moment ago may fail to start; the next call tries again.
-            let _ = hub.restart(&format!("s{server}")).await;
-            restarts += 1;
-        } else if let Some(pid) = case.process(&format!("s{server}")) {
-            let killed = tokio::process::Command::new("kill").args(["-9", &pid]).status().await;
-            kills += u64::from(killed.is_ok_and(|status| status.success()));
+        match random.below(10) {
+            0 => {
+                // One that was killed a moment ago may fail to start; the next call tries again.
+                let _ = hub.restart(&format!("s{server}")).await;
+                done.restarts += 1;
+            }
+            1..=3 => {
+                let grown = hub.call(Invocation::new("grow").with_server(format!("s{server}"))).await;
+                done.changes += u64::from(grown.status == Status::Result);
+            }
+            _ => {
+                let Some(pid) = case.process(&format!("s{server}")) else { continue };
+                let killed = tokio::process::Command::new("kill").args(["-9", &pid]).status().await;
+                done.kills += u64::from(killed.is_ok_and(|status| status.success()));
+            }
         }
     }
-    (kills, restarts)
+    done
 }
 
 /// Starts the program with servers of its own, again and again, and sends it a signal:

@@ -6,7 +6,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use toolgraft::message::{DeltaKind, Role};
 use toolgraft::secrets::{REDACTED, Secrets};
+use toolgraft::tools::ToolsMode;
 use toolgraft::transcript::{self, Recording};
+use toolgraft::turn::NativeFault;
 use toolgraft_serve::{Inspected, Inspector};
 
 use super::endpoint::{End, Endpoint, Reply, says, stops};
@@ -54,6 +56,30 @@ async fn a_corrected_request_is_kept_with_prompt_raw_text_rejection_correction_a
     let found = second.calls[0].result.as_ref().unwrap();
     assert_eq!((found.tool.as_str(), &found.arguments), ("weather", &json!({"city": "Oslo"})));
     assert_eq!(recording.catalog(1).unwrap().tools().next().unwrap().name, "weather");
+}
+
+#[tokio::test]
+async fn what_the_endpoint_taught_is_kept_with_the_request() {
+    let props = json!({"chat_template_caps": {"supports_tools": true}, "build_info": "b1"});
+    let refusal = "Error rendering template: System role not supported";
+    let endpoint = Endpoint::setup().serves("/props", props).answer(move |request, _| {
+        let has_system = request.body["messages"][0]["role"] == "system";
+        match (request.body.get("tools"), has_system) {
+            (Some(_), _) => Reply::refused(500, "Failed to parse input at pos 12: </tool_call>"),
+            (None, true) => Reply::refused(400, refusal),
+            (None, false) => Reply::text(&call()),
+        }
+    });
+    let inspector = Inspector::new();
+    let kept = inspector.clone();
+    let served = serve(&endpoint, |config| config.with_inspector(kept).with_tools_mode(ToolsMode::Auto)).await;
+    for _ in 0..2 {
+        served.chat(&request(false)).await;
+        let taught = over(&inspector).await.0.taught;
+        assert_eq!((taught.version.as_deref(), taught.native), (Some("b1"), Some(NativeFault::Failed)), "{taught:?}");
+        assert_eq!(taught.without, ["system_role"], "{taught:?}");
+    }
+    assert_eq!(endpoint.seen().iter().filter(|seen| seen.body.get("tools").is_some()).count(), 1);
 }
 
 #[tokio::test]

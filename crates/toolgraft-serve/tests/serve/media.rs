@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use toolgraft::message::{Image, Reads};
+use toolgraft::outcome::MEDIA_EVENT;
 use toolgraft::tools::DefaultDecision;
 use toolgraft::{Functions, Outcome, Policy, Tool};
 use toolgraft_serve::Config;
@@ -78,32 +79,41 @@ async fn a_client_s_results_show_their_images_in_each_interface_byte_for_byte() 
     }
 }
 
-/// A toolbox with a tool that gives a picture.
+/// A toolbox with a tool that gives a picture and its sound.
 fn with_camera(config: Config) -> Config {
     let shoot = |_: Map<String, Value>| async {
         let image = Image::new(DOT).map_err(|error| error.to_string())?;
-        Ok::<_, String>(Outcome::result("a dot [image image/gif, 43 bytes]").with_image(&image))
+        let sound = json!({"kind": "audio", "mimeType": "audio/mpeg", "data": MP3});
+        let outcome = Outcome::result("a dot [image image/gif, 43 bytes]").with_image(&image);
+        Ok::<_, String>(outcome.with_event(MEDIA_EVENT, sound))
     };
     let functions = Functions::new("camera").with(Tool::new("shoot"), shoot);
     config.with_toolbox(functions, false).with_policy(Policy::new(DefaultDecision::Deny).allow("camera.shoot"))
 }
 
+/// What the model was shown of the camera's result, behind an endpoint that says this of it.
+async fn shown_of_the_camera(modalities: Value, reads: Reads) -> Vec<Value> {
+    let props = json!({"default_generation_settings": {"n_ctx": 8192}, "chat_template": "", "modalities": modalities});
+    let endpoint = Endpoint::setup().serves("/props", props).answer(|_, number| match number {
+        0 => Reply::text(&mcp_call("camera", "shoot", &json!({}))),
+        _ => Reply::text("Black."),
+    });
+    let served = serve(&endpoint, |config| with_camera(config).with_reads(reads)).await;
+    let mut asked = request(false);
+    asked["model"] = json!("m+tools");
+    let (_, whole) = served.chat(&asked).await;
+    assert_eq!(whole["choices"][0]["message"]["content"], "Black.");
+    let told = endpoint.seen()[1].body["messages"].to_string();
+    assert!(told.contains("[image image/gif, 43 bytes]"), "the note stands there in any case");
+    shown(&endpoint, 1)
+}
+
 #[tokio::test]
 async fn pictures_of_the_servers_own_tools_go_to_a_model_that_reads_them_and_to_no_other() {
-    for reads in [true, false] {
-        let endpoint = Endpoint::answer(|_, number| match number {
-            0 => Reply::text(&mcp_call("camera", "shoot", &json!({}))),
-            _ => Reply::text("Black."),
-        });
-        let served =
-            serve(&endpoint, |config| with_camera(config).with_reads(Reads::default().with_images(reads))).await;
-        let mut asked = request(false);
-        asked["model"] = json!("m+tools");
-        let (_, whole) = served.chat(&asked).await;
-        assert_eq!(whole["choices"][0]["message"]["content"], "Black.");
-        let expected = if reads { vec![part()] } else { Vec::new() };
-        assert_eq!(shown(&endpoint, 1), expected);
-        let told = endpoint.seen()[1].body["messages"].to_string();
-        assert!(told.contains("[image image/gif, 43 bytes]"), "the note stands there in any case");
-    }
+    let told = Reads::default();
+    assert_eq!(shown_of_the_camera(json!({}), told.with_images(true)).await, [part()]);
+    assert_eq!(shown_of_the_camera(json!({"vision": false, "audio": false}), told).await, [Value::Null; 0]);
+    // What the endpoint says of the model counts as well.
+    assert_eq!(shown_of_the_camera(json!({"vision": true, "audio": true}), told).await, [part(), sound()]);
+    assert_eq!(shown_of_the_camera(json!({"audio": true}), told).await, [sound()]);
 }

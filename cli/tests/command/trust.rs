@@ -1,0 +1,106 @@
+//! Endpoints with a certificate of their own (`openssl req -x509`, as in `tests/tls`).
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
+use std::sync::Arc;
+
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+use serde_json::json;
+
+use crate::process::{Place, Run};
+
+const CERTIFICATE: &str = include_str!("../tls/own.pem");
+const KEY: &str = include_str!("../tls/key.pem");
+
+/// A server that answers each request alike, for as long as the test runs; its port.
+fn endpoint() -> u16 {
+    let chain = CertificateDer::pem_slice_iter(CERTIFICATE.as_bytes()).collect::<Result<Vec<_>, _>>().unwrap();
+    let key = PrivateKeyDer::from_pem_slice(KEY.as_bytes()).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
+    let config = Arc::new(config.with_no_client_auth().with_single_cert(chain, key).unwrap());
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let config = config.clone();
+            std::thread::spawn(move || answer(StreamOwned::new(ServerConnection::new(config).unwrap(), stream)));
+        }
+    });
+    port
+}
+
+fn answer(stream: impl Read + Write) {
+    let mut stream = BufReader::new(stream);
+    let (mut line, mut length) = (String::new(), 0);
+    while stream.read_line(&mut line).is_ok_and(|read| read > 2) {
+        if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().unwrap();
+        }
+        line.clear();
+    }
+    let mut body = vec![0; length];
+    if stream.read_exact(&mut body).is_err() {
+        return;
+    }
+    let chunk = json!({"choices": [{"index": 0, "delta": {"content": "It works."}, "finish_reason": "stop"}]});
+    let body = format!("data: {chunk}\n\ndata: [DONE]\n\n");
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
+    let _ = stream.get_mut().write_all(format!("{head}{body}").as_bytes());
+    let _ = stream.get_mut().flush();
+}
+
+fn ask(place: &Place, url: &str, args: &[&str], cert_file: Option<&str>) -> Run {
+    let args = [&["chat", "--no-session", "--base-url", url, "--model", "m"], args, &["Hello"]].concat();
+    place.run_with(&args, |command| {
+        command.env_remove("OPENAI_API_KEY").env_remove("SSL_CERT_FILE").write_stdin("");
+        match cert_file {
+            Some(file) => command.env("SSL_CERT_FILE", file),
+            None => command,
+        }
+    })
+}
+
+#[test]
+fn a_certificate_of_its_own_is_trusted_where_it_is_named() {
+    let place = Place::new();
+    place.write("own.pem", CERTIFICATE);
+    place.write("key.pem", KEY);
+    let port = endpoint();
+    let url = format!("https://localhost:{port}/v1");
+
+    let run = ask(&place, &url, &[], None);
+    run.fails_with(1, &["certificate", "SSL_CERT_FILE"]);
+    for args in [&["--ca", "own.pem"][..], &["--ca=own.pem", "--insecure", "other.example"]] {
+        assert_eq!(ask(&place, &url, args, None).ok().out, "It works.\n", "{args:?}");
+    }
+    assert_eq!(ask(&place, &url, &[], Some("own.pem")).ok().out, "It works.\n");
+    let by_address = format!("https://127.0.0.1:{port}/v1");
+    assert_eq!(ask(&place, &by_address, &["--ca", "own.pem"], None).ok().out, "It works.\n");
+
+    // Among many, of which some cannot be read.
+    let broken = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+    place.write("many.pem", format!("{broken}{CERTIFICATE}{broken}"));
+    assert_eq!(ask(&place, &url, &["--ca", "many.pem"], None).ok().out, "It works.\n");
+    // It is trusted for the names that stand in it.
+    let run = ask(&place, &format!("https://[::ffff:127.0.0.1]:{port}/v1"), &["--ca", "own.pem"], None);
+    run.fails_with(1, &["certificate"]);
+    // A key is no certificate.
+    ask(&place, &url, &["--ca", "key.pem"], None).fails_with(2, &["--ca key.pem: no certificate"]);
+    ask(&place, &url, &["--ca", "none.pem"], None).fails_with(2, &["--ca none.pem: "]);
+}
+
+#[test]
+fn a_host_may_be_left_unchecked_by_its_name_and_no_other() {
+    let place = Place::new();
+    let port = endpoint();
+    let url = format!("https://localhost:{port}/v1");
+    let run = ask(&place, &url, &["--insecure", "localhost"], None).ok();
+    assert_eq!(run.out, "It works.\n");
+    assert!(run.err.contains("nobody checks who localhost is"), "{run:?}");
+    ask(&place, &url, &["--insecure", "127.0.0.1"], None).fails_with(1, &["certificate"]);
+    let by_address = format!("https://127.0.0.1:{port}/v1");
+    assert_eq!(ask(&place, &by_address, &["--insecure", "127.0.0.1"], None).ok().out, "It works.\n");
+}

@@ -1,0 +1,148 @@
+//! Servers that are trusted beside those for which an authority of the system stands.
+
+use std::fmt;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use rustls::ClientConfig;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::verify_server_name;
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::server::ParsedCertificate;
+use rustls::{DigitallySignedStruct, Error, SignatureScheme};
+use rustls_platform_verifier::Verifier;
+
+/// What every client of this process trusts.
+static HELD: RwLock<Trust> = RwLock::new(Trust::new());
+
+/// Servers that are trusted beside those for which an authority of the system stands.
+///
+/// The system's authorities count in any case; `SSL_CERT_FILE` and `SSL_CERT_DIR` name others in
+/// their place. A certificate that stands here is trusted as an authority, and as a server's own:
+/// `openssl req -x509` makes such a one, which is both.
+#[derive(Clone, Default)]
+pub struct Trust {
+    certificates: Vec<CertificateDer<'static>>,
+    unchecked: Vec<String>,
+}
+
+/// A text without a certificate that can be read.
+#[derive(Debug, thiserror::Error)]
+#[error("no certificate in PEM (\"-----BEGIN CERTIFICATE-----\") stands there")]
+#[non_exhaustive]
+pub struct NoCertificate;
+
+impl Trust {
+    const fn new() -> Self {
+        Trust { certificates: Vec::new(), unchecked: Vec::new() }
+    }
+
+    /// Trusts the certificates of a text in PEM, those of them that can be read.
+    ///
+    /// # Errors
+    /// It has none.
+    pub fn with_pem(mut self, pem: &[u8]) -> Result<Self, NoCertificate> {
+        let before = self.certificates.len();
+        let found = CertificateDer::pem_slice_iter(pem).flatten();
+        self.certificates.extend(found.filter(|certificate| ParsedCertificate::try_from(certificate).is_ok()));
+        if self.certificates.len() == before { Err(NoCertificate) } else { Ok(self) }
+    }
+
+    /// Takes any certificate of the server of this host name or address. Whoever is between it and
+    /// this program can read and change all that is said.
+    pub fn with_unchecked(mut self, host: impl Into<String>) -> Self {
+        self.unchecked.push(host.into());
+        self
+    }
+
+    /// Has every client trust this that [`client`](super::client) begins from now on in this process.
+    pub fn hold(self) {
+        *HELD.write().unwrap_or_else(PoisonError::into_inner) = self;
+    }
+
+    fn held() -> Self {
+        HELD.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl fmt::Debug for Trust {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let certificates = self.certificates.len();
+        f.debug_struct("Trust").field("certificates", &certificates).field("unchecked", &self.unchecked).finish()
+    }
+}
+
+/// How TLS is spoken where more is trusted than the system says.
+pub(super) fn settings() -> Option<ClientConfig> {
+    let trust = Trust::held();
+    if trust.certificates.is_empty() && trust.unchecked.is_empty() {
+        return None;
+    }
+    let provider = CryptoProvider::get_default()?.clone();
+    let system = Verifier::new_with_extra_roots(trust.certificates.iter().cloned(), provider.clone()).ok()?;
+    let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().ok()?;
+    let verifier = Arc::new(Beside { trust, system });
+    Some(config.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth())
+}
+
+/// Asks the system first.
+#[derive(Debug)]
+struct Beside {
+    trust: Trust,
+    system: Verifier,
+}
+
+impl Beside {
+    fn is_unchecked(&self, name: &ServerName<'_>) -> bool {
+        let name = name.to_str();
+        self.trust.unchecked.iter().any(|host| host.trim_matches(['[', ']']).eq_ignore_ascii_case(&name))
+    }
+
+    /// Whether this very certificate is trusted, and for this name.
+    fn is_known(&self, certificate: &CertificateDer<'_>, name: &ServerName<'_>) -> bool {
+        let is_there = self.trust.certificates.iter().any(|known| known == certificate);
+        is_there
+            && ParsedCertificate::try_from(certificate).is_ok_and(|parsed| verify_server_name(&parsed, name).is_ok())
+    }
+}
+
+impl ServerCertVerifier for Beside {
+    fn verify_server_cert(
+        &self,
+        certificate: &CertificateDer<'_>,
+        between: &[CertificateDer<'_>],
+        name: &ServerName<'_>,
+        ocsp: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        match self.system.verify_server_cert(certificate, between, name, ocsp, now) {
+            Err(_) if self.is_unchecked(name) || self.is_known(certificate, name) => {
+                Ok(ServerCertVerified::assertion())
+            }
+            judged => judged,
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.system.verify_tls12_signature(message, certificate, signed)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.system.verify_tls13_signature(message, certificate, signed)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.system.supported_verify_schemes()
+    }
+}
