@@ -79,6 +79,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     let base_url = args.endpoint.slots().base_url;
     settings::defaults()?.fill(Slots { lang: Some(&mut args.lang), base_url, ..Slots::default() });
     let say = if args.json { Phrases::of(Lang::En) } else { Phrases::of_user(args.lang) };
+    args.endpoint.trust.hold()?;
     let runner = Runner::start()?.speaking(say);
     let named = args.endpoint.slots().model.and_then(|model| model.take());
     let endpoints = runner.wait(async {
