@@ -34,22 +34,33 @@ impl Depth {
     pub(super) fn of(schema: &Value) -> Self {
         let own = nesting(schema);
         let mut parts: Vec<Part<'_>> = Vec::new();
+        // What references of several spellings mean is looked at once.
         let mut numbers: HashMap<&str, usize> = HashMap::new();
+        let mut places: HashMap<*const Value, usize> = HashMap::new();
         let mut waiting = references(schema);
         while let Some(reference) = waiting.pop() {
             if numbers.contains_key(reference) {
                 continue;
             }
-            numbers.insert(reference, parts.len());
             // What is more than a pointer may mean anything, itself included.
             let target = reference.strip_prefix('#').and_then(|at| schema.pointer(&unescaped(at)));
-            let mut next = target.map_or_else(|| vec![reference], references);
+            let known = target.and_then(|target| places.get(&std::ptr::from_ref(target)).copied());
+            numbers.insert(reference, known.unwrap_or(parts.len()));
+            if known.is_some() {
+                continue;
+            }
+            places.extend(target.map(|target| (std::ptr::from_ref(target), parts.len())));
+            let next = target.map_or_else(|| vec![reference], references);
             waiting.extend(&next);
-            next.sort_unstable();
             parts.push(Part { levels: target.map_or(own, nesting), next });
         }
-        let next: Vec<Vec<usize>> =
-            parts.iter().map(|part| part.next.iter().filter_map(|name| numbers.get(name).copied()).collect()).collect();
+        let followed = |part: &Part<'_>| {
+            let mut next: Vec<usize> = part.next.iter().filter_map(|name| numbers.get(name).copied()).collect();
+            next.sort_unstable();
+            next.dedup();
+            next
+        };
+        let next: Vec<Vec<usize>> = parts.iter().map(followed).collect();
         let mut before = vec![Vec::new(); parts.len()];
         for (at, next) in next.iter().enumerate() {
             next.iter().for_each(|to| before[*to].push(at));
@@ -208,6 +219,10 @@ mod tests {
         assert!(Depth::of(&circle).recurs);
         let itself = Depth::of(&json!({"type": "object", "properties": {"x": {"$ref": "#"}}}));
         assert_eq!(itself, Depth { levels: 6, recurs: true });
+        let spelt = json!({"anyOf": [{"$ref": "#/%24defs/n"}, {"$ref": "#/$defs/%6e"}]});
+        let once = json!({"anyOf": [{"$ref": "#/$defs/n"}, {"$ref": "#/$defs/n"}]});
+        let [spelt, once] = [spelt, once].map(|n| Depth::of(&json!({"$defs": {"n": n}, "$ref": "#/$defs/n"})));
+        assert_eq!(spelt, once, "a circle in two spellings is one");
         let parts: Vec<Value> =
             (0..600).map(|n| json!({"$anchor": format!("a{n}"), "$ref": format!("#a{}", n + 1)})).collect();
         assert!(Depth::of(&json!({"$ref": "#a0", "allOf": parts})).levels > MAX_DEPTH);
