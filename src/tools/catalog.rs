@@ -137,7 +137,7 @@ impl Catalog {
     /// others, that gives the full description of a tool that the prompt lists
     /// short. A turn answers its calls itself.
     ///
-    /// It is called [`DESCRIBE_TOOL`], or takes another name where a tool has
+    /// It is called [`DESCRIBE_TOOL`](crate::tools::DESCRIBE_TOOL), or takes another name where a tool has
     /// that one: what a server offers stays callable. A catalog without tools,
     /// or that has the built-in tool already, stays as it is.
     #[must_use]
@@ -147,14 +147,14 @@ impl Catalog {
 
     /// The catalog with the built-in tool of [`with_describe_tool`](Self::with_describe_tool),
     /// and one that finds tools by what they do, for a prompt that does not list them all. It is
-    /// called [`FIND_TOOL`], unless a tool has that name.
+    /// called [`FIND_TOOL`](crate::tools::FIND_TOOL), unless a tool has that name.
     #[must_use]
     pub fn with_find_tool(self) -> Self {
         self.with_built_in(BuiltIn::Describe).with_built_in(BuiltIn::Find)
     }
 
     /// The catalog with a built-in tool that shows what was left out of a long result, or where a
-    /// text stands in it. It is called [`READ_RESULT`], unless a tool has that name. No prompt lists
+    /// text stands in it. It is called [`READ_RESULT`](crate::tools::READ_RESULT), unless a tool has that name. No prompt lists
     /// it: who gets a result with something left out is told of it there.
     #[must_use]
     pub fn with_read_tool(self) -> Self {
