@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use futures::future::join_all;
+use futures::{StreamExt, TryStreamExt, stream};
 use serde::Serialize;
 use toolgraft::dialect::Lang;
 use toolgraft::model::ModelInfo;
@@ -18,6 +19,9 @@ use crate::screen::DIM;
 use crate::screen::visible::word;
 use crate::servers::runner::Runner;
 use crate::settings::{self, Slots, saved_profiles};
+
+/// Models that a server is asked about at once.
+const ASKED_AT_ONCE: usize = 8;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -98,11 +102,11 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
 /// The models of an endpoint, or the one of this name.
 async fn listed(endpoint: &Endpoint, named: Option<&str>) -> Result<Listed, Failure> {
     let wanted = endpoint.listed().iter().filter(|listed| named.is_none_or(|named| named == listed.id));
-    let models = join_all(wanted.map(|listed| async {
+    let models = stream::iter(wanted).map(|listed| async {
         let asked = endpoint.of_model(&listed.id).await;
         model(endpoint, &asked.unwrap_or_else(|| listed.clone()))
-    }));
-    let models = models.await.into_iter().collect::<Result<_, _>>()?;
+    });
+    let models = models.buffered(ASKED_AT_ONCE).try_collect().await?;
     Ok(Listed { endpoint: toolgraft::secrets::shown_url(endpoint.url()), name: endpoint.name(), models })
 }
 

@@ -10,6 +10,9 @@ const AROUND: (usize, usize) = (80, 160);
 /// Bytes for the place's own byte and what parts the two.
 const NUMBER: usize = 16;
 
+/// Characters of a text that is looked for.
+const WANTED_CHARS: usize = 256;
+
 /// Places that are told at most.
 const PLACES: usize = 40;
 
@@ -53,17 +56,19 @@ pub struct Places<'a> {
 
 impl<'a> Places<'a> {
     /// Where `wanted` stands in `text`, whatever the case; at most 40 of them and `limit` bytes are
-    /// shown.
+    /// shown. Of a longer `wanted` the first 256 characters are looked for.
     pub fn new(text: &'a str, wanted: &str, limit: usize) -> Self {
         let mut places = Places::default();
+        let wanted = wanted.char_indices().nth(WANTED_CHARS).map_or(wanted, |(end, _)| &wanted[..end]);
         let pattern = RegexBuilder::new(&regex::escape(wanted)).case_insensitive(true).build();
         let Some(pattern) = pattern.ok().filter(|_| !wanted.is_empty()) else { return places };
         let (mut at, mut bytes) = (0, 0);
         while let Some(found) = pattern.find_at(text, at) {
-            let line = text[..found.start()].rfind('\n').map_or(0, |end| end + 1);
-            let line_end = text[found.end()..].find('\n').map_or(text.len(), |end| found.end() + end);
-            let begin = boundary(text, found.start().saturating_sub(AROUND.0)).max(line);
-            let end = boundary(text, (found.end() + AROUND.1).min(line_end));
+            // No more is looked at than is shown: the line may be the whole text.
+            let first = boundary(text, found.start().saturating_sub(AROUND.0));
+            let last = boundary(text, (found.end() + AROUND.1).min(text.len()));
+            let begin = text[first..found.start()].rfind('\n').map_or(first, |line| first + line + 1);
+            let end = text[found.end()..last].find('\n').map_or(last, |line| found.end() + line);
             places.count += 1;
             bytes += end - begin + NUMBER;
             if places.shown.len() < PLACES && bytes <= limit {
@@ -114,6 +119,8 @@ mod tests {
         assert_eq!(&text[second.from..second.end()], second.text);
         assert_eq!(Places::new(&text, "(", 10_000).count, 0);
         assert_eq!(Places::new(&text, "", 10_000).count, 0);
+        let long = "ab".repeat(1_000);
+        assert_eq!(Places::new(&long, &long, 10_000).count, 5, "by its beginning, each behind the one before");
         let many = "a\n".repeat(1_000);
         let places = Places::new(&many, "a", 20 * (1 + NUMBER));
         assert_eq!((places.count, places.shown.len()), (1_000, 20));
