@@ -98,6 +98,7 @@ pub use wording::{ModelNote, Wanted, Wording, WordingError};
 use act::Act;
 use ask::Ask;
 use decide::{Asking, Decide, Verdict, first};
+use origin::Origins;
 use read::{Kept, Message, Next, Read};
 use shared::{Mending, Shared};
 use warning::CallerWarning;
@@ -182,6 +183,7 @@ impl Turn {
                 endpoint_model: client.model,
                 is_free: client.is_free,
                 said_before: client.said,
+                origins: Origins::of(client.results),
                 ..Shared::new(setup, conversation, output)
             },
             state: State::Streaming,
@@ -219,12 +221,6 @@ impl Turn {
     /// The conversation as a request by prompt tells it, without a system text.
     pub fn by_prompt(&self) -> Vec<crate::message::Message> {
         self.ask.by_prompt(&self.shared)
-    }
-
-    /// Takes what the client's tools said before the conversation, the oldest first: a call
-    /// that stands there is not the model's own, and what was left out of it can be read on.
-    pub fn knows_results(&mut self, results: Vec<ForeignResult>) {
-        self.shared.origins.add(results);
     }
 
     /// The way to a call that is taken, where one but a free one is configured: by what the endpoint

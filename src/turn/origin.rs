@@ -78,9 +78,9 @@ struct Read {
 }
 
 impl Origins {
-    /// Takes results that stand in no entry of the conversation, the oldest first.
-    pub(super) fn add(&mut self, results: Vec<ForeignResult>) {
-        self.foreign.extend(results);
+    /// With these results that stand in no entry of the conversation, the oldest first.
+    pub(super) fn of(foreign: Vec<ForeignResult>) -> Self {
+        Origins { foreign, read: Mutex::default() }
     }
 
     /// Those results, the oldest first.

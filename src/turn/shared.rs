@@ -1,5 +1,6 @@
 //! What the stages of a turn share: the history, how far the turn is, and what is to be done.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -7,7 +8,7 @@ use super::decide::Asking;
 use super::displays::Displays;
 use super::event::AgentEvent;
 use super::io::{Action, TurnError};
-use super::origin::Origins;
+use super::origin::{ForeignResult, Origins};
 use super::setup::Setup;
 use super::stop::StopReason;
 use super::wording::ModelNote;
@@ -37,6 +38,9 @@ pub struct ClientTurn {
     pub is_free: bool,
     /// What was said in the history, the oldest first.
     pub said: Vec<SaidBefore>,
+    /// What his tools said there, the oldest first: a call that stands there is not the model's
+    /// own, and what was left out of it can be read on.
+    pub results: Vec<ForeignResult>,
 }
 
 /// What was said before the conversation, as far as it tells which tools are meant.
@@ -131,6 +135,15 @@ impl Shared {
             origins: Origins::default(),
             actions,
         }
+    }
+
+    /// What the tools said, the newest first, with the ids of the calls.
+    pub(super) fn results(&self) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
+        let own = self.conversation.entries().iter().rev().filter_map(|entry| match entry {
+            Entry::Outcome { id, outcome } => Some((id.as_str(), outcome.said())),
+            _ => None,
+        });
+        own.chain(self.origins.foreign().iter().rev().map(|result| (&*result.id, Cow::Borrowed(&*result.text))))
     }
 
     /// Tells the caller.

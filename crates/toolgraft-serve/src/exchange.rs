@@ -186,11 +186,11 @@ impl Exchange {
         let mut client = ClientTurn::default();
         client.model = asked.body.get("model").and_then(Value::as_str).map(str::to_owned);
         client.said = std::mem::take(&mut asked.history.said);
+        client.results = std::mem::take(&mut asked.history.results);
         // What the client demands of the answer leaves no place for a structure of ours.
         client.is_free = is_held(&asked.body);
         let (setup, output) = (prepared.setup.clone(), asked.output.clone());
-        let mut turn = Turn::of_client(setup, conversation, output, client)?;
-        turn.knows_results(std::mem::take(&mut asked.history.results));
+        let turn = Turn::of_client(setup, conversation, output, client)?;
         let output = asked.output.as_deref();
         let mut exchange = Exchange {
             is_heavy: prepared.is_heavy || output.is_some_and(|output| takes_long(output.schema())),

@@ -1,12 +1,11 @@
 //! The calls of a message: allowed, asked about, denied, shown; run in their [`Order`].
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 
 use serde_json::Value;
 
 use super::order::Order;
-use crate::conversation::{Entry, HistoryCall};
+use crate::conversation::HistoryCall;
 use crate::event::Call;
 use crate::outcome::{Outcome, Status};
 use crate::route::Invocation;
@@ -337,24 +336,18 @@ fn answer_own(kind: BuiltIn, call: &HistoryCall, shared: &mut Shared) -> Result<
 fn read_on(request: &ApprovalRequest, shared: &Shared) -> Outcome {
     let given = |key: &str| request.arguments.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
     let wording = shared.setup.wording();
-    let own = shared.conversation.entries().iter().rev().filter_map(|entry| match entry {
-        Entry::Outcome { id, outcome } => Some((id.as_str(), outcome.said())),
-        _ => None,
-    });
-    let before = shared.origins.foreign().iter().rev().map(|result| (&*result.id, Cow::Borrowed(&*result.text)));
-    let results: Vec<(&str, Cow<'_, str>)> = own.chain(before).collect();
-    let is_long = |(_, text): &&(&str, Cow<'_, str>)| text.len() > wording.shown_of_results();
+    let mut long = shared.results().filter(|(_, text)| text.len() > wording.shown_of_results());
     let meant = match given("result") {
-        Some(wanted) => results.iter().find(|(id, _)| *id == wanted),
-        None => results.iter().find(is_long),
+        Some(wanted) => shared.results().find(|(id, _)| *id == wanted),
+        None => long.next(),
     };
     let Some((_, text)) = meant else {
-        let long: Vec<&str> = results.iter().filter(is_long).map(|(id, _)| *id).take(LONG_TOLD).collect();
+        let long: Vec<&str> = long.map(|(id, _)| id).take(LONG_TOLD).collect();
         return Outcome::error(wording.note(ModelNote::NoSuchResult(&long.join(", "))));
     };
     let from = request.arguments.get("from").and_then(Value::as_u64).unwrap_or_default();
     let wanted = given("find").map_or(Wanted::From(usize::try_from(from).unwrap_or(usize::MAX)), Wanted::Find);
-    wording.read(text, wanted)
+    wording.read(&text, wanted)
 }
 
 /// Counts a call that runs, and says so.

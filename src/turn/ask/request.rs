@@ -8,7 +8,7 @@ use super::constrain::{calls, constraint};
 use super::cost::{Cost, count};
 use super::fit::{Window, context, fitting};
 use crate::constrain::{Constrain, Way};
-use crate::conversation::{Entry, Layout, Replies, SHORT_RESULT_BYTES, Trim};
+use crate::conversation::{Layout, Replies, SHORT_RESULT_BYTES, Trim};
 use crate::dialect::SystemPlacement;
 use crate::message::{FinishReason, Message, Role};
 use crate::model::{CallResult, ContextWindow, ModelError, ModelFailure, Request, Usage};
@@ -468,9 +468,7 @@ impl Ask {
         }
         request.tools.clone_from(&shared.setup.natives.definitions);
         let shown = shared.setup.native_wording().shown_of_results();
-        let is_long = |entry: &Entry| matches!(entry, Entry::Outcome { outcome, .. } if outcome.said().len() > shown);
-        let was_long = shared.origins.foreign().iter().any(|result| result.text.len() > shown);
-        if was_long || shared.conversation.entries().iter().any(is_long) {
+        if shared.results().any(|(_, text)| text.len() > shown) {
             request.tools.extend(shared.setup.catalog.built_in(BuiltIn::Read).map(ToolDefinition::from));
         }
         request.by_prompt = self.may_leave_native(shared);

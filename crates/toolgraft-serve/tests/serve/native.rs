@@ -336,6 +336,26 @@ async fn an_endpoint_that_fails_either_way_is_asked_natively_again() {
     assert_eq!(seen, [true, false, true, false]);
 }
 
+/// What is left out of a client's long result is read on by the tool that the first request offers.
+#[tokio::test]
+async fn a_clients_long_result_is_read_on_natively() {
+    let book: String = (0..20_000).map(|line| format!("line {line}\n")).collect();
+    let endpoint = Endpoint::setup().tools(true).answer(|_, number| match number {
+        0 => Reply::events(&[call("read_result", "{\"find\": \"line 12345\"}"), stops("tool_calls")]).done(),
+        _ => Reply::text("It is there."),
+    });
+    let served = in_mode(&endpoint, ToolsMode::Auto).await;
+    let result = json!({"role": "tool", "tool_call_id": "c1", "content": book});
+    let history = json!([Chat.says("user", "Is it there?"), Chat.call(), result]);
+    let (status, answer) = ask(&served, Chat, Chat.request(history, Chat.tools(&["f"])).to_string()).await;
+    assert_eq!((status, &answer["choices"][0]["message"]["content"]), (200, &json!("It is there.")), "{answer}");
+    let seen = endpoint.take_seen();
+    let offered: Vec<_> =
+        seen[0].body["tools"].as_array().unwrap().iter().map(|tool| &tool["function"]["name"]).collect();
+    assert_eq!(offered, ["f", "read_result"]);
+    assert!(seen[0].messages().contains("read_result {") && seen[1].messages().contains("Places: 1"));
+}
+
 #[tokio::test]
 async fn native_requests_have_the_clients_history_in_its_own_fields() {
     let endpoint = faulty(Reply::text("Sunny."));
