@@ -13,7 +13,7 @@ use toolgraft::model::ModelInfo;
 
 use crate::base::Failure;
 use crate::base::output;
-use crate::chat::{Endpoint, EndpointArgs};
+use crate::chat::{Endpoint, EndpointOrUrl};
 use crate::phrases::Phrases;
 use crate::screen::DIM;
 use crate::screen::visible::word;
@@ -36,12 +36,8 @@ their usual ports. `toolgraft chat --model NAME` talks to one of the models.";
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// OpenAI-compatible endpoint, in place of --base-url
-    #[arg(value_name = "URL", conflicts_with = "base_url")]
-    url: Option<String>,
-
     #[command(flatten)]
-    endpoint: EndpointArgs,
+    endpoint: EndpointOrUrl,
 
     /// Print one JSON array: each endpoint with its models
     #[arg(long)]
@@ -76,18 +72,19 @@ struct Model {
 
 /// Runs `toolgraft models`.
 pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
-    if let (Some(url), Some(named)) = (args.url.take(), args.endpoint.slots().base_url) {
-        *named = Some(url);
-    }
+    let mut flags = args.endpoint.flags();
     // A model that is only the usual one hides no other.
-    let base_url = args.endpoint.slots().base_url;
-    settings::defaults()?.fill(Slots { lang: Some(&mut args.lang), base_url, ..Slots::default() });
+    let named = flags.slots().model.and_then(Option::take);
+    settings::defaults()?.fill(Slots {
+        lang: Some(&mut args.lang),
+        base_url: flags.slots().base_url,
+        ..Slots::default()
+    });
     let say = if args.json { Phrases::of(Lang::En) } else { Phrases::of_user(args.lang) };
-    args.endpoint.trust.hold()?;
+    flags.trust.hold()?;
     let runner = Runner::start()?.speaking(say);
-    let named = args.endpoint.slots().model.and_then(|model| model.take());
     let endpoints = runner.wait(async {
-        let endpoints = Endpoint::all(&args.endpoint, say).await?;
+        let endpoints = Endpoint::all(&flags, say).await?;
         join_all(endpoints.iter().map(|endpoint| listed(endpoint, named.as_deref())))
             .await
             .into_iter()

@@ -175,6 +175,25 @@ pub(crate) struct EndpointArgs {
     pub(crate) trust: TrustArgs,
 }
 
+/// The same where a command is about the endpoint, so that its URL may stand alone.
+#[derive(Debug, clap::Args)]
+pub(crate) struct EndpointOrUrl {
+    /// OpenAI-compatible endpoint, in place of --base-url
+    #[arg(value_name = "URL", conflicts_with = "base_url")]
+    url: Option<String>,
+
+    #[command(flatten)]
+    flags: EndpointArgs,
+}
+
+impl EndpointOrUrl {
+    /// The flags, with the URL among them.
+    pub(crate) fn flags(self) -> EndpointArgs {
+        let EndpointOrUrl { url, flags } = self;
+        EndpointArgs { base_url: url.or(flags.base_url), ..flags }
+    }
+}
+
 /// Which calls run.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Calls")]

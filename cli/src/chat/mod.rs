@@ -55,7 +55,7 @@ use session::{Ended, Session};
 use toolgraft_mcp::Hub;
 
 pub(super) use args::Args;
-pub(crate) use args::EndpointArgs;
+pub(crate) use args::{EndpointArgs, EndpointOrUrl};
 pub(crate) use endpoint::{Endpoint, local_endpoint};
 
 /// Runs `toolgraft chat`.

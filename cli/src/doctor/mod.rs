@@ -9,7 +9,7 @@ mod trial;
 
 use crate::base::Failure;
 use crate::base::output;
-use crate::chat::{Endpoint, EndpointArgs};
+use crate::chat::{Endpoint, EndpointOrUrl};
 use crate::dialog::ask::Asker;
 use crate::phrases::Phrases;
 use crate::servers::runner::Runner;
@@ -36,12 +36,8 @@ Exit codes: 0 a call comes in one way at least, 1 in none, 2 wrong usage, no end
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// OpenAI-compatible endpoint, in place of --base-url
-    #[arg(value_name = "URL", conflicts_with = "base_url")]
-    url: Option<String>,
-
     #[command(flatten)]
-    endpoint: EndpointArgs,
+    endpoint: EndpointOrUrl,
 
     /// Profile to take instead of the one for the model's name
     #[arg(long, value_name = "NAME", value_parser = known_profile)]
@@ -58,21 +54,19 @@ pub(crate) struct Args {
 
 /// Runs `toolgraft doctor`.
 pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
-    args.endpoint.trust.hold()?;
-    if let (Some(url), Some(named)) = (args.url.take(), args.endpoint.slots().base_url) {
-        *named = Some(url);
-    }
+    let mut endpoint = args.endpoint.flags();
+    endpoint.trust.hold()?;
     settings::defaults()?.fill(Slots {
         profile: Some(&mut args.profile),
         lang: Some(&mut args.lang),
-        ..args.endpoint.slots()
+        ..endpoint.slots()
     });
     let tty = Tty::open().map(Arc::new);
     // What a program reads is English.
     let say = if args.json { Phrases::of(Lang::En) } else { Phrases::of_user(args.lang) };
     let asker = Asker::new(tty.as_ref(), say);
     let runner = Runner::start()?.speaking(say);
-    let endpoint = runner.wait(Endpoint::choose(&args.endpoint, asker.as_ref(), say))?;
+    let endpoint = runner.wait(Endpoint::choose(&endpoint, asker.as_ref(), say))?;
     let profile = args.profile.unwrap_or_else(|| Profile::for_model(endpoint.model()));
     let saved = saved_profiles::find(Some(endpoint.url()), endpoint.model())?;
     let client = endpoint.client();
