@@ -11,10 +11,11 @@
 //! `region` where the text stands and what came there, `budget` how many calls there may be,
 //! `drafts` the calls so far as far as it is open what they are. `damage` says which calls may be text of
 //! one that cannot be read, `series` says which of the calls that
-//! wait stand or fall together, `not_a_call` says why text that
-//! looked like a call is none, to whoever asked.
+//! wait stand or fall together, `command` decodes a shell's command that was written as XML text,
+//! `not_a_call` says why text that looked like a call is none, to whoever asked.
 
 pub(crate) mod budget;
+pub(crate) mod command;
 pub(crate) mod damage;
 pub(crate) mod drafts;
 pub(crate) mod emitter;

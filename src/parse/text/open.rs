@@ -18,6 +18,7 @@ use crate::dialect::Dialect;
 use crate::event::{Call, MarkerKind, Provenance, QuotedIn, Region};
 use crate::json::window::{Window, floor_boundary, leading_space};
 use crate::parse::call::{CallOut, CallShape, Ending, Missing, OpenValue, Step};
+use crate::parse::emit::command::decode_commands;
 use crate::parse::emit::damage::CallCloser;
 use crate::parse::emit::emitter::Emitter;
 use crate::parse::emit::pending::Ended;
@@ -467,6 +468,7 @@ impl OpenCall {
         // A call that its opener is all of may be past the limit as it begins.
         let raw = &raw[..floor_boundary(raw, call_bytes)];
         unwrap_element(&mut call, tables);
+        decode_commands(&mut call);
         let (restated, is_unnamed) = (call.restated, call.tool.is_none());
         goes_on |= call.goes_on;
         let verdict = found(verdict(tables, self.dialect, emitter.index(), call, raw), self.provenance);
