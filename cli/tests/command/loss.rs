@@ -389,12 +389,16 @@ fn an_answer_that_fails_its_schema_is_not_on_standard_output() {
     assert_eq!(chat(&place, &endpoint, &["--schema", "schema.json", "How long?"]).ok().out, "{\"days\":3}\n");
 }
 
-/// Calls that cannot be read, each with its rest behind the place where its brackets end.
-const BROKEN: [&str; 4] = [
+/// Calls that cannot be read, each with its rest behind the place where its brackets or its own closer end it.
+const BROKEN: [&str; 8] = [
     "TYPE: MCP\n```json\n{\"server_name\":\"demo\",\"tool_name\":\"weather_query\",\"arguments\":\"city\":\"Oslo\"}}\n```",
     "<tool_call>\n{\"name\": \"weather_query\", \"arguments\": {\"city\": }}\n</tool_call>\n}\n</arguments>\n</use_mcp_tool>",
     "<use_mcp_tool>\n<server_name>demo</server_name>\n<tool_name>weather_query</tool_name>\n<arguments>\n{\"city\": Oslo\"}}\n</arguments>\n</use_mcp_tool>\n}\n```",
     "<tool_call>\n{\"name\": \"weather_query\", \"arguments\": {\"city\": \"Oslo\"]}}\n</tool_call>\n\"}]\n</tool_call>",
+    "<tool_call>\n{\"name\": \"weather_query\", \"arguments\": {\"city\": \"Os\nlo\n</tool_call>\n} and words\"}}\n</tool_call>",
+    "<|tool_calls_section_begin|><|tool_call_begin|>functions.weather_query:0<|tool_call_argument_begin|>{\"city\": \"Os\nlo\n<|tool_call_end|>\n} and words\"}<|tool_call_end|><|tool_calls_section_end|>",
+    "[TOOL_CALLS][{\"name\": \"weather_query\", \"arguments\": {\"city\": \"Os\nlo\"}]\n} and words\"}}]",
+    "TYPE: MCP\n```json\n{\"server_name\":\"demo\",\"tool_name\":\"weather_query\",\"arguments\":{\"city\":\"Os\nlo\n```\n} and words\"}}\n```",
 ];
 
 #[test]
@@ -419,6 +423,10 @@ fn the_rest_of_a_broken_call_is_never_an_answer() {
 fn the_rest_of_a_broken_call_is_not_shown_at_a_terminal_either() {
     for broken in BROKEN {
         for profile in [["--profile", "deepseek-r1", "--max-rounds", "1"].as_slice(), &["--max-rounds", "1"]] {
+            // While that model writes, its words are shown as its reasoning, which they are until it ends.
+            if profile.len() > 2 && broken.contains("words") {
+                continue;
+            }
             let endpoint = Endpoint::start([Reply::text(&format!("Let me look.\n{broken}"))]);
             let window = Window::open_in(Place::new(), (120, 60), endpoint, &json!({ "demo": demo_server() }), profile);
             window.comes_to_a_prompt();

@@ -12,7 +12,7 @@ use super::doubt::{doubted, judged, keep_syntax};
 use super::ids::next_id;
 use super::message::Message;
 use super::repeats::{Repeated, Repeats};
-use super::tail::{is_tail, leaves_a_tail};
+use super::tail::{has_no_end, is_tail, leaves_a_tail};
 use crate::event::{Call, Collector, Entry, Event, MarkerKind, Piece, Provenance, Region, Rejected, RejectedKind};
 use crate::message::{Delta, DeltaKind, FinishReason, NativeCall};
 use crate::outcome::Restorer;
@@ -548,11 +548,12 @@ impl Body {
     }
 }
 
-/// Whether text behind a call ends the message.
+/// Whether text behind a call ends the message. Where no correction is left, what stands behind a rejected
+/// call may be all that the model has to say, but for one of which nobody knows where it ends.
 fn is_meant(result: &Result<Call, Rejected>, reader: &Reader<'_>) -> bool {
     match result {
         Ok(call) => !reader.displays.shows(call.server.as_deref(), &call.tool),
-        Err(rejected) => reader.displays.row(rejected).meant && reader.correcting,
+        Err(rejected) => reader.displays.row(rejected).meant && (reader.correcting || has_no_end(rejected)),
     }
 }
 

@@ -13,6 +13,12 @@ pub(super) fn leaves_a_tail(rejected: &Rejected) -> bool {
     row(rejected.kind).meant || rejected.kind == RejectedKind::InReasoning
 }
 
+/// Whether nobody knows where such a call ends, so that any text behind it may be its own: a file's, say, in
+/// which the call's closer stands.
+pub(super) fn has_no_end(rejected: &Rejected) -> bool {
+    matches!(rejected.kind, RejectedKind::Malformed | RejectedKind::BehindDamage)
+}
+
 /// Whether a text holds nothing but signs that end something. A tag that is cut off counts: the
 /// rest of it may follow.
 pub(super) fn is_tail(text: &str) -> bool {
