@@ -6,7 +6,8 @@ use super::form::{StructuralTag, StructuralTags, Thinking};
 use super::gbnf::{Grammar, literal, up_to};
 use super::json_schema::SchemaWriter;
 use super::structure::Structures;
-use crate::dialect::{Dialect, write_call, write_tool_call};
+use crate::dialect::{Dialect, Shape, write_call, write_tool_call};
+use crate::outcome::break_tokens;
 use crate::tools::{ACCESS_RESOURCE, Catalog, ToolChoice};
 
 /// Stands between two calls.
@@ -38,14 +39,12 @@ pub(super) struct Calls {
 }
 
 impl Calls {
-    /// The calls that a choice admits; none where there are none, or where the dialect has no
-    /// place for JSON.
+    /// The calls that a choice admits; none where there are none, or where this dialect is held to no structure.
     pub(super) fn new(dialect: Dialect, catalog: &Catalog, choice: &ToolChoice) -> Option<Self> {
-        let lead = match dialect {
-            Dialect::UseMcpTool | Dialect::Json => "",
-            Dialect::TypeMarker => "TYPE: MCP\n",
-            _ => return None,
-        };
+        if !holds_json(dialect) {
+            return None;
+        }
+        let lead = if dialect == Dialect::TypeMarker { "TYPE: MCP\n" } else { "" };
         let tools = catalog.offered().filter(|tool| choice.admits(tool.server.as_deref(), &tool.name));
         let mut frames: Vec<Frame> = tools
             .filter_map(|tool| {
@@ -146,6 +145,14 @@ impl Calls {
     }
 }
 
+/// Whether a call in this dialect can be held to a structure: it is JSON in a place of its own, and no control
+/// token, which an endpoint may leave out of the text, is a part of it.
+fn holds_json(dialect: Dialect) -> bool {
+    let written = write_call(dialect, None, "f", &Map::new());
+    let is_json = matches!(dialect.spec().shape, Shape::MarkedJson(_) | Shape::Element(_) | Shape::Json(_));
+    is_json && break_tokens(&written) == written
+}
+
 /// A call that is written with `gap` where the model's own part is.
 fn frame(written: &str, gap: &str, inside: Inside) -> Option<Frame> {
     let at = written.rfind(gap)?;
@@ -163,11 +170,10 @@ fn resource(dialect: Dialect, lead: &str, server: Option<&str>) -> Option<Frame>
             frame.after.insert_str(0, "</uri>");
             Some(frame)
         }
-        Dialect::TypeMarker => {
+        _ => {
             let schema = json!({"type": "object", "properties": {"uri": {"type": "string"}}, "required": ["uri"]});
             let written = write_call(dialect, server, ACCESS_RESOURCE, &Map::new());
             frame(written.strip_prefix(lead)?, "{}", Inside::Json(Structures::of_arguments(Some(&schema))))
         }
-        _ => None,
     }
 }

@@ -51,8 +51,8 @@ impl Constraint {
     }
 
     /// The answer is one or several calls of the tools that `choice` admits, up to `most` and
-    /// up to [`MAX_CALLS`], in the dialect that the prompt teaches. A dialect without a place
-    /// for JSON (`tool_tag`) has the forms of `json` alone. `None` where no tool is admitted.
+    /// up to [`MAX_CALLS`], in the dialect that the prompt teaches. A dialect that is no
+    /// JSON (`tool_tag`), or is written with control tokens, has the forms of `json` alone. `None` where no tool is admitted.
     ///
     /// ```
     /// use toolgraft::constrain::{Constraint, Thinking};
@@ -87,7 +87,7 @@ impl Constraint {
     }
 
     /// Calls in this dialect have their structure where the model begins one; it may as well
-    /// answer in prose. `None` for a dialect without a place for JSON, or without tools.
+    /// answer in prose. `None` for a dialect that is no JSON or is written with control tokens, or without tools.
     pub fn begun_calls(dialect: Dialect, catalog: &Catalog) -> Option<Self> {
         let calls = Calls::new(dialect, catalog, &ToolChoice::Auto).filter(|_| dialect != Dialect::Json)?;
         let tags = Some(calls.tags(false, MAX_CALLS)?);

@@ -13,7 +13,8 @@ use toolgraft::{Call, Catalog, Dialect, Tool};
 use crate::gbnf::Grammar;
 use crate::schemas::{object, real, tool};
 
-const DIALECTS: [Dialect; 2] = [Dialect::UseMcpTool, Dialect::TypeMarker];
+/// The dialects that a grammar holds: calls of JSON in a place of its own, without a control token.
+const DIALECTS: [Dialect; 4] = [Dialect::UseMcpTool, Dialect::TypeMarker, Dialect::Hermes, Dialect::ToolRequest];
 
 fn grammar(dialect: Dialect, catalog: &Catalog, thinking: Thinking, most: usize) -> Grammar {
     let calls = Constraint::calls(dialect, catalog, &ToolChoice::Required, thinking, most).unwrap();
@@ -44,7 +45,11 @@ fn allowed_is_read(catalog: &Arc<Catalog>, mut choose: impl FnMut(usize) -> usiz
             continue;
         }
         assert!(!calls.is_empty() && rejected.is_empty(), "{dialect}: {rejected:?}\n{text}");
-        let marks = if dialect == Dialect::UseMcpTool { "</use_mcp_tool>" } else { "\"tool_name\":" };
+        let marks = match dialect {
+            Dialect::UseMcpTool => "</use_mcp_tool>",
+            Dialect::TypeMarker => "\"tool_name\":",
+            _ => "\"arguments\":",
+        };
         assert!(calls.len() <= text.matches(marks).count(), "{text}");
         let repaired = calls.iter().flat_map(|call| &call.repairs).filter(|r| !r.to_string().contains("server"));
         assert_eq!(repaired.count(), 0, "{calls:?}\n{text}");
@@ -144,6 +149,15 @@ fn several_calls_stand_as_the_prompt_teaches_them() {
 }
 
 #[test]
+fn other_dialects_have_no_grammar() {
+    let catalog = catalog([Tool::new("now")]);
+    for dialect in Dialect::ALL.iter().filter(|dialect| !DIALECTS.contains(dialect)) {
+        let calls = Constraint::calls(*dialect, &catalog, &ToolChoice::Required, Thinking::Off, 1).unwrap();
+        assert!(calls.grammar.is_none() && calls.tags.is_none() && calls.schema.is_some(), "{dialect}");
+    }
+}
+
+#[test]
 fn a_named_tool_is_the_only_one_and_a_tag_dialect_has_json_alone() {
     let catalog = catalog([Tool::new("now"), Tool::new("later")]);
     let named = ToolChoice::Named("later".into());
@@ -171,6 +185,10 @@ fn a_resource_may_be_read() {
         (
             Dialect::TypeMarker,
             "TYPE: MCP\n{\"server_name\": \"files\", \"tool_name\": \"access_mcp_resource\", \"parameters\": {\"uri\": \"file:///a\"}}",
+        ),
+        (
+            Dialect::Hermes,
+            "<tool_call>\n{\"server_name\": \"files\", \"name\": \"access_mcp_resource\", \"arguments\": {\"uri\": \"file:///a\"}}\n</tool_call>",
         ),
     ] {
         allows(&grammar(dialect, &catalog, Thinking::Off, 1), &[(text, true)]);

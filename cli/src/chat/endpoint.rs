@@ -11,7 +11,7 @@ use crate::dialog::ask::Asker;
 use crate::phrases::Phrases;
 use crate::screen::visible::word;
 use crate::settings::{learned, variable};
-use toolgraft::OpenAi;
+use toolgraft::{Dialect, OpenAi};
 use toolgraft::dialect::{Lang, Profile, PromptStyle};
 use toolgraft::message::Reads;
 use toolgraft::model::{CONNECT_TIMEOUT, ModelError, ModelInfo, ServerKind, Tracer};
@@ -186,6 +186,11 @@ impl Endpoint {
     /// How the model's context gets longer, where it is known what serves it.
     pub(crate) fn longer_context(&self) -> Option<String> {
         Some(self.info.as_ref()?.server?.longer_context().to_owned())
+    }
+
+    /// The dialect that the model's chat template writes, where the endpoint shows it.
+    pub(crate) fn mother_tongue(&self) -> Option<Dialect> {
+        self.info.as_ref()?.dialect
     }
 
     /// Whether requests may carry tools, as far as the endpoint says.

@@ -47,10 +47,10 @@ impl How {
     const ALL: [How; 4] = [How::Free, How::Told, How::Measured, How::Chosen];
 
     /// Whether it is tried with these. What is decided before a call is written hardly depends on
-    /// how tools are listed, and a tag of each tool's own has no grammar.
+    /// how tools are listed, nor does what a model was trained to write, and a tag of each tool's own has no grammar.
     fn is_of(self, dialect: Dialect, listing: Listing) -> bool {
         match self {
-            How::Free | How::Told => true,
+            How::Free | How::Told => listing == Listing::Signature || Dialect::taught().any(|taught| taught == dialect),
             How::Measured | How::Chosen => dialect != Dialect::ToolTag && listing == Listing::Signature,
         }
     }
@@ -67,20 +67,12 @@ impl How {
 }
 
 impl Cell {
-    /// All of them; without those that need a form of the endpoint's.
-    pub(crate) fn all(constrained: bool) -> Vec<Cell> {
-        let mut cells = vec![Cell::Native];
-        for how in How::ALL.into_iter().take(if constrained { How::ALL.len() } else { 1 }) {
-            for dialect in Dialect::taught() {
-                for style in PromptStyle::ALL {
-                    for listing in [Listing::Signature, Listing::Schema].into_iter().filter(|l| how.is_of(dialect, *l))
-                    {
-                        cells.push(Cell::Prompt { dialect, style: *style, listing, how });
-                    }
-                }
-            }
-        }
-        cells
+    /// Those of a model with this mother tongue: natively, and by prompt in each dialect that the prompt has
+    /// words for, and in the model's own.
+    pub(crate) fn all(own: Option<Dialect>) -> Vec<Cell> {
+        let own = own.filter(|own| Dialect::taught().all(|taught| taught != *own));
+        let dialects: Vec<Dialect> = Dialect::taught().chain(own).collect();
+        [Cell::Native].into_iter().chain(prompts(&dialects)).collect()
     }
 
     /// What others do.
@@ -90,7 +82,7 @@ impl Cell {
 
     /// Every cell that there is.
     pub(crate) fn any() -> Vec<Cell> {
-        Cell::all(true).into_iter().chain(Cell::baselines()).collect()
+        [Cell::Native].into_iter().chain(prompts(Dialect::ALL)).chain(Cell::baselines()).collect()
     }
 
     /// Whether a model can be used in this way.
@@ -110,6 +102,20 @@ impl Cell {
     pub(crate) fn decides(self) -> bool {
         self.how() != How::Told
     }
+}
+
+/// The ways in which calls are taught in these dialects.
+fn prompts(dialects: &[Dialect]) -> impl Iterator<Item = Cell> {
+    let listed = |how: How, dialect| {
+        [Listing::Signature, Listing::Schema].into_iter().filter(move |listing| how.is_of(dialect, *listing))
+    };
+    let of = move |how, dialect| {
+        let styles = PromptStyle::ALL.iter().copied();
+        styles.flat_map(move |style| {
+            listed(how, dialect).map(move |listing| Cell::Prompt { dialect, style, listing, how })
+        })
+    };
+    How::ALL.into_iter().flat_map(move |how| dialects.iter().flat_map(move |dialect| of(how, *dialect)))
 }
 
 impl fmt::Display for Cell {
@@ -149,8 +155,9 @@ mod tests {
         for cell in Cell::any() {
             assert_eq!(Cell::try_from(cell.to_string()), Ok(cell));
         }
-        assert_eq!(Cell::all(false).len(), 13);
-        assert_eq!(Cell::all(true).len(), 33);
+        assert_eq!(Cell::all(None).len(), 33);
+        assert_eq!(Cell::all(Some(Dialect::TypeMarker)).len(), 33);
+        assert_eq!(Cell::all(Some(Dialect::Hermes)).len(), 41);
         assert!(Cell::try_from("x".to_owned()).is_err());
     }
 }

@@ -50,6 +50,7 @@ use crate::settings::saved_profiles::{self, SavedProfile};
 use crate::settings::{self, Slots};
 use crate::terminal::tty::Tty;
 use toolgraft::constrain::{Constrain, Way};
+use toolgraft::Dialect;
 use toolgraft::dialect::{Lang, Profile};
 use toolgraft::tools::ToolsMode;
 
@@ -267,13 +268,17 @@ fn offer(
 
 /// The ways that are tried. One that is told to call is never the best, so that it is left out
 /// where the time is to find that one.
-fn tried(args: &Args) -> Result<Vec<Cell>, Failure> {
+fn tried(args: &Args, own: Option<Dialect>) -> Result<Vec<Cell>, Failure> {
     let is_named = |cell: &Cell| args.only.iter().any(|text| cell.to_string().contains(text.trim()));
     let is_usual = |cell: &Cell| cell.decides() || args.quick || args.full;
     let mut cells: Vec<Cell> = match args.only.is_empty() {
-        true => Cell::all(true).into_iter().filter(is_usual).collect(),
-        false => Cell::all(true).into_iter().filter(is_named).collect(),
+        true => Cell::all(own).into_iter().filter(is_usual).collect(),
+        false => Cell::all(own).into_iter().filter(is_named).collect(),
     };
+    if cells.is_empty() {
+        // A dialect that is not the model's own is tried where it is named.
+        cells = Cell::any().into_iter().filter(|cell| cell.is_ours() && is_named(cell)).collect();
+    }
     // The most promising first: the time may be over before all had their turn.
     cells.sort_by_key(|cell| match cell.how() {
         How::Measured => 0,
@@ -282,7 +287,7 @@ fn tried(args: &Args) -> Result<Vec<Cell>, Failure> {
         How::Told => 3,
     });
     if cells.is_empty() {
-        let names: Vec<String> = Cell::all(true).iter().map(|cell| format!("  {cell}")).collect();
+        let names: Vec<String> = Cell::all(own).iter().map(|cell| format!("  {cell}")).collect();
         return Err(Failure::usage(format!("--only: no way holds that text; there are\n{}", names.join("\n"))));
     }
     Ok(cells.into_iter().chain(args.baselines.then(Cell::baselines).into_iter().flatten()).collect())
@@ -334,7 +339,7 @@ impl Probe {
             _ => Plan::usual(tasks.tasks.len()),
         };
         let usual_time = (!args.full).then_some(Duration::from_secs_f64(MINUTES * 60.0));
-        let cells = tried(args)?;
+        let cells = tried(args, endpoint.mother_tongue())?;
         let bar = match stderr().is_terminal() {
             true => ProgressBar::new(0),
             false => ProgressBar::hidden(),
@@ -445,7 +450,7 @@ impl Probe {
     /// The best of our ways among those that were tried most and decide by themselves, by the tasks
     /// that choose. `None` where nothing was tried or nothing worked.
     fn best(&self) -> Option<Cell> {
-        let own = || Cell::all(true).into_iter().filter(|cell| cell.decides());
+        let own = || Cell::any().into_iter().filter(|cell| cell.is_ours() && cell.decides());
         let most = own().map(|cell| self.store.trials(cell).len()).max().filter(|most| *most > 0)?;
         let tried = own().filter(|cell| self.store.trials(*cell).len() == most);
         let ranked = ranked(tried.map(|cell| (cell, self.choosing(cell, usize::MAX))).collect());

@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn failures_stand_side_by_side_and_markup_is_text() {
-        let cells = Cell::all(false);
+        let cells = Cell::all(None);
         let mut store = Store::default();
         let wrong = Trial {
             fault: Some("no call <b>".to_owned()),
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn a_measured_way_shows_what_other_thresholds_would_do() {
-        let cell = Cell::all(true).into_iter().find(|cell| cell.how() == How::Measured).unwrap();
+        let cell = Cell::all(None).into_iter().find(|cell| cell.how() == How::Measured).unwrap();
         let mut store = Store::default();
         for (task, likely) in [(0, -1.0), (1, -5.0)] {
             let trial = Trial { task, likely: Some(likely), right: true, accepted: true, ..Trial::default() };

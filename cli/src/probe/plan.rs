@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(Plan::usual(9).rounds().iter().map(|stage| stage.tasks).collect::<Vec<_>>(), [3, 9]);
         assert_eq!(Plan::quick().trials_behind(0, 13), 0);
         assert_eq!(Plan::full(70).trials_behind(0, 25), 0);
-        let cells = Cell::all(false);
+        let cells = Cell::all(None);
         assert_eq!(keep(&cells, usual.rounds()[0]), cells[..8]);
         assert_eq!(keep(&cells, Plan::quick().rounds()[0]), cells);
     }

@@ -134,7 +134,7 @@ mod tests {
     fn the_table_has_intervals_and_what_corrections_brought() {
         let corrected = [30, 33, 33].map(|accepted| Corrected { accepted, fully_right: 30 });
         let score = Score { tasks: 40, wanted: 40, accepted: 33, fully_right: 30, corrected, ..Score::default() };
-        let rows = vec![Row::new(Cell::all(false)[2], score)];
+        let rows = vec![Row::new(Cell::all(None)[2], score)];
         let report = Report {
             endpoint: "http://x/v1".to_owned(),
             model: "m".to_owned(),

@@ -196,10 +196,10 @@ mod tests {
         assert_eq!((score.tasks, score.wanted, score.accepted, score.right_tool, score.fully_right), (3, 2, 2, 1, 1));
         assert_eq!((score.unwanted, score.false_calls, score.results, score.used), (1, 1, 1, 1));
         assert_eq!((score.tokens, score.seconds, score.worth()), (110, 0.5, 0.5));
-        let cells = Cell::all(false);
+        let cells = Cell::all(None);
         let cheap = Score { tokens: 1, ..score };
         let best = Score::of([&call]);
-        let told = Cell::all(true).into_iter().find(|cell| !cell.decides()).unwrap();
+        let told = Cell::all(None).into_iter().find(|cell| !cell.decides()).unwrap();
         let order = ranked(vec![(told, best), (cells[1], score)]);
         assert_eq!(order[0].0, cells[1], "the other cannot be used where nobody tells it to call");
         let order = ranked(vec![(cells[0], score), (cells[1], cheap), (cells[2], best)]);

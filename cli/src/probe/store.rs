@@ -121,7 +121,7 @@ mod tests {
     fn what_was_tried_is_found_again() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("probe/x.json");
-        let cell = Cell::all(false)[1];
+        let cell = Cell::all(None)[1];
         let content = Content { conditions: "t".to_owned(), ..Content::default() };
         let mut store = Store { path: Some(path.clone()), content };
         store.add(Run::First, cell, Trial { task: 4, right: true, ..Trial::default() }).unwrap();

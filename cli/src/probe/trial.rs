@@ -174,7 +174,7 @@ impl Bench {
         text.push_str(&format!("\n{offered}\n{CORRECTIONS}"));
         if let Some(task) = self.tasks.tasks.first() {
             let catalog = Catalog::from_tools(self.tasks.offered(task, self.all_tools).into_iter().cloned());
-            for cell in Cell::all(false) {
+            for cell in Cell::any() {
                 let composed = Prompt::new(self.options(cell)).and_then(|prompt| prompt.compose(&catalog));
                 text.push_str(&composed.map(|system| system.text).unwrap_or_default());
             }

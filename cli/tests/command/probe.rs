@@ -109,6 +109,25 @@ fn only_the_ways_that_are_named_are_tried() {
 }
 
 #[test]
+fn the_model_s_mother_tongue_is_tried_too_and_any_other_where_it_is_named() {
+    let template = "{%- if tools %}<tool_call>{{ call | tojson }}</tool_call>{%- endif %}";
+    let props = json!({"chat_template": template, "build_info": "b9652"});
+    let endpoint = Endpoint::setup().models(&["m"]).serves("/props", props).answer(answer);
+    let url = endpoint.url();
+    let tried = |flags: &[&str]| {
+        let run = Place::new().run(&[&["probe", "--quick", "--json", "--base-url", &url], flags].concat());
+        let report = run.json();
+        let rows = report["rows"].as_array().unwrap().iter();
+        rows.map(|row| row["cell"].as_str().unwrap().to_owned()).collect::<Vec<String>>()
+    };
+    let tried_free = tried(&["--only", "compact, signature"]);
+    assert!(tried_free.contains(&"hermes, compact, signature".to_owned()), "{tried_free:?}");
+    assert!(!tried_free.iter().any(|cell| cell.starts_with("glm")), "{tried_free:?}");
+    let named = tried(&["--only", "glm, compact"]);
+    assert!(!named.is_empty() && named.iter().all(|cell| cell.starts_with("glm, compact")), "{named:?}");
+}
+
+#[test]
 fn a_model_that_never_calls_has_no_best_way() {
     let endpoint = Endpoint::answer(|_, _| Reply::text("I do not know."));
     let place = Place::new();
