@@ -11,12 +11,12 @@ use crate::dialog::ask::Asker;
 use crate::phrases::Phrases;
 use crate::screen::visible::word;
 use crate::settings::{learned, variable};
-use toolgraft::{Dialect, OpenAi};
 use toolgraft::dialect::{Lang, Profile, PromptStyle};
 use toolgraft::message::Reads;
 use toolgraft::model::{CONNECT_TIMEOUT, ModelError, ModelInfo, ServerKind, Tracer};
 use toolgraft::secrets::Secrets;
 use toolgraft::turn::KnownWays;
+use toolgraft::{Dialect, OpenAi};
 
 /// Servers that people run on their own machine, by their usual ports.
 const LOCAL: [(&str, &str); 4] = [

@@ -49,8 +49,8 @@ use crate::settings::profiles::known_profile;
 use crate::settings::saved_profiles::{self, SavedProfile};
 use crate::settings::{self, Slots};
 use crate::terminal::tty::Tty;
-use toolgraft::constrain::{Constrain, Way};
 use toolgraft::Dialect;
+use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::{Lang, Profile};
 use toolgraft::tools::ToolsMode;
 

@@ -112,18 +112,19 @@ fn attributes_before(rest: &str, more: bool) -> Match<usize> {
     loop {
         let attribute = &rest[length..];
         let word = attribute.bytes().take_while(|byte| IS_PLAIN[usize::from(*byte)]).count();
+        // A longer one is refused before it is over, so it is refused where all of it is there, too.
+        if length > MAX_FILL || word > MAX_FILL {
+            return Err(No);
+        }
         if attribute.starts_with("name=") {
             return Ok(length);
-        }
-        if length > MAX_FILL {
-            return Err(No);
         }
         let mut rest = attribute[word..].chars();
         match (rest.next(), rest.next()) {
             (Some('='), Some(quote @ ('"' | '\''))) if word > 0 => {
                 let value = rest.as_str();
                 match value.find([quote, '<', '>', '\n']) {
-                    Some(end) if value[end..].starts_with(quote) => {
+                    Some(end) if end <= MAX_FILL && value[end..].starts_with(quote) => {
                         let behind = &value[end + 1..];
                         let space = leading_space(behind);
                         if space == 0 && !(behind.is_empty() && more) {
@@ -138,7 +139,7 @@ fn attributes_before(rest: &str, more: bool) -> Match<usize> {
                     _ => return Err(No),
                 }
             }
-            (None, _) | (Some('='), None) if more && word <= MAX_FILL => return Err(Undecided),
+            (None, _) | (Some('='), None) if more => return Err(Undecided),
             _ => return Err(No),
         }
     }
@@ -289,6 +290,7 @@ mod tests {
             (Dialect::FunctionTag, "<function=查询天气>", "查询天气"),
             (Dialect::Invoke, "<invoke name=\"a b\">", "a b"),
             (Dialect::Invoke, "<invoke  name='f' id=\"1\">", "f"),
+            (Dialect::Invoke, "<invoke id=\"1\" n='2' name=\"f\">", "f"),
         ] {
             let pieces = named(dialect).calls[0].head;
             assert_eq!(head(pieces, text, true), Ok(Head { name, length: text.len() }), "{text}");
@@ -302,6 +304,19 @@ mod tests {
             assert_eq!(head(named(Dialect::FunctionTag).calls[0].head, text, true), Err(No), "{text}");
         }
         assert_eq!(head(named(Dialect::Invoke).calls[0].head, "<invoke name=\"f'>", true), Err(No));
+    }
+
+    #[test]
+    fn attributes_that_are_too_long_are_refused_whole_and_at_every_cut() {
+        let (value, pair) = ("1".repeat(MAX_FILL + 1), "2".repeat(MAX_FILL / 2));
+        for attributes in [format!("id=\"{value}\""), format!("{value}=\"\""), format!("a=\"{pair}\" b=\"{pair}\"")] {
+            let text = format!("<invoke {attributes} name=\"f\">");
+            let pieces = named(Dialect::Invoke).calls[0].head;
+            assert_eq!(head(pieces, &text, true), Err(No), "{text}");
+            let cuts = (0..text.len()).map(|end| head(pieces, &text[..end], true));
+            assert!(cuts.filter(Result::is_ok).count() == 0, "{text}");
+            assert_eq!(head(pieces, &text[..text.len() - 1], true), Err(No), "{text}");
+        }
     }
 
     #[test]
