@@ -6,13 +6,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_util::sync::CancellationToken;
 
 use super::args::CallArgs;
+use super::existing::Existing;
 use crate::base::Failure;
 use crate::base::output;
 use crate::dialog::ask::Asker;
 use crate::phrases::Phrases;
 use crate::screen::excerpt::bounded;
 use crate::screen::visible::word;
-use crate::screen::{Frame, boxes, fits_screen, full_name, pretty};
+use crate::screen::{Frame, arguments, boxes, fits_screen, full_name};
 use crate::servers::refuse_ambiguous;
 use crate::terminal::{columns, grouped};
 use serde_json::Value;
@@ -43,6 +44,8 @@ pub(super) struct Approvals {
     /// No box above a question shows the call.
     quiet: bool,
     hub: Arc<Hub>,
+    /// Files that a call may change.
+    existing: Existing,
     /// Cancels the turn that runs.
     cancel: Mutex<CancellationToken>,
     /// What was said of calls that nobody could be asked about.
@@ -90,7 +93,7 @@ impl Approvals {
     pub(super) fn new(
         (args, quiet): (&CallArgs, bool),
         asker: Option<Asker>,
-        hub: Arc<Hub>,
+        (hub, existing): (Arc<Hub>, Existing),
         say: Phrases,
     ) -> Result<Arc<Self>, Failure> {
         let (policy, catalog) = (policy(args, hub.config().servers()), hub.catalog());
@@ -100,6 +103,7 @@ impl Approvals {
             // Settled now: a server that comes later takes no permission over.
             policy: Mutex::new(policy.in_catalog(&catalog)),
             hub,
+            existing,
             asker,
             yes: args.yes,
             quiet,
@@ -175,7 +179,9 @@ impl Approvals {
             return Approval::Denied { reason: Some(for_the_model(request.reason).to_owned()) };
         };
         let by_pattern = self.policy().decide(name.0.as_deref(), &name.1, None) == Decision::Allow;
-        let arguments = pretty(&Value::Object(request.arguments.clone()));
+        let value = Value::Object(request.arguments.clone());
+        let file = |path: &str| self.existing.text(request.server.as_deref(), path);
+        let arguments = arguments(&value, file, self.say);
         // What does not fit on the screen is no call that somebody has seen.
         let is_long = !self.shows_whole(&arguments);
         let mut seen = !is_long;

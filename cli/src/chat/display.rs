@@ -11,12 +11,13 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::args::OutputArgs;
+use super::existing::Existing;
 use super::summary::{Summary, time};
 use crate::base::tokens;
 use crate::phrases::Phrases;
 use crate::screen::excerpt::remark;
 use crate::screen::live::{Live, Place};
-use crate::screen::{BAD, CALL, DIM, DRAFT, Frame, RESULT, Screen, as_fits_screen, excerpt, full_name, pretty};
+use crate::screen::{self, BAD, CALL, DIM, DRAFT, Frame, RESULT, Screen, as_fits_screen, excerpt, full_name, pretty};
 use crate::settings::ReasoningDisplay;
 use crate::terminal::{self, grouped};
 use numbers::Numbers;
@@ -38,6 +39,8 @@ const RESULT_EXCERPT: usize = 600;
 /// Shows turns.
 pub(super) struct Display {
     screen: Screen<Box<dyn Write + Send>>,
+    /// Files that a call may change.
+    existing: Existing,
     frame: Frame,
     live: Live,
     /// Standard output is no terminal and gets what the model says, and that alone.
@@ -80,7 +83,7 @@ impl Display {
         self.reasoning = reasoning(args);
     }
 
-    pub(super) fn new(args: &OutputArgs, in_conversation: bool, say: Phrases) -> Self {
+    pub(super) fn new(args: &OutputArgs, in_conversation: bool, existing: Existing, say: Phrases) -> Self {
         let piped = !stdout().is_terminal();
         let (columns, _) = size();
         let (out, frame, place): (Box<dyn Write + Send>, _, _) = match piped {
@@ -101,6 +104,7 @@ impl Display {
         };
         Display {
             screen,
+            existing,
             frame,
             live: Live::new(place, columns, styled),
             piped: piped.then(|| Piped::new(args.schema.is_some())),
@@ -286,7 +290,7 @@ impl Display {
                 let number = self.calls.name(&request.id, &name, &arguments);
                 if self.quiet {
                     // The question is about these arguments, which were not shown yet.
-                    let body = self.shortened(&pretty(&arguments));
+                    let body = self.shortened(&self.arguments(request.server.as_deref(), &arguments));
                     self.screen.boxed(CALL, &self.say.box_of_call(number, &name), &body)?;
                 }
                 self.asked = Some((request.id, name));
@@ -435,10 +439,15 @@ impl Display {
         }
     }
 
+    /// A call's arguments as its box has them.
+    fn arguments(&self, server: Option<&str>, arguments: &Value) -> String {
+        screen::arguments(arguments, |path| self.existing.text(server, path), self.say)
+    }
+
     fn call(&mut self, index: u32, call: &Call) -> io::Result<()> {
         self.fold()?;
         self.release()?;
-        let mut body = self.shortened(&pretty(&call.arguments));
+        let mut body = self.shortened(&self.arguments(call.server.as_deref(), &call.arguments));
         if !call.repairs.is_empty() {
             let repairs: Vec<_> = call.repairs.iter().map(ToString::to_string).collect();
             body.push_str(&format!("\n{}", self.say.mended(repairs.join(", "))));

@@ -21,6 +21,7 @@ mod attached;
 mod commands;
 mod display;
 mod endpoint;
+mod existing;
 mod files;
 mod here;
 mod input;
@@ -49,6 +50,7 @@ use crate::terminal::tty::Tty;
 use approve::Approvals;
 use attached::Attached;
 use display::Display;
+use existing::Existing;
 use files::Files;
 use kept::Keeping;
 use session::{Ended, Session};
@@ -97,7 +99,8 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     let files = Files::begin(&args, &endpoint, &config.secrets())?;
     let endpoint = endpoint.traced(files.tracer.clone());
     let in_session = files.clone();
-    let display = Display::new(&args.output, in_conversation, say);
+    let existing = Existing::of(&config);
+    let display = Display::new(&args.output, in_conversation, existing.clone(), say);
     let signals = runner.signals();
     let questions = Questions::new(asker.clone(), say);
     let asked = questions.clone();
@@ -105,7 +108,7 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     let done = runner.with_hub_of(hub, |hub| async move {
         servers::report_failed(&hub.servers(), say);
         servers::refuse_strangers(&args.calls.untrusted, &hub.servers())?;
-        let approvals = Approvals::new((&args.calls, args.output.quiet), asker.clone(), hub.clone(), say)?;
+        let approvals = Approvals::new((&args.calls, args.output.quiet), asker.clone(), (hub.clone(), existing), say)?;
         let asked = (approvals, questions);
         let mut session = Session::new(args, (hub, endpoint), (display, say), asked, (tty, signals), in_session)?;
         session.keep(keeping, gone_on);

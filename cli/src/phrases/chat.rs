@@ -15,6 +15,8 @@ phrases! {
     offered_natively = "native", "原生工具调用";
     offered_by_prompt(dialect, style) = "by prompt ({dialect}, {style})", "通过提示词（{dialect}，{style}）";
     offered_constrained(offer) = "{offer}, constrained where due", "{offer}，需要时约束输出形式";
+    nothing_changes = "nothing changes", "没有变化";
+    no_line_break = "no line break at the end", "末尾没有换行";
     starting(servers, names) = "starting {servers}: {names}", "正在启动 {servers}：{names}";
     started(list) = "started {list}", "已启动 {list}";
     started_in(name, time) = "{name} in {time}", "{name}（{time}）";

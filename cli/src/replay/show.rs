@@ -9,7 +9,7 @@ use super::play::Played;
 use super::settings::Settings;
 use super::view::{Answered, At, Totals, View, question};
 use crate::phrases::Phrases;
-use crate::screen::{BAD, BOLD, CALL, DIM, DRAFT, Frame, RESULT, Screen, excerpt, full_name, pretty};
+use crate::screen::{BAD, BOLD, CALL, DIM, DRAFT, Frame, RESULT, Screen, arguments, excerpt, full_name, pretty};
 use toolgraft::Call;
 use toolgraft::event::{Entry, OwnedEvent, Piece, Provenance, Region, Rejected, RejectedKind};
 use toolgraft::message::{NativeCall, Role};
@@ -52,7 +52,7 @@ impl<W: Write> Show<W> {
         let found = say.provenance(call.provenance, untagged).map(|found| format!(", {found}")).unwrap_or_default();
         let name = say.headed(say.call_number(number), name);
         let title = say.aside(name, format!("{}{found}", call.dialect));
-        let mut body = pretty(&call.arguments);
+        let mut body = arguments(&call.arguments, |_| None, say);
         if !call.repairs.is_empty() {
             let repairs: Vec<_> = call.repairs.iter().map(ToString::to_string).collect();
             body.push_str(&format!("\n{}", say.repaired(repairs.join(", "))));

@@ -8,6 +8,7 @@
 
 pub(crate) mod live;
 
+mod arguments;
 pub(crate) mod boxes;
 pub(crate) mod excerpt;
 mod markdown;
@@ -25,6 +26,7 @@ use page::Page;
 use toolgraft::event::Region;
 use toolgraft::tools::exact_pattern;
 
+pub(crate) use arguments::arguments;
 pub(crate) use boxes::Frame;
 
 use visible::{clean, clean_behind, word};

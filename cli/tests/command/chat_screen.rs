@@ -381,6 +381,40 @@ fn a_question_says_what_the_tool_does_and_its_progress_is_shown_while_it_runs() 
 }
 
 #[test]
+fn before_a_file_is_written_or_edited_its_changes_are_shown() {
+    let text = json!({"type": "string"});
+    let tool = |name: &str, texts: &[&str]| {
+        let properties: serde_json::Map<String, Value> =
+            texts.iter().map(|name| ((*name).to_owned(), text.clone())).collect();
+        json!({"name": name, "inputSchema": {"type": "object", "properties": properties, "required": texts}})
+    };
+    let tools = [tool("write_file", &["path", "content"]), tool("edit_file", &["path", "old_string", "new_string"])];
+    let done = json!({"content": [{"type": "text", "text": "done"}]});
+    let files = answering_server(&json!({"tools/list": {"tools": tools}, "tools/call": done}));
+    let place = Place::new();
+    place.write("notes.txt", "apples\npears\nplums\n");
+    let write = json!({"path": "notes.txt", "content": "apples\nfigs\nplums\n"});
+    let edit = json!({"path": "other.txt", "old_string": "one\ntwo", "new_string": "one\n2"});
+    let replies = [("write_file", &write), ("edit_file", &edit)].map(|(tool, with)| mcp_call("files", tool, with));
+    let replies = replies.iter().map(|call| Reply::text(call)).chain([Reply::text("Changed.")]);
+    let servers = json!({ "files": files });
+    let window = Window::open_in(place, (100, 60), Endpoint::start(replies), &servers, &[]);
+    window.comes_to_a_prompt();
+    window.types("Figs for pears.\r");
+    let shown = window.sees("Run files.write_file");
+    let diff = ["content:", "· apples", "- pears", "+ figs", "· plums"];
+    let rows: Vec<&str> = shown.lines().map(|row| row.trim_matches(['│', ' '])).collect();
+    assert!(rows.windows(diff.len()).any(|rows| rows == diff), "{shown}");
+    window.types("y\r");
+    let shown = window.sees("Run files.edit_file");
+    let diff = ["old_string → new_string:", "· one", "- two", "+ 2"];
+    let rows: Vec<&str> = shown.lines().map(|row| row.trim_matches(['│', ' '])).collect();
+    assert!(rows.windows(diff.len()).any(|rows| rows == diff), "{shown}");
+    window.types("y\r");
+    window.sees("Changed.");
+}
+
+#[test]
 fn all_lines_that_are_typed_ahead_are_asked_one_after_the_other() {
     let replies = [Reply::text("One.").delay(Duration::from_millis(300)), Reply::text("Two."), Reply::text("Three.")];
     let window = Window::start((100, 40), replies, &[]);

@@ -1,0 +1,180 @@
+//! A call's arguments as a person reads them: JSON, but texts of several lines as lines, and what
+//! changes a text as a diff.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+use similar::{ChangeTag, TextDiff};
+
+use super::pretty;
+use crate::phrases::Phrases;
+
+/// Parameters that name a file: of Anthropic's text editor, of the filesystem, git and desktop servers of
+/// MCP, of Claude Code, opencode, Cline and Gemini CLI.
+const PATHS: [&str; 7] = ["path", "file_path", "filePath", "filename", "file", "target_file", "absolute_path"];
+
+/// Parameters that hold all of a file's text, by the same programs.
+const WHOLE: [&str; 4] = ["content", "contents", "file_text", "text"];
+
+/// Parameters of a text and of what takes its place, by the same programs.
+const CHANGES: [(&str, &str); 7] = [
+    ("old_string", "new_string"),
+    ("oldString", "newString"),
+    ("old_str", "new_str"),
+    ("old_text", "new_text"),
+    ("oldText", "newText"),
+    ("search", "replace"),
+    ("old", "new"),
+];
+
+/// Lines around a change that stay the same.
+const AROUND: usize = 3;
+
+/// How long the shortest diff is looked for; what is found by then is shown.
+const LOOKED_FOR: Duration = Duration::from_millis(200);
+
+/// The arguments in the box of a call. `file` tells the text of the file at a path, where it can be had.
+///
+/// Each line of a text has a sign in front of it: `-` goes, `+` comes, `·` stays, `|` says nothing of a file.
+pub(crate) fn arguments(value: &Value, file: impl Fn(&str) -> Option<String>, say: Phrases) -> String {
+    let Value::Object(object) = value else { return pretty(value) };
+    let mut rest = object.clone();
+    let path = path_of(object);
+    let current = path.and_then(file);
+    let mut blocks = take(&mut rest, "", (path.is_some(), current.as_deref()), say);
+    for (name, value) in &mut rest {
+        let Value::Array(items) = value else { continue };
+        for (n, item) in items.iter_mut().enumerate() {
+            let Value::Object(item) = item else { continue };
+            blocks.extend(take(item, &format!("{name}[{n}]."), (false, None), say));
+        }
+    }
+    rest.retain(|_, value| !is_taken(value));
+    if blocks.is_empty() {
+        return pretty(value);
+    }
+    let rest = (!rest.is_empty()).then(|| pretty(&Value::Object(rest)));
+    rest.into_iter().chain(blocks).collect::<Vec<_>>().join("\n\n")
+}
+
+fn path_of(object: &Map<String, Value>) -> Option<&str> {
+    PATHS.iter().find_map(|key| object.get(*key)?.as_str())
+}
+
+/// Whether nothing is left of a list, since all that its objects held is shown below.
+fn is_taken(value: &Value) -> bool {
+    let is_empty = |item: &Value| item.as_object().is_some_and(Map::is_empty);
+    value.as_array().is_some_and(|items| !items.is_empty() && items.iter().all(is_empty))
+}
+
+/// Takes the texts of several lines out of an object, and those that are changed; each with its heading.
+fn take(
+    object: &mut Map<String, Value>,
+    under: &str,
+    (of_a_file, current): (bool, Option<&str>),
+    say: Phrases,
+) -> Vec<String> {
+    let mut blocks = Vec::new();
+    for (old, new) in CHANGES {
+        if let (Some(Value::String(from)), Some(Value::String(to))) = (object.get(old), object.get(new)) {
+            blocks.push(format!("{under}{old} → {new}:\n{}", diff(from, to, say)));
+            object.remove(old);
+            object.remove(new);
+        }
+    }
+    let is_long = |text: &str| text.trim_end_matches('\n').contains('\n');
+    let names: Vec<String> = object.keys().cloned().collect();
+    for name in names {
+        let Some(Value::String(text)) = object.get(&name).filter(|value| value.as_str().is_some_and(is_long)) else {
+            continue;
+        };
+        let is_whole = of_a_file && WHOLE.contains(&name.as_str());
+        let block = match current.filter(|_| is_whole) {
+            Some(current) => diff(current, text, say),
+            None => signed(if is_whole { '+' } else { '|' }, text),
+        };
+        blocks.push(format!("{under}{name}:\n{block}"));
+        object.remove(&name);
+    }
+    blocks
+}
+
+/// Each line behind a sign.
+fn signed(sign: char, text: &str) -> String {
+    text.split_terminator('\n').map(|line| format!("{sign} {line}")).collect::<Vec<_>>().join("\n")
+}
+
+/// What goes and what comes, with a few lines around it.
+fn diff(old: &str, new: &str, say: Phrases) -> String {
+    let diff = TextDiff::configure().timeout(LOOKED_FOR).diff_lines(old, new);
+    // Else two last lines that only differ in it would look the same.
+    let says_break = old.ends_with('\n') != new.ends_with('\n');
+    let mut rows: Vec<String> = Vec::new();
+    for group in diff.grouped_ops(AROUND) {
+        let is_first = group.first().is_none_or(|op| op.old_range().start == 0 && op.new_range().start == 0);
+        if !is_first {
+            rows.push("…".to_owned());
+        }
+        for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
+            let sign = match change.tag() {
+                ChangeTag::Delete => '-',
+                ChangeTag::Insert => '+',
+                ChangeTag::Equal => '·',
+            };
+            rows.push(format!("{sign} {}", change.value().trim_end_matches('\n')));
+            if says_break && change.missing_newline() {
+                rows.push(format!("  ({})", say.no_line_break()));
+            }
+        }
+    }
+    if rows.is_empty() { format!("({})", say.nothing_changes()) } else { rows.join("\n") }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use toolgraft::dialect::Lang;
+
+    fn shown(value: &Value, file: Option<&str>) -> String {
+        arguments(value, |_| file.map(str::to_owned), Phrases::of(Lang::En))
+    }
+
+    #[test]
+    fn an_edit_is_shown_as_what_goes_and_what_comes() {
+        let edit = json!({"path": "/a.py", "old_string": "a\nb\nc\n", "new_string": "a\nB\nc\n", "all": true});
+        let text = "{\"path\":\"/a.py\",\"all\":true}\n\nold_string → new_string:\n· a\n- b\n+ B\n· c";
+        assert_eq!(shown(&edit, None), text);
+        let several =
+            json!({"path": "/a", "edits": [{"oldText": "x", "newText": "y"}, {"oldText": "z", "newText": ""}]});
+        let text = shown(&several, None);
+        assert!(text.starts_with("{\"path\":\"/a\"}\n\nedits[0].oldText → newText:\n- x\n"), "{text}");
+        assert!(text.contains("\n\nedits[1].oldText → newText:\n- z"), "{text}");
+    }
+
+    #[test]
+    fn a_file_that_is_written_is_held_against_the_one_that_is_there() {
+        let new: String = (1..=20).map(|n| if n == 10 { "ten\n".to_owned() } else { format!("{n}\n") }).collect();
+        let old: String = (1..=20).map(|n| format!("{n}\n")).collect();
+        let write = json!({"path": "/a", "content": new});
+        let diff = "{\"path\":\"/a\"}\n\ncontent:\n…\n· 7\n· 8\n· 9\n- 10\n+ ten\n· 11\n· 12\n· 13";
+        assert_eq!(shown(&write, Some(&old)), diff);
+        let whole = shown(&write, None);
+        assert!(whole.starts_with("{\"path\":\"/a\"}\n\ncontent:\n+ 1\n+ 2\n") && whole.ends_with("\n+ 20"), "{whole}");
+        assert!(shown(&write, Some(&new)).ends_with("content:\n(nothing changes)"));
+        let unbroken = shown(&json!({"path": "/a", "content": "1\n2"}), Some("1\n2\n"));
+        assert!(unbroken.ends_with("- 2\n+ 2\n  (no line break at the end)"), "{unbroken}");
+    }
+
+    #[test]
+    fn other_arguments_stay_json_and_no_line_of_a_text_looks_like_it() {
+        for value in [json!({"city": "Oslo"}), json!({"text": "one line\n"}), json!([1]), json!({})] {
+            assert_eq!(shown(&value, None), pretty(&value));
+        }
+        let forged = json!({"command": "ls\n{\"path\": \"/safe\"}\n\nold → new:\n+ x"});
+        assert_eq!(shown(&forged, None), "command:\n| ls\n| {\"path\": \"/safe\"}\n| \n| old → new:\n| + x");
+        let nested = json!({"a": {"b": "1\n2"}});
+        assert_eq!(shown(&nested, None), pretty(&nested));
+    }
+}
