@@ -6,7 +6,6 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 use similar::{ChangeTag, TextDiff};
 
-use super::pretty;
 use crate::phrases::Phrases;
 
 /// Parameters that name a file: of Anthropic's text editor, of the filesystem, git and desktop servers of
@@ -32,6 +31,12 @@ const AROUND: usize = 3;
 
 /// How long the shortest diff is looked for; what is found by then is shown.
 const LOOKED_FOR: Duration = Duration::from_millis(200);
+
+/// JSON in one line where it is short, else indented.
+pub(crate) fn pretty(value: &Value) -> String {
+    let line = value.to_string();
+    if line.len() <= 60 { line } else { serde_json::to_string_pretty(value).unwrap_or(line) }
+}
 
 /// The arguments in the box of a call. `file` tells the text of the file at a path, where it can be had.
 ///

@@ -26,7 +26,7 @@ use page::Page;
 use toolgraft::event::Region;
 use toolgraft::tools::exact_pattern;
 
-pub(crate) use arguments::arguments;
+pub(crate) use arguments::{arguments, pretty};
 pub(crate) use boxes::Frame;
 
 use visible::{clean, clean_behind, word};
@@ -291,12 +291,6 @@ pub(crate) fn as_fits_screen(body: &str, say: Phrases) -> String {
     let missing: usize = rows[head..tail].iter().map(|row| row.chars().count()).sum();
     let shown = rows[..head].join("\n");
     format!("{shown}\n{}\n{}", say.more_characters(missing), rows[tail..].join("\n"))
-}
-
-/// JSON in one line where it is short, else indented.
-pub(crate) fn pretty(value: &serde_json::Value) -> String {
-    let line = value.to_string();
-    if line.len() <= 60 { line } else { serde_json::to_string_pretty(value).unwrap_or(line) }
 }
 
 /// The beginning of a text, and how long it is.
