@@ -488,6 +488,8 @@ impl OpenCall {
             sink,
         );
         if let Some(found) = stray {
+            // In a fence it is other text, as everything that is no call.
+            emitter.settle(window, true, sink);
             emitter.found_closer(found, 0, sink);
         }
         if is_left {
