@@ -65,7 +65,9 @@ fn no_tag(rest: &str) -> String {
 
 /// A text that stands on lines of its own, without the line breaks around it.
 fn laid_out(value: &str) -> &str {
-    let inner = value.strip_prefix("\r\n").or_else(|| value.strip_prefix('\n'));
-    let inner = inner.and_then(|value| value.strip_suffix("\r\n").or_else(|| value.strip_suffix('\n')));
+    let inner = match value.strip_prefix("\r\n") {
+        Some(value) => value.strip_suffix("\r\n").or_else(|| value.strip_suffix('\n')),
+        None => value.strip_prefix('\n').and_then(|value| value.strip_suffix('\n')),
+    };
     inner.unwrap_or(value)
 }

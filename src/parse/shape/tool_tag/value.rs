@@ -342,7 +342,7 @@ impl ToolTag {
     pub(super) fn preview(&mut self, mut open: Open, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Open {
         if open.is_text && !open.cdata && open.start.is_some() && !out.is_over_limit() {
             let text = window.slice(open.previewed..self.cursor);
-            let lost = if open.line_break > 0 { trailing_line_break_so_far(text) } else { 0 };
+            let lost = trailing_line_break_so_far(text, open.line_break);
             let to = self.cursor - lost as u64;
             if to > open.previewed {
                 string_delta(open.previewed, to, &mut self.scratch, window, out);
@@ -364,7 +364,7 @@ impl Open {
     /// both have one. One that is nothing but a line break is empty.
     fn text(&self, close_at: u64, window: &Window<'_>) -> (u64, u64) {
         let start = self.start.unwrap_or(close_at);
-        match trailing_line_break(window.slice(start..close_at)) as u64 {
+        match trailing_line_break(window.slice(start..close_at), self.line_break) as u64 {
             0 if start < close_at => (start - self.line_break, close_at),
             lost if self.line_break > 0 => (start, close_at - lost),
             _ => (start, close_at),
@@ -377,14 +377,19 @@ fn line_break(text: &str) -> usize {
     if text.starts_with("\r\n") { 2 } else { usize::from(text.starts_with('\n')) }
 }
 
-/// Length of a line break at the end.
-fn trailing_line_break(text: &str) -> usize {
-    if text.ends_with("\r\n") { 2 } else { usize::from(text.ends_with('\n')) }
+/// Length of a line break at the end that goes with one of `leading` bytes at the start: behind `\n` the `\r` of
+/// a `\r\n` is the text's own (`tool_tag/carriage_return`).
+fn trailing_line_break(text: &str, leading: u64) -> usize {
+    if leading == 2 && text.ends_with("\r\n") { 2 } else { usize::from(text.ends_with('\n')) }
 }
 
-/// Length of what may become a line break at the end.
-fn trailing_line_break_so_far(text: &str) -> usize {
-    if text.ends_with('\r') { 1 } else { trailing_line_break(text) }
+/// Length of what may become such a line break.
+fn trailing_line_break_so_far(text: &str, leading: u64) -> usize {
+    match leading {
+        0 => 0,
+        2 if text.ends_with('\r') => 1,
+        _ => trailing_line_break(text, leading),
+    }
 }
 
 /// Hands on a piece of a string value as it stands inside a JSON string.
