@@ -73,6 +73,7 @@ mod wording;
 use std::sync::Arc;
 
 use crate::conversation::{Conversation, Entry};
+use crate::event::Call;
 use crate::message::{DeltaKind, FinishReason};
 use crate::model::{ContextWindow, ModelError, TokenChoice};
 use crate::outcome::{Outcome, Status};
@@ -102,6 +103,9 @@ use origin::Origins;
 use read::{Kept, Message, Next, Read};
 use shared::{Mending, Shared};
 use warning::CallerWarning;
+
+/// Why such a call does not run.
+const COPIED: &str = "the call is an example of the prompt, and nobody asked for it";
 
 /// A turn; see the module.
 pub struct Turn {
@@ -473,17 +477,27 @@ impl Turn {
         self.shared.emit(AgentEvent::Notice { notice: CallerWarning::NoStructure });
     }
 
-    /// Whether a message that was held to calls makes none but those of the prompt's examples.
-    fn is_copied(&self, message: &Message) -> bool {
-        let calls = message.good_calls().filter(|calls| !calls.is_empty());
+    /// The indices of the calls that a message which was held to calls took over from the prompt's examples.
+    fn copied(&self, message: &Message) -> Vec<u32> {
         let apart = self.ask.wording(&self.shared).system_apart(&self.shared.choice);
-        let (Some(calls), Some((_, examples))) = (calls, apart) else { return false };
+        let Some((_, examples)) = apart.filter(|_| matches!(self.shared.asking, Asking::Held(_))) else {
+            return Vec::new();
+        };
         let said = self.shared.words();
-        calls.iter().all(|call| {
+        let is_copied = |call: &Call| {
             let spelled = self.shared.setup.natives.spelled(call);
             let examples = examples.iter().map(|example| example.call.as_str());
             spelled.is_some_and(|spelled| decide::is_copied(&spelled, &call.arguments, examples, &said))
-        })
+        };
+        message.good().filter(|(_, call)| is_copied(call)).map(|(index, _)| index).collect()
+    }
+
+    /// Takes such calls out of a message that makes others: where the form admits several, a small model goes
+    /// on with an example.
+    fn leave_out(&mut self, copied: &[u32], message: &mut Message) {
+        for (index, rejected) in message.leave_out(copied, COPIED) {
+            self.shared.emit(AgentEvent::CallRejected { index, rejected: Box::new(rejected) });
+        }
     }
 
     /// Whether a message calls where a person only said hello.
@@ -516,13 +530,15 @@ impl Turn {
     /// cancelled behind a call.
     fn message_over(&mut self, finish: Option<FinishReason>) -> Result<(), TurnError> {
         let reason = finish.clone().unwrap_or_default();
-        let message = self.close(finish, &reason, false);
+        let mut message = self.close(finish, &reason, false);
         if matches!(self.shared.asking, Asking::Held(_)) && message.is_text_alone() {
             self.holds_to_nothing();
         }
-        if matches!(self.shared.asking, Asking::Held(_)) && self.is_copied(&message) {
-            return self.answer_instead("the call is an example of the prompt, and nobody asked for it");
+        let copied = self.copied(&message);
+        if !copied.is_empty() && message.good_calls().is_some_and(|calls| calls.len() == copied.len()) {
+            return self.answer_instead(COPIED);
         }
+        self.leave_out(&copied, &mut message);
         if message.is_swallowed(&reason) && self.ask.leave_native(Some(NativeFault::Empty), &self.shared) {
             let why = "the answer to native tools is empty: the prompt describes them from now on";
             self.shared.emit(AgentEvent::Correcting { kind: None, message: why.to_owned() });

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::conversation::{Assistant, HistoryCall, Part};
 use crate::dialect::RESULT_TAGS;
-use crate::event::{Call, Entry, MarkerKind, Piece, Provenance, Region, RejectedKind};
+use crate::event::{Call, Entry, MarkerKind, Piece, Provenance, Region, Rejected, RejectedKind};
 use crate::message::{FinishReason, NativeCall};
 
 /// A message that is over.
@@ -136,6 +136,26 @@ impl Message {
             }),
             _ => false,
         }
+    }
+
+    /// Its calls that may run, with their indices.
+    pub(in crate::turn) fn good(&self) -> impl Iterator<Item = (u32, &Call)> {
+        self.entries.iter().filter_map(|entry| Some((entry.index, entry.result.as_ref().ok()?)))
+    }
+
+    /// Takes calls out, as if they had never been made; they come as what was rejected for this reason. One
+    /// that was shown stays.
+    pub(in crate::turn) fn leave_out(&mut self, calls: &[u32], why: &str) -> Vec<(u32, Rejected)> {
+        let goes = |index: u32| calls.contains(&index) && !self.shown.contains(&index);
+        self.pieces.retain(|piece| !matches!(piece, Piece::Call { index, .. } if goes(*index)));
+        let (gone, kept) = std::mem::take(&mut self.entries).into_iter().partition(|entry| goes(entry.index));
+        self.entries = kept;
+        let gone: Vec<Entry> = gone;
+        gone.into_iter()
+            .filter_map(|entry| {
+                Some((entry.index, Rejected::of(entry.result.ok()?, RejectedKind::Quoted, entry.raw.as_str(), why)))
+            })
+            .collect()
     }
 
     /// Its calls that may run; none where some call is rejected.

@@ -281,6 +281,27 @@ impl Wording for Showing {
 }
 
 #[test]
+fn a_held_call_that_repeats_an_example_beside_another_is_left_out() {
+    let validator = setup(allowing()).validator.clone();
+    let setup = Arc::new(Setup::new(measured(), validator, Arc::new(Showing)));
+    let mut turn = Turn::new(setup, "Is it cold in Oslo?".into(), Granted::new()).unwrap();
+    actions(&mut turn);
+    assert!(instead(&begins(&mut turn, &[token("<use", 90.0, &[("It", 10.0)])])).is_some());
+    let both = ["Oslo", "Berlin"].map(|city| call("weather", &json!({ "city": city }))).join("\n");
+    let mut done = says(&mut turn, &both);
+    done.extend(ends(&mut turn));
+    let run = calls(&done);
+    assert_eq!(run.len(), 1, "{done:?}");
+    let rejected = |action: &Action| match action {
+        Action::Emit(AgentEvent::CallRejected { index, rejected }) => Some((*index, rejected.kind)),
+        _ => None,
+    };
+    assert_eq!(done.iter().find_map(rejected), Some((1, RejectedKind::Quoted)), "{done:?}");
+    let history = format!("{:?}", turn.shared.conversation);
+    assert!(history.contains("Oslo") && !history.contains("Berlin"), "{history}");
+}
+
+#[test]
 fn a_held_call_that_only_repeats_an_example_is_left_for_a_free_answer() {
     for (question, runs) in [("Tell me a joke.", false), ("Is it cold in Berlin?", true)] {
         let validator = setup(allowing()).validator.clone();
