@@ -95,7 +95,7 @@ pub fn place<M: Spoken>(messages: &mut Vec<M>, system: Option<M>, placement: Sys
 
 /// Puts the system text that comes first in front of the first user message, for a model that
 /// knows no such role.
-pub(crate) fn system_to_user<M: Spoken>(messages: &mut Vec<M>) {
+pub fn system_to_user<M: Spoken>(messages: &mut Vec<M>) {
     if messages.first().is_some_and(is_system) {
         let system = messages.remove(0);
         place(messages, Some(system), SystemPlacement::User);

@@ -34,7 +34,7 @@ impl Names {
     }
 
     /// Whether there is none.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.tools.is_empty()
     }
 
