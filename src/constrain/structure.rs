@@ -24,6 +24,10 @@ const MAX_DEPTH: usize = 24;
 /// Longer lists are not counted out: a grammar has a rule for each item.
 const MAX_ITEMS: usize = 256;
 
+/// More values than these are not told one by one, but by their types: compilers of grammars take
+/// seconds for as many, and each of them is looked at for every token.
+const MAX_VALUES: usize = 2_000;
+
 /// Longer texts are not counted out: llama.cpp takes up to 2,000 repetitions in a rule, and a
 /// shorter limit is what ends a model that goes round.
 const MAX_LENGTH: usize = 1_000;
@@ -79,6 +83,21 @@ impl Structure {
     /// Any object.
     fn object() -> Self {
         Structure::Object { members: Vec::new(), rest: Some(Box::new(Structure::Any)) }
+    }
+
+    /// Any value of the type that this one has.
+    fn of_type(value: &Value) -> Self {
+        match value {
+            Value::Null => Structure::Null,
+            Value::Bool(_) => Structure::Boolean,
+            Value::Number(number) if number.is_f64() => Structure::Number,
+            Value::Number(_) => Structure::Integer,
+            Value::String(_) => Structure::Text(None),
+            Value::Array(_) => {
+                Structure::Array { first: Vec::new(), rest: Some(Box::new(Structure::Any)), min: 0, max: None }
+            }
+            Value::Object(_) => Structure::object(),
+        }
     }
 
     /// Named parts with which the structure may begin.
@@ -186,8 +205,12 @@ impl Reader<'_> {
         if let Some(Value::Array(values)) = members.get("enum") {
             let fits =
                 |value: &&Value| schema::types(schema).count() == 0 || schema::types(schema).any(|t| is(value, t));
-            let values: Vec<Value> = values.iter().filter(fits).cloned().collect();
-            return if values.is_empty() { Structure::Any } else { Structure::Literals(values) };
+            let values = values.iter().filter(fits);
+            return match values.clone().nth(MAX_VALUES) {
+                _ if values.clone().next().is_none() => Structure::Any,
+                None => Structure::Literals(values.cloned().collect()),
+                Some(_) => Structure::one_of(values.map(Structure::of_type)),
+            };
         }
         if members.contains_key("$ref") {
             return self.reference(members, depth);

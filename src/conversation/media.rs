@@ -1,6 +1,7 @@
 //! Images and sound of results that a request shows, within its budget.
 
-use crate::message::{Audio, Image, Message, Reads};
+use super::shape::push;
+use crate::message::{Audio, Image, Message, Reads, Role};
 use crate::outcome::{MODEL_MEDIA, MODEL_MEDIA_BYTES, Outcome};
 
 /// What goes with the results of one message of the model.
@@ -11,18 +12,16 @@ pub(super) struct Media {
 }
 
 impl Media {
-    pub(super) fn is_empty(&self) -> bool {
-        self.images.is_empty() && self.audio.is_empty()
-    }
-
-    /// Puts it into a message of the role `user`.
-    pub(super) fn put_into(self, message: &mut Message) {
-        message.images.extend(self.images);
-        message.audio.extend(self.audio);
+    /// Adds it to the message with the results, or to one of its own.
+    pub(super) fn go_with(self, messages: &mut Vec<Message>) {
+        let is_told = messages.last().is_some_and(|last| last.role == Role::User);
+        let text = if is_told { String::new() } else { self.shown() };
+        let Media { images, audio } = self;
+        push(messages, Message { images, audio, ..Message::user(text) });
     }
 
     /// A line for each, for a message that says nothing else.
-    pub(super) fn shown(&self) -> String {
+    fn shown(&self) -> String {
         let images = self.images.iter().map(Image::to_string);
         images.chain(self.audio.iter().map(Audio::to_string)).collect::<Vec<_>>().join("\n")
     }

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::dialect::{NamedArguments, Shape};
 use crate::event::{Call, MarkerKind, Rejected, RejectedKind};
-use crate::message::{Image, NativeCall, image};
-use crate::outcome::rebreak_tokens;
+use crate::message::{Image, Message, NativeCall, image};
+use crate::outcome::{break_tokens, rebreak_tokens, told_apart};
 
 /// Most bytes of a rejected call that go back to the model as it wrote them.
 pub const MAX_REJECTED_BYTES: usize = 16 << 10;
@@ -50,6 +50,11 @@ impl User {
     /// What is said, for people: a line for each image stands behind the text.
     pub fn shown(&self) -> Cow<'_, str> {
         image::shown(&self.text, &self.images)
+    }
+
+    /// What is said, for the model.
+    pub(super) fn as_message(&self) -> Message {
+        Message { images: self.images.clone(), ..Message::user(break_tokens(&told_apart(&self.text))) }
     }
 }
 

@@ -25,6 +25,7 @@ mod media;
 mod message;
 mod native;
 mod render;
+pub mod shape;
 mod stored;
 mod trim;
 

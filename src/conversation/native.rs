@@ -3,10 +3,11 @@
 use std::collections::HashSet;
 
 use super::media;
-use super::render::{Joined, Layout, Replies, Shown, results};
+use super::render::{Layout, Replies, Shown, results};
+use super::shape::push;
 use super::{Assistant, Conversation, Part, push_bounded};
 use crate::event::{Rejected, RejectedKind};
-use crate::message::{Message, NativeCall, Role};
+use crate::message::{Message, NativeCall};
 use crate::outcome::{break_tokens, rebreak_tokens};
 
 impl Conversation {
@@ -29,35 +30,36 @@ impl Conversation {
         layout: &Layout,
         mut words: impl FnMut(&Replies<'_>) -> Result<String, E>,
     ) -> Result<Vec<Message>, E> {
-        let mut messages = Joined::begin(layout);
+        let mut messages = layout.before();
         let shown = self.shown(&layout.trim);
         let media = media::of(&results(&shown), layout.reads);
         let current = shown.iter().rposition(|s| matches!(s, Shown::User(_))).unwrap_or(0);
         let mut ids = HashSet::new();
         for (at, (shown, media)) in shown.iter().zip(media).enumerate() {
             match shown {
-                Shown::User(said) => messages.say(said),
+                Shown::User(said) => push(&mut messages, said.as_message()),
                 Shown::Assistant(message, told) => {
                     let mut round = Round { conversation: self, ids: &mut ids, calls: Vec::new(), results: Vec::new() };
                     let corrections = round.take(message, told, &mut words)?;
                     let Round { calls, mut results, .. } = round;
                     let reasoning = (at > current && !calls.is_empty()).then(|| message.reasoning.trim().to_owned());
                     let said = Message::assistant(said(message)).with_calls(calls);
-                    messages.add(Message { reasoning: reasoning.filter(|r| !r.is_empty()), ..said });
+                    push(&mut messages, Message { reasoning: reasoning.filter(|r| !r.is_empty()), ..said });
                     match results.last_mut() {
                         Some(last) if !corrections.is_empty() => {
                             last.content = format!("{}\n\n{corrections}", last.content);
                         }
                         Some(_) => {}
-                        None => messages.push(Role::User, &corrections),
+                        None => push(&mut messages, Message::user(corrections)),
                     }
-                    results.into_iter().for_each(|result| messages.add(result));
+                    results.into_iter().for_each(|result| push(&mut messages, result));
                     // A message of the role `tool` takes text alone in OpenAI's interface.
-                    messages.show(media);
+                    media.go_with(&mut messages);
                 }
             }
         }
-        Ok(messages.into_messages())
+        layout.place(&mut messages);
+        Ok(messages)
     }
 }
 

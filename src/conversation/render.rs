@@ -1,12 +1,13 @@
 //! A history as the messages that a model without tool calling sees.
 
-use super::media::{self, Media};
+use super::media;
+use super::shape::{place, push};
 use super::trim::Trim;
 use super::{Answered, Assistant, Conversation, Entry, User, answered};
 use crate::dialect::SystemPlacement;
 use crate::event::Rejected;
-use crate::message::{Message, Reads, Role};
-use crate::outcome::{Outcome, break_tokens, told_apart};
+use crate::message::{Message, Reads};
+use crate::outcome::Outcome;
 
 /// Everything that the model is told after one of its messages.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -67,6 +68,19 @@ impl Layout {
         let (before, trim, reads) = (Vec::new(), Trim::default(), Reads::default());
         Layout { system: system.into(), placement, before, trim, trim_note: String::new(), reads }
     }
+
+    /// What stands in front of the history, but for the system text.
+    pub(super) fn before(&self) -> Vec<Message> {
+        let mut messages = Vec::new();
+        self.before.iter().for_each(|message| push(&mut messages, message.clone()));
+        push(&mut messages, Message::user(self.trim_note.as_str()));
+        messages
+    }
+
+    /// Puts the system text into a request's messages.
+    pub(super) fn place(&self, messages: &mut Vec<Message>) {
+        place(messages, Some(Message::system(self.system.as_str())), self.placement);
+    }
 }
 
 impl Conversation {
@@ -85,22 +99,23 @@ impl Conversation {
         layout: &Layout,
         mut replies: impl FnMut(&Replies<'_>) -> Result<String, E>,
     ) -> Result<Vec<Message>, E> {
-        let mut messages = Joined::begin(layout);
+        let mut messages = layout.before();
         let shown = self.shown(&layout.trim);
         let media = media::of(&results(&shown), layout.reads);
         for (shown, media) in shown.into_iter().zip(media) {
             match shown {
-                Shown::User(said) => messages.say(said),
+                Shown::User(said) => push(&mut messages, said.as_message()),
                 Shown::Assistant(message, told) => {
-                    messages.push(Role::Assistant, &message.written());
+                    push(&mut messages, Message::assistant(message.written()));
                     if !told.is_empty() {
-                        messages.push(Role::User, &replies(&told)?);
-                        messages.show(media);
+                        push(&mut messages, Message::user(replies(&told)?));
+                        media.go_with(&mut messages);
                     }
                 }
             }
         }
-        Ok(messages.into_messages())
+        layout.place(&mut messages);
+        Ok(messages)
     }
 
     /// The pieces of the history that a request shows, in order.
@@ -175,76 +190,5 @@ impl Replies<'_> {
     /// Whether there is nothing to tell.
     pub fn is_empty(&self) -> bool {
         self.answered.is_empty() && self.rejected.is_empty() && self.notes.is_empty()
-    }
-}
-
-/// Messages in which neighbours of one role are one.
-#[derive(Default)]
-pub(super) struct Joined {
-    messages: Vec<Message>,
-}
-
-impl Joined {
-    /// The system text and what is said of the trim.
-    pub(super) fn begin(layout: &Layout) -> Self {
-        let mut messages = Joined::default();
-        match layout.placement {
-            SystemPlacement::System => messages.push(Role::System, &layout.system),
-            SystemPlacement::User => messages.push(Role::User, &layout.system),
-        }
-        layout.before.iter().for_each(|message| messages.push(message.role, &message.content));
-        messages.push(Role::User, &layout.trim_note);
-        messages
-    }
-
-    /// Adds a message that may hold more than text; only text is joined.
-    pub(super) fn add(&mut self, message: Message) {
-        if message.calls.is_empty() && message.call_id.is_none() {
-            self.push(message.role, &message.content);
-        } else {
-            self.messages.push(message);
-        }
-    }
-
-    /// Adds what the person said.
-    pub(super) fn say(&mut self, said: &User) {
-        self.push(Role::User, &break_tokens(&told_apart(&said.text)));
-        if said.images.is_empty() {
-            return;
-        }
-        match self.messages.last_mut() {
-            Some(last) if last.role == Role::User => last.images.extend_from_slice(&said.images),
-            _ => self.messages.push(Message { images: said.images.clone(), ..Message::user("") }),
-        }
-    }
-
-    /// Adds what tools gave beside text: to the message with their results, or to one of its own.
-    pub(super) fn show(&mut self, media: Media) {
-        if media.is_empty() {
-            return;
-        }
-        if self.messages.last().is_none_or(|last| last.role != Role::User) {
-            self.messages.push(Message::user(media.shown()));
-        }
-        if let Some(last) = self.messages.last_mut() {
-            media.put_into(last);
-        }
-    }
-
-    pub(super) fn into_messages(self) -> Vec<Message> {
-        self.messages
-    }
-
-    pub(super) fn push(&mut self, role: Role, content: &str) {
-        if content.is_empty() {
-            return;
-        }
-        match self.messages.last_mut() {
-            Some(last) if last.role == role => {
-                last.content.push_str("\n\n");
-                last.content.push_str(content);
-            }
-            _ => self.messages.push(Message::new(role, content)),
-        }
     }
 }

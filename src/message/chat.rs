@@ -23,6 +23,18 @@ pub enum Role {
     Tool,
 }
 
+impl Role {
+    /// The interfaces' word for it.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Role::System => "system",
+            Role::User => "user",
+            Role::Assistant => "assistant",
+            Role::Tool => "tool",
+        }
+    }
+}
+
 /// One message of a request.
 ///
 /// A model without tool calling sees plain text, and `calls`, `call_id` and

@@ -67,8 +67,14 @@ impl<'s> Walk<'s> {
     }
 
     /// The schema as one object: references resolved, `allOf` and the first branch of `anyOf`
-    /// and `oneOf` that is more than `null` merged in.
-    pub(crate) fn flatten(&self, schema: &Value) -> Value {
+    /// and `oneOf` that is more than `null` merged in. One that is such an object is not copied.
+    pub(crate) fn flatten<'v>(&self, schema: &'v Value) -> Cow<'v, Value> {
+        let is_flat = |members: &Map<String, Value>| {
+            !members.contains_key("$ref") && UNIONS.iter().all(|union| !members.contains_key(*union))
+        };
+        if schema.as_object().is_some_and(is_flat) {
+            return Cow::Borrowed(schema);
+        }
         let mut flat = schema.as_object().cloned().unwrap_or_default();
         for _ in 0..MAX_HOPS {
             let mut parts: Vec<Cow<'_, Value>> = Vec::new();
@@ -88,7 +94,7 @@ impl<'s> Walk<'s> {
             }
             parts.iter().filter_map(|part| part.as_object()).for_each(|part| merge(&mut flat, part));
         }
-        Value::Object(flat)
+        Cow::Owned(Value::Object(flat))
     }
 
     /// Whether a schema may accept a string. In doubt it does.

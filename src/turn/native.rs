@@ -5,7 +5,7 @@
 //! it, the arguments are mended as those of a call in text, and the same limits
 //! hold. Nothing is written out to be read back.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value};
 
@@ -19,8 +19,8 @@ use crate::wire::{Names, ToolDefinition};
 
 /// What reads native calls, for the tools of one catalog.
 pub(super) struct Natives {
-    /// The tools as a request offers them.
-    pub(super) definitions: Vec<ToolDefinition>,
+    /// The tools as a request offers them, once one does: a copy of every schema.
+    definitions: OnceLock<Vec<ToolDefinition>>,
     catalog: Arc<Catalog>,
     names: Names,
     limits: Limits,
@@ -62,8 +62,18 @@ impl Fault {
 
 impl Natives {
     pub(super) fn new(dialect: Dialect, limits: Limits, catalog: &Arc<Catalog>) -> Self {
-        let definitions = ToolDefinition::all(catalog);
-        Natives { definitions, catalog: catalog.clone(), names: Names::new(catalog), limits, dialect }
+        let names = Names::new(catalog);
+        Natives { definitions: OnceLock::new(), catalog: catalog.clone(), names, limits, dialect }
+    }
+
+    /// The tools as a request offers them.
+    pub(super) fn definitions(&self) -> &[ToolDefinition] {
+        self.definitions.get_or_init(|| ToolDefinition::all(&self.catalog))
+    }
+
+    /// Whether there is nothing to offer.
+    pub(super) fn is_empty(&self) -> bool {
+        self.names.is_empty()
     }
 
     /// Reads a native call.

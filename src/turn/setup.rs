@@ -78,7 +78,7 @@ impl Setup {
     /// where the endpoint is to be asked ([`RoundModel::takes_tools`]).
     pub fn natively(&self, model: &RoundModel, name: &Option<String>) -> Option<bool> {
         match self.config.tools_mode {
-            _ if self.natives.definitions.is_empty() => Some(false),
+            _ if self.natives.is_empty() => Some(false),
             ToolsMode::Prompt => Some(false),
             ToolsMode::Native => Some(true),
             ToolsMode::Auto if model.native_tools == Some(false) => Some(false),

@@ -33,6 +33,11 @@ impl Names {
         Names { tools }
     }
 
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.tools.is_empty()
+    }
+
     /// Server and tool of a name on the wire.
     pub fn find(&self, name: &str) -> Option<(Option<&str>, &str)> {
         self.tools.get(name).map(|(server, tool)| (server.as_deref(), tool.as_str()))

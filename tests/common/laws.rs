@@ -639,11 +639,14 @@ fn marked_at(stream: &str) -> usize {
     let line = stream.to_ascii_lowercase().find("type");
     wrappers().filter_map(|w| stream.find(w.open)).chain(line).min().unwrap_or(usize::MAX)
 }
-/// Whether the text is ReAct's lines up to an object, or the fence around one.
+/// Whether the text is ReAct's lines up to an object, the fence around one, or a bare text, which goes up to the
+/// end of its line and the white space behind that.
 fn begins_react(text: &str) -> bool {
-    let input = head(text, LONGEST_LINE).split_once("Action Input").map(|(_, input)| input);
+    let (_, input) = text.split_once("Action Input").unwrap_or_default();
+    let is_bare = || input.split_once(['\n']).is_none_or(|(line, behind)| !line.is_empty() && behind.trim().is_empty());
     text.trim_start_matches(['*', '_']).starts_with("Action")
-        && input.is_some_and(|i| i.contains(['{', '`', '~', '\'']))
+        && text.find("Action Input").is_some_and(|at| at < LONGEST_LINE)
+        && (head(input, LONGEST_LINE).contains(['{', '`', '~', '\'']) || is_bare())
 }
 
 /// What openers of foreign dialects begin with behind their `<`.

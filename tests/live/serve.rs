@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use toolgraft::validate::OutputSchema;
 
 use crate::process::TOOLGRAFT;
-use crate::server::{PATIENCE, Server, shared, wanted};
+use crate::server::{PATIENCE, Server, free_port, shared, wanted};
 
 const MODEL: &str = "smollm2-135m-instruct";
 
@@ -245,6 +245,48 @@ fn with_model(test: &str, run: impl AsyncFnOnce(Serving)) {
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(run(Serving::start(shared())));
+}
+
+/// Tokens of a request by the model's server, and those of them that it had from the one before.
+fn prompt_of(answer: &Value) -> (u64, u64) {
+    let usage = &answer["usage"];
+    let cached = usage["prompt_tokens_details"]["cached_tokens"].as_u64();
+    (usage["prompt_tokens"].as_u64().unwrap(), cached.unwrap_or_else(|| panic!("{answer:#}")))
+}
+
+/// Ten requests of a recorded session of opencode, each with one more call and its result: of each at
+/// most a twentieth is processed anew beyond what is new in it, by the server's own counts.
+#[test]
+fn of_a_recorded_agents_requests_little_is_processed_anew() {
+    let name = "of_a_recorded_agents_requests_little_is_processed_anew";
+    if !wanted(name) {
+        return;
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/sessions/opencode.json");
+    let mut asked: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+    let messages = asked["messages"].as_array().unwrap().clone();
+    // What it answers is not what was recorded, and counts for nothing.
+    (asked["model"], asked["max_tokens"], asked["stream"]) = (json!(MODEL), json!(4), json!(false));
+    let server = Server::start(free_port(), &["--context", "16384"]);
+    let serving = Serving::start(&server);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let mut before = 0;
+    for count in (2..messages.len()).step_by(2) {
+        asked["messages"] = json!(messages[..count]);
+        let answer = runtime.block_on(async {
+            // The first has thousands of tokens.
+            let client = toolgraft::http::client().timeout(5 * PATIENCE).build().unwrap();
+            let sent = client.post(format!("{}/v1/chat/completions", serving.url));
+            let sent = sent.header("content-type", "application/json").body(asked.to_string()).send().await.unwrap();
+            (sent.status(), sent.text().await.unwrap())
+        });
+        assert_eq!(answer.0, 200, "{}", answer.1);
+        let (tokens, cached) = prompt_of(&serde_json::from_str(&answer.1).unwrap());
+        let anew = before.max(cached) - cached;
+        assert!(anew * 20 <= tokens, "{count} messages: {tokens} tokens, {before} before, {cached} of them kept");
+        eprintln!("note: {count} messages: {tokens} tokens, {} new, {anew} processed anew", tokens - before);
+        before = tokens;
+    }
 }
 
 #[track_caller]

@@ -158,6 +158,25 @@ fn other_dialects_have_no_grammar() {
 }
 
 #[test]
+fn more_values_than_a_grammar_can_hold_are_held_to_their_types() {
+    for (count, is_listed) in [(2_000, true), (2_001, false)] {
+        let mut values: Vec<Value> = (1..count).map(|n| format!("word {n}").into()).collect();
+        values.push(0.into());
+        let catalog =
+            catalog([Tool::new("a").with_schema(json!({"properties": {"w": {"enum": values}}, "required": ["w"]}))]);
+        let calls = Constraint::calls(Dialect::Json, &catalog, &ToolChoice::Required, Thinking::Off, 1).unwrap();
+        let schema = calls.schema.unwrap();
+        let held = toolgraft::validate::OutputSchema::new(schema.clone()).unwrap();
+        let takes = |value: Value| {
+            let call = json!({"name": "a", "arguments": {"w": value}});
+            held.check(&call, &call.to_string()).is_ok()
+        };
+        assert!(takes(json!("word 7")) && takes(json!(0)) && !takes(json!(null)), "{count}: {schema:.300}");
+        assert_eq!(takes(json!("none of them")), !is_listed, "{count}");
+    }
+}
+
+#[test]
 fn a_named_tool_is_the_only_one_and_a_tag_dialect_has_json_alone() {
     let catalog = catalog([Tool::new("now"), Tool::new("later")]);
     let named = ToolChoice::Named("later".into());

@@ -233,8 +233,13 @@ pub(super) fn object(body: &[u8]) -> Result<Map<String, Value>, Fault> {
     match serde_json::from_slice(body) {
         Ok(Value::Object(object)) => Ok(object),
         Ok(_) => Err(Fault::invalid("the body must be a JSON object")),
-        Err(error) => Err(Fault::invalid(format!("the body is not JSON: {error}")).with_code("invalid_json")),
+        Err(error) => Err(not_json(error)),
     }
+}
+
+/// What is said of a body that is no JSON.
+pub(super) fn not_json(error: serde_json::Error) -> Fault {
+    Fault::invalid(format!("the body is not JSON: {error}")).with_code("invalid_json")
 }
 
 /// The object that a body is without its `tools`, and these as they are written. `None` where

@@ -14,7 +14,7 @@ use super::fault::Fault;
 use super::kept::{Kept, Written};
 use super::own_words::own_words;
 use super::prepared::Prepared;
-use super::roles::push;
+use toolgraft::conversation::shape::push;
 use toolgraft::conversation::{Answered, Replies};
 use toolgraft::dialect::{write_call, write_tool_call};
 use toolgraft::outcome::{FILE, RESULT, Status, break_tokens, foreign_in_frames, restore_tokens, told_apart};

@@ -92,7 +92,6 @@ mod ready;
 mod repeated;
 mod request;
 mod responses;
-mod roles;
 mod say;
 mod seal;
 mod settings;

@@ -91,10 +91,11 @@ pub(super) struct Key {
 }
 
 impl Prepared {
-    pub(super) fn new(config: &Config, wanted: &Wanted) -> Result<Self, Fault> {
+    pub(super) fn new(config: &Config, wanted: Wanted) -> Result<Self, Fault> {
         let profile = wanted.profile;
+        let client = wanted.tools.iter().map(|tool| tool.name.clone()).collect();
         // The client runs its calls, in an order of its own, once it has them all.
-        let mut servers = vec![Server::default().with_tools(wanted.tools.clone()).with_parallel(true)];
+        let mut servers = vec![Server::default().with_tools(wanted.tools).with_parallel(true)];
         servers.extend(wanted.own.iter().flat_map(|catalog| catalog.servers().iter().cloned()));
         servers.retain(|server| server.name.is_some() || !server.tools.is_empty());
         let options = wanted.way.options(config, profile);
@@ -133,7 +134,7 @@ impl Prepared {
         let read_bytes =
             catalog.tools().map(|tool| described(tool) + tool.input_schema.as_ref().map_or(0, bytes_of)).sum();
         let validator = Arc::new(Validator::new(catalog));
-        let setup = Arc::new(Setup::new(turn, validator, Arc::new(wording)).knowing(wanted.ways.clone()));
+        let setup = Arc::new(Setup::new(turn, validator, Arc::new(wording)).knowing(wanted.ways));
         let policy = config.policy.in_catalog(setup.catalog());
         Ok(Prepared {
             setup,
@@ -142,17 +143,17 @@ impl Prepared {
             with_own: wanted.own.is_some(),
             is_heavy,
             read_bytes,
-            client: wanted.tools.iter().map(|tool| tool.name.clone()).collect(),
+            client,
             policy,
             untrusted: config.untrusted.clone(),
             shows_results: config.shows_results,
             max_calls: config.max_calls,
             hold_bytes: config.hold_bytes,
             strict_calls: config.strict_calls,
-            choice: wanted.choice.clone(),
-            named: wanted.named.clone(),
+            choice: wanted.choice,
+            named: wanted.named,
             cut,
-            set_aside: wanted.set_aside.clone(),
+            set_aside: wanted.set_aside,
             told,
             identity,
         })
@@ -197,7 +198,8 @@ fn bytes_of(value: &serde_json::Value) -> usize {
     VALUE
         + match value {
             Value::String(text) => text.len(),
-            Value::Array(items) => items.iter().map(bytes_of).sum(),
+            // As many may still come as have room: a list that was read takes up to twice its items.
+            Value::Array(items) => VALUE * (items.capacity() - items.len()) + items.iter().map(bytes_of).sum::<usize>(),
             // A key is kept with its hash and its place.
             Value::Object(members) => members.iter().map(|(key, value)| 3 * VALUE + key.len() + bytes_of(value)).sum(),
             _ => 0,
@@ -244,12 +246,13 @@ impl Cache {
         kept.iter().any(|entry| entry.key.tools == tools)
     }
 
-    /// What is prepared for this key and the toolbox's tools, or is now.
+    /// What is prepared for this key and the toolbox's tools, or is now: `prepare` gets the tools as
+    /// they are written, and the toolbox's.
     pub(super) fn get(
         &self,
         key: Key,
         own: Option<Arc<Catalog>>,
-        prepare: impl FnOnce(Option<Arc<Catalog>>) -> Result<Prepared, Fault>,
+        prepare: impl FnOnce(&str, Option<Arc<Catalog>>) -> Result<Prepared, Fault>,
     ) -> Result<Arc<Prepared>, Fault> {
         let hash = self.hasher.hash_one(&key);
         let same_tools = |entry: &Entry| match (&entry.own, &own) {
@@ -265,7 +268,7 @@ impl Cache {
                 return Ok(prepared);
             }
         }
-        let prepared = Arc::new(prepare(own.clone())?);
+        let prepared = Arc::new(prepare(&key.tools, own.clone())?);
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         // A toolbox's earlier list never comes again: what was prepared with it goes with it.
         kept.retain(|entry| entry.own.is_none() || own.is_none() || same_tools(entry));
@@ -305,13 +308,10 @@ mod tests {
         let way = Way::of(&config, "m", None, profile);
         let choice = String::new();
         let key = Key { way, tools: text.to_owned(), choice, with_tools: own.is_some(), max_calls: None };
-        let prepare = |own| {
+        let prepare = |_: &str, own| {
             let choice = ToolChoice::Auto;
             let (tools, named, set_aside, ways) = (Vec::new(), Named::default(), Vec::new(), cache.ways());
-            Prepared::new(
-                &config,
-                &Wanted { profile, way, tools, named, set_aside, own, choice, max_calls: None, ways },
-            )
+            Prepared::new(&config, Wanted { profile, way, tools, named, set_aside, own, choice, max_calls: None, ways })
         };
         cache.get(key, own, prepare).unwrap_or_else(|fault| panic!("{}", fault.message))
     }

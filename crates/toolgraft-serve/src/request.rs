@@ -160,8 +160,8 @@ impl ChatRequest {
         let way = Way::of(config, &self.model, served, profile).within(self.context).reading(self.reads);
         let key = Key {
             way,
-            tools: match &self.tools_text {
-                Some(text) => text.clone(),
+            tools: match self.tools_text.take() {
+                Some(text) => text,
                 None => self.body.get("tools").map(Value::to_string).unwrap_or_default(),
             },
             choice: self.body.get("tool_choice").map(Value::to_string).unwrap_or_default(),
@@ -169,11 +169,11 @@ impl ChatRequest {
             max_calls,
         };
         // Tools that were read once and are the same are not read again.
-        let prepared = cache.get(key, own, |own| {
-            let (mut tools, named, set_aside) = self.tools(&config.without)?;
+        let prepared = cache.get(key, own, |written, own| {
+            let (mut tools, named, set_aside) = self.tools(written, &config.without)?;
             let choice = self.choice(&mut tools, &named)?;
             let ways = cache.ways();
-            Prepared::new(config, &Wanted { profile, way, tools, named, set_aside, own, choice, max_calls, ways })
+            Prepared::new(config, Wanted { profile, way, tools, named, set_aside, own, choice, max_calls, ways })
         })?;
         let asks_for_a_form = self.body.get("response_format").is_some_and(|format| format["type"] == "json_schema");
         let output = self.output()?;
@@ -227,41 +227,27 @@ impl ChatRequest {
     }
 
     /// The tools by the names that the prompt has for them, their own names, and those whose schema is
-    /// set aside.
-    fn tools(&self, without: &[String]) -> Result<(Vec<Tool>, Named, Vec<String>), Fault> {
-        let read =
-            match (self.body.get("tools"), &self.tools_text) {
-                (None, Some(text)) => Some(serde_json::from_str::<Value>(text).map_err(|error| {
-                    Fault::invalid(format!("the body is not JSON: {error}")).with_code("invalid_json")
-                })?),
-                _ => None,
-            };
-        let list = match self.body.get("tools").or(read.as_ref()) {
-            None | Some(Value::Null) => return Ok((Vec::new(), Named::default(), Vec::new())),
-            Some(Value::Array(list)) => list,
-            Some(_) => return Err(Fault::field("tools", "'tools' must be a list")),
+    /// set aside. They are taken out of the body, or read where it is without them: `written`.
+    fn tools(&mut self, written: &str, without: &[String]) -> Result<(Vec<Tool>, Named, Vec<String>), Fault> {
+        let given = match self.body.get_mut("tools").map(Value::take) {
+            Some(tools) => tools,
+            None if written.is_empty() => Value::Null,
+            None => serde_json::from_str(written).map_err(doors::not_json)?,
+        };
+        let list = match given {
+            Value::Null => return Ok((Vec::new(), Named::default(), Vec::new())),
+            Value::Array(list) => list,
+            _ => return Err(Fault::field("tools", "'tools' must be a list")),
         };
         let (mut tools, mut named, mut set_aside): (Vec<Tool>, _, _) = (Vec::new(), Named::default(), Vec::new());
-        let mut names: HashMap<String, usize> = HashMap::new();
+        let names = named_once(&list, without)?;
         // Names that fit are taken first: no other tool is called so.
         let mut taken: HashSet<String> = HashSet::new();
-        for (at, item) in list.iter().enumerate() {
+        for (at, item) in list.into_iter().enumerate() {
             let (tool, is_set_aside) = tool(at, item)?;
-            if without.iter().any(|glob| matches(glob, None, &tool.name)) {
-                continue;
-            }
-            match names.get(&tool.name) {
-                None => {
-                    names.insert(tool.name.clone(), at);
-                    set_aside.extend(is_set_aside.then(|| tool.name.clone()));
-                    tools.push(tool);
-                }
-                // A client that lists one tool twice means it once.
-                Some(first) if list[*first]["function"] == item["function"] => {}
-                Some(_) => {
-                    let message = format!("two tools are named '{}', and they differ", tool.name);
-                    return Err(Fault::field(format!("tools[{at}].function.name"), message));
-                }
+            if names.get(&tool.name) == Some(&at) {
+                set_aside.extend(is_set_aside.then(|| tool.name.clone()));
+                tools.push(tool);
             }
         }
         // The prompt is the same whatever order they come in.
@@ -422,9 +408,29 @@ pub(super) fn flag(body: &Map<String, Value>, field: &str) -> Result<Option<bool
     }
 }
 
+/// Where in a list the tools stand that are not left out, by their names: the first of those that are the
+/// same.
+fn named_once(list: &[Value], without: &[String]) -> Result<HashMap<String, usize>, Fault> {
+    let mut names: HashMap<String, usize> = HashMap::new();
+    for (at, item) in list.iter().enumerate() {
+        let Some(name) = item["function"]["name"].as_str() else { continue };
+        match names.get(name) {
+            _ if without.iter().any(|glob| matches(glob, None, name)) => {}
+            None => drop(names.insert(name.to_owned(), at)),
+            // A client that lists one tool twice means it once.
+            Some(first) if list[*first]["function"] == item["function"] => {}
+            Some(_) => {
+                let message = format!("two tools are named '{name}', and they differ");
+                return Err(Fault::field(format!("tools[{at}].function.name"), message));
+            }
+        }
+    }
+    Ok(names)
+}
+
 /// A tool as a client describes it, and whether its schema is set aside: one that nothing fits says
 /// nothing of the arguments.
-fn tool(at: usize, item: &Value) -> Result<(Tool, bool), Fault> {
+fn tool(at: usize, mut item: Value) -> Result<(Tool, bool), Fault> {
     let place = |field: &str| format!("tools[{at}]{field}");
     match item["type"].as_str() {
         Some("function") => {}
@@ -435,7 +441,7 @@ fn tool(at: usize, item: &Value) -> Result<(Tool, bool), Fault> {
         }
         None => return Err(Fault::field(place(""), "a tool is an object with 'type' and 'function'")),
     }
-    let function = &item["function"];
+    let mut function = item["function"].take();
     let Some(name) = function["name"].as_str().filter(|name| !name.trim().is_empty()) else {
         return Err(Fault::field(place(".function.name"), "a function needs a name"));
     };
@@ -446,12 +452,12 @@ fn tool(at: usize, item: &Value) -> Result<(Tool, bool), Fault> {
         _ => return Err(Fault::field(place(".function.description"), "a description is a text")),
     }
     let mut set_aside = false;
-    match &function["parameters"] {
+    match function["parameters"].take() {
         Value::Null => {}
         schema @ (Value::Object(_) | Value::Bool(_)) => {
-            set_aside = fits_no_object(schema);
+            set_aside = fits_no_object(&schema);
             if !set_aside {
-                tool = tool.with_schema(schema.clone());
+                tool = tool.with_schema(schema);
             }
         }
         _ => {

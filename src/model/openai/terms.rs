@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::conversation::shape::system_to_user;
 use crate::model::{ModelError, Request};
-use crate::wire::roles::system_to_user;
 
 /// What is known of an endpoint's model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

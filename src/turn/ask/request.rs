@@ -466,7 +466,7 @@ impl Ask {
         if !self.native {
             return;
         }
-        request.tools.clone_from(&shared.setup.natives.definitions);
+        request.tools = shared.setup.natives.definitions().to_vec();
         let shown = shared.setup.native_wording().shown_of_results();
         if shared.results().any(|(_, text)| text.len() > shown) {
             request.tools.extend(shared.setup.catalog.built_in(BuiltIn::Read).map(ToolDefinition::from));

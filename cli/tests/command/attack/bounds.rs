@@ -60,6 +60,35 @@ async fn memory_does_not_grow_with_the_number_of_tool_lists() {
     assert!(many < 2 * few, "{few} KiB after 24 lists of tools, {many} KiB after 96");
 }
 
+/// A request whose one tool takes one of so many words: what it becomes takes ten times the memory
+/// of its text. It is copied nowhere, and leaves nothing. With one arena, the allocator keeps as
+/// much on every machine.
+#[tokio::test]
+async fn a_list_of_very_many_values_is_in_memory_once() {
+    if !wanted() {
+        return;
+    }
+    let endpoint = answering();
+    let variables = [("MALLOC_ARENA_MAX", "1")];
+    let serving = Serving::start(&Place::new(), &endpoint, &["--model", "m"], &variables);
+    let mut ask = async |number: usize, words: usize| {
+        let values: Vec<String> = (0..words).map(|word| format!("word {number} {word}")).collect();
+        let parameters = json!({ "type": "object", "properties": { "word": { "type": "string", "enum": values } } });
+        let tool = json!({ "type": "function", "function": { "name": "say", "parameters": parameters } });
+        let body = json!({ "model": "m", "tools": [tool], "messages": [{ "role": "user", "content": "Hello" }] });
+        let (status, answer) = serving.chat(&body, None).await;
+        assert_eq!(status, 200, "{answer:.500}");
+        (peak(&serving), body.to_string().len() as u64 / 1024)
+    };
+    let (before, _) = ask(0, 3).await;
+    let (mut most, mut text) = (0, 0);
+    for number in 1..5 {
+        (most, text) = ask(number, 300_000).await;
+    }
+    let times = (most - before) / text;
+    assert!(times < 16, "{before} KiB, then {most} KiB for {text} KiB of text: {times} times as much");
+}
+
 /// A conversation with so many results, none of which is easy to read.
 fn with_results(results: usize) -> Value {
     let mut messages = vec![json!({ "role": "user", "content": "Go" })];

@@ -1,21 +1,16 @@
 //! The requests to the model: the turn's, with the client's history in it.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{Exchange, Sent, Step, is_held, taken_back};
-use crate::{native, roles};
+use crate::native;
 use toolgraft::Message;
+use toolgraft::conversation::shape::Spoken;
 use toolgraft::message::{FinishReason, Role};
 use toolgraft::model::Request;
 use toolgraft::model::endpoint::{content, message as told};
 use toolgraft::outcome::break_tokens;
-use toolgraft::wire::roles::join;
-
-/// A message of text alone.
-fn said(role: Role, text: String) -> Value {
-    let role = if role == Role::Assistant { "assistant" } else { "user" };
-    json!({"role": role, "content": text})
-}
+use toolgraft::wire::roles::{join, shape};
 
 impl Exchange {
     /// The turn's request with the client's history in it.
@@ -62,15 +57,14 @@ impl Exchange {
         let mut own = request.messages.into_iter().peekable();
         let system = own.next_if(|message| message.role == Role::System).map(|system| system.content);
         let examples = own.by_ref().take(self.turn.examples());
-        let examples: Vec<Value> = examples.map(|message| said(message.role, message.content)).collect();
+        let examples: Vec<Value> = examples.map(|message| Value::said(message.role, message.content)).collect();
         let since = self.since(own);
         if self.native {
             // For a request by prompt that follows, also one of the client's with what a call of it brings.
             self.since = if self.own_begun > 0 { self.since(self.turn.by_prompt().into_iter()) } else { Vec::new() };
             let mut messages = self.asked.native.clone().unwrap_or_default();
             messages.extend(since);
-            roles::shape(&mut messages, system, self.prepared.placement);
-            return messages;
+            return shape(messages, system, self.prepared.placement);
         }
         self.since = since;
         let mut messages = self.asked.history.messages.clone();
@@ -80,8 +74,7 @@ impl Exchange {
         let at = messages.iter().take_while(|message| message["role"] == "system").count();
         messages.splice(at..at, examples);
         messages.extend(self.since.iter().cloned());
-        roles::shape(&mut messages, system, self.prepared.placement);
-        messages
+        shape(messages, system, self.prepared.placement)
     }
 
     /// What came since the client's history, of these messages.
@@ -100,7 +93,7 @@ impl Exchange {
                 _ => std::mem::take(&mut message.content),
             };
             if !text.is_empty() {
-                let mut said = said(message.role, text);
+                let mut said = Value::said(message.role, text);
                 if !(message.images.is_empty() && message.audio.is_empty()) {
                     // Images and sound that tools of the server's own gave.
                     message.content.clear();

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 use toolgraft::dialect::PromptStyle;
 use toolgraft::prompt::Options;
+use toolgraft::tools::ToolsMode;
 use toolgraft_serve::{Config, Inspector, Served, USAGE_HEADER};
 
 use super::endpoint::{Endpoint, Reply, mcp_call, says, stops, usage};
@@ -17,6 +18,9 @@ const STEPS: usize = 40;
 
 /// What our words may add to the client's own, tools and system text apart, in percent.
 const SURCHARGE: usize = 30;
+
+/// What of a request may be processed anew beyond what is new in it, in percent.
+const ANEW: usize = 5;
 
 const TASK: &str = "Make the tests of the parser pass, and say in one sentence what was wrong.";
 
@@ -118,6 +122,45 @@ async fn a_long_session_costs_little_more_than_the_clients_own_words() {
         assert!(last.contains(TASK), "the person's own words are told again: {last}");
         let told: usize = sent.iter().map(|messages| written(from_task(messages))).sum();
         assert!(told * 100 <= own * (100 + SURCHARGE), "{shape:?}: {told} characters for {own}");
+    }
+}
+
+/// The requests of a recorded session of opencode, each with one more call and its result.
+fn recorded() -> impl Iterator<Item = Value> {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/sessions/opencode.json");
+    let last: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let messages = last["messages"].as_array().unwrap().clone();
+    (2..messages.len()).step_by(2).map(move |count| {
+        let mut request = last.clone();
+        (request["messages"], request["stream"]) = (json!(messages[..count]), json!(false));
+        request
+    })
+}
+
+/// In the words of the client, who was never answered here: what the model wrote is not known. Of a
+/// request the last message alone is told anew, since it holds what is said for now.
+#[tokio::test]
+async fn a_recorded_agents_requests_begin_with_the_one_before() {
+    for set in [|config: Config| config, |config: Config| config.with_tools_mode(ToolsMode::Native)] {
+        let endpoint = Endpoint::answer(|_, _| Reply::text("All ten files hold rules."));
+        let served = serve(&endpoint, set).await;
+        for request in recorded() {
+            let (status, answer) = ask(&served, Chat, request.to_string()).await;
+            assert_eq!(status, 200, "{answer:#}");
+        }
+        // As templates write them: who speaks, then the text.
+        let text = |messages: &Value| {
+            let written =
+                |message: &Value| format!("<{}>{}{}", message["role"], message["content"], message["tool_calls"]);
+            messages.as_array().unwrap().iter().map(written).collect::<String>()
+        };
+        let sent: Vec<String> = endpoint.take_seen().iter().map(|seen| text(&seen.body["messages"])).collect();
+        assert_eq!(sent.len(), 10);
+        for pair in sent.windows(2) {
+            let same = pair[0].bytes().zip(pair[1].bytes()).take_while(|(one, other)| one == other).count();
+            let anew = pair[0].len() - same;
+            assert!(anew * 100 <= pair[1].len() * ANEW, "{anew} of {} bytes: {}", pair[1].len(), &pair[0][same..]);
+        }
     }
 }
 

@@ -1,0 +1,136 @@
+//! Who says what, in which order: messages as every chat template takes them.
+//!
+//! Of 124 public templates 26 refuse a second system message, two user messages in a row, or an
+//! answer that comes first, and 16 leave such a text out without a word. What [`shape`] makes is
+//! taken whole by all of them: one system message, then user and assistant in turn, the user
+//! first, no message empty. It shapes the messages of a conversation and those that a client
+//! sent, in the interface's JSON, alike ([`Spoken`]).
+
+use crate::dialect::SystemPlacement;
+use crate::message::{Message, Role};
+
+/// What stands for a user's message in front of an answer that nothing precedes.
+pub const BEGINS: &str = "Begin.";
+
+/// A message, as far as its shape goes.
+pub trait Spoken: Sized {
+    /// A message of text.
+    fn said(role: Role, text: String) -> Self;
+
+    /// Who speaks, in the interfaces' word.
+    fn role(&self) -> &str;
+
+    /// Whether it says nothing, makes no call and answers none.
+    fn is_empty(&self) -> bool;
+
+    /// Whether it makes calls.
+    fn makes_calls(&self) -> bool;
+
+    /// What it says, in another role.
+    #[must_use]
+    fn said_by(self, role: Role) -> Self;
+
+    /// `next` with what this one says in front.
+    #[must_use]
+    fn join(self, next: Self) -> Self;
+}
+
+fn is_system<M: Spoken>(message: &M) -> bool {
+    message.role() == Role::System.as_str()
+}
+
+fn asks<M: Spoken>(message: &M) -> bool {
+    message.role() == Role::User.as_str()
+}
+
+/// Brings messages into the shape that every template takes, with `own` behind the system texts
+/// that come first. Later ones become a user's words where they stand.
+pub fn shape<M: Spoken>(messages: Vec<M>, own: Option<String>, placement: SystemPlacement) -> Vec<M> {
+    let begins = messages.iter().take_while(|message| is_system(*message)).count();
+    let mut messages = messages.into_iter();
+    let system = messages.by_ref().take(begins).map(|message| message.said_by(Role::System)).reduce(M::join);
+    let mut system = system.filter(|system| !system.is_empty());
+    let mut shaped = Vec::new();
+    for message in messages {
+        push(&mut shaped, if is_system(&message) { message.said_by(Role::User) } else { message });
+    }
+    if !shaped.iter().any(asks)
+        && let Some(said) = system.take()
+    {
+        // Somebody must ask, and nobody else said anything.
+        shaped.insert(0, said.said_by(Role::User));
+    } else if !shaped.first().is_some_and(asks) {
+        shaped.insert(0, M::said(Role::User, BEGINS.to_owned()));
+    }
+    let own = own.filter(|own| !own.is_empty()).map(|own| M::said(Role::System, own));
+    place(&mut shaped, system.into_iter().chain(own).reduce(M::join), placement);
+    shaped
+}
+
+/// Appends a message that is not empty; neighbours of one role are one message, but for results,
+/// and calls come last in theirs.
+pub fn push<M: Spoken>(messages: &mut Vec<M>, message: M) {
+    if message.is_empty() {
+        return;
+    }
+    let is_result = message.role() == Role::Tool.as_str();
+    let last = messages.pop_if(|last| last.role() == message.role() && !last.makes_calls() && !is_result);
+    messages.push(match last {
+        Some(last) => last.join(message),
+        None => message,
+    });
+}
+
+/// Puts the system text where the model takes it: first, or in front of what the user says first.
+pub fn place<M: Spoken>(messages: &mut Vec<M>, system: Option<M>, placement: SystemPlacement) {
+    let Some(mut system) = system.filter(|system| !system.is_empty()) else { return };
+    if placement == SystemPlacement::User {
+        system = system.said_by(Role::User);
+        if messages.first().is_some_and(asks) {
+            system = system.join(messages.remove(0));
+        }
+    }
+    messages.insert(0, system);
+}
+
+/// Puts the system text that comes first in front of the first user message, for a model that
+/// knows no such role.
+pub fn system_to_user<M: Spoken>(messages: &mut Vec<M>) {
+    if messages.first().is_some_and(is_system) {
+        let system = messages.remove(0);
+        place(messages, Some(system), SystemPlacement::User);
+    }
+}
+
+impl Spoken for Message {
+    fn said(role: Role, text: String) -> Self {
+        Message::new(role, text)
+    }
+
+    fn role(&self) -> &str {
+        self.role.as_str()
+    }
+
+    fn is_empty(&self) -> bool {
+        let says_nothing = self.content.is_empty() && self.images.is_empty() && self.audio.is_empty();
+        says_nothing && self.calls.is_empty() && self.call_id.is_none()
+    }
+
+    fn makes_calls(&self) -> bool {
+        !self.calls.is_empty()
+    }
+
+    fn said_by(self, role: Role) -> Self {
+        Message { role, ..self }
+    }
+
+    fn join(mut self, mut next: Self) -> Self {
+        if !self.content.is_empty() && !next.content.is_empty() {
+            self.content.push_str("\n\n");
+        }
+        self.content.push_str(&next.content);
+        self.images.append(&mut next.images);
+        self.audio.append(&mut next.audio);
+        Message { content: self.content, images: self.images, audio: self.audio, ..next }
+    }
+}
