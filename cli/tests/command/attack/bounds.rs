@@ -71,7 +71,7 @@ async fn a_list_of_very_many_values_is_in_memory_once() {
     let endpoint = answering();
     let variables = [("MALLOC_ARENA_MAX", "1")];
     let serving = Serving::start(&Place::new(), &endpoint, &["--model", "m"], &variables);
-    let mut ask = async |number: usize, words: usize| {
+    let ask = async |number: usize, words: usize| {
         let values: Vec<String> = (0..words).map(|word| format!("word {number} {word}")).collect();
         let parameters = json!({ "type": "object", "properties": { "word": { "type": "string", "enum": values } } });
         let tool = json!({ "type": "function", "function": { "name": "say", "parameters": parameters } });
