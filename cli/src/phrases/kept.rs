@@ -78,7 +78,8 @@ phrases! {
     key_history = "whether the history of your lines is kept", "是否保存输入行的历史";
     key_sessions = "whether conversations are kept by themselves", "是否自动保存对话";
     key_session_days =
-        "days that a conversation is kept after its last word", "对话在最后一句话之后保存的天数";
+        "days that a conversation is kept after its last word; 0 keeps it until you remove it",
+        "对话在最后一句话之后保存的天数；0 表示一直保存，直到你删除它";
 
     // Files of results.
     text_is_in(file) = "the text is in {file}", "文本在 {file} 中";

@@ -1,7 +1,7 @@
 //! `toolgraft sessions`: the conversations that `toolgraft chat` keeps by itself.
 //!
-//! Each is a file of the form that `chat --save` writes; `store` knows their folder and deletes
-//! the old ones. This file lists, searches and clears them; `chat --continue` takes one up again.
+//! `store` keeps them, each in the form that `chat --save` writes. This file lists, searches and
+//! clears them; `chat --continue` takes one up again.
 
 pub(crate) mod saved;
 
@@ -20,7 +20,7 @@ use crate::phrases::Phrases;
 use crate::screen::visible::plain;
 use crate::servers::trust;
 use crate::terminal::{columns, shortened};
-use store::Kept;
+use store::{Kept, Listed};
 use toolgraft::conversation::Entry;
 use toolgraft::dialect::Lang;
 use toolgraft_mcp::files::Holder;
@@ -119,15 +119,10 @@ pub(crate) fn by_process(holder: Holder, say: Phrases) -> String {
 }
 
 fn list(store: &Store, words: &[String], (as_json, say): (bool, Phrases)) -> Result<(), Failure> {
-    let words: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
-    let (mut all, damaged) = store.all();
+    let (all, damaged) = store.list(words).map_err(Failure::job)?;
     for one in damaged {
         output::warn(&one.to_string());
     }
-    all.retain(|kept| {
-        let text = kept.texts().map(|text| text.to_lowercase()).collect::<Vec<_>>().join("\n");
-        words.iter().all(|word| text.contains(word.as_str()))
-    });
     if as_json {
         let sessions: Vec<_> = all.iter().map(entry).collect();
         return output::emit_json(&json!({ "sessions": sessions }));
@@ -136,47 +131,47 @@ fn list(store: &Store, words: &[String], (as_json, say): (bool, Phrases)) -> Res
         let what = if words.is_empty() { say.nothing_was_kept() } else { say.none_has_these_words() };
         return output::tell(what);
     }
-    let widest = |of: fn(&Kept, Phrases) -> String| all.iter().map(|kept| of(kept, say).width()).max().unwrap_or(0);
+    let widest = |of: fn(&Listed, Phrases) -> String| all.iter().map(|one| of(one, say).width()).max().unwrap_or(0);
     let widths = [columns(), widest(model).min(MODEL), widest(questions)];
-    output::emit(&all.iter().map(|kept| line(kept, words.first(), (widths, say))).collect::<String>())
+    let word = words.first().map(|word| word.to_lowercase());
+    output::emit(&all.iter().map(|one| line(one, word.as_deref(), (widths, say))).collect::<String>())
 }
 
-fn model(kept: &Kept, _: Phrases) -> String {
-    plain(kept.saved.model.as_deref().unwrap_or("-"))
+fn model(one: &Listed, _: Phrases) -> String {
+    plain(one.model.as_deref().unwrap_or("-"))
 }
 
-fn questions(kept: &Kept, say: Phrases) -> String {
-    say.questions(kept.questions())
+fn questions(one: &Listed, say: Phrases) -> String {
+    say.questions(one.questions)
 }
 
-fn entry(kept: &Kept) -> serde_json::Value {
+fn entry(one: &Listed) -> serde_json::Value {
     json!({
-        "id": kept.id,
-        "used": httpdate::fmt_http_date(kept.used),
-        "model": kept.saved.model,
-        "questions": kept.questions(),
-        "title": kept.title(),
+        "id": one.id,
+        "used": httpdate::fmt_http_date(one.used),
+        "model": one.model,
+        "questions": one.questions,
+        "title": one.title,
     })
 }
 
 /// `3f9a1c20  2 h ago      small-model  3 questions  What is …`, and where a word stands.
 fn line(
-    kept: &Kept,
-    word: Option<&String>,
+    one: &Listed,
+    word: Option<&str>,
     ([width, model_width, questions_width], say): ([usize; 3], Phrases),
 ) -> String {
     // Ideographs take two columns each.
     let padded = |text: String, width: usize| format!("{text}{}", " ".repeat(width.saturating_sub(text.width())));
-    let (age, model) = (padded(age(kept.used, say), AGE), padded(model(kept, say), model_width));
-    let head = format!("{}  {age}  {model}  {}  ", kept.id, padded(questions(kept, say), questions_width));
-    let title = plain(&kept.title());
+    let (age, model) = (padded(age(one.used, say), AGE), padded(model(one, say), model_width));
+    let head = format!("{}  {age}  {model}  {}  ", one.id, padded(questions(one, say), questions_width));
+    let title = plain(&one.title);
     let mut text = format!("{head}{}\n", shortened(&title, width.saturating_sub(head.width()).max(20)));
     // Where the title does not say it.
-    if let Some(word) = word.filter(|word| !title.to_lowercase().contains(word.as_str()))
-        && let Some(said) = kept.texts().find(|said| said.to_lowercase().contains(word.as_str()))
-        && let Some(found) = said.lines().find(|line| line.to_lowercase().contains(word.as_str()))
+    if let Some(hit) = &one.hit
+        && word.is_some_and(|word| !title.to_lowercase().contains(word))
     {
-        text.push_str(&format!("          … {}\n", shortened(&plain(found), width.saturating_sub(12).max(20))));
+        text.push_str(&format!("          … {}\n", shortened(&plain(hit), width.saturating_sub(12).max(20))));
     }
     text
 }
