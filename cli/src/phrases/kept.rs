@@ -23,6 +23,8 @@ phrases! {
     forgotten(conversations) = "{conversations} forgotten", "已删除 {conversations}";
     nothing_was_kept = "no conversation was kept", "没有保存过对话";
     none_has_these_words = "no conversation has these words", "没有包含这些词的对话";
+    older_are_left_out(conversations) =
+        "{conversations} more, which are older: `--limit NUMBER` lists so many", "还有更早的 {conversations}：用 `--limit NUMBER` 指定列出多少个";
     call_of(name) = "[call {name}]", "[调用 {name}]";
 
     // Defaults.

@@ -88,7 +88,7 @@ impl Store {
         match opened.get(&opened.id_of(begin)?).map_err(Failure::job)? {
             Some(Ok(kept)) => Ok(Found { kept, passed_over: Vec::new() }),
             Some(Err(damaged)) => Err(Failure::usage(format!(
-                "{damaged}; `toolgraft sessions` lists the others, `toolgraft sessions remove {}` forgets it",
+                "{damaged}; `toolgraft log` lists the others, `toolgraft log remove {}` forgets it",
                 damaged.id
             ))),
             None => Err(Failure::usage(format!("no conversation {begin:?} was kept; {LISTS_THEM}"))),
@@ -142,7 +142,7 @@ impl Store {
     }
 }
 
-const LISTS_THEM: &str = "`toolgraft sessions` lists them";
+const LISTS_THEM: &str = "`toolgraft log` lists them";
 
 /// The store as it is now.
 struct Opened {
@@ -202,7 +202,7 @@ impl Opened {
         Err(match passed_over.first() {
             None => Failure::usage("there is no conversation to go on with: none was kept"),
             Some(damaged) => Failure::usage(format!(
-                "{damaged}, and there is no other conversation to go on with; `toolgraft sessions remove {}` forgets it",
+                "{damaged}, and there is no other conversation to go on with; `toolgraft log remove {}` forgets it",
                 damaged.id
             )),
         })

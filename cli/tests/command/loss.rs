@@ -76,9 +76,9 @@ fn a_second_chat_at_a_conversation_is_told_and_gets_a_copy() {
     assert!(copy.contains("First question") && copy.contains("Of the second") && !copy.contains("Of the first"));
 
     // It is not taken away below a chat.
-    let run = window.place.run(&["sessions", "remove", &id]);
+    let run = window.place.run(&["log", "remove", &id]);
     run.refuses(1, &format!("the conversation {id} is open in another chat (process "));
-    let run = window.place.run(&["sessions", "clear"]).ok();
+    let run = window.place.run(&["log", "clear"]).ok();
     assert!(run.out.contains("1 conversation forgotten") && run.err.contains("1 conversation left"), "{run:?}");
 
     // After the first one has left nobody is at it.
@@ -160,15 +160,15 @@ fn a_damaged_conversation_is_named_with_what_is_taken_instead() {
     assert!(text(&place, &first).contains("And then?"));
     assert_eq!(fs::read_to_string(&latest).unwrap(), half, "it stays as it is");
 
-    let run = place.run(&["sessions", "list"]).ok();
+    let run = place.run(&["log", "list"]).ok();
     assert!(run.err.contains(&format!("the conversation {id} cannot be read")), "{run:?}");
     let named = chat(&place, &endpoint, &[&format!("--continue={id}"), "Hi"]);
-    named.refuses(2, &format!("toolgraft sessions remove {id}"));
+    named.refuses(2, &format!("toolgraft log remove {id}"));
     chat(&place, &endpoint, &["--resume", latest.to_str().unwrap(), "Hi"]).refuses(2, "not a saved conversation");
-    place.run(&["sessions", "remove", &first]).quiet();
+    place.run(&["log", "remove", &first]).quiet();
     let run = chat(&place, &endpoint, &["--continue", "Hi"]);
     run.refuses(2, "there is no other conversation to go on with");
-    place.run(&["sessions", "remove", id]).quiet();
+    place.run(&["log", "remove", id]).quiet();
     assert!(!latest.exists());
 }
 
@@ -209,7 +209,7 @@ fn what_is_kept_stays_unless_a_person_says_otherwise() {
     assert!(run.err.contains("session_days") && !kept(&place).contains(&first), "{run:?}");
     let run = chat(&place, &endpoint, &["Fourth question"]).ok();
     assert!(!run.err.contains("deleted"), "{run:?}");
-    let sessions: Value = place.run(&["sessions", "list", "--json"]).quiet().json();
+    let sessions: Value = place.run(&["log", "list", "--json"]).quiet().json();
     assert_eq!(sessions["sessions"].as_array().unwrap().len(), 6);
 }
 

@@ -22,7 +22,7 @@ fn ask(place: &Place, endpoint: &Endpoint, args: &[&str]) -> Run {
 }
 
 fn kept(place: &Place) -> Vec<Value> {
-    let listed = place.run(&["sessions", "list", "--json"]).quiet().json();
+    let listed = place.run(&["log", "list", "--json"]).quiet().json();
     listed["sessions"].as_array().unwrap().clone()
 }
 
@@ -50,7 +50,7 @@ fn a_conversation_is_kept_and_gone_on_with() {
     let listed = place.run(&["sessions"]).quiet().out;
     let titles: Vec<_> = listed.lines().map(|line| line.find("First").or(line.find("Another"))).collect();
     assert!(titles[0].is_some() && titles[0] == titles[1], "{listed}");
-    let shown = place.run(&["sessions", "show", id]).quiet().out;
+    let shown = place.run(&["log", "show", id]).quiet().out;
     assert_eq!(shown, "> First question\n\nOne.\n\n> And then?\n\nThree.\n");
 }
 
@@ -71,14 +71,17 @@ fn the_list_is_searched_for_all_words() {
     let endpoint = Endpoint::start([Reply::text("Rain in Oslo,\nas so often."), Reply::text("Sun.")]);
     ask(&place, &endpoint, &["How is the weather?"]).ok();
     ask(&place, &endpoint, &["How is the weather in Rome?"]).ok();
-    let list = |words: &[&str]| place.run(&[&["sessions", "list"], words].concat()).quiet().out;
-    assert_eq!(list(&[]).lines().count(), 2);
+    let list = |words: &[&str]| place.run(&[&["log", "search"], words].concat()).quiet().out;
+    assert_eq!(place.run(&["log", "list"]).quiet().out.lines().count(), 2);
+    assert_eq!(place.run(&["log", "list", "--limit", "1"]).quiet().out.lines().count(), 1);
     let found = list(&["oslo", "WEATHER"]);
     assert!(found.contains("How is the weather?") && found.contains("… Rain in Oslo,"), "{found}");
     assert_eq!(list(&["snow"]), "no conversation has these words\n");
-    let run = place.run(&["sessions", "clear"]).quiet();
+    // The older name of the command, and its older way to search.
+    assert_eq!(place.run(&["sessions", "list", "oslo", "WEATHER"]).quiet().out, found);
+    let run = place.run(&["log", "clear"]).quiet();
     assert_eq!(run.out, "2 conversations forgotten\n");
-    assert_eq!(place.run(&["sessions"]).quiet().out, "no conversation was kept\n");
+    assert_eq!(place.run(&["log"]).quiet().out, "no conversation was kept\n");
 }
 
 #[cfg(unix)]
@@ -203,9 +206,9 @@ fn an_image_goes_with_the_question_and_stays_in_its_conversation() {
     assert_eq!(last(1).last().unwrap()["content"], "And its colour?");
 
     let id = kept(&place)[0]["id"].as_str().unwrap().to_owned();
-    let shown = place.run(&["sessions", "show", &id]).quiet().out;
+    let shown = place.run(&["log", "show", &id]).quiet().out;
     assert!(shown.contains(">\n  [image dot.gif, 43 B]\n\nA dot."), "{shown}");
-    assert!(place.run(&["sessions", "list", "dot.gif"]).quiet().out.contains(&id));
+    assert!(place.run(&["log", "search", "dot.gif"]).quiet().out.contains(&id));
     let replayed = place.run(&["replay", "asked.jsonl"]).ok().out;
     assert!(replayed.contains("[image dot.gif, 43 B]") && !replayed.contains(DOT_BASE64), "{replayed}");
     place.run(&["replay", "--html", "asked.jsonl"]).ok();

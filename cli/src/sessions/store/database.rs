@@ -169,7 +169,6 @@ impl Database {
             "SELECT id, used, model, questions, title, {text} FROM {table} WHERE {filter} ORDER BY used DESC, n DESC"
         ))?;
         let short: Vec<String> = short.iter().map(|word| word.to_lowercase()).collect();
-        let first = words.first().map(|word| word.to_lowercase());
         let mut found = Vec::new();
         let mut rows = all.query([phrases.join(" ")])?;
         while let Some(row) = rows.next()? {
@@ -177,8 +176,9 @@ impl Database {
             if !short.is_empty() && !has_all(&text, &short) {
                 continue;
             }
-            let hit = first.as_ref().and_then(|word| line_with(&text, word));
-            found.push(Listed { hit, ..listed(row)? });
+            let mut one = listed(row)?;
+            one.hit = hit(&one.title, &text, words);
+            found.push(one);
         }
         Ok(found)
     }
@@ -243,9 +243,12 @@ fn has_all(text: &str, words: &[String]) -> bool {
     words.iter().all(|word| text.contains(word.as_str()))
 }
 
-/// The first line in which a word stands that is in lower case.
-fn line_with(text: &str, word: &str) -> Option<String> {
-    text.lines().find(|line| line.to_lowercase().contains(word)).map(str::to_owned)
+/// The first of the words that is not in the title, with the line in which it stands.
+fn hit(title: &str, text: &str, words: &[String]) -> Option<(String, String)> {
+    let title = title.to_lowercase();
+    let word = words.iter().map(|word| word.to_lowercase()).find(|word| !title.contains(word))?;
+    let line = text.lines().find(|line| line.to_lowercase().contains(&word))?;
+    Some((line.to_owned(), word))
 }
 
 fn nanoseconds(time: SystemTime) -> i64 {

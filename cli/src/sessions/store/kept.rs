@@ -46,8 +46,8 @@ pub(crate) struct Listed {
     pub(crate) questions: usize,
     /// The first question, in one line.
     pub(crate) title: String,
-    /// The line in which the first of the words stands that were looked for.
-    pub(crate) hit: Option<String>,
+    /// Of a search: a line with a word that the title has not, and the word.
+    pub(crate) hit: Option<(String, String)>,
 }
 
 /// A name that nothing `is_taken` by: eight digits of a hash.

@@ -1,0 +1,210 @@
+//! Conversations in a list, and those with certain words.
+
+use std::io::{IsTerminal, stdout};
+use std::num::NonZeroUsize;
+
+use serde_json::{Value, json};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use crate::base::Failure;
+use crate::base::output;
+use crate::phrases::Phrases;
+use crate::screen::visible::plain;
+use crate::sessions::{Listed, Store, age};
+use crate::terminal::{columns, shortened};
+
+/// Conversations that a terminal shows where nobody says how many.
+const MOST: usize = 50;
+
+/// Columns of the longest age.
+const AGE: usize = 11;
+
+/// Columns of the longest name of a model that stands before a title.
+const MODEL: usize = 16;
+
+/// Fewest columns of a title that stands behind all the rest; with less it has a row of its own.
+const TITLE: usize = 24;
+
+/// Columns before what stands in a second row.
+const INDENT: usize = 10;
+
+/// Options of `toolgraft log list`.
+#[derive(Debug, clap::Args)]
+pub(super) struct ListArgs {
+    /// As for `search`; an older way to say it.
+    #[arg(hide = true)]
+    pub(super) words: Vec<String>,
+
+    #[command(flatten)]
+    pub(super) shape: Shape,
+}
+
+/// Options of `toolgraft log search`.
+#[derive(Debug, clap::Args)]
+pub(super) struct SearchArgs {
+    /// Words or parts of words; one with spaces is found as it stands
+    #[arg(required = true)]
+    pub(super) words: Vec<String>,
+
+    #[command(flatten)]
+    pub(super) shape: Shape,
+}
+
+/// How much is listed, and how.
+#[derive(Debug, clap::Args)]
+pub(super) struct Shape {
+    /// Most conversations to list [default: 50 on a terminal, else all]
+    #[arg(long, value_name = "NUMBER")]
+    limit: Option<NonZeroUsize>,
+
+    /// Print one JSON object: per conversation its id, time, model, questions and title
+    #[arg(long)]
+    json: bool,
+}
+
+/// Lists the conversations with all of these words.
+pub(super) fn list(store: &Store, words: &[String], shape: &Shape, say: Phrases) -> Result<(), Failure> {
+    let (mut all, damaged) = store.list(words).map_err(Failure::job)?;
+    for one in damaged {
+        output::warn(&one.to_string());
+    }
+    let usual = if stdout().is_terminal() && !shape.json { MOST } else { usize::MAX };
+    let left_out = all.len().saturating_sub(shape.limit.map_or(usual, Into::into));
+    all.truncate(all.len() - left_out);
+    if shape.json {
+        let sessions: Vec<_> = all.iter().map(entry).collect();
+        return output::emit_json(&json!({ "sessions": sessions }));
+    }
+    if all.is_empty() {
+        let what = if words.is_empty() { say.nothing_was_kept() } else { say.none_has_these_words() };
+        return output::tell(what);
+    }
+    output::emit(&lines(&all, columns(), say))?;
+    if left_out > 0 && shape.limit.is_none() {
+        output::note(&say.older_are_left_out(say.conversations(left_out)));
+    }
+    Ok(())
+}
+
+fn entry(one: &Listed) -> Value {
+    json!({
+        "id": one.id,
+        "used": httpdate::fmt_http_date(one.used),
+        "model": one.model,
+        "questions": one.questions,
+        "title": one.title,
+    })
+}
+
+/// The list in so many columns.
+fn lines(all: &[Listed], columns: usize, say: Phrases) -> String {
+    let widest = |of: fn(&Listed, Phrases) -> String| all.iter().map(|one| of(one, say).width()).max().unwrap_or(0);
+    let widths = [widest(model).min(MODEL), widest(questions)];
+    all.iter().map(|one| line(one, columns, (widths, say))).collect()
+}
+
+fn model(one: &Listed, _: Phrases) -> String {
+    plain(one.model.as_deref().unwrap_or("-"))
+}
+
+fn questions(one: &Listed, say: Phrases) -> String {
+    say.questions(one.questions)
+}
+
+/// `3f9a1c20  2 h ago      small-model  3 questions  What is …`, and where a word stands. In few
+/// columns the title has a row of its own.
+fn line(one: &Listed, columns: usize, ([models, counts], say): ([usize; 2], Phrases)) -> String {
+    let (age, model, questions) = (age(one.used, say), model(one, say), questions(one, say));
+    let title = plain(&one.title);
+    // The id, and two columns behind each.
+    let room = columns.saturating_sub(8 + AGE + models + counts + 4 * 2);
+    let mut text = match room >= TITLE {
+        true => {
+            let (age, model) = (padded(&age, AGE), padded(&shortened(&model, models), models));
+            format!("{}  {age}  {model}  {}  {}\n", one.id, padded(&questions, counts), shortened(&title, room))
+        }
+        false => {
+            let head = shortened(&format!("{}  {age}  {questions}  {model}", one.id), columns);
+            format!("{head}\n{}", below("", &title, columns))
+        }
+    };
+    if let Some((line, word)) = &one.hit {
+        let room = columns.saturating_sub(INDENT + 2);
+        text.push_str(&below("… ", &around(&plain(line), word, room), columns));
+    }
+    text
+}
+
+/// Ideographs take two columns each.
+fn padded(text: &str, width: usize) -> String {
+    format!("{text}{}", " ".repeat(width.saturating_sub(text.width())))
+}
+
+fn below(sign: &str, text: &str, columns: usize) -> String {
+    let room = columns.saturating_sub(INDENT + sign.width());
+    format!("{:INDENT$}{sign}{}\n", "", shortened(text, room))
+}
+
+/// A line from a little before the word on, where it does not fit these columns.
+fn around(line: &str, word: &str, columns: usize) -> String {
+    if line.width() <= columns {
+        return line.to_owned();
+    }
+    let folded = |text: &str| text.chars().map(|c| c.to_lowercase().next().unwrap_or(c)).collect::<Vec<_>>();
+    let (chars, word) = (folded(line), folded(word));
+    let at = chars.windows(word.len().max(1)).position(|part| part == word).unwrap_or(0);
+    let before: Vec<char> = line.chars().take(at).collect();
+    let mut room = columns / 3;
+    let kept = before.iter().rev().take_while(|c| {
+        let width = c.width().unwrap_or(0);
+        let fits = width <= room;
+        room = room.saturating_sub(width);
+        fits
+    });
+    let skipped = at - kept.count();
+    line.chars().skip(skipped).collect::<String>().trim_start().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::SystemTime;
+
+    use super::*;
+    use toolgraft::dialect::Lang;
+
+    fn one(title: &str, hit: Option<(&str, &str)>) -> Listed {
+        Listed {
+            id: "3f9a1c20".to_owned(),
+            used: SystemTime::now(),
+            model: Some("qwen3:8b".to_owned()),
+            questions: 3,
+            title: title.to_owned(),
+            hit: hit.map(|(line, word)| (line.to_owned(), word.to_owned())),
+        }
+    }
+
+    #[test]
+    fn no_row_is_wider_than_the_terminal() {
+        let titles = [
+            "What is the weather in Oslo, and will it rain tomorrow or the day after?",
+            "武汉明天会下雨吗？还是后天才下雨？请查一下天气预报，然后告诉我要不要带伞。",
+        ];
+        let long = "before ".repeat(30) + "the hit" + &" after".repeat(30);
+        let all: Vec<Listed> = titles.iter().map(|title| one(title, Some((&long, "hit")))).collect();
+        for columns in [30, 40, 60, 72, 80, 120] {
+            for lang in [Lang::En, Lang::Zh] {
+                let shown = lines(&all, columns, Phrases::of(lang));
+                assert!(shown.lines().all(|row| row.width() <= columns), "{columns}:\n{shown}");
+                assert_eq!(shown.matches("hit").count(), 2, "{columns}:\n{shown}");
+                assert!(shown.contains("What is the") && shown.contains("武汉明天会下"), "{columns}:\n{shown}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_line_is_shown_from_a_little_before_the_word() {
+        assert_eq!(around("short line", "line", 20), "short line");
+        assert_eq!(around("one two three four five six seven", "FIVE", 18), "four five six seven");
+        assert_eq!(around("天气预报说武汉明天会下雨", "武汉", 12), "报说武汉明天会下雨");
+    }
+}
