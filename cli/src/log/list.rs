@@ -6,6 +6,7 @@ use std::num::NonZeroUsize;
 use serde_json::{Value, json};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use super::spent;
 use crate::base::Failure;
 use crate::base::output;
 use crate::phrases::Phrases;
@@ -57,7 +58,7 @@ pub(super) struct Shape {
     #[arg(long, value_name = "NUMBER")]
     limit: Option<NonZeroUsize>,
 
-    /// Print one JSON object: per conversation its id, time, model, questions and title
+    /// Print one JSON object: per conversation its id, time, model, questions, title and usage
     #[arg(long)]
     json: bool,
 }
@@ -93,6 +94,7 @@ fn entry(one: &Listed) -> Value {
         "model": one.model,
         "questions": one.questions,
         "title": one.title,
+        "usage": one.usage,
     })
 }
 
@@ -115,6 +117,7 @@ fn questions(one: &Listed, say: Phrases) -> String {
 /// columns the title has a row of its own.
 fn line(one: &Listed, columns: usize, ([models, counts], say): ([usize; 2], Phrases)) -> String {
     let (age, model, questions) = (age(one.used, say), model(one, say), questions(one, say));
+    let taken = one.usage.map(|usage| format!("  {}", spent::short(usage, say))).unwrap_or_default();
     let title = plain(&one.title);
     // The id, and two columns behind each.
     let room = columns.saturating_sub(8 + AGE + models + counts + 4 * 2);
@@ -124,7 +127,7 @@ fn line(one: &Listed, columns: usize, ([models, counts], say): ([usize; 2], Phra
             format!("{}  {age}  {model}  {}  {}\n", one.id, padded(&questions, counts), shortened(&title, room))
         }
         false => {
-            let head = shortened(&format!("{}  {age}  {questions}  {model}", one.id), columns);
+            let head = shortened(&format!("{}  {age}  {questions}  {model}{taken}", one.id), columns);
             format!("{head}\n{}", below("", &title, columns))
         }
     };
@@ -171,6 +174,7 @@ mod tests {
 
     use super::*;
     use toolgraft::dialect::Lang;
+    use toolgraft::message::Usage;
 
     fn one(title: &str, hit: Option<(&str, &str)>) -> Listed {
         Listed {
@@ -179,6 +183,7 @@ mod tests {
             model: Some("qwen3:8b".to_owned()),
             questions: 3,
             title: title.to_owned(),
+            usage: Some(Usage::default().with_prompt_tokens(12_345).with_completion_tokens(678)),
             hit: hit.map(|(line, word)| (line.to_owned(), word.to_owned())),
         }
     }

@@ -3,6 +3,7 @@
 //! `list` lists and searches them. `toolgraft sessions` is an older name of the command.
 
 mod list;
+mod spent;
 
 use self::list::{ListArgs, SearchArgs, Shape};
 use crate::base::Failure;
@@ -119,6 +120,9 @@ fn shown(kept: &Kept, say: Phrases) -> String {
             }
             _ => {}
         }
+    }
+    if let Some(usage) = kept.saved.usage {
+        text.push_str(&format!("[{}]\n", spent::full(usage, say)));
     }
     text.trim_end().to_owned() + "\n"
 }

@@ -8,6 +8,7 @@ use crate::base::Failure;
 use crate::base::input;
 use toolgraft::Conversation;
 use toolgraft::conversation::Entry;
+use toolgraft::message::Usage;
 use toolgraft_mcp::files::{self, Mode};
 
 /// A saved conversation.
@@ -21,6 +22,9 @@ pub(crate) struct Saved {
     /// Endpoint that was named then; none where it was found on the machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) endpoint: Option<String>,
+    /// What all its turns took, those that were taken back too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) usage: Option<Usage>,
     /// All that was said.
     pub(crate) conversation: Conversation,
 }
@@ -31,7 +35,7 @@ const VERSION: u32 = 1;
 impl Saved {
     pub(crate) fn new(model: &str, conversation: &Conversation) -> Self {
         let model = Some(model.to_owned());
-        Saved { toolgraft: VERSION, model, endpoint: None, conversation: conversation.clone() }
+        Saved { toolgraft: VERSION, model, endpoint: None, usage: None, conversation: conversation.clone() }
     }
 
     /// Reads a file; a bare conversation is taken too.
@@ -43,7 +47,7 @@ impl Saved {
     /// Reads what a file or the store holds; `name` says where it stands.
     pub(super) fn parse(text: &str, name: &str) -> Result<Self, Failure> {
         let saved = match serde_json::from_str::<Conversation>(text) {
-            Ok(conversation) => Saved { toolgraft: VERSION, model: None, endpoint: None, conversation },
+            Ok(conversation) => Saved { toolgraft: VERSION, model: None, endpoint: None, usage: None, conversation },
             Err(_) => serde_json::from_str(text).map_err(|e| {
                 let problem = input::json_problem(&e);
                 Failure::usage(format!(

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
+use serde::Serialize;
 
 use super::kept::{Listed, fresh_id};
 use super::old::{Old, Taken};
@@ -28,6 +29,7 @@ CREATE TABLE conversations (
     model TEXT,
     questions INTEGER NOT NULL,
     title TEXT NOT NULL,
+    usage TEXT,
     saved TEXT NOT NULL
 ) STRICT;
 CREATE INDEX latest ON conversations (used);
@@ -166,13 +168,13 @@ impl Database {
         };
         let filter = if phrases.is_empty() { "?1 = ''" } else { "said MATCH ?1" };
         let mut all = self.connection.prepare(&format!(
-            "SELECT id, used, model, questions, title, {text} FROM {table} WHERE {filter} ORDER BY used DESC, n DESC"
+            "SELECT id, used, model, questions, title, usage, {text} FROM {table} WHERE {filter} ORDER BY used DESC, n DESC"
         ))?;
         let short: Vec<String> = short.iter().map(|word| word.to_lowercase()).collect();
         let mut found = Vec::new();
         let mut rows = all.query([phrases.join(" ")])?;
         while let Some(row) = rows.next()? {
-            let text: String = row.get(5)?;
+            let text: String = row.get(6)?;
             if !short.is_empty() && !has_all(&text, &short) {
                 continue;
             }
@@ -205,12 +207,13 @@ impl Database {
 }
 
 fn put(transaction: &Transaction<'_>, id: &str, used: SystemTime, saved: &Saved) -> rusqlite::Result<()> {
+    let usage = saved.usage.as_ref().map(text_of).transpose()?;
     let n: i64 = transaction.query_row(
-        "INSERT INTO conversations (id, used, model, questions, title, saved) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+        "INSERT INTO conversations (id, used, model, questions, title, usage, saved) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
          ON CONFLICT (id) DO UPDATE SET used = excluded.used, model = excluded.model,
-             questions = excluded.questions, title = excluded.title, saved = excluded.saved
+             questions = excluded.questions, title = excluded.title, usage = excluded.usage, saved = excluded.saved
          RETURNING n",
-        params![id, nanoseconds(used), saved.model, saved.questions() as i64, saved.title(), text_of(saved)?],
+        params![id, nanoseconds(used), saved.model, saved.questions() as i64, saved.title(), usage, text_of(saved)?],
         |row| row.get(0),
     )?;
     transaction.execute("DELETE FROM said WHERE rowid = ?1", [n])?;
@@ -230,12 +233,13 @@ fn listed(row: &Row<'_>) -> rusqlite::Result<Listed> {
         model: row.get(2)?,
         questions: usize::try_from(row.get::<_, i64>(3)?).unwrap_or_default(),
         title: row.get(4)?,
+        usage: row.get::<_, Option<String>>(5)?.and_then(|text| serde_json::from_str(&text).ok()),
         hit: None,
     })
 }
 
-fn text_of(saved: &Saved) -> rusqlite::Result<String> {
-    serde_json::to_string(saved).map_err(|e| rusqlite::Error::ToSqlConversionFailure(Box::new(e)))
+fn text_of(value: &impl Serialize) -> rusqlite::Result<String> {
+    serde_json::to_string(value).map_err(|e| rusqlite::Error::ToSqlConversionFailure(Box::new(e)))
 }
 
 fn has_all(text: &str, words: &[String]) -> bool {

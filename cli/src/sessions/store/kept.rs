@@ -6,6 +6,7 @@ use std::time::SystemTime;
 use sha2::{Digest, Sha256};
 
 use crate::sessions::saved::Saved;
+use toolgraft::message::Usage;
 
 /// A conversation that cannot be read.
 #[derive(Debug)]
@@ -46,6 +47,8 @@ pub(crate) struct Listed {
     pub(crate) questions: usize,
     /// The first question, in one line.
     pub(crate) title: String,
+    /// What its turns took.
+    pub(crate) usage: Option<Usage>,
     /// Of a search: a line with a word that the title has not, and the word.
     pub(crate) hit: Option<(String, String)>,
 }
