@@ -75,7 +75,7 @@ enum Command {
     Read(tools::read::Args),
     /// Fill in a prompt of an MCP server, and print it
     Get(tools::get::Args),
-    /// List, search, show and remove the conversations that were kept
+    /// List, search, show, export and remove the conversations that were kept
     #[command(alias = "sessions")]
     Log(log::Args),
     /// Show and set the defaults of `toolgraft chat`

@@ -35,10 +35,12 @@ impl Keeping {
         say: Phrases,
     ) -> Result<(Option<Self>, Option<Saved>), Failure> {
         let store = Store::open();
-        let found = match (&args.conversation.continued, &store) {
-            (Some(begin), Some(store)) => Some(store.find(begin)?),
-            (Some(_), None) => return Err(Failure::usage("there is no home directory: no conversation is kept")),
-            (None, _) => None,
+        let (found, store) = match (&args.conversation.continued, store) {
+            (Some(begin), store) => {
+                let store = store?;
+                (Some(store.find(begin)?), Some(store))
+            }
+            (None, store) => (None, store.ok()),
         };
         let wanted = settings.sessions.unwrap_or(true) && !args.conversation.no_session;
         // Whoever names a file keeps the conversation there.

@@ -1,10 +1,13 @@
 //! `toolgraft log`: the conversations that were kept.
 //!
-//! `list` lists and searches them. `toolgraft sessions` is an older name of the command.
+//! `list` lists and searches them, `export` writes one to a file; `replay --kept` plays one through
+//! the parser again. `toolgraft sessions` is an older name of the command.
 
+mod export;
 mod list;
 mod spent;
 
+use self::export::{ExportArgs, export};
 use self::list::{ListArgs, SearchArgs, Shape};
 use crate::base::Failure;
 use crate::base::output;
@@ -23,6 +26,8 @@ Examples:
   toolgraft log
   toolgraft log search weather oslo          those with both words
   toolgraft log show 3f9a
+  toolgraft log export 3f9a -o talk.html     a page; talk.json for chat --resume
+  toolgraft replay --kept 3f9a               its calls through the parser, once more
   toolgraft chat --continue                  goes on with the latest
   toolgraft chat --continue=3f9a             goes on with this one
   toolgraft log remove 3f9a
@@ -51,6 +56,8 @@ enum Command {
         /// The beginning of its id
         id: String,
     },
+    /// Write a conversation as Markdown, JSON or a page
+    Export(ExportArgs),
     /// Forget conversations
     Remove {
         /// The beginnings of their ids
@@ -63,7 +70,7 @@ enum Command {
 
 /// Runs `toolgraft log`.
 pub(super) fn run(args: Args) -> Result<(), Failure> {
-    let store = Store::open().ok_or_else(|| Failure::usage("there is no home directory: no conversation is kept"))?;
+    let store = Store::open()?;
     let say = Phrases::of_user(None);
     let Some(command) = args.command else { return list::list(&store, &[], &args.shape, say) };
     match command {
@@ -71,6 +78,7 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
             list::list(&store, &words, &shape, say)
         }
         Command::Show { id } => output::emit(&shown(&store.find(&id)?.kept, say)),
+        Command::Export(args) => export(&store, &args, say),
         Command::Remove { ids } => remove(&store, &ids, say),
         Command::Clear => clear(&store, say),
     }

@@ -28,6 +28,7 @@ phrases! {
     tokens_read_and_written(read, written) =
         "{read} tokens read, {written} written", "读取 {read} 个 token，写出 {written} 个";
     with_cost(said, cost) = "{said}, cost {cost}", "{said}，费用 {cost}";
+    last_word = "Last word", "最后一句话";
     call_of(name) = "[call {name}]", "[调用 {name}]";
 
     // Defaults.

@@ -9,6 +9,7 @@ use crate::base::input;
 use toolgraft::Conversation;
 use toolgraft::conversation::Entry;
 use toolgraft::message::Usage;
+use toolgraft::transcript::Recording;
 use toolgraft_mcp::files::{self, Mode};
 
 /// A saved conversation.
@@ -45,7 +46,7 @@ impl Saved {
     }
 
     /// Reads what a file or the store holds; `name` says where it stands.
-    pub(super) fn parse(text: &str, name: &str) -> Result<Self, Failure> {
+    pub(crate) fn parse(text: &str, name: &str) -> Result<Self, Failure> {
         let saved = match serde_json::from_str::<Conversation>(text) {
             Ok(conversation) => Saved { toolgraft: VERSION, model: None, endpoint: None, usage: None, conversation },
             Err(_) => serde_json::from_str(text).map_err(|e| {
@@ -63,8 +64,16 @@ impl Saved {
         }
     }
 
+    /// The conversation as a recording, which can be replayed.
+    pub(crate) fn recording(&self) -> Recording {
+        let mut recording = Recording::from(&self.conversation);
+        recording.session.title = Some(self.title());
+        recording.session.model.clone_from(&self.model);
+        recording
+    }
+
     /// The first question, in one line.
-    pub(super) fn title(&self) -> String {
+    pub(crate) fn title(&self) -> String {
         let asked = self.conversation.entries().iter().find_map(|entry| match entry {
             Entry::User(said) => Some(said.shown()),
             _ => None,

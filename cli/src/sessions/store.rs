@@ -31,9 +31,14 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// The store; `None` where there is no home.
-    pub(crate) fn open() -> Option<Self> {
-        Some(Store { folder: state::file("sessions")? })
+    /// The store.
+    ///
+    /// # Errors
+    /// There is no home.
+    pub(crate) fn open() -> Result<Self, Failure> {
+        let folder = state::file("sessions");
+        let folder = folder.ok_or_else(|| Failure::usage("there is no home directory: no conversation is kept"))?;
+        Ok(Store { folder })
     }
 
     /// A name that no conversation has.
@@ -169,7 +174,7 @@ impl Opened {
                 Damaged { id: id.to_owned(), used, problem }
             };
             let saved = Saved::parse(&text, "the store").map_err(damaged)?;
-            Ok(Kept { id: id.to_owned(), saved })
+            Ok(Kept { id: id.to_owned(), used, saved })
         });
         Ok(kept.or_else(|| {
             let Damaged { used, problem, .. } = self.damaged.iter().find(|one| one.id == id)?;

@@ -31,6 +31,8 @@ pub(crate) struct Found {
 pub(crate) struct Kept {
     /// What it is called on the command line.
     pub(crate) id: String,
+    /// When it was written last.
+    pub(crate) used: SystemTime,
     pub(crate) saved: Saved,
 }
 
