@@ -100,36 +100,37 @@ fn entry(one: &Listed) -> Value {
 
 /// The list in so many columns.
 fn lines(all: &[Listed], columns: usize, say: Phrases) -> String {
-    let widest = |of: fn(&Listed, Phrases) -> String| all.iter().map(|one| of(one, say).width()).max().unwrap_or(0);
-    let widths = [widest(model).min(MODEL), widest(questions)];
-    all.iter().map(|one| line(one, columns, (widths, say))).collect()
+    let rows: Vec<[String; 5]> = all.iter().map(|one| cells(one, say)).collect();
+    let mut widths = [0, 1, 2, 3, 4].map(|n: usize| rows.iter().map(|row| row[n].width()).max().unwrap_or(0));
+    widths[1] = widths[1].max(AGE);
+    // Two columns stand behind each.
+    let room = |cells: usize| widths[..cells].iter().fold(columns, |left, width| left.saturating_sub(width + 2));
+    // What it took is said where there is room.
+    let shown = if widths[4] > 0 && room(5) >= TITLE { 5 } else { 4 };
+    let layout = (columns, &widths[..shown], room(shown));
+    all.iter().zip(&rows).map(|(one, cells)| line(one, cells, layout)).collect()
 }
 
-fn model(one: &Listed, _: Phrases) -> String {
-    plain(one.model.as_deref().unwrap_or("-"))
+/// Id, age, model, questions, and what it took.
+fn cells(one: &Listed, say: Phrases) -> [String; 5] {
+    let model = shortened(&plain(one.model.as_deref().unwrap_or("-")), MODEL);
+    let taken = one.usage.map(|usage| spent::short(usage, say)).unwrap_or_default();
+    [one.id.clone(), age(one.used, say), model, say.questions(one.questions), taken]
 }
 
-fn questions(one: &Listed, say: Phrases) -> String {
-    say.questions(one.questions)
-}
-
-/// `3f9a1c20  2 h ago      small-model  3 questions  What is …`, and where a word stands. In few
-/// columns the title has a row of its own.
-fn line(one: &Listed, columns: usize, ([models, counts], say): ([usize; 2], Phrases)) -> String {
-    let (age, model, questions) = (age(one.used, say), model(one, say), questions(one, say));
-    let taken = one.usage.map(|usage| format!("  {}", spent::short(usage, say))).unwrap_or_default();
+/// `3f9a1c20  2 h ago      small-model  3 questions  What is …`, and where a word stands. Where the
+/// title has no room it has a row of its own.
+fn line(one: &Listed, cells: &[String; 5], (columns, widths, room): (usize, &[usize], usize)) -> String {
     let title = plain(&one.title);
-    // The id, and two columns behind each.
-    let room = columns.saturating_sub(8 + AGE + models + counts + 4 * 2);
-    let mut text = match room >= TITLE {
-        true => {
-            let (age, model) = (padded(&age, AGE), padded(&shortened(&model, models), models));
-            format!("{}  {age}  {model}  {}  {}\n", one.id, padded(&questions, counts), shortened(&title, room))
-        }
-        false => {
-            let head = shortened(&format!("{}  {age}  {questions}  {model}{taken}", one.id), columns);
-            format!("{head}\n{}", below("", &title, columns))
-        }
+    let mut text = if room >= TITLE {
+        let head: String = cells.iter().zip(widths).map(|(cell, width)| padded(cell, *width) + "  ").collect();
+        format!("{head}{}\n", shortened(&title, room))
+    } else {
+        let [id, age, model, questions, taken] = cells;
+        let head = format!("{id}  {age}  {questions}  {model}");
+        let whole = format!("{head}  {taken}");
+        let head = if whole.width() <= columns { whole.trim_end().to_owned() } else { shortened(&head, columns) };
+        format!("{head}\n{}", below("", &title, columns))
     };
     if let Some((line, word)) = &one.hit {
         let room = columns.saturating_sub(INDENT + 2);

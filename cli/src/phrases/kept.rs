@@ -24,7 +24,7 @@ phrases! {
     nothing_was_kept = "no conversation was kept", "没有保存过对话";
     none_has_these_words = "no conversation has these words", "没有包含这些词的对话";
     older_are_left_out(conversations) =
-        "{conversations} more, which are older: `--limit NUMBER` lists so many", "还有更早的 {conversations}：用 `--limit NUMBER` 指定列出多少个";
+        "and {conversations} more: `--limit NUMBER` lists so many", "还有更早的 {conversations}：用 `--limit NUMBER` 指定列出多少个";
     tokens_read_and_written(read, written) =
         "{read} tokens read, {written} written", "读取 {read} 个 token，写出 {written} 个";
     with_cost(said, cost) = "{said}, cost {cost}", "{said}，费用 {cost}";
