@@ -234,7 +234,7 @@ fn what_is_kept_and_configured_is_listed_in_chinese() {
     for (args, said) in [
         (&["log"][..], "没有保存过对话"),
         (&["chat", "--base-url", &endpoint.url(), "--model", "m", "你好"], "好的。"),
-        (&["log"], "  刚刚         m  1 个问题  你好\n"),
+        (&["log"], "  刚刚         m  1 个问题  ≈"),
         (&["log", "search", "rain"], "没有包含这些词的对话"),
         (&["log", "clear"], "已删除 1 个对话"),
         (&["config"], "config.toml（还不存在）\n\n# 要连接的端点，同 --base-url\n# base_url = "),
