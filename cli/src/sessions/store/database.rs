@@ -20,7 +20,7 @@ use toolgraft_mcp::files::{self, Lock};
 /// Version of the tables; the database has it as its `user_version`.
 const VERSION: i64 = 1;
 
-/// `used` is in nanoseconds since 1970. Trigrams find a part of a word, and texts without spaces.
+/// `used` is in nanoseconds since 1970.
 const TABLES: &str = "
 CREATE TABLE conversations (
     n INTEGER PRIMARY KEY,
@@ -33,9 +33,13 @@ CREATE TABLE conversations (
     saved TEXT NOT NULL
 ) STRICT;
 CREATE INDEX latest ON conversations (used);
+PRAGMA user_version = 1;
+";
+
+/// Trigrams find a part of a word, and words of texts without spaces.
+const INDEX: &str = "
 CREATE VIRTUAL TABLE said USING fts5 (text, tokenize = 'trigram');
 INSERT INTO said (said, rank) VALUES ('secure-delete', 1);
-PRAGMA user_version = 1;
 ";
 
 /// Characters of the shortest word that the index knows.
@@ -76,7 +80,7 @@ impl Database {
 
     fn set_up(&mut self) -> rusqlite::Result<()> {
         self.connection.busy_timeout(PATIENCE)?;
-        self.connection.execute_batch("PRAGMA secure_delete = ON")?;
+        self.connection.execute_batch("PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY")?;
         if self.version()? != 0 {
             return Ok(());
         }
@@ -88,6 +92,7 @@ impl Database {
         self.connection.execute_batch("PRAGMA journal_mode = WAL")?;
         let change = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         change.execute_batch(TABLES)?;
+        change.execute_batch(INDEX)?;
         change.commit()
     }
 
@@ -188,14 +193,15 @@ impl Database {
     /// Forgets conversations, as far as `may` says so for each; the names of those.
     pub(super) fn remove(&mut self, ids: &[String], may: impl Fn(&str) -> bool) -> io::Result<Vec<String>> {
         self.change(|transaction| {
-            let mut gone = Vec::new();
+            let (mut gone, mut numbers) = (Vec::new(), Vec::new());
+            let mut delete = transaction.prepare("DELETE FROM conversations WHERE id = ?1 RETURNING n")?;
             for id in ids.iter().filter(|id| may(id)) {
-                transaction
-                    .execute("DELETE FROM said WHERE rowid = (SELECT n FROM conversations WHERE id = ?1)", [id])?;
-                if transaction.execute("DELETE FROM conversations WHERE id = ?1", [id])? > 0 {
+                if let Some(n) = delete.query_row([id], |row| row.get::<_, i64>(0)).optional()? {
                     gone.push(id.clone());
+                    numbers.push(n);
                 }
             }
+            take_out(transaction, &numbers)?;
             Ok(gone)
         })
     }
@@ -219,6 +225,25 @@ fn put(transaction: &Transaction<'_>, id: &str, used: SystemTime, saved: &Saved)
     transaction.execute("DELETE FROM said WHERE rowid = ?1", [n])?;
     transaction.execute("INSERT INTO said (rowid, text) VALUES (?1, ?2)", params![n, saved.text()])?;
     Ok(())
+}
+
+/// Takes conversations that are gone out of the index.
+fn take_out(transaction: &Transaction<'_>, gone: &[i64]) -> rusqlite::Result<()> {
+    let left: isize = transaction.query_row("SELECT count(*) FROM conversations", [], |row| row.get(0))?;
+    if gone.len() <= left.unsigned_abs() {
+        let mut delete = transaction.prepare("DELETE FROM said WHERE rowid = ?1")?;
+        return gone.iter().try_for_each(|n| delete.execute([n]).map(drop));
+    }
+    // One by one, many take minutes: each is overwritten wherever its trigrams stand.
+    transaction.execute_batch(
+        "CREATE TEMP TABLE left_over AS SELECT rowid AS n, text FROM said WHERE rowid IN (SELECT n FROM conversations);
+         DROP TABLE said;",
+    )?;
+    transaction.execute_batch(INDEX)?;
+    transaction.execute_batch(
+        "INSERT INTO said (rowid, text) SELECT n, text FROM left_over;
+         DROP TABLE left_over;",
+    )
 }
 
 fn one_of(connection: &Connection, id: &str) -> rusqlite::Result<Option<(SystemTime, String)>> {

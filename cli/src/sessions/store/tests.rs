@@ -122,6 +122,25 @@ fn what_is_forgotten_is_nowhere_in_the_folder() {
     store.write("01", &saved("taken back")).unwrap();
     assert!(store.remove("02").unwrap() && store.remove("03").unwrap());
     assert_eq!(titles(&store, &[]), ["taken back", "Something else"]);
+    assert_eq!(titles(&store, &["taken"]), ["taken back"]);
+    is_nowhere(&store);
+
+    // All at once, but for one that a chat is at.
+    for id in ["02", "03", "05"] {
+        store.write(id, &saved(&format!("{id} {secret}"))).unwrap();
+    }
+    let open = store.hold("04").unwrap();
+    assert_eq!(store.clear().unwrap(), (4, 1));
+    assert_eq!((titles(&store, &[]).len(), titles(&store, &["something"]).len()), (1, 1));
+    assert!(titles(&store, &["nobody"]).is_empty() && titles(&store, &["taken"]).is_empty());
+    is_nowhere(&store);
+    drop(open);
+    store.clear().unwrap();
+    store.write("06", &saved("Something new")).unwrap();
+    assert_eq!(titles(&store, &["something"]), ["Something new"]);
+}
+
+fn is_nowhere(store: &Store) {
     for file in fs::read_dir(&store.folder).unwrap() {
         let bytes = fs::read(file.unwrap().path()).unwrap();
         for part in ["77QX-41ZB", "77q", "nobody"] {
