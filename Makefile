@@ -289,8 +289,8 @@ each-feature:
 		$(CARGO) clippy -p toolgraft --quiet --features $$feature -- -D warnings || exit 1; \
 	done
 
-# The code for Windows, type-checked and linted; nothing is linked or run. The TLS library
-# has C parts, which want a C compiler for that target. Skipped where one of them is missing.
+# The code for Windows, type-checked and linted; nothing is linked or run. The TLS library and
+# SQLite are C, which wants a C compiler for that target. Skipped where one of them is missing.
 WINDOWS := x86_64-pc-windows-gnu
 check-windows:
 	@if ! rustup target add $(WINDOWS); then \

@@ -1077,6 +1077,11 @@ export type Usage = {
   reasoning_tokens?: number | null;
   /** Tokens of the request that the endpoint had cached, where it says so. */
   cached_tokens?: number | null;
+  /**
+   * What the endpoint asks for it, in its own unit, where it says so. OpenRouter does, in
+   * US dollars.
+   */
+  cost?: number | null;
   /** Request and answer are our own count: the endpoint reported none. */
   estimated?: boolean;
   /** So are the tokens of the reasoning, or their share of the answer's. */

@@ -7,6 +7,7 @@ mod dialog;
 mod doctor;
 mod extract;
 mod launch;
+mod log;
 mod mcp;
 mod models;
 mod pages;
@@ -74,8 +75,9 @@ enum Command {
     Read(tools::read::Args),
     /// Fill in a prompt of an MCP server, and print it
     Get(tools::get::Args),
-    /// List, search and remove the conversations that were kept
-    Sessions(sessions::Args),
+    /// List, search, show, export and remove the conversations that were kept
+    #[command(alias = "sessions")]
+    Log(log::Args),
     /// Show and set the defaults of `toolgraft chat`
     Config(settings::Args),
     /// Print the completions of this command for a shell
@@ -114,7 +116,7 @@ fn main() -> ExitCode {
         Command::Call(args) => tools::call::run(args),
         Command::Read(args) => tools::read::run(args),
         Command::Get(args) => tools::get::run(args),
-        Command::Sessions(args) => sessions::run(&args),
+        Command::Log(args) => log::run(args),
         Command::Config(args) => settings::run(&args),
         Command::Completions(args) => shell::completions(&args, Cli::command()),
         Command::Man(args) => shell::man(&args, Cli::command()),

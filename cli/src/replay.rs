@@ -33,6 +33,7 @@ use crate::base::output;
 use crate::phrases::Phrases;
 use crate::screen::Frame;
 use crate::servers::tool_file;
+use crate::sessions::Store;
 use crate::settings::{Slots, defaults};
 use crate::terminal;
 use serde_json::Value;
@@ -48,6 +49,11 @@ pub(crate) use play::Speed;
 pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     let Args { lang, usual, .. } = &mut args;
     defaults()?.fill(Slots { lang: Some(lang), profile: Some(usual), ..Slots::default() });
+    for begin in std::mem::take(&mut args.kept) {
+        let kept = Store::open()?.find(&begin)?.kept;
+        args.files.push(kept.id.clone().into());
+        args.conversations.insert(kept.id.into(), kept.saved.recording());
+    }
     if args.open {
         let target = args.html.get_or_insert(html::Target::Beside);
         if *target == html::Target::Stdout {

@@ -1,5 +1,7 @@
 //! What comes back: deltas, what they cost, why they ended.
 
+use std::ops::Add;
+
 use serde::{Deserialize, Serialize};
 
 use super::setters;
@@ -51,7 +53,7 @@ impl Delta {
 
 /// Tokens of a request and its answer, as the endpoint counts them.
 /// `prompt_tokens` of most endpoints include the cached ones.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
@@ -66,6 +68,10 @@ pub struct Usage {
     /// Tokens of the request that the endpoint had cached, where it says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cached_tokens: Option<u64>,
+    /// What the endpoint asks for it, in its own unit, where it says so. OpenRouter does, in
+    /// US dollars.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
     /// Request and answer are our own count: the endpoint reported none.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub estimated: bool,
@@ -76,7 +82,8 @@ pub struct Usage {
 
 setters!(
     Usage,
-    with_reasoning_tokens => reasoning_tokens: Option<u64>, with_cached_tokens => cached_tokens: Option<u64>;
+    with_reasoning_tokens => reasoning_tokens: Option<u64>, with_cached_tokens => cached_tokens: Option<u64>,
+    with_cost => cost: Option<f64>;
     with_prompt_tokens => prompt_tokens: u64, with_completion_tokens => completion_tokens: u64,
     with_estimated => estimated: bool, with_reasoning_estimated => reasoning_estimated: bool
 );
@@ -90,6 +97,7 @@ impl Usage {
             completion_tokens: self.completion_tokens + other.completion_tokens,
             reasoning_tokens: either(self.reasoning_tokens, other.reasoning_tokens),
             cached_tokens: either(self.cached_tokens, other.cached_tokens),
+            cost: either(self.cost, other.cost),
             estimated: self.estimated || other.estimated,
             reasoning_estimated: self.reasoning_estimated || other.reasoning_estimated,
         }
@@ -97,8 +105,11 @@ impl Usage {
 }
 
 /// The sum of what is known.
-fn either(a: Option<u64>, b: Option<u64>) -> Option<u64> {
-    if a.is_none() && b.is_none() { None } else { Some(a.unwrap_or(0) + b.unwrap_or(0)) }
+fn either<T: Add<Output = T>>(a: Option<T>, b: Option<T>) -> Option<T> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a + b),
+        (a, b) => a.or(b),
+    }
 }
 
 /// Why a model stopped.

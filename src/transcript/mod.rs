@@ -14,7 +14,8 @@
 //!   and noted.
 //!
 //! With the feature `agent`, a `Recorder` writes one while a model and its agent work.
-//! [`import`](mod@import) turns what other programs record into the same type.
+//! [`import`](mod@import) turns what other programs record into the same type, and
+//! `Recording::from(&conversation)` what is left of a session that nobody recorded.
 //!
 //! ```
 //! use toolgraft::Message;
@@ -34,6 +35,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod history;
 pub mod import;
 mod json;
 #[cfg(feature = "agent")]

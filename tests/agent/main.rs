@@ -12,6 +12,8 @@ mod files;
 mod event_schema;
 #[cfg(feature = "agent")]
 mod events_docs;
+#[cfg(feature = "agent")]
+mod history;
 mod import;
 #[cfg(feature = "agent")]
 mod played_again;

@@ -157,6 +157,7 @@ async fn each_session_ends_well_when_its_endpoint_is_played_again() {
         assert!(finished.rounds <= *rounds, "{name}: {} rounds", finished.rounds);
         assert!(most <= 2, "{name}: a call ran {most} times");
         assert!(finished.answer.len() < 1_000, "{name}: {}", finished.answer);
+        crate::history::comes_back(&finished.conversation, name);
         // The conversation goes on: no call waits, and another endpoint answers.
         let mut conversation = finished.conversation;
         conversation.push_user("And now?").unwrap_or_else(|error| panic!("{name}: {error}"));

@@ -38,7 +38,7 @@ In a conversation /help lists the commands, /file sends a file with the next
 question, /result N shows a long result in full, a line that ends in \\ goes on in the
 next, Ctrl-C cancels the answer, and Ctrl-C again leaves, as Ctrl-D does.
 
-Conversations are kept (`toolgraft sessions --help`), and defaults can be set
+Conversations are kept (`toolgraft log --help`), and defaults can be set
 (`toolgraft config --help`).
 
 On a pipe, standard output has the answer and nothing else.
@@ -382,7 +382,7 @@ pub(super) struct ConversationArgs {
 
     /// Go on with the latest conversation that was kept, or with that of an ID
     ///
-    /// With its model and endpoint, unless others are named. `toolgraft sessions`
+    /// With its model and endpoint, unless others are named. `toolgraft log`
     /// lists what was kept.
     #[arg(
         long = "continue", short = 'c', value_name = "ID", num_args = 0..=1, require_equals = true,
@@ -390,7 +390,7 @@ pub(super) struct ConversationArgs {
     )]
     pub(super) continued: Option<String>,
 
-    /// Do not keep this conversation (`toolgraft sessions --help` says how others are)
+    /// Do not keep this conversation (`toolgraft log --help` says how others are)
     #[arg(long)]
     pub(super) no_session: bool,
 

@@ -12,7 +12,7 @@ use crate::base::output;
 use crate::base::state;
 use crate::sessions::saved::Saved;
 use crate::sessions::{Store, by_process};
-use crate::settings::{KEPT_DAYS, Settings};
+use crate::settings::Settings;
 use toolgraft_mcp::files::{Holder, Lock};
 
 /// Where this conversation is kept.
@@ -35,10 +35,12 @@ impl Keeping {
         say: Phrases,
     ) -> Result<(Option<Self>, Option<Saved>), Failure> {
         let store = Store::open();
-        let found = match (&args.conversation.continued, &store) {
-            (Some(begin), Some(store)) => Some(store.find(begin)?),
-            (Some(_), None) => return Err(Failure::usage("there is no home directory: no conversation is kept")),
-            (None, _) => None,
+        let (found, store) = match (&args.conversation.continued, store) {
+            (Some(begin), store) => {
+                let store = store?;
+                (Some(store.find(begin)?), Some(store))
+            }
+            (None, store) => (None, store.ok()),
         };
         let wanted = settings.sessions.unwrap_or(true) && !args.conversation.no_session;
         // Whoever names a file keeps the conversation there.
@@ -51,8 +53,8 @@ impl Keeping {
         });
         let keeping = store.filter(|_| wanted).map(|store| {
             // Nothing is deleted where nothing is said.
-            if !args.output.quiet {
-                say_pruned(&store, settings.session_days.map_or(KEPT_DAYS, Into::into), say);
+            if let Some(days) = settings.session_days.filter(|days| *days > 0 && !args.output.quiet) {
+                say_pruned(&store, days, say);
             }
             let Some(kept) = &mut gone_on else { return Keeping::fresh(store) };
             match store.hold(&kept.id) {
@@ -116,9 +118,10 @@ impl Keeping {
 
 /// Forgets what is old, and says so.
 fn say_pruned(store: &Store, days: u32, say: Phrases) {
-    let gone = store.prune(days);
-    if gone > 0 {
-        output::note(&say.old_ones_are_gone(say.conversations(gone), days));
+    match store.prune(days) {
+        Ok(0) => {}
+        Ok(gone) => output::note(&say.old_ones_are_gone(say.conversations(gone), days)),
+        Err(problem) => output::warn_in(say, &problem.to_string()),
     }
 }
 

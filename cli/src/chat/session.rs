@@ -36,7 +36,7 @@ use toolgraft::agent::Finished;
 use toolgraft::constrain::Constrain;
 use toolgraft::conversation::{Entry, User};
 use toolgraft::dialect::Profile;
-use toolgraft::message::{Reads, TokenCounter};
+use toolgraft::message::{Reads, TokenCounter, Usage};
 use toolgraft::prompt::{Options, Prompt, System};
 use toolgraft::route::Toolbox;
 use toolgraft::tools::ToolsMode;
@@ -75,6 +75,8 @@ pub(super) struct Session {
     files: Files,
     tty: Option<Arc<Tty>>,
     keeping: Option<Keeping>,
+    /// What the turns of the conversation took.
+    usage: Option<Usage>,
     /// Files that wait for the next question.
     pub(super) attached: Attached,
 }
@@ -89,10 +91,8 @@ impl Session {
         (tty, signals): (Option<Arc<Tty>>, Signals),
         files: Files,
     ) -> Result<Self, Failure> {
-        let conversation = match &args.conversation.resume {
-            Some(file) => Saved::read(file)?.conversation,
-            None => Conversation::new(),
-        };
+        let resumed = args.conversation.resume.as_deref().map(Saved::read).transpose()?;
+        let (conversation, usage) = resumed.map(|saved| (saved.conversation, saved.usage)).unwrap_or_default();
         if let Some(file) = &args.conversation.save {
             Saved::check_place(file)?;
         }
@@ -115,6 +115,7 @@ impl Session {
             files,
             tty,
             keeping: None,
+            usage,
             attached: Attached::default(),
         })
     }
@@ -123,7 +124,7 @@ impl Session {
     pub(super) fn keep(&mut self, keeping: Option<Keeping>, gone_on: Option<Saved>) {
         self.keeping = keeping;
         if let Some(saved) = gone_on {
-            self.conversation = saved.conversation;
+            (self.conversation, self.usage) = (saved.conversation, saved.usage);
         }
         self.display.know(&self.conversation);
     }
@@ -148,7 +149,7 @@ impl Session {
 
     /// Begins a new conversation; the one until now stays kept.
     pub(super) fn begin_anew(&mut self) {
-        self.conversation = Conversation::new();
+        (self.conversation, self.usage) = (Conversation::new(), None);
         self.attached = Attached::default();
         if let Some(keeping) = &mut self.keeping {
             keeping.begin_anew();
@@ -174,6 +175,7 @@ impl Session {
     fn saved(&self) -> Saved {
         let mut saved = Saved::new(&self.endpoint.model, &self.conversation);
         saved.endpoint = self.endpoint.named_url().map(str::to_owned);
+        saved.usage = self.usage;
         saved
     }
 
@@ -398,6 +400,10 @@ impl Session {
     }
 
     fn end(&mut self, finished: Box<Finished>, before: Conversation) -> Result<Ended, Failure> {
+        self.usage = match (self.usage, finished.usage) {
+            (Some(before), Some(now)) => Some(before.plus(now)),
+            (before, now) => before.or(now),
+        };
         let said = finished.conversation.messages().count() > before.messages().count();
         self.conversation = if said { finished.conversation.clone() } else { before };
         if let Some(file) = self.args.conversation.save.clone() {

@@ -23,6 +23,12 @@ phrases! {
     forgotten(conversations) = "{conversations} forgotten", "已删除 {conversations}";
     nothing_was_kept = "no conversation was kept", "没有保存过对话";
     none_has_these_words = "no conversation has these words", "没有包含这些词的对话";
+    older_are_left_out(conversations) =
+        "and {conversations} more: `--limit NUMBER` lists so many", "还有更早的 {conversations}：用 `--limit NUMBER` 指定列出多少个";
+    tokens_read_and_written(read, written) =
+        "{read} tokens read, {written} written", "读取 {read} 个 token，写出 {written} 个";
+    with_cost(said, cost) = "{said}, cost {cost}", "{said}，费用 {cost}";
+    last_word = "Last word", "最后一句话";
     call_of(name) = "[call {name}]", "[调用 {name}]";
 
     // Defaults.
@@ -78,7 +84,8 @@ phrases! {
     key_history = "whether the history of your lines is kept", "是否保存输入行的历史";
     key_sessions = "whether conversations are kept by themselves", "是否自动保存对话";
     key_session_days =
-        "days that a conversation is kept after its last word", "对话在最后一句话之后保存的天数";
+        "days that a conversation is kept after its last word; 0 keeps it until you remove it",
+        "对话在最后一句话之后保存的天数；0 表示一直保存，直到你删除它";
 
     // Files of results.
     text_is_in(file) = "the text is in {file}", "文本在 {file} 中";

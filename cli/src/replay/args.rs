@@ -1,5 +1,6 @@
 //! The options of `toolgraft replay`.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use super::html;
@@ -7,16 +8,18 @@ use super::play;
 use super::settings;
 use crate::servers::ServerArgs;
 use toolgraft::dialect::{Lang, Profile};
+use toolgraft::transcript::Recording;
 use toolgraft::transcript::import::Format;
 
 const EXAMPLES: &str = "\
-Reads our own recordings, chunks of OpenAI-compatible streams (with or without
-`data: `), lines of JSON with a `text`, Cline's api_conversation_history.json,
-and plain text. With --mcp-config the calls are run for real, and the tools of
+Reads our own recordings, conversations that `chat` has saved or kept, chunks of
+OpenAI-compatible streams (with or without `data: `), lines of JSON with a `text`,
+Cline's api_conversation_history.json, and plain text. With --mcp-config the calls are run for real, and the tools of
 those servers are the known ones.
 
 Examples:
   toolgraft replay session.jsonl
+  toolgraft replay --kept 3f9a                     (a conversation out of `toolgraft log`)
   toolgraft replay --html session.jsonl            (writes session.html)
   toolgraft replay --open session.jsonl            (and opens it in a browser)
   toolgraft replay --html=both.html a.jsonl b.jsonl
@@ -34,9 +37,17 @@ Exit codes: 0 done, 1 a check or a call found a failure, 2 a file cannot be read
 #[derive(Debug, Default, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Recordings; - for standard input
-    #[arg(required = true, value_name = "FILE")]
+    /// Recordings and saved conversations; - for standard input
+    #[arg(required_unless_present = "kept", value_name = "FILE")]
     pub(super) files: Vec<PathBuf>,
+
+    /// A conversation that was kept, by the beginning of its id; `toolgraft log` lists them
+    #[arg(long, value_name = "ID")]
+    pub(super) kept: Vec<String>,
+
+    /// Those, by the names that stand for files.
+    #[arg(skip)]
+    pub(super) conversations: HashMap<PathBuf, Recording>,
 
     /// What the files hold, where it cannot be told: recording, chunks, lines, cline, text
     #[arg(long, value_name = "FORMAT")]

@@ -23,7 +23,7 @@ use crate::screen::full_name;
 use toolgraft::event::{Provenance, Rejected, RejectedKind};
 use toolgraft::outcome::Status;
 use toolgraft::route::{Invocation, Toolbox};
-use toolgraft::transcript::import::{Format, Imported};
+use toolgraft::transcript::import::Format;
 use toolgraft::transcript::{Recording, Round};
 use toolgraft::{Call, Catalog, Outcome};
 use toolgraft_mcp::Hub;
@@ -137,7 +137,10 @@ impl<'a, V: View> Replay<'a, V> {
     }
 
     fn file(&mut self, path: &Path) -> Result<(), Stop> {
-        let Imported { format, mut recordings, .. } = source::load(path, self.args.format)?;
+        let (format, mut recordings) = match self.args.conversations.get(path) {
+            Some(kept) => (Format::Recording, vec![kept.clone()]),
+            None => source::load(path, self.args.format)?,
+        };
         let mut expectation = Expectation::beside(path)?;
         self.reading = expectation.as_ref().map(Expectation::reading).unwrap_or_default();
         if let (Some(expectation), [recording]) = (&expectation, recordings.as_mut_slice()) {

@@ -4,11 +4,13 @@ use std::path::Path;
 
 use crate::base::Failure;
 use crate::base::input;
-use toolgraft::transcript::ReadError;
-use toolgraft::transcript::import::{Format, ImportError, Imported, import};
+use crate::sessions::saved::Saved;
+use toolgraft::transcript::import::{Format, ImportError, import};
+use toolgraft::transcript::{ReadError, Recording};
 
-/// Reads a file of any known kind; `format` is what the user said it is.
-pub(super) fn load(path: &Path, format: Option<Format>) -> Result<Imported, Failure> {
+/// Reads a file of any known kind; `format` is what the user said it is. A conversation that `chat`
+/// has saved counts as a recording.
+pub(super) fn load(path: &Path, format: Option<Format>) -> Result<(Format, Vec<Recording>), Failure> {
     let name = input::shown(path);
     let bytes = input::read_bytes(path)?;
     let text = match whole_characters(&bytes) {
@@ -25,7 +27,13 @@ pub(super) fn load(path: &Path, format: Option<Format>) -> Result<Imported, Fail
         Some(format) => Ok(format),
         None => Format::detect(&text, &name),
     };
-    format.and_then(|format| import(&text, format)).map_err(|error| Failure::usage(describe(&name, &error)))
+    match format.and_then(|format| import(&text, format)) {
+        Ok(imported) => Ok((imported.format, imported.recordings)),
+        Err(error) => match Saved::parse(input::without_bom(&text), &name) {
+            Ok(saved) => Ok((Format::Recording, vec![saved.recording()])),
+            Err(_) => Err(Failure::usage(describe(&name, &error))),
+        },
+    }
 }
 
 /// The text up to a last character that breaks off, as in a file that was cut

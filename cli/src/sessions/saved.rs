@@ -1,4 +1,4 @@
-//! Conversations as files.
+//! A conversation as it is stored: in a file that `/save` writes, and in the store.
 
 use std::path::Path;
 
@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 use crate::base::Failure;
 use crate::base::input;
 use toolgraft::Conversation;
+use toolgraft::conversation::Entry;
+use toolgraft::message::Usage;
+use toolgraft::transcript::Recording;
 use toolgraft_mcp::files::{self, Mode};
 
 /// A saved conversation.
@@ -20,6 +23,9 @@ pub(crate) struct Saved {
     /// Endpoint that was named then; none where it was found on the machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) endpoint: Option<String>,
+    /// What all its turns took, those that were taken back too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) usage: Option<Usage>,
     /// All that was said.
     pub(crate) conversation: Conversation,
 }
@@ -30,15 +36,19 @@ const VERSION: u32 = 1;
 impl Saved {
     pub(crate) fn new(model: &str, conversation: &Conversation) -> Self {
         let model = Some(model.to_owned());
-        Saved { toolgraft: VERSION, model, endpoint: None, conversation: conversation.clone() }
+        Saved { toolgraft: VERSION, model, endpoint: None, usage: None, conversation: conversation.clone() }
     }
 
     /// Reads a file; a bare conversation is taken too.
     pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
         let text = input::read_text(path)?;
-        let (text, name) = (input::without_bom(&text), input::shown(path));
+        Saved::parse(input::without_bom(&text), &input::shown(path))
+    }
+
+    /// Reads what a file or the store holds; `name` says where it stands.
+    pub(crate) fn parse(text: &str, name: &str) -> Result<Self, Failure> {
         let saved = match serde_json::from_str::<Conversation>(text) {
-            Ok(conversation) => Saved { toolgraft: VERSION, model: None, endpoint: None, conversation },
+            Ok(conversation) => Saved { toolgraft: VERSION, model: None, endpoint: None, usage: None, conversation },
             Err(_) => serde_json::from_str(text).map_err(|e| {
                 let problem = input::json_problem(&e);
                 Failure::usage(format!(
@@ -52,6 +62,38 @@ impl Saved {
                 "{name}: format {other}; this program reads {VERSION}: use a newer toolgraft"
             ))),
         }
+    }
+
+    /// The conversation as a recording, which can be replayed.
+    pub(crate) fn recording(&self) -> Recording {
+        let mut recording = Recording::from(&self.conversation);
+        recording.session.title = Some(self.title());
+        recording.session.model.clone_from(&self.model);
+        recording
+    }
+
+    /// The first question, in one line.
+    pub(crate) fn title(&self) -> String {
+        let asked = self.conversation.entries().iter().find_map(|entry| match entry {
+            Entry::User(said) => Some(said.shown()),
+            _ => None,
+        });
+        asked.as_deref().unwrap_or("(nothing was asked)").split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    /// All that person and model have said, each from a line of its own.
+    pub(super) fn text(&self) -> String {
+        let texts = self.conversation.entries().iter().filter_map(|entry| match entry {
+            Entry::User(said) => Some(said.shown().into_owned()),
+            Entry::Assistant(message) => Some(message.content()),
+            _ => None,
+        });
+        texts.collect::<Vec<_>>().join("\n")
+    }
+
+    /// Questions that were asked.
+    pub(super) fn questions(&self) -> usize {
+        self.conversation.entries().iter().filter(|entry| matches!(entry, Entry::User(_))).count()
     }
 
     /// Fails where a conversation cannot be saved: the folder is missing, or the

@@ -1,6 +1,5 @@
 //! `toolgraft config`: what counts and where it comes from, and the file changed.
 
-use std::num::NonZeroU32;
 use std::path::Path;
 
 use serde_json::{Map, Value as Json, json};
@@ -8,7 +7,7 @@ use toml_edit::{DocumentMut, Item, Value};
 
 use super::file;
 use super::folder::Folder;
-use super::keys::{KEPT_DAYS, KEYS, Key, ReasoningDisplay, Settings, Slots};
+use super::keys::{KEYS, Key, ReasoningDisplay, Settings, Slots};
 use super::sources::environment;
 use crate::base::Failure;
 use crate::base::output;
@@ -230,7 +229,7 @@ fn built_in() -> Settings {
         reasoning_display: Some(ReasoningDisplay::Folded),
         history: Some(true),
         sessions: Some(true),
-        session_days: NonZeroU32::new(KEPT_DAYS),
+        session_days: Some(0),
         ..Settings::default()
     }
 }

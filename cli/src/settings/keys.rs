@@ -81,11 +81,8 @@ settings! {
     reasoning_display: Option<ReasoningDisplay> = "\"folded\"", Phrases::key_reasoning_display;
     history: Option<bool> = "true", Phrases::key_history;
     sessions: Option<bool> = "true", Phrases::key_sessions;
-    session_days: Option<NonZeroU32> = "30", Phrases::key_session_days;
+    session_days: Option<u32> = "90", Phrases::key_session_days;
 }
-
-/// Days that a conversation is kept after its last word, unless `session_days` says otherwise.
-pub(crate) const KEPT_DAYS: u32 = 30;
 
 /// How reasoning is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -27,5 +27,5 @@ mod sources;
 pub(crate) use command::{Args, one, run};
 pub(crate) use file::read as file;
 pub(crate) use folder::Folder;
-pub(crate) use keys::{KEPT_DAYS, ReasoningDisplay, Settings, Slots};
+pub(crate) use keys::{ReasoningDisplay, Settings, Slots};
 pub(crate) use sources::{defaults, environment, variable};

@@ -232,11 +232,11 @@ fn what_is_kept_and_configured_is_listed_in_chinese() {
     let server = json!({ "command": "false", "autoApprove": ["*"], "gallery": true });
     place.write("theirs.json", json!({ "mcpServers": { "theirs": server } }).to_string());
     for (args, said) in [
-        (&["sessions"][..], "没有保存过对话"),
+        (&["log"][..], "没有保存过对话"),
         (&["chat", "--base-url", &endpoint.url(), "--model", "m", "你好"], "好的。"),
-        (&["sessions"], "  刚刚         m  1 个问题  你好\n"),
-        (&["sessions", "list", "rain"], "没有包含这些词的对话"),
-        (&["sessions", "clear"], "已删除 1 个对话"),
+        (&["log"], "  刚刚         m  1 个问题  ≈"),
+        (&["log", "search", "rain"], "没有包含这些词的对话"),
+        (&["log", "clear"], "已删除 1 个对话"),
         (&["config"], "config.toml（还不存在）\n\n# 要连接的端点，同 --base-url\n# base_url = "),
         (&["config", "set", "model", "m"], "config.toml 中设置 model"),
         (&["config", "unset", "model"], "config.toml 中去掉 model"),

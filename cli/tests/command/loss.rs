@@ -4,10 +4,10 @@
 use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::fs::symlink;
-use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
+use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use crate::chat_screen::Window;
@@ -24,21 +24,29 @@ fn chat(place: &Place, endpoint: &Endpoint, args: &[&str]) -> Run {
     place.run_with(&[named.as_slice(), args].concat(), |command| command.env_remove("OPENAI_API_KEY").write_stdin(""))
 }
 
-/// The files of the conversations that are kept, the latest first.
-fn kept(place: &Place) -> Vec<PathBuf> {
-    let entries = fs::read_dir(place.path(FOLDER)).into_iter().flatten().map(|entry| entry.unwrap().path());
-    let mut files: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|e| e == "json")).collect();
-    files.sort_by_key(|path| std::cmp::Reverse(path.metadata().unwrap().modified().unwrap()));
-    files
+fn database(place: &Place) -> Option<Connection> {
+    let file = place.path(FOLDER).join("conversations.db");
+    file.exists().then(|| Connection::open(file).unwrap())
 }
 
-fn text(file: &PathBuf) -> String {
-    fs::read_to_string(file).unwrap()
+/// The names of the conversations that are kept, the latest first.
+fn kept(place: &Place) -> Vec<String> {
+    let Some(database) = database(place) else { return Vec::new() };
+    // A chat may be making it.
+    let Ok(mut all) = database.prepare("SELECT id FROM conversations ORDER BY used DESC") else { return Vec::new() };
+    all.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
 }
 
-fn age(file: &PathBuf, days: u64) {
-    let time = SystemTime::now() - Duration::from_secs(days * 86_400);
-    File::options().write(true).open(file).unwrap().set_modified(time).unwrap();
+/// A conversation as it is stored.
+fn text(place: &Place, id: &str) -> String {
+    let one = "SELECT saved FROM conversations WHERE id = ?1";
+    database(place).unwrap().query_row(one, [id], |row| row.get(0)).unwrap()
+}
+
+fn age(place: &Place, id: &str, days: i64) {
+    let nanoseconds = days * 86_400 * 1_000_000_000;
+    let older = "UPDATE conversations SET used = used - ?1 WHERE id = ?2";
+    assert_eq!(database(place).unwrap().execute(older, rusqlite::params![nanoseconds, id]).unwrap(), 1);
 }
 
 #[test]
@@ -46,8 +54,7 @@ fn a_second_chat_at_a_conversation_is_told_and_gets_a_copy() {
     let place = Place::new();
     let endpoint = Endpoint::start(["One.", "Two.", "Three.", "Four."].map(Reply::text));
     chat(&place, &endpoint, &["First question"]).ok();
-    let [first] = kept(&place).try_into().unwrap();
-    let id = first.file_stem().unwrap().to_str().unwrap().to_owned();
+    let [id] = kept(&place).try_into().unwrap();
 
     // The one at a terminal goes on with it, the one on a pipe comes later.
     let url = endpoint.url();
@@ -61,17 +68,17 @@ fn a_second_chat_at_a_conversation_is_told_and_gets_a_copy() {
     window.sees("Three.");
     window.comes_to_a_prompt();
 
-    let files = kept(&window.place);
-    assert_eq!(files.len(), 2, "{files:?}");
-    let (own, copy): (Vec<_>, Vec<_>) = files.into_iter().partition(|file| *file == first);
-    let (own, copy) = (text(&own[0]), text(&copy[0]));
+    let all = kept(&window.place);
+    assert_eq!(all.len(), 2, "{all:?}");
+    let (own, copy): (Vec<_>, Vec<_>) = all.into_iter().partition(|one| *one == id);
+    let (own, copy) = (text(&window.place, &own[0]), text(&window.place, &copy[0]));
     assert!(own.contains("First question") && own.contains("Of the first") && !own.contains("Of the second"), "{own}");
     assert!(copy.contains("First question") && copy.contains("Of the second") && !copy.contains("Of the first"));
 
     // It is not taken away below a chat.
-    let run = window.place.run(&["sessions", "remove", &id]);
+    let run = window.place.run(&["log", "remove", &id]);
     run.refuses(1, &format!("the conversation {id} is open in another chat (process "));
-    let run = window.place.run(&["sessions", "clear"]).ok();
+    let run = window.place.run(&["log", "clear"]).ok();
     assert!(run.out.contains("1 conversation forgotten") && run.err.contains("1 conversation left"), "{run:?}");
 
     // After the first one has left nobody is at it.
@@ -80,7 +87,7 @@ fn a_second_chat_at_a_conversation_is_told_and_gets_a_copy() {
     window.waits("its end", |_| !window.place.path(&format!("{FOLDER}/{id}.lock")).exists());
     let run = chat(&window.place, &endpoint, &["--continue", "Later"]).ok();
     assert!(!run.err.contains("another chat"), "{run:?}");
-    assert_eq!(kept(&window.place), [window.place.path(&format!("{FOLDER}/{id}.json"))]);
+    assert_eq!(kept(&window.place), [id]);
 }
 
 #[test]
@@ -108,11 +115,11 @@ fn a_lock_that_a_killed_chat_left_behind_holds_nobody_up() {
     let place = Place::new();
     let endpoint = Endpoint::start(["One.", "Two."].map(Reply::text));
     chat(&place, &endpoint, &["First question"]).ok();
-    let [file] = kept(&place).try_into().unwrap();
-    fs::write(file.with_extension("lock"), "1").unwrap();
+    let [id] = kept(&place).try_into().unwrap();
+    place.write(&format!("{FOLDER}/{id}.lock"), "1");
     let run = chat(&place, &endpoint, &["--continue", "And then?"]).ok();
     assert!(!run.err.contains("another chat"), "{run:?}");
-    assert_eq!(kept(&place), [file]);
+    assert_eq!(kept(&place), [id]);
 }
 
 #[test]
@@ -142,47 +149,68 @@ fn a_damaged_conversation_is_named_with_what_is_taken_instead() {
     let endpoint = Endpoint::start(["One.", "Two.", "Three."].map(Reply::text));
     chat(&place, &endpoint, &["First question"]).ok();
     let [first] = kept(&place).try_into().unwrap();
-    age(&first, 1);
-    chat(&place, &endpoint, &["Second question"]).ok();
-    let latest = kept(&place).swap_remove(0);
-    let whole = text(&latest);
-    fs::write(&latest, &whole[..whole.len() / 2]).unwrap();
-    let (id, before) = (latest.file_stem().unwrap().to_str().unwrap(), first.file_stem().unwrap().to_str().unwrap());
+    age(&place, &first, 1);
+    // A file of before the database, which was cut in the middle.
+    let (id, half) = ("cc33dd44", &text(&place, &first)[..80]);
+    let latest = place.write(&format!("{FOLDER}/{id}.json"), half);
 
     let run = chat(&place, &endpoint, &["--continue", "And then?"]).ok();
     assert!(run.err.contains(&format!("warning: the conversation {id} cannot be read: ")), "{run:?}");
-    assert!(run.err.contains(&format!("{id}.json")) && run.err.contains(&format!("going on with {before}")), "{run:?}");
-    assert!(text(&first).contains("And then?"));
-    assert_eq!(text(&latest), whole[..whole.len() / 2], "it stays as it is");
+    assert!(run.err.contains(&format!("{id}.json")) && run.err.contains(&format!("going on with {first}")), "{run:?}");
+    assert!(text(&place, &first).contains("And then?"));
+    assert_eq!(fs::read_to_string(&latest).unwrap(), half, "it stays as it is");
 
-    let run = place.run(&["sessions", "list"]).ok();
+    let run = place.run(&["log", "list"]).ok();
     assert!(run.err.contains(&format!("the conversation {id} cannot be read")), "{run:?}");
     let named = chat(&place, &endpoint, &[&format!("--continue={id}"), "Hi"]);
-    named.refuses(2, &format!("toolgraft sessions remove {id}"));
+    named.refuses(2, &format!("toolgraft log remove {id}"));
     chat(&place, &endpoint, &["--resume", latest.to_str().unwrap(), "Hi"]).refuses(2, "not a saved conversation");
-    fs::write(&first, "").unwrap();
+    place.run(&["log", "remove", &first]).quiet();
     let run = chat(&place, &endpoint, &["--continue", "Hi"]);
     run.refuses(2, "there is no other conversation to go on with");
-    place.run(&["sessions", "remove", id]).quiet();
+    place.run(&["log", "remove", id]).quiet();
     assert!(!latest.exists());
 }
 
 #[test]
-fn what_is_old_is_deleted_with_a_line_or_not_at_all() {
+fn files_of_before_the_database_are_taken_over_and_gone_on_with() {
     let place = Place::new();
-    let endpoint = Endpoint::start(["One.", "Two.", "Three.", "Four."].map(Reply::text));
+    let endpoint = Endpoint::start(["One.", "Two."].map(Reply::text));
+    chat(&place, &endpoint, &["--save", "old.json", "An old question"]).ok();
+    fs::create_dir_all(place.path(FOLDER)).unwrap();
+    let old = place.path(FOLDER).join("aa11bb22.json");
+    fs::rename(place.path("old.json"), &old).unwrap();
+    assert_eq!(chat(&place, &endpoint, &["--continue", "And then?"]).ok().out, "Two.\n");
+    assert!(endpoint.seen()[1].messages().contains("An old question"));
+    assert_eq!(kept(&place), ["aa11bb22"]);
+    assert!(text(&place, "aa11bb22").contains("And then?") && !old.exists());
+}
+
+#[test]
+fn what_is_kept_stays_unless_a_person_says_otherwise() {
+    let place = Place::new();
+    let endpoint = Endpoint::answer(|_, _| Reply::text("One."));
     chat(&place, &endpoint, &["First question"]).ok();
     let [first] = kept(&place).try_into().unwrap();
-    age(&first, 31);
+    age(&place, &first, 3_000);
+    for days in ["0", "4000"] {
+        place.run(&["config", "set", "session_days", days]).quiet();
+        assert!(!chat(&place, &endpoint, &["Another question"]).ok().err.contains("deleted"));
+    }
+    place.run(&["config", "unset", "session_days"]).quiet();
+    assert!(!chat(&place, &endpoint, &["Another question"]).ok().err.contains("deleted"));
+    assert_eq!(kept(&place).len(), 4);
+
+    place.run(&["config", "set", "session_days", "30"]).quiet();
     let run = chat(&place, &endpoint, &["--quiet", "Second question"]).ok();
-    assert!(!run.err.contains("deleted") && first.exists(), "{run:?}");
+    assert!(!run.err.contains("deleted") && kept(&place).contains(&first), "{run:?}");
     let run = chat(&place, &endpoint, &["Third question"]).ok();
     assert!(run.err.contains("1 conversation without a word for 30 days deleted"), "{run:?}");
-    assert!(run.err.contains("session_days") && !first.exists(), "{run:?}");
+    assert!(run.err.contains("session_days") && !kept(&place).contains(&first), "{run:?}");
     let run = chat(&place, &endpoint, &["Fourth question"]).ok();
     assert!(!run.err.contains("deleted"), "{run:?}");
-    let sessions: Value = place.run(&["sessions", "list", "--json"]).quiet().json();
-    assert_eq!(sessions["sessions"].as_array().unwrap().len(), 3);
+    let sessions: Value = place.run(&["log", "list", "--json"]).quiet().json();
+    assert_eq!(sessions["sessions"].as_array().unwrap().len(), 6);
 }
 
 /// After this time something that should have happened has failed.
@@ -248,8 +276,8 @@ fn text_goes_to_a_pipe_as_it_comes_and_a_signal_leaves_what_there_was() {
         let err = String::from_utf8_lossy(&output.stderr);
         assert_eq!((output.status.code(), rest.as_str()), (Some(1), "\n"), "{signal}: {err}");
         assert!(err.contains(said), "{signal}: {err}");
-        let [file] = kept(&place).try_into().unwrap();
-        let kept = text(&file);
+        let [id] = kept(&place).try_into().unwrap();
+        let kept = text(&place, &id);
         assert!(kept.contains("Say it") && kept.contains("Half an ans"), "{signal}: {kept}");
         // And it can be gone on with.
         let later = Endpoint::start([Reply::text("Done.")]);
@@ -283,11 +311,35 @@ fn a_signal_at_a_terminal_leaves_what_there_was_too() {
         window.types("Say it\r");
         window.sees("Half an ans");
         kill(signal, window.pid());
-        eventually("the file", || {
-            let files = kept(&window.place);
-            files.first().is_some_and(|file| text(file).contains("Half an ans"))
+        eventually("the conversation", || {
+            let all = kept(&window.place);
+            all.first().is_some_and(|id| text(&window.place, id).contains("Half an ans"))
         });
         window.sees(&format!("stopped by SIG{signal}"));
+    }
+}
+
+#[test]
+fn of_chats_that_end_at_once_all_are_kept() {
+    let place = Place::new();
+    let endpoint = stalling(&["Half", " an ans"]);
+    let questions: Vec<String> = (0..6).map(|n| format!("Question {n}")).collect();
+    let mut chats: Vec<Child> =
+        questions.iter().map(|question| start(&place, &endpoint, Stdio::piped(), &[question])).collect();
+    let outs: Vec<_> = chats.iter_mut().map(|chat| chat.stdout.take().unwrap()).collect();
+    let outs: Vec<_> = outs.into_iter().map(|mut out| (reads(&mut out, "Half an ans"), out)).collect();
+    chats.iter().for_each(|chat| kill("TERM", chat.id()));
+    for (chat, question) in chats.into_iter().zip(&questions) {
+        let output = ended(chat, question);
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert!(err.contains("stopped by SIGTERM") && !err.contains("warning"), "{err}");
+    }
+    drop(outs);
+    let said: Vec<String> = kept(&place).iter().map(|id| text(&place, id)).collect();
+    assert_eq!(said.len(), 6);
+    for question in &questions {
+        let with = said.iter().filter(|text| text.contains(question.as_str()) && text.contains("Half an ans"));
+        assert_eq!(with.count(), 1, "{question}");
     }
 }
 
@@ -316,8 +368,8 @@ fn a_signal_while_a_tool_runs_leaves_the_call() {
     eventually("the call", || place.path("started").exists());
     kill("TERM", process.id());
     let output = ended(process, "TERM");
-    let [file] = kept(&place).try_into().unwrap();
-    let kept = text(&file);
+    let [id] = kept(&place).try_into().unwrap();
+    let kept = text(&place, &id);
     assert!(kept.contains("I dig.") && kept.contains("cancelled"), "{kept}: {output:?}");
 }
 
@@ -338,8 +390,8 @@ fn a_chat_ends_when_nobody_reads() {
         endpoint.gone_blocking();
         let err = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.code() == Some(1) && !err.contains("error"), "{args:?} {err}");
-        let [file] = kept(&place).try_into().unwrap();
-        assert!(text(&file).contains("Half an ans"), "{args:?}");
+        let [id] = kept(&place).try_into().unwrap();
+        assert!(text(&place, &id).contains("Half an ans"), "{args:?}");
     }
     // While a tool runs, before a word went out.
     let place = Place::new();

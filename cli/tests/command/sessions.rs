@@ -5,8 +5,8 @@ use std::fs;
 use serde_json::{Value, json};
 use toolgraft::outcome::framed;
 
-use crate::endpoint::{Endpoint, Reply};
-use crate::process::{Place, Run};
+use crate::endpoint::{Endpoint, Reply, mcp_call, says, stops, usage};
+use crate::process::{Place, Run, demo_server};
 
 const FOLDER: &str = ".local/state/toolgraft/sessions";
 const CONFIG: &str = ".config/toolgraft/config.toml";
@@ -22,7 +22,7 @@ fn ask(place: &Place, endpoint: &Endpoint, args: &[&str]) -> Run {
 }
 
 fn kept(place: &Place) -> Vec<Value> {
-    let listed = place.run(&["sessions", "list", "--json"]).quiet().json();
+    let listed = place.run(&["log", "list", "--json"]).quiet().json();
     listed["sessions"].as_array().unwrap().clone()
 }
 
@@ -50,8 +50,8 @@ fn a_conversation_is_kept_and_gone_on_with() {
     let listed = place.run(&["sessions"]).quiet().out;
     let titles: Vec<_> = listed.lines().map(|line| line.find("First").or(line.find("Another"))).collect();
     assert!(titles[0].is_some() && titles[0] == titles[1], "{listed}");
-    let shown = place.run(&["sessions", "show", id]).quiet().out;
-    assert_eq!(shown, "> First question\n\nOne.\n\n> And then?\n\nThree.\n");
+    let shown = place.run(&["log", "show", id]).quiet().out;
+    assert!(shown.starts_with("> First question\n\nOne.\n\n> And then?\n\nThree.\n\n[≈"), "{shown}");
 }
 
 #[test]
@@ -71,14 +71,98 @@ fn the_list_is_searched_for_all_words() {
     let endpoint = Endpoint::start([Reply::text("Rain in Oslo,\nas so often."), Reply::text("Sun.")]);
     ask(&place, &endpoint, &["How is the weather?"]).ok();
     ask(&place, &endpoint, &["How is the weather in Rome?"]).ok();
-    let list = |words: &[&str]| place.run(&[&["sessions", "list"], words].concat()).quiet().out;
-    assert_eq!(list(&[]).lines().count(), 2);
+    let list = |words: &[&str]| place.run(&[&["log", "search"], words].concat()).quiet().out;
+    assert_eq!(place.run(&["log", "list"]).quiet().out.lines().count(), 2);
+    assert_eq!(place.run(&["log", "list", "--limit", "1"]).quiet().out.lines().count(), 1);
     let found = list(&["oslo", "WEATHER"]);
     assert!(found.contains("How is the weather?") && found.contains("… Rain in Oslo,"), "{found}");
     assert_eq!(list(&["snow"]), "no conversation has these words\n");
-    let run = place.run(&["sessions", "clear"]).quiet();
+    // The older name of the command, and its older way to search.
+    assert_eq!(place.run(&["sessions", "list", "oslo", "WEATHER"]).quiet().out, found);
+    let run = place.run(&["log", "clear"]).quiet();
     assert_eq!(run.out, "2 conversations forgotten\n");
-    assert_eq!(place.run(&["sessions"]).quiet().out, "no conversation was kept\n");
+    assert_eq!(place.run(&["log"]).quiet().out, "no conversation was kept\n");
+}
+
+#[test]
+fn what_a_conversation_took_is_kept_with_it() {
+    let place = Place::new();
+    let answer = |cost: Option<f64>| {
+        let mut usage = usage(700, 50);
+        usage["usage"]["cost"] = json!(cost);
+        Reply::events(&[says("One."), stops("stop"), usage]).done()
+    };
+    let endpoint = Endpoint::start([answer(Some(0.5)), answer(None), answer(Some(0.25))]);
+    ask(&place, &endpoint, &["First question"]).ok();
+    ask(&place, &endpoint, &["--continue", "And then?"]).ok();
+    ask(&place, &endpoint, &["--continue", "And then?"]).ok();
+    let one = kept(&place)[0].clone();
+    assert_eq!(one["usage"], json!({"prompt_tokens": 2100, "completion_tokens": 150, "cost": 0.75}));
+    let shown = place.run(&["log", "show", one["id"].as_str().unwrap()]).quiet().out;
+    assert!(shown.ends_with("\n[2,100 tokens read, 150 written, cost 0.75]\n"), "{shown}");
+}
+
+/// A conversation with a call that was answered, one that was denied, and an answer; its id.
+fn with_calls(place: &Place) -> String {
+    place.servers(json!({ "demo": demo_server() }));
+    let call = |city: &str| mcp_call("demo", "weather_query", &json!({ "city": city }));
+    let endpoint = Endpoint::start([
+        Reply::text(&format!("Let me look.\n{}\n{}", call("Oslo"), call("Rome"))),
+        Reply::text("Rain, and ```fog```."),
+    ]);
+    let args = ["--tools-mode", "prompt", "--mcp-config", "mcp.json", "--yes", "Rain in # Oslo?"];
+    ask(place, &endpoint, &args).ok();
+    kept(place)[0]["id"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_kept_conversation_is_replayed_without_having_been_recorded() {
+    let place = Place::new();
+    let id = with_calls(&place);
+    let run = place.run(&["replay", "--check", "--kept", &id[..5]]).ok();
+    for said in ["demo.weather_query", "Oslo", "Rome", "Let me look.", "Rain, and", "as expected"] {
+        assert!(run.out.contains(said), "{said}: {}", run.out);
+    }
+    let events = place.run(&["replay", "--json", "--kept", &id]).ok();
+    let results: Vec<Value> = events.of_type("outcome");
+    assert_eq!(results.len(), 2, "{}", events.out);
+    // A file that `--save` or an export has written is read, too.
+    place.run(&["log", "export", &id, "-o", "talk.json"]).ok();
+    let saved = place.run(&["replay", "--json", "talk.json"]).ok();
+    assert_eq!(saved.of_type("outcome").len(), 2);
+    place.run(&["replay", "--html", "--kept", &id]).ok();
+    let page = fs::read_to_string(place.path(&format!("{id}.html"))).unwrap();
+    assert!(page.contains("weather_query") && page.contains("Rain, and"));
+    place.run(&["replay", "--kept", "zz"]).refuses(2, "no conversation \"zz\" was kept");
+}
+
+#[test]
+fn a_conversation_is_exported() {
+    let place = Place::new();
+    let id = with_calls(&place);
+    let text = place.run(&["log", "export", &id]).quiet().out;
+    for said in [
+        "# Rain in # Oslo?\n",
+        "- Model: small-model\n",
+        " tokens read, ",
+        "\n## User\n\nRain in # Oslo?\n",
+        "\n## small-model\n\nLet me look.\n",
+        "\n**Call: demo.weather_query**\n\n```json\n{\n  \"city\": \"Oslo\"\n}\n```\n\n**Result**\n\n```text\n",
+        "\nRain, and ```fog```.\n",
+    ] {
+        assert!(text.contains(said), "{said}: {text}");
+    }
+    // As JSON it is what `chat --resume` reads.
+    place.run(&["log", "export", &id, "--output", "talk.json"]).ok();
+    let json = place.run(&["log", "export", &id, "--format", "json"]).quiet().out;
+    assert_eq!(fs::read_to_string(place.path("talk.json")).unwrap(), json);
+    let endpoint = Endpoint::start([Reply::text("Snow.")]);
+    assert_eq!(ask(&place, &endpoint, &["--resume", "talk.json", "And then?"]).ok().out, "Snow.\n");
+    assert!(endpoint.seen()[0].messages().contains("Rain, and ```fog```."));
+    place.run(&["log", "export", &id, "-o", "talk.html"]).ok();
+    let page = fs::read_to_string(place.path("talk.html")).unwrap();
+    assert!(page.starts_with("<!doctype html>") && page.contains("weather_query") && page.contains("tokens read"));
+    place.run(&["log", "export", &id, "-o", "talk.html"]).refuses(2, "is not written over");
 }
 
 #[cfg(unix)]
@@ -90,8 +174,7 @@ fn only_their_owner_can_read_them() {
     ask(&place, &endpoint, &["Hi"]).ok();
     let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     let folder = place.path(FOLDER);
-    let file = fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
-    assert_eq!((mode(&folder), mode(&file)), (0o700, 0o600));
+    assert_eq!((mode(&folder), mode(&folder.join("conversations.db"))), (0o700, 0o600));
 }
 
 #[test]
@@ -204,9 +287,9 @@ fn an_image_goes_with_the_question_and_stays_in_its_conversation() {
     assert_eq!(last(1).last().unwrap()["content"], "And its colour?");
 
     let id = kept(&place)[0]["id"].as_str().unwrap().to_owned();
-    let shown = place.run(&["sessions", "show", &id]).quiet().out;
+    let shown = place.run(&["log", "show", &id]).quiet().out;
     assert!(shown.contains(">\n  [image dot.gif, 43 B]\n\nA dot."), "{shown}");
-    assert!(place.run(&["sessions", "list", "dot.gif"]).quiet().out.contains(&id));
+    assert!(place.run(&["log", "search", "dot.gif"]).quiet().out.contains(&id));
     let replayed = place.run(&["replay", "asked.jsonl"]).ok().out;
     assert!(replayed.contains("[image dot.gif, 43 B]") && !replayed.contains(DOT_BASE64), "{replayed}");
     place.run(&["replay", "--html", "asked.jsonl"]).ok();

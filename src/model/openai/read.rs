@@ -468,6 +468,7 @@ fn usage(value: &Value) -> Option<Usage> {
             .get("prompt_tokens_details")
             .and_then(|d| number(d, "cached_tokens"))
             .or_else(|| CACHED.iter().find_map(|field| number(value, field))),
+        cost: value.get("cost").and_then(Value::as_f64),
         ..Usage::default()
     })
 }

@@ -1,0 +1,147 @@
+//! A conversation for other programs and for people: Markdown, JSON, or a page.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::spent;
+use crate::base::Failure;
+use crate::base::media::check_place;
+use crate::base::output;
+use crate::phrases::{Phrases, capitalised};
+use crate::replay;
+use crate::screen::full_name;
+use crate::sessions::{Kept, Store};
+use toolgraft::conversation::{Assistant, Entry, HistoryCall};
+use toolgraft::{Conversation, Outcome};
+use toolgraft_mcp::files;
+
+/// Options of `toolgraft log export`.
+#[derive(Debug, clap::Args)]
+pub(super) struct ExportArgs {
+    /// The beginning of its id
+    id: String,
+
+    /// How it is written [default: as the file's name says, else markdown]
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<Format>,
+
+    /// File to write to, instead of standard output; nothing is written over
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Format {
+    Markdown,
+    // What `chat --resume` reads.
+    Json,
+    Page,
+}
+
+impl Format {
+    /// What a file's name says.
+    fn of(file: &Path) -> Option<Self> {
+        match file.extension()?.to_str()? {
+            "json" => Some(Format::Json),
+            "html" | "htm" => Some(Format::Page),
+            _ => None,
+        }
+    }
+}
+
+/// Runs `toolgraft log export`.
+pub(super) fn export(store: &Store, args: &ExportArgs, say: Phrases) -> Result<(), Failure> {
+    if let Some(file) = &args.output {
+        check_place("--output", file)?;
+    }
+    let kept = store.find(&args.id)?.kept;
+    let format = args.format.or_else(|| Format::of(args.output.as_deref()?)).unwrap_or(Format::Markdown);
+    let text = match format {
+        Format::Markdown => markdown(&kept, say),
+        Format::Json => serde_json::to_string_pretty(&kept.saved).map_err(Failure::job)? + "\n",
+        Format::Page => {
+            let facts: Vec<Value> =
+                facts(&kept, say).into_iter().map(|(label, value)| json!({ "label": label, "value": value })).collect();
+            let about = json!({ "links": [], "facts": facts, "fault": null, "refresh": null });
+            replay::page(&kept.id, &kept.saved.recording(), Some(say.lang()), about).map_err(Failure::job)?
+        }
+    };
+    let Some(file) = &args.output else { return output::emit(&text) };
+    let failed = |e: std::io::Error| Failure::job(format!("cannot write {}: {e}", file.display()));
+    files::create(file, text.as_bytes()).map_err(failed)?;
+    output::note(&say.text_is_in(file.display()));
+    Ok(())
+}
+
+/// When it was written last, and what it took where that is known.
+fn facts(kept: &Kept, say: Phrases) -> Vec<(&'static str, String)> {
+    let mut facts = vec![(say.last_word(), httpdate::fmt_http_date(kept.used))];
+    facts.extend(kept.saved.usage.map(|usage| (say.tokens(), spent::full(usage, say))));
+    facts
+}
+
+fn markdown(kept: &Kept, say: Phrases) -> String {
+    let model = kept.saved.model.as_deref().unwrap_or(say.model());
+    let mut text = format!("# {}\n\n- {}: {model}\n", kept.saved.title(), say.model());
+    for (label, value) in facts(kept, say) {
+        text.push_str(&format!("- {label}: {value}\n"));
+    }
+    for entry in kept.saved.conversation.entries() {
+        match entry {
+            Entry::User(said) => text.push_str(&format!("\n## {}\n\n{}\n", say.user(), said.shown().trim())),
+            Entry::Assistant(message) => {
+                text.push_str(&format!("\n## {model}\n"));
+                answer(&mut text, message, &kept.saved.conversation, say);
+            }
+            Entry::Note { text: note } => text.push_str(&block(say.note(), "text", note)),
+            // Each stands behind its call.
+            _ => {}
+        }
+    }
+    text
+}
+
+fn answer(text: &mut String, message: &Assistant, conversation: &Conversation, say: Phrases) {
+    if !message.reasoning.trim().is_empty() {
+        text.push_str(&block(&capitalised(say.reasoning()), "text", &message.reasoning));
+    }
+    let content = message.content();
+    if !content.trim().is_empty() {
+        text.push_str(&format!("\n{}\n", content.trim()));
+    }
+    for called in message.calls() {
+        let HistoryCall { call, id, .. } = called;
+        let name = full_name(call.server.as_deref(), &call.tool);
+        let arguments = serde_json::to_string_pretty(&call.arguments).unwrap_or_default();
+        text.push_str(&block(&say.headed(capitalised(say.call()), name), "json", &arguments));
+        if let Some(outcome) = outcome_of(conversation, id) {
+            text.push_str(&block(&capitalised(say.status(outcome.status)), "text", &outcome.said()));
+        }
+    }
+}
+
+fn outcome_of<'a>(conversation: &'a Conversation, call: &str) -> Option<&'a Outcome> {
+    conversation.entries().iter().find_map(|entry| match entry {
+        Entry::Outcome { id, outcome } if id == call => Some(outcome),
+        _ => None,
+    })
+}
+
+/// A label, and a text that stands as it is: in a fence that is longer than any in it.
+fn block(label: &str, language: &str, text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat((longest + 1).max(3));
+    format!("\n**{label}**\n\n{fence}{language}\n{}\n{fence}\n", text.trim_matches('\n'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_cannot_end_its_fence() {
+        assert_eq!(block("Result", "text", "a ```b\n"), "\n**Result**\n\n````text\na ```b\n````\n");
+        assert_eq!(block("Result", "text", ""), "\n**Result**\n\n```text\n\n```\n");
+    }
+}

@@ -1,0 +1,136 @@
+//! `toolgraft log`: the conversations that were kept.
+//!
+//! `list` lists and searches them, `export` writes one to a file; `replay --kept` plays one through
+//! the parser again. `toolgraft sessions` is an older name of the command.
+
+mod export;
+mod list;
+mod spent;
+
+use self::export::{ExportArgs, export};
+use self::list::{ListArgs, SearchArgs, Shape};
+use crate::base::Failure;
+use crate::base::output;
+use crate::phrases::Phrases;
+use crate::sessions::{Kept, Store, by_process};
+use toolgraft::conversation::Entry;
+use toolgraft::dialect::Lang;
+
+const EXAMPLES: &str = "\
+Conversations are kept in ~/.local/state/toolgraft/sessions (below $XDG_STATE_HOME where
+that is set), in a database that only you can read, until you remove them. `toolgraft
+config set sessions false` turns that off, `session_days` deletes what is older;
+--no-session leaves one conversation out.
+
+Examples:
+  toolgraft log
+  toolgraft log search weather oslo          those with both words
+  toolgraft log show 3f9a
+  toolgraft log export 3f9a -o talk.html     a page; talk.json for chat --resume
+  toolgraft replay --kept 3f9a               its calls through the parser, once more
+  toolgraft chat --continue                  goes on with the latest
+  toolgraft chat --continue=3f9a             goes on with this one
+  toolgraft log remove 3f9a
+
+Exit codes: 0 done, 1 it cannot be read or written, 2 wrong usage.";
+
+/// Options of `toolgraft log`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    command: Option<Command>,
+
+    #[command(flatten)]
+    shape: Shape,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// List the conversations, the latest first
+    List(ListArgs),
+    /// List those in which all of these words stand, whatever their case
+    Search(SearchArgs),
+    /// Print a conversation
+    Show {
+        /// The beginning of its id
+        id: String,
+    },
+    /// Write a conversation as Markdown, JSON or a page
+    Export(ExportArgs),
+    /// Forget conversations
+    Remove {
+        /// The beginnings of their ids
+        #[arg(required = true)]
+        ids: Vec<String>,
+    },
+    /// Forget all conversations
+    Clear,
+}
+
+/// Runs `toolgraft log`.
+pub(super) fn run(args: Args) -> Result<(), Failure> {
+    let store = Store::open()?;
+    let say = Phrases::of_user(None);
+    let Some(command) = args.command else { return list::list(&store, &[], &args.shape, say) };
+    match command {
+        Command::List(ListArgs { words, shape }) | Command::Search(SearchArgs { words, shape }) => {
+            list::list(&store, &words, &shape, say)
+        }
+        Command::Show { id } => output::emit(&shown(&store.find(&id)?.kept, say)),
+        Command::Export(args) => export(&store, &args, say),
+        Command::Remove { ids } => remove(&store, &ids, say),
+        Command::Clear => clear(&store, say),
+    }
+}
+
+fn remove(store: &Store, ids: &[String], say: Phrases) -> Result<(), Failure> {
+    let found = ids.iter().map(|id| store.id_of(id)).collect::<Result<Vec<_>, _>>()?;
+    for id in &found {
+        // The chat would write it anew.
+        let _lock = store.hold(id).map_err(|by| {
+            let by = by_process(by, Phrases::of(Lang::En));
+            Failure::job(format!("the conversation {id} is open in another chat{by}: leave that first"))
+        })?;
+        store.remove(id).map_err(cannot_remove)?;
+    }
+    output::tell(&say.forgotten(say.conversations(found.len())))
+}
+
+fn clear(store: &Store, say: Phrases) -> Result<(), Failure> {
+    let (gone, open) = store.clear().map_err(cannot_remove)?;
+    output::tell(&say.forgotten(say.conversations(gone)))?;
+    if open > 0 {
+        output::note(&say.still_open(say.conversations(open)));
+    }
+    Ok(())
+}
+
+fn cannot_remove(error: std::io::Error) -> Failure {
+    Failure::job(format!("cannot remove a conversation: {error}"))
+}
+
+/// A conversation for people.
+fn shown(kept: &Kept, say: Phrases) -> String {
+    let mut text = String::new();
+    for entry in kept.saved.conversation.entries() {
+        match entry {
+            Entry::User(said) => text.push_str(&format!("> {}\n\n", said.shown().trim().replace('\n', "\n  "))),
+            Entry::Assistant(message) => {
+                let content = message.content();
+                if !content.trim().is_empty() {
+                    text.push_str(&format!("{}\n\n", content.trim()));
+                }
+                for called in message.calls() {
+                    let server = called.call.server.as_deref().map(|server| format!("{server}.")).unwrap_or_default();
+                    text.push_str(&format!("{}\n\n", say.call_of(format!("{server}{}", called.call.tool))));
+                }
+            }
+            _ => {}
+        }
+    }
+    if let Some(usage) = kept.saved.usage {
+        text.push_str(&format!("[{}]\n", spent::full(usage, say)));
+    }
+    text.trim_end().to_owned() + "\n"
+}

@@ -1,0 +1,302 @@
+//! The database of the conversations: SQLite, with an index of all words. Nobody else knows SQL.
+//!
+//! A value is one connection. Each change is one transaction that waits for those of other
+//! programs, so two that write at once both have written. What is deleted is overwritten, in
+//! the index too.
+
+use std::fmt::Display;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
+use serde::Serialize;
+
+use super::kept::{Listed, fresh_id};
+use super::old::{Old, Taken};
+use crate::sessions::saved::Saved;
+use toolgraft_mcp::files::{self, Lock};
+
+/// Version of the tables; the database has it as its `user_version`.
+const VERSION: i64 = 1;
+
+/// `used` is in nanoseconds since 1970.
+const TABLES: &str = "
+CREATE TABLE conversations (
+    n INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    used INTEGER NOT NULL,
+    model TEXT,
+    questions INTEGER NOT NULL,
+    title TEXT NOT NULL,
+    usage TEXT,
+    saved TEXT NOT NULL
+) STRICT;
+CREATE INDEX latest ON conversations (used);
+PRAGMA user_version = 1;
+";
+
+/// Trigrams find a part of a word, and words of texts without spaces.
+const INDEX: &str = "
+CREATE VIRTUAL TABLE said USING fts5 (text, tokenize = 'trigram');
+INSERT INTO said (said, rank) VALUES ('secure-delete', 1);
+";
+
+/// Characters of the shortest word that the index knows.
+const TRIGRAM: usize = 3;
+
+/// How long a change waits for another program.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A connection.
+pub(super) struct Database {
+    connection: Connection,
+    path: PathBuf,
+}
+
+impl Database {
+    /// Opens the database, and makes it where it is not there. Only its owner may read it.
+    ///
+    /// # Errors
+    /// It cannot be opened, is damaged, or a newer toolgraft has made it.
+    pub(super) fn open(path: &Path) -> io::Result<Self> {
+        path.parent()
+            .map_or(Ok(()), files::private_folder)
+            .and_then(|()| files::append(path))
+            .map_err(|e| io::Error::new(e.kind(), format!("{}: {e}", path.display())))?;
+        // SQLite gives the files beside it the mode of this one.
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags).map_err(|e| failed(path, e))?;
+        let mut database = Database { connection, path: path.to_owned() };
+        database.set_up().map_err(|e| failed(path, e))?;
+        match database.version().map_err(|e| failed(path, e))? {
+            VERSION => Ok(database),
+            other => Err(io::Error::other(format!(
+                "{}: format {other}; this program reads {VERSION}: use a newer toolgraft",
+                path.display()
+            ))),
+        }
+    }
+
+    fn set_up(&mut self) -> rusqlite::Result<()> {
+        self.connection.busy_timeout(PATIENCE)?;
+        self.connection.execute_batch("PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY")?;
+        if self.version()? != 0 {
+            return Ok(());
+        }
+        // SQLite does not wait where two programs change the journal's mode at once.
+        let _lock = Lock::wait(&self.path.with_extension("lock")).ok();
+        if self.version()? != 0 {
+            return Ok(());
+        }
+        self.connection.execute_batch("PRAGMA journal_mode = WAL")?;
+        let change = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        change.execute_batch(TABLES)?;
+        change.execute_batch(INDEX)?;
+        change.commit()
+    }
+
+    fn version(&self) -> rusqlite::Result<i64> {
+        self.connection.pragma_query_value(None, "user_version", |row| row.get(0))
+    }
+
+    /// One transaction: all of it, or nothing.
+    fn change<T>(&mut self, change: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>) -> io::Result<T> {
+        let in_one = || {
+            let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let done = change(&transaction)?;
+            transaction.commit().map(|()| done)
+        };
+        in_one().map_err(|e| failed(&self.path, e))
+    }
+
+    /// Keeps a conversation, in place of what was kept under its name.
+    pub(super) fn put(&mut self, id: &str, used: SystemTime, saved: &Saved) -> io::Result<()> {
+        self.change(|transaction| put(transaction, id, used, saved))
+    }
+
+    /// Takes old files over, in one transaction; those that it has then. A conversation that is
+    /// there, and that `is_open` in a chat, stays as it is.
+    pub(super) fn take_over(
+        &mut self,
+        old: impl Iterator<Item = Old>,
+        is_open: impl Fn(&str) -> bool,
+    ) -> io::Result<Vec<Taken>> {
+        self.change(|transaction| {
+            let mut taken = Vec::new();
+            for one in old {
+                let known = one_of(transaction, &one.id)?;
+                let id = match &known {
+                    None => one.id.clone(),
+                    Some(_) if is_open(&one.id) => continue,
+                    Some((used, _)) if *used < one.used => one.id.clone(),
+                    Some((_, text)) if *text == text_of(&one.saved)? => {
+                        taken.push(one.taken());
+                        continue;
+                    }
+                    // An older file with another content, such as one out of a backup.
+                    Some(_) => fresh_id(|id| one_of(transaction, id).is_ok_and(|found| found.is_some())),
+                };
+                put(transaction, &id, one.used, &one.saved)?;
+                taken.push(one.taken());
+            }
+            Ok(taken)
+        })
+    }
+
+    /// When a conversation was written last, and its text; `None` where there is none of this name.
+    pub(super) fn get(&self, id: &str) -> io::Result<Option<(SystemTime, String)>> {
+        one_of(&self.connection, id).map_err(|e| failed(&self.path, e))
+    }
+
+    /// All names, with when each was written last.
+    pub(super) fn ids(&self) -> io::Result<Vec<(String, SystemTime)>> {
+        let ids = || -> rusqlite::Result<Vec<_>> {
+            let mut all = self.connection.prepare("SELECT id, used FROM conversations")?;
+            all.query_map([], |row| Ok((row.get(0)?, time(row.get(1)?))))?.collect()
+        };
+        ids().map_err(|e| failed(&self.path, e))
+    }
+
+    /// The conversations in which all of these words stand, the latest first.
+    pub(super) fn list(&self, words: &[String]) -> io::Result<Vec<Listed>> {
+        self.listed(words).map_err(|e| failed(&self.path, e))
+    }
+
+    fn listed(&self, words: &[String]) -> rusqlite::Result<Vec<Listed>> {
+        let (short, long): (Vec<&String>, Vec<&String>) = words.iter().partition(|word| word.chars().count() < TRIGRAM);
+        // In quotes nothing is syntax; one quote is written as two.
+        let phrases: Vec<String> = long.iter().map(|word| format!("\"{}\"", word.replace('"', "\"\""))).collect();
+        let (text, table) = match words {
+            [] => ("''", "conversations"),
+            _ => ("text", "conversations JOIN said ON said.rowid = n"),
+        };
+        let filter = if phrases.is_empty() { "?1 = ''" } else { "said MATCH ?1" };
+        let mut all = self.connection.prepare(&format!(
+            "SELECT id, used, model, questions, title, usage, {text} FROM {table} WHERE {filter} ORDER BY used DESC, n DESC"
+        ))?;
+        let short: Vec<String> = short.iter().map(|word| word.to_lowercase()).collect();
+        let mut found = Vec::new();
+        let mut rows = all.query([phrases.join(" ")])?;
+        while let Some(row) = rows.next()? {
+            let text: String = row.get(6)?;
+            if !short.is_empty() && !has_all(&text, &short) {
+                continue;
+            }
+            let mut one = listed(row)?;
+            one.hit = hit(&one.title, &text, words);
+            found.push(one);
+        }
+        Ok(found)
+    }
+
+    /// Forgets conversations, as far as `may` says so for each; the names of those.
+    pub(super) fn remove(&mut self, ids: &[String], may: impl Fn(&str) -> bool) -> io::Result<Vec<String>> {
+        self.change(|transaction| {
+            let (mut gone, mut numbers) = (Vec::new(), Vec::new());
+            let mut delete = transaction.prepare("DELETE FROM conversations WHERE id = ?1 RETURNING n")?;
+            for id in ids.iter().filter(|id| may(id)) {
+                if let Some(n) = delete.query_row([id], |row| row.get::<_, i64>(0)).optional()? {
+                    gone.push(id.clone());
+                    numbers.push(n);
+                }
+            }
+            take_out(transaction, &numbers)?;
+            Ok(gone)
+        })
+    }
+
+    /// Gives the space of what was forgotten back, unless another program is at the database.
+    pub(super) fn shrink(&self) {
+        let _ = self.connection.execute_batch("VACUUM");
+    }
+}
+
+fn put(transaction: &Transaction<'_>, id: &str, used: SystemTime, saved: &Saved) -> rusqlite::Result<()> {
+    let usage = saved.usage.as_ref().map(text_of).transpose()?;
+    let n: i64 = transaction.query_row(
+        "INSERT INTO conversations (id, used, model, questions, title, usage, saved) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+         ON CONFLICT (id) DO UPDATE SET used = excluded.used, model = excluded.model,
+             questions = excluded.questions, title = excluded.title, usage = excluded.usage, saved = excluded.saved
+         RETURNING n",
+        params![id, nanoseconds(used), saved.model, saved.questions() as i64, saved.title(), usage, text_of(saved)?],
+        |row| row.get(0),
+    )?;
+    transaction.execute("DELETE FROM said WHERE rowid = ?1", [n])?;
+    transaction.execute("INSERT INTO said (rowid, text) VALUES (?1, ?2)", params![n, saved.text()])?;
+    Ok(())
+}
+
+/// Takes conversations that are gone out of the index.
+fn take_out(transaction: &Transaction<'_>, gone: &[i64]) -> rusqlite::Result<()> {
+    let left: isize = transaction.query_row("SELECT count(*) FROM conversations", [], |row| row.get(0))?;
+    if gone.len() <= left.unsigned_abs() {
+        let mut delete = transaction.prepare("DELETE FROM said WHERE rowid = ?1")?;
+        return gone.iter().try_for_each(|n| delete.execute([n]).map(drop));
+    }
+    // One by one, many take minutes: each is overwritten wherever its trigrams stand.
+    transaction.execute_batch(
+        "CREATE TEMP TABLE left_over AS SELECT rowid AS n, text FROM said WHERE rowid IN (SELECT n FROM conversations);
+         DROP TABLE said;",
+    )?;
+    transaction.execute_batch(INDEX)?;
+    transaction.execute_batch(
+        "INSERT INTO said (rowid, text) SELECT n, text FROM left_over;
+         DROP TABLE left_over;",
+    )
+}
+
+fn one_of(connection: &Connection, id: &str) -> rusqlite::Result<Option<(SystemTime, String)>> {
+    let one = "SELECT used, saved FROM conversations WHERE id = ?1";
+    connection.query_row(one, [id], |row| Ok((time(row.get(0)?), row.get(1)?))).optional()
+}
+
+fn listed(row: &Row<'_>) -> rusqlite::Result<Listed> {
+    Ok(Listed {
+        id: row.get(0)?,
+        used: time(row.get(1)?),
+        model: row.get(2)?,
+        questions: usize::try_from(row.get::<_, i64>(3)?).unwrap_or_default(),
+        title: row.get(4)?,
+        usage: row.get::<_, Option<String>>(5)?.and_then(|text| serde_json::from_str(&text).ok()),
+        hit: None,
+    })
+}
+
+fn text_of(value: &impl Serialize) -> rusqlite::Result<String> {
+    serde_json::to_string(value).map_err(|e| rusqlite::Error::ToSqlConversionFailure(Box::new(e)))
+}
+
+fn has_all(text: &str, words: &[String]) -> bool {
+    let text = text.to_lowercase();
+    words.iter().all(|word| text.contains(word.as_str()))
+}
+
+/// The first of the words that is not in the title, with the line in which it stands.
+fn hit(title: &str, text: &str, words: &[String]) -> Option<(String, String)> {
+    let title = title.to_lowercase();
+    let word = words.iter().map(|word| word.to_lowercase()).find(|word| !title.contains(word))?;
+    let line = text.lines().find(|line| line.to_lowercase().contains(&word))?;
+    Some((line.to_owned(), word))
+}
+
+fn nanoseconds(time: SystemTime) -> i64 {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+}
+
+fn time(nanoseconds: i64) -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or_default())
+}
+
+/// An error with the database's place, and the remedy where there is one.
+fn failed(path: &Path, error: rusqlite::Error) -> io::Error {
+    let remedy: &dyn Display = match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+            &": move it aside, and a new one is begun; `sqlite3 FILE .recover` reads what is left of it"
+        }
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => &": another program writes to it: try again",
+        _ => &"",
+    };
+    io::Error::other(format!("{}: {error}{remedy}", path.display()))
+}

@@ -1,0 +1,76 @@
+//! Conversations as the store gives them out.
+
+use std::fmt;
+use std::time::SystemTime;
+
+use sha2::{Digest, Sha256};
+
+use crate::sessions::saved::Saved;
+use toolgraft::message::Usage;
+
+/// A conversation that cannot be read.
+#[derive(Debug)]
+pub(crate) struct Damaged {
+    pub(crate) id: String,
+    /// When it was written last.
+    pub(super) used: SystemTime,
+    /// What is wrong, with the file's name.
+    pub(super) problem: String,
+}
+
+/// A conversation that was looked for.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) kept: Kept,
+    /// Later ones, which cannot be read.
+    pub(crate) passed_over: Vec<Damaged>,
+}
+
+/// A conversation that was kept.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    /// What it is called on the command line.
+    pub(crate) id: String,
+    /// When it was written last.
+    pub(crate) used: SystemTime,
+    pub(crate) saved: Saved,
+}
+
+/// A conversation in a list.
+#[derive(Debug)]
+pub(crate) struct Listed {
+    /// What it is called on the command line.
+    pub(crate) id: String,
+    /// When it was written last.
+    pub(crate) used: SystemTime,
+    /// Model that was talked to last.
+    pub(crate) model: Option<String>,
+    /// Questions that were asked.
+    pub(crate) questions: usize,
+    /// The first question, in one line.
+    pub(crate) title: String,
+    /// What its turns took.
+    pub(crate) usage: Option<Usage>,
+    /// Of a search: a line with a word that the title has not, and the word.
+    pub(crate) hit: Option<(String, String)>,
+}
+
+/// A name that nothing `is_taken` by: eight digits of a hash.
+pub(super) fn fresh_id(is_taken: impl Fn(&str) -> bool) -> String {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let mut seed = format!("{} {}", now.as_nanos(), std::process::id());
+    loop {
+        let id: String = Sha256::digest(&seed).iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+        if !is_taken(&id) {
+            return id;
+        }
+        seed.push('+');
+    }
+}
+
+impl fmt::Display for Damaged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The problem names the file.
+        write!(f, "the conversation {} cannot be read: {}", self.id, self.problem)
+    }
+}

@@ -1,0 +1,259 @@
+//! The store, in folders of their own.
+
+use std::fs::{self, File};
+use std::path::Path;
+
+use super::*;
+use toolgraft::Conversation;
+
+fn store(folder: &Path) -> Store {
+    Store { folder: folder.join("sessions") }
+}
+
+fn saved(text: &str) -> Saved {
+    Saved::new("m", &Conversation::from_user(text))
+}
+
+fn titles(store: &Store, words: &[&str]) -> Vec<String> {
+    let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+    store.list(&words).unwrap().0.into_iter().map(|one| one.title).collect()
+}
+
+/// A file as they were before the database.
+fn old_file(store: &Store, id: &str, text: &str, days: u32) -> PathBuf {
+    let path = old::path(&store.folder, id);
+    fs::create_dir_all(&store.folder).unwrap();
+    fs::write(&path, text).unwrap();
+    File::options().write(true).open(&path).unwrap().set_modified(SystemTime::now() - DAY * days).unwrap();
+    path
+}
+
+fn json(text: &str) -> String {
+    serde_json::to_string(&saved(text)).unwrap()
+}
+
+/// Makes a conversation that many days older.
+fn age(store: &Store, id: &str, days: u32) {
+    let kept = store.read(id).unwrap();
+    Database::open(&store.file()).unwrap().put(id, SystemTime::now() - DAY * days, &kept.saved).unwrap();
+}
+
+#[test]
+fn what_is_kept_is_found_by_the_beginning_of_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = store(folder.path());
+    assert!(store.find("").is_err());
+    assert!(store.list(&[]).unwrap().0.is_empty() && !store.folder.exists(), "a look makes nothing");
+    store.write("aa11", &saved("one")).unwrap();
+    store.write("ab22", &saved("two")).unwrap();
+    assert_eq!(store.find("ab").unwrap().kept.saved.title(), "two");
+    assert!(store.find("a").is_err() && store.find("b").is_err());
+    assert!(store.remove("ab22").unwrap() && !store.remove("ab22").unwrap());
+    assert_eq!(store.find("").unwrap().kept.saved.title(), "one");
+    assert_ne!(store.fresh_id(), store.fresh_id());
+}
+
+#[test]
+fn only_what_is_old_is_forgotten() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = store(folder.path());
+    for (id, days) in [("old", 31), ("new", 29)] {
+        store.write(id, &saved(id)).unwrap();
+        age(&store, id, days);
+    }
+    let open = store.hold("old").unwrap();
+    assert_eq!(store.prune(30).unwrap(), 0, "a chat is at it");
+    drop(open);
+    assert_eq!(store.prune(30).unwrap(), 1);
+    assert_eq!(titles(&store, &[]), ["new"]);
+    let open = store.hold("new").unwrap();
+    assert_eq!(store.clear().unwrap(), (0, 1));
+    drop(open);
+    assert_eq!(store.clear().unwrap(), (1, 0));
+}
+
+#[test]
+fn words_are_found_as_they_are_typed() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = store(folder.path());
+    for (id, text) in [
+        ("01", "How is the weather in Oslo?"),
+        ("02", "武汉明天会下雨吗？"),
+        ("03", "say \"AND\" (NEAR* col:x) -y ^z, ok"),
+        ("04", "Да, конечно"),
+    ] {
+        store.write(id, &saved(text)).unwrap();
+    }
+    for (words, found) in [
+        (&["oslo", "WEATHER"][..], Some(0)),
+        (&["slo?"], Some(0)),
+        (&["oslo", "rome"], None),
+        (&["weather in"], Some(0)),
+        (&["IN", "os"], Some(0)),
+        (&["武汉"], Some(1)),
+        (&["会下雨"], Some(1)),
+        (&["雨", "武汉明"], Some(1)),
+        (&["雪"], None),
+        (&["\"AND\""], Some(2)),
+        (&["near*", "col:x)", "-y", "^z,"], Some(2)),
+        (&["\""], Some(2)),
+        (&["%"], None),
+        (&["да"], Some(3)),
+        (&["OR"], None),
+        (&["'; DROP TABLE said; --"], None),
+    ] {
+        let all = ["How is", "武汉明", "say", "Да"];
+        let expected: Vec<&str> = found.map(|n: usize| all[n]).into_iter().collect();
+        let titles = titles(&store, words);
+        assert!(titles.len() == expected.len(), "{words:?}: {titles:?}");
+        assert!(titles.iter().zip(expected).all(|(title, begin)| title.starts_with(begin)), "{words:?}: {titles:?}");
+    }
+}
+
+#[test]
+fn what_is_forgotten_is_nowhere_in_the_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = store(folder.path());
+    let secret = "the code is 77QX-41ZB, and nobody may know";
+    for id in ["01", "02", "03"] {
+        store.write(id, &saved(&format!("{id} {secret}"))).unwrap();
+    }
+    store.write("04", &saved("Something else")).unwrap();
+    store.write("01", &saved("taken back")).unwrap();
+    assert!(store.remove("02").unwrap() && store.remove("03").unwrap());
+    assert_eq!(titles(&store, &[]), ["taken back", "Something else"]);
+    assert_eq!(titles(&store, &["taken"]), ["taken back"]);
+    is_nowhere(&store);
+
+    // All at once, but for one that a chat is at.
+    for id in ["02", "03", "05"] {
+        store.write(id, &saved(&format!("{id} {secret}"))).unwrap();
+    }
+    let open = store.hold("04").unwrap();
+    assert_eq!(store.clear().unwrap(), (4, 1));
+    assert_eq!((titles(&store, &[]).len(), titles(&store, &["something"]).len()), (1, 1));
+    assert!(titles(&store, &["nobody"]).is_empty() && titles(&store, &["taken"]).is_empty());
+    is_nowhere(&store);
+    drop(open);
+    store.clear().unwrap();
+    store.write("06", &saved("Something new")).unwrap();
+    assert_eq!(titles(&store, &["something"]), ["Something new"]);
+}
+
+fn is_nowhere(store: &Store) {
+    for file in fs::read_dir(&store.folder).unwrap() {
+        let bytes = fs::read(file.unwrap().path()).unwrap();
+        for part in ["77QX-41ZB", "77q", "nobody"] {
+            assert!(!bytes.windows(part.len()).any(|window| window == part.as_bytes()), "{part}");
+        }
+    }
+}
+
+#[test]
+fn old_files_are_taken_over_and_a_damaged_one_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = store(folder.path());
+    let files = [
+        old_file(&store, "aa11", &json("first"), 40),
+        old_file(&store, "bb22", &json("second"), 2),
+        old_file(&store, "cc33", "{\"toolgraft\":1,\"conv", 1),
+    ];
+    let (listed, damaged) = store.list(&[]).unwrap();
+    let ids: Vec<_> = listed.iter().map(|one| (one.id.as_str(), one.title.as_str())).collect();
+    assert_eq!(ids, [("bb22", "second"), ("aa11", "first")]);
+    let age = listed[1].used.elapsed().unwrap();
+    assert!(age >= DAY * 40 && age < DAY * 41, "when it was written last stays: {age:?}");
+    assert!(damaged[0].id == "cc33" && damaged[0].to_string().contains("cc33.json"), "{damaged:?}");
+    assert_eq!(files.map(|file| file.exists()), [false, false, true]);
+    assert_eq!(titles(&store, &["first"]), ["first"], "it is in the index");
+
+    // The damaged one is the latest, and passed over.
+    let found = store.find("").unwrap();
+    assert_eq!((found.kept.id.as_str(), found.passed_over[0].id.as_str()), ("bb22", "cc33"));
+    assert!(store.find("cc").is_err_and(|failure| failure.message().contains("cc33.json")));
+    assert!(store.remove("cc33").unwrap() && store.list(&[]).unwrap().1.is_empty());
+}
+
+#[test]
+fn an_old_file_of_a_conversation_that_is_there_loses_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = store(folder.path());
+    store.write("aa11", &saved("kept")).unwrap();
+    age(&store, "aa11", 5);
+    // The same once more, one that an older toolgraft went on with, and one out of a backup.
+    old_file(&store, "aa11", &json("kept"), 9);
+    assert_eq!(titles(&store, &[]), ["kept"]);
+    old_file(&store, "aa11", &json("kept and more"), 3);
+    assert_eq!(titles(&store, &[]), ["kept and more"]);
+    let backup = old_file(&store, "aa11", &json("another"), 7);
+    assert_eq!(titles(&store, &[]), ["kept and more", "another"]);
+    assert!(!backup.exists());
+
+    // While a chat is at it the file waits.
+    let open = store.hold("aa11").unwrap();
+    let file = old_file(&store, "aa11", &json("of a chat that runs"), 0);
+    assert_eq!(titles(&store, &[]).len(), 2);
+    assert!(file.exists());
+    drop(open);
+    assert_eq!(titles(&store, &[]), ["of a chat that runs", "another"]);
+    assert!(!file.exists());
+}
+
+#[test]
+fn of_two_that_write_at_once_both_have_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = store(folder.path());
+    // Old files, which all of them see at first.
+    for n in 0..5 {
+        old_file(&store, &format!("old{n}"), &json(&format!("old {n}")), 1);
+    }
+    std::thread::scope(|scope| {
+        for writer in 0..4 {
+            let store = store.clone();
+            scope.spawn(move || {
+                for n in 0..20 {
+                    store.write(&format!("w{writer}-{n}"), &saved(&format!("question {n} of {writer}"))).unwrap();
+                }
+            });
+        }
+    });
+    assert_eq!(titles(&store, &["question"]).len(), 80);
+    assert_eq!(titles(&store, &["old"]).len(), 5);
+    assert!((0..5).all(|n| !old::path(&store.folder, &format!("old{n}")).exists()));
+}
+
+#[test]
+fn a_file_that_is_no_database_or_a_newer_one_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = store(folder.path());
+    store.write("aa11", &saved("one")).unwrap();
+    let newer = rusqlite::Connection::open(store.file()).unwrap();
+    newer.execute_batch("PRAGMA user_version = 7").unwrap();
+    drop(newer);
+    let error = store.list(&[]).unwrap_err().to_string();
+    assert!(error.contains("conversations.db: format 7") && error.contains("newer toolgraft"), "{error}");
+    fs::write(store.file(), "no database, but a text that somebody has put here").unwrap();
+    for error in [store.list(&[]).unwrap_err(), store.write("bb22", &saved("two")).unwrap_err()] {
+        let error = error.to_string();
+        assert!(error.contains("conversations.db: ") && error.contains("move it aside"), "{error}");
+    }
+    assert!(store.find("").is_err_and(|failure| failure.message().contains("move it aside")));
+    assert_eq!(store.fresh_id().len(), 8);
+}
+
+#[cfg(unix)]
+#[test]
+fn only_its_owner_may_read_it() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let store = store(folder.path());
+    store.write("aa11", &saved("one")).unwrap();
+    // An open connection has its files beside the database.
+    let mut open = Database::open(&store.file()).unwrap();
+    open.put("bb22", SystemTime::now(), &saved("two")).unwrap();
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let files: Vec<PathBuf> = fs::read_dir(&store.folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(files.iter().any(|file| file.to_string_lossy().ends_with("-wal")), "{files:?}");
+    assert!(files.iter().all(|file| mode(file) == 0o600), "{files:?}");
+    assert_eq!(mode(&store.folder), 0o700);
+}

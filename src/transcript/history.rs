@@ -1,0 +1,159 @@
+//! A stored [`Conversation`] as a [`Recording`].
+//!
+//! A conversation has what was said, called and answered, and the calls as the model wrote them.
+//! It has no prompt, no times and no tools that were not called. Of those that were called it
+//! shows the arguments, so the tools here take arguments of the kinds that they were given.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value, json};
+
+use super::{
+    Cut, CutReason, Finish, Note, RecordedCall, RecordedNotice, RecordedOutcome, Recording, Round, TimedDelta,
+};
+use crate::conversation::{Assistant, Conversation, Entry, Part};
+use crate::event::{Call, MarkerKind, RejectedKind};
+use crate::message::{DeltaKind, FinishReason, Message, ReasoningCalls, ReasoningMode};
+use crate::tools::{ACCESS_RESOURCE, Resource, Server, Tool};
+
+impl From<&Conversation> for Recording {
+    /// A round for each message of the model.
+    fn from(conversation: &Conversation) -> Self {
+        let mut recording = Recording::default();
+        // The reasoning stands apart, and a call that counted though it stood there stands in the text.
+        recording.session.reasoning = Some(ReasoningMode::Off);
+        recording.session.reasoning_calls = Some(ReasoningCalls::Ignore);
+        let mut next = Round::default();
+        for entry in conversation.entries() {
+            match entry {
+                Entry::User(said) => {
+                    next.messages.push(Message { images: said.images.clone(), ..Message::user(&said.text) });
+                }
+                Entry::Assistant(message) => {
+                    answer(message, &mut next);
+                    recording.rounds.push(std::mem::take(&mut next));
+                }
+                Entry::Outcome { id, outcome } => {
+                    last(&mut recording).outcomes.push(RecordedOutcome::new(id, outcome.clone()));
+                }
+                Entry::Note { text } => last(&mut recording).notices.push(RecordedNotice::new("note", text)),
+            }
+        }
+        if !next.messages.is_empty() {
+            recording.cut = Some(Cut { line: 0, reason: CutReason::NoAnswer });
+            recording.rounds.push(next);
+        }
+        if let Some(first) = recording.rounds.first_mut() {
+            first.tools = Some(tools(conversation));
+        }
+        let text = "a stored conversation: it has no prompt, no times, and only the tools that were called".to_owned();
+        recording.notes.push(Note { line: 0, text });
+        recording
+    }
+}
+
+/// The round that was answered last; outcomes and notes follow an answer.
+fn last(recording: &mut Recording) -> &mut Round {
+    if recording.rounds.is_empty() {
+        recording.rounds.push(Round::default());
+    }
+    let last = recording.rounds.len() - 1;
+    &mut recording.rounds[last]
+}
+
+/// A message as it was written.
+fn answer(message: &Assistant, round: &mut Round) {
+    let mut text = String::new();
+    for part in &message.parts {
+        match part {
+            Part::Text { text: said } => text.push_str(said),
+            // The reasoning stands apart.
+            Part::Marker { kind: MarkerKind::ThinkOpen | MarkerKind::ThinkClose, .. } => {}
+            Part::Marker { text: marker, .. } => text.push_str(marker),
+            Part::Call(call) => {
+                text.push_str(&call.raw);
+                let found = RecordedCall::new(index(round), Ok((*call.call).clone()));
+                round.calls.push(found.with_id(call.id.clone()));
+            }
+            Part::Rejected { rejected, native, .. } => {
+                match native {
+                    Some(native) => round.native_calls.push(native.clone()),
+                    // Their text stands where it was written.
+                    None if matches!(rejected.kind, RejectedKind::InReasoning | RejectedKind::NearCall) => {}
+                    None => text.push_str(&rejected.raw),
+                }
+                if native.is_none() {
+                    round.calls.push(RecordedCall::new(index(round), Err((**rejected).clone())));
+                }
+            }
+        }
+    }
+    let pieces = [(DeltaKind::Reasoning, message.reasoning.clone()), (DeltaKind::Content, text)];
+    let pieces = pieces.into_iter().filter(|(_, text)| !text.is_empty());
+    round.deltas.extend(pieces.map(|(kind, text)| TimedDelta::new(kind, text)));
+    round.finish = (!message.cut_off).then(|| Finish::new(FinishReason::Stop));
+}
+
+fn index(round: &Round) -> u32 {
+    u32::try_from(round.calls.len()).unwrap_or(u32::MAX)
+}
+
+/// The tools that were called.
+fn tools(conversation: &Conversation) -> Vec<Server> {
+    let messages = conversation.entries().iter().filter_map(|entry| match entry {
+        Entry::Assistant(message) => Some(message),
+        _ => None,
+    });
+    let mut servers: BTreeMap<Option<String>, Called> = BTreeMap::new();
+    for called in messages.flat_map(Assistant::calls) {
+        servers.entry(called.call.server.clone()).or_default().take(&called.call);
+    }
+    servers.into_iter().map(|(name, called)| called.server(name)).collect()
+}
+
+/// What was called of a server.
+#[derive(Default)]
+struct Called {
+    /// For each tool the kinds of each argument.
+    tools: BTreeMap<String, BTreeMap<String, BTreeSet<&'static str>>>,
+    resources: BTreeSet<String>,
+}
+
+impl Called {
+    fn take(&mut self, call: &Call) {
+        let uri = || call.arguments.get("uri")?.as_str().map(str::to_owned);
+        if call.tool == ACCESS_RESOURCE {
+            self.resources.extend(uri());
+            return;
+        }
+        let arguments = self.tools.entry(call.tool.clone()).or_default();
+        for (name, value) in call.arguments.as_object().into_iter().flatten() {
+            arguments.entry(name.clone()).or_default().insert(kind(value));
+        }
+    }
+
+    fn server(self, name: Option<String>) -> Server {
+        let tools = self.tools.into_iter().map(|(tool, arguments)| {
+            let properties: Map<String, Value> =
+                arguments.into_iter().map(|(name, kinds)| (name, json!({ "type": kinds }))).collect();
+            let schema = json!({ "type": "object", "properties": properties });
+            Tool { server: name.clone(), ..Tool::new(tool).with_schema(schema) }
+        });
+        let tools = tools.collect();
+        let resources = self.resources.into_iter().map(Resource::new).collect();
+        Server { name, tools, resources, ..Server::default() }
+    }
+}
+
+/// The word of JSON Schema for a value's kind.
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if number.is_f64() => "number",
+        Value::Number(_) => "integer",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
