@@ -19,9 +19,12 @@ const OPERATORS: [&str; 3] = ["&amp;", "&lt;", "&gt;"];
 pub(crate) fn decode_commands(call: &mut UnresolvedCall) {
     let Value::Object(arguments) = &mut call.arguments else { return };
     let mut is_decoded = false;
-    for name in COMMANDS {
-        let Some(Value::String(command)) = arguments.get_mut(name) else { continue };
-        if let Some(decoded) = decoded(command) {
+    // A call has few arguments: comparing their names costs less than to hash one of them.
+    for (name, value) in arguments {
+        if let Value::String(command) = value
+            && COMMANDS.contains(&name.as_str())
+            && let Some(decoded) = decoded(command)
+        {
             *command = decoded;
             is_decoded = true;
         }
