@@ -21,7 +21,7 @@ use toolgraft_mcp::ServerConfig;
 use crate::real;
 use crate::server::{Server, free_port, shared, wanted};
 
-fn runtime() -> tokio::runtime::Runtime {
+pub(crate) fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
 }
 

@@ -7,6 +7,8 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of tests; skipped tests say so")]
 
+#[path = "../common/client_histories.rs"]
+mod client_histories;
 #[path = "../../cli/tests/command/process.rs"]
 mod process;
 #[path = "../common/real.rs"]
@@ -17,4 +19,5 @@ mod calls;
 mod chat;
 mod results;
 mod serve;
+mod templates;
 mod tools;

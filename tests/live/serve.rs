@@ -16,14 +16,14 @@ use crate::server::{PATIENCE, Server, free_port, shared, wanted};
 const MODEL: &str = "smollm2-135m-instruct";
 
 /// The program in front of the model, until this value is dropped.
-struct Serving {
+pub(crate) struct Serving {
     child: Child,
     /// Without the path of an interface.
-    url: String,
+    pub(crate) url: String,
 }
 
 impl Serving {
-    fn start(server: &Server) -> Self {
+    pub(crate) fn start(server: &Server) -> Self {
         let mut command = Command::new(TOOLGRAFT);
         command.args(["serve", "--listen", "127.0.0.1:0", "--quiet", "--base-url", &server.url()]);
         // Nothing of the user's counts here.

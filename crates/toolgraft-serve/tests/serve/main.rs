@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
+#[path = "../../../../tests/common/client_histories.rs"]
+mod client_histories;
 #[path = "../../../../tests/common/endpoint.rs"]
 mod endpoint;
 

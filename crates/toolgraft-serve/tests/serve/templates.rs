@@ -8,7 +8,9 @@ use minijinja::value::{Kwargs, Serde, Value as JinjaValue};
 use minijinja::{Environment, Error, ErrorKind, context};
 use serde_json::{Value, json};
 use toolgraft::dialect::Profile;
-use toolgraft_serve::{Adapter, Config, Piece};
+use toolgraft_serve::Config;
+
+use crate::client_histories::{STRICT, histories, marks, sent};
 
 /// An environment with what `transformers` gives to templates.
 fn environment() -> Environment<'static> {
@@ -48,81 +50,6 @@ fn templates() -> Vec<PathBuf> {
     files
 }
 
-/// Histories of clients, each text of which holds a number in brackets.
-fn histories() -> Vec<(&'static str, Value)> {
-    let says = |role: &str, text: &str| json!({"role": role, "content": text});
-    let parts =
-        |texts: [&str; 2]| json!({"role": "user", "content": texts.map(|text| json!({"type": "text", "text": text}))});
-    let call = |id: &str, city: &str| {
-        json!({"id": id, "type": "function", "function": {
-            "name": "get_weather", "arguments": json!({"city": city}).to_string()}})
-    };
-    let calls = |text: &str, calls: Value| json!({"role": "assistant", "content": text, "tool_calls": calls});
-    let result = |id: &str, text: &str| json!({"role": "tool", "tool_call_id": id, "content": text});
-    let (one, two, three, four) = ("Text [1]", "Text [2]", "Text [3]", "Text [4]");
-    vec![
-        ("a system text alone", json!([says("system", one)])),
-        ("two users", json!([says("user", one), says("user", two)])),
-        ("two system texts", json!([says("system", one), says("system", two), says("user", three)])),
-        ("an answer first", json!([says("assistant", one), says("user", two)])),
-        (
-            "a system text in the middle",
-            json!([says("user", one), says("assistant", two), says("system", three), says("user", four)]),
-        ),
-        (
-            "text, then calls",
-            json!([
-                says("user", one),
-                calls(two, json!([call("c1", "[5]"), call("c2", "[6]")])),
-                result("c1", three),
-                result("c2", four)
-            ]),
-        ),
-        ("an empty answer", json!([says("user", one), says("assistant", ""), says("user", two)])),
-        ("parts", json!([parts([one, two])])),
-        ("a result without its call", json!([says("user", one), result("c9", two), says("user", three)])),
-        (
-            "a remark behind a result",
-            json!([says("user", one), calls("", json!([call("c1", "[2]")])), result("c1", three), says("user", four)]),
-        ),
-        (
-            "Codex",
-            json!([
-                says("system", one),
-                says("developer", two),
-                says("user", "<environment_context>[3]</environment_context>"),
-                says("user", four)
-            ]),
-        ),
-        (
-            "Claude Code",
-            json!([
-                says("system", one),
-                parts(["<system-reminder>[2]</system-reminder>", three]),
-                calls(four, json!([call("c1", "[5]")])),
-                result("c1", "Text [6]"),
-                says("user", "<system-reminder>[7]</system-reminder>")
-            ]),
-        ),
-    ]
-}
-
-/// What the endpoint gets.
-fn sent(config: &Config, history: &Value) -> Value {
-    let tool = json!({"type": "function", "function": {"name": "get_weather", "parameters": {
-        "type": "object", "properties": {"city": {"type": "string"}}}}});
-    let request = json!({"model": "m", "stream": true, "messages": history, "tools": [tool]});
-    let mut adapter = Adapter::new(config, request).unwrap();
-    let Some(Piece::Request(mut body)) = adapter.next() else { panic!("the model is asked") };
-    body["messages"].take()
-}
-
-/// Numbers in brackets in a history.
-fn marks(history: &Value) -> Vec<String> {
-    let text = history.to_string();
-    (1..10).map(|number| format!("[{number}]")).filter(|mark| text.contains(mark)).collect()
-}
-
 fn rendered(template: &str, messages: &Value) -> Result<String, Error> {
     let environment = environment();
     let tools = json!([]);
@@ -160,17 +87,12 @@ fn public_templates_render_every_history_with_all_its_texts() {
     assert!(wrong.is_empty(), "{} of them:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Templates that know no system role, as those of Gemma 2 and Mistral 7B v0.1 are.
 #[test]
 fn models_without_a_system_role_get_its_text_in_the_first_user_message() {
-    let strict = "{% if messages[0].role == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}\
-        {% for message in messages %}{% if (message.role == 'user') != (loop.index0 % 2 == 0) %}\
-        {{ raise_exception('Conversation roles must alternate user/assistant/user/assistant/...') }}{% endif %}\
-        {{ message.content | trim }}\n{% endfor %}";
     for model in ["gemma-2-9b-it", "gemma:7b", "mistral:7b", "Phi-3-mini-4k-instruct"] {
         let config = Config::new("http://127.0.0.1:1/v1").unwrap().with_profile(Profile::for_model(model));
         for (what, history) in histories() {
-            let text = rendered(strict, &sent(&config, &history)).unwrap();
+            let text = rendered(STRICT, &sent(&config, &history)).unwrap();
             assert!(marks(&history).iter().all(|mark| text.contains(mark)), "{model}, {what}: {text}");
         }
     }

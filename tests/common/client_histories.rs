@@ -1,0 +1,89 @@
+//! Histories as clients send them, and what an endpoint gets of them.
+
+use serde_json::{Value, json};
+use toolgraft_serve::{Adapter, Config, Piece};
+
+/// A template that knows no system role, as those of Gemma 2 and Mistral 7B v0.1 are.
+pub(crate) const STRICT: &str = "{% if messages[0].role == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}\
+    {% for message in messages %}{% if (message.role == 'user') != (loop.index0 % 2 == 0) %}\
+    {{ raise_exception('Conversation roles must alternate user/assistant/user/assistant/...') }}{% endif %}\
+    {{ message.content | trim }}\n{% endfor %}";
+
+/// Histories of clients, each text of which holds a number in brackets.
+pub(crate) fn histories() -> Vec<(&'static str, Value)> {
+    let says = |role: &str, text: &str| json!({"role": role, "content": text});
+    let parts =
+        |texts: [&str; 2]| json!({"role": "user", "content": texts.map(|text| json!({"type": "text", "text": text}))});
+    let call = |id: &str, city: &str| {
+        json!({"id": id, "type": "function", "function": {
+            "name": "get_weather", "arguments": json!({"city": city}).to_string()}})
+    };
+    let calls = |text: &str, calls: Value| json!({"role": "assistant", "content": text, "tool_calls": calls});
+    let result = |id: &str, text: &str| json!({"role": "tool", "tool_call_id": id, "content": text});
+    let (one, two, three, four) = ("Text [1]", "Text [2]", "Text [3]", "Text [4]");
+    vec![
+        ("a system text alone", json!([says("system", one)])),
+        ("two users", json!([says("user", one), says("user", two)])),
+        ("two system texts", json!([says("system", one), says("system", two), says("user", three)])),
+        ("an answer first", json!([says("assistant", one), says("user", two)])),
+        (
+            "a system text in the middle",
+            json!([says("user", one), says("assistant", two), says("system", three), says("user", four)]),
+        ),
+        (
+            "text, then calls",
+            json!([
+                says("user", one),
+                calls(two, json!([call("c1", "[5]"), call("c2", "[6]")])),
+                result("c1", three),
+                result("c2", four)
+            ]),
+        ),
+        ("an empty answer", json!([says("user", one), says("assistant", ""), says("user", two)])),
+        ("parts", json!([parts([one, two])])),
+        ("a result without its call", json!([says("user", one), result("c9", two), says("user", three)])),
+        (
+            "a remark behind a result",
+            json!([says("user", one), calls("", json!([call("c1", "[2]")])), result("c1", three), says("user", four)]),
+        ),
+        (
+            "Codex",
+            json!([
+                says("system", one),
+                says("developer", two),
+                says("user", "<environment_context>[3]</environment_context>"),
+                says("user", four)
+            ]),
+        ),
+        (
+            "Claude Code",
+            json!([
+                says("system", one),
+                parts(["<system-reminder>[2]</system-reminder>", three]),
+                calls(four, json!([call("c1", "[5]")])),
+                result("c1", "Text [6]"),
+                says("user", "<system-reminder>[7]</system-reminder>")
+            ]),
+        ),
+    ]
+}
+
+/// What the client offers.
+pub(crate) fn tool() -> Value {
+    json!({"type": "function", "function": {"name": "get_weather", "parameters": {
+        "type": "object", "properties": {"city": {"type": "string"}}}}})
+}
+
+/// What the endpoint gets.
+pub(crate) fn sent(config: &Config, history: &Value) -> Value {
+    let request = json!({"model": "m", "stream": true, "messages": history, "tools": [tool()]});
+    let mut adapter = Adapter::new(config, request).unwrap();
+    let Some(Piece::Request(mut body)) = adapter.next() else { panic!("the model is asked") };
+    body["messages"].take()
+}
+
+/// Numbers in brackets in a history.
+pub(crate) fn marks(history: &Value) -> Vec<String> {
+    let text = history.to_string();
+    (1..10).map(|number| format!("[{number}]")).filter(|mark| text.contains(mark)).collect()
+}
