@@ -59,9 +59,14 @@ impl Placed {
         let behind_damage = |rejected: &&Rejected| self.loose && rejected.kind == RejectedKind::BehindDamage;
         let withdrawn: Vec<_> =
             found.rejected().filter(behind_damage).filter_map(|rejected| rejected.call.as_deref()).collect();
-        let own = self.meant.calls.iter().filter(|own| !withdrawn.iter().any(|call| own.is(call)));
+        let mut own: Vec<_> = self.meant.calls.iter().collect();
+        // The last ones are: an equal call may stand before them.
+        for call in withdrawn.iter().rev() {
+            if let Some(at) = own.iter().rposition(|own| own.is(call)) {
+                own.remove(at);
+            }
+        }
         let calls: Vec<_> = found.calls().collect();
-        let own: Vec<_> = own.collect();
         if calls.len() != own.len() || !calls.iter().zip(&own).all(|(found, own)| own.is(found)) {
             return Err("other calls run than those that are meant".to_owned());
         }
