@@ -497,7 +497,9 @@ impl<'a> Watch<'a> {
         if self.is_past_limit() && self.marked_last {
             return Ok(());
         }
-        if self.open.is_some() || held.len() <= self.hold || self.may_be_call(held) {
+        // An object behind a tag that was handed on as a marker names its tool where it ends.
+        let is_marked = self.marked_last && held.starts_with(['{', '[']);
+        if self.open.is_some() || is_marked || held.len() <= self.hold || self.may_be_call(held) {
             return Ok(());
         }
         Err(format!("{} bytes held back without cause at {}: {:?}", held.len(), self.at, head(held, 80)))
