@@ -104,7 +104,7 @@ use read::{Kept, Message, Next, Read};
 use shared::{Mending, Shared};
 use warning::CallerWarning;
 
-/// Why such a call does not run.
+/// Why a call does not run that is copied from an example.
 const COPIED: &str = "the call is an example of the prompt, and nobody asked for it";
 
 /// A turn; see the module.
@@ -477,12 +477,13 @@ impl Turn {
         self.shared.emit(AgentEvent::Notice { notice: CallerWarning::NoStructure });
     }
 
-    /// The indices of the calls that a message which was held to calls took over from the prompt's examples.
+    /// The indices of the calls of a held message that are copied from the prompt's examples.
     fn copied(&self, message: &Message) -> Vec<u32> {
-        let apart = self.ask.wording(&self.shared).system_apart(&self.shared.choice);
-        let Some((_, examples)) = apart.filter(|_| matches!(self.shared.asking, Asking::Held(_))) else {
+        if !matches!(self.shared.asking, Asking::Held(_)) {
             return Vec::new();
-        };
+        }
+        let apart = self.ask.wording(&self.shared).system_apart(&self.shared.choice);
+        let Some((_, examples)) = apart else { return Vec::new() };
         let said = self.shared.words();
         let is_copied = |call: &Call| {
             let spelled = self.shared.setup.natives.spelled(call);
@@ -490,14 +491,6 @@ impl Turn {
             spelled.is_some_and(|spelled| decide::is_copied(&spelled, &call.arguments, examples, &said))
         };
         message.good().filter(|(_, call)| is_copied(call)).map(|(index, _)| index).collect()
-    }
-
-    /// Takes such calls out of a message that makes others: where the form admits several, a small model goes
-    /// on with an example.
-    fn leave_out(&mut self, copied: &[u32], message: &mut Message) {
-        for (index, rejected) in message.leave_out(copied, COPIED) {
-            self.shared.emit(AgentEvent::CallRejected { index, rejected: Box::new(rejected) });
-        }
     }
 
     /// Whether a message calls where a person only said hello.
@@ -538,7 +531,10 @@ impl Turn {
         if !copied.is_empty() && message.good_calls().is_some_and(|calls| calls.len() == copied.len()) {
             return self.answer_instead(COPIED);
         }
-        self.leave_out(&copied, &mut message);
+        // Where the form admits several, a small model goes on with an example.
+        for (index, rejected) in message.leave_out(&copied, COPIED) {
+            self.shared.emit(AgentEvent::CallRejected { index, rejected: Box::new(rejected) });
+        }
         if message.is_swallowed(&reason) && self.ask.leave_native(Some(NativeFault::Empty), &self.shared) {
             let why = "the answer to native tools is empty: the prompt describes them from now on";
             self.shared.emit(AgentEvent::Correcting { kind: None, message: why.to_owned() });

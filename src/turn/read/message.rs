@@ -148,14 +148,11 @@ impl Message {
     pub(in crate::turn) fn leave_out(&mut self, calls: &[u32], why: &str) -> Vec<(u32, Rejected)> {
         let goes = |index: u32| calls.contains(&index) && !self.shown.contains(&index);
         self.pieces.retain(|piece| !matches!(piece, Piece::Call { index, .. } if goes(*index)));
-        let (gone, kept) = std::mem::take(&mut self.entries).into_iter().partition(|entry| goes(entry.index));
-        self.entries = kept;
-        let gone: Vec<Entry> = gone;
-        gone.into_iter()
-            .filter_map(|entry| {
-                Some((entry.index, Rejected::of(entry.result.ok()?, RejectedKind::Quoted, entry.raw.as_str(), why)))
-            })
-            .collect()
+        let gone: Vec<Entry> = self.entries.extract_if(.., |entry| goes(entry.index)).collect();
+        let rejected = |Entry { index, result, raw, .. }: Entry| {
+            Some((index, Rejected::of(result.ok()?, RejectedKind::Quoted, raw.as_str(), why)))
+        };
+        gone.into_iter().filter_map(rejected).collect()
     }
 
     /// Its calls that may run; none where some call is rejected.
