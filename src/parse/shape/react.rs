@@ -167,7 +167,8 @@ impl React {
     }
 
     /// In a text that stands for the arguments: it is the rest of its line, if nothing but a line of
-    /// ReAct's or the end of the stream follows. Further lines may be more of it, or prose.
+    /// ReAct's or the end of the stream follows. Further lines may be more of it, or prose, and a
+    /// fence may hold the arguments themselves (`react/text_before_a_fence`).
     fn bare(&mut self, window: &Window<'_>, out: &CallOut<'_, '_>) -> Step {
         let rest = window.from(self.cursor);
         let (line, behind) = match rest.split_once('\n') {
@@ -181,8 +182,7 @@ impl React {
         let follows = match behind.is_empty() {
             true if window.more => Err(Undecided),
             true => Ok(()),
-            false => first_of(self.spec.lines.iter().map(|line| begins(behind, line, window.more)))
-                .either(unit(fence_chars(behind, window.more))),
+            false => first_of(self.spec.lines.iter().map(|line| begins(behind, line, window.more))),
         };
         let (length, token) = match token_in(line) {
             Some(at) => (at, true),
