@@ -18,7 +18,7 @@ use crate::phrases::Phrases;
 use crate::screen::DIM;
 use crate::screen::visible::word;
 use crate::servers::runner::Runner;
-use crate::settings::{self, Slots, saved_profiles};
+use crate::settings::{self, Names, Slots, saved_profiles};
 
 /// Models that a server is asked about at once.
 const ASKED_AT_ONCE: usize = 8;
@@ -29,8 +29,8 @@ Examples:
   toolgraft models http://localhost:8080/v1
   toolgraft models --json | jq -r '.[].models[].model'
 
-Without an endpoint, those on this machine are asked: LM Studio, Ollama and llama.cpp at
-their usual ports. `toolgraft chat --model NAME` talks to one of the models.";
+Without an endpoint, those that config.toml names are asked, and those on this machine: LM
+Studio, Ollama and llama.cpp at their usual ports. `toolgraft chat --model NAME` talks to one of the models.";
 
 /// Options of `toolgraft models`.
 #[derive(Debug, clap::Args)]
@@ -52,6 +52,8 @@ pub(crate) struct Args {
 #[derive(Serialize)]
 struct Listed {
     endpoint: String,
+    /// What config.toml calls it.
+    called: Option<String>,
     #[serde(skip)]
     name: String,
     models: Vec<Model>,
@@ -60,6 +62,8 @@ struct Listed {
 #[derive(Serialize)]
 struct Model {
     model: String,
+    /// What config.toml calls it.
+    called: Vec<String>,
     context: Option<u64>,
     parameters: Option<u64>,
     tools: Option<bool>,
@@ -73,19 +77,17 @@ struct Model {
 /// Runs `toolgraft models`.
 pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     let mut flags = args.endpoint.flags();
-    // A model that is only the usual one hides no other.
-    let named = flags.slots().model.and_then(Option::take);
-    settings::defaults()?.fill(Slots {
-        lang: Some(&mut args.lang),
-        base_url: flags.slots().base_url,
-        ..Slots::default()
-    });
+    // What is only the usual one hides no other.
+    let named = flags.take_model()?;
+    let mut usual = None;
+    settings::defaults()?.fill(Slots { lang: Some(&mut args.lang), base_url: Some(&mut usual), ..Slots::default() });
     let say = if args.json { Phrases::of(Lang::En) } else { Phrases::of_user(args.lang) };
     flags.trust.hold()?;
     let runner = Runner::start()?.speaking(say);
+    let names = settings::names()?;
     let endpoints = runner.wait(async {
-        let endpoints = Endpoint::all(&flags, say).await?;
-        join_all(endpoints.iter().map(|endpoint| listed(endpoint, named.as_deref())))
+        let endpoints = Endpoint::all(&flags, usual, say).await?;
+        join_all(endpoints.iter().map(|endpoint| listed(endpoint, named.as_deref(), &names)))
             .await
             .into_iter()
             .collect::<Result<Vec<_>, _>>()
@@ -97,20 +99,22 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
 }
 
 /// The models of an endpoint, or the one of this name.
-async fn listed(endpoint: &Endpoint, named: Option<&str>) -> Result<Listed, Failure> {
+async fn listed(endpoint: &Endpoint, named: Option<&str>, names: &Names) -> Result<Listed, Failure> {
     let wanted = endpoint.listed().iter().filter(|listed| named.is_none_or(|named| named == listed.id));
     let models = stream::iter(wanted).map(|listed| async {
         let asked = endpoint.of_model(&listed.id).await;
-        model(endpoint, &asked.unwrap_or_else(|| listed.clone()))
+        model(endpoint, &asked.unwrap_or_else(|| listed.clone()), names)
     });
     let models = models.buffered(ASKED_AT_ONCE).try_collect().await?;
-    Ok(Listed { endpoint: toolgraft::secrets::shown_url(endpoint.url()), name: endpoint.name(), models })
+    let called = endpoint.called().map(str::to_owned);
+    Ok(Listed { endpoint: toolgraft::secrets::shown_url(endpoint.url()), called, name: endpoint.name(), models })
 }
 
-fn model(endpoint: &Endpoint, info: &ModelInfo) -> Result<Model, Failure> {
+fn model(endpoint: &Endpoint, info: &ModelInfo, names: &Names) -> Result<Model, Failure> {
     let saved = saved_profiles::find(Some(endpoint.url()), &info.id)?;
     Ok(Model {
         model: info.id.clone(),
+        called: names.of(endpoint.called(), &info.id).map(str::to_owned).collect(),
         context: info.context,
         parameters: info.parameters,
         tools: info.tools,
@@ -151,7 +155,13 @@ fn line(model: &Model, say: Phrases) -> String {
     ];
     let facts: Vec<String> = facts.into_iter().flatten().collect();
     let facts = if facts.is_empty() { say.doctor_says_nothing().to_owned() } else { facts.join(", ") };
-    let mut line = format!("  {}  {}", word(&model.model), dim(&facts));
+    let called = match model.called.is_empty() {
+        true => String::new(),
+        false => {
+            format!(" = {}", model.called.iter().map(|name| word(name).to_string()).collect::<Vec<_>>().join(" = "))
+        }
+    };
+    let mut line = format!("  {}{called}  {}", word(&model.model), dim(&facts));
     if !model.kept.is_empty() {
         let kept: Vec<String> = model.kept.iter().map(|(key, value)| format!("{key} {value}")).collect();
         line += &format!("\n    {}", dim(&say.kept_of_model(kept.join(", "))));

@@ -16,7 +16,7 @@ use crate::servers::tool_file;
 use crate::settings::profiles::taught_dialect;
 use crate::settings::prompt_args::{self, PromptArgs};
 use crate::settings::saved_profiles;
-use crate::settings::{self, Settings, Slots};
+use crate::settings::{self, Place, Settings, Slots};
 use crate::terminal;
 use toolgraft::dialect::{Lang, Profile, SystemPlacement};
 use toolgraft::prompt::{Options, Prompt, PromptError, System};
@@ -110,6 +110,9 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
         tools_mode: Some(&mut tools_mode),
         ..args.slots()
     });
+    let place = Place { url: base_url, model: args.model.take(), ..Place::default() };
+    let Place { url: base_url, model, .. } = settings::names()?.locate(place)?;
+    args.model = model;
     if args.dialect.is_some() {
         tools_mode.get_or_insert(ToolsMode::Prompt);
     }

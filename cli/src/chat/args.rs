@@ -5,12 +5,13 @@ use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
 
+use crate::base::Failure;
 use crate::base::input;
 use crate::servers::{ListedArgs, ServerArgs};
 use crate::settings::profiles::{known_profile, taught_dialect};
 use crate::settings::prompt_args::PromptArgs;
 use crate::settings::trust_args::TrustArgs;
-use crate::settings::{ReasoningDisplay, Slots, variable};
+use crate::settings::{self, Place, ReasoningDisplay, Slots};
 use toolgraft::Dialect;
 use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::{Lang, Profile};
@@ -97,11 +98,32 @@ impl EndpointArgs {
         Slots { base_url: Some(&mut self.base_url), model: Some(&mut self.model), ..Slots::default() }
     }
 
-    /// Takes the key that servers have for their endpoint, where one was named and no other key.
-    pub(crate) fn take_upstream_key(&mut self) {
-        if self.base_url.is_some() && self.api_key.is_none() {
-            self.api_key = variable("TOOLGRAFT_UPSTREAM_KEY");
+    /// Where the model is, once the names of `config.toml` are resolved.
+    ///
+    /// # Errors
+    /// A name that the file does not have; a key that cannot be had.
+    pub(crate) fn place(&self) -> Result<Place, Failure> {
+        let EndpointArgs { base_url, model, api_key, .. } = self.clone();
+        settings::names()?.resolve(Place { called: None, url: base_url, model, key: api_key })
+    }
+
+    /// Takes the model that the flags name, and leaves its endpoint.
+    ///
+    /// # Errors
+    /// As [`EndpointArgs::place`] has.
+    pub(crate) fn take_model(&mut self) -> Result<Option<String>, Failure> {
+        if self.model.is_none() {
+            return Ok(None);
         }
+        let place = self.place()?;
+        (self.base_url, self.model) = (place.called.or(place.url), None);
+        Ok(place.model)
+    }
+
+    /// Takes the key that servers have for their endpoint, where one was named and no other key.
+    pub(crate) fn take_upstream_key(&mut self) -> Result<(), Failure> {
+        self.api_key = self.place()?.key_or("TOOLGRAFT_UPSTREAM_KEY");
+        Ok(())
     }
 }
 
@@ -153,7 +175,7 @@ impl Args {
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Endpoint")]
 pub(crate) struct EndpointArgs {
-    /// OpenAI-compatible endpoint, such as http://localhost:11434/v1
+    /// OpenAI-compatible endpoint, such as http://localhost:11434/v1, or its name in config.toml
     ///
     /// Without it: OPENAI_BASE_URL, else the one of config.toml, else LM Studio (port 1234),
     /// Ollama (11434) and llama.cpp (8080, 9931) on this machine; the models of all that run.
@@ -161,7 +183,9 @@ pub(crate) struct EndpointArgs {
     #[arg(long, value_name = "URL")]
     pub(super) base_url: Option<String>,
 
-    /// Model to ask; without it, the only one that there is, or a choice of all
+    /// Model to ask, by its name or that of config.toml; without it, the only one that there is, or a choice of all
+    ///
+    /// ENDPOINT:MODEL is a model of an endpoint that config.toml names (`toolgraft config --help`).
     #[arg(long, short, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(super) model: Option<String>,
 

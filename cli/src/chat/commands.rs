@@ -9,7 +9,6 @@ use super::session::Session;
 use crate::base::Failure;
 use crate::base::output;
 use crate::base::tokens;
-use crate::base::words::near;
 use crate::phrases::Phrases;
 use crate::screen::DIM;
 use crate::screen::excerpt::names as shown_names;
@@ -233,7 +232,7 @@ impl Session {
             Command::Model(Some(model)) => {
                 self.change_model(&model).await?;
                 self.note(DIM, &self.about())?;
-                self.warn_unlisted(&model).await;
+                self.endpoint.warn_unlisted().await;
                 Ok(())
             }
             Command::Save(file) => {
@@ -257,20 +256,6 @@ impl Session {
             },
             Command::Quit | Command::Retry | Command::Edit(_) | Command::McpPrompt(..) => Ok(()),
         }
-    }
-
-    /// Warns of a model that the endpoint does not list: it may have it all the same, under an alias.
-    async fn warn_unlisted(&mut self, model: &str) {
-        let listed = self.endpoint.models().await.unwrap_or_default();
-        if listed.is_empty() || listed.iter().any(|known| known == model) {
-            return;
-        }
-        let say = self.say;
-        let warning = match near(model, listed.iter().map(String::as_str)) {
-            Some(near) => say.model_not_listed_but(model, near),
-            None => say.model_not_listed(model),
-        };
-        output::warn_in(say, &warning);
     }
 
     /// Model, endpoint and profile.

@@ -1,5 +1,6 @@
 //! Which endpoint and model to talk to.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use futures::future::join_all;
@@ -7,10 +8,11 @@ use futures::future::join_all;
 use super::args::{EndpointArgs, ModelArgs};
 use crate::base::Failure;
 use crate::base::output;
+use crate::base::words::near;
 use crate::dialog::ask::Asker;
 use crate::phrases::Phrases;
 use crate::screen::visible::word;
-use crate::settings::{learned, variable};
+use crate::settings::{self, Place, learned};
 use toolgraft::dialect::{Lang, Profile, PromptStyle};
 use toolgraft::message::Reads;
 use toolgraft::model::{CONNECT_TIMEOUT, ModelError, ModelInfo, ServerKind, Tracer};
@@ -44,6 +46,8 @@ const MAX_NAMES: usize = 30;
 pub(crate) struct Endpoint {
     /// Base URL, as given.
     url: String,
+    /// What `config.toml` calls it.
+    called: Option<String>,
     /// `Ollama`, where it was found by its port.
     found: Option<&'static str>,
     key: Option<String>,
@@ -69,31 +73,95 @@ enum NoList {
 impl Endpoint {
     /// The endpoint and model of the flags and their defaults, or of this machine.
     pub(crate) async fn choose(args: &EndpointArgs, asker: Option<&Asker>, say: Phrases) -> Result<Self, Failure> {
-        match args.base_url.clone() {
-            Some(url) => {
-                let key = args.api_key.clone().or_else(|| variable("OPENAI_API_KEY"));
-                // Whether the URL is one is said before anything is asked.
-                let mut endpoint = Endpoint::new(url, None, key, CONNECT_TIMEOUT, say)?;
-                let model = match &args.model {
-                    Some(model) => model.clone(),
-                    None => {
-                        endpoint.list().await?;
-                        endpoint.pick(asker).await?
-                    }
-                };
-                Ok(endpoint.with_model(&model).learned().await)
-            }
-            None => Ok(Endpoint::local(args, asker, say).await?.learned().await),
+        let place = args.place()?;
+        if place.url.is_none() {
+            return Ok(Endpoint::local(&place, asker, say).await?.learned().await);
         }
+        // Whether the URL is one is said before anything is asked.
+        let mut endpoint = Endpoint::at(&place, say)?;
+        let Some(model) = &place.model else {
+            endpoint.list().await?;
+            let model = endpoint.pick(asker).await?;
+            return Ok(endpoint.with_model(&model).learned().await);
+        };
+        let endpoint = endpoint.with_model(model);
+        // Its list is asked for once: what the client learns of the model looks into that.
+        endpoint.warn_unlisted().await;
+        Ok(endpoint.learned().await)
     }
 
-    /// The named endpoint, or all on this machine, each with its list of models.
-    pub(crate) async fn all(args: &EndpointArgs, say: Phrases) -> Result<Vec<Self>, Failure> {
-        let Some(url) = args.base_url.clone() else { return Endpoint::all_local(args.api_key.as_deref(), say).await };
-        let key = args.api_key.clone().or_else(|| variable("OPENAI_API_KEY"));
-        let mut endpoint = Endpoint::new(url, None, key, CONNECT_TIMEOUT, say)?;
-        endpoint.listed = endpoint.fetched().await?.map_err(|error| Failure::usage(say.no_list(error)))?;
-        Ok(vec![endpoint])
+    /// The endpoint of a place that names one.
+    fn at(place: &Place, say: Phrases) -> Result<Self, Failure> {
+        let key = place.key_or("OPENAI_API_KEY");
+        let url = place.url.clone().unwrap_or_default();
+        Ok(Endpoint { called: place.called.clone(), ..Endpoint::new(url, None, key, CONNECT_TIMEOUT, say)? })
+    }
+
+    /// Warns of a model that the endpoint does not list: it may have it all the same, under another name.
+    /// A server with one model takes any name for it.
+    pub(super) async fn warn_unlisted(&self) {
+        let listed = match self.listed.is_empty() {
+            true => {
+                tokio::time::timeout(PROBE, self.client.models()).await.ok().and_then(Result::ok).unwrap_or_default()
+            }
+            false => self.listed.clone(),
+        };
+        if listed.len() < 2 || listed.iter().any(|known| known.id == self.model) {
+            return;
+        }
+        let warning = match near(&self.model, listed.iter().map(|known| known.id.as_str())) {
+            Some(near) => self.say.model_not_listed_but(&self.model, near),
+            None => self.say.model_not_listed(&self.model),
+        };
+        output::warn_in(self.say, &warning);
+    }
+
+    /// The named endpoint; or the usual one, all that have a name and all on this machine. Each has its list of
+    /// models; of several those that have none are warned of.
+    pub(crate) async fn all(args: &EndpointArgs, usual: Option<String>, say: Phrases) -> Result<Vec<Self>, Failure> {
+        let place = args.place()?;
+        if place.url.is_some() {
+            return Ok(vec![Endpoint::at(&place, say)?.with_list().await?]);
+        }
+        let names = settings::names()?;
+        let usual = usual.filter(|usual| names.endpoints().all(|name| name != usual));
+        let urls: Vec<String> = usual.into_iter().chain(names.endpoints().map(str::to_owned)).collect();
+        let listed = join_all(urls.iter().map(|url| async {
+            let place = names.resolve(Place { url: Some(url.clone()), ..Place::default() })?;
+            Endpoint::at(&place, say)?.with_list().await
+        }));
+        let (listed, local) = futures::join!(listed, Endpoint::all_local(place.key.as_deref(), say));
+        let (mut all, mut without): (Vec<Endpoint>, Vec<Failure>) = (Vec::new(), Vec::new());
+        for endpoint in listed {
+            match endpoint {
+                Ok(endpoint) => all.push(endpoint),
+                Err(error) => without.push(error),
+            }
+        }
+        match local {
+            Ok(local) => all.extend(local),
+            Err(error) => without.extend(urls.is_empty().then_some(error)),
+        }
+        if all.is_empty()
+            && let Some(error) = without.drain(..).next()
+        {
+            return Err(error);
+        }
+        without.iter().for_each(|error| output::warn_in(say, error.message()));
+        let mut seen = BTreeSet::new();
+        all.retain(|endpoint| seen.insert(endpoint.url.clone()));
+        Ok(all)
+    }
+
+    /// The same with its list of models.
+    async fn with_list(mut self) -> Result<Self, Failure> {
+        self.listed = self.fetched().await?.map_err(|error| Failure::usage(self.say.no_list(error)))?;
+        Ok(self)
+    }
+
+    /// What `config.toml` calls it.
+    pub(crate) fn called(&self) -> Option<&str> {
+        self.called.as_deref()
     }
 
     /// What it lists.
@@ -119,7 +187,17 @@ impl Endpoint {
             None => builder,
         };
         let client = builder.build().map_err(Failure::usage)?;
-        Ok(Endpoint { url, found, key, client, listed: Vec::new(), model: String::new(), info: None, say })
+        Ok(Endpoint {
+            url,
+            called: None,
+            found,
+            key,
+            client,
+            listed: Vec::new(),
+            model: String::new(),
+            info: None,
+            say,
+        })
     }
 
     /// Takes the list of models; from below `/v1` where the URL lacks that.
@@ -150,7 +228,8 @@ impl Endpoint {
             && let Some(url) = self.client.missing_v1().await
         {
             output::warn_in(self.say, &self.say.list_below(self.name(), &url));
-            *self = Endpoint::new(url, self.found, self.key.clone(), CONNECT_TIMEOUT, self.say)?;
+            let called = self.called.take();
+            *self = Endpoint { called, ..Endpoint::new(url, self.found, self.key.clone(), CONNECT_TIMEOUT, self.say)? };
             models = self.client.models().await;
         }
         Ok(models)
@@ -259,15 +338,15 @@ impl Endpoint {
     }
 
     /// Looks for a server on this machine.
-    async fn local(args: &EndpointArgs, asker: Option<&Asker>, say: Phrases) -> Result<Self, Failure> {
+    async fn local(place: &Place, asker: Option<&Asker>, say: Phrases) -> Result<Self, Failure> {
         // A key of the environment belongs to somebody else's endpoint.
-        let there = Endpoint::all_local(args.api_key.as_deref(), say).await?;
-        let has = |endpoint: &&Endpoint| match &args.model {
+        let there = Endpoint::all_local(place.key.as_deref(), say).await?;
+        let has = |endpoint: &&Endpoint| match &place.model {
             Some(model) => endpoint.info(model).is_some(),
             None => !endpoint.listed.is_empty(),
         };
         let first = there.iter().find(has).unwrap_or(&there[0]);
-        match &args.model {
+        match &place.model {
             Some(model) => Ok(first.with_model(model)),
             None => Endpoint::pick_among(&there, first, asker).await,
         }
@@ -396,7 +475,7 @@ impl Endpoint {
     /// The endpoint for messages, without secrets.
     pub(crate) fn name(&self) -> String {
         let url = toolgraft::secrets::shown_url(&self.url);
-        self.found.map_or_else(|| url.clone(), |found| self.say.found_at(found, &url))
+        self.called.as_deref().or(self.found).map_or_else(|| url.clone(), |found| self.say.found_at(found, &url))
     }
 }
 

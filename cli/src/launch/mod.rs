@@ -111,7 +111,7 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode, Failure> {
     if program.is_none() && !args.print {
         return Err(Failure::usage(say.not_installed(args.client.program, args.client.install)));
     }
-    args.endpoint.take_upstream_key();
+    args.endpoint.take_upstream_key()?;
     let runner = Runner::start()?.speaking(say);
     let tty = Tty::open().map(Arc::new);
     let asker = Asker::new(tty.as_ref(), say);

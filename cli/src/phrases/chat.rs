@@ -348,7 +348,7 @@ phrases! {
         "no command {name}; /help lists them (a space before it makes it a question)",
         "没有命令 {name}；/help 列出所有命令（前面加空格则作为问题）";
     no_command_but(name, near) = "no command {name}; nearest: {near}", "没有命令 {name}；相近的有：{near}";
-    model_not_listed(name) = "the endpoint does not list {name}; /model shows its models", "端点没有列出 {name}；用 /model 查看它的模型";
+    model_not_listed(name) = "the endpoint does not list {name}; `toolgraft models` shows what it lists", "端点没有列出 {name}；用 `toolgraft models` 查看它列出的模型";
     model_not_listed_but(name, near) = "the endpoint does not list {name}; nearest: {near}", "端点没有列出 {name}；相近的有：{near}";
     no_result(number) = "no result {number} in this conversation", "此对话中没有编号为 {number} 的结果";
     empty_question = "nothing was written: nothing is asked", "没有写任何内容：不提问";

@@ -83,6 +83,9 @@ phrases! {
         "how reasoning is shown: folded, full, hidden", "显示推理的方式：folded（折叠）、full（完整）、hidden（隐藏）";
     key_history = "whether the history of your lines is kept", "是否保存输入行的历史";
     key_sessions = "whether conversations are kept by themselves", "是否自动保存对话";
+    names_of_models =
+        "names for endpoints and models, for --base-url and --model (`toolgraft config --help`)",
+        "端点和模型的名称，用于 --base-url 和 --model（`toolgraft config --help`）";
     key_session_days =
         "days that a conversation is kept after its last word; 0 keeps it until you remove it",
         "对话在最后一句话之后保存的天数；0 表示一直保存，直到你删除它";

@@ -25,7 +25,7 @@ use crate::settings::profiles::{known_profile, taught_dialect, teach_what_is_nam
 use crate::settings::prompt_args::PromptArgs;
 use crate::settings::saved_profiles::SavedProfile;
 use crate::settings::trust_args::TrustArgs;
-use crate::settings::{self, Settings, Slots, learned, variable};
+use crate::settings::{self, Place, Settings, Slots, learned, variable};
 use tokio::sync::oneshot;
 use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::{Lang, Profile};
@@ -110,7 +110,7 @@ pub(crate) struct Args {
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Endpoint")]
 struct EndpointArgs {
-    /// OpenAI-compatible endpoint, such as http://localhost:11434/v1
+    /// OpenAI-compatible endpoint, such as http://localhost:11434/v1, or its name in config.toml
     ///
     /// Most end in /v1; where only that lists models it is added, with a warning. Without
     /// the flag: OPENAI_BASE_URL, else the one of config.toml, else LM Studio (port 1234),
@@ -119,8 +119,15 @@ struct EndpointArgs {
     base_url: Option<String>,
 
     /// Model that answers, whatever model a client names
-    #[arg(long, value_name = "NAME")]
+    ///
+    /// By its name or that of config.toml; ENDPOINT:MODEL is a model of an endpoint that config.toml
+    /// names (`toolgraft config --help`).
+    #[arg(long, short, value_name = "NAME")]
     model: Option<String>,
+
+    /// The endpoint's key.
+    #[arg(skip)]
+    key: Option<String>,
 
     #[command(flatten)]
     trust: TrustArgs,
@@ -293,6 +300,17 @@ struct CallArgs {
     show_results: bool,
 }
 
+impl EndpointArgs {
+    /// Puts what the names of `config.toml` mean in their place, and the key of the endpoint.
+    fn resolve(&mut self) -> Result<(), Failure> {
+        let (url, model) = (self.base_url.take(), self.model.take());
+        let place = settings::names()?.resolve(Place { url, model, ..Place::default() })?;
+        self.key = place.key_or("TOOLGRAFT_UPSTREAM_KEY");
+        (self.base_url, self.model) = (place.url, place.model);
+        Ok(())
+    }
+}
+
 impl ModelArgs {
     fn teach_what_is_named(&mut self) {
         teach_what_is_named(self.dialect, self.way, &mut self.tools_mode);
@@ -378,6 +396,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
         args.door.listen = format!("127.0.0.1:{port}");
     }
     defaults(&args.door.listen)?.fill(args.slots());
+    args.endpoint.resolve()?;
     args.model.teach_what_is_named();
     let mut servers = args.servers.clone();
     servers.listed_tools.clone_from(&args.listed.tools);
@@ -460,7 +479,7 @@ async fn stopped_by<T>(signals: &Signals, job: impl Future<Output = Result<T, Fa
 async fn config(args: &Args) -> Result<(Config, String), Failure> {
     let (url, name, is_named) = match &args.endpoint.base_url {
         Some(url) => {
-            let url = corrected(url.clone()).await?;
+            let url = corrected(url.clone(), args.endpoint.key.as_deref()).await?;
             let name = shown_url(&url);
             (url, name, true)
         }
@@ -474,7 +493,7 @@ async fn config(args: &Args) -> Result<(Config, String), Failure> {
         config = config.with_api_key(key);
     }
     // What was found by its port is nobody's to give a key to.
-    let config = match variable("TOOLGRAFT_UPSTREAM_KEY").filter(|_| is_named) {
+    let config = match args.endpoint.key.clone() {
         Some(key) => config.with_upstream_key(key),
         None if is_named => config,
         None => config.without_client_keys(),
@@ -607,9 +626,9 @@ fn defaults(listen: &str) -> Result<Settings, Failure> {
 
 /// The base URL; with `/v1` behind it where only that one lists models. Where nobody is there
 /// yet, the person is told.
-async fn corrected(url: String) -> Result<String, Failure> {
+async fn corrected(url: String, key: Option<&str>) -> Result<String, Failure> {
     let mut builder = OpenAi::builder(url.as_str(), "").connect_timeout(CONNECT_TIMEOUT);
-    if let Some(key) = variable("TOOLGRAFT_UPSTREAM_KEY") {
+    if let Some(key) = key {
         builder = builder.api_key(key);
     }
     let client = builder.build().map_err(Failure::usage)?;

@@ -8,6 +8,7 @@ use toml_edit::{DocumentMut, Item, Value};
 use super::file;
 use super::folder::Folder;
 use super::keys::{KEYS, Key, ReasoningDisplay, Settings, Slots};
+use super::names::{Place, TABLES};
 use super::sources::environment;
 use crate::base::Failure;
 use crate::base::output;
@@ -26,12 +27,21 @@ Examples:
   toolgraft config set model qwen3:8b
   toolgraft config set allow '[\"files.read_*\"]'
   toolgraft config unset model
+  toolgraft config set endpoints.router.url https://openrouter.ai/api/v1
+  toolgraft config set endpoints.router.key_command 'secret-tool lookup service openrouter'
+  toolgraft config set models.r1 router:deepseek/deepseek-r1     then: toolgraft chat -m r1
   toolgraft config path
 
 The file counts for chat, serve, probe, prompt, replay and extract, for each key that the
 command has a flag for. Flags count before it, and so do OPENAI_BASE_URL and OPENAI_API_KEY;
 behind it counts what `toolgraft probe` found best for a model (profiles.toml beside it), and
-then the model's profile. Keys of an API are not kept here: set OPENAI_API_KEY.
+then the model's profile.
+
+An endpoint with a name stands for its URL in every --base-url, and before a colon in every
+--model: `-m router:NAME`. Keys of an API are not kept here: key_command prints one from a
+keyring or a password manager (secret-tool, pass, `security find-generic-password -w -s NAME`
+on macOS), key_variable names the variable that holds it, and OPENAI_API_KEY is for
+endpoints without a name.
 
 Exit codes: 0 done, 1 the file cannot be written, 2 wrong usage or configuration.";
 
@@ -72,14 +82,14 @@ enum Command {
     Show(ShowArgs),
     /// Set a key
     Set {
-        /// One of the keys that `toolgraft config` shows
+        /// One of the keys that `toolgraft config` shows, endpoints.NAME.KEY or models.NAME
         key: String,
         /// Its value; lists as in TOML
         value: String,
     },
     /// Take a key out, so that what is built in counts again
     Unset {
-        /// One of the keys that `toolgraft config` shows
+        /// One of the keys that `toolgraft config` shows, endpoints.NAME.KEY or models.NAME
         key: String,
     },
     /// Print where the file lies
@@ -98,6 +108,12 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         Some(Command::Set { key, value }) => {
             // A file that is wrong is mended by hand, not written over.
             let mut document = document(&text, &path)?;
+            if let Some(names) = file::names_of(key) {
+                file::put(&mut document, &names, value);
+                file::parsed(&document.to_string(), &path)?;
+                written(&path, &document)?;
+                return output::tell(&say.key_is_set(key, path.display()));
+            }
             if !KEYS.iter().any(|known| known.name == key) {
                 return Err(Failure::usage(file::unknown(key)));
             }
@@ -116,7 +132,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         }
         Some(Command::Unset { key }) => {
             let mut document = document(&text, &path)?;
-            if document.remove(key).is_none() {
+            let names = file::names_of(key).unwrap_or_else(|| vec![key.as_str()]);
+            if !file::take(document.as_table_mut(), &names) {
                 return Err(Failure::usage(format!("{} does not set {key:?}", path.display())));
             }
             written(&path, &document)?;
@@ -190,6 +207,7 @@ fn sources(args: &ShowArgs, path: &Path, say: Phrases) -> Result<Vec<Source>, Fa
         };
         source.fill(slots);
     }
+    let Place { url, model, .. } = file::names()?.locate(Place { url, model, ..Place::default() })?;
     let mut sources = vec![
         Source::new("OPENAI_BASE_URL", &environment),
         Source::new(say.folders_own(), &Folder::here().settings()?),
@@ -262,5 +280,26 @@ fn show(args: &ShowArgs, path: &Path, document: &DocumentMut, say: Phrases) -> R
             None => text.push_str(&format!("# {name} = {example}\n")),
         }
     }
+    let names: Vec<String> = TABLES.iter().filter_map(|table| Some(in_file(table, document.get(table)?))).collect();
+    text.push_str(&format!("\n# {}\n{}", say.names_of_models(), names.concat()));
+    if names.is_empty() {
+        text.push_str(NAMES_EXAMPLE);
+    }
     output::emit(&text)
 }
+
+/// A table as the file has it.
+fn in_file(name: &str, table: &Item) -> String {
+    let mut document = DocumentMut::new();
+    document[name] = table.clone();
+    format!("{}\n", document.to_string().trim())
+}
+
+/// How endpoints and models get names.
+const NAMES_EXAMPLE: &str = "\
+# [endpoints.router]
+# url = \"https://openrouter.ai/api/v1\"
+# key_command = \"secret-tool lookup service openrouter\"
+# [models]
+# r1 = \"router:deepseek/deepseek-r1\"
+";

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use toml_edit::{DocumentMut, Item};
 
 use super::keys::{KEYS, Settings};
+use super::names::{Names, TABLES};
 use crate::base::Failure;
 use crate::base::input;
 use crate::base::words;
@@ -25,6 +26,26 @@ pub(crate) fn read() -> Result<Settings, Failure> {
         Some(path) => parsed(&text(&path)?, &path),
         None => Ok(Settings::default()),
     }
+}
+
+/// The names of endpoints and models that the file gives.
+pub(crate) fn names() -> Result<Names, Failure> {
+    match path().filter(|path| path.exists()) {
+        Some(path) => of_document(&text(&path)?, &path, |document| document.retain(|key, _| TABLES.contains(&key))),
+        None => Ok(Names::default()),
+    }
+}
+
+/// What a part of the file says, which is known to be right.
+fn of_document<T: serde::de::DeserializeOwned>(
+    text: &str,
+    path: &Path,
+    part: impl FnOnce(&mut DocumentMut),
+) -> Result<T, Failure> {
+    let problem = |e: &dyn std::fmt::Display| Failure::usage(format!("{}: {e}", path.display()));
+    let mut document: DocumentMut = text.parse().map_err(|e: toml_edit::TomlError| problem(&e))?;
+    part(&mut document);
+    toml_edit::de::from_document(document).map_err(|e| problem(&e.message().trim_end()))
 }
 
 /// The file's text; an empty file sets nothing.
@@ -48,16 +69,18 @@ pub(super) fn parsed(text: &str, path: &Path) -> Result<Settings, Failure> {
     };
     let mut problems = Vec::new();
     for (key, item) in document.iter() {
-        if !KEYS.iter().any(|known| known.name == key) {
+        if TABLES.contains(&key) {
+            if let Err(problem) = names_fit(key, item) {
+                problems.push(format!("{name}:{}: {problem}", place(key)));
+            }
+        } else if !KEYS.iter().any(|known| known.name == key) {
             problems.push(format!("{name}:{}: {}", place(key), unknown(key)));
         } else if let Err(problem) = fits(key, item) {
             problems.push(format!("{name}:{}: {problem}", place(key)));
         }
     }
     match problems.is_empty() {
-        true => {
-            toml_edit::de::from_str(text).map_err(|e| Failure::usage(format!("{name}: {}", e.message().trim_end())))
-        }
+        true => of_document(text, path, |document| document.retain(|key, _| !TABLES.contains(&key))),
         false => Err(Failure::usages(problems)),
     }
 }
@@ -84,6 +107,54 @@ pub(super) fn fits(key: &str, item: &Item) -> Result<(), String> {
     };
     let example = KEYS.iter().find(|known| known.name == key).map(|known| known.example).unwrap_or_default();
     problem.map_or(Ok(()), |problem| Err(format!("{key}: {problem}: write, for instance, {key} = {example}")))
+}
+
+/// Whether a table of names may hold these.
+fn names_fit(key: &str, item: &Item) -> Result<(), String> {
+    let mut document = DocumentMut::new();
+    document[key] = item.clone();
+    let read = toml_edit::de::from_document::<Names>(document);
+    read.map(drop)
+        .map_err(|e| format!("{key}: {}: see `toolgraft config --help`", e.to_string().trim_end().replace('\n', ": ")))
+}
+
+/// The names of a key below a table of names: `endpoints.NAME.KEY`, `models.NAME`; `None` for another key. A
+/// model's name may have dots.
+pub(super) fn names_of(key: &str) -> Option<Vec<&str>> {
+    let parts = if key.starts_with("models.") { 2 } else { 3 };
+    let names: Vec<&str> = key.splitn(parts, '.').collect();
+    (names.len() > 1 && TABLES.contains(&names[0])).then_some(names)
+}
+
+/// Puts a text below these names.
+pub(super) fn put(document: &mut DocumentMut, names: &[&str], text: &str) {
+    let mut table = document.as_table_mut();
+    let (last, tables) = names.split_last().unwrap_or((&"", &[]));
+    for (depth, name) in tables.iter().enumerate() {
+        let item = table.entry(name).or_insert_with(|| {
+            let mut new = toml_edit::Table::new();
+            // Of `[endpoints.NAME]` the first needs no line of its own.
+            new.set_implicit(depth + 1 < tables.len());
+            Item::Table(new)
+        });
+        let Some(inner) = item.as_table_mut() else { return };
+        table = inner;
+    }
+    table[last] = toml_edit::value(text);
+}
+
+/// Takes away what stands below these names, with tables that are empty then.
+pub(super) fn take(table: &mut toml_edit::Table, names: &[&str]) -> bool {
+    let Some((name, below)) = names.split_first() else { return false };
+    if below.is_empty() {
+        return table.remove(name).is_some();
+    }
+    let Some(inner) = table.get_mut(name).and_then(Item::as_table_mut) else { return false };
+    let taken = take(inner, below);
+    if inner.is_empty() {
+        table.remove(name);
+    }
+    taken
 }
 
 /// What is wrong with a value, without the names of the program's own types.

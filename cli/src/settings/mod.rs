@@ -22,10 +22,12 @@ mod file;
 mod folder;
 mod keys;
 pub(crate) mod learned;
+mod names;
 mod sources;
 
 pub(crate) use command::{Args, one, run};
-pub(crate) use file::read as file;
+pub(crate) use file::{names, read as file};
 pub(crate) use folder::Folder;
 pub(crate) use keys::{ReasoningDisplay, Settings, Slots};
+pub(crate) use names::{Names, Place};
 pub(crate) use sources::{defaults, environment, variable};

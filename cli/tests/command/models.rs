@@ -53,3 +53,58 @@ fn what_says_nothing_is_listed_and_what_is_not_there_is_named() {
         .run(&["models", "http://127.0.0.1:9/v1"])
         .fails_with(2, &["the list of models cannot be had", "127.0.0.1:9"]);
 }
+
+/// An endpoint that knows who asks.
+fn wants_key(key: &'static str, answer: &'static str) -> Endpoint {
+    Endpoint::setup().models(&["big", "small"]).answer(move |request, _| match request.header("authorization") {
+        Some(sent) if sent == format!("Bearer {key}") => Reply::text(answer),
+        _ => Reply::text("A stranger."),
+    })
+}
+
+#[test]
+fn endpoints_and_models_have_names() {
+    let (one, two, place) = (wants_key("first", "The first."), wants_key("second", "The second."), Place::new());
+    let set = |key: &str, value: &str| place.run(&["config", "set", key, value]).ok();
+    set("endpoints.one.url", &one.url());
+    set("endpoints.one.key_command", "echo first");
+    set("endpoints.one.model", "small");
+    set("endpoints.two.url", &two.url());
+    set("endpoints.two.key_variable", "SECOND");
+    set("models.quick", "two:small");
+    set("base_url", "one");
+
+    let ask = |flags: &[&str]| {
+        place.run_with(&[&["chat"], flags, &["Who?"]].concat(), |command| command.env("SECOND", "second")).ok().out
+    };
+    assert_eq!(ask(&[]), "The first.\n");
+    assert_eq!(ask(&["-m", "quick"]), "The second.\n");
+    assert_eq!(ask(&["-m", "two:big"]), "The second.\n");
+    assert_eq!(ask(&["--base-url", "two", "-m", "big"]), "The second.\n");
+    assert_eq!(ask(&["--base-url", &two.url(), "-m", "big"]), "A stranger.\n", "the keys are those of the names");
+    let models: Vec<String> =
+        [&one, &two].iter().filter_map(|at| Some(at.seen().last()?.body["model"].to_string())).collect();
+    assert_eq!(models, ["\"small\"", "\"big\""]);
+
+    let listed = place.run_with(&["models"], |command| command.env("SECOND", "second")).ok();
+    for line in [format!("one at {}", one.url()), format!("two at {}", two.url()), "  small = quick  ".to_owned()] {
+        assert!(listed.out.contains(&line), "{line}: {}", listed.out);
+    }
+    let shown = place.run(&["config"]).ok().out;
+    assert!(shown.contains("[endpoints.two]") && shown.contains("quick = \"two:small\""), "{shown}");
+    place.run(&["config", "unset", "models.quick"]).ok();
+    let file = std::fs::read_to_string(place.path(".config/toolgraft/config.toml")).unwrap();
+    assert!(!file.contains("[models]") && file.contains("[endpoints.one]"), "{file}");
+
+    place.run(&["chat", "-m", "two:big", "Who?"]).fails_with(2, &["endpoint two: SECOND is not set"]);
+    place.run(&["chat", "--base-url", "twos", "Who?"]).fails_with(2, &["no endpoint is called \"twos\"", "\"two\""]);
+    place.run(&["config", "set", "endpoints.x.key", "secret"]).fails_with(2, &["endpoints: ", "unknown field `key`"]);
+}
+
+#[test]
+fn a_model_that_is_not_listed_is_asked_with_a_warning() {
+    let endpoint = Endpoint::setup().models(&["big", "small"]).answer(|_, _| Reply::text("No."));
+    let run = Place::new().run(&["chat", "--base-url", &endpoint.url(), "-m", "smal", "Who?"]).ok();
+    assert_eq!(run.out, "No.\n");
+    assert!(run.err.contains("the endpoint does not list smal; nearest: small"), "{}", run.err);
+}

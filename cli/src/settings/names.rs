@@ -1,0 +1,234 @@
+//! What `config.toml` calls endpoints and models.
+//!
+//! ```toml
+//! [endpoints.openrouter]
+//! url = "https://openrouter.ai/api/v1"
+//! key_command = "pass show openrouter"   # or key_variable = "OPENROUTER_API_KEY"
+//! model = "qwen/qwen3-32b"               # where none is named
+//!
+//! [models]
+//! r1 = "openrouter:deepseek/deepseek-r1"
+//! small = "qwen3:0.6b"
+//! ```
+//!
+//! An endpoint's name stands for its URL, or with a colon before a model's: `openrouter:NAME`.
+
+use std::collections::BTreeMap;
+use std::process::{Command, Stdio};
+
+use serde::Deserialize;
+
+use super::sources::variable;
+use crate::base::Failure;
+use crate::base::words::near;
+
+/// The tables of the file that hold names.
+pub(super) const TABLES: [&str; 2] = ["endpoints", "models"];
+
+/// All names of the file.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Names {
+    endpoints: BTreeMap<String, Named>,
+    models: BTreeMap<String, String>,
+}
+
+/// An endpoint with a name.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Named {
+    url: String,
+    /// What prints its key in the first line: a keyring's program, a password manager.
+    key_command: Option<String>,
+    /// The environment variable that holds its key.
+    key_variable: Option<String>,
+    /// The model that is asked where none is named.
+    model: Option<String>,
+}
+
+/// Where a model is, once names are resolved.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Place {
+    /// What the endpoint is called, if it has a name.
+    pub(crate) called: Option<String>,
+    pub(crate) url: Option<String>,
+    pub(crate) model: Option<String>,
+    /// The key that was given, or the endpoint's own.
+    pub(crate) key: Option<String>,
+}
+
+impl Place {
+    /// The key for an endpoint that somebody named: the one of its name, else that of the variable.
+    pub(crate) fn key_or(&self, name: &str) -> Option<String> {
+        self.key.clone().or_else(|| variable(name).filter(|_| self.url.is_some() && self.called.is_none()))
+    }
+}
+
+impl Names {
+    /// What a URL or an endpoint's name, a model or another name of one, and a key mean. A model
+    /// with its endpoint before it counts before a URL.
+    ///
+    /// # Errors
+    /// No endpoint has the name; the endpoint's key cannot be had.
+    pub(crate) fn resolve(&self, place: Place) -> Result<Place, Failure> {
+        let mut place = self.locate(place)?;
+        if let Some(called) = place.called.as_deref().filter(|_| place.key.is_none()) {
+            place.key = self.endpoints[called].key(called)?;
+        }
+        Ok(place)
+    }
+
+    /// The same without looking for a key.
+    ///
+    /// # Errors
+    /// No endpoint has the name.
+    pub(crate) fn locate(&self, place: Place) -> Result<Place, Failure> {
+        let Place { url, model, key, .. } = place;
+        let (endpoint, model) = self.of_model(model.as_deref());
+        let (url, model) = (endpoint.map(str::to_owned).or(url), model.map(str::to_owned));
+        let Some(name) = url.as_deref().filter(|url| is_name(url)) else {
+            return Ok(Place { called: None, url, model, key });
+        };
+        let Some(named) = self.endpoints.get(name) else { return Err(self.unknown(name)) };
+        Ok(Place {
+            called: Some(name.to_owned()),
+            url: Some(named.url.clone()),
+            model: model.or_else(|| named.model.clone()),
+            key,
+        })
+    }
+
+    /// The endpoint's name, where one stands before the model's, and the model.
+    fn of_model<'a>(&'a self, model: Option<&'a str>) -> (Option<&'a str>, Option<&'a str>) {
+        let model = model.map(|name| self.models.get(name).map_or(name, String::as_str));
+        match model.and_then(|model| model.split_once(':')) {
+            Some((endpoint, model)) if self.endpoints.contains_key(endpoint) => {
+                (Some(endpoint), Some(model).filter(|model| !model.is_empty()))
+            }
+            _ => (None, model),
+        }
+    }
+
+    /// The names of all endpoints.
+    pub(crate) fn endpoints(&self) -> impl Iterator<Item = &str> {
+        self.endpoints.keys().map(String::as_str)
+    }
+
+    /// The other names of an endpoint's model.
+    pub(crate) fn of<'a>(&'a self, endpoint: Option<&'a str>, model: &'a str) -> impl Iterator<Item = &'a str> {
+        let is_meant = move |meant: &str| match self.of_model(Some(meant)) {
+            (None, meant) => meant == Some(model),
+            (named, meant) => named == endpoint && meant == Some(model),
+        };
+        self.models.iter().filter(move |(_, meant)| is_meant(meant)).map(|(name, _)| name.as_str())
+    }
+
+    fn unknown(&self, name: &str) -> Failure {
+        let remedy = match near(name, self.endpoints()) {
+            Some(near) => format!("did you mean {near:?}?"),
+            None => format!("write a URL, or `toolgraft config set endpoints.{name}.url URL`"),
+        };
+        Failure::usage(format!("no endpoint is called {name:?}: {remedy}"))
+    }
+}
+
+/// Whether a word is a name rather than a URL or an address.
+fn is_name(word: &str) -> bool {
+    word != "localhost" && !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'))
+}
+
+impl Named {
+    /// Its key; `None` where it needs none.
+    fn key(&self, name: &str) -> Result<Option<String>, Failure> {
+        let failed = |why: String| Failure::usage(format!("endpoint {name}: {why}"));
+        if let Some(command) = &self.key_command {
+            return printed(command).map(Some).map_err(|why| failed(format!("key_command `{command}` {why}")));
+        }
+        let Some(holds_it) = &self.key_variable else { return Ok(None) };
+        variable(holds_it).map(Some).ok_or_else(|| failed(format!("{holds_it} is not set: it holds the key")))
+    }
+}
+
+/// The first line that a shell's command prints. It may ask on the terminal.
+fn printed(command: &str) -> Result<String, String> {
+    let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
+    let mut run = Command::new(shell);
+    run.args([flag, command]).stdin(Stdio::inherit()).stderr(Stdio::inherit());
+    let output = run.output().map_err(|e| format!("cannot be run: {e}"))?;
+    if !output.status.success() {
+        return Err(format!("ended with {}: run it yourself to see why", output.status));
+    }
+    let text = String::from_utf8(output.stdout).map_err(|_| "printed no text".to_owned())?;
+    let key = text.lines().next().unwrap_or_default().trim();
+    if key.is_empty() { Err("printed nothing".to_owned()) } else { Ok(key.to_owned()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = r#"
+        [endpoints.router]
+        url = "https://router.example/v1"
+        key_command = "echo KEY; echo more"
+        model = "usual"
+
+        [endpoints.mute]
+        url = "https://mute.example/v1"
+        key_command = "exit 3"
+
+        [endpoints.open]
+        url = "http://127.0.0.1:9/v1"
+
+        [models]
+        r1 = "router:deepseek/r1"
+        small = "qwen3:0.6b"
+    "#;
+
+    fn place(url: Option<&str>, model: Option<&str>) -> Place {
+        let owned = |text: &str| text.to_owned();
+        Place { url: url.map(owned), model: model.map(owned), ..Place::default() }
+    }
+
+    #[test]
+    fn names_mean_endpoints_with_their_keys_and_models() {
+        let names: Names = toml_edit::de::from_str(FILE).unwrap();
+        let meant = |url, model| names.resolve(place(url, model)).unwrap();
+        let of_router = |model: &str| Place {
+            called: Some("router".to_owned()),
+            key: Some("KEY".to_owned()),
+            ..place(Some("https://router.example/v1"), Some(model))
+        };
+        assert_eq!(meant(None, Some("r1")), of_router("deepseek/r1"));
+        assert_eq!(meant(Some("http://x/v1"), Some("r1")), of_router("deepseek/r1"));
+        assert_eq!(meant(None, Some("router:a:b")), of_router("a:b"));
+        assert_eq!(meant(Some("router"), None), of_router("usual"));
+        assert_eq!(meant(None, Some("router:")), of_router("usual"));
+        for (url, model, other) in [
+            (None, Some("small"), place(None, Some("qwen3:0.6b"))),
+            (None, Some("qwen3:8b"), place(None, Some("qwen3:8b"))),
+            (Some("http://x/v1"), Some("other/r1"), place(Some("http://x/v1"), Some("other/r1"))),
+            (Some("localhost:8080/v1"), None, place(Some("localhost:8080/v1"), None)),
+            (None, None, Place::default()),
+        ] {
+            assert_eq!(meant(url, model), other);
+        }
+        assert_eq!(meant(Some("open"), None).key_or("PATH"), None, "a variable's key is for others");
+        assert!(meant(Some("http://x/v1"), None).key_or("PATH").is_some());
+        assert_eq!(names.of(Some("router"), "deepseek/r1").collect::<Vec<_>>(), ["r1"]);
+        assert_eq!(names.of(None, "qwen3:0.6b").collect::<Vec<_>>(), ["small"]);
+    }
+
+    #[test]
+    fn what_cannot_be_resolved_is_said_with_what_to_do() {
+        let names: Names = toml_edit::de::from_str(FILE).unwrap();
+        for (url, said) in [
+            ("ruoter", "no endpoint is called \"ruoter\": did you mean \"router\"?"),
+            ("xyz", "no endpoint is called \"xyz\": write a URL, or `toolgraft config set endpoints.xyz.url URL`"),
+            ("mute", "endpoint mute: key_command `exit 3` ended with exit status: 3: run it yourself to see why"),
+        ] {
+            let error = names.resolve(place(Some(url), None)).unwrap_err();
+            assert!(matches!(&error, Failure::Usage(text) if text == said), "{error:?}");
+        }
+    }
+}
