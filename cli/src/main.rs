@@ -90,6 +90,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    shell::complete(Cli::command);
     let cli: Cli = match base::help::parse() {
         Ok(cli) => cli,
         Err(code) => return code,
@@ -118,7 +119,7 @@ fn main() -> ExitCode {
         Command::Get(args) => tools::get::run(args),
         Command::Log(args) => log::run(args),
         Command::Config(args) => settings::run(&args),
-        Command::Completions(args) => shell::completions(&args, Cli::command()),
+        Command::Completions(args) => shell::completions(&args),
         Command::Man(args) => shell::man(&args, Cli::command()),
         Command::DemoServer(args) => demo::server::run(args),
     };

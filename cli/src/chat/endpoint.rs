@@ -12,6 +12,7 @@ use crate::base::words::near;
 use crate::dialog::ask::Asker;
 use crate::phrases::Phrases;
 use crate::screen::visible::word;
+use crate::servers::runner::runtime;
 use crate::settings::{self, Place, learned};
 use toolgraft::dialect::{Lang, Profile, PromptStyle};
 use toolgraft::message::Reads;
@@ -485,6 +486,14 @@ pub(crate) async fn local_endpoint() -> Result<(String, String), Failure> {
     let there = Endpoint::all_local(None, Phrases::of(Lang::En)).await?;
     let endpoint = there.iter().find(|endpoint| !endpoint.listed.is_empty()).unwrap_or(&there[0]);
     Ok((endpoint.url.clone(), endpoint.name()))
+}
+
+/// The models of all servers on this machine that say within this time what they have.
+pub(crate) fn local_models(patience: Duration) -> Vec<String> {
+    let Ok(runtime) = runtime() else { return Vec::new() };
+    let asked = async { tokio::time::timeout(patience, Endpoint::all_local(None, Phrases::of(Lang::En))).await };
+    let there = runtime.block_on(asked).ok().and_then(Result::ok).unwrap_or_default();
+    there.into_iter().flat_map(|endpoint| endpoint.listed).map(|info| info.id).collect()
 }
 
 /// Has one of the models chosen.

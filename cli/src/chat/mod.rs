@@ -58,7 +58,7 @@ use toolgraft_mcp::Hub;
 
 pub(super) use args::Args;
 pub(crate) use args::{EndpointArgs, EndpointOrUrl};
-pub(crate) use endpoint::{Endpoint, local_endpoint};
+pub(crate) use endpoint::{Endpoint, local_endpoint, local_models};
 
 /// Runs `toolgraft chat`.
 pub(super) fn run(mut args: Args) -> Result<(), Failure> {

@@ -13,8 +13,8 @@ use crate::base::Failure;
 use crate::base::output::warn_in;
 use crate::base::signals::Signals;
 use crate::phrases::Phrases;
-use crate::servers::logins;
 use crate::servers::starting::Starting;
+use crate::servers::{known, logins};
 use toolgraft::route::Toolbox;
 use toolgraft::tools::matches;
 use toolgraft_mcp::{Config, Hub, HubBuilder};
@@ -111,6 +111,7 @@ impl Runner {
             };
             starting.end().await;
             let hub = Arc::new(connected?);
+            known::keep(&hub.catalog());
             warn_unlisted(&hub, self.say);
             let (done, first) = tokio::select! {
                 biased;

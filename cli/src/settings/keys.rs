@@ -84,6 +84,11 @@ settings! {
     session_days: Option<u32> = "90", Phrases::key_session_days;
 }
 
+/// The names of all keys.
+pub(crate) fn key_names() -> impl Iterator<Item = &'static str> {
+    KEYS.iter().map(|key| key.name)
+}
+
 /// How reasoning is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

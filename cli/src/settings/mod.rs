@@ -24,10 +24,12 @@ mod keys;
 pub(crate) mod learned;
 mod names;
 mod sources;
+mod variables;
 
 pub(crate) use command::{Args, one, run};
 pub(crate) use file::{names, read as file};
 pub(crate) use folder::Folder;
-pub(crate) use keys::{ReasoningDisplay, Settings, Slots};
+pub(crate) use keys::{ReasoningDisplay, Settings, Slots, key_names};
 pub(crate) use names::{Names, Place};
-pub(crate) use sources::{defaults, environment, variable};
+pub(crate) use sources::{defaults, environment};
+pub(crate) use variables::variable;

@@ -18,7 +18,7 @@ use std::process::{Command, Stdio};
 
 use serde::Deserialize;
 
-use super::sources::variable;
+use super::variables::variable;
 use crate::base::Failure;
 use crate::base::words::near;
 
@@ -121,6 +121,11 @@ impl Names {
             (named, meant) => named == endpoint && meant == Some(model),
         };
         self.models.iter().filter(move |(_, meant)| is_meant(meant)).map(|(name, _)| name.as_str())
+    }
+
+    /// The other names of models.
+    pub(crate) fn models(&self) -> impl Iterator<Item = &str> {
+        self.models.keys().map(String::as_str)
     }
 
     fn unknown(&self, name: &str) -> Failure {

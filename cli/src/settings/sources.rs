@@ -2,6 +2,7 @@
 
 use super::file;
 use super::keys::Settings;
+use super::variables::variable;
 use crate::base::Failure;
 
 /// What counts where a flag says nothing: the environment, then the file.
@@ -17,9 +18,4 @@ pub(crate) fn defaults() -> Result<Settings, Failure> {
 /// The values of environment variables.
 pub(crate) fn environment() -> Settings {
     Settings { base_url: variable("OPENAI_BASE_URL"), ..Settings::default() }
-}
-
-/// A variable that says something.
-pub(crate) fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|value| !value.trim().is_empty())
 }

@@ -27,6 +27,7 @@ mod chat_screen;
 #[cfg(target_os = "linux")]
 mod chat_terminal;
 mod chinese;
+mod completions;
 mod context_overflow;
 mod demo;
 mod devtools;

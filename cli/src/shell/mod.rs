@@ -1,13 +1,22 @@
 //! `toolgraft completions` and `toolgraft man`: what the command's own definition says, for
-//! shells and for `man`.
+//! shells and for `man`, and what this machine has.
+
+mod values;
 
 use std::path::PathBuf;
 
 use clap::Command;
-use clap_complete::Shell;
+use clap_complete::env::Shells;
+use clap_complete::{CompleteEnv, Shell};
 
 use crate::base::Failure;
 use crate::base::output;
+
+/// The program's name, by which a shell calls it.
+const PROGRAM: &str = "toolgraft";
+
+/// The variable that says which shell asks.
+const VARIABLE: &str = "TOOLGRAFT_COMPLETE";
 
 const COMPLETIONS: &str = "\
 Examples:
@@ -15,6 +24,10 @@ Examples:
   toolgraft completions zsh > ~/.zfunc/_toolgraft        (a folder of your fpath)
   toolgraft completions fish > ~/.config/fish/completions/toolgraft.fish
   toolgraft completions powershell >> $PROFILE
+
+The script asks the program: commands, options and their values are completed, and the
+names of this machine's models, endpoints, servers, tools and conversations. Tools are those
+that a server had when it last ran.
 
 Exit codes: 0 done, 2 wrong usage.";
 
@@ -41,10 +54,19 @@ pub(crate) struct ManArgs {
     folder: Option<PathBuf>,
 }
 
+/// Answers a shell that asks what comes next, as the script of `toolgraft completions` has it ask; then the
+/// program ends.
+pub(crate) fn complete(command: fn() -> Command) {
+    CompleteEnv::with_factory(move || values::of(command())).var(VARIABLE).complete();
+}
+
 /// Runs `toolgraft completions`.
-pub(crate) fn completions(args: &CompletionArgs, mut command: Command) -> Result<(), Failure> {
+pub(crate) fn completions(args: &CompletionArgs) -> Result<(), Failure> {
+    let shells = Shells::builtins();
+    let name = args.shell.to_string();
+    let shell = shells.completer(&name).ok_or_else(|| Failure::usage(format!("{name} is not completed")))?;
     let mut text = Vec::new();
-    clap_complete::generate(args.shell, &mut command, "toolgraft", &mut text);
+    shell.write_registration(VARIABLE, PROGRAM, PROGRAM, PROGRAM, &mut text).map_err(Failure::job)?;
     output::emit(&String::from_utf8_lossy(&text))
 }
 

@@ -1,0 +1,113 @@
+//! What a shell completes: names that are only known where the command runs. Nothing is started and no
+//! other machine is asked for them.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use clap::{Arg, Command};
+use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
+
+use crate::chat::local_models;
+use crate::servers::config_file::ConfigFile;
+use crate::servers::{LOCAL, known, own_file};
+use crate::sessions::Store;
+use crate::settings::{self, Names};
+use toolgraft::Dialect;
+use toolgraft::constrain::{Constrain, Way};
+use toolgraft::dialect::{Lang, Profile, PromptStyle};
+use toolgraft::message::{CarryReasoning, ReasoningMode, UnknownKeyword};
+use toolgraft::prompt::Listing;
+use toolgraft::tools::ToolsMode;
+
+/// Time that the servers of models on this machine have to say what they have.
+const PATIENCE: Duration = Duration::from_millis(800);
+
+/// The command with what its values may be.
+pub(super) fn of(command: Command) -> Command {
+    let names: Vec<String> = command.get_subcommands().map(|inner| inner.get_name().to_owned()).collect();
+    let is_login = ["login", "logout"].contains(&command.get_name());
+    let command = command.mut_args(|arg| match values(&arg, is_login) {
+        Some(values) => arg.add(ArgValueCandidates::new(values)),
+        None => arg,
+    });
+    names.into_iter().fold(command, |command, name| command.mut_subcommand(name, of))
+}
+
+/// Where the values of an argument come from, by what the code calls it: one name, one thing.
+fn values(arg: &Arg, is_login: bool) -> Option<fn() -> Vec<CompletionCandidate>> {
+    Some(match arg.get_id().as_str() {
+        "name" if is_login => servers,
+        "model" | "round_model" => models,
+        "base_url" | "url" => endpoints,
+        "server" | "names" | "untrusted" | "on" | "off" | "restart" => servers,
+        "tool" => tools_of_server,
+        "allow" | "deny" => tools,
+        "ids" | "id" | "kept" | "continued" => conversations,
+        "key" => keys,
+        "profile" => || all(Profile::all().iter().map(|profile| profile.name)),
+        "dialect" => || all(Dialect::taught().map(Dialect::name)),
+        "lang" => words::<Lang>,
+        "tools_mode" => words::<ToolsMode>,
+        "prompt_style" => words::<PromptStyle>,
+        "listing" => words::<Listing>,
+        "constrain" => words::<Constrain>,
+        "way" => words::<Way>,
+        "carry_reasoning" => words::<CarryReasoning>,
+        "reasoning" => words::<ReasoningMode>,
+        _ => return None,
+    })
+}
+
+fn all(names: impl Iterator<Item = impl Into<String>>) -> Vec<CompletionCandidate> {
+    names.map(|name| CompletionCandidate::new(name.into())).collect()
+}
+
+/// The words of a type, which its own error tells.
+fn words<T: FromStr<Err = UnknownKeyword>>() -> Vec<CompletionCandidate> {
+    all(T::from_str("").err().into_iter().flat_map(|error| error.expected.iter().copied()))
+}
+
+fn names() -> Names {
+    settings::names().unwrap_or_default()
+}
+
+/// The names of `config.toml`, and what the servers on this machine have.
+fn models() -> Vec<CompletionCandidate> {
+    let mut names: Vec<String> = names().models().map(str::to_owned).collect();
+    names.extend(local_models(PATIENCE));
+    names.sort();
+    names.dedup();
+    all(names.into_iter())
+}
+
+fn endpoints() -> Vec<CompletionCandidate> {
+    all(names().endpoints())
+}
+
+fn servers() -> Vec<CompletionCandidate> {
+    let files = [own_file(), Some(LOCAL.into())].into_iter().flatten().filter(|path| path.exists());
+    let names = files.filter_map(|path| Some(ConfigFile::open(path).ok()?.names())).flatten();
+    all(names)
+}
+
+/// The tools of the server that an earlier word names.
+fn tools_of_server() -> Vec<CompletionCandidate> {
+    let words: Vec<String> = std::env::args().collect();
+    let of_it = known::tools().into_iter().filter(|(server, _)| words.contains(server));
+    all(of_it.flat_map(|(_, tools)| tools))
+}
+
+fn tools() -> Vec<CompletionCandidate> {
+    let of = |(server, tools): (String, Vec<String>)| tools.into_iter().map(move |tool| format!("{server}.{tool}"));
+    all(known::tools().into_iter().flat_map(of))
+}
+
+fn conversations() -> Vec<CompletionCandidate> {
+    let listed = Store::open().ok().and_then(|store| store.list(&[]).ok());
+    let (listed, _) = listed.unwrap_or_default();
+    listed.iter().map(|one| CompletionCandidate::new(&one.id).help(Some(one.title.clone().into()))).collect()
+}
+
+fn keys() -> Vec<CompletionCandidate> {
+    all(settings::key_names())
+}
