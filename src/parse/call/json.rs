@@ -496,7 +496,8 @@ impl CallJson {
     /// - any text on the line, where a word without quotes stands last: the bracket may have been
     ///   put into a longer word (`members_behind/split_word`, `members_behind/torn_word_and_a_comma`);
     /// - digits right behind it, where a number stands last: `{"a": 1}4}`
-    ///   (`members_behind/split_number`, but not `members_behind/digits_of_prose`).
+    ///   (`members_behind/split_number`, `members_behind/split_behind_the_point`, but not
+    ///   `members_behind/digits_of_prose`).
     fn belongs_inside(&self, source: &str, repairs: &[Repair]) -> bool {
         let Trailing { glued, digits, text, member, .. } = self.trailing;
         let last = source.trim_end_matches(['}', ']', ' ', '\t', '\r', '\n']);
@@ -505,7 +506,7 @@ impl CallJson {
             let is_literal = ["true", "false", "null"].into_iter().any(|literal| last.ends_with(literal));
             ends_with_word && !is_literal && repairs.contains(&Repair::UnquotedValues)
         };
-        let number = || last.ends_with(|c: char| c.is_ascii_digit());
+        let number = || last.ends_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+'));
         let is_loose = || repairs.iter().any(|r| matches!(r, Repair::TrailingComma | Repair::UnquotedValues));
         member || (glued && is_loose()) || (text && word()) || (digits && number())
     }
