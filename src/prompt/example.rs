@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value};
 
-use super::options::{NAME_CHARS, SENTENCE_CHARS, TEXT_CHARS};
+use super::options::{NAME_CHARS, Options, SENTENCE_CHARS, TEXT_CHARS};
 use super::sentence::first_sentence;
 use crate::dialect::{Dialect, Lang, Shape, write_call, write_tool_call};
 use crate::outcome::Neutraliser;
-use crate::tools::{ACCESS_RESOURCE, BuiltIn, Catalog, Tool};
+use crate::tools::{ACCESS_RESOURCE, BuiltIn, Catalog, Tool, ToolExample};
 
 /// Characters of a string in an example at most.
 const EXAMPLE_CHARS: usize = 120;
@@ -52,7 +52,7 @@ const DESTROYING: &[&str] =
     &["delete", "remove", "drop", "erase", "wipe", "purge", "destroy", "kill", "truncate", "uninstall", "reset"];
 
 /// Whether a call of the tool may destroy something, by its own word or its name.
-pub(super) fn is_destructive(tool: &Tool) -> bool {
+pub(crate) fn is_destructive(tool: &Tool) -> bool {
     let annotations = tool.annotations.clone().unwrap_or_default();
     let is_named = || tool.name.split(['_', '-', '.']).any(|part| is_word_of(DESTROYING, part));
     annotations.read_only_hint != Some(true) && (annotations.destructive_hint == Some(true) || is_named())
@@ -74,22 +74,19 @@ pub(super) struct Shown {
 /// Where there are more tools, each has one example.
 const FEW_TOOLS: usize = 4;
 
-/// The examples of a tool, where so many tools have some: its own, else those that its schema
-/// gives. A few tools get a second one with other values, if there are any: from one alone a small
+/// The examples of a tool, where so many tools have some: its own, else those that are kept of
+/// it, else those that its schema gives. A few tools get a second one with other values, if there are any: from one alone a small
 /// model does not see what of it is the question's.
-pub(super) fn examples_of(tool: &Tool, tools: usize, lang: Lang, neutraliser: &Neutraliser) -> Vec<Shown> {
+pub(super) fn examples_of(tool: &Tool, tools: usize, options: &Options, neutraliser: &Neutraliser) -> Vec<Shown> {
+    let lang = options.lang;
     let most = if tools <= FEW_TOOLS { 2 } else { 1 };
     let describe = |text: &String| neutraliser.describe(text, SENTENCE_CHARS);
-    let own: Vec<Shown> = tool
-        .examples
-        .iter()
-        .take(most)
-        .map(|example| Shown {
-            question: describe(&example.question),
-            arguments: example.arguments.clone(),
-            answered: example.result.as_ref().map(describe).zip(example.answer.as_ref().map(describe)),
-        })
-        .collect();
+    let shown = |example: ToolExample| Shown {
+        question: describe(&example.question),
+        answered: example.result.as_ref().map(describe).zip(example.answer.as_ref().map(describe)),
+        arguments: example.arguments,
+    };
+    let own: Vec<Shown> = options.examples.of(tool).into_iter().take(most).map(shown).collect();
     if !own.is_empty() {
         return own;
     }

@@ -217,7 +217,7 @@ fn examples(
     let all: Vec<(&Tool, Shown)> = tools
         .iter()
         .flat_map(|tool| {
-            let shown = examples_of(tool, tools.len(), options.lang, neutraliser);
+            let shown = examples_of(tool, tools.len(), options, neutraliser);
             shown.into_iter().map(|shown| (*tool, shown)).collect::<Vec<_>>()
         })
         .collect();

@@ -29,6 +29,7 @@ mod budget;
 mod entry;
 mod error;
 mod example;
+mod example_source;
 mod listing;
 mod native;
 mod options;
@@ -43,6 +44,9 @@ mod writer;
 
 pub use budget::Listed;
 pub use error::PromptError;
+#[cfg(feature = "agent")]
+pub(crate) use example::is_destructive;
+pub use example_source::ExampleSource;
 pub use listing::Example;
 pub use options::{COMPACT_RESULT_BYTES, DESCRIPTION_CHARS, Listing, NOTE_CHARS, Options, SENTENCE_CHARS, TEXT_CHARS};
 pub use round::{Earlier, Item, Round};

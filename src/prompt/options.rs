@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::example_source::ExampleSource;
 use super::template::Template;
 use crate::dialect::{Dialect, Lang, Profile, PromptStyle};
 use crate::message::{TokenCounter, keyword_enum, setters};
@@ -61,8 +62,8 @@ pub const TEXT_CHARS: usize = 2_000;
 /// the question behind more.
 pub const COMPACT_RESULT_BYTES: usize = 4_096;
 
-/// What a prompt teaches and how. Its stored form has all but the counter of tokens; what
-/// is missing there is the default.
+/// What a prompt teaches and how. Its stored form has all but the counter of tokens and the source of
+/// examples; what is missing there is the default.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -94,6 +95,10 @@ pub struct Options {
     /// Bytes of one result that the model sees at most; in the compact style also at
     /// most [`COMPACT_RESULT_BYTES`].
     pub result_bytes: usize,
+    /// Where examples of tools come from that have none of their own; else they are made of the
+    /// tool's schema.
+    #[serde(skip)]
+    pub examples: ExampleSource,
 }
 
 setters!(
@@ -103,7 +108,7 @@ setters!(
     with_tool_budget => tool_budget: Option<usize>,
     with_tokens => tokens: TokenCounter, with_templates => templates: Vec<Template>,
     with_system => system: Option<String>, with_tool_choice => tool_choice: ToolChoice,
-    with_max_calls => max_calls: Option<usize>;
+    with_max_calls => max_calls: Option<usize>, with_examples => examples: ExampleSource;
     with_result_bytes => result_bytes: usize
 );
 
@@ -131,6 +136,7 @@ impl Options {
             tool_choice: ToolChoice::default(),
             max_calls: None,
             result_bytes: RESULT_BYTES,
+            examples: ExampleSource::default(),
         }
     }
 

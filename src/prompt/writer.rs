@@ -119,7 +119,7 @@ impl Prompt {
     ) -> Result<Option<[Example; 2]>, PromptError> {
         let Options { lang, dialect, .. } = self.options;
         let mut all = tools.iter().filter(|tool| !tool.display_only).flat_map(|tool| {
-            let own = examples_of(tool, tools.len(), lang, neutraliser);
+            let own = examples_of(tool, tools.len(), &self.options, neutraliser);
             own.into_iter().map(|shown| (*tool, shown))
         });
         let rank = |(tool, shown): &(&Tool, Shown)| (shown.answered.is_none(), !does_something(tool));

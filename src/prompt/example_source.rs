@@ -1,0 +1,46 @@
+//! Examples that a program keeps of tools that have none.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::tools::{Tool, ToolExample};
+
+type Find = dyn Fn(&Tool) -> Vec<ToolExample> + Send + Sync;
+
+/// Finds examples of a tool that has none of its own, such as those that
+/// [`make_example`](crate::agent::make_example) made. It is asked for each tool that a prompt shows,
+/// so what it says should be at hand.
+#[derive(Clone, Default)]
+pub struct ExampleSource(Option<Arc<Find>>);
+
+impl ExampleSource {
+    /// Finds them with this function.
+    pub fn new(find: impl Fn(&Tool) -> Vec<ToolExample> + Send + Sync + 'static) -> Self {
+        ExampleSource(Some(Arc::new(find)))
+    }
+
+    /// The examples of a tool: its own, else those that are found.
+    pub(super) fn of(&self, tool: &Tool) -> Vec<ToolExample> {
+        match &self.0 {
+            Some(find) if tool.examples.is_empty() => find(tool),
+            _ => tool.examples.clone(),
+        }
+    }
+}
+
+/// Two are equal if they are clones of one, or both find nothing.
+impl PartialEq for ExampleSource {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (None, None) => true,
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Debug for ExampleSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ExampleSource").field(&self.0.is_some()).finish()
+    }
+}
