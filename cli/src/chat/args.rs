@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
 
+use crate::base::Failure;
 use crate::base::input;
 use crate::servers::{ListedArgs, ServerArgs};
 use crate::settings::profiles::{known_profile, taught_dialect};
@@ -16,6 +17,7 @@ use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::{Lang, Profile};
 use toolgraft::message::{CarryReasoning, FencedCalls, ReasoningMode};
 use toolgraft::tools::ToolsMode;
+use toolgraft_mcp::Config;
 
 const ABOUT: &str = "\
 Examples:
@@ -61,25 +63,7 @@ pub(crate) struct Args {
     pub(super) attached: Vec<PathBuf>,
 
     #[command(flatten)]
-    pub(super) endpoint: EndpointArgs,
-
-    #[command(flatten)]
-    pub(super) servers: ServerArgs,
-
-    #[command(flatten)]
-    pub(super) listed: ListedArgs,
-
-    #[command(flatten)]
-    pub(super) calls: CallArgs,
-
-    #[command(flatten)]
-    pub(super) model: ModelArgs,
-
-    #[command(flatten)]
-    pub(super) listing: PromptArgs,
-
-    #[command(flatten)]
-    pub(super) limits: LimitArgs,
+    pub(super) talk: TalkArgs,
 
     #[command(flatten)]
     pub(super) output: OutputArgs,
@@ -89,6 +73,39 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     pub(super) files: FileArgs,
+}
+
+/// What a conversation is held with, wherever it is shown.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct TalkArgs {
+    #[command(flatten)]
+    pub(crate) endpoint: EndpointArgs,
+
+    #[command(flatten)]
+    pub(crate) servers: ServerArgs,
+
+    #[command(flatten)]
+    pub(crate) listed: ListedArgs,
+
+    #[command(flatten)]
+    pub(crate) calls: CallArgs,
+
+    #[command(flatten)]
+    pub(crate) model: ModelArgs,
+
+    #[command(flatten)]
+    pub(crate) listing: PromptArgs,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+}
+
+impl TalkArgs {
+    /// The MCP servers; `None` where none were named and no file is there.
+    pub(crate) fn config(&self) -> Result<Option<Config>, Failure> {
+        let (listed_tools, lang) = (self.listed.tools.clone(), self.model.lang);
+        ServerArgs { listed_tools, lang, ..self.servers.clone() }.load_if_any()
+    }
 }
 
 impl EndpointArgs {
@@ -108,6 +125,18 @@ impl EndpointArgs {
 impl Args {
     /// The flags that have defaults.
     pub(super) fn slots(&mut self) -> Slots<'_> {
+        slots(&mut self.talk, &mut self.output)
+    }
+}
+
+/// The flags that have defaults, of what is said and of how it is shown.
+pub(super) fn slots<'a>(talk: &'a mut TalkArgs, output: &'a mut OutputArgs) -> Slots<'a> {
+    Slots { reasoning_display: Some(&mut output.reasoning_display), ..talk.slots() }
+}
+
+impl TalkArgs {
+    /// The flags that have defaults.
+    pub(crate) fn slots(&mut self) -> Slots<'_> {
         let EndpointArgs { base_url, model, .. } = &mut self.endpoint;
         let ModelArgs {
             profile,
@@ -143,7 +172,6 @@ impl Args {
             allow: Some(allow),
             deny: Some(deny),
             untrusted: Some(untrusted),
-            reasoning_display: Some(&mut self.output.reasoning_display),
             ..self.listing.slots()
         }
     }
@@ -197,7 +225,7 @@ impl EndpointOrUrl {
 /// Which calls run.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Calls")]
-pub(super) struct CallArgs {
+pub(crate) struct CallArgs {
     /// Run calls of these tools without asking; a glob over SERVER.TOOL
     ///
     /// May be given several times, as --deny may. A tool that calls itself
@@ -215,7 +243,7 @@ pub(super) struct CallArgs {
     /// but not for tools of other servers that call themselves read-only, and for those that
     /// --allow names in full.
     #[arg(long, value_name = "SERVER")]
-    pub(super) untrusted: Vec<String>,
+    pub(crate) untrusted: Vec<String>,
 
     /// Run all calls without asking, those that may only be drafts or examples too
     #[arg(long)]
@@ -225,7 +253,7 @@ pub(super) struct CallArgs {
 /// What the model's profile decides, unless it is said here.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Model (defaults by its profile)")]
-pub(super) struct ModelArgs {
+pub(crate) struct ModelArgs {
     /// Profile to take instead of the one for the model's name
     #[arg(long, value_name = "NAME", value_parser = known_profile)]
     pub(super) profile: Option<&'static Profile>,
@@ -263,7 +291,7 @@ pub(super) struct ModelArgs {
 
     /// Language of the prompt, else its profile's, and of what chat says, else the locale's: en, zh
     #[arg(long)]
-    pub(super) lang: Option<Lang>,
+    pub(crate) lang: Option<Lang>,
 
     /// Where reasoning starts: auto (tags decide), open (at once), off
     #[arg(long, value_name = "MODE")]
@@ -306,7 +334,7 @@ pub(super) struct ModelArgs {
 /// How much.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Limits")]
-pub(super) struct LimitArgs {
+pub(crate) struct LimitArgs {
     /// Most requests for one question [default: 12]
     #[arg(long, value_name = "N", value_parser = above_zero)]
     pub(super) max_rounds: Option<NonZeroU32>,

@@ -25,11 +25,11 @@ pub(super) struct Files {
 impl Files {
     /// Begins the files. None is cut: [`check`] comes first.
     pub(super) fn begin(args: &Args, endpoint: &Endpoint, servers: &Secrets) -> Result<Self, Failure> {
-        let profile = endpoint.profile(&args.model);
+        let profile = endpoint.profile(&args.talk.model);
         let described = transcript::Session::default()
             .with_model(endpoint.model.clone())
             .with_profile(profile.name.to_owned())
-            .with_reasoning(args.model.reasoning.unwrap_or(profile.reasoning))
+            .with_reasoning(args.talk.model.reasoning.unwrap_or(profile.reasoning))
             .with_reasoning_calls(profile.reasoning_calls);
         let record = args.files.record.as_deref().map(opened).transpose()?;
         let trace = args.files.trace.as_deref().map(opened).transpose()?;
