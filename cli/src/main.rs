@@ -23,6 +23,7 @@ mod settings;
 mod shell;
 mod terminal;
 mod tools;
+mod up;
 
 use std::process::ExitCode;
 
@@ -49,6 +50,8 @@ enum Command {
     Demo(demo::Args),
     /// Talk to a live model, with the tools of your MCP servers
     Chat(Box<chat::Args>),
+    /// Open a conversation in the browser, with the same tools, settings and permissions
+    Up(Box<up::Args>),
     /// Serve a model to OpenAI clients, with tool calling that it does not have
     Serve(Box<serve::Args>),
     /// Start a coding agent with a model: Claude Code, Codex, opencode and others
@@ -100,6 +103,7 @@ fn main() -> ExitCode {
     let done = match cli.command {
         Command::Demo(args) => demo::run(args),
         Command::Chat(args) => chat::run(*args),
+        Command::Up(args) => up::run(*args),
         Command::Serve(args) => serve::run(*args),
         Command::Launch(args) => match launch::run(*args) {
             Ok(code) => return code,

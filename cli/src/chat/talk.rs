@@ -5,6 +5,7 @@
 //! say ─▶ begin ─▶ the turn's events, for whoever shows them ─▶ end: kept
 //! ```
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -31,8 +32,9 @@ use toolgraft::dialect::Profile;
 use toolgraft::message::{Reads, TokenCounter, Usage};
 use toolgraft::prompt::{Options, Prompt, System};
 use toolgraft::route::Toolbox;
+use toolgraft::secrets::Secrets;
 use toolgraft::tools::ToolsMode;
-use toolgraft::transcript::Recorder;
+use toolgraft::transcript::{self, Recorder};
 use toolgraft::turn::{ModelChoice, TurnConfig};
 use toolgraft::validate::OutputSchema;
 use toolgraft::{Agent, Conversation};
@@ -87,6 +89,12 @@ impl Talk {
     /// Who answers for its calls.
     pub(crate) fn approvals(&self) -> &Approvals {
         &self.approvals
+    }
+
+    /// A recorder of its turns, which writes none of these secrets nor the endpoint's key.
+    pub(crate) fn recorder(&self, to: impl io::Write + Send + 'static, secrets: &Secrets) -> Recorder {
+        let secrets = self.endpoint.secrets().and(secrets);
+        Recorder::with_secrets(to, &described(&self.args, &self.endpoint), secrets)
     }
 
     /// Model, endpoint and profile.
@@ -261,6 +269,16 @@ impl Talk {
             None => self.say.so_many_tokens(shown),
         })
     }
+}
+
+/// What a recording says of its conversation.
+pub(super) fn described(args: &TalkArgs, endpoint: &Endpoint) -> transcript::Session {
+    let profile = endpoint.profile(&args.model);
+    transcript::Session::default()
+        .with_model(endpoint.model.clone())
+        .with_profile(profile.name.to_owned())
+        .with_reasoning(args.model.reasoning.unwrap_or(profile.reasoning))
+        .with_reasoning_calls(profile.reasoning_calls)
 }
 
 fn system(options: &Options, hub: &Hub) -> Result<System, Failure> {

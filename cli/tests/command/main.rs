@@ -74,3 +74,5 @@ mod settings;
 #[cfg(target_os = "linux")]
 mod signals;
 mod trust;
+mod up;
+mod up_page;
