@@ -140,7 +140,7 @@ const STEPS = {
     made.setAttribute("aria-label", step.title);
     at("said").scrollTop = at("said").scrollHeight;
     // Nobody who writes is interrupted, and no key runs a call by chance.
-    if (!at("question").value) made.focus();
+    if ([document.body, at("question")].includes(document.activeElement) && !at("question").value) made.focus();
   },
   answered(step) {
     const had = calls.get(step.call)?.contains(document.activeElement);

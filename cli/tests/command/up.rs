@@ -20,7 +20,7 @@ pub(crate) struct Up {
     /// The address that was printed first.
     pub(crate) url: String,
     pub(crate) place: Place,
-    _endpoint: Endpoint,
+    pub(crate) endpoint: Endpoint,
     client: Client,
     cookie: String,
 }
@@ -61,7 +61,7 @@ impl Up {
         let mut url = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut url).unwrap();
         let client = toolgraft::http::client().redirect(Policy::none()).build().unwrap();
-        Up { child, url: url.trim().to_owned(), place, _endpoint: endpoint, client, cookie: String::new() }
+        Up { child, url: url.trim().to_owned(), place, endpoint, client, cookie: String::new() }
     }
 
     pub(crate) fn site(&self) -> &str {
@@ -248,6 +248,137 @@ async fn a_call_waits_for_its_answer_and_shows_what_changes_in_the_file() {
             break;
         }
     }
+}
+
+#[tokio::test]
+async fn conversations_are_found_gone_on_with_and_shared_as_one_file() {
+    let endpoint = Endpoint::answer(|seen, _| match seen.question() {
+        asked if asked.contains("Oslo") => Reply::text("The <fjord> is cold."),
+        _ => Reply::text(&format!("{} messages", seen.body["messages"].as_array().unwrap().len())),
+    });
+    let mut up = Up::start(endpoint, &[], &[]);
+    up.enter().await;
+    let mut begun = Vec::new();
+    for question in ["Weather in Oslo?", "Weather in Bergen?"] {
+        let (mut window, state) = up.look("").await;
+        up.post("/ask", json!({"chat": state["chat"], "text": question})).await;
+        window.step("end").await;
+        begun.push(state["chat"].as_str().unwrap().to_owned());
+    }
+    let titles = |list: &str| {
+        let list: Value = serde_json::from_str(list).unwrap();
+        list["chats"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one["title"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    let list = up.get("/chats?q=").await.text().await.unwrap();
+    assert_eq!(titles(&list), ["Weather in Bergen?", "Weather in Oslo?"]);
+    let list = up.get("/chats?q=FJORD").await.text().await.unwrap();
+    assert_eq!(titles(&list), ["Weather in Oslo?"]);
+    assert!(list.contains("The <fjord> is cold."), "the line of the answer that has it: {list}");
+
+    // One that another command has kept is gone on with, as what was said in it.
+    up.place.run(&["chat", "--base-url", &up.endpoint.url(), "--model", "m", "Oslo again?"]).ok();
+    let kept = up.place.run(&["log", "--json"]).ok().json()["sessions"][0]["id"].as_str().unwrap().to_owned();
+    let (mut window, state) = up.look(&kept).await;
+    assert_eq!((&state["chat"], &state["steps"][0]["text"]), (&json!(kept), &json!("Oslo again?")));
+    up.post("/ask", json!({"chat": kept, "text": "How long is it?"})).await;
+    assert_eq!(window.step("answer").await["tree"], json!([["p", "4 messages"]]), "a prompt, two questions, an answer");
+    window.step("end").await;
+
+    let shared = up.get(&format!("/share?chat={}", begun[0])).await;
+    let name = shared.headers()["content-disposition"].to_str().unwrap().to_owned();
+    assert_eq!(name, format!("attachment; filename=\"conversation-{}.html\"", begun[0]));
+    let page = shared.text().await.unwrap();
+    assert!(page.contains("The &lt;fjord&gt; is cold.") && !page.contains("<script"), "{page}");
+    // Times are known of what was begun here, sizes of the rest.
+    for (chat, unit) in [(&begun[0], "ms</span>"), (&kept, "B</span>")] {
+        let page = up.get(&format!("/timeline?chat={chat}")).await.text().await.unwrap();
+        assert!(page.contains(&format!("href=\"&#x2f;#{chat}\"")), "{page}");
+        assert!(page.contains("class=\"track\"") && page.contains(unit), "{unit}: {page}");
+    }
+    assert_eq!(up.get("/timeline?chat=00000000").await.status(), 404);
+}
+
+#[tokio::test]
+async fn what_is_not_to_be_kept_is_shown_as_long_as_the_page_runs() {
+    let mut up = Up::start(Endpoint::start([Reply::text("Cold.")]), &["--no-session"], &[]);
+    up.enter().await;
+    let (mut window, state) = up.look("").await;
+    up.post("/ask", json!({"chat": state["chat"], "text": "Oslo?"})).await;
+    window.step("end").await;
+    let chat = state["chat"].as_str().unwrap();
+    assert_eq!(up.look(chat).await.1["steps"][0]["text"], "Oslo?");
+    assert!(up.get(&format!("/share?chat={chat}")).await.text().await.unwrap().contains("Cold."));
+    assert_eq!(up.get("/chats?q=").await.text().await.unwrap(), "{\"chats\":[]}");
+    assert_eq!(up.place.run(&["log", "--json"]).ok().json()["sessions"], json!([]));
+}
+
+#[tokio::test]
+async fn a_conversation_that_another_chat_is_at_is_gone_on_with_as_a_copy() {
+    let place_of = |up: &Up| up.place.dir.path().to_owned();
+    let endpoint = Endpoint::answer(|_, _| Reply::text("Cold."));
+    let mut up = Up::start(endpoint, &[], &[]);
+    up.enter().await;
+    let (mut window, state) = up.look("").await;
+    up.post("/ask", json!({"chat": state["chat"], "text": "Oslo?"})).await;
+    window.step("end").await;
+    let mut command = crate::process::command_in(&place_of(&up), &["chat", "--continue", "And Bergen?"]);
+    let run = crate::process::Run::of(command.env("OPENAI_BASE_URL", up.endpoint.url())).ok();
+    assert!(run.err.contains("is open in another chat"), "{}", run.err);
+}
+
+#[tokio::test]
+async fn servers_and_tools_are_switched_and_the_next_request_knows() {
+    let endpoint = Endpoint::answer(|seen, _| {
+        let has = |tool: &str| seen.messages().contains(tool);
+        Reply::text(&format!("{} {}", has("write_file"), has("time_query")))
+    });
+    let mut up = Up::start(endpoint, &[], &[]);
+    up.enter().await;
+    let (mut window, state) = up.look("").await;
+    let mut offered = async |up: &Up| {
+        up.post("/ask", json!({"chat": state["chat"], "text": "What have you got?"})).await;
+        let answer = window.step("answer").await["tree"][0][1].as_str().unwrap().to_owned();
+        window.step("end").await;
+        answer
+    };
+    assert_eq!(offered(&up).await, "true true");
+    let (status, now) = up.post("/switch", json!({"server": "files", "on": false})).await;
+    assert_eq!(
+        (status, &now["servers"][1]["name"], &now["servers"][1]["state"]),
+        (200, &json!("files"), &json!("disabled"))
+    );
+    let off = json!({"server": "demo", "tool": "time_query", "on": false});
+    let (_, now) = up.post("/switch", off).await;
+    let tools = now["servers"][0]["tools"].as_array().unwrap();
+    assert!(tools.contains(&json!({"name": "time_query", "on": false})), "{now}");
+    let reports: Value = serde_json::from_str(&up.get("/tools").await.text().await.unwrap()).unwrap();
+    assert_eq!(reports["servers"], now["servers"]);
+    assert_eq!(offered(&up).await, "false false");
+    up.post("/switch", json!({"server": "files", "on": true})).await;
+    assert!(offered(&up).await.starts_with("true"));
+    let (status, refused) = up.post("/switch", json!({"server": "none", "on": true})).await;
+    assert_eq!(status, 409);
+    assert!(refused["error"].as_str().unwrap().contains("none"), "{refused}");
+}
+
+#[tokio::test]
+async fn a_question_that_got_no_answer_is_given_back() {
+    let endpoint = Endpoint::start([Reply::refused(400, "no such model"), Reply::text("Cold.")]);
+    let mut up = Up::start(endpoint, &[], &[]);
+    up.enter().await;
+    let (mut window, state) = up.look("").await;
+    up.post("/ask", json!({"chat": state["chat"], "text": "Oslo?"})).await;
+    let end = window.step("end").await;
+    assert_eq!(end["again"], true);
+    assert!(end["stopped"].as_str().unwrap().contains("no such model"), "{end}");
+    assert_eq!(up.look(state["chat"].as_str().unwrap()).await.1["steps"], json!([]));
+    up.post("/ask", json!({"chat": state["chat"], "text": "Oslo?"})).await;
+    assert_eq!(window.step("end").await["again"], false);
 }
 
 #[cfg(unix)]

@@ -20,6 +20,7 @@ fn endpoint() -> Endpoint {
         let messages = seen.body["messages"].as_array().unwrap();
         match messages.last().unwrap()["content"].to_string() {
             asked if asked.contains("<script>") => Reply::text(EVIL),
+            asked if asked.contains("declined") => Reply::text("Then not."),
             asked if asked.contains("written") => Reply::text("The pears are figs now."),
             asked if asked.contains("Wait") => Reply::events(&[thinks("Hm. "), says("I wait ")]).end(End::Stall),
             asked if asked.contains("Figs") => Reply::text(&figs()),
@@ -112,6 +113,26 @@ fn a_real_browser_holds_a_conversation_by_keys() {
     page.until(&format!("{SAID}.includes('the turn was cancelled')"));
     page.until(IDLE);
 
+    // Search and switches, by keys.
+    page.find("document.querySelector('#search').focus()");
+    page.write_text("figs");
+    page.until("document.querySelectorAll('#found a').length === 1");
+    page.write_text(" nowhere");
+    page.until("document.querySelector('#found').textContent === 'No conversation here.'");
+    page.find("document.querySelector('#search').value = ''; document.querySelector('#to-tools').focus()");
+    page.press("Enter");
+    page.until("document.querySelectorAll('#tools input').length > 4");
+    assert_eq!(page.find("document.activeElement.type"), "checkbox");
+    looks_well(&mut page, "tools");
+    page.find("document.activeElement.click()");
+    page.until("!document.querySelector('#tools input').checked");
+    page.until("document.activeElement.type === 'checkbox'");
+    page.press("Escape");
+    assert_eq!(
+        page.find("[document.querySelector('#tools').hidden, document.activeElement.id]"),
+        json!([true, "to-tools"])
+    );
+
     // What a model writes is text.
     page.find("document.querySelector('#new').click()");
     page.until("document.querySelector('#begin')");
@@ -119,5 +140,45 @@ fn a_real_browser_holds_a_conversation_by_keys() {
     page.until(IDLE);
     page.until("document.querySelector('#said .answer')");
     assert_eq!(page.find("document.querySelectorAll('#said script, #said img, #said iframe').length"), 0);
+    assert_eq!(page.complaints(), Vec::<String>::new(), "no rule of the page was broken");
+}
+
+#[test]
+fn a_real_browser_shows_the_page_in_chinese_and_on_a_phone() {
+    let Some(browser) = crate::browser::wanted("a_real_browser_shows_the_page_in_chinese_and_on_a_phone") else {
+        return;
+    };
+    let up = Up::start(endpoint(), &["--lang", "zh", "--allow", "demo.*"], &[]);
+    let mut page = Page::open(&browser);
+    page.look(390, "light");
+    page.go(&up.url);
+    page.until("document.querySelector('#begin')");
+    assert_eq!(page.find("document.documentElement.lang"), "zh");
+    asks(&mut page, "Figs for pears.");
+    page.until("document.querySelector('.choice')");
+    assert_eq!(page.find("document.querySelector('.choice .go').textContent"), "运行一次");
+    // What is ours is Chinese; the rest is the tool's, the model's and the person's.
+    let english = "[...document.querySelectorAll('button, label, .skip, #keys, #ways a')].map((e) => e.textContent)\
+        .filter((text) => !/[\\u4e00-\\u9fff]/.test(text))";
+    assert_eq!(page.find(english), json!([]));
+    looks_well(&mut page, "chinese");
+    page.look(390, "light");
+    page.find("document.querySelector('#reason-call_1, .choice input').focus()");
+    page.write_text("不要无花果");
+    page.press("Enter");
+    page.until(&format!("{SAID}.includes('不要无花果') && {SAID}.includes('Then not.')"));
+    page.until(IDLE);
+
+    // The list of conversations comes over the page, and goes with Esc.
+    page.find("document.querySelector('#to-chats').focus()");
+    page.press("Enter");
+    page.until("document.querySelector('#chats').checkVisibility() && document.activeElement.id === 'search'");
+    let at = Path::new(crate::process::ROOT).join("target/screenshots/up-chats-390-light.png");
+    page.screenshot(&at);
+    page.press("Escape");
+    assert_eq!(
+        page.find("[document.querySelector('#chats').checkVisibility(), document.activeElement.id]"),
+        json!([false, "to-chats"])
+    );
     assert_eq!(page.complaints(), Vec::<String>::new(), "no rule of the page was broken");
 }
