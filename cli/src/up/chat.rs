@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::sync::{Mutex as Held, OwnedMutexGuard, mpsc};
 use tokio_util::sync::CancellationToken;
 
-use super::chats::{Begun, Common};
+use super::common::{Begun, Common};
 use super::person::AtPage;
 use super::told::{Teller, all_said};
 use super::written::Written;

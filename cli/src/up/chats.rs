@@ -6,32 +6,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::{Value, json};
 
 use super::chat::Chat;
+use super::common::{Begun, Common};
+use super::person::AtPage;
 use crate::base::Failure;
 use crate::base::output;
 use crate::base::secret::secret;
-use crate::chat::{Approvals, Endpoint, Existing, Keeping, Talk, TalkArgs};
-use crate::phrases::Phrases;
-use crate::sessions::{Kept, Listed, Store, age};
-use crate::up::person::AtPage;
-use toolgraft::secrets::Secrets;
-use toolgraft_mcp::Hub;
+use crate::chat::{Approvals, Keeping, Talk};
+use crate::sessions::{Kept, Listed, age};
 
 /// Conversations that stay open though nobody looks at them: what was allowed for one counts as
 /// long as it is open.
 const MOST: usize = 16;
-
-/// What each conversation of the page begins with.
-pub(super) struct Common {
-    pub(super) args: TalkArgs,
-    pub(super) hub: Arc<Hub>,
-    pub(super) endpoint: Endpoint,
-    pub(super) existing: Existing,
-    /// What is written down nowhere.
-    pub(super) secrets: Secrets,
-    /// None where nothing is to be kept.
-    pub(super) store: Option<Store>,
-    pub(super) say: Phrases,
-}
 
 /// The conversations that are open.
 pub(super) struct Chats {
@@ -139,12 +124,4 @@ impl Chats {
         // Nothing is done under the lock that could panic half-way.
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// A conversation that is about to be shown.
-pub(super) struct Begun {
-    pub(super) id: String,
-    pub(super) talk: Talk,
-    /// What the person is told first.
-    pub(super) note: Option<String>,
 }

@@ -16,6 +16,7 @@
 
 mod chat;
 mod chats;
+mod common;
 mod markdown;
 mod person;
 mod told;
@@ -36,7 +37,8 @@ use crate::servers::runner::Runner;
 use crate::sessions::Store;
 use crate::settings;
 use crate::terminal::tty::Tty;
-use chats::{Chats, Common};
+use chats::Chats;
+use common::Common;
 use toolgraft::route::Toolbox;
 use toolgraft_mcp::Hub;
 use web::Page;

@@ -48,7 +48,9 @@ impl<'a> Teller<'a> {
             AgentEvent::Progress { progress: Progress::Prompt { processed, total } } => {
                 vec![wait(say.reads_prompt(processed, total))]
             }
+            AgentEvent::Text { text } if self.said.is_empty() => vec![wait(""), self.text(text)],
             AgentEvent::Text { text } => vec![self.text(text)],
+            AgentEvent::Reasoning { text } if self.thought.is_empty() => vec![wait(say.thinking()), self.think(text)],
             AgentEvent::Reasoning { text } => vec![self.think(text)],
             AgentEvent::Reclassified { to } => vec![self.switch(*to)],
             AgentEvent::CallStarted { server, tool, .. } => {
