@@ -123,8 +123,17 @@ impl EndpointArgs {
 }
 
 impl Args {
+    /// One question, asked as these say.
+    pub(crate) fn asking(
+        question: String,
+        talk: TalkArgs,
+        (output, conversation, files): (OutputArgs, ConversationArgs, FileArgs),
+    ) -> Self {
+        Args { question: vec![question], attached: Vec::new(), talk, output, conversation, files }
+    }
+
     /// The flags that have defaults.
-    pub(super) fn slots(&mut self) -> Slots<'_> {
+    pub(crate) fn slots(&mut self) -> Slots<'_> {
         slots(&mut self.talk, &mut self.output)
     }
 }
@@ -361,7 +370,7 @@ pub(crate) struct LimitArgs {
 /// What is written down, to see why.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Seeing why")]
-pub(super) struct FileArgs {
+pub(crate) struct FileArgs {
     /// Record the conversation; `toolgraft replay FILE` shows it
     #[arg(long, value_name = "FILE")]
     pub(super) record: Option<PathBuf>,
@@ -374,7 +383,7 @@ pub(super) struct FileArgs {
 /// What is shown.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Output")]
-pub(super) struct OutputArgs {
+pub(crate) struct OutputArgs {
     /// How reasoning is shown: folded (to one line when it ends), full, hidden
     #[arg(long, value_name = "HOW", value_parser = reasoning_display)]
     pub(super) reasoning_display: Option<ReasoningDisplay>,
@@ -403,7 +412,7 @@ pub(super) struct OutputArgs {
 /// What is kept.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Conversation")]
-pub(super) struct ConversationArgs {
+pub(crate) struct ConversationArgs {
     /// Go on with a saved conversation
     #[arg(long, value_name = "FILE")]
     pub(super) resume: Option<PathBuf>,

@@ -35,6 +35,17 @@ pub(super) fn text(path: &Path) -> Result<String, Failure> {
 
 /// Reads a text. What is wrong is said with its place, all of it at once.
 pub(super) fn parsed(text: &str, path: &Path) -> Result<Settings, Failure> {
+    parsed_with(text, path, &[], &[]).map(|(settings, _)| settings)
+}
+
+/// Reads a text that has further keys of its `own`, and that may not have those that are `refused`,
+/// each with the remedy. The document is handed back for its own keys.
+pub(crate) fn parsed_with(
+    text: &str,
+    path: &Path,
+    own: &[&str],
+    refused: &[(&str, &str)],
+) -> Result<(Settings, DocumentMut), Failure> {
     let name = path.display();
     let document: DocumentMut = text.parse().map_err(|e: toml_edit::TomlError| {
         let at = e.span().map_or(0, |span| span.start);
@@ -47,19 +58,24 @@ pub(super) fn parsed(text: &str, path: &Path) -> Result<Settings, Failure> {
         span.map_or(1, |span| line(text, span.start))
     };
     let mut problems = Vec::new();
-    for (key, item) in document.iter() {
-        if !KEYS.iter().any(|known| known.name == key) {
+    for (key, item) in document.iter().filter(|(key, _)| !own.contains(key)) {
+        if let Some((_, remedy)) = refused.iter().find(|(refused, _)| *refused == key) {
+            problems.push(format!("{name}:{}: {key} is not taken from here: {remedy}", place(key)));
+        } else if !KEYS.iter().any(|known| known.name == key) {
             problems.push(format!("{name}:{}: {}", place(key), unknown(key)));
         } else if let Err(problem) = fits(key, item) {
             problems.push(format!("{name}:{}: {problem}", place(key)));
         }
     }
-    match problems.is_empty() {
-        true => {
-            toml_edit::de::from_str(text).map_err(|e| Failure::usage(format!("{name}: {}", e.message().trim_end())))
-        }
-        false => Err(Failure::usages(problems)),
+    if !problems.is_empty() {
+        return Err(Failure::usages(problems));
     }
+    let mut settings = document.clone();
+    own.iter().for_each(|key| drop(settings.remove(key)));
+    let settings = toml_edit::de::from_document(settings);
+    settings
+        .map(|settings| (settings, document))
+        .map_err(|e| Failure::usage(format!("{name}: {}", e.message().trim_end())))
 }
 
 fn line(text: &str, at: usize) -> usize {

@@ -25,7 +25,7 @@ pub(crate) mod learned;
 mod sources;
 
 pub(crate) use command::{Args, one, run};
-pub(crate) use file::read as file;
+pub(crate) use file::{parsed_with, read as file};
 pub(crate) use folder::Folder;
 pub(crate) use keys::{ReasoningDisplay, Settings, Slots};
 pub(crate) use sources::{defaults, environment, variable};

@@ -66,6 +66,7 @@ mod readme;
 mod real_servers;
 mod replay;
 mod replay_page;
+mod run;
 #[cfg(unix)]
 mod safety;
 mod serve;
