@@ -152,6 +152,10 @@ const STEPS = {
     const made = box({ call: step.call, name: step.call });
     if (!step.good) made.classList.add("bad");
     made.append(element("details", { className: "more", open: !step.good }, element("summary", { textContent: step.status }), element("pre", { dir: "auto", textContent: step.text })));
+    for (let n = 0; n < step.pictures; n += 1) {
+      const src = `/picture?chat=${chat}&call=${encodeURIComponent(step.call)}&n=${n}`;
+      made.append(element("img", { src, alt: words.picture, onload: () => add() }));
+    }
     add();
   },
   rejected(step) { add(block("reject", step.title, text(step.text))); },

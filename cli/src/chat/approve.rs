@@ -191,11 +191,12 @@ impl Approvals {
         };
         let question = self.question(request, &name);
         match person.ask(&question).await {
-            Some(Answer::Once) => Approval::Approved,
-            Some(Answer::Always) => {
+            Some(Answer::Always) if !promoted => {
                 lock(&self.always).insert(name, now);
                 Approval::Approved
             }
+            // What may be a draft is approved one by one.
+            Some(Answer::Once | Answer::Always) => Approval::Approved,
             Some(Answer::No(None)) => Approval::Denied { reason: None },
             Some(Answer::No(Some(reason))) => {
                 Approval::Denied { reason: Some(format!("the user declined the call: {reason}")) }

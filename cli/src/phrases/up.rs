@@ -36,6 +36,7 @@ phrases! {
     up_deny = "Do not run", "不运行";
     up_reason = "Why not? The model is told.", "为什么不运行？会告诉模型。";
     up_begin = "Ask something. The model can use the tools that are switched on.", "提个问题吧。模型可以使用已打开的工具。";
+    up_picture = "A picture of the result", "结果中的图片";
     up_lost = "The connection is lost: does `toolgraft up` still run?", "连接已断开：`toolgraft up` 还在运行吗？";
     up_refused =
         "This window is not let in any more: open the address that `toolgraft up` printed last.",
@@ -65,6 +66,7 @@ impl Phrases {
             "deny": self.up_deny(),
             "reason": self.up_reason(),
             "begin": self.up_begin(),
+            "picture": self.up_picture(),
             "lost": self.up_lost(),
             "refused": self.up_refused(),
             "no_scripts": self.up_no_scripts(),

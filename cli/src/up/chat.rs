@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
+use futures::StreamExt;
 use serde_json::{Value, json};
 use tokio::sync::{Mutex as Held, OwnedMutexGuard, mpsc};
 use tokio_util::sync::CancellationToken;
@@ -15,7 +16,8 @@ use crate::chat::{Answer, Existing, Talk};
 use crate::phrases::Phrases;
 use crate::sessions::Kept;
 use toolgraft::agent::Run;
-use toolgraft::conversation::User;
+use toolgraft::conversation::{Entry, User};
+use toolgraft::message::Image;
 use toolgraft::transcript::{self, Recorder, Recording};
 use toolgraft::{AgentEvent, Conversation};
 
@@ -47,6 +49,11 @@ impl Chat {
     pub(super) fn new(begun: Begun, person: AtPage, common: &Common) -> Self {
         let Begun { id, talk, note } = begun;
         person.settle(all_said(talk.conversation(), common.say), &Value::Null);
+        for entry in talk.conversation().entries() {
+            if let Entry::Outcome { id, outcome } = entry {
+                person.keep_pictures(id, outcome);
+            }
+        }
         let is_new = talk.conversation().entries().is_empty();
         let recorded = is_new.then(|| {
             let written = Written::default();
@@ -114,6 +121,11 @@ impl Chat {
         answered
     }
 
+    /// A picture of a call's result, counted from 0.
+    pub(super) fn picture(&self, call: &str, n: usize) -> Option<Image> {
+        self.person.picture(call, n)
+    }
+
     /// Stops the turn that goes on.
     pub(super) fn stop(&self) {
         if let Some(cancel) = &*self.cancel() {
@@ -144,22 +156,35 @@ impl Chat {
     }
 
     async fn turn(self: Arc<Self>, mut talk: OwnedMutexGuard<Talk>, mut run: Run, before: Conversation) {
-        use futures::StreamExt;
-
         let mut teller = Teller::new(&self.existing, self.say);
+        let mut finished = None;
         while let Some(event) = run.next().await {
+            if let AgentEvent::Outcome { id, outcome } = &event {
+                self.person.keep_pictures(id, outcome);
+            }
             teller.take(&event).into_iter().for_each(|step| self.person.tell(step));
-            let AgentEvent::Finished(finished) = &event else { continue };
-            talk.end(finished, before);
-            talk.write_kept();
-            let was_taken = finished.conversation.entries().len() > talk.conversation().entries().len();
-            *self.cancel() = None;
-            let said = all_said(talk.conversation(), self.say);
-            // Whoever is told so may ask the next question at once.
-            drop(talk);
-            self.person.settle(said, &teller.last(finished, was_taken));
-            return;
+            if let AgentEvent::Finished(last) = event {
+                finished = Some(last);
+            }
         }
+        let last = match finished {
+            Some(finished) => {
+                talk.end(&finished, before);
+                let was_taken = finished.conversation.entries().len() > talk.conversation().entries().len();
+                teller.last(&finished, was_taken)
+            }
+            // There is always a last event, unless the program is at fault.
+            None => {
+                talk.go_back(before);
+                json!({"step": "end", "stopped": "the turn ended without a last event", "again": true})
+            }
+        };
+        talk.write_kept();
+        *self.cancel() = None;
+        let said = all_said(talk.conversation(), self.say);
+        // Whoever is told so may ask the next question at once.
+        drop(talk);
+        self.person.settle(said, &last);
     }
 
     fn cancel(&self) -> MutexGuard<'_, Option<CancellationToken>> {

@@ -10,6 +10,8 @@ use tokio::sync::{mpsc, oneshot};
 use crate::chat::{Answer, Person, Question};
 use crate::phrases::Phrases;
 use crate::screen::full_name;
+use toolgraft::Outcome;
+use toolgraft::message::Image;
 
 /// Most steps that wait for a window; one that is further behind is cut off, and its browser
 /// asks for all of it again.
@@ -29,6 +31,8 @@ struct Desk {
     said: Vec<Value>,
     turn: Vec<Value>,
     windows: Vec<mpsc::Sender<String>>,
+    /// Pictures of results, by the ids of their calls.
+    pictures: BTreeMap<String, Vec<Image>>,
     /// Questions by the id of their calls.
     questions: BTreeMap<String, oneshot::Sender<Answer>>,
 }
@@ -68,6 +72,19 @@ impl AtPage {
         desk.turn.clear();
         desk.questions.clear();
         desk.send(last);
+    }
+
+    /// Keeps the pictures of a call's result for whoever looks.
+    pub(super) fn keep_pictures(&self, call: &str, outcome: &Outcome) {
+        let pictures: Vec<Image> = outcome.images().collect();
+        if !pictures.is_empty() {
+            self.desk().pictures.insert(call.to_owned(), pictures);
+        }
+    }
+
+    /// One of these pictures, counted from 0.
+    pub(super) fn picture(&self, call: &str, n: usize) -> Option<Image> {
+        self.desk().pictures.get(call)?.get(n).cloned()
     }
 
     /// Answers the question about a call; whether there was one.

@@ -209,7 +209,7 @@ fn outcome_step(id: &str, outcome: &Outcome, say: Phrases) -> Value {
     let is_good = matches!(outcome.status, Status::Result | Status::Displayed);
     json!({
         "step": "outcome", "call": id, "good": is_good, "status": say.status(outcome.status),
-        "text": outcome.said().trim_end(),
+        "text": outcome.said().trim_end(), "pictures": outcome.images().count(),
     })
 }
 

@@ -3,6 +3,7 @@
 //! ```text
 //! GET  /                      the page
 //! GET  /events?chat=ID        Server-Sent Events: the conversation as it is, then each step
+//! GET  /picture?chat=ID&call=ID&n=N   a picture of a result
 //! GET  /chats?q=WORDS         the conversations that were kept
 //! GET  /timeline?chat=ID      what came when, as `replay --html` shows it
 //! GET  /share?chat=ID         the same page as `log export` writes, as a file
@@ -104,6 +105,7 @@ fn router(doors: Arc<Doors>, desk: Desk) -> Router {
     Router::new()
         .route("/", get(|State(desk): State<Desk>| async move { Html(desk.page.to_string()) }))
         .route("/events", get(events))
+        .route("/picture", get(picture))
         .route("/chats", get(list))
         .route("/timeline", get(timeline))
         .route("/share", get(share))
@@ -127,7 +129,7 @@ fn router(doors: Arc<Doors>, desk: Desk) -> Router {
 fn policy() -> String {
     let hash = STANDARD.encode(Sha256::digest(SCRIPT));
     format!(
-        "default-src 'none'; script-src 'sha256-{hash}'; style-src 'unsafe-inline'; connect-src 'self'; img-src data:; \
+        "default-src 'none'; script-src 'sha256-{hash}'; style-src 'unsafe-inline'; connect-src 'self'; img-src 'self' data:; \
          form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
     )
 }
@@ -166,6 +168,17 @@ async fn events(State(desk): State<Desk>, RawQuery(query): RawQuery) -> Response
         Some((Ok::<_, Infallible>(Event::default().data(step)), (None, told)))
     });
     Sse::new(steps).keep_alive(KeepAlive::default()).into_response()
+}
+
+async fn picture(State(desk): State<Desk>, RawQuery(query): RawQuery) -> Response {
+    let field = |name| field(query.as_deref(), name);
+    let picture = desk.chats.find(&field("chat")).zip(field("n").parse().ok());
+    let picture = picture.and_then(|(chat, n)| chat.picture(&field("call"), n));
+    let bytes = picture.as_ref().and_then(|picture| STANDARD.decode(picture.base64()).ok());
+    match picture.zip(bytes) {
+        Some((picture, bytes)) => ([(header::CONTENT_TYPE, picture.media_type())], bytes).into_response(),
+        None => gone(),
+    }
 }
 
 async fn list(State(desk): State<Desk>, RawQuery(query): RawQuery) -> Response {

@@ -11,6 +11,9 @@ use serde_json::{Value, json};
 use crate::endpoint::{End, Endpoint, Reply, mcp_call, says};
 use crate::process::{Place, TOOLGRAFT, answering_server, demo_server};
 
+/// The smallest image there is, in base64.
+const DOT: &str = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==";
+
 /// After this time something that should have come has failed.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -33,6 +36,13 @@ pub(crate) fn writing_server() -> Value {
     let tool = json!({"name": "write_file", "inputSchema": schema});
     let done = json!({"content": [{"type": "text", "text": "written"}]});
     answering_server(&json!({"tools/list": {"tools": [tool]}, "tools/call": done}))
+}
+
+/// A server with a tool that gives a picture of one dot.
+fn seeing_server() -> Value {
+    let tool = json!({"name": "shot", "inputSchema": {"type": "object"}});
+    let content = json!([{"type": "image", "mimeType": "image/gif", "data": DOT}]);
+    answering_server(&json!({"tools/list": {"tools": [tool]}, "tools/call": {"content": content}}))
 }
 
 /// A call that writes figs for pears.
@@ -301,6 +311,28 @@ async fn conversations_are_found_gone_on_with_and_shared_as_one_file() {
         assert!(page.contains("class=\"track\"") && page.contains(unit), "{unit}: {page}");
     }
     assert_eq!(up.get("/timeline?chat=00000000").await.status(), 404);
+}
+
+#[tokio::test]
+async fn a_picture_of_a_tool_is_shown_while_the_turn_goes_on_and_later() {
+    let place = Place::new();
+    place.servers(json!({ "eyes": seeing_server() }));
+    let replies = [mcp_call("eyes", "shot", &json!({})), "A dot.".to_owned()];
+    let endpoint = Endpoint::start(replies.iter().map(|text| Reply::text(text)));
+    let mut up = Up::start_in(place, endpoint, &["--yes"], &[]);
+    up.enter().await;
+    let (mut window, state) = up.look("").await;
+    let chat = state["chat"].as_str().unwrap();
+    up.post("/ask", json!({"chat": chat, "text": "Look."})).await;
+    let outcome = window.step("outcome").await;
+    assert_eq!(outcome["pictures"], 1);
+    let at = |n: u8| format!("/picture?chat={chat}&call={}&n={n}", outcome["call"].as_str().unwrap());
+    let picture = up.get(&at(0)).await;
+    assert_eq!(picture.headers()["content-type"], "image/gif");
+    assert!(picture.bytes().await.unwrap().starts_with(b"GIF89a"));
+    assert_eq!(up.get(&at(1)).await.status(), 404);
+    window.step("end").await;
+    assert!(up.look(chat).await.1["steps"].as_array().unwrap().contains(&outcome));
 }
 
 #[tokio::test]
