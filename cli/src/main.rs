@@ -15,6 +15,7 @@ mod phrases;
 mod probe;
 mod prompt;
 mod replay;
+mod run;
 mod screen;
 mod serve;
 mod servers;
@@ -23,6 +24,7 @@ mod settings;
 mod shell;
 mod terminal;
 mod tools;
+mod up;
 
 use std::process::ExitCode;
 
@@ -49,6 +51,10 @@ enum Command {
     Demo(demo::Args),
     /// Talk to a live model, with the tools of your MCP servers
     Chat(Box<chat::Args>),
+    /// Ask a model what a template file says, with the model, servers and tools it names
+    Run(Box<run::Args>),
+    /// Open a conversation in the browser, with the same tools, settings and permissions
+    Up(Box<up::Args>),
     /// Serve a model to OpenAI clients, with tool calling that it does not have
     Serve(Box<serve::Args>),
     /// Start a coding agent with a model: Claude Code, Codex, opencode and others
@@ -101,6 +107,8 @@ fn main() -> ExitCode {
     let done = match cli.command {
         Command::Demo(args) => demo::run(args),
         Command::Chat(args) => chat::run(*args),
+        Command::Run(args) => run::run(*args),
+        Command::Up(args) => up::run(*args),
         Command::Serve(args) => serve::run(*args),
         Command::Launch(args) => match launch::run(*args) {
             Ok(code) => return code,

@@ -180,10 +180,12 @@ fn every_test_that_asks_for_the_browser_is_named_so() {
     }
     found.sort();
     let others = [
+        "a_real_browser_holds_a_conversation_by_keys",
         "a_real_browser_shows_every_page_on_a_phone_and_in_the_dark",
+        "a_real_browser_shows_the_page_in_chinese_and_on_a_phone",
         "a_real_browser_shows_the_requests_and_takes_keys",
     ];
-    assert_eq!(found, [others[0], PAGE, others[1]]);
+    assert_eq!(found, [others[0], others[1], PAGE, others[2], others[3]]);
 }
 
 #[test]

@@ -1,21 +1,22 @@
 //! Whether a call may run: flags first, then the person.
 
+mod at_terminal;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use super::args::CallArgs;
 use super::existing::Existing;
 use crate::base::Failure;
 use crate::base::output;
-use crate::dialog::ask::Asker;
 use crate::phrases::Phrases;
 use crate::screen::excerpt::bounded;
 use crate::screen::visible::word;
-use crate::screen::{Frame, arguments, boxes, fits_screen, full_name};
+use crate::screen::{arguments, full_name};
 use crate::servers::refuse_ambiguous;
-use crate::terminal::{columns, grouped};
 use serde_json::Value;
 use toolgraft::agent::{Approval, ApprovalRequest, AskReason};
 use toolgraft::route::Toolbox;
@@ -26,23 +27,45 @@ use toolgraft::{Catalog, Policy, Tool};
 use toolgraft_mcp::Hub;
 use toolgraft_mcp::ServerConfig;
 
-/// Most columns of the arguments in a question; the box above has all of them.
-const ARGUMENTS: usize = 60;
-
-/// Fewest columns of them, however long the tool's name is.
-const LEAST_ARGUMENTS: usize = 16;
+pub(super) use at_terminal::AtTerminal;
 
 type Name = (Option<String>, String);
 
+/// A call that somebody is asked about.
+pub(crate) struct Question {
+    /// The call, and the agent's reason.
+    pub(crate) request: ApprovalRequest,
+    /// Why it is asked about, in a sentence.
+    pub(crate) why: String,
+    /// The arguments as a person reads them, with what changes in a file.
+    pub(crate) arguments: String,
+    /// The call may only be a draft or an example: no answer holds for later ones.
+    pub(crate) is_doubtful: bool,
+}
+
+/// What somebody answered.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    Once,
+    /// This call, and each later one of the tool in this conversation.
+    Always,
+    /// Not; the model is told why, where that is said.
+    No(Option<String>),
+}
+
+/// Somebody who is asked about calls.
+pub(crate) trait Person: Send + Sync {
+    /// The answer; `None` where the turn is to end instead.
+    fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Option<Answer>>;
+}
+
 /// Answers for the calls of a conversation.
-pub(super) struct Approvals {
-    asker: Option<Asker>,
+pub(crate) struct Approvals {
+    person: Option<Box<dyn Person>>,
     yes: bool,
     policy: Mutex<Policy>,
     /// Tools that were approved for all of the conversation, as they were then.
     always: Mutex<BTreeMap<Name, Definition>>,
-    /// No box above a question shows the call.
-    quiet: bool,
     hub: Arc<Hub>,
     /// Files that a call may change.
     existing: Existing,
@@ -51,16 +74,6 @@ pub(super) struct Approvals {
     /// What was said of calls that nobody could be asked about.
     told: Mutex<BTreeSet<String>>,
     say: Phrases,
-}
-
-/// What somebody answered.
-#[derive(Debug, PartialEq, Eq)]
-enum Answer {
-    Once,
-    Always,
-    /// Not yet: all of the call, please.
-    Show,
-    No(Option<String>),
 }
 
 /// The policy of the flags and of the servers' entries (`autoApprove`).
@@ -72,7 +85,7 @@ fn policy(args: &CallArgs, servers: &[ServerConfig]) -> Policy {
 }
 
 /// Warns of each pattern that fits none of the tools.
-fn warn_unmatched(args: &CallArgs, catalog: &Catalog, say: Phrases) {
+pub(crate) fn warn_unmatched(args: &CallArgs, catalog: &Catalog, say: Phrases) {
     // With the catalog, since it says where a name with several dots is cut.
     let allows = |glob: &str, tool: &Tool| {
         let policy = Policy::new(DefaultDecision::Deny).allow(glob).in_catalog(catalog);
@@ -90,23 +103,21 @@ fn warn_unmatched(args: &CallArgs, catalog: &Catalog, say: Phrases) {
 impl Approvals {
     /// # Errors
     /// An `--allow` means tools of several servers.
-    pub(super) fn new(
-        (args, quiet): (&CallArgs, bool),
-        asker: Option<Asker>,
+    pub(crate) fn new(
+        args: &CallArgs,
+        person: Option<Box<dyn Person>>,
         (hub, existing): (Arc<Hub>, Existing),
         say: Phrases,
     ) -> Result<Arc<Self>, Failure> {
         let (policy, catalog) = (policy(args, hub.config().servers()), hub.catalog());
         refuse_ambiguous(&policy, &catalog)?;
-        warn_unmatched(args, &catalog, say);
         Ok(Arc::new(Approvals {
             // Settled now: a server that comes later takes no permission over.
             policy: Mutex::new(policy.in_catalog(&catalog)),
             hub,
             existing,
-            asker,
+            person,
             yes: args.yes,
-            quiet,
             always: Mutex::default(),
             cancel: Mutex::default(),
             told: Mutex::default(),
@@ -149,7 +160,7 @@ impl Approvals {
     }
 
     /// A turn begins; Ctrl-C at a question cancels it.
-    pub(super) fn begin(&self, cancel: CancellationToken) {
+    pub(crate) fn begin(&self, cancel: CancellationToken) {
         *lock(&self.cancel) = cancel;
     }
 
@@ -171,57 +182,43 @@ impl Approvals {
             let changes = self.say.tool_has_changed(name, changes.join("; "));
             output::warn_in(self.say, &word(&changes));
         }
-        let Some(asker) = &self.asker else {
+        let Some(person) = &self.person else {
             let why = nobody(&request, self.say);
             if lock(&self.told).insert(why.clone()) {
                 output::warn_in(self.say, &why);
             }
             return Approval::Denied { reason: Some(for_the_model(request.reason).to_owned()) };
         };
-        let by_pattern = self.policy().decide(name.0.as_deref(), &name.1, None) == Decision::Allow;
-        let value = Value::Object(request.arguments.clone());
-        let file = |path: &str| self.existing.text(request.server.as_deref(), path);
-        let arguments = arguments(&value, file, self.say);
-        // What does not fit on the screen is no call that somebody has seen.
-        let is_long = !self.shows_whole(&arguments);
-        let mut seen = !is_long;
-        let question = question(&request, (self.hints(&name).as_ref(), by_pattern, is_long), self.say);
-        loop {
-            let Some(line) = asker.ask(&question).await else {
+        let question = self.question(request, &name);
+        match person.ask(&question).await {
+            Some(Answer::Always) if !promoted => {
+                lock(&self.always).insert(name, now);
+                Approval::Approved
+            }
+            // What may be a draft is approved one by one.
+            Some(Answer::Once | Answer::Always) => Approval::Approved,
+            Some(Answer::No(None)) => Approval::Denied { reason: None },
+            Some(Answer::No(Some(reason))) => {
+                Approval::Denied { reason: Some(format!("the user declined the call: {reason}")) }
+            }
+            None => {
                 lock(&self.cancel).cancel();
                 // The turn ends, and with it this question.
-                return std::future::pending().await;
-            };
-            match answer(&line, (promoted, is_long)) {
-                Some(Answer::Once | Answer::Always) if !seen => {
-                    output::warn_in(self.say, self.say.see_arguments_first());
-                }
-                Some(Answer::Show) => {
-                    seen = true;
-                    let title = full_name(request.server.as_deref(), &request.tool);
-                    let rows = boxes::draw(&title, &arguments, Frame::Drawn, columns());
-                    rows.iter().for_each(|row| anstream::eprintln!("{row}"));
-                }
-                None if promoted => output::warn_in(self.say, self.say.approval_help_once()),
-                None => output::warn_in(self.say, self.say.approval_help()),
-                Some(Answer::Once) => return Approval::Approved,
-                Some(Answer::Always) => {
-                    lock(&self.always).insert(name, now);
-                    return Approval::Approved;
-                }
-                Some(Answer::No(None)) => return Approval::Denied { reason: None },
-                Some(Answer::No(Some(reason))) => {
-                    return Approval::Denied { reason: Some(format!("the user declined the call: {reason}")) };
-                }
+                std::future::pending().await
             }
         }
     }
 
-    /// Whether all of these arguments stand on the screen with the question.
-    fn shows_whole(&self, arguments: &str) -> bool {
-        match self.quiet {
-            true => boxes::width(&word(arguments)) <= LEAST_ARGUMENTS,
-            false => fits_screen(arguments),
+    /// What the person is asked.
+    fn question(&self, request: ApprovalRequest, name: &Name) -> Question {
+        let by_pattern = self.policy().decide(name.0.as_deref(), &name.1, None) == Decision::Allow;
+        let value = Value::Object(request.arguments.clone());
+        let file = |path: &str| self.existing.text(request.server.as_deref(), path);
+        Question {
+            why: why(&request, self.hints(name).as_ref(), by_pattern, self.say),
+            arguments: arguments(&value, file, self.say),
+            is_doubtful: is_promoted(request.reason),
+            request,
         }
     }
 
@@ -249,6 +246,9 @@ fn is_promoted(reason: AskReason) -> bool {
 }
 
 /// Why a call was not run that nobody could be asked about, and what runs it.
+/// Most columns of a tool's name in a question.
+const NAME: usize = 60;
+
 fn nobody(request: &ApprovalRequest, say: Phrases) -> String {
     let name = bounded(&full_name(request.server.as_deref(), &request.tool), NAME);
     let why = match request.reason {
@@ -308,26 +308,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Most columns of a tool's name in a question.
-const NAME: usize = 60;
-
-fn question(
-    request: &ApprovalRequest,
-    (hints, by_pattern, is_long): (Option<&Annotations>, bool, bool),
-    say: Phrases,
-) -> String {
-    let name = bounded(&full_name(request.server.as_deref(), &request.tool), NAME);
-    let arguments = word(&Value::Object(request.arguments.clone()).to_string());
-    let keys = |keys: &str| if is_long { format!("{keys}/s") } else { keys.to_owned() };
-    let (keys, keys_once) = (keys("y/a/n"), keys("y/n"));
-    // The question and its answers stand in one row, with room for a letter, where a little of the call fits in.
-    let rest = boxes::width(&say.run_call(&name, &keys)) + 2;
-    let room = columns().saturating_sub(rest).clamp(LEAST_ARGUMENTS, ARGUMENTS);
-    let call = format!("{name} {}", boxes::fit(&arguments, room));
-    let long = match is_long {
-        true => format!("{} ", say.arguments_are_long(grouped(arguments.chars().count() as u64))),
-        false => String::new(),
-    };
+/// Why the call is asked about: why it may not be meant, or what the server says of its tool.
+fn why(request: &ApprovalRequest, hints: Option<&Annotations>, by_pattern: bool, say: Phrases) -> String {
     let doubt = match request.reason {
         AskReason::Untrusted => say.behind_untrusted(),
         AskReason::Promoted => say.only_drafted(),
@@ -338,13 +320,13 @@ fn question(
         AskReason::InALine => say.maybe_in_a_line(),
         AskReason::FencedBehindProse => say.maybe_fenced_behind_prose(),
         AskReason::Echoed => say.maybe_echoed(),
-        _ => return format!("{}\n{long}{}", why(request, hints, by_pattern, say), say.run_call(call, keys)),
+        _ => return nature(request, hints, by_pattern, say),
     };
-    format!("{doubt} {long}{}", say.run_call(call, keys_once))
+    doubt.to_owned()
 }
 
-/// What the server says of the tool, and why the call is asked about.
-fn why(request: &ApprovalRequest, hints: Option<&Annotations>, by_pattern: bool, say: Phrases) -> String {
+/// What the server says of the tool, and that nothing allows the call.
+fn nature(request: &ApprovalRequest, hints: Option<&Annotations>, by_pattern: bool, say: Phrases) -> String {
     let hint = |says: fn(&Annotations) -> Option<bool>| hints.and_then(says);
     let nature = match (hint(|h| h.destructive_hint), hint(|h| h.read_only_hint)) {
         (Some(true), _) => say.is_destructive(),
@@ -360,86 +342,12 @@ fn why(request: &ApprovalRequest, hints: Option<&Annotations>, by_pattern: bool,
     }
 }
 
-/// Reads an answer; only one that cannot be meant for something else counts.
-fn answer(line: &str, (promoted, is_long): (bool, bool)) -> Option<Answer> {
-    let line = line.trim();
-    // With the marks of a Chinese keyboard, too.
-    const MARKS: [char; 6] = [' ', ',', ':', '，', '：', '\u{3000}'];
-    let (word, rest) = line.split_once(MARKS).unwrap_or((line, ""));
-    let rest = rest.trim_start_matches(MARKS);
-    match word.to_lowercase().as_str() {
-        "y" | "yes" | "是" | "批准" if rest.is_empty() => Some(Answer::Once),
-        "a" | "always" | "总是" if rest.is_empty() && !promoted => Some(Answer::Always),
-        "s" | "show" | "看" if rest.is_empty() && is_long => Some(Answer::Show),
-        "n" | "no" | "否" | "拒绝" => Some(Answer::No(Some(rest.to_owned()).filter(|reason| !reason.is_empty()))),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use toolgraft::dialect::Lang;
 
     const ENGLISH: Phrases = Phrases::of(Lang::En);
-
-    #[test]
-    fn an_answer_is_taken_only_where_it_is_one() {
-        for (line, expected) in [
-            ("y", Some(Answer::Once)),
-            (" YES ", Some(Answer::Once)),
-            ("a", Some(Answer::Always)),
-            ("n", Some(Answer::No(None))),
-            ("no, ask me first", Some(Answer::No(Some("ask me first".to_owned())))),
-            ("n: too far", Some(Answer::No(Some("too far".to_owned())))),
-            ("批准", Some(Answer::Once)),
-            ("总是", Some(Answer::Always)),
-            ("n，太远了", Some(Answer::No(Some("太远了".to_owned())))),
-            ("", None),
-            ("yes please", None),
-            ("and what about Oslo?", None),
-        ] {
-            assert_eq!(answer(line, (false, false)), expected, "{line}");
-        }
-        assert_eq!(answer("a", (true, false)), None, "a draft is approved one by one");
-        assert_eq!(answer("s", (false, true)), Some(Answer::Show));
-        assert_eq!(answer("s", (false, false)), None, "there is no more to show");
-    }
-
-    #[test]
-    fn a_question_says_why_a_call_may_only_be_a_draft() {
-        for (reason, why) in [
-            (AskReason::Promoted, "The model only drafted this call in its reasoning. Run demo.f {}? [y/n] "),
-            (
-                AskReason::NoReasoningTag,
-                "No reasoning tag came, so the model may only have drafted this call. Run demo.f {}? [y/n] ",
-            ),
-            (
-                AskReason::FencedFirst,
-                "The call stands in a code fence with prose behind it and may be an example. Run demo.f {}? [y/n] ",
-            ),
-            (
-                AskReason::BehindProse,
-                "The call stands behind prose without a marker and may be an example. Run demo.f {}? [y/n] ",
-            ),
-            (AskReason::InALine, "The call does not begin its line and may be an example. Run demo.f {}? [y/n] "),
-            (AskReason::Echoed, "The call stands in a result or a file and may be another's. Run demo.f {}? [y/n] "),
-            (
-                AskReason::Policy,
-                "The tool does not say whether it changes anything, and nothing allows it yet.\nRun demo.f {}? [y/a/n] ",
-            ),
-        ] {
-            let mut request = ApprovalRequest::new("call_1", "f", serde_json::Map::new(), reason);
-            request.server = Some("demo".into());
-            assert_eq!(question(&request, (None, false, false), ENGLISH), why);
-            assert_eq!(
-                nobody(&request, ENGLISH).contains("--allow"),
-                matches!(reason, AskReason::Policy | AskReason::NoReasoningTag),
-                "{}",
-                nobody(&request, ENGLISH)
-            );
-        }
-    }
 
     #[test]
     fn a_question_says_what_the_server_says_of_its_tool() {

@@ -17,6 +17,7 @@ use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::{Lang, Profile};
 use toolgraft::message::{CarryReasoning, FencedCalls, ReasoningMode};
 use toolgraft::tools::ToolsMode;
+use toolgraft_mcp::Config;
 
 const ABOUT: &str = "\
 Examples:
@@ -62,25 +63,7 @@ pub(crate) struct Args {
     pub(super) attached: Vec<PathBuf>,
 
     #[command(flatten)]
-    pub(super) endpoint: EndpointArgs,
-
-    #[command(flatten)]
-    pub(super) servers: ServerArgs,
-
-    #[command(flatten)]
-    pub(super) listed: ListedArgs,
-
-    #[command(flatten)]
-    pub(super) calls: CallArgs,
-
-    #[command(flatten)]
-    pub(super) model: ModelArgs,
-
-    #[command(flatten)]
-    pub(super) listing: PromptArgs,
-
-    #[command(flatten)]
-    pub(super) limits: LimitArgs,
+    pub(super) talk: TalkArgs,
 
     #[command(flatten)]
     pub(super) output: OutputArgs,
@@ -90,6 +73,39 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     pub(super) files: FileArgs,
+}
+
+/// What a conversation is held with, wherever it is shown.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct TalkArgs {
+    #[command(flatten)]
+    pub(crate) endpoint: EndpointArgs,
+
+    #[command(flatten)]
+    pub(crate) servers: ServerArgs,
+
+    #[command(flatten)]
+    pub(crate) listed: ListedArgs,
+
+    #[command(flatten)]
+    pub(crate) calls: CallArgs,
+
+    #[command(flatten)]
+    pub(crate) model: ModelArgs,
+
+    #[command(flatten)]
+    pub(crate) listing: PromptArgs,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+}
+
+impl TalkArgs {
+    /// The MCP servers; `None` where none were named and no file is there.
+    pub(crate) fn config(&self) -> Result<Option<Config>, Failure> {
+        let (listed_tools, lang) = (self.listed.tools.clone(), self.model.lang);
+        ServerArgs { listed_tools, lang, ..self.servers.clone() }.load_if_any()
+    }
 }
 
 impl EndpointArgs {
@@ -128,8 +144,29 @@ impl EndpointArgs {
 }
 
 impl Args {
+    /// One question, asked as these say.
+    pub(crate) fn asking(
+        question: String,
+        talk: TalkArgs,
+        (output, conversation, files): (OutputArgs, ConversationArgs, FileArgs),
+    ) -> Self {
+        Args { question: vec![question], attached: Vec::new(), talk, output, conversation, files }
+    }
+
     /// The flags that have defaults.
-    pub(super) fn slots(&mut self) -> Slots<'_> {
+    pub(crate) fn slots(&mut self) -> Slots<'_> {
+        slots(&mut self.talk, &mut self.output)
+    }
+}
+
+/// The flags that have defaults, of what is said and of how it is shown.
+pub(super) fn slots<'a>(talk: &'a mut TalkArgs, output: &'a mut OutputArgs) -> Slots<'a> {
+    Slots { reasoning_display: Some(&mut output.reasoning_display), ..talk.slots() }
+}
+
+impl TalkArgs {
+    /// The flags that have defaults.
+    pub(crate) fn slots(&mut self) -> Slots<'_> {
         let EndpointArgs { base_url, model, .. } = &mut self.endpoint;
         let ModelArgs {
             profile,
@@ -165,7 +202,6 @@ impl Args {
             allow: Some(allow),
             deny: Some(deny),
             untrusted: Some(untrusted),
-            reasoning_display: Some(&mut self.output.reasoning_display),
             ..self.listing.slots()
         }
     }
@@ -221,7 +257,7 @@ impl EndpointOrUrl {
 /// Which calls run.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Calls")]
-pub(super) struct CallArgs {
+pub(crate) struct CallArgs {
     /// Run calls of these tools without asking; a glob over SERVER.TOOL
     ///
     /// May be given several times, as --deny may. A tool that calls itself
@@ -239,7 +275,7 @@ pub(super) struct CallArgs {
     /// but not for tools of other servers that call themselves read-only, and for those that
     /// --allow names in full.
     #[arg(long, value_name = "SERVER")]
-    pub(super) untrusted: Vec<String>,
+    pub(crate) untrusted: Vec<String>,
 
     /// Run all calls without asking, those that may only be drafts or examples too
     #[arg(long)]
@@ -249,7 +285,7 @@ pub(super) struct CallArgs {
 /// What the model's profile decides, unless it is said here.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Model (defaults by its profile)")]
-pub(super) struct ModelArgs {
+pub(crate) struct ModelArgs {
     /// Profile to take instead of the one for the model's name
     #[arg(long, value_name = "NAME", value_parser = known_profile)]
     pub(super) profile: Option<&'static Profile>,
@@ -287,7 +323,7 @@ pub(super) struct ModelArgs {
 
     /// Language of the prompt, else its profile's, and of what chat says, else the locale's: en, zh
     #[arg(long)]
-    pub(super) lang: Option<Lang>,
+    pub(crate) lang: Option<Lang>,
 
     /// Where reasoning starts: auto (tags decide), open (at once), off
     #[arg(long, value_name = "MODE")]
@@ -330,7 +366,7 @@ pub(super) struct ModelArgs {
 /// How much.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Limits")]
-pub(super) struct LimitArgs {
+pub(crate) struct LimitArgs {
     /// Most requests for one question [default: 12]
     #[arg(long, value_name = "N", value_parser = above_zero)]
     pub(super) max_rounds: Option<NonZeroU32>,
@@ -357,7 +393,7 @@ pub(super) struct LimitArgs {
 /// What is written down, to see why.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Seeing why")]
-pub(super) struct FileArgs {
+pub(crate) struct FileArgs {
     /// Record the conversation; `toolgraft replay FILE` shows it
     #[arg(long, value_name = "FILE")]
     pub(super) record: Option<PathBuf>,
@@ -370,7 +406,7 @@ pub(super) struct FileArgs {
 /// What is shown.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Output")]
-pub(super) struct OutputArgs {
+pub(crate) struct OutputArgs {
     /// How reasoning is shown: folded (to one line when it ends), full, hidden
     #[arg(long, value_name = "HOW", value_parser = reasoning_display)]
     pub(super) reasoning_display: Option<ReasoningDisplay>,
@@ -399,7 +435,7 @@ pub(super) struct OutputArgs {
 /// What is kept.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Conversation")]
-pub(super) struct ConversationArgs {
+pub(crate) struct ConversationArgs {
     /// Go on with a saved conversation
     #[arg(long, value_name = "FILE")]
     pub(super) resume: Option<PathBuf>,

@@ -192,10 +192,10 @@ impl Session {
     pub(super) async fn command(&mut self, command: Command) -> Result<(), Failure> {
         let say = self.say;
         match command {
-            Command::Help => self.note(anstyle::Style::new(), &help(&self.hub.prompts(), say)),
-            Command::Tools => output::emit_styled(&tools::listing(&self.hub, say)),
+            Command::Help => self.note(anstyle::Style::new(), &help(&self.talk.hub.prompts(), say)),
+            Command::Tools => output::emit_styled(&tools::listing(&self.talk.hub, say)),
             Command::Prompt => {
-                let system = self.system()?;
+                let system = self.talk.system()?;
                 let size = tokens::count(&system.text);
                 let size = match prompt_args::fitted(&system.listed, say) {
                     Some(fitted) => say.prompt_size_fitted(size, fitted),
@@ -222,17 +222,17 @@ impl Session {
                 self.note(anstyle::Style::new(), &result)
             }
             Command::Model(None) => {
-                let models = self.endpoint.models().await?;
+                let models = self.talk.endpoint.models().await?;
                 let line = |model: &String| {
-                    format!("{} {}", if *model == self.endpoint.model { "*" } else { " " }, word(model))
+                    format!("{} {}", if *model == self.talk.endpoint.model { "*" } else { " " }, word(model))
                 };
                 let lines: Vec<String> = models.iter().map(line).collect();
-                self.note(DIM, &format!("{}\n{}", self.about(), lines.join("\n")))
+                self.note(DIM, &format!("{}\n{}", self.talk.about(), lines.join("\n")))
             }
             Command::Model(Some(model)) => {
-                self.change_model(&model).await?;
-                self.note(DIM, &self.about())?;
-                self.endpoint.warn_unlisted().await;
+                self.talk.change_model(&model).await?;
+                self.note(DIM, &self.talk.about())?;
+                self.talk.endpoint.warn_unlisted().await;
                 Ok(())
             }
             Command::Save(file) => {
@@ -247,7 +247,7 @@ impl Session {
                 let files = std::mem::take(&mut self.attached).names(say).unwrap_or_default();
                 self.note(DIM, &say.taken_back(files))
             }
-            Command::Undo => match self.take_back() {
+            Command::Undo => match self.talk.take_back() {
                 Some(question) => {
                     let first = question.text.lines().next().unwrap_or_default().to_owned();
                     self.note(DIM, &say.taken_back(first))
@@ -258,18 +258,13 @@ impl Session {
         }
     }
 
-    /// Model, endpoint and profile.
-    pub(super) fn about(&self) -> String {
-        self.say.chat_about(word(&self.endpoint.model), word(&self.endpoint.name()), self.profile().name)
-    }
-
     /// `3 tools of demo, by prompt (use_mcp_tool, full)`.
     pub(super) fn tools_line(&self) -> String {
-        let catalog = self.hub.catalog();
+        let catalog = self.talk.hub.catalog();
         let names: Vec<&str> = catalog.servers().iter().filter_map(|server| server.name.as_deref()).collect();
         match catalog.tools().count() {
             0 => self.say.no_tools().to_owned(),
-            n => self.say.tools_of(self.say.tools(n), shown_names(names), self.offer()),
+            n => self.say.tools_of(self.say.tools(n), shown_names(names), self.talk.offer()),
         }
     }
 }

@@ -17,8 +17,9 @@ use crate::base::tokens;
 use crate::phrases::Phrases;
 use crate::screen::excerpt::remark;
 use crate::screen::live::{Live, Place};
+use crate::screen::pictures::Protocol;
 use crate::screen::{self, BAD, CALL, DIM, DRAFT, Frame, RESULT, Screen, as_fits_screen, excerpt, full_name, pretty};
-use crate::settings::ReasoningDisplay;
+use crate::settings::{ReasoningDisplay, variable};
 use crate::terminal::{self, grouped};
 use numbers::Numbers;
 use piped::Piped;
@@ -43,6 +44,8 @@ pub(super) struct Display {
     existing: Existing,
     frame: Frame,
     live: Live,
+    /// How the terminal takes pictures, where it is known to.
+    pictures: Option<Protocol>,
     /// Standard output is no terminal and gets what the model says, and that alone.
     piped: Option<Piped>,
     /// Whether the answer must match a schema.
@@ -107,6 +110,7 @@ impl Display {
             existing,
             frame,
             live: Live::new(place, columns, styled),
+            pictures: Protocol::of(variable).filter(|_| styled && frame == Frame::Drawn),
             piped: piped.then(|| Piped::new(args.schema.is_some())),
             has_schema: args.schema.is_some(),
             quiet: args.quiet,
@@ -507,8 +511,27 @@ impl Display {
         let body = self.shown_of(outcome.said().trim_end(), number);
         let title = self.say.box_of_outcome(number, outcome.status, &name, took.as_deref());
         self.boxed(style, &title, &body)?;
+        self.pictures(outcome, number)?;
         self.progress = None;
         self.spin()
+    }
+
+    /// The pictures of a result, drawn where the terminal can; else how they are saved.
+    fn pictures(&mut self, outcome: &Outcome, number: usize) -> io::Result<()> {
+        if self.quiet || self.frame != Frame::Drawn {
+            return Ok(());
+        }
+        let mut undrawn = 0;
+        for picture in outcome.images() {
+            match self.pictures.and_then(|protocol| protocol.drawn(&picture)) {
+                Some(drawn) => self.screen.picture(&drawn)?,
+                None => undrawn += 1,
+            }
+        }
+        match undrawn > 0 && self.in_conversation {
+            true => self.line(DIM, &self.say.picture_is_saved_by(number)),
+            false => Ok(()),
+        }
     }
 
     /// The beginning of a result, and what the model got of it.

@@ -10,13 +10,13 @@ const LONGEST: u64 = 1 << 20;
 
 /// Where the servers run that are processes of this machine.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Existing {
+pub(crate) struct Existing {
     folders: BTreeMap<String, PathBuf>,
 }
 
 impl Existing {
     /// Of the servers of a configuration.
-    pub(super) fn of(config: &Config) -> Self {
+    pub(crate) fn of(config: &Config) -> Self {
         let here = std::env::current_dir().unwrap_or_default();
         let local = config.servers().iter().filter_map(|server| match &server.transport {
             Ok(TransportConfig::Stdio { cwd, .. }) => {
@@ -30,7 +30,7 @@ impl Existing {
 
     /// The text of the file that this server means by a path. `None` where the server is not on this machine,
     /// or there is no such file, or it is no text, too long, or no plain file.
-    pub(super) fn text(&self, server: Option<&str>, path: &str) -> Option<String> {
+    pub(crate) fn text(&self, server: Option<&str>, path: &str) -> Option<String> {
         let path = self.folders.get(server?)?.join(path);
         // A pipe or a device may never end, and one that is opened may do something.
         path.metadata().ok().filter(|about| about.is_file() && about.len() <= LONGEST)?;

@@ -5,12 +5,13 @@ use std::path::Path;
 
 use super::args::Args;
 use super::endpoint::Endpoint;
+use super::talk::described;
 use crate::base::Failure;
 use crate::base::output;
 use crate::phrases::Phrases;
 use toolgraft::model::Tracer;
 use toolgraft::secrets::Secrets;
-use toolgraft::transcript::{self, Recorder};
+use toolgraft::transcript::Recorder;
 use toolgraft_mcp::files;
 
 /// The recording and the trace, as far as they were asked for.
@@ -25,12 +26,7 @@ pub(super) struct Files {
 impl Files {
     /// Begins the files. None is cut: [`check`] comes first.
     pub(super) fn begin(args: &Args, endpoint: &Endpoint, servers: &Secrets) -> Result<Self, Failure> {
-        let profile = endpoint.profile(&args.model);
-        let described = transcript::Session::default()
-            .with_model(endpoint.model.clone())
-            .with_profile(profile.name.to_owned())
-            .with_reasoning(args.model.reasoning.unwrap_or(profile.reasoning))
-            .with_reasoning_calls(profile.reasoning_calls);
+        let described = described(&args.talk, endpoint);
         let record = args.files.record.as_deref().map(opened).transpose()?;
         let trace = args.files.trace.as_deref().map(opened).transpose()?;
         let secrets = endpoint.secrets().and(servers);

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::args::slots;
 use super::session::Session;
 use crate::base::Failure;
 use crate::phrases::Phrases;
@@ -110,10 +111,10 @@ impl Session {
 
     fn set(&mut self, key: &str, value: &str) -> Result<(), Failure> {
         let wanted = settings::one(key, value)?;
-        let before = self.args.clone();
-        wanted.put(self.args.slots());
+        let before = (self.talk.args.clone(), self.output.clone());
+        wanted.put(slots(&mut self.talk.args, &mut self.output));
         if let Err(failure) = self.renew() {
-            self.args = before;
+            (self.talk.args, self.output) = before;
             return Err(failure);
         }
         let value = serde_json::to_value(&wanted).ok().and_then(|values| values.get(key).cloned()).unwrap_or_default();
@@ -124,8 +125,8 @@ impl Session {
     }
 
     fn allow(&mut self, globs: &[String]) -> Result<(), Failure> {
-        let patterns = globs.iter().map(|glob| self.approvals.meant(glob)).collect::<Result<Vec<_>, _>>()?;
-        self.approvals.allow(&patterns);
+        let patterns = globs.iter().map(|glob| self.talk.approvals.meant(glob)).collect::<Result<Vec<_>, _>>()?;
+        self.talk.approvals.allow(&patterns);
         self.renew()?;
         self.note(DIM, &self.say.allowed_here(shown_names(&patterns)))?;
         self.folder.change(|values| {

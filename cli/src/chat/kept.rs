@@ -11,12 +11,12 @@ use crate::base::media::numbered;
 use crate::base::output;
 use crate::base::state;
 use crate::sessions::saved::Saved;
-use crate::sessions::{Store, by_process};
+use crate::sessions::{Kept, Store, by_process};
 use crate::settings::Settings;
 use toolgraft_mcp::files::{Holder, Lock};
 
 /// Where this conversation is kept.
-pub(super) struct Keeping {
+pub(crate) struct Keeping {
     store: Store,
     id: String,
     /// Whether something of it is there.
@@ -57,20 +57,9 @@ impl Keeping {
                 say_pruned(&store, days, say);
             }
             let Some(kept) = &mut gone_on else { return Keeping::fresh(store) };
-            match store.hold(&kept.id) {
-                Ok(lock) => {
-                    // What was said since it was looked for.
-                    if let Some(now) = store.read(&kept.id) {
-                        *kept = now;
-                    }
-                    Keeping { id: kept.id.clone(), store, written: false, _lock: lock }
-                }
-                Err(holder) => {
-                    let copy = Keeping::fresh(store);
-                    output::warn_in(say, &say.is_a_copy(&kept.id, by_process(holder, say), &copy.id));
-                    copy
-                }
-            }
+            let (keeping, note) = Keeping::take_up(store, kept, say);
+            note.into_iter().for_each(|note| output::warn_in(say, &note));
+            keeping
         });
         let saved = gone_on.map(|kept| kept.saved);
         if let Some(saved) = &saved {
@@ -81,8 +70,32 @@ impl Keeping {
         Ok((keeping, saved))
     }
 
+    /// A conversation that was kept, as it is now. Where another chat is at it, a copy, and what
+    /// the person is told of that.
+    pub(crate) fn take_up(store: Store, kept: &mut Kept, say: Phrases) -> (Self, Option<String>) {
+        match store.hold(&kept.id) {
+            Ok(lock) => {
+                // What was said since it was looked for.
+                if let Some(now) = store.read(&kept.id) {
+                    *kept = now;
+                }
+                (Keeping { id: kept.id.clone(), store, written: false, _lock: lock }, None)
+            }
+            Err(holder) => {
+                let copy = Keeping::fresh(store);
+                let note = say.is_a_copy(&kept.id, by_process(holder, say), &copy.id);
+                (copy, Some(note))
+            }
+        }
+    }
+
+    /// What the conversation is called on the command line.
+    pub(crate) fn id(&self) -> &str {
+        &self.id
+    }
+
     /// A conversation that is new.
-    fn fresh(store: Store) -> Self {
+    pub(crate) fn fresh(store: Store) -> Self {
         loop {
             let id = store.fresh_id();
             // Another chat may begin at the same moment.

@@ -115,12 +115,12 @@ impl Session {
     pub(super) async fn mcp(&mut self, command: McpCommand) -> Result<(), Failure> {
         let say = self.say;
         match command {
-            McpCommand::List => output::emit_styled(&status::text(&status::reports(&self.hub, 0), say)),
+            McpCommand::List => output::emit_styled(&status::text(&status::reports(&self.talk.hub, 0), say)),
             McpCommand::Switch { server, switch } => self.switch(&server, switch).await,
             McpCommand::Restart(server) => self.restart(server).await,
             McpCommand::Login(server) => self.log_in(&server).await,
             McpCommand::Logs(server, most) => {
-                let lines = self.hub.log(&server).map_err(Failure::usage)?;
+                let lines = self.talk.hub.log(&server).map_err(Failure::usage)?;
                 if lines.is_empty() {
                     return self.note(DIM, say.log_is_empty());
                 }
@@ -132,7 +132,7 @@ impl Session {
                 }
             }
             McpCommand::Tools(server) => {
-                let tools = self.hub.tools(&server).map_err(Failure::usage)?;
+                let tools = self.talk.hub.tools(&server).map_err(Failure::usage)?;
                 let line = |name: &str, on: bool| format!("{} {}", if on { "*" } else { " " }, word(name));
                 let lines: Vec<String> = tools.iter().map(|tool| line(&tool.name, tool.on)).collect();
                 let text = if lines.is_empty() { say.no_tools().to_owned() } else { lines.join("\n") };
@@ -144,7 +144,7 @@ impl Session {
 
     async fn switch(&mut self, server: &str, Switch { on, save }: Switch) -> Result<(), Failure> {
         let (say, shown) = (self.say, word(server));
-        let done = self.hub.switch(server, on).await;
+        let done = self.talk.hub.switch(server, on).await;
         let is_there = !matches!(done, Err(McpError::UnknownServer { .. }));
         match done {
             Ok(()) if on => self.note(DIM, &say.restarted(shown))?,
@@ -161,13 +161,13 @@ impl Session {
 
     fn switch_tools(&mut self, server: &str, tools: &[String], Switch { on, save }: Switch) -> Result<(), Failure> {
         let say = self.say;
-        let patterns = self.hub.switch_tools(server, tools, on).map_err(Failure::usage)?;
+        let patterns = self.talk.hub.switch_tools(server, tools, on).map_err(Failure::usage)?;
         let names = shown_names(&patterns);
         self.note(DIM, &if on { say.tools_are_on(names) } else { say.tools_are_off(names) })?;
         if !save {
             return Ok(());
         }
-        let known = self.hub.tools(server).map_err(Failure::usage)?;
+        let known = self.talk.hub.tools(server).map_err(Failure::usage)?;
         let file = remembered::tools(self.entry(server)?, (&patterns, on), &known, say)?;
         self.say_saved(&file)
     }
@@ -177,7 +177,7 @@ impl Session {
     }
 
     fn entry(&self, server: &str) -> Result<&ServerConfig, Failure> {
-        self.hub.entry(server).map_err(Failure::usage)
+        self.talk.hub.entry(server).map_err(Failure::usage)
     }
 
     async fn log_in(&mut self, server: &str) -> Result<(), Failure> {
@@ -199,13 +199,13 @@ impl Session {
         let is_down = |server: &ServerStatus| !matches!(server.state, ServerState::Ready | ServerState::Disabled);
         let servers = match server {
             Some(server) => vec![server],
-            None => self.hub.servers().into_iter().filter(is_down).map(|server| server.name).collect(),
+            None => self.talk.hub.servers().into_iter().filter(is_down).map(|server| server.name).collect(),
         };
         if servers.is_empty() {
             return self.note(DIM, self.say.none_to_restart());
         }
         for server in servers {
-            match self.hub.restart(&server).await {
+            match self.talk.hub.restart(&server).await {
                 Ok(()) => self.note(DIM, &self.say.restarted(word(&server)))?,
                 Err(error) => output::warn_in(self.say, &error.to_string()),
             }

@@ -30,6 +30,7 @@ mod mcp;
 mod repl;
 mod session;
 mod summary;
+mod talk;
 
 use std::io::{IsTerminal, Read, stdin};
 use std::sync::Arc;
@@ -42,27 +43,30 @@ use crate::dialog::elicit::Questions;
 use crate::phrases::Phrases;
 use crate::screen::DIM;
 use crate::servers;
-use crate::servers::ServerArgs;
 use crate::servers::runner::Runner;
 use crate::sessions::saved::Saved;
 use crate::settings;
+use crate::settings::Settings;
 use crate::terminal::tty::Tty;
-use approve::Approvals;
+use approve::AtTerminal;
 use attached::Attached;
 use display::Display;
-use existing::Existing;
 use files::Files;
-use kept::Keeping;
 use session::{Ended, Session};
+use toolgraft::route::Toolbox;
 use toolgraft_mcp::Hub;
 
+pub(crate) use approve::{Answer, Approvals, Person, Question, warn_unmatched};
 pub(super) use args::Args;
-pub(crate) use args::{EndpointArgs, EndpointOrUrl};
+pub(crate) use args::{ConversationArgs, EndpointArgs, EndpointOrUrl, FileArgs, OutputArgs, TalkArgs};
 pub(crate) use endpoint::{Endpoint, local_endpoint, local_models};
+pub(crate) use existing::Existing;
+pub(crate) use kept::Keeping;
+pub(crate) use talk::Talk;
 
 /// Runs `toolgraft chat`.
 pub(super) fn run(mut args: Args) -> Result<(), Failure> {
-    args.endpoint.trust.hold()?;
+    args.talk.endpoint.trust.hold()?;
     let settings = settings::file()?;
     let question = question(&args)?;
     let in_conversation = question.is_none();
@@ -72,22 +76,16 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     files::check(&args)?;
     // A file that is not there is said before an endpoint is looked for.
     args.conversation.resume.as_deref().map(Saved::read).transpose()?;
-    let say = Phrases::of_user(args.model.lang.or(settings.lang));
+    let say = Phrases::of_user(args.talk.model.lang.or(settings.lang));
     settings::environment().fill(args.slots());
-    match settings::Folder::here().settings() {
-        Ok(here) => here.fill(args.slots()),
-        // A conversation can do without it.
-        Err(Failure::Usage(problem)) => output::warn_in(say, &problem),
-        Err(failure) => return Err(failure),
-    }
+    settings_here(say)?.fill(args.slots());
     let (keeping, gone_on) = Keeping::begin(&mut args, &settings, say)?;
     settings.fill(args.slots());
     args.conversation.no_history |= settings.history == Some(false);
     // Held until the conversation is over.
     let _file = args.conversation.save.as_mut().and_then(|file| kept::take_file(file, say));
     let attached = Attached::read(&args.attached, "-f", say)?;
-    let (listed_tools, lang) = (args.listed.tools.clone(), args.model.lang);
-    let configured = ServerArgs { listed_tools, lang, ..args.servers.clone() }.load_if_any()?;
+    let configured = args.talk.config()?;
     let has_config = configured.is_some();
     let config = configured.unwrap_or_default();
 
@@ -95,7 +93,7 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     let tty = Tty::open().map(Arc::new);
     let asker = Asker::new(tty.as_ref(), say);
     let runner = Runner::start()?.speaking(say).showing(!args.output.quiet && !args.output.json);
-    let endpoint = runner.wait(Endpoint::choose(&args.endpoint, asker.as_ref(), say))?;
+    let endpoint = runner.wait(Endpoint::choose(&args.talk.endpoint, asker.as_ref(), say))?;
     let files = Files::begin(&args, &endpoint, &config.secrets())?;
     let endpoint = endpoint.traced(files.tracer.clone());
     let in_session = files.clone();
@@ -107,8 +105,11 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     let hub = Hub::builder().config(config).keep_media(true).elicitor(move |request| asked.clone().answer(request));
     let done = runner.with_hub_of(hub, |hub| async move {
         servers::report_failed(&hub.servers(), say);
-        servers::refuse_strangers(&args.calls.untrusted, &hub.servers())?;
-        let approvals = Approvals::new((&args.calls, args.output.quiet), asker.clone(), (hub.clone(), existing), say)?;
+        servers::refuse_strangers(&args.talk.calls.untrusted, &hub.servers())?;
+        warn_unmatched(&args.talk.calls, &hub.catalog(), say);
+        let quiet = args.output.quiet;
+        let person = asker.clone().map(|asker| Box::new(AtTerminal { asker, quiet, say }) as Box<dyn Person>);
+        let approvals = Approvals::new(&args.talk.calls, person, (hub.clone(), existing), say)?;
         let asked = (approvals, questions);
         let mut session = Session::new(args, (hub, endpoint), (display, say), asked, (tty, signals), in_session)?;
         session.keep(keeping, gone_on);
@@ -125,13 +126,25 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     files.end(done, say)
 }
 
+/// What holds for this folder; nothing where that cannot be read, which the person is told.
+pub(crate) fn settings_here(say: Phrases) -> Result<Settings, Failure> {
+    match settings::Folder::here().settings() {
+        // A conversation can do without it.
+        Err(Failure::Usage(problem)) => {
+            output::warn_in(say, &problem);
+            Ok(Settings::default())
+        }
+        settings => settings,
+    }
+}
+
 /// One question and its answer.
 async fn one(session: &mut Session, question: &str) -> Result<(), Failure> {
-    if !session.args.output.quiet && !session.args.output.json {
-        let about = format!("{} · {}", session.about(), session.tools_line());
+    if !session.output.quiet && !session.output.json {
+        let about = format!("{} · {}", session.talk.about(), session.tools_line());
         session.note(DIM, &about)?;
     }
-    session.warn_large()?;
+    session.talk.warn_large()?;
     match session.ask(question).await? {
         Ended::Left => Err(Failure::job("stopped by Ctrl-C")),
         Ended::Finished(finished) if finished.reason.is_answer() => Ok(()),

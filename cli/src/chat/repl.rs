@@ -21,9 +21,9 @@ use toolgraft_mcp::{McpPrompt, PromptMessage};
 
 /// Talks until somebody leaves.
 pub(super) async fn run(session: &mut Session, asker: Option<&Asker>) -> Result<(), Failure> {
-    let hub = session.hub.clone();
+    let hub = session.talk.hub.clone();
     let following = Box::new(move |before: &[String]| commands::following(before, &hub));
-    let mut prompt = Prompt::new(following, !session.args.conversation.no_history, session.say)?;
+    let mut prompt = Prompt::new(following, !session.place.no_history, session.say)?;
     // Ctrl-C pressed in a row, without a line between.
     let mut interrupts = 0;
     loop {
@@ -70,9 +70,9 @@ async fn answer(session: &mut Session, line: &str, asker: Option<&Asker>) -> Res
     if !line.starts_with('/') {
         return session.ask(line).await.map(next);
     }
-    match commands::read(line, &session.hub.prompts(), session.say).map_err(Failure::usage)? {
+    match commands::read(line, &session.talk.hub.prompts(), session.say).map_err(Failure::usage)? {
         Command::Quit => Ok(Next::Leave),
-        Command::Retry => match session.take_back() {
+        Command::Retry => match session.talk.take_back() {
             Some(question) => session.send(question).await.map(next),
             None => Err(Failure::usage(session.say.nothing_asked())),
         },
@@ -93,7 +93,7 @@ async fn answer(session: &mut Session, line: &str, asker: Option<&Asker>) -> Res
             session.ask(&question).await.map(next)
         }
         Command::McpPrompt(at, typed) => {
-            let prompt = session.hub.prompts()[at].clone();
+            let prompt = session.talk.hub.prompts()[at].clone();
             server_prompt(session, &prompt, &typed, asker).await
         }
         command => {
@@ -136,9 +136,9 @@ async fn server_prompt(
         arguments.insert(missing.name.clone(), Value::String(value.trim().to_owned()));
     }
     let Some(messages) = filled(session, prompt, arguments).await? else { return Ok(Next::Cancelled) };
-    let before = session.conversation.clone();
+    let before = session.talk.conversation.clone();
     for message in messages {
-        let said = &mut session.conversation;
+        let said = &mut session.talk.conversation;
         match message.role {
             Role::Assistant => said.push_assistant(Assistant::text(message.text)),
             _ => said.push_user(&message.text),
@@ -146,8 +146,8 @@ async fn server_prompt(
         .map_err(|e| Failure::job(session.say.prompt_does_not_fit(e)))?;
     }
     let said = show(session, &before)?;
-    session.warn_long(&said);
-    if !session.conversation.awaits_model() {
+    session.talk.warn_long(&said);
+    if !session.talk.conversation.awaits_model() {
         return Ok(Next::Prompt);
     }
     session.turn(before).await.map(next)
@@ -159,7 +159,7 @@ async fn filled(
     prompt: &McpPrompt,
     arguments: Map<String, Value>,
 ) -> Result<Option<Vec<PromptMessage>>, Failure> {
-    let (hub, say) = (&session.hub, session.say);
+    let (hub, say) = (&session.talk.hub, session.say);
     let what = say.filling_in(format!("{}.{}", prompt.server, prompt.name));
     let interrupts = session.signals.take_interrupts();
     tokio::select! {
@@ -173,7 +173,7 @@ async fn filled(
 
 /// Shows what a prompt says, and returns it.
 fn show(session: &mut Session, before: &Conversation) -> Result<String, Failure> {
-    let said: Vec<String> = session.conversation.entries()[before.entries().len()..]
+    let said: Vec<String> = session.talk.conversation.entries()[before.entries().len()..]
         .iter()
         .filter_map(|entry| match entry {
             Entry::User(said) => Some(said.shown().into_owned()),
@@ -188,21 +188,21 @@ fn show(session: &mut Session, before: &Conversation) -> Result<String, Failure>
 
 /// Says what takes part.
 pub(super) fn greet(session: &mut Session, has_config: bool) -> Result<(), Failure> {
-    let about = session.about();
+    let about = session.talk.about();
     let tools = session.tools_line();
     session.note(DIM, &about)?;
     session.note(DIM, &tools)?;
-    if let Some(took) = starting::took(&session.hub.servers(), session.say) {
+    if let Some(took) = starting::took(&session.talk.hub.servers(), session.say) {
         session.note(DIM, &took)?;
     }
-    session.warn_large()?;
+    session.talk.warn_large()?;
     if !has_config {
         session.note(DIM, session.say.no_servers())?;
     }
     if let Some(here) = session.set_here().ok().flatten() {
         session.note(DIM, &session.say.holds_here(here.replace('\n', ", ")))?;
     }
-    let entries = session.conversation.entries().len();
+    let entries = session.talk.conversation.entries().len();
     if entries > 0 {
         session.note(DIM, &session.say.going_on(session.say.messages(entries)))?;
     }

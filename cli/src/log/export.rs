@@ -1,5 +1,6 @@
 //! A conversation for other programs and for people: Markdown, JSON, or a page.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -60,18 +61,27 @@ pub(super) fn export(store: &Store, args: &ExportArgs, say: Phrases) -> Result<(
     let text = match format {
         Format::Markdown => markdown(&kept, say),
         Format::Json => serde_json::to_string_pretty(&kept.saved).map_err(Failure::job)? + "\n",
-        Format::Page => {
-            let facts: Vec<Value> =
-                facts(&kept, say).into_iter().map(|(label, value)| json!({ "label": label, "value": value })).collect();
-            let about = json!({ "links": [], "facts": facts, "fault": null, "refresh": null });
-            replay::page(&kept.id, &kept.saved.recording(), Some(say.lang()), about).map_err(Failure::job)?
-        }
+        Format::Page => page(&kept, &[], say).map_err(Failure::job)?,
     };
     let Some(file) = &args.output else { return output::emit(&text) };
-    let failed = |e: std::io::Error| Failure::job(format!("cannot write {}: {e}", file.display()));
+    let failed = |e: io::Error| Failure::job(format!("cannot write {}: {e}", file.display()));
     files::create(file, text.as_bytes()).map_err(failed)?;
     output::note(&say.text_is_in(file.display()));
     Ok(())
+}
+
+/// A conversation as one page, with these links above it, each an address and its words.
+pub(crate) fn page(kept: &Kept, links: &[(&str, &str)], say: Phrases) -> io::Result<String> {
+    let about = about(links, facts(kept, say));
+    replay::page(&kept.id, &kept.saved.recording(), Some(say.lang()), about)
+}
+
+/// What stands above a page: links, each an address and its words, and facts.
+pub(crate) fn about(links: &[(&str, &str)], facts: Vec<(&str, String)>) -> Value {
+    let link = |(href, words): &(&str, &str)| json!({ "href": href, "words": words });
+    let fact = |(label, value)| json!({ "label": label, "value": value });
+    let links: Vec<Value> = links.iter().map(link).collect();
+    json!({ "links": links, "facts": facts.into_iter().map(fact).collect::<Vec<_>>(), "fault": null, "refresh": null })
 }
 
 /// When it was written last, and what it took where that is known.

@@ -8,6 +8,7 @@ mod list;
 mod spent;
 
 use self::export::{ExportArgs, export};
+pub(crate) use self::export::{about, page};
 use self::list::{ListArgs, SearchArgs, Shape};
 use crate::base::Failure;
 use crate::base::output;

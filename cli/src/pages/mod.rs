@@ -1,4 +1,5 @@
-//! Pages to look at in a browser, in files.
+//! Pages to look at in a browser: in files, and behind doors of the loopback.
 
+pub(crate) mod doors;
 pub(crate) mod file;
 pub(crate) mod text;

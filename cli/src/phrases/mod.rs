@@ -31,6 +31,7 @@ mod rejections;
 mod replay;
 mod servers;
 mod stops;
+mod up;
 
 use toolgraft::dialect::Lang;
 
@@ -128,6 +129,7 @@ mod tests {
             kept::KEPT,
             servers::SERVERS,
             stops::STOPS,
+            up::UP,
         ]
         .into_iter()
         .flatten()

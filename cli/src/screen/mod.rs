@@ -13,6 +13,7 @@ pub(crate) mod boxes;
 pub(crate) mod excerpt;
 mod markdown;
 mod page;
+pub(crate) mod pictures;
 pub(crate) mod visible;
 pub(crate) mod wrap;
 
@@ -144,6 +145,14 @@ impl<W: Write> Screen<W> {
         for line in boxes::draw(title, body, self.frame, self.columns) {
             writeln!(self.out, "{style}{line}{style:#}")?;
         }
+        self.region = None;
+        self.out.flush()
+    }
+
+    /// A picture, by what the terminal draws it with.
+    pub(crate) fn picture(&mut self, drawn: &str) -> io::Result<()> {
+        self.end_line()?;
+        writeln!(self.out, "{drawn}")?;
         self.region = None;
         self.out.flush()
     }

@@ -52,6 +52,10 @@ pub(crate) struct ServerArgs {
     #[arg(skip)]
     pub(crate) listed_tools: Vec<String>,
 
+    /// Names of those that take part, for commands that name some; else all do.
+    #[arg(skip)]
+    pub(crate) only: Option<Vec<String>>,
+
     /// Language of what is said of them, for commands that have a flag for it.
     #[arg(skip)]
     pub(crate) lang: Option<Lang>,
@@ -136,7 +140,8 @@ impl ServerArgs {
             false => usual(say)?.into_iter().collect(),
         };
         if sources.is_empty() {
-            return Ok(None);
+            // Without a configuration there is none of those that are named.
+            return some_of(Config::default(), self.only.as_deref().unwrap_or_default()).map(|_| None);
         }
         let mut config = Config::default();
         for (text, source) in sources {
@@ -157,7 +162,11 @@ impl ServerArgs {
             server.listed_tools.clone_from(&self.listed_tools);
             server
         });
-        Ok(Some(servers.collect()))
+        let config: Config = servers.collect();
+        match &self.only {
+            Some(names) => some_of(config, names).map(Some),
+            None => Ok(Some(config)),
+        }
     }
 
     /// Loads the configuration, connects, runs `job`, and shuts the servers down.
@@ -228,15 +237,27 @@ pub(crate) fn failed_line(server: &ServerStatus, say: Phrases) -> String {
     }
 }
 
-/// The one server that a command names, and nothing else.
-pub(crate) fn only(mut config: Config, name: &str) -> Result<Config, Failure> {
-    let names: Vec<String> = config.servers().iter().map(|s| s.name.clone()).collect();
-    config.retain(|server| server.name == name);
-    match config.servers() {
-        [] if names.is_empty() => Err(Failure::usage(format!("no server {name:?}: the configuration has none"))),
-        [] => {
+/// The servers of these names, and no others.
+fn some_of(mut config: Config, wanted: &[String]) -> Result<Config, Failure> {
+    let names: Vec<&str> = config.servers().iter().map(|server| server.name.as_str()).collect();
+    match wanted.iter().find(|name| !names.contains(&name.as_str())) {
+        Some(name) if names.is_empty() => {
+            Err(Failure::usage(format!("no server {name:?}: the configuration has none")))
+        }
+        Some(name) => {
             Err(Failure::usage(format!("no server {name:?} in the configuration; there are: {}", shown_names(&names))))
         }
+        None => {
+            config.retain(|server| wanted.contains(&server.name));
+            Ok(config)
+        }
+    }
+}
+
+/// The one server that a command names, and nothing else.
+pub(crate) fn only(config: Config, name: &str) -> Result<Config, Failure> {
+    let config = some_of(config, &[name.to_owned()])?;
+    match config.servers() {
         [server, ..] if server.disabled => {
             Err(Failure::usage(format!("the server {name:?} is disabled: take \"disabled\" out at {}", server.place)))
         }

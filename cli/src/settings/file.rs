@@ -22,30 +22,19 @@ pub(super) fn path() -> Option<PathBuf> {
 
 /// The values of the file; none where there is no file.
 pub(crate) fn read() -> Result<Settings, Failure> {
-    match path().filter(|path| path.exists()) {
-        Some(path) => parsed(&text(&path)?, &path),
-        None => Ok(Settings::default()),
-    }
+    Ok(whole()?.0)
 }
 
 /// The names of endpoints and models that the file gives.
 pub(crate) fn names() -> Result<Names, Failure> {
-    match path().filter(|path| path.exists()) {
-        Some(path) => of_document(&text(&path)?, &path, |document| document.retain(|key, _| TABLES.contains(&key))),
-        None => Ok(Names::default()),
-    }
+    Ok(whole()?.1)
 }
 
-/// What a part of the file says, which is known to be right.
-fn of_document<T: serde::de::DeserializeOwned>(
-    text: &str,
-    path: &Path,
-    part: impl FnOnce(&mut DocumentMut),
-) -> Result<T, Failure> {
-    let problem = |e: &dyn std::fmt::Display| Failure::usage(format!("{}: {e}", path.display()));
-    let mut document: DocumentMut = text.parse().map_err(|e: toml_edit::TomlError| problem(&e))?;
-    part(&mut document);
-    toml_edit::de::from_document(document).map_err(|e| problem(&e.message().trim_end()))
+fn whole() -> Result<(Settings, Names), Failure> {
+    match path().filter(|path| path.exists()) {
+        Some(path) => parsed(&text(&path)?, &path),
+        None => Ok(Default::default()),
+    }
 }
 
 /// The file's text; an empty file sets nothing.
@@ -55,7 +44,24 @@ pub(super) fn text(path: &Path) -> Result<String, Failure> {
 }
 
 /// Reads a text. What is wrong is said with its place, all of it at once.
-pub(super) fn parsed(text: &str, path: &Path) -> Result<Settings, Failure> {
+pub(super) fn parsed(text: &str, path: &Path) -> Result<(Settings, Names), Failure> {
+    let (settings, mut document) = parsed_with(text, path, &TABLES, &[])?;
+    document.retain(|key, _| TABLES.contains(&key));
+    let names = toml_edit::de::from_document(document).map_err(|e| {
+        let problem = e.to_string().trim_end().replace('\n', ": ");
+        Failure::usage(format!("{}: {problem}: see `toolgraft config --help`", path.display()))
+    })?;
+    Ok((settings, names))
+}
+
+/// Reads a text that has further keys of its `own`, and that may not have those that are `refused`,
+/// each with the remedy. The document is handed back for its own keys.
+pub(crate) fn parsed_with(
+    text: &str,
+    path: &Path,
+    own: &[&str],
+    refused: &[(&str, &str)],
+) -> Result<(Settings, DocumentMut), Failure> {
     let name = path.display();
     let document: DocumentMut = text.parse().map_err(|e: toml_edit::TomlError| {
         let at = e.span().map_or(0, |span| span.start);
@@ -68,21 +74,24 @@ pub(super) fn parsed(text: &str, path: &Path) -> Result<Settings, Failure> {
         span.map_or(1, |span| line(text, span.start))
     };
     let mut problems = Vec::new();
-    for (key, item) in document.iter() {
-        if TABLES.contains(&key) {
-            if let Err(problem) = names_fit(key, item) {
-                problems.push(format!("{name}:{}: {problem}", place(key)));
-            }
+    for (key, item) in document.iter().filter(|(key, _)| !own.contains(key)) {
+        if let Some((_, remedy)) = refused.iter().find(|(refused, _)| *refused == key) {
+            problems.push(format!("{name}:{}: {key} is not taken from here: {remedy}", place(key)));
         } else if !KEYS.iter().any(|known| known.name == key) {
             problems.push(format!("{name}:{}: {}", place(key), unknown(key)));
         } else if let Err(problem) = fits(key, item) {
             problems.push(format!("{name}:{}: {problem}", place(key)));
         }
     }
-    match problems.is_empty() {
-        true => of_document(text, path, |document| document.retain(|key, _| !TABLES.contains(&key))),
-        false => Err(Failure::usages(problems)),
+    if !problems.is_empty() {
+        return Err(Failure::usages(problems));
     }
+    let mut settings = document.clone();
+    own.iter().for_each(|key| drop(settings.remove(key)));
+    let settings = toml_edit::de::from_document(settings);
+    settings
+        .map(|settings| (settings, document))
+        .map_err(|e| Failure::usage(format!("{name}: {}", e.message().trim_end())))
 }
 
 fn line(text: &str, at: usize) -> usize {
@@ -107,15 +116,6 @@ pub(super) fn fits(key: &str, item: &Item) -> Result<(), String> {
     };
     let example = KEYS.iter().find(|known| known.name == key).map(|known| known.example).unwrap_or_default();
     problem.map_or(Ok(()), |problem| Err(format!("{key}: {problem}: write, for instance, {key} = {example}")))
-}
-
-/// Whether a table of names may hold these.
-fn names_fit(key: &str, item: &Item) -> Result<(), String> {
-    let mut document = DocumentMut::new();
-    document[key] = item.clone();
-    let read = toml_edit::de::from_document::<Names>(document);
-    read.map(drop)
-        .map_err(|e| format!("{key}: {}: see `toolgraft config --help`", e.to_string().trim_end().replace('\n', ": ")))
 }
 
 /// The names of a key below a table of names: `endpoints.NAME.KEY`, `models.NAME`; `None` for another key. A
@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Settings, String> {
-        parsed(text, Path::new("config.toml")).map_err(|failure| match failure {
+        parsed(text, Path::new("config.toml")).map(|(settings, _)| settings).map_err(|failure| match failure {
             Failure::Usage(message) => message,
             other => panic!("{other:?}"),
         })

@@ -27,7 +27,7 @@ mod sources;
 mod variables;
 
 pub(crate) use command::{Args, one, run};
-pub(crate) use file::{names, read as file};
+pub(crate) use file::{names, parsed_with, read as file};
 pub(crate) use folder::Folder;
 pub(crate) use keys::{ReasoningDisplay, Settings, Slots, key_names};
 pub(crate) use names::{Names, Place};

@@ -64,11 +64,32 @@ impl Window {
 
     /// The program with these arguments in a folder.
     pub(crate) fn of(place: Place, columns_and_rows: (u16, u16), endpoint: Endpoint, args: &[&str]) -> Self {
+        Window::of_terminal("xterm-256color", (place, endpoint), columns_and_rows, args)
+    }
+
+    /// As [`of`](Self::of), at a terminal of this name.
+    fn of_terminal(
+        terminal: &str,
+        (place, endpoint): (Place, Endpoint),
+        columns_and_rows: (u16, u16),
+        args: &[&str],
+    ) -> Self {
         // It begins when the terminal has its size.
         let mut command = Command::new("sh");
         command.args(["-c", "read go; echo $$ >.pid; exec \"$0\" \"$@\"", TOOLGRAFT]).args(args);
-        command.current_dir(place.dir.path()).env("HOME", place.dir.path()).env("TERM", "xterm-256color");
-        for name in ["OPENAI_API_KEY", "OPENAI_BASE_URL", "XDG_STATE_HOME", "NO_COLOR", "COLUMNS", "LINES"] {
+        command.current_dir(place.dir.path()).env("HOME", place.dir.path()).env("TERM", terminal);
+        for name in [
+            "KITTY_WINDOW_ID",
+            "TERM_PROGRAM",
+            "TMUX",
+            "STY",
+            "OPENAI_API_KEY",
+            "OPENAI_BASE_URL",
+            "XDG_STATE_HOME",
+            "NO_COLOR",
+            "COLUMNS",
+            "LINES",
+        ] {
             command.env_remove(name);
         }
         // What is said is in the language of the locale.
@@ -657,6 +678,31 @@ fn tools_and_questions_that_take_much_are_warned_of_before_it_goes_out() {
     assert!(window.endpoint.seen().is_empty());
     let shown = window.asks("Well?");
     assert!(shown.contains("warning: this takes about 18,0"), "{shown}");
+}
+
+/// A PNG of one dot, in base64.
+const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+#[test]
+fn a_picture_is_drawn_where_the_terminal_can_and_else_it_is_said_how_it_is_saved() {
+    let tool = json!({ "name": "shot", "inputSchema": { "type": "object" } });
+    let content = json!([{ "type": "image", "mimeType": "image/png", "data": PNG }]);
+    let server = answering_server(&json!({ "tools/list": { "tools": [tool] }, "tools/call": { "content": content } }));
+    for (terminal, begin) in
+        [("xterm-kitty", "\x1b_Ga=T,f=100,q=2,m=0;iVBOR"), ("foot", "\x1bPq\"1;1;1;1#"), ("xterm", "")]
+    {
+        let place = Place::new();
+        place.servers(json!({ "s": server }));
+        let endpoint = Endpoint::start([Reply::text(&mcp_call("s", "shot", &json!({}))), Reply::text("A dot.")]);
+        let url = endpoint.url();
+        let args = ["chat", "--base-url", &url, "--mcp-config", "mcp.json", "--model", "m", "--yes"];
+        let window = Window::of_terminal(terminal, (place, endpoint), (80, 40), &args);
+        window.comes_to_a_prompt();
+        let shown = window.asks("Look.");
+        assert!(shown.contains("A dot."), "{shown}");
+        assert_eq!(shown.contains("/result 1 FILE saves the picture"), begin.is_empty(), "{terminal}: {shown}");
+        assert!(window.written().contains(begin), "{terminal}: {:?}", window.written());
+    }
 }
 
 /// The smallest image there is, in base64.

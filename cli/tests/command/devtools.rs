@@ -149,9 +149,22 @@ impl Page {
         found["result"]["value"].clone()
     }
 
-    /// A key: `Tab` or `Enter`.
+    /// Waits until the page's own JavaScript finds this to be true.
+    pub(crate) fn until(&mut self, expression: &str) {
+        let until = Instant::now() + PATIENCE;
+        while self.find(&format!("Boolean({expression})")) != true {
+            assert!(Instant::now() < until, "{expression}: {}", self.find("document.body.innerText"));
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// A key: `Tab`, `Enter` or `Escape`.
     pub(crate) fn press(&mut self, key: &str) {
-        let code = if key == "Tab" { 9 } else { 13 };
+        let code = match key {
+            "Tab" => 9,
+            "Escape" => 27,
+            _ => 13,
+        };
         let mut event = json!({"type": "rawKeyDown", "key": key, "code": key, "windowsVirtualKeyCode": code});
         if key == "Enter" {
             (event["type"], event["text"]) = (json!("keyDown"), json!("\r"));

@@ -36,7 +36,7 @@ const FOCUS: &str = "(() => { const e = document.activeElement, s = getComputedS
     return [e.localName, e.textContent.trim().slice(0, 40), s.outlineStyle !== 'none' && parseFloat(s.outlineWidth) > 0] })()";
 
 /// Presses Tab until this has the focus.
-fn tab_to(page: &mut Page, name: &str, text: &str) {
+pub(crate) fn tab_to(page: &mut Page, name: &str, text: &str) {
     let mut seen = Vec::new();
     for _ in 0..40 {
         page.press("Tab");

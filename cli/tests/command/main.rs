@@ -67,6 +67,7 @@ mod readme;
 mod real_servers;
 mod replay;
 mod replay_page;
+mod run;
 #[cfg(unix)]
 mod safety;
 mod serve;
@@ -75,3 +76,5 @@ mod settings;
 #[cfg(target_os = "linux")]
 mod signals;
 mod trust;
+mod up;
+mod up_page;

@@ -98,7 +98,7 @@ fn endpoints_and_models_have_names() {
 
     place.run(&["chat", "-m", "two:big", "Who?"]).fails_with(2, &["endpoint two: SECOND is not set"]);
     place.run(&["chat", "--base-url", "twos", "Who?"]).fails_with(2, &["no endpoint is called \"twos\"", "\"two\""]);
-    place.run(&["config", "set", "endpoints.x.key", "secret"]).fails_with(2, &["endpoints: ", "unknown field `key`"]);
+    place.run(&["config", "set", "endpoints.x.key", "secret"]).fails_with(2, &["endpoints.x", "unknown field `key`"]);
 }
 
 #[test]

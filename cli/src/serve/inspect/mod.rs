@@ -11,7 +11,6 @@
 //! Pages run nothing, ask for nothing and are not kept by a browser. What a client, a model or
 //! a tool wrote stands in them as text.
 
-mod doors;
 mod list;
 mod search;
 mod servers;
@@ -28,13 +27,22 @@ use axum::routing::get;
 use tokio::net::TcpListener;
 
 use crate::base::Failure;
+use crate::pages::doors::{self, Behind, Doors};
 use crate::phrases::Phrases;
 use crate::replay;
-use doors::Doors;
 use search::Query;
 use toolgraft::transcript;
 use toolgraft_mcp::Hub;
 use toolgraft_serve::{Inspected, Inspector};
+
+/// What the doors are before.
+const BEHIND: Behind = Behind {
+    path: "/inspect",
+    cookie: "toolgraft_inspect",
+    changes: false,
+    entered: "a browser looks at the requests; one more may with",
+    remedy: "open the URL that `toolgraft serve --inspect` printed last: each lets one browser in, once\n",
+};
 
 /// What every answer says of itself. A style may stand in a page: bars have their lengths there.
 const HEADERS: [(HeaderName, &str); 6] = [
@@ -81,7 +89,7 @@ impl Pages {
         };
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(failed)?;
         let port = listener.local_addr().map_err(failed)?.port();
-        let doors = Doors::new(port).map_err(|error| Failure::job(format!("no random numbers: {error}")))?;
+        let doors = Doors::new(port, BEHIND)?;
         let shown = inspector.map(|inspector| Shown { inspector, say });
         Ok(Pages { listener, doors: Arc::new(doors), shown, hub: None })
     }

@@ -1,5 +1,5 @@
 //! Who may look: a browser that was given the URL, by the name of the loopback; and programs of
-//! this user, which find the key in a file of theirs ([`running`](crate::serve::running)).
+//! this user that have the key.
 //!
 //! The URL's token lets one browser in, once; the browser then has a cookie, which no page
 //! can read. The next token is printed when one was used, so that a second browser can be
@@ -12,11 +12,27 @@ use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
+use crate::base::Failure;
 use crate::base::output;
 use crate::base::secret::secret;
 
+/// What stands behind the doors.
+pub(crate) struct Behind {
+    /// Where a browser comes in; its cookie counts below it.
+    pub(crate) path: &'static str,
+    /// The cookie's name, but for the port.
+    pub(crate) cookie: &'static str,
+    /// Whether a browser may change things.
+    pub(crate) changes: bool,
+    /// What is said where a browser came in: the next one's URL follows.
+    pub(crate) entered: &'static str,
+    /// How to come in.
+    pub(crate) remedy: &'static str,
+}
+
 /// Who may look.
-pub(super) struct Doors {
+pub(crate) struct Doors {
+    behind: Behind,
     port: u16,
     /// The token of the URL that was printed last.
     token: Mutex<String>,
@@ -27,26 +43,34 @@ pub(super) struct Doors {
 }
 
 impl Doors {
-    pub(super) fn new(port: u16) -> Result<Self, getrandom::Error> {
-        Ok(Doors { port, token: Mutex::new(secret()?), session: secret()?, key: secret()? })
+    /// Doors of a listener at this port of the loopback.
+    ///
+    /// # Errors
+    /// The system has no random numbers.
+    pub(crate) fn new(port: u16, behind: Behind) -> Result<Self, Failure> {
+        let secret = || secret().map_err(|error| Failure::job(format!("no random numbers: {error}")));
+        Ok(Doors { behind, port, token: Mutex::new(secret()?), session: secret()?, key: secret()? })
     }
 
-    pub(super) fn key(&self) -> &str {
+    /// The key for programs of this user.
+    pub(crate) fn key(&self) -> &str {
         &self.key
     }
 
-    pub(super) fn address(&self) -> String {
+    /// Where this server is.
+    pub(crate) fn address(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    pub(super) fn url(&self) -> String {
+    /// The URL that lets the next browser in.
+    pub(crate) fn url(&self) -> String {
         let token = self.token.lock().unwrap_or_else(PoisonError::into_inner);
-        format!("{}/inspect?token={token}", self.address())
+        format!("{}{}?token={token}", self.address(), self.behind.path)
     }
 
     /// Cookies do not know ports.
     fn cookie(&self) -> String {
-        format!("toolgraft_inspect_{}", self.port)
+        format!("{}_{}", self.behind.cookie, self.port)
     }
 
     /// Whether the request names this server, and comes from no other site's page.
@@ -93,7 +117,7 @@ fn same(one: &str, other: &str) -> bool {
 }
 
 /// Lets a request in, or says how to come in.
-pub(super) async fn check(State(doors): State<Arc<Doors>>, request: Request, inner: Next) -> Response {
+pub(crate) async fn check(State(doors): State<Arc<Doors>>, request: Request, inner: Next) -> Response {
     if !doors.is_ours(request.headers()) {
         return (StatusCode::FORBIDDEN, "this server is called 127.0.0.1, and other sites' pages are refused\n")
             .into_response();
@@ -101,7 +125,10 @@ pub(super) async fn check(State(doors): State<Arc<Doors>>, request: Request, inn
     if doors.has_key(request.headers()) {
         return inner.run(request).await;
     }
-    if !matches!(*request.method(), Method::GET | Method::HEAD) {
+    let looks = matches!(*request.method(), Method::GET | Method::HEAD);
+    // Each browser says where a page that changes something stands.
+    let may = doors.behind.changes && request.headers().contains_key(header::ORIGIN);
+    if !looks && !may {
         return (StatusCode::METHOD_NOT_ALLOWED, "there is nothing to be changed here\n").into_response();
     }
     let query = request.uri().query().unwrap_or_default();
@@ -110,17 +137,14 @@ pub(super) async fn check(State(doors): State<Arc<Doors>>, request: Request, inn
     if let Some((_, token)) = token.filter(|_| request.method() == Method::GET)
         && doors.takes(&token)
     {
-        output::note(&format!("a browser looks at the requests; one more may with {}", doors.url()));
-        let cookie = format!("{}={}; Path=/inspect; HttpOnly; SameSite=Lax", doors.cookie(), doors.session);
-        return (StatusCode::SEE_OTHER, [(header::LOCATION, "/inspect".to_owned()), (header::SET_COOKIE, cookie)])
+        output::note(&format!("{} {}", doors.behind.entered, doors.url()));
+        let path = doors.behind.path;
+        let cookie = format!("{}={}; Path={path}; HttpOnly; SameSite=Lax", doors.cookie(), doors.session);
+        return (StatusCode::SEE_OTHER, [(header::LOCATION, path.to_owned()), (header::SET_COOKIE, cookie)])
             .into_response();
     }
     if doors.is_known(request.headers()) {
         return inner.run(request).await;
     }
-    (
-        StatusCode::UNAUTHORIZED,
-        "open the URL that `toolgraft serve --inspect` printed last: each lets one browser in, once\n",
-    )
-        .into_response()
+    (StatusCode::UNAUTHORIZED, doors.behind.remedy).into_response()
 }

@@ -1,0 +1,287 @@
+"use strict";
+const at = (id) => document.getElementById(id);
+const words = JSON.parse(document.body.dataset.words);
+const narrow = matchMedia("(max-width: 48rem)");
+let chat = location.hash.slice(1);
+let busy = false;
+let source;
+// The question that waits for its answer, in case that it is to be asked again.
+let asked = "";
+// The elements of the round that goes on, and the boxes of calls by id.
+let round = {};
+let calls = new Map();
+
+function element(tag, set, ...children) {
+  const made = Object.assign(document.createElement(tag), set);
+  made.append(...children);
+  return made;
+}
+
+function add(made) {
+  const said = at("said");
+  const isAtEnd = said.scrollHeight - said.scrollTop - said.clientHeight < 80;
+  if (made) said.append(made);
+  if (isAtEnd) said.scrollTop = said.scrollHeight;
+  return made;
+}
+
+const block = (kind, label, ...children) =>
+  element("div", { className: `block ${kind}` }, element("p", { className: "label" }, element("b", { textContent: label })), ...children);
+const text = (content) => element("div", { className: "text", dir: "auto", textContent: content });
+
+// Elements of Markdown: the server sends a tree of these and nothing else.
+const TAGS = new Set(["p", "h2", "h3", "h4", "blockquote", "pre", "ul", "ol", "li", "table", "thead", "tr", "td", "em", "strong", "del", "code", "a", "span", "br", "hr"]);
+function grown(node) {
+  if (typeof node === "string") return node;
+  const [tag, ...children] = node;
+  const made = element(TAGS.has(tag) ? tag : "span", { dir: "auto" });
+  for (const child of children) {
+    if (typeof child === "string" || Array.isArray(child)) made.append(grown(child));
+    else if (tag === "a") Object.assign(made, { href: child.href, target: "_blank", rel: "noopener noreferrer" });
+    else if (tag === "ol") made.start = child.start;
+  }
+  return made;
+}
+
+// Arguments, in which lines of a diff have a sign in front.
+function body(content) {
+  const pre = element("pre", { dir: "auto" });
+  content.split("\n").forEach((line, number) => {
+    if (number) pre.append("\n");
+    const kind = { "- ": "goes", "+ ": "comes" }[line.slice(0, 2)];
+    pre.append(kind ? element("span", { className: kind, textContent: line }) : line);
+  });
+  return pre;
+}
+
+function box(step) {
+  if (!calls.has(step.call)) {
+    const made = block("call", step.name, ...(step.body ? [body(step.body)] : []));
+    calls.set(step.call, add(made));
+  }
+  return calls.get(step.call);
+}
+
+function closed(call) {
+  const made = calls.get(call);
+  made?.querySelector(".choice")?.remove();
+  made?.classList.remove("open");
+}
+
+function spoken(content) {
+  round.text ??= add(element("div", { className: "block answer", dir: "auto" }, text("")));
+  round.text.firstChild.textContent += content;
+  add();
+}
+
+function thought(content) {
+  if (!round.thought) {
+    round.thought = element("details", { className: "block think" }, element("summary", {}, element("b", { textContent: words.reasoning })), text(""));
+    add(round.thought);
+  }
+  round.thought.lastChild.textContent += content;
+}
+
+const STEPS = {
+  state(step) {
+    chat = step.chat;
+    history.replaceState(null, "", `#${chat}`);
+    at("about").textContent = step.about;
+    at("said").replaceChildren();
+    [round, calls] = [{}, new Map()];
+    wait("");
+    if (step.note) STEPS.note({ text: step.note });
+    step.steps.forEach(take);
+    if (!at("said").firstChild) add(element("p", { className: "note", id: "begin", textContent: words.begin }));
+    at("said").scrollTop = at("said").scrollHeight;
+    working(step.busy);
+    at("timeline").href = `/timeline?chat=${chat}`;
+    at("share").href = `/share?chat=${chat}`;
+    at("ways").hidden = !step.steps.length;
+    list();
+  },
+  user(step) {
+    at("begin")?.remove();
+    at("ways").hidden = false;
+    round = {};
+    add(block("user", words.user, text(step.text)));
+  },
+  round() { round = {}; },
+  text(step) { spoken(step.text); },
+  reasoning(step) { thought(step.text); },
+  switch(step) {
+    round.text?.remove();
+    round.thought?.remove();
+    round = {};
+    if (step.reasoning) thought(step.reasoning);
+    if (step.text) spoken(step.text);
+  },
+  answer(step) {
+    round.text ??= add(element("div", { className: "block answer" }));
+    round.text.replaceChildren(...step.tree.map(grown));
+    add();
+  },
+  call(step) { box(step); },
+  ask(step) {
+    const made = box(step);
+    made.className = "block call open";
+    made.tabIndex = -1;
+    if (!made.querySelector("pre")) made.append(body(step.body));
+    const reason = element("input", { id: `reason-${step.call}`, autocomplete: "off" });
+    const say = (answer) => post("/answer", { chat, call: step.call, answer, reason: reason.value });
+    const button = (label, answer, className = "") => element("button", { type: "button", textContent: label, className, onclick: () => say(answer) });
+    reason.addEventListener("keydown", (event) => { if (event.key === "Enter" && !event.isComposing) say("no"); });
+    const choice = element("div", { className: "choice" }, button(words.once, "once", "go"));
+    if (!step.once) choice.append(button(words.always, "always"));
+    choice.append(element("div", {}, element("label", { htmlFor: reason.id, textContent: words.reason }), reason), button(words.deny, "no"));
+    choice.prepend(element("p", { textContent: `${step.title} ${step.why}` }));
+    made.append(choice);
+    made.setAttribute("role", "group");
+    made.setAttribute("aria-label", step.title);
+    at("said").scrollTop = at("said").scrollHeight;
+    // Nobody who writes is interrupted, and no key runs a call by chance.
+    if ([document.body, at("question")].includes(document.activeElement) && !at("question").value) made.focus();
+  },
+  answered(step) {
+    const had = calls.get(step.call)?.contains(document.activeElement);
+    closed(step.call);
+    if (had) at("question").focus();
+  },
+  outcome(step) {
+    closed(step.call);
+    const made = box({ call: step.call, name: step.call });
+    if (!step.good) made.classList.add("bad");
+    made.append(element("details", { className: "more", open: !step.good }, element("summary", { textContent: step.status }), element("pre", { dir: "auto", textContent: step.text })));
+    for (let n = 0; n < step.pictures; n += 1) {
+      const src = `/picture?chat=${chat}&call=${encodeURIComponent(step.call)}&n=${n}`;
+      made.append(element("img", { src, alt: words.picture, onload: () => add() }));
+    }
+    add();
+  },
+  rejected(step) { add(block("reject", step.title, text(step.text))); },
+  note(step) { add(element("p", { className: "note", textContent: step.text })); },
+  wait(step) { wait(step.text); },
+  end(step) {
+    calls.forEach((_, call) => closed(call));
+    wait("");
+    if (step.stopped) STEPS.note({ text: step.stopped });
+    if (step.again && !at("question").value) at("question").value = asked;
+    working(false);
+    list();
+  },
+};
+
+function take(step) { STEPS[step?.step]?.(step); }
+function wait(content) { at("wait").textContent = content; }
+
+function working(is) {
+  busy = is;
+  at("said").setAttribute("aria-busy", is);
+  at("send").hidden = is;
+  at("stop").hidden = !is;
+}
+
+function look(which) {
+  source?.close();
+  source = new EventSource(`/events?chat=${encodeURIComponent(which)}`);
+  source.onmessage = (event) => take(JSON.parse(event.data));
+  source.onerror = () => wait(source.readyState === EventSource.CLOSED ? words.refused : words.lost);
+}
+
+async function post(path, message) {
+  try {
+    const answer = await fetch(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(message) });
+    const read = await answer.json();
+    if (!answer.ok) throw new Error(read.error);
+    return read;
+  } catch (error) {
+    wait(error instanceof TypeError ? words.lost : error.message);
+    return undefined;
+  }
+}
+
+async function send() {
+  const question = at("question").value.trim();
+  if (!question || busy) return;
+  asked = question;
+  at("question").value = "";
+  working(true);
+  if ((await post("/ask", { chat, text: question })) === undefined) {
+    at("question").value = question;
+    working(false);
+  }
+}
+
+const stop = () => post("/stop", { chat });
+
+let searches = 0;
+async function list() {
+  const mine = (searches += 1);
+  const answer = await fetch(`/chats?q=${encodeURIComponent(at("search").value)}`).then((answer) => answer.json()).catch(() => ({ chats: [] }));
+  if (mine !== searches) return;
+  const entry = ({ chat: id, title, age, model, hit }) => {
+    const link = element("a", { href: `#${id}`, textContent: title, dir: "auto" }, element("span", { className: "meta", textContent: [age, model].filter(Boolean).join(" · ") }));
+    if (hit) link.append(element("span", { className: "meta", textContent: `… ${hit}` }));
+    if (id === chat) link.setAttribute("aria-current", "page");
+    return element("li", {}, link);
+  };
+  const found = (answer.chats ?? []).map(entry);
+  at("found").replaceChildren(...(found.length ? found : [element("li", { className: "note", textContent: words.none })]));
+}
+
+function switched({ servers }) {
+  const check = (label, on, message) => {
+    const input = element("input", { type: "checkbox", checked: on });
+    input.addEventListener("change", async () => {
+      const answer = await post("/switch", { ...message, on: input.checked });
+      if (answer) switched(answer);
+      else input.checked = on;
+      at("tools").querySelector(`[data-of="${CSS.escape(JSON.stringify(message))}"]`)?.focus();
+    });
+    input.dataset.of = JSON.stringify(message);
+    return element("label", { className: "switch" }, input, label);
+  };
+  const of = (server) => element("fieldset", { className: "server" },
+    check(element("b", { textContent: server.name }), server.state !== "disabled", { server: server.name }),
+    ...(server.error ? [element("p", { className: "meta", textContent: server.error })] : []),
+    ...server.tools.map((tool) => check(element("span", { className: "name", textContent: tool.name }), tool.on, { server: server.name, tool: tool.name })));
+  at("tools").replaceChildren(...(servers.length ? servers.map(of) : [element("p", { className: "note", textContent: words.no_servers })]));
+}
+
+async function panel(name, show) {
+  at(`to-${name}`).setAttribute("aria-expanded", show);
+  if (name === "chats") at(name).classList.toggle("shown", show);
+  else at(name).hidden = !show;
+  if (show && narrow.matches) panel(name === "chats" ? "tools" : "chats", false);
+  if (show && name === "tools") switched(await fetch("/tools").then((answer) => answer.json()));
+  if (show) at(name).querySelector("input, a")?.focus();
+}
+
+const isShown = (name) => at(`to-${name}`).getAttribute("aria-expanded") === "true";
+for (const name of ["chats", "tools"]) at(`to-${name}`).addEventListener("click", () => panel(name, !isShown(name)));
+at("ask").addEventListener("submit", (event) => { event.preventDefault(); send(); });
+at("stop").addEventListener("click", stop);
+at("search").addEventListener("input", list);
+at("new").addEventListener("click", () => { look(""); at("question").focus(); });
+at("found").addEventListener("click", (event) => { if (event.target.closest("a")) panel("chats", false); });
+at("question").addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+  event.preventDefault();
+  send();
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape" || event.isComposing) return;
+  const open = ["chats", "tools"].find((name) => isShown(name) && at(name).contains(document.activeElement));
+  if (open) {
+    panel(open, false);
+    at(`to-${open}`).focus();
+  } else if (busy) stop();
+});
+addEventListener("hashchange", () => {
+  const wanted = location.hash.slice(1);
+  // The link to the message box is one too.
+  if (wanted === "question") return history.replaceState(null, "", `#${chat}`);
+  if (wanted !== chat) look(wanted);
+});
+look(chat);
+at("question").focus();

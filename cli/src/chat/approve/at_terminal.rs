@@ -1,0 +1,187 @@
+//! The person at the terminal: a question in a line, below the box that shows the call.
+
+use futures::future::BoxFuture;
+use serde_json::Value;
+
+use super::{Answer, NAME, Person, Question};
+use crate::base::output;
+use crate::dialog::ask::Asker;
+use crate::phrases::Phrases;
+use crate::screen::excerpt::bounded;
+use crate::screen::visible::word;
+use crate::screen::{Frame, boxes, fits_screen, full_name};
+use crate::terminal::{columns, grouped};
+
+/// Most columns of the arguments in a question; the box above has all of them.
+const ARGUMENTS: usize = 60;
+
+/// Fewest columns of them, however long the tool's name is.
+const LEAST_ARGUMENTS: usize = 16;
+
+/// Who sits at the terminal.
+pub(in crate::chat) struct AtTerminal {
+    pub(in crate::chat) asker: Asker,
+    /// No box above a question shows the call.
+    pub(in crate::chat) quiet: bool,
+    pub(in crate::chat) say: Phrases,
+}
+
+/// What somebody typed.
+#[derive(Debug, PartialEq, Eq)]
+enum Typed {
+    Answer(Answer),
+    /// Not yet: all of the call, please.
+    Show,
+}
+
+impl Person for AtTerminal {
+    fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Option<Answer>> {
+        Box::pin(self.answer(question))
+    }
+}
+
+impl AtTerminal {
+    /// Asks until there is an answer; `None` for Ctrl-C.
+    async fn answer(&self, asked: &Question) -> Option<Answer> {
+        // What does not fit on the screen is no call that somebody has seen.
+        let is_long = !self.shows_whole(&asked.arguments);
+        let mut seen = !is_long;
+        let text = question(asked, is_long, self.say);
+        loop {
+            let line = self.asker.ask(&text).await?;
+            match answer(&line, (asked.is_doubtful, is_long)) {
+                Some(Typed::Answer(Answer::Once | Answer::Always)) if !seen => {
+                    output::warn_in(self.say, self.say.see_arguments_first());
+                }
+                Some(Typed::Answer(answer)) => return Some(answer),
+                Some(Typed::Show) => {
+                    seen = true;
+                    let title = full_name(asked.request.server.as_deref(), &asked.request.tool);
+                    let rows = boxes::draw(&title, &asked.arguments, Frame::Drawn, columns());
+                    rows.iter().for_each(|row| anstream::eprintln!("{row}"));
+                }
+                None if asked.is_doubtful => output::warn_in(self.say, self.say.approval_help_once()),
+                None => output::warn_in(self.say, self.say.approval_help()),
+            }
+        }
+    }
+
+    /// Whether all of these arguments stand on the screen with the question.
+    fn shows_whole(&self, arguments: &str) -> bool {
+        match self.quiet {
+            true => boxes::width(&word(arguments)) <= LEAST_ARGUMENTS,
+            false => fits_screen(arguments),
+        }
+    }
+}
+
+fn question(asked: &Question, is_long: bool, say: Phrases) -> String {
+    let Question { request, why, is_doubtful, .. } = asked;
+    let name = bounded(&full_name(request.server.as_deref(), &request.tool), NAME);
+    let arguments = word(&Value::Object(request.arguments.clone()).to_string());
+    let keys = |keys: &str| if is_long { format!("{keys}/s") } else { keys.to_owned() };
+    let (keys, keys_once) = (keys("y/a/n"), keys("y/n"));
+    // The question and its answers stand in one row, with room for a letter, where a little of the call fits in.
+    let rest = boxes::width(&say.run_call(&name, &keys)) + 2;
+    let room = columns().saturating_sub(rest).clamp(LEAST_ARGUMENTS, ARGUMENTS);
+    let call = format!("{name} {}", boxes::fit(&arguments, room));
+    let long = match is_long {
+        true => format!("{} ", say.arguments_are_long(grouped(arguments.chars().count() as u64))),
+        false => String::new(),
+    };
+    match is_doubtful {
+        true => format!("{why} {long}{}", say.run_call(call, keys_once)),
+        false => format!("{why}\n{long}{}", say.run_call(call, keys)),
+    }
+}
+
+/// Reads an answer; only one that cannot be meant for something else counts.
+fn answer(line: &str, (is_doubtful, is_long): (bool, bool)) -> Option<Typed> {
+    let line = line.trim();
+    // With the marks of a Chinese keyboard, too.
+    const MARKS: [char; 6] = [' ', ',', ':', '，', '：', '\u{3000}'];
+    let (word, rest) = line.split_once(MARKS).unwrap_or((line, ""));
+    let rest = rest.trim_start_matches(MARKS);
+    let answer = match word.to_lowercase().as_str() {
+        "y" | "yes" | "是" | "批准" if rest.is_empty() => Answer::Once,
+        "a" | "always" | "总是" if rest.is_empty() && !is_doubtful => Answer::Always,
+        "s" | "show" | "看" if rest.is_empty() && is_long => return Some(Typed::Show),
+        "n" | "no" | "否" | "拒绝" => Answer::No(Some(rest.to_owned()).filter(|reason| !reason.is_empty())),
+        _ => return None,
+    };
+    Some(Typed::Answer(answer))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{is_promoted, nobody};
+    use super::*;
+    use toolgraft::agent::{ApprovalRequest, AskReason};
+    use toolgraft::dialect::Lang;
+
+    const ENGLISH: Phrases = Phrases::of(Lang::En);
+
+    #[test]
+    fn an_answer_is_taken_only_where_it_is_one() {
+        for (line, expected) in [
+            ("y", Some(Typed::Answer(Answer::Once))),
+            (" YES ", Some(Typed::Answer(Answer::Once))),
+            ("a", Some(Typed::Answer(Answer::Always))),
+            ("n", Some(Typed::Answer(Answer::No(None)))),
+            ("no, ask me first", Some(Typed::Answer(Answer::No(Some("ask me first".to_owned()))))),
+            ("n: too far", Some(Typed::Answer(Answer::No(Some("too far".to_owned()))))),
+            ("批准", Some(Typed::Answer(Answer::Once))),
+            ("总是", Some(Typed::Answer(Answer::Always))),
+            ("n，太远了", Some(Typed::Answer(Answer::No(Some("太远了".to_owned()))))),
+            ("", None),
+            ("yes please", None),
+            ("and what about Oslo?", None),
+        ] {
+            assert_eq!(answer(line, (false, false)), expected, "{line}");
+        }
+        assert_eq!(answer("a", (true, false)), None, "a draft is approved one by one");
+        assert_eq!(answer("s", (false, true)), Some(Typed::Show));
+        assert_eq!(answer("s", (false, false)), None, "there is no more to show");
+    }
+
+    #[test]
+    fn a_question_says_why_a_call_may_only_be_a_draft() {
+        for (reason, why) in [
+            (AskReason::Promoted, "The model only drafted this call in its reasoning. Run demo.f {}? [y/n] "),
+            (
+                AskReason::NoReasoningTag,
+                "No reasoning tag came, so the model may only have drafted this call. Run demo.f {}? [y/n] ",
+            ),
+            (
+                AskReason::FencedFirst,
+                "The call stands in a code fence with prose behind it and may be an example. Run demo.f {}? [y/n] ",
+            ),
+            (
+                AskReason::BehindProse,
+                "The call stands behind prose without a marker and may be an example. Run demo.f {}? [y/n] ",
+            ),
+            (AskReason::InALine, "The call does not begin its line and may be an example. Run demo.f {}? [y/n] "),
+            (AskReason::Echoed, "The call stands in a result or a file and may be another's. Run demo.f {}? [y/n] "),
+            (
+                AskReason::Policy,
+                "The tool does not say whether it changes anything, and nothing allows it yet.\nRun demo.f {}? [y/a/n] ",
+            ),
+        ] {
+            let mut request = ApprovalRequest::new("call_1", "f", serde_json::Map::new(), reason);
+            request.server = Some("demo".into());
+            let asked = Question {
+                why: super::super::why(&request, None, false, ENGLISH),
+                arguments: String::new(),
+                is_doubtful: is_promoted(reason),
+                request,
+            };
+            assert_eq!(question(&asked, false, ENGLISH), why);
+            assert_eq!(
+                nobody(&asked.request, ENGLISH).contains("--allow"),
+                matches!(reason, AskReason::Policy | AskReason::NoReasoningTag),
+                "{}",
+                nobody(&asked.request, ENGLISH)
+            );
+        }
+    }
+}

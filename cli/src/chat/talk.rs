@@ -1,0 +1,364 @@
+//! A conversation with a model, wherever it is shown: with which tools, under which settings, and
+//! where it is kept. Who shows a turn and asks the person drives it:
+//!
+//! ```text
+//! say ─▶ begin ─▶ the turn's events, for whoever shows them ─▶ end: kept
+//! ```
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::approve::Approvals;
+use super::args::{Images, TalkArgs};
+use super::endpoint::Endpoint;
+use super::kept::{self, Keeping};
+use crate::base::Failure;
+use crate::base::input;
+use crate::base::output;
+use crate::base::tokens;
+use crate::phrases::Phrases;
+use crate::screen::visible::word;
+use crate::sessions::saved::Saved;
+use crate::settings::Settings;
+use crate::settings::profiles::teach_what_is_named;
+use crate::settings::prompt_args;
+use crate::settings::saved_profiles;
+use crate::terminal::grouped;
+use toolgraft::agent::{Finished, Run};
+use toolgraft::constrain::Constrain;
+use toolgraft::conversation::{Entry, User};
+use toolgraft::dialect::Profile;
+use toolgraft::message::{Reads, TokenCounter, Usage};
+use toolgraft::prompt::{Options, Prompt, System};
+use toolgraft::route::Toolbox;
+use toolgraft::secrets::Secrets;
+use toolgraft::tools::ToolsMode;
+use toolgraft::transcript::{self, Recorder};
+use toolgraft::turn::{ModelChoice, TurnConfig};
+use toolgraft::validate::OutputSchema;
+use toolgraft::{Agent, Conversation};
+use toolgraft_mcp::Hub;
+
+/// Tokens of tools, or of a question, beyond which is warned: so many where the context is not known, else its
+/// third part. The answer and the conversation want their room, too.
+const LARGE: usize = 8_000;
+const LARGE_SHARE: usize = 3;
+
+/// A conversation with a model.
+pub(crate) struct Talk {
+    pub(super) args: TalkArgs,
+    pub(super) hub: Arc<Hub>,
+    pub(super) endpoint: Endpoint,
+    pub(super) conversation: Conversation,
+    pub(super) approvals: Arc<Approvals>,
+    /// A file with the schema that answers must match.
+    schema: Option<PathBuf>,
+    agent: Agent,
+    options: Options,
+    offered: (ToolsMode, Constrain),
+    pub(super) keeping: Option<Keeping>,
+    /// What the turns of the conversation took.
+    usage: Option<Usage>,
+    say: Phrases,
+}
+
+impl Talk {
+    /// A conversation that is new.
+    pub(crate) fn new(
+        (args, schema): (TalkArgs, Option<PathBuf>),
+        (hub, endpoint): (Arc<Hub>, Endpoint),
+        approvals: Arc<Approvals>,
+        say: Phrases,
+    ) -> Result<Self, Failure> {
+        let (agent, options, offered) = agent((&args, schema.as_deref()), &hub, &endpoint, &approvals, say)?;
+        let (conversation, keeping, usage) = (Conversation::new(), None, None);
+        Ok(Talk { args, hub, endpoint, conversation, approvals, schema, agent, options, offered, keeping, usage, say })
+    }
+
+    /// Keeps the conversation by itself from now on.
+    pub(crate) fn keep(&mut self, keeping: Option<Keeping>) {
+        self.keeping = keeping;
+    }
+
+    /// All that was said.
+    pub(crate) fn conversation(&self) -> &Conversation {
+        &self.conversation
+    }
+
+    /// Who answers for its calls.
+    pub(crate) fn approvals(&self) -> &Approvals {
+        &self.approvals
+    }
+
+    /// A recorder of its turns, which writes none of these secrets nor the endpoint's key.
+    pub(crate) fn recorder(&self, to: impl io::Write + Send + 'static, secrets: &Secrets) -> Recorder {
+        let secrets = self.endpoint.secrets().and(secrets);
+        Recorder::with_secrets(to, &described(&self.args, &self.endpoint), secrets)
+    }
+
+    /// Model, endpoint and profile.
+    pub(crate) fn about(&self) -> String {
+        self.say.chat_about(word(&self.endpoint.model), word(&self.endpoint.name()), self.profile().name)
+    }
+
+    /// Goes on with an earlier one.
+    pub(crate) fn go_on(&mut self, saved: Saved) {
+        (self.conversation, self.usage) = (saved.conversation, saved.usage);
+    }
+
+    /// Begins a new conversation; the one until now stays kept.
+    pub(super) fn begin_anew(&mut self) {
+        (self.conversation, self.usage) = (Conversation::new(), None);
+        if let Some(keeping) = &mut self.keeping {
+            keeping.begin_anew();
+        }
+    }
+
+    /// Takes the last question back, with all that followed it; `None` where nothing was asked.
+    pub(crate) fn take_back(&mut self) -> Option<User> {
+        let entries = self.conversation.entries();
+        let at = entries.iter().rposition(|entry| matches!(entry, Entry::User(_)))?;
+        let Entry::User(said) = entries[at].clone() else { return None };
+        // What stood there was a conversation without its end, too.
+        self.conversation = Conversation::try_from(entries[..at].to_vec()).ok()?;
+        self.write_kept();
+        Some(said)
+    }
+
+    /// Keeps what was said until now.
+    pub(crate) fn write_kept(&mut self) {
+        let saved = self.saved();
+        kept::keep(&mut self.keeping, &saved, self.say);
+    }
+
+    /// The conversation as it is stored.
+    pub(crate) fn saved(&self) -> Saved {
+        let mut saved = Saved::new(&self.endpoint.model, &self.conversation);
+        saved.endpoint = self.endpoint.named_url().map(str::to_owned);
+        saved.usage = self.usage;
+        saved
+    }
+
+    /// Says this to the model; the conversation as it was before.
+    pub(crate) fn say(&mut self, question: User) -> Result<Conversation, Failure> {
+        let before = self.conversation.clone();
+        self.warn_long(&question.text);
+        self.conversation.push_user(question).map_err(Failure::job)?;
+        Ok(before)
+    }
+
+    /// Forgets what was said since then, where no turn can begin.
+    pub(crate) fn go_back(&mut self, before: Conversation) {
+        self.conversation = before;
+    }
+
+    /// A turn of the model, which goes on as long as it is read.
+    pub(crate) fn begin(&self, recorder: Option<&Recorder>) -> Result<Run, Failure> {
+        let conversation = self.conversation.clone();
+        let run = match recorder {
+            Some(recorder) => self.agent.run_recorded(conversation, recorder),
+            None => self.agent.run(conversation),
+        };
+        run.map_err(Failure::job)
+    }
+
+    /// A turn is over. Where the model said nothing at all, the conversation stays as it was
+    /// `before`.
+    pub(crate) fn end(&mut self, finished: &Finished, before: Conversation) {
+        self.usage = match (self.usage, finished.usage) {
+            (Some(before), Some(now)) => Some(before.plus(now)),
+            (before, now) => before.or(now),
+        };
+        let said = finished.conversation.messages().count() > before.messages().count();
+        self.conversation = if said { finished.conversation.clone() } else { before };
+    }
+
+    /// The profile in force.
+    pub(super) fn profile(&self) -> &'static Profile {
+        self.endpoint.profile(&self.args.model)
+    }
+
+    /// Talks to another model of the endpoint from now on.
+    pub(super) async fn change_model(&mut self, model: &str) -> Result<(), Failure> {
+        let before = self.endpoint.clone();
+        self.endpoint = before.with_model(model).learned().await;
+        self.renew().inspect_err(|_| self.endpoint = before)
+    }
+
+    /// Goes on with the arguments and permissions as they are now.
+    pub(super) fn renew(&mut self) -> Result<(), Failure> {
+        let args = (&self.args, self.schema.as_deref());
+        (self.agent, self.options, self.offered) = agent(args, &self.hub, &self.endpoint, &self.approvals, self.say)?;
+        Ok(())
+    }
+
+    /// How the tools are offered, as far as it is known before a request.
+    pub(super) fn offer(&self) -> String {
+        let (_, constrain) = self.offered;
+        let is_held = match constrain {
+            Constrain::Require => true,
+            Constrain::Auto => self.endpoint.constrains_calls(),
+            _ => false,
+        };
+        let by_prompt = || self.say.offered_by_prompt(self.options.dialect, self.options.style);
+        match (self.offers_natively(), is_held) {
+            (true, _) => self.say.offered_natively().to_owned(),
+            (false, true) => self.say.offered_constrained(by_prompt()),
+            (false, false) => by_prompt(),
+        }
+    }
+
+    /// Whether requests carry the tools, as far as it is known before one.
+    fn offers_natively(&self) -> bool {
+        let profile = self.profile();
+        match self.offered.0 {
+            ToolsMode::Native => true,
+            ToolsMode::Auto if profile.native_tools == Some(false) || self.endpoint.fails_natively() => false,
+            ToolsMode::Auto => self.endpoint.takes_tools().unwrap_or(profile.native_tools == Some(true)),
+            _ => false,
+        }
+    }
+
+    /// The system prompt as it is sent.
+    pub(super) fn system(&self) -> Result<System, Failure> {
+        system(&self.options, &self.hub)
+    }
+
+    /// Says where the tools do not fit their budget. Templates that are wrong end the
+    /// command here, before anything is asked.
+    pub(crate) fn warn_over_budget(&self) -> Result<(), Failure> {
+        if (self.options.tool_budget.is_some() || !self.options.templates.is_empty())
+            && let Some(warning) = prompt_args::over_budget(&self.system()?.listed, self.say)
+        {
+            output::warn_in(self.say, &warning);
+        }
+        Ok(())
+    }
+
+    /// Warns where the tools alone take much of what the model can read.
+    pub(super) fn warn_large(&mut self) -> Result<(), Failure> {
+        let tools = match self.offers_natively() {
+            true => serde_json::to_string(&self.hub.catalog().tools().collect::<Vec<_>>()),
+            false => Ok(self.system()?.text),
+        };
+        if let Some(tokens) = self.much(&tools.unwrap_or_default())
+            && self.hub.catalog().tools().next().is_some()
+        {
+            output::warn_in(self.say, &self.say.tools_are_large(tokens));
+        }
+        Ok(())
+    }
+
+    /// Warns where what is said takes much of what the model can read.
+    pub(super) fn warn_long(&self, text: &str) {
+        if let Some(tokens) = self.much(text) {
+            output::warn_in(self.say, &self.say.question_is_large(tokens));
+        }
+    }
+
+    /// The size of a text that is large for the model.
+    fn much(&self, text: &str) -> Option<String> {
+        let context = self.args.limits.context.map(Into::into).or(self.endpoint.context());
+        let most = context.map_or(LARGE, |context: usize| context / LARGE_SHARE);
+        // No token is shorter than a byte.
+        let tokens = if text.len() > most { tokens::count(text) } else { 0 };
+        let shown = grouped(tokens as u64);
+        (tokens > most).then(|| match context {
+            Some(context) => self.say.tokens_of_context(shown, grouped(context as u64)),
+            None => self.say.so_many_tokens(shown),
+        })
+    }
+}
+
+/// What a recording says of its conversation.
+pub(super) fn described(args: &TalkArgs, endpoint: &Endpoint) -> transcript::Session {
+    let profile = endpoint.profile(&args.model);
+    transcript::Session::default()
+        .with_model(endpoint.model.clone())
+        .with_profile(profile.name.to_owned())
+        .with_reasoning(args.model.reasoning.unwrap_or(profile.reasoning))
+        .with_reasoning_calls(profile.reasoning_calls)
+}
+
+fn system(options: &Options, hub: &Hub) -> Result<System, Failure> {
+    let catalog = options.callable(hub.catalog());
+    let prompt = Prompt::new(options.clone()).map_err(Failure::usage)?;
+    prompt.compose(&catalog).map_err(Failure::usage)
+}
+
+/// The agent for a model, and what its prompt is written with.
+fn agent(
+    (args, schema): (&TalkArgs, Option<&Path>),
+    hub: &Arc<Hub>,
+    endpoint: &Endpoint,
+    approvals: &Arc<Approvals>,
+    say: Phrases,
+) -> Result<(Agent, Options, (ToolsMode, Constrain)), Failure> {
+    let args = &probed(args, endpoint)?;
+    let profile = endpoint.profile(&args.model);
+    let mut config = TurnConfig::for_profile(profile).with_policy(approvals.policy());
+    config.untrusted.clone_from(&args.calls.untrusted);
+    config.reads = match args.model.images.unwrap_or(Images::Auto) {
+        Images::Auto => endpoint.reads(),
+        Images::Always => endpoint.reads().with_images(true),
+        Images::Never => Reads::default(),
+    };
+    config.reasoning = args.model.reasoning.unwrap_or(config.reasoning);
+    config.fenced_calls = args.model.fenced_calls;
+    config.stop.clone_from(&args.model.stop);
+    config.temperature = args.model.temperature.or(config.temperature);
+    config.max_tokens = args.limits.max_tokens.map(Into::into);
+    config.round_model = args.model.round_model.as_deref().map(ModelChoice::from);
+    config.tokens = Some(TokenCounter::new(tokens::count));
+    config.carry_reasoning = args.model.carry_reasoning.unwrap_or(config.carry_reasoning);
+    config.tools_mode = args.model.tools_mode.unwrap_or(ToolsMode::Auto);
+    config.constrain = args.model.constrain.unwrap_or(config.constrain);
+    config.way = args.model.way.unwrap_or(config.way);
+    config.call_threshold = args.model.call_threshold;
+    config.context = args.limits.context.map(Into::into).or(endpoint.context());
+    config.context_remedy = endpoint.longer_context();
+    config.max_repeats = args.limits.max_repeats.unwrap_or(config.max_repeats);
+    config.max_rounds = args.limits.max_rounds.map_or(config.max_rounds, Into::into);
+    if config.tools_mode == ToolsMode::Native && endpoint.takes_tools() == Some(false) {
+        output::warn_in(say, say.native_without_place());
+    }
+    let defaults = Options::for_profile(profile).with_style(endpoint.style(profile));
+    let (dialect, lang) = (args.model.dialect.unwrap_or(defaults.dialect), args.model.lang.unwrap_or(defaults.lang));
+    let options = args
+        .listing
+        .apply(defaults)?
+        .with_dialect(dialect)
+        .with_lang(lang)
+        .with_system(args.model.system.as_deref().map(input::text_or_file).transpose()?);
+    let (approvals, offered) = (approvals.clone(), (config.tools_mode, config.constrain));
+    let mut agent = Agent::builder(endpoint.client(), hub.clone())
+        .config(config)
+        .prompt(options.clone())
+        .known_ways(endpoint.known_ways())
+        // The hub ends every call itself, and knows when a person is asked meanwhile.
+        .call_timeout(None)
+        .approver(move |request| approvals.clone().decide(request));
+    if let Some(file) = schema {
+        agent = agent.output(schema_of(file)?);
+    }
+    Ok((agent.build(), options, offered))
+}
+
+/// The flags with what `toolgraft probe` found for the model where they say nothing.
+fn probed(args: &TalkArgs, endpoint: &Endpoint) -> Result<TalkArgs, Failure> {
+    let mut args = args.clone();
+    teach_what_is_named(args.model.dialect, args.model.way, &mut args.model.tools_mode);
+    if let Some(saved) = saved_profiles::find(Some(endpoint.url()), endpoint.model())? {
+        Settings::from(&saved).fill(args.slots());
+    }
+    Ok(args)
+}
+
+/// The schema of a file.
+fn schema_of(file: &Path) -> Result<OutputSchema, Failure> {
+    let (text, name) = (input::read_text(file)?, input::shown(file));
+    let schema = serde_json::from_str(input::without_bom(&text))
+        .map_err(|e| Failure::usage(format!("{name}:{}: mend the JSON there", input::json_problem(&e))))?;
+    OutputSchema::new(schema).map_err(|e| Failure::usage(format!("{name}: {e}")))
+}

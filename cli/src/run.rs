@@ -1,0 +1,257 @@
+//! `toolgraft run`: a template file as one question.
+//!
+//! ```text
+//! +++                          settings of config.toml, for this question
+//! model = "qwen3:8b"
+//! servers = ["files"]          of those in the person's own configuration
+//! tools = ["files.read_*"]
+//! [variables]                  values where none is given; others must be
+//! words = "100"
+//! +++
+//! Sum {{ file }} up in {{ words }} words.
+//! ```
+//!
+//! The question goes to the model as one of `toolgraft chat` does. A file may be somebody else's: it
+//! says neither where requests go, nor which programs are started, nor which calls need no question.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use minijinja::{Environment, UndefinedBehavior};
+use toml_edit::{DocumentMut, Item};
+
+use crate::base::Failure;
+use crate::base::input;
+use crate::base::words::near;
+use crate::chat::{self, ConversationArgs, FileArgs, OutputArgs, TalkArgs};
+use crate::screen::excerpt::names as shown_names;
+use crate::settings::{self, Place, Settings};
+
+const EXAMPLES: &str = "\
+Examples:
+  toolgraft run summary.md file=notes.txt
+  toolgraft run review.md diff=@change.patch --model qwen3:8b
+  git diff | toolgraft run review.md               a pipe is appended to the question
+  toolgraft run summary.md file=notes.txt --quiet > summary.txt
+
+A template is a text with {{ NAME }} where a value belongs; loops and conditions are those of
+Jinja. Before it may stand settings between two lines of +++, in TOML: the keys of
+`toolgraft config`, `servers` and `tools` with the names that take part, and a table
+[variables] with the values of names that need not be given.
+
+Options count before the file, and the file before the environment and config.toml. From a
+file come no base_url and no allow: name these on the command line.
+
+Exit codes: those of `toolgraft chat`, and 2 for a template that cannot be filled in.";
+
+/// What stands before and behind the settings of a file.
+const FENCE: &str = "+++";
+
+/// Keys of a template beside those of config.toml.
+const OWN: [&str; 3] = ["servers", "tools", "variables"];
+
+/// Keys of config.toml that no file brings, and the remedy.
+const REFUSED: [(&str, &str); 5] = [
+    ("base_url", "name it with --base-url or `toolgraft config set base_url URL`"),
+    ("allow", "allow calls with --allow GLOB"),
+    ("history", "leave it out"),
+    ("sessions", "leave it out; --no-session keeps no conversation"),
+    ("session_days", "leave it out"),
+];
+
+/// Options of `toolgraft run`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// The template
+    file: PathBuf,
+
+    /// Values of its names; @FILE reads one from a file
+    #[arg(value_name = "NAME=VALUE")]
+    values: Vec<String>,
+
+    #[command(flatten)]
+    talk: TalkArgs,
+
+    #[command(flatten)]
+    output: OutputArgs,
+
+    #[command(flatten)]
+    conversation: ConversationArgs,
+
+    #[command(flatten)]
+    files: FileArgs,
+}
+
+/// Runs `toolgraft run`.
+pub(super) fn run(args: Args) -> Result<(), Failure> {
+    let Args { file, values, mut talk, output, conversation, files } = args;
+    talk.endpoint.trust.hold()?;
+    let template = Template::read(&file)?;
+    let question = template.filled(&values)?;
+    talk.servers.only = template.servers;
+    if talk.listed.tools.is_empty() {
+        talk.listed.tools = template.tools;
+    }
+    let mut chat = chat::Args::asking(question, talk, (output, conversation, files));
+    template.settings.fill(chat.slots());
+    chat::run(chat)
+}
+
+/// A template file.
+#[derive(Debug)]
+struct Template {
+    /// As errors name it.
+    name: String,
+    settings: Settings,
+    servers: Option<Vec<String>>,
+    tools: Vec<String>,
+    /// Values of names that need not be given.
+    variables: BTreeMap<String, String>,
+    text: String,
+}
+
+impl Template {
+    fn read(file: &Path) -> Result<Self, Failure> {
+        let text = input::read_text(file)?;
+        Template::parsed(input::without_bom(&text), file)
+    }
+
+    fn parsed(text: &str, file: &Path) -> Result<Self, Failure> {
+        let name = input::shown(file);
+        let (front, text) = parts(text).ok_or_else(|| {
+            Failure::usage(format!("{name}:1: a second line of {FENCE} is missing behind the settings"))
+        })?;
+        let (settings, document) = settings::parsed_with(&front, file, &OWN, &REFUSED)?;
+        if settings.system.as_deref().is_some_and(|system| system.starts_with('@')) {
+            return Err(Failure::usage(format!(
+                "{name}: system: no file is read for a template: write the text itself"
+            )));
+        }
+        let place = Place { model: settings.model.clone(), ..Place::default() };
+        if let Some(called) = settings::names()?.locate(place)?.called {
+            return Err(Failure::usage(format!(
+                "{name}: model: it names the endpoint {called}, which no file chooses: write --model on the command line"
+            )));
+        }
+        let strings =
+            |key: &str| strings(&document, key).map_err(|problem| Failure::usage(format!("{name}: {problem}")));
+        let (servers, tools) = (strings("servers")?, strings("tools")?.unwrap_or_default());
+        let variables = variables(&document).map_err(|problem| Failure::usage(format!("{name}: {problem}")))?;
+        Ok(Template { name, settings, servers, tools, variables, text: text.to_owned() })
+    }
+
+    /// The text with these values.
+    fn filled(&self, given: &[String]) -> Result<String, Failure> {
+        let wrong = |e: minijinja::Error| {
+            let what = e.detail().map_or_else(|| e.kind().to_string(), str::to_owned);
+            Failure::usage(format!("{}:{}: {what}: mend the template there", self.name, e.line().unwrap_or(1)))
+        };
+        let mut environment = Environment::new();
+        environment.set_undefined_behavior(UndefinedBehavior::Strict);
+        let template = environment.template_from_str(&self.text).map_err(wrong)?;
+        let wanted: Vec<String> = template.undeclared_variables(false).into_iter().collect();
+        let mut values = self.variables.clone();
+        for word in given {
+            let (name, value) = word
+                .split_once('=')
+                .filter(|(name, _)| !name.is_empty())
+                .ok_or_else(|| Failure::usage(format!("{word:?}: expected NAME=VALUE with a name of {}", self.name)))?;
+            if !wanted.iter().any(|known| known == name) {
+                return Err(self.unknown(name, &wanted));
+            }
+            values.insert(name.to_owned(), input::text_or_file(value)?);
+        }
+        let mut missing: Vec<String> =
+            wanted.iter().filter(|name| !values.contains_key(*name)).map(|name| format!("{name}=…")).collect();
+        missing.sort();
+        if !missing.is_empty() {
+            return Err(Failure::usage(format!("{} also needs {}", self.name, shown_names(missing))));
+        }
+        template.render(&values).map(|text| text.trim().to_owned()).map_err(wrong)
+    }
+
+    fn unknown(&self, name: &str, wanted: &[String]) -> Failure {
+        let what = match near(name, wanted.iter().map(String::as_str)) {
+            Some(near) => format!("did you mean {near}?"),
+            None if wanted.is_empty() => "it has none".to_owned(),
+            None => format!("there are: {}", shown_names(wanted)),
+        };
+        Failure::usage(format!("{} has no name {name:?}; {what}", self.name))
+    }
+}
+
+/// The settings and the text, each behind as many empty lines as the file has lines before it, so that
+/// what is wrong there has its place; `None` where the settings do not end.
+fn parts(text: &str) -> Option<(String, String)> {
+    let is_fence = |line: &str| line.trim_end() == FENCE;
+    let mut lines = text.split_inclusive('\n');
+    if !lines.next().is_some_and(is_fence) {
+        return Some((String::new(), text.to_owned()));
+    }
+    let rest: Vec<&str> = lines.collect();
+    let end = rest.iter().position(|line| is_fence(line))?;
+    Some((format!("\n{}", rest[..end].concat()), "\n".repeat(end + 2) + &rest[end + 1..].concat()))
+}
+
+fn strings(document: &DocumentMut, key: &str) -> Result<Option<Vec<String>>, String> {
+    let Some(item) = document.get(key) else { return Ok(None) };
+    let wrong = || format!("{key}: expected a list of names: write, for instance, {key} = [\"files\"]");
+    let list = item.as_array().ok_or_else(wrong)?;
+    list.iter().map(|name| name.as_str().map(str::to_owned)).collect::<Option<_>>().map(Some).ok_or_else(wrong)
+}
+
+fn variables(document: &DocumentMut) -> Result<BTreeMap<String, String>, String> {
+    let Some(item) = document.get("variables") else { return Ok(BTreeMap::new()) };
+    let wrong = || "variables: expected texts: write, for instance, variables.words = \"100\"".to_owned();
+    let table = item.as_table_like().ok_or_else(wrong)?;
+    let text = |(name, value): (&str, &Item)| Some((name.to_owned(), value.as_str()?.to_owned()));
+    table.iter().map(text).collect::<Option<_>>().ok_or_else(wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SUMMARY: &str = "+++\nmodel = \"m\"\nservers = [\"files\"]\n[variables]\nwords = \"100\"\n+++\n\
+        Sum {{ file }} up in {{ words }} words.\n";
+
+    fn template(text: &str) -> Result<Template, String> {
+        Template::parsed(text, Path::new("t.md")).map_err(|failure| failure.message().to_owned())
+    }
+
+    fn filled(text: &str, given: &[&str]) -> Result<String, String> {
+        let given: Vec<String> = given.iter().map(|&word| word.to_owned()).collect();
+        template(text)?.filled(&given).map_err(|failure| failure.message().to_owned())
+    }
+
+    #[test]
+    fn a_template_has_settings_names_and_a_text() {
+        let read = template(SUMMARY).unwrap();
+        assert_eq!((read.settings.model.as_deref(), read.servers), (Some("m"), Some(vec!["files".to_owned()])));
+        assert_eq!(filled(SUMMARY, &["file=a=b"]).unwrap(), "Sum a=b up in 100 words.");
+        assert_eq!(filled(SUMMARY, &["words=9", "file=x"]).unwrap(), "Sum x up in 9 words.");
+        assert_eq!(filled("Just this.\n+++\n", &[]).unwrap(), "Just this.\n+++");
+        assert_eq!(filled("{% if a %}{{ a }}{% endif %}<b>", &["a=<&>"]).unwrap(), "<&><b>");
+    }
+
+    #[test]
+    fn what_is_wrong_has_its_place_and_the_remedy() {
+        for (text, given, problem) in [
+            (SUMMARY, &[][..], "t.md also needs file=…"),
+            (SUMMARY, &["file=x", "word=9"], "t.md has no name \"word\"; did you mean words?"),
+            (SUMMARY, &["file"], "\"file\": expected NAME=VALUE with a name of t.md"),
+            ("x", &["a=b"], "t.md has no name \"a\"; it has none"),
+            ("+++\nmodel = 1", &[], "t.md:1: a second line of +++ is missing behind the settings"),
+            ("+++\n\nmodle = \"m\"\n+++\n", &[], "t.md:3: no key \"modle\": did you mean \"model\"?"),
+            ("+++\nallow = [\"*\"]\n+++\n", &[], "t.md:2: allow is not taken from here: allow calls with --allow GLOB"),
+            ("+++\nsystem = \"@keys.txt\"\n+++\n", &[], "t.md: system: no file is read for a template"),
+            ("+++\nservers = \"files\"\n+++\n", &[], "t.md: servers: expected a list of names"),
+            ("+++\nvariables.a = 1\n+++\n", &[], "t.md: variables: expected texts"),
+            ("+++\nlang = \"en\"\n+++\nHi\n{{ a", &[], "t.md:5: "),
+        ] {
+            let told = filled(text, given).unwrap_err();
+            assert!(told.starts_with(problem), "{text:?}: {told}");
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! One conversation of the page: what is said, its turn, and what it was kept as.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+use futures::StreamExt;
+use serde_json::{Value, json};
+use tokio::sync::{Mutex as Held, OwnedMutexGuard, mpsc};
+use tokio_util::sync::CancellationToken;
+
+use super::common::{Begun, Common};
+use super::person::AtPage;
+use super::told::{Teller, all_said};
+use super::written::Written;
+use crate::chat::{Answer, Existing, Talk};
+use crate::phrases::Phrases;
+use crate::sessions::Kept;
+use toolgraft::agent::Run;
+use toolgraft::conversation::{Entry, User};
+use toolgraft::message::Image;
+use toolgraft::transcript::{self, Recorder, Recording};
+use toolgraft::{AgentEvent, Conversation};
+
+/// Why nothing can be said now.
+pub(super) enum Refused {
+    /// A turn goes on.
+    Busy,
+    /// What is wrong, in a sentence.
+    Wrong(String),
+}
+
+/// A conversation of the page.
+pub(super) struct Chat {
+    id: String,
+    /// Held by the turn that goes on.
+    talk: Arc<Held<Talk>>,
+    person: AtPage,
+    /// Cancels the turn that goes on.
+    cancel: Mutex<Option<CancellationToken>>,
+    /// Its turns with their times, where it was begun here.
+    recorded: Option<(Recorder, Written)>,
+    about: String,
+    note: Option<String>,
+    existing: Existing,
+    say: Phrases,
+}
+
+impl Chat {
+    pub(super) fn new(begun: Begun, person: AtPage, common: &Common) -> Self {
+        let Begun { id, talk, note } = begun;
+        person.settle(all_said(talk.conversation(), common.say), &Value::Null);
+        for entry in talk.conversation().entries() {
+            if let Entry::Outcome { id, outcome } = entry {
+                person.keep_pictures(id, outcome);
+            }
+        }
+        let is_new = talk.conversation().entries().is_empty();
+        let recorded = is_new.then(|| {
+            let written = Written::default();
+            (talk.recorder(written.clone(), &common.secrets), written)
+        });
+        Chat {
+            id,
+            about: talk.about(),
+            talk: Arc::new(Held::new(talk)),
+            person,
+            cancel: Mutex::default(),
+            recorded,
+            note,
+            existing: common.existing.clone(),
+            say: common.say,
+        }
+    }
+
+    /// What it is called on the command line, where it is kept.
+    pub(super) fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Whether a turn goes on, or somebody looks at it.
+    pub(super) fn is_in_use(&self) -> bool {
+        self.cancel().is_some() || self.person.is_there()
+    }
+
+    /// How it is now, as one step, and the steps that follow.
+    pub(super) fn look(&self) -> (Value, mpsc::Receiver<String>) {
+        let is_busy = self.cancel().is_some();
+        let (steps, told) = self.person.look();
+        let state = json!({
+            "step": "state", "chat": self.id, "about": self.about, "busy": is_busy, "steps": steps, "note": self.note,
+        });
+        (state, told)
+    }
+
+    /// Says something to the model; its turn goes on by itself.
+    pub(super) fn ask(self: &Arc<Self>, question: &str) -> Result<(), Refused> {
+        let mut talk = self.talk.clone().try_lock_owned().map_err(|_| Refused::Busy)?;
+        let wrong = |failure: crate::base::Failure| Refused::Wrong(failure.message().to_owned());
+        let before = talk.say(User::new(question)).map_err(wrong)?;
+        let run = match talk.begin(self.recorded.as_ref().map(|(recorder, _)| recorder)) {
+            Ok(run) => run,
+            Err(failure) => {
+                talk.go_back(before);
+                return Err(wrong(failure));
+            }
+        };
+        let cancel = run.cancellation();
+        talk.approvals().begin(cancel.clone());
+        *self.cancel() = Some(cancel);
+        self.person.tell(json!({"step": "user", "text": question}));
+        tokio::spawn(self.clone().turn(talk, run, before));
+        Ok(())
+    }
+
+    /// Answers the question about a call; whether there was one.
+    pub(super) fn answer(&self, call: &str, answer: Answer) -> bool {
+        let answered = self.person.answer(call, answer);
+        if answered {
+            self.person.tell(json!({"step": "answered", "call": call}));
+        }
+        answered
+    }
+
+    /// A picture of a call's result, counted from 0.
+    pub(super) fn picture(&self, call: &str, n: usize) -> Option<Image> {
+        self.person.picture(call, n)
+    }
+
+    /// Stops the turn that goes on.
+    pub(super) fn stop(&self) {
+        if let Some(cancel) = &*self.cancel() {
+            cancel.cancel();
+        }
+    }
+
+    /// Waits until no turn goes on.
+    pub(super) async fn until_idle(&self) {
+        drop(self.talk.lock().await);
+    }
+
+    /// Its turns as they were recorded, whole and with their times; `None` where it was begun
+    /// elsewhere or has become too long.
+    pub(super) fn recording(&self) -> Option<Recording> {
+        let (recorder, written) = self.recorded.as_ref()?;
+        let text = written.text();
+        let mut recording = transcript::parse(&text).ok().filter(|_| recorder.error().is_none())?;
+        // A turn that goes on has no end yet.
+        recording.cut = None;
+        (!recording.rounds.is_empty()).then_some(recording)
+    }
+
+    /// As it would be kept now; `None` while a turn goes on.
+    pub(super) fn kept(&self) -> Option<Kept> {
+        let saved = self.talk.try_lock().ok()?.saved();
+        Some(Kept { id: self.id.clone(), used: SystemTime::now(), saved })
+    }
+
+    async fn turn(self: Arc<Self>, mut talk: OwnedMutexGuard<Talk>, mut run: Run, before: Conversation) {
+        let mut teller = Teller::new(&self.existing, self.say);
+        let mut finished = None;
+        while let Some(event) = run.next().await {
+            if let AgentEvent::Outcome { id, outcome } = &event {
+                self.person.keep_pictures(id, outcome);
+            }
+            teller.take(&event).into_iter().for_each(|step| self.person.tell(step));
+            if let AgentEvent::Finished(last) = event {
+                finished = Some(last);
+            }
+        }
+        let last = match finished {
+            Some(finished) => {
+                talk.end(&finished, before);
+                let was_taken = finished.conversation.entries().len() > talk.conversation().entries().len();
+                teller.last(&finished, was_taken)
+            }
+            // There is always a last event, unless the program is at fault.
+            None => {
+                talk.go_back(before);
+                json!({"step": "end", "stopped": "the turn ended without a last event", "again": true})
+            }
+        };
+        talk.write_kept();
+        *self.cancel() = None;
+        let said = all_said(talk.conversation(), self.say);
+        // Whoever is told so may ask the next question at once.
+        drop(talk);
+        self.person.settle(said, &last);
+    }
+
+    fn cancel(&self) -> MutexGuard<'_, Option<CancellationToken>> {
+        // Nothing is done under the lock that could panic half-way.
+        self.cancel.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

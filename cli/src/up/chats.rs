@@ -1,0 +1,127 @@
+//! The conversations that are open in the page, and what they have in common.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde_json::{Value, json};
+
+use super::chat::Chat;
+use super::common::{Begun, Common};
+use super::person::AtPage;
+use crate::base::Failure;
+use crate::base::output;
+use crate::base::secret::secret;
+use crate::chat::{Approvals, Keeping, Talk};
+use crate::sessions::{Kept, Listed, age};
+
+/// Conversations that stay open though nobody looks at them: what was allowed for one counts as
+/// long as it is open.
+const MOST: usize = 16;
+
+/// The conversations that are open.
+pub(super) struct Chats {
+    pub(super) common: Common,
+    open: Mutex<BTreeMap<String, Arc<Chat>>>,
+}
+
+impl Chats {
+    /// # Errors
+    /// No conversation can be begun with these settings.
+    pub(super) fn new(common: Common) -> Result<Self, Failure> {
+        let chats = Chats { common, open: Mutex::default() };
+        // What is wrong is said before a page is opened.
+        let first = chats.talk(&AtPage::new(chats.common.say))?;
+        first.warn_over_budget()?;
+        Ok(chats)
+    }
+
+    /// The conversation with this name: one that is open, else one that was kept, else a new one.
+    pub(super) fn enter(&self, id: &str) -> Result<Arc<Chat>, Failure> {
+        if let Some(chat) = self.find(id) {
+            return Ok(chat);
+        }
+        let (chat, person) = self.begin(id)?;
+        let chat = Arc::new(Chat::new(chat, person, &self.common));
+        let mut open = self.open();
+        // A second window may have entered it meanwhile.
+        if let Some(other) = open.get(chat.id()) {
+            return Ok(other.clone());
+        }
+        if open.len() >= MOST {
+            open.retain(|_, chat| chat.is_in_use());
+        }
+        open.insert(chat.id().to_owned(), chat.clone());
+        Ok(chat)
+    }
+
+    /// The conversation with this name, if it is open.
+    pub(super) fn find(&self, id: &str) -> Option<Arc<Chat>> {
+        self.open().get(id).cloned()
+    }
+
+    /// The conversations in which all of these words stand, the latest first.
+    pub(super) fn list(&self, words: &[String]) -> Result<Vec<Value>, Failure> {
+        let Some(store) = &self.common.store else { return Ok(Vec::new()) };
+        let (listed, damaged) = store.list(words).map_err(Failure::job)?;
+        damaged.iter().for_each(|one| output::warn_in(self.common.say, &one.to_string()));
+        let entry = |one: Listed| {
+            json!({
+                "chat": one.id, "title": one.title, "model": one.model, "age": age(one.used, self.common.say),
+                "hit": one.hit.map(|(line, _)| line),
+            })
+        };
+        Ok(listed.into_iter().map(entry).collect())
+    }
+
+    /// A conversation as it was kept, or as it stands where nothing is kept; `None` where there is
+    /// none of this name.
+    pub(super) fn kept(&self, id: &str) -> Option<Kept> {
+        let open = self.find(id).and_then(|chat| chat.kept());
+        open.or_else(|| self.common.store.as_ref()?.read(id))
+    }
+
+    /// Stops all turns, and waits until what was said is kept.
+    pub(super) async fn end(&self) {
+        let all: Vec<Arc<Chat>> = self.open().values().cloned().collect();
+        all.iter().for_each(|chat| chat.stop());
+        for chat in all {
+            chat.until_idle().await;
+        }
+    }
+
+    /// A conversation of this name if one was kept, else a new one; with its name, and a note for
+    /// the person.
+    fn begin(&self, id: &str) -> Result<(Begun, AtPage), Failure> {
+        let Common { store, say, .. } = &self.common;
+        let person = AtPage::new(*say);
+        let mut talk = self.talk(&person)?;
+        let Some(store) = store.clone() else {
+            let id = secret().map_err(Failure::job)?[..8].to_owned();
+            return Ok((Begun { id, talk, note: None }, person));
+        };
+        let kept = if id.is_empty() { None } else { store.read(id) };
+        let (keeping, note) = match kept {
+            None => (Keeping::fresh(store), None),
+            Some(mut kept) => {
+                let (keeping, note) = Keeping::take_up(store, &mut kept, *say);
+                talk.go_on(kept.saved);
+                (keeping, note)
+            }
+        };
+        let id = keeping.id().to_owned();
+        talk.keep(Some(keeping));
+        Ok((Begun { id, talk, note }, person))
+    }
+
+    fn talk(&self, person: &AtPage) -> Result<Talk, Failure> {
+        let Common { args, hub, endpoint, existing, say, .. } = &self.common;
+        let person = Some(Box::new(person.clone()) as _);
+        let approvals = Approvals::new(&args.calls, person, (hub.clone(), existing.clone()), *say)?;
+        Talk::new((args.clone(), None), (hub.clone(), endpoint.clone()), approvals, *say)
+    }
+
+    fn open(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Chat>>> {
+        // Nothing is done under the lock that could panic half-way.
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

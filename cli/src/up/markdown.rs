@@ -1,0 +1,113 @@
+//! Markdown as a tree that the page builds its elements from: each node is a text, or
+//! `[TAG, CHILD, …]`, or for a link `["a", {"href": URL}, CHILD, …]`. HTML stays text, images
+//! become links, so that nothing is loaded.
+
+use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag};
+use serde_json::{Value, json};
+
+/// Deepest node; what stands deeper is not nested any more.
+const DEEPEST: usize = 24;
+
+/// The nodes of a text.
+pub(super) fn tree(source: &str) -> Vec<Value> {
+    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    let mut open: Vec<Vec<Value>> = vec![Vec::new()];
+    // Tags that were opened without a node of their own.
+    let mut passed_over = 0;
+    for event in Parser::new_ext(source, options) {
+        let node = match event {
+            Event::Start(_) if open.len() > DEEPEST => {
+                passed_over += 1;
+                continue;
+            }
+            Event::Start(tag) => {
+                open.push(head(&tag));
+                continue;
+            }
+            Event::End(_) if passed_over > 0 => {
+                passed_over -= 1;
+                continue;
+            }
+            Event::End(_) => match open.pop() {
+                Some(node) if !open.is_empty() => Value::Array(node),
+                // Each end has its start.
+                _ => continue,
+            },
+            Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => text_of(&text),
+            Event::Code(text) | Event::InlineMath(text) | Event::DisplayMath(text) => json!(["code", text_of(&text)]),
+            Event::SoftBreak => json!("\n"),
+            Event::HardBreak => json!(["br"]),
+            Event::Rule => json!(["hr"]),
+            Event::TaskListMarker(done) => json!(if done { "☑ " } else { "☐ " }),
+            Event::FootnoteReference(name) => json!(format!("[{name}]")),
+        };
+        open.last_mut().into_iter().for_each(|parent| parent.push(node.clone()));
+    }
+    open.swap_remove(0)
+}
+
+fn text_of(text: &CowStr<'_>) -> Value {
+    Value::String(text.to_string())
+}
+
+/// A node without its children.
+fn head(tag: &Tag<'_>) -> Vec<Value> {
+    let name = match tag {
+        Tag::Heading { level: HeadingLevel::H1, .. } => "h2",
+        Tag::Heading { level: HeadingLevel::H2, .. } => "h3",
+        Tag::Heading { .. } => "h4",
+        Tag::BlockQuote(_) => "blockquote",
+        Tag::CodeBlock(CodeBlockKind::Fenced(_) | CodeBlockKind::Indented) => "pre",
+        Tag::List(None) => "ul",
+        Tag::List(Some(start)) => return vec![json!("ol"), json!({"start": start})],
+        Tag::Item => "li",
+        Tag::Table(_) => "table",
+        Tag::TableHead => "thead",
+        Tag::TableRow => "tr",
+        Tag::TableCell => "td",
+        Tag::Emphasis => "em",
+        Tag::Strong => "strong",
+        Tag::Strikethrough => "del",
+        Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } if is_web(dest_url) => {
+            return vec![json!("a"), json!({"href": dest_url.as_ref()})];
+        }
+        Tag::Link { .. } | Tag::Image { .. } => "span",
+        _ => "p",
+    };
+    vec![json!(name)]
+}
+
+/// Whether a link leads to a page and does nothing else.
+fn is_web(url: &str) -> bool {
+    let url = url.to_ascii_lowercase();
+    ["http://", "https://", "mailto:"].iter().any(|scheme| url.starts_with(scheme))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_becomes_nodes_and_nothing_in_it_is_html() {
+        for (source, nodes) in [
+            ("Hi *you*", json!([["p", "Hi ", ["em", "you"]]])),
+            ("a <b>x</b>", json!([["p", "a ", "<b>", "x", "</b>"]])),
+            ("<script>x</script>", json!([["p", "<script>x</script>"]])),
+            ("```sh\nls\n```", json!([["pre", "ls\n"]])),
+            ("3. a\n", json!([["ol", {"start": 3}, ["li", "a"]]])),
+            ("[a](https://x.y)", json!([["p", ["a", {"href": "https://x.y"}, "a"]]])),
+            ("![a](http://x.y/z.png)", json!([["p", ["a", {"href": "http://x.y/z.png"}, "a"]]])),
+            ("[a](javascript:alert(1))", json!([["p", ["span", "a"]]])),
+            ("|a|\n|-|\n|`b`|", json!([["table", ["thead", ["td", "a"]], ["tr", ["td", ["code", "b"]]]]])),
+        ] {
+            assert_eq!(Value::Array(tree(source)), nodes, "{source}");
+        }
+    }
+
+    #[test]
+    fn what_stands_deep_is_flat_and_loses_nothing() {
+        let deep = format!("{}x", ">".repeat(10_000));
+        let text = Value::Array(tree(&deep)).to_string();
+        assert_eq!((text.matches("blockquote").count(), text.matches('x').count()), (DEEPEST, 1));
+    }
+}

@@ -1,0 +1,136 @@
+//! `toolgraft up`: a conversation in the browser, on the loopback.
+//!
+//! ```text
+//! browser ─▶ doors ─▶ web: /          the page, which holds all it needs
+//!                          /events    one conversation: as it is, then what happens to it
+//!                          /timeline, /share  a conversation as a page of its own
+//!                          /ask …     what the person says, answers, stops, switches
+//!                           │
+//!                           ▼
+//!                 chats: those that are open ─▶ chat: a `Talk`, its turn, who looks at it
+//!                                                │
+//!                            told, markdown ◀────┘  events as steps that the page takes
+//! ```
+//!
+//! The conversation itself, its settings, approvals and store are those of `toolgraft chat`.
+
+mod chat;
+mod chats;
+mod common;
+mod markdown;
+mod person;
+mod told;
+mod web;
+mod written;
+
+use std::sync::Arc;
+
+use crate::base::Failure;
+use crate::base::browser;
+use crate::base::output;
+use crate::chat::{Endpoint, Existing, TalkArgs, settings_here, warn_unmatched};
+use crate::dialog::ask::Asker;
+use crate::dialog::elicit::Questions;
+use crate::phrases::Phrases;
+use crate::servers;
+use crate::servers::runner::Runner;
+use crate::sessions::Store;
+use crate::settings;
+use crate::terminal::tty::Tty;
+use chats::Chats;
+use common::Common;
+use toolgraft::route::Toolbox;
+use toolgraft_mcp::Hub;
+use web::Page;
+
+const EXAMPLES: &str = "\
+Examples:
+  toolgraft up                                    what runs on this machine, in the browser
+  toolgraft up --no-open                          only prints the page's address
+  toolgraft up --mcp-config my.json --allow 'files.read_*'
+  toolgraft up --base-url https://api.deepseek.com/v1 --model deepseek-reasoner
+
+The page is on 127.0.0.1 alone. Its address holds a key that lets one browser in, once; the
+next one is printed then. Nothing is loaded from elsewhere. The page asks before a call runs,
+with what would change in a file, as `toolgraft chat` does; it has the conversations that
+`toolgraft log` lists, and the same options, settings and permissions as chat count.
+
+Where a server asks for input, or a folder's .mcp.json for trust, the question stands at the
+terminal. Ctrl-C ends the page; what was said until then is kept.
+
+Exit codes: 0 ended by Ctrl-C or a signal, 1 it cannot listen, 2 wrong usage or configuration,
+no endpoint.";
+
+/// Options of `toolgraft up`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// Only print the page's address, and open no browser
+    #[arg(long)]
+    no_open: bool,
+
+    /// Port of 127.0.0.1 to listen at [default: one that is free]
+    #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]
+    port: u16,
+
+    /// Keep no conversation (`toolgraft log --help` says how others are)
+    #[arg(long)]
+    no_session: bool,
+
+    #[command(flatten)]
+    talk: TalkArgs,
+}
+
+/// Runs `toolgraft up`.
+pub(super) fn run(mut args: Args) -> Result<(), Failure> {
+    args.talk.endpoint.trust.hold()?;
+    let settings = settings::file()?;
+    let say = Phrases::of_user(args.talk.model.lang.or(settings.lang));
+    settings::environment().fill(args.talk.slots());
+    settings_here(say)?.fill(args.talk.slots());
+    settings.fill(args.talk.slots());
+    let store = match settings.sessions.unwrap_or(true) && !args.no_session {
+        true => Store::open().ok(),
+        false => None,
+    };
+    let config = args.talk.config()?.unwrap_or_default();
+    // Dropped last: it puts the terminal back as it was.
+    let tty = Tty::open().map(Arc::new);
+    let asker = Asker::new(tty.as_ref(), say);
+    let runner = Runner::start()?.speaking(say);
+    let endpoint = runner.wait(Endpoint::choose(&args.talk.endpoint, asker.as_ref(), say))?;
+    let (existing, secrets) = (Existing::of(&config), config.secrets());
+    let questions = Questions::new(asker, say);
+    let hub = Hub::builder().config(config).keep_media(true).elicitor(move |asked| questions.clone().answer(asked));
+    let signals = runner.signals();
+    runner.with_hub_of(hub, |hub| async move {
+        servers::report_failed(&hub.servers(), say);
+        servers::refuse_strangers(&args.talk.calls.untrusted, &hub.servers())?;
+        warn_unmatched(&args.talk.calls, &hub.catalog(), say);
+        let common = Common { args: args.talk, hub, endpoint, existing, secrets, store, say };
+        let chats = Arc::new(Chats::new(common)?);
+        let page = Page::bind(args.port, chats.clone(), say).await?;
+        let url = page.url();
+        // Whoever ends this puts away what was said until then.
+        let ending = signals.hold();
+        let interrupts = signals.take_interrupts();
+        output::note(say.page_is_open());
+        output::emit(&format!("{url}\n"))?;
+        if !args.no_open && !browser::open(&url) {
+            output::note(say.open_it_yourself());
+        }
+        tokio::select! {
+            () = page.run() => {}
+            () = ending.begins() => {}
+            () = interrupts.next() => {}
+        }
+        tokio::select! {
+            () = chats.end() => {}
+            () = interrupts.next() => {}
+        }
+        // This is how it ends where nothing is wrong.
+        signals.forget();
+        drop(ending);
+        Ok(())
+    })
+}

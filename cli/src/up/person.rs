@@ -1,0 +1,171 @@
+//! The person at the page, who is asked about calls.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures::future::BoxFuture;
+use serde_json::{Value, json};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::chat::{Answer, Person, Question};
+use crate::phrases::Phrases;
+use crate::screen::full_name;
+use toolgraft::Outcome;
+use toolgraft::message::Image;
+
+/// Most steps that wait for a window; one that is further behind is cut off, and its browser
+/// asks for all of it again.
+const BEHIND: usize = 1024;
+
+/// Who looks at a conversation, and what they see of it. Clones are of the same one.
+#[derive(Clone)]
+pub(super) struct AtPage {
+    desk: Arc<Mutex<Desk>>,
+    say: Phrases,
+}
+
+/// What is shown, and what is open.
+#[derive(Default)]
+struct Desk {
+    /// The steps of what was said before the turn that goes on, and of that turn.
+    said: Vec<Value>,
+    turn: Vec<Value>,
+    windows: Vec<mpsc::Sender<String>>,
+    /// Pictures of results, by the ids of their calls.
+    pictures: BTreeMap<String, Vec<Image>>,
+    /// Questions by the id of their calls.
+    questions: BTreeMap<String, oneshot::Sender<Answer>>,
+}
+
+impl AtPage {
+    pub(super) fn new(say: Phrases) -> Self {
+        AtPage { desk: Arc::default(), say }
+    }
+
+    /// All steps until now, and those that follow.
+    pub(super) fn look(&self) -> (Vec<Value>, mpsc::Receiver<String>) {
+        let (tell, told) = mpsc::channel(BEHIND);
+        let mut desk = self.desk();
+        desk.windows.push(tell);
+        (desk.said.iter().chain(&desk.turn).cloned().collect(), told)
+    }
+
+    /// Whether a window shows it.
+    pub(super) fn is_there(&self) -> bool {
+        self.desk().windows.iter().any(|window| !window.is_closed())
+    }
+
+    /// Shows a step of the turn that goes on.
+    pub(super) fn tell(&self, step: Value) {
+        let mut desk = self.desk();
+        desk.send(&step);
+        let joined = desk.turn.last_mut().is_some_and(|last| join(last, &step));
+        if !joined {
+            desk.turn.push(step);
+        }
+    }
+
+    /// The turn is over: these steps show all that was said. `last` is told to whoever looks.
+    pub(super) fn settle(&self, said: Vec<Value>, last: &Value) {
+        let mut desk = self.desk();
+        desk.said = said;
+        desk.turn.clear();
+        desk.questions.clear();
+        desk.send(last);
+    }
+
+    /// Keeps the pictures of a call's result for whoever looks.
+    pub(super) fn keep_pictures(&self, call: &str, outcome: &Outcome) {
+        let pictures: Vec<Image> = outcome.images().collect();
+        if !pictures.is_empty() {
+            self.desk().pictures.insert(call.to_owned(), pictures);
+        }
+    }
+
+    /// One of these pictures, counted from 0.
+    pub(super) fn picture(&self, call: &str, n: usize) -> Option<Image> {
+        self.desk().pictures.get(call)?.get(n).cloned()
+    }
+
+    /// Answers the question about a call; whether there was one.
+    pub(super) fn answer(&self, call: &str, answer: Answer) -> bool {
+        let question = self.desk().questions.remove(call);
+        question.is_some_and(|question| question.send(answer).is_ok())
+    }
+
+    fn desk(&self) -> MutexGuard<'_, Desk> {
+        // Nothing is done under the lock that could panic half-way.
+        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Desk {
+    fn send(&mut self, step: &Value) {
+        let text = step.to_string();
+        self.windows.retain(|window| window.try_send(text.clone()).is_ok());
+    }
+}
+
+/// Joins a step to the last one, where both are text of the same kind.
+fn join(last: &mut Value, step: &Value) -> bool {
+    let is_text = matches!(step["step"].as_str(), Some("text" | "reasoning"));
+    if !is_text || last["step"] != step["step"] {
+        return false;
+    }
+    let (Some(Value::String(text)), Some(more)) = (last.get_mut("text"), step["text"].as_str()) else { return false };
+    text.push_str(more);
+    true
+}
+
+impl Person for AtPage {
+    fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Option<Answer>> {
+        let (tell, told) = oneshot::channel();
+        let Question { request, why, arguments, is_doubtful } = question;
+        self.desk().questions.insert(request.id.clone(), tell);
+        let name = full_name(request.server.as_deref(), &request.tool);
+        self.tell(json!({
+            "step": "ask", "call": request.id, "name": name, "title": self.say.run_this(&name), "why": why,
+            "body": arguments, "once": is_doubtful,
+        }));
+        Box::pin(async { told.await.ok() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use toolgraft::dialect::Lang;
+
+    fn text(text: &str) -> Value {
+        json!({"step": "text", "text": text})
+    }
+
+    #[test]
+    fn a_window_that_comes_later_sees_the_same_in_fewer_steps() {
+        let page = AtPage::new(Phrases::of(Lang::En));
+        let (before, mut told) = page.look();
+        assert_eq!(before, Vec::<Value>::new());
+        let wait = json!({"step": "wait", "text": "b"});
+        for step in [text("a"), text("b"), wait.clone(), text("c")] {
+            page.tell(step);
+        }
+        let steps: Vec<Value> =
+            std::iter::from_fn(|| told.try_recv().ok()).map(|step| serde_json::from_str(&step).unwrap()).collect();
+        assert_eq!(steps, [text("a"), text("b"), wait.clone(), text("c")]);
+        assert_eq!(page.look().0, [text("ab"), wait, text("c")]);
+    }
+
+    #[test]
+    fn a_window_that_does_not_read_is_cut_off_and_the_others_are_not() {
+        let page = AtPage::new(Phrases::of(Lang::En));
+        let (_, slow) = page.look();
+        let (_, mut quick) = page.look();
+        for _ in 0..=BEHIND {
+            page.tell(text("x"));
+            assert!(quick.try_recv().is_ok());
+        }
+        drop(slow);
+        assert!(page.is_there());
+        assert_eq!(page.desk().windows.len(), 1);
+    }
+}

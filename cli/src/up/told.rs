@@ -1,0 +1,223 @@
+//! What happens in a conversation as steps that the page takes, one after the other.
+//!
+//! A step is an object that names itself by `step`: `user`, `text`, `reasoning`, `answer` (the
+//! text so far as a tree), `call`, `outcome`, `rejected`, `note`, `wait`, `switch` (what seemed to
+//! be text was reasoning, or the other way round), `end`; `ask` and `state` are made elsewhere.
+
+use serde_json::{Value, json};
+
+use super::markdown;
+use crate::chat::Existing;
+use crate::phrases::Phrases;
+use crate::screen::{arguments, excerpt, full_name, pretty};
+use toolgraft::agent::{Finished, StopReason};
+use toolgraft::conversation::Entry;
+use toolgraft::event::{Region, Rejected, RejectedKind};
+use toolgraft::model::Progress;
+use toolgraft::outcome::Status;
+use toolgraft::{AgentEvent, Call, Conversation, Outcome};
+
+/// Makes steps of a turn's events.
+pub(super) struct Teller<'a> {
+    existing: &'a Existing,
+    say: Phrases,
+    /// What the model has said and thought in this round.
+    said: String,
+    thought: String,
+    /// Calls that were written and have no id yet, each with its text.
+    written: Vec<(Call, String)>,
+    /// Ids of those that were shown.
+    shown: Vec<String>,
+}
+
+impl<'a> Teller<'a> {
+    pub(super) fn new(existing: &'a Existing, say: Phrases) -> Self {
+        let (said, thought) = (String::new(), String::new());
+        Teller { existing, say, said, thought, written: Vec::new(), shown: Vec::new() }
+    }
+
+    /// The steps of an event.
+    pub(super) fn take(&mut self, event: &AgentEvent) -> Vec<Value> {
+        let say = self.say;
+        match event {
+            AgentEvent::RoundStarted { .. } => {
+                (self.said, self.thought) = (String::new(), String::new());
+                vec![json!({"step": "round"}), wait(say.waiting_for_model())]
+            }
+            AgentEvent::Progress { progress: Progress::Loading } => vec![wait(say.server_loads())],
+            AgentEvent::Progress { progress: Progress::Prompt { processed, total } } => {
+                vec![wait(say.reads_prompt(processed, total))]
+            }
+            AgentEvent::Text { text } if self.said.is_empty() => vec![wait(""), self.text(text)],
+            AgentEvent::Text { text } => vec![self.text(text)],
+            AgentEvent::Reasoning { text } if self.thought.is_empty() => vec![wait(say.thinking()), self.think(text)],
+            AgentEvent::Reasoning { text } => vec![self.think(text)],
+            AgentEvent::Reclassified { to } => vec![self.switch(*to)],
+            AgentEvent::CallStarted { server, tool, .. } => {
+                vec![wait(say.writes_call(full_name(server.as_deref(), tool)))]
+            }
+            AgentEvent::CallEnded { call, .. } => {
+                let body = self.body(call);
+                self.written.push((Call::clone(call), body));
+                Vec::new()
+            }
+            AgentEvent::CallRejected { rejected, .. } => self.rejected(rejected),
+            AgentEvent::Display(shown) => {
+                let name = full_name(shown.server.as_deref(), &shown.tool);
+                vec![call_step(&shown.id, &name, &pretty(&Value::Object(shown.arguments.clone())))]
+            }
+            AgentEvent::RoundFinished { .. } => self.answer(),
+            AgentEvent::Correcting { message, .. } => vec![note(say.told_to_model(say.reason(message)))],
+            AgentEvent::ApprovalAsked(asked) => self.call(&asked.id, asked.server.as_deref(), &asked.tool),
+            AgentEvent::CallRunning { id, server, tool, .. } => {
+                let mut steps = self.call(id, server.as_deref(), tool);
+                steps.push(wait(say.running(full_name(server.as_deref(), tool))));
+                steps
+            }
+            AgentEvent::Outcome { id, outcome } => self.outcome(id, outcome),
+            AgentEvent::Notice { notice } => vec![note(say.note_line(say.noticed(notice)))],
+            _ => Vec::new(),
+        }
+    }
+
+    /// The last step of a turn. Where the question `was_taken` back, since nothing was said to it,
+    /// the person has it again.
+    pub(super) fn last(&self, finished: &Finished, was_taken: bool) -> Value {
+        let stopped = match &finished.reason {
+            StopReason::Answered => None,
+            reason => Some(self.say.stopped(reason)),
+        };
+        json!({"step": "end", "stopped": stopped, "again": was_taken})
+    }
+
+    fn text(&mut self, text: &str) -> Value {
+        self.said.push_str(text);
+        json!({"step": "text", "text": text})
+    }
+
+    fn think(&mut self, text: &str) -> Value {
+        self.thought.push_str(text);
+        json!({"step": "reasoning", "text": text})
+    }
+
+    /// All of the round until now was something else.
+    fn switch(&mut self, to: Region) -> Value {
+        let all = format!("{}{}", self.thought, self.said);
+        (self.said, self.thought) = match to {
+            Region::Content => (all, String::new()),
+            Region::Reasoning => (String::new(), all),
+        };
+        self.written.clear();
+        json!({"step": "switch", "text": self.said, "reasoning": self.thought})
+    }
+
+    fn answer(&mut self) -> Vec<Value> {
+        let said = std::mem::take(&mut self.said);
+        let answer = (!said.trim().is_empty()).then(|| answer(&said));
+        answer.into_iter().chain([wait("")]).collect()
+    }
+
+    fn rejected(&mut self, rejected: &Rejected) -> Vec<Value> {
+        let is_text =
+            rejected.kind == RejectedKind::Quoted || rejected.kind == RejectedKind::Invented && rejected.in_text;
+        match rejected.kind {
+            RejectedKind::InReasoning => vec![self.think(&rejected.raw)],
+            _ if is_text => vec![self.text(&rejected.raw)],
+            _ => vec![rejected_step(rejected, self.say)],
+        }
+    }
+
+    /// A call that is dealt with now, unless it was shown.
+    fn call(&mut self, id: &str, server: Option<&str>, tool: &str) -> Vec<Value> {
+        if self.shown.iter().any(|shown| shown == id) {
+            return Vec::new();
+        }
+        self.shown.push(id.to_owned());
+        let is_it = |(call, _): &(Call, String)| call.tool == tool && call.server.as_deref() == server;
+        let at = self.written.iter().position(is_it);
+        let body = at.map(|at| self.written.remove(at).1).unwrap_or_default();
+        vec![call_step(id, &full_name(server, tool), &body)]
+    }
+
+    fn outcome(&mut self, id: &str, outcome: &Outcome) -> Vec<Value> {
+        // A call that never ran was not named; such calls are dealt with in their order.
+        let mut steps = match self.written.first() {
+            Some((call, _)) if !self.shown.iter().any(|shown| shown == id) => {
+                let (server, tool) = (call.server.clone(), call.tool.clone());
+                self.call(id, server.as_deref(), &tool)
+            }
+            _ => Vec::new(),
+        };
+        steps.extend([outcome_step(id, outcome, self.say), wait("")]);
+        steps
+    }
+
+    /// A call's arguments as its box has them.
+    fn body(&self, call: &Call) -> String {
+        arguments(&call.arguments, |path| self.existing.text(call.server.as_deref(), path), self.say)
+    }
+}
+
+/// The steps that show a conversation.
+pub(super) fn all_said(conversation: &Conversation, say: Phrases) -> Vec<Value> {
+    conversation.entries().iter().flat_map(|entry| of_entry(entry, say)).collect()
+}
+
+fn of_entry(entry: &Entry, say: Phrases) -> Vec<Value> {
+    match entry {
+        Entry::User(said) => vec![json!({"step": "user", "text": said.shown()})],
+        Entry::Assistant(message) => {
+            let mut steps = vec![json!({"step": "round"})];
+            if !message.reasoning.trim().is_empty() {
+                steps.push(json!({"step": "reasoning", "text": message.reasoning}));
+            }
+            let content = message.content();
+            if !content.trim().is_empty() {
+                steps.push(answer(&content));
+            }
+            steps.extend(message.calls().map(|called| {
+                let name = full_name(called.call.server.as_deref(), &called.call.tool);
+                // The file is another one by now.
+                call_step(&called.id, &name, &arguments(&called.call.arguments, |_| None, say))
+            }));
+            steps.extend(message.feedback().map(|rejected| rejected_step(rejected, say)));
+            steps
+        }
+        Entry::Outcome { id, outcome } => vec![outcome_step(id, outcome, say)],
+        Entry::Note { text } => vec![note(say.told_to_model(text))],
+        _ => Vec::new(),
+    }
+}
+
+fn wait(text: impl Into<String>) -> Value {
+    json!({"step": "wait", "text": text.into()})
+}
+
+fn note(text: String) -> Value {
+    json!({"step": "note", "text": text})
+}
+
+fn answer(text: &str) -> Value {
+    json!({"step": "answer", "tree": markdown::tree(text)})
+}
+
+fn call_step(id: &str, name: &str, body: &str) -> Value {
+    json!({"step": "call", "call": id, "name": name, "body": body})
+}
+
+fn outcome_step(id: &str, outcome: &Outcome, say: Phrases) -> Value {
+    let is_good = matches!(outcome.status, Status::Result | Status::Displayed);
+    json!({
+        "step": "outcome", "call": id, "good": is_good, "status": say.status(outcome.status),
+        "text": outcome.said().trim_end(), "pictures": outcome.images().count(),
+    })
+}
+
+fn rejected_step(rejected: &Rejected, say: Phrases) -> Value {
+    let name = rejected.tool.as_deref().map(|tool| full_name(rejected.server.as_deref(), tool));
+    let name = name.unwrap_or_else(|| say.a_tool().to_owned());
+    json!({
+        "step": "rejected", "title": say.rejected_call(name, rejected.kind),
+        "text": format!("{}\n\n{}", say.reason(&rejected.message), excerpt(&rejected.raw, say)),
+    })
+}

@@ -1,0 +1,305 @@
+//! What the page asks for, behind the [doors](crate::pages::doors).
+//!
+//! ```text
+//! GET  /                      the page
+//! GET  /events?chat=ID        Server-Sent Events: the conversation as it is, then each step
+//! GET  /picture?chat=ID&call=ID&n=N   a picture of a result
+//! GET  /chats?q=WORDS         the conversations that were kept
+//! GET  /timeline?chat=ID      what came when, as `replay --html` shows it
+//! GET  /share?chat=ID         the same page as `log export` writes, as a file
+//! GET  /tools                 the servers and their tools
+//! POST /ask                   {"chat", "text"}
+//! POST /answer                {"chat", "call", "answer": "once" | "always" | "no", "reason"?}
+//! POST /stop                  {"chat"}
+//! POST /switch                {"server", "tool"?, "on"}
+//! ```
+
+use std::convert::Infallible;
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{RawQuery, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::middleware;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{Html, IntoResponse, Response};
+use axum::routing::{get, post};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use futures::stream;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use tokio::net::TcpListener;
+
+use super::chat::{Chat, Refused};
+use super::chats::Chats;
+use crate::base::Failure;
+use crate::chat::Answer;
+use crate::log;
+use crate::pages;
+use crate::pages::doors::{self, Behind, Doors};
+use crate::phrases::Phrases;
+use crate::replay;
+use crate::servers::status::reports;
+
+const TEMPLATE: &str = include_str!("../../pages/up.html");
+const SCRIPT: &str = include_str!("../../pages/up.js");
+const OWN_STYLE: &str = include_str!("../../pages/up.css");
+
+const BEHIND: Behind = Behind {
+    path: "/",
+    cookie: "toolgraft_up",
+    changes: true,
+    entered: "a browser has come in; one more may with",
+    remedy: "open the address that `toolgraft up` printed last: each lets one browser in, once\n",
+};
+
+/// The page and its listener.
+pub(super) struct Page {
+    listener: TcpListener,
+    doors: Arc<Doors>,
+    desk: Desk,
+}
+
+/// What every request is answered from.
+#[derive(Clone)]
+struct Desk {
+    chats: Arc<Chats>,
+    page: Arc<str>,
+}
+
+impl Page {
+    /// Listens on the loopback alone; port 0 takes any that is free.
+    pub(super) async fn bind(port: u16, chats: Arc<Chats>, say: Phrases) -> Result<Self, Failure> {
+        let failed = |error| {
+            Failure::job(format!(
+                "cannot listen on 127.0.0.1:{port}: {error}: without --port one is taken that is free"
+            ))
+        };
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(failed)?;
+        let port = listener.local_addr().map_err(failed)?.port();
+        let doors = Arc::new(Doors::new(port, BEHIND)?);
+        let page = json!({
+            "words": say.for_up(), "texts": say.for_up().to_string(), "own_style": OWN_STYLE, "script": SCRIPT,
+        });
+        let page = pages::file::render(TEMPLATE, page).map_err(Failure::job)?;
+        Ok(Page { listener, doors, desk: Desk { chats, page: page.into() } })
+    }
+
+    /// The address that lets one browser in.
+    pub(super) fn url(&self) -> String {
+        self.doors.url()
+    }
+
+    /// Answers until it is dropped.
+    pub(super) async fn run(self) {
+        // Ends with an error of the listener only, which accepting tries again.
+        let _ = axum::serve(self.listener, router(self.doors, self.desk)).await;
+    }
+}
+
+fn router(doors: Arc<Doors>, desk: Desk) -> Router {
+    let policy = policy();
+    Router::new()
+        .route("/", get(|State(desk): State<Desk>| async move { Html(desk.page.to_string()) }))
+        .route("/events", get(events))
+        .route("/picture", get(picture))
+        .route("/chats", get(list))
+        .route("/timeline", get(timeline))
+        .route("/share", get(share))
+        .route("/tools", get(tools))
+        .route("/ask", post(ask))
+        .route("/answer", post(answer))
+        .route("/stop", post(stop))
+        .route("/switch", post(switch))
+        .with_state(desk)
+        .layer(middleware::from_fn_with_state(doors, doors::check))
+        .layer(middleware::map_response(move |mut response: Response| {
+            let headers = headers(&policy);
+            async move {
+                response.headers_mut().extend(headers);
+                response
+            }
+        }))
+}
+
+/// No script but the page's own, known by its hash, and requests to this server alone.
+fn policy() -> String {
+    let hash = STANDARD.encode(Sha256::digest(SCRIPT));
+    format!(
+        "default-src 'none'; script-src 'sha256-{hash}'; style-src 'unsafe-inline'; connect-src 'self'; img-src 'self' data:; \
+         form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
+    )
+}
+
+fn headers(policy: &str) -> HeaderMap {
+    let all = [
+        (header::CACHE_CONTROL, "no-store"),
+        (header::CONTENT_SECURITY_POLICY, policy),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    ];
+    all.into_iter().filter_map(|(name, value)| Some((name, HeaderValue::from_str(value).ok()?))).collect()
+}
+
+/// A value of the address, empty where it is not there.
+fn field(query: Option<&str>, name: &str) -> String {
+    let mut pairs = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
+    pairs.find(|(key, _)| key == name).map(|(_, value)| value.into_owned()).unwrap_or_default()
+}
+
+/// One conversation: as it is, then what happens to it.
+async fn events(State(desk): State<Desk>, RawQuery(query): RawQuery) -> Response {
+    let id = field(query.as_deref(), "chat");
+    let chat = match aside(move || desk.chats.enter(&id)).await {
+        Ok(chat) => chat,
+        Err(failure) => return refused(StatusCode::INTERNAL_SERVER_ERROR, failure.message()),
+    };
+    let (state, told) = chat.look();
+    let steps = stream::unfold((Some(state.to_string()), told), |(first, mut told)| async move {
+        let step = match first {
+            Some(first) => first,
+            None => told.recv().await?,
+        };
+        Some((Ok::<_, Infallible>(Event::default().data(step)), (None, told)))
+    });
+    Sse::new(steps).keep_alive(KeepAlive::default()).into_response()
+}
+
+async fn picture(State(desk): State<Desk>, RawQuery(query): RawQuery) -> Response {
+    let field = |name| field(query.as_deref(), name);
+    let picture = desk.chats.find(&field("chat")).zip(field("n").parse().ok());
+    let picture = picture.and_then(|(chat, n)| chat.picture(&field("call"), n));
+    let bytes = picture.as_ref().and_then(|picture| STANDARD.decode(picture.base64()).ok());
+    match picture.zip(bytes) {
+        Some((picture, bytes)) => ([(header::CONTENT_TYPE, picture.media_type())], bytes).into_response(),
+        None => gone(),
+    }
+}
+
+async fn list(State(desk): State<Desk>, RawQuery(query): RawQuery) -> Response {
+    let words: Vec<String> = field(query.as_deref(), "q").split_whitespace().map(str::to_owned).collect();
+    match aside(move || desk.chats.list(&words)).await {
+        Ok(list) => answered(&json!({ "chats": list })),
+        Err(failure) => refused(StatusCode::INTERNAL_SERVER_ERROR, failure.message()),
+    }
+}
+
+/// A conversation with its timeline, in times where its turns were seen, else in sizes.
+async fn timeline(State(desk): State<Desk>, RawQuery(query): RawQuery) -> Response {
+    let id = field(query.as_deref(), "chat");
+    let page = aside(move || {
+        let (chats, say) = (&desk.chats, desk.chats.common.say);
+        let back = format!("/#{id}");
+        let links = [(back.as_str(), say.up_back())];
+        let recording = chats.find(&id).and_then(|chat| chat.recording());
+        let page = match (recording, chats.kept(&id)) {
+            (Some(recording), _) => replay::page(&id, &recording, Some(say.lang()), log::about(&links, Vec::new())),
+            (None, Some(kept)) => log::page(&kept, &links, say),
+            (None, None) => return Ok(None),
+        };
+        page.map(Some).map_err(Failure::job)
+    });
+    match page.await {
+        Ok(Some(page)) => Html(page).into_response(),
+        Ok(None) => gone(),
+        Err(failure) => refused(StatusCode::INTERNAL_SERVER_ERROR, failure.message()),
+    }
+}
+
+/// A conversation as one file for others.
+async fn share(State(desk): State<Desk>, RawQuery(query): RawQuery) -> Response {
+    let id = field(query.as_deref(), "chat");
+    let page = aside(move || {
+        let Some(kept) = desk.chats.kept(&id) else { return Ok(None) };
+        log::page(&kept, &[], desk.chats.common.say).map(|page| Some((kept.id, page))).map_err(Failure::job)
+    });
+    match page.await {
+        Ok(Some((id, page))) => {
+            let name = format!("attachment; filename=\"conversation-{id}.html\"");
+            ([(header::CONTENT_DISPOSITION, name)], Html(page)).into_response()
+        }
+        Ok(None) => gone(),
+        Err(failure) => refused(StatusCode::INTERNAL_SERVER_ERROR, failure.message()),
+    }
+}
+
+async fn tools(State(desk): State<Desk>) -> Response {
+    answered(&json!({ "servers": reports(&desk.chats.common.hub, 0) }))
+}
+
+async fn ask(State(desk): State<Desk>, body: Bytes) -> Response {
+    let said = read(&body);
+    let text = said["text"].as_str().unwrap_or_default();
+    match chat(&desk, &said).map(|chat| chat.ask(text)) {
+        None => gone(),
+        Some(Ok(())) => answered(&Value::Null),
+        Some(Err(Refused::Busy)) => refused(StatusCode::CONFLICT, desk.chats.common.say.still_answers()),
+        Some(Err(Refused::Wrong(why))) => refused(StatusCode::BAD_REQUEST, &why),
+    }
+}
+
+async fn answer(State(desk): State<Desk>, body: Bytes) -> Response {
+    let said = read(&body);
+    let reason = said["reason"].as_str().map(str::trim).filter(|reason| !reason.is_empty());
+    let answer = match said["answer"].as_str() {
+        Some("once") => Answer::Once,
+        Some("always") => Answer::Always,
+        Some("no") => Answer::No(reason.map(str::to_owned)),
+        _ => return refused(StatusCode::BAD_REQUEST, "\"answer\" takes once, always or no"),
+    };
+    let call = said["call"].as_str().unwrap_or_default();
+    match chat(&desk, &said).is_some_and(|chat| chat.answer(call, answer)) {
+        true => answered(&Value::Null),
+        false => gone(),
+    }
+}
+
+async fn stop(State(desk): State<Desk>, body: Bytes) -> Response {
+    chat(&desk, &read(&body)).into_iter().for_each(|chat| chat.stop());
+    answered(&Value::Null)
+}
+
+/// Switches a server, or one of its tools.
+async fn switch(State(desk): State<Desk>, body: Bytes) -> Response {
+    let (said, hub) = (read(&body), &desk.chats.common.hub);
+    let (server, on) = (said["server"].as_str().unwrap_or_default(), said["on"] == true);
+    let done = match said["tool"].as_str() {
+        Some(tool) => hub.switch_tools(server, &[tool.to_owned()], on).map(drop),
+        None => hub.switch(server, on).await,
+    };
+    match done {
+        Ok(()) => tools(State(desk)).await,
+        Err(error) => refused(StatusCode::CONFLICT, &error.to_string()),
+    }
+}
+
+/// The conversation that a request names.
+fn chat(desk: &Desk, said: &Value) -> Option<Arc<Chat>> {
+    desk.chats.find(said["chat"].as_str()?)
+}
+
+fn read(body: &Bytes) -> Value {
+    serde_json::from_slice(body).unwrap_or_default()
+}
+
+/// Work at the disk, beside what answers others.
+async fn aside<T: Send + 'static>(work: impl FnOnce() -> Result<T, Failure> + Send + 'static) -> Result<T, Failure> {
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(Failure::job(error)))
+}
+
+fn answered(value: &Value) -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], value.to_string()).into_response()
+}
+
+fn refused(status: StatusCode, why: &str) -> Response {
+    (status, [(header::CONTENT_TYPE, "application/json")], json!({ "error": why }).to_string()).into_response()
+}
+
+fn gone() -> Response {
+    refused(StatusCode::NOT_FOUND, "there is no such conversation or question any more")
+}

@@ -1,0 +1,53 @@
+//! A file in memory, of a limited size.
+
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Most bytes; what would go past them is an error.
+const MOST: usize = 16 << 20;
+
+/// What was written. Clones are of the same file.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Written(Arc<Mutex<Vec<u8>>>);
+
+impl Written {
+    /// All of it.
+    pub(super) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.bytes()).into_owned()
+    }
+
+    fn bytes(&self) -> MutexGuard<'_, Vec<u8>> {
+        // Nothing is done under the lock that could panic half-way.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl io::Write for Written {
+    fn write(&mut self, more: &[u8]) -> io::Result<usize> {
+        let mut bytes = self.bytes();
+        if bytes.len() + more.len() > MOST {
+            return Err(io::Error::new(io::ErrorKind::StorageFull, "the recording is larger than what is kept of one"));
+        }
+        bytes.extend_from_slice(more);
+        Ok(more.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write as _;
+
+    #[test]
+    fn a_file_in_memory_has_a_limit() {
+        let mut file = Written::default();
+        file.clone().write_all(&vec![b'x'; MOST]).unwrap();
+        assert_eq!(file.text().len(), MOST);
+        assert!(file.write_all(b"x").is_err());
+        assert_eq!(file.text().len(), MOST, "what was written stays");
+    }
+}

@@ -1,0 +1,439 @@
+//! `toolgraft up` over HTTP: who comes in, what a window is told, what runs, and what is kept.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use reqwest::redirect::Policy;
+use reqwest::{Client, Response};
+use serde_json::{Value, json};
+
+use crate::endpoint::{End, Endpoint, Reply, mcp_call, says};
+use crate::process::{Place, TOOLGRAFT, answering_server, demo_server};
+
+/// The smallest image there is, in base64.
+const DOT: &str = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==";
+
+/// After this time something that should have come has failed.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A page that runs, and a program that behaves as its browser.
+pub(crate) struct Up {
+    pub(crate) child: Child,
+    /// The address that was printed first.
+    pub(crate) url: String,
+    pub(crate) place: Place,
+    pub(crate) endpoint: Endpoint,
+    client: Client,
+    cookie: String,
+}
+
+/// A server of this machine with a tool that says that it wrote a file.
+pub(crate) fn writing_server() -> Value {
+    let text = json!({"type": "string"});
+    let schema =
+        json!({"type": "object", "properties": {"path": text, "content": text}, "required": ["path", "content"]});
+    let tool = json!({"name": "write_file", "inputSchema": schema});
+    let done = json!({"content": [{"type": "text", "text": "written"}]});
+    answering_server(&json!({"tools/list": {"tools": [tool]}, "tools/call": done}))
+}
+
+/// A server with a tool that gives a picture of one dot.
+fn seeing_server() -> Value {
+    let tool = json!({"name": "shot", "inputSchema": {"type": "object"}});
+    let content = json!([{"type": "image", "mimeType": "image/gif", "data": DOT}]);
+    answering_server(&json!({"tools/list": {"tools": [tool]}, "tools/call": {"content": content}}))
+}
+
+/// A call that writes figs for pears.
+pub(crate) fn figs() -> String {
+    mcp_call("files", "write_file", &json!({"path": "notes.txt", "content": "apples\nfigs\nplums\n"}))
+}
+
+impl Up {
+    /// With the demonstration server, and one that writes to a folder with `notes.txt`.
+    pub(crate) fn start(endpoint: Endpoint, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
+        let place = Place::new();
+        place.servers(json!({ "demo": demo_server(), "files": writing_server() }));
+        place.write("notes.txt", "apples\npears\nplums\n");
+        Up::start_in(place, endpoint, arguments, variables)
+    }
+
+    fn start_in(place: Place, endpoint: Endpoint, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
+        let mut command = Command::new(TOOLGRAFT);
+        command.args(["up", "--no-open", "--model", "m", "--mcp-config", "mcp.json", "--base-url", &endpoint.url()]);
+        command.args(arguments).current_dir(place.path("")).env("HOME", place.path(""));
+        for name in ["LC_ALL", "LC_MESSAGES", "LANG", "OPENAI_BASE_URL", "XDG_STATE_HOME"] {
+            command.env_remove(name);
+        }
+        command.envs(variables.iter().copied());
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut url = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut url).unwrap();
+        let client = toolgraft::http::client().redirect(Policy::none()).build().unwrap();
+        Up { child, url: url.trim().to_owned(), place, endpoint, client, cookie: String::new() }
+    }
+
+    pub(crate) fn site(&self) -> &str {
+        self.url.split("/?").next().unwrap()
+    }
+
+    async fn get(&self, path: &str) -> Response {
+        self.client.get(format!("{}{path}", self.site())).header("cookie", &self.cookie).send().await.unwrap()
+    }
+
+    async fn enter(&mut self) {
+        let response = self.client.get(&self.url).send().await.unwrap();
+        assert_eq!(response.headers()["location"], "/");
+        let cookie = response.headers()["set-cookie"].to_str().unwrap();
+        assert!(cookie.contains("; Path=/; HttpOnly; SameSite=Lax"), "{cookie}");
+        self.cookie = cookie.split(';').next().unwrap().to_owned();
+    }
+
+    async fn post(&self, path: &str, body: Value) -> (u16, Value) {
+        let request = self.client.post(format!("{}{path}", self.site())).header("cookie", &self.cookie);
+        let response = request.header("origin", self.site()).body(body.to_string()).send().await.unwrap();
+        (response.status().as_u16(), serde_json::from_str(&response.text().await.unwrap()).unwrap_or_default())
+    }
+
+    /// A window at a conversation, and its state.
+    async fn look(&self, chat: &str) -> (Window, Value) {
+        let response = self.get(&format!("/events?chat={chat}")).await;
+        assert_eq!(response.headers()["content-type"], "text/event-stream");
+        let mut window = Window { response, bytes: Vec::new() };
+        let state = window.step("state").await;
+        (window, state)
+    }
+
+    /// Ends it as Ctrl-C does; what it said on standard error.
+    #[cfg(unix)]
+    fn end(&mut self) -> String {
+        let id = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
+        let mut said = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        assert!(self.child.wait().unwrap().success(), "{said}");
+        said
+    }
+}
+
+impl Drop for Up {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What a window is told.
+struct Window {
+    response: Response,
+    bytes: Vec<u8>,
+}
+
+impl Window {
+    async fn next(&mut self) -> Value {
+        loop {
+            if let Some(at) = self.bytes.windows(2).position(|two| two == b"\n\n") {
+                let event: Vec<u8> = self.bytes.drain(..at + 2).collect();
+                if let Some(data) = event.strip_prefix(b"data: ") {
+                    return serde_json::from_slice(data).unwrap();
+                }
+                continue;
+            }
+            self.bytes.extend(
+                tokio::time::timeout(PATIENCE, self.response.chunk())
+                    .await
+                    .unwrap()
+                    .unwrap()
+                    .expect("the window is cut off"),
+            );
+        }
+    }
+
+    /// The next step of a kind.
+    async fn step(&mut self, kind: &str) -> Value {
+        loop {
+            let step = self.next().await;
+            if step["step"] == kind {
+                return step;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_address_lets_one_browser_in_and_no_other_page_reaches_what_is_behind() {
+    let mut up = Up::start(Endpoint::start([]), &[], &[]);
+    assert!(up.url.starts_with("http://127.0.0.1:") && up.url.contains("/?token="), "{}", up.url);
+    assert_eq!(up.get("/").await.status(), 401);
+    up.enter().await;
+    assert_eq!(up.client.get(&up.url).send().await.unwrap().status(), 401, "the address was used");
+    let page = up.get("/").await;
+    assert_eq!(page.status(), 200);
+    let policy = page.headers()["content-security-policy"].to_str().unwrap().to_owned();
+    assert!(policy.contains("default-src 'none'; script-src 'sha256-") && !policy.contains("http"), "{policy}");
+    let html = page.text().await.unwrap();
+    for elsewhere in [" src=", "<link rel=\"stylesheet", "@import", "url(", "//cdn"] {
+        assert!(!html.contains(elsewhere), "{elsewhere}");
+    }
+
+    let stop = |site: &str| up.client.post(format!("{site}/stop")).header("cookie", &up.cookie).body("{}");
+    let site = up.site().to_owned();
+    assert_eq!(stop(&site).send().await.unwrap().status(), 405, "no browser posts without an origin");
+    assert_eq!(stop(&site).header("origin", "http://evil.example").send().await.unwrap().status(), 403);
+    assert_eq!(stop(&site).header("host", "evil.example").send().await.unwrap().status(), 403);
+    let stranger = up.client.post(format!("{site}/ask")).header("origin", &site).body("{}").send().await.unwrap();
+    assert_eq!(stranger.status(), 401);
+    assert_eq!(up.post("/stop", json!({})).await.0, 200);
+}
+
+#[tokio::test]
+async fn a_question_is_answered_as_it_is_written_and_kept_for_other_commands() {
+    let answer = "**Cold.** `-3` degrees";
+    let mut up = Up::start(Endpoint::start([Reply::text(answer), Reply::text("Still cold.")]), &[], &[]);
+    up.enter().await;
+    let (mut window, state) = up.look("").await;
+    let chat = state["chat"].as_str().unwrap().to_owned();
+    assert_eq!((&state["busy"], &state["steps"]), (&json!(false), &json!([])));
+    assert!(state["about"].as_str().unwrap().starts_with("m · "), "{state}");
+    assert_eq!(up.post("/ask", json!({"chat": chat, "text": "Oslo?"})).await.0, 200);
+    assert_eq!(window.step("user").await["text"], "Oslo?");
+    assert_eq!(window.step("text").await["text"], "**Cold.** ", "it comes as it is written");
+    let tree = json!([["p", ["strong", "Cold."], " ", ["code", "-3"], " degrees"]]);
+    assert_eq!(window.step("answer").await["tree"], tree);
+    let end = window.step("end").await;
+    assert_eq!((&end["stopped"], &end["again"]), (&Value::Null, &json!(false)));
+
+    let (_, again) = up.look(&chat).await;
+    assert_eq!(again["steps"][0], json!({"step": "user", "text": "Oslo?"}));
+    assert_eq!(again["steps"].as_array().unwrap().last().unwrap()["tree"], tree);
+    let listed = up.place.run(&["log", "--json"]).ok().json();
+    assert_eq!((&listed["sessions"][0]["id"], &listed["sessions"][0]["title"]), (&json!(chat), &json!("Oslo?")));
+    assert_eq!(up.post("/ask", json!({"chat": chat, "text": "And now?"})).await.0, 200);
+    window.step("end").await;
+    assert_eq!(up.place.run(&["log", "--json"]).ok().json()["sessions"][0]["questions"], 2);
+    assert_eq!(up.post("/ask", json!({"chat": "00000000", "text": "x"})).await.0, 404);
+}
+
+#[tokio::test]
+async fn a_call_waits_for_its_answer_and_shows_what_changes_in_the_file() {
+    let replies = [figs(), "Done.".to_owned(), figs(), "Again.".to_owned(), figs(), "Not.".to_owned()];
+    let mut up = Up::start(Endpoint::start(replies.iter().map(|text| Reply::text(text))), &[], &[]);
+    up.enter().await;
+    let (mut window, state) = up.look("").await;
+    let chat = state["chat"].clone();
+    let ask = |text: &str| json!({"chat": chat, "text": text});
+    up.post("/ask", ask("Figs for pears.")).await;
+    let asked = window.step("ask").await;
+    assert_eq!(asked["title"], "Run files.write_file?");
+    assert_eq!(asked["once"], false);
+    let diff = "{\"path\":\"notes.txt\"}\n\ncontent:\n· apples\n- pears\n+ figs\n· plums";
+    assert_eq!(asked["body"], diff);
+    // A second window has the open question, too.
+    let (_, other) = up.look(chat.as_str().unwrap()).await;
+    assert_eq!(other["busy"], true);
+    assert!(other["steps"].as_array().unwrap().contains(&asked), "{other:#}");
+    assert_eq!(up.post("/ask", ask("Now?")).await.0, 409);
+
+    let answer =
+        |call: &Value, answer: &str| json!({"chat": chat, "call": call, "answer": answer, "reason": "no figs"});
+    assert_eq!(up.post("/answer", answer(&asked["call"], "maybe")).await.0, 400);
+    assert_eq!(up.post("/answer", answer(&asked["call"], "no")).await.0, 200);
+    assert_eq!(up.post("/answer", answer(&asked["call"], "once")).await.0, 404, "it was answered");
+    let outcome = window.step("outcome").await;
+    assert_eq!((&outcome["call"], &outcome["good"]), (&asked["call"], &json!(false)));
+    assert!(outcome["text"].as_str().unwrap().contains("no figs"), "{outcome}");
+    window.step("end").await;
+
+    up.post("/ask", ask("Please.")).await;
+    let asked = window.step("ask").await;
+    up.post("/answer", answer(&asked["call"], "always")).await;
+    assert_eq!(window.step("outcome").await["text"], "written");
+    window.step("end").await;
+    up.post("/ask", ask("Once more.")).await;
+    loop {
+        let step = window.next().await;
+        assert_ne!(step["step"], "ask", "it was allowed for all of the conversation");
+        if step["step"] == "outcome" {
+            break;
+        }
+    }
+}
+
+#[tokio::test]
+async fn conversations_are_found_gone_on_with_and_shared_as_one_file() {
+    let endpoint = Endpoint::answer(|seen, _| match seen.question() {
+        asked if asked.contains("Oslo") => Reply::text("The <fjord> is cold."),
+        _ => Reply::text(&format!("{} messages", seen.body["messages"].as_array().unwrap().len())),
+    });
+    let mut up = Up::start(endpoint, &[], &[]);
+    up.enter().await;
+    let mut begun = Vec::new();
+    for question in ["Weather in Oslo?", "Weather in Bergen?"] {
+        let (mut window, state) = up.look("").await;
+        up.post("/ask", json!({"chat": state["chat"], "text": question})).await;
+        window.step("end").await;
+        begun.push(state["chat"].as_str().unwrap().to_owned());
+    }
+    let titles = |list: &str| {
+        let list: Value = serde_json::from_str(list).unwrap();
+        list["chats"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one["title"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    let list = up.get("/chats?q=").await.text().await.unwrap();
+    assert_eq!(titles(&list), ["Weather in Bergen?", "Weather in Oslo?"]);
+    let list = up.get("/chats?q=FJORD").await.text().await.unwrap();
+    assert_eq!(titles(&list), ["Weather in Oslo?"]);
+    assert!(list.contains("The <fjord> is cold."), "the line of the answer that has it: {list}");
+
+    // One that another command has kept is gone on with, as what was said in it.
+    up.place.run(&["chat", "--base-url", &up.endpoint.url(), "--model", "m", "Oslo again?"]).ok();
+    let kept = up.place.run(&["log", "--json"]).ok().json()["sessions"][0]["id"].as_str().unwrap().to_owned();
+    let (mut window, state) = up.look(&kept).await;
+    assert_eq!((&state["chat"], &state["steps"][0]["text"]), (&json!(kept), &json!("Oslo again?")));
+    up.post("/ask", json!({"chat": kept, "text": "How long is it?"})).await;
+    assert_eq!(window.step("answer").await["tree"], json!([["p", "4 messages"]]), "a prompt, two questions, an answer");
+    window.step("end").await;
+
+    let shared = up.get(&format!("/share?chat={}", begun[0])).await;
+    let name = shared.headers()["content-disposition"].to_str().unwrap().to_owned();
+    assert_eq!(name, format!("attachment; filename=\"conversation-{}.html\"", begun[0]));
+    let page = shared.text().await.unwrap();
+    assert!(page.contains("The &lt;fjord&gt; is cold.") && !page.contains("<script"), "{page}");
+    // Times are known of what was begun here, sizes of the rest.
+    for (chat, unit) in [(&begun[0], "ms</span>"), (&kept, "B</span>")] {
+        let page = up.get(&format!("/timeline?chat={chat}")).await.text().await.unwrap();
+        assert!(page.contains(&format!("href=\"&#x2f;#{chat}\"")), "{page}");
+        assert!(page.contains("class=\"track\"") && page.contains(unit), "{unit}: {page}");
+    }
+    assert_eq!(up.get("/timeline?chat=00000000").await.status(), 404);
+}
+
+#[tokio::test]
+async fn a_picture_of_a_tool_is_shown_while_the_turn_goes_on_and_later() {
+    let place = Place::new();
+    place.servers(json!({ "eyes": seeing_server() }));
+    let replies = [mcp_call("eyes", "shot", &json!({})), "A dot.".to_owned()];
+    let endpoint = Endpoint::start(replies.iter().map(|text| Reply::text(text)));
+    let mut up = Up::start_in(place, endpoint, &["--yes"], &[]);
+    up.enter().await;
+    let (mut window, state) = up.look("").await;
+    let chat = state["chat"].as_str().unwrap();
+    up.post("/ask", json!({"chat": chat, "text": "Look."})).await;
+    let outcome = window.step("outcome").await;
+    assert_eq!(outcome["pictures"], 1);
+    let at = |n: u8| format!("/picture?chat={chat}&call={}&n={n}", outcome["call"].as_str().unwrap());
+    let picture = up.get(&at(0)).await;
+    assert_eq!(picture.headers()["content-type"], "image/gif");
+    assert!(picture.bytes().await.unwrap().starts_with(b"GIF89a"));
+    assert_eq!(up.get(&at(1)).await.status(), 404);
+    window.step("end").await;
+    assert!(up.look(chat).await.1["steps"].as_array().unwrap().contains(&outcome));
+}
+
+#[tokio::test]
+async fn what_is_not_to_be_kept_is_shown_as_long_as_the_page_runs() {
+    let mut up = Up::start(Endpoint::start([Reply::text("Cold.")]), &["--no-session"], &[]);
+    up.enter().await;
+    let (mut window, state) = up.look("").await;
+    up.post("/ask", json!({"chat": state["chat"], "text": "Oslo?"})).await;
+    window.step("end").await;
+    let chat = state["chat"].as_str().unwrap();
+    assert_eq!(up.look(chat).await.1["steps"][0]["text"], "Oslo?");
+    assert!(up.get(&format!("/share?chat={chat}")).await.text().await.unwrap().contains("Cold."));
+    assert_eq!(up.get("/chats?q=").await.text().await.unwrap(), "{\"chats\":[]}");
+    assert_eq!(up.place.run(&["log", "--json"]).ok().json()["sessions"], json!([]));
+}
+
+#[tokio::test]
+async fn a_conversation_that_another_chat_is_at_is_gone_on_with_as_a_copy() {
+    let place_of = |up: &Up| up.place.dir.path().to_owned();
+    let endpoint = Endpoint::answer(|_, _| Reply::text("Cold."));
+    let mut up = Up::start(endpoint, &[], &[]);
+    up.enter().await;
+    let (mut window, state) = up.look("").await;
+    up.post("/ask", json!({"chat": state["chat"], "text": "Oslo?"})).await;
+    window.step("end").await;
+    let mut command = crate::process::command_in(&place_of(&up), &["chat", "--continue", "And Bergen?"]);
+    let run = crate::process::Run::of(command.env("OPENAI_BASE_URL", up.endpoint.url())).ok();
+    assert!(run.err.contains("is open in another chat"), "{}", run.err);
+}
+
+#[tokio::test]
+async fn servers_and_tools_are_switched_and_the_next_request_knows() {
+    let endpoint = Endpoint::answer(|seen, _| {
+        let has = |tool: &str| seen.messages().contains(tool);
+        Reply::text(&format!("{} {}", has("write_file"), has("time_query")))
+    });
+    let mut up = Up::start(endpoint, &[], &[]);
+    up.enter().await;
+    let (mut window, state) = up.look("").await;
+    let mut offered = async |up: &Up| {
+        up.post("/ask", json!({"chat": state["chat"], "text": "What have you got?"})).await;
+        let answer = window.step("answer").await["tree"][0][1].as_str().unwrap().to_owned();
+        window.step("end").await;
+        answer
+    };
+    assert_eq!(offered(&up).await, "true true");
+    let (status, now) = up.post("/switch", json!({"server": "files", "on": false})).await;
+    assert_eq!(
+        (status, &now["servers"][1]["name"], &now["servers"][1]["state"]),
+        (200, &json!("files"), &json!("disabled"))
+    );
+    let off = json!({"server": "demo", "tool": "time_query", "on": false});
+    let (_, now) = up.post("/switch", off).await;
+    let tools = now["servers"][0]["tools"].as_array().unwrap();
+    assert!(tools.contains(&json!({"name": "time_query", "on": false})), "{now}");
+    let reports: Value = serde_json::from_str(&up.get("/tools").await.text().await.unwrap()).unwrap();
+    assert_eq!(reports["servers"], now["servers"]);
+    assert_eq!(offered(&up).await, "false false");
+    up.post("/switch", json!({"server": "files", "on": true})).await;
+    assert!(offered(&up).await.starts_with("true"));
+    let (status, refused) = up.post("/switch", json!({"server": "none", "on": true})).await;
+    assert_eq!(status, 409);
+    assert!(refused["error"].as_str().unwrap().contains("none"), "{refused}");
+}
+
+#[tokio::test]
+async fn a_question_that_got_no_answer_is_given_back() {
+    let endpoint = Endpoint::start([Reply::refused(400, "no such model"), Reply::text("Cold.")]);
+    let mut up = Up::start(endpoint, &[], &[]);
+    up.enter().await;
+    let (mut window, state) = up.look("").await;
+    up.post("/ask", json!({"chat": state["chat"], "text": "Oslo?"})).await;
+    let end = window.step("end").await;
+    assert_eq!(end["again"], true);
+    assert!(end["stopped"].as_str().unwrap().contains("no such model"), "{end}");
+    assert_eq!(up.look(state["chat"].as_str().unwrap()).await.1["steps"], json!([]));
+    up.post("/ask", json!({"chat": state["chat"], "text": "Oslo?"})).await;
+    assert_eq!(window.step("end").await["again"], false);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_turn_is_stopped_and_what_was_said_until_then_stays() {
+    let stalls = |text: &str| Reply::events(&[says(text)]).end(End::Stall);
+    let mut up = Up::start(Endpoint::start([stalls("It is "), Reply::text("Rain."), stalls("Well ")]), &[], &[]);
+    up.enter().await;
+    let (mut window, state) = up.look("").await;
+    let ask = |text: &str| json!({"chat": state["chat"], "text": text});
+    up.post("/ask", ask("Oslo?")).await;
+    window.step("text").await;
+    up.post("/stop", json!({"chat": state["chat"]})).await;
+    let end = window.step("end").await;
+    assert_eq!((&end["stopped"], &end["again"]), (&json!("the turn was cancelled"), &json!(false)));
+    up.post("/ask", ask("Bergen?")).await;
+    window.step("end").await;
+    up.post("/ask", ask("Narvik?")).await;
+    window.step("text").await;
+    // Ctrl-C ends all of it, in order.
+    let said = up.end();
+    assert!(said.contains("Ctrl-C ends it"), "{said}");
+    let id = state["chat"].as_str().unwrap();
+    let shown = up.place.run(&["log", "show", id]).ok().out;
+    assert!(shown.contains("> Oslo?\n\nIt is") && shown.contains("> Narvik?\n\nWell"), "{shown}");
+}

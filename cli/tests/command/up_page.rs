@@ -1,0 +1,184 @@
+//! The page of `toolgraft up` in a real browser: with the keyboard alone, on a phone, in the dark,
+//! in Chinese.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::devtools::Page;
+use crate::endpoint::{End, Endpoint, Reply, mcp_call, says, thinks};
+use crate::inspect_page::{CONTRAST, tab_to};
+use crate::replay_page::EVIL;
+use crate::up::{Up, figs};
+
+const ANSWER: &str = "It is **cold** in Oslo.\n\n| city | degrees |\n|---|---|\n| Oslo | -3 |\n\n\
+    1. Take a `coat`\n2. See [the forecast](https://weather.example/oslo)\n\n```sh\ncurl https://weather.example\n```";
+
+/// What the model does, by what it was asked.
+fn endpoint() -> Endpoint {
+    Endpoint::answer(|seen, _| {
+        let messages = seen.body["messages"].as_array().unwrap();
+        match messages.last().unwrap()["content"].to_string() {
+            asked if asked.contains("<script>") => Reply::text(EVIL),
+            asked if asked.contains("declined") => Reply::text("Then not."),
+            asked if asked.contains("written") => Reply::text("The pears are figs now."),
+            asked if asked.contains("Wait") => Reply::events(&[thinks("Hm. "), says("I wait ")]).end(End::Stall),
+            asked if asked.contains("Figs") => Reply::text(&figs()),
+            asked if asked.contains("latitude") => Reply::lm_studio("I know it now.", ANSWER),
+            _ => Reply::text(&mcp_call("demo", "location_query", &json!({"city": "Oslo"}))),
+        }
+    })
+}
+
+/// What the page says.
+const SAID: &str = "document.querySelector('#said').innerText";
+
+fn shot(page: &mut Page, name: &str) {
+    page.screenshot(&Path::new(crate::process::ROOT).join(format!("target/screenshots/up-{name}.png")));
+}
+
+/// Wide and on a phone, light and dark: nothing scrolls sideways, all can be read.
+fn looks_well(page: &mut Page, name: &str) {
+    for scheme in ["light", "dark"] {
+        for width in [1280, 390] {
+            page.look(width, scheme);
+            let at = format!("{name}-{width}-{scheme}");
+            let wide = page.find("document.documentElement.scrollWidth");
+            assert!(wide.as_u64() <= Some(width.into()), "{at} scrolls sideways: {wide}");
+            let worst = page.find(CONTRAST);
+            assert!(worst[0].as_f64() >= Some(4.5), "{at}: {worst}");
+            shot(page, &at);
+        }
+    }
+    page.look(1280, "light");
+}
+
+fn asks(page: &mut Page, question: &str) {
+    page.find("document.querySelector('#question').focus()");
+    page.write_text(question);
+    page.press("Enter");
+}
+
+const IDLE: &str = "document.querySelector('#stop').hidden && document.querySelector('#said').ariaBusy !== 'true'";
+
+#[test]
+fn a_real_browser_holds_a_conversation_by_keys() {
+    let Some(browser) = crate::browser::wanted("a_real_browser_holds_a_conversation_by_keys") else { return };
+    let up = Up::start(endpoint(), &["--allow", "demo.*"], &[]);
+    let mut page = Page::open(&browser);
+    page.look(1280, "light");
+    page.go(&up.url);
+    page.until("document.querySelector('#begin')");
+    assert_eq!(page.find("location.search"), "", "the key is gone from the address");
+    assert_eq!(page.find("document.activeElement.id"), "question");
+    looks_well(&mut page, "empty");
+
+    asks(&mut page, "What is the weather in Oslo?");
+    page.until(&format!("{SAID}.includes('cold')"));
+    page.until(IDLE);
+    assert_eq!(page.find("document.querySelector('#said strong').textContent"), "cold");
+    assert_eq!(page.find("document.querySelector('#said a').rel"), "noopener noreferrer");
+    assert_eq!(
+        page.find("document.querySelector('#said .call .name, #said .call b').textContent"),
+        "demo.location_query"
+    );
+    assert_eq!(page.find("document.activeElement.id"), "question", "the next question can be written at once");
+    page.find("document.querySelectorAll('#said details').forEach((details) => details.open = true)");
+    looks_well(&mut page, "answer");
+
+    // A call is seen with what it changes, and no key runs it by chance.
+    asks(&mut page, "Figs for pears.");
+    page.until("document.querySelector('.choice')");
+    assert_eq!(page.find("document.activeElement.getAttribute('aria-label')"), "Run files.write_file?");
+    assert_eq!(
+        page.find("[...document.querySelectorAll('.goes, .comes')].map((e) => e.textContent)"),
+        json!(["- pears", "+ figs"])
+    );
+    looks_well(&mut page, "ask");
+    page.press("Enter");
+    tab_to(&mut page, "button", "Run once");
+    page.press("Enter");
+    page.until(&format!("{SAID}.includes('figs now')"));
+    page.until(IDLE);
+    assert_eq!(page.find("document.querySelectorAll('.choice').length"), 0);
+
+    // Esc stops; a window that is loaded again shows what there is.
+    asks(&mut page, "Wait for it.");
+    page.until(&format!("{SAID}.includes('I wait')"));
+    page.load(|page| {
+        page.call("Page.reload", json!({}));
+    });
+    page.until(&format!("{SAID}.includes('I wait')"));
+    page.press("Escape");
+    page.until(&format!("{SAID}.includes('the turn was cancelled')"));
+    page.until(IDLE);
+
+    // Search and switches, by keys.
+    page.find("document.querySelector('#search').focus()");
+    page.write_text("figs");
+    page.until("document.querySelectorAll('#found a').length === 1");
+    page.write_text(" nowhere");
+    page.until("document.querySelector('#found').textContent === 'No conversation here.'");
+    page.find("document.querySelector('#search').value = ''; document.querySelector('#to-tools').focus()");
+    page.press("Enter");
+    page.until("document.querySelectorAll('#tools input').length > 4");
+    assert_eq!(page.find("document.activeElement.type"), "checkbox");
+    looks_well(&mut page, "tools");
+    page.find("document.activeElement.click()");
+    page.until("!document.querySelector('#tools input').checked");
+    page.until("document.activeElement.type === 'checkbox'");
+    page.press("Escape");
+    assert_eq!(
+        page.find("[document.querySelector('#tools').hidden, document.activeElement.id]"),
+        json!([true, "to-tools"])
+    );
+
+    // What a model writes is text.
+    page.find("document.querySelector('#new').click()");
+    page.until("document.querySelector('#begin')");
+    asks(&mut page, EVIL);
+    page.until(IDLE);
+    page.until("document.querySelector('#said .answer')");
+    assert_eq!(page.find("document.querySelectorAll('#said script, #said img, #said iframe').length"), 0);
+    assert_eq!(page.complaints(), Vec::<String>::new(), "no rule of the page was broken");
+}
+
+#[test]
+fn a_real_browser_shows_the_page_in_chinese_and_on_a_phone() {
+    let Some(browser) = crate::browser::wanted("a_real_browser_shows_the_page_in_chinese_and_on_a_phone") else {
+        return;
+    };
+    let up = Up::start(endpoint(), &["--lang", "zh", "--allow", "demo.*"], &[]);
+    let mut page = Page::open(&browser);
+    page.look(390, "light");
+    page.go(&up.url);
+    page.until("document.querySelector('#begin')");
+    assert_eq!(page.find("document.documentElement.lang"), "zh");
+    asks(&mut page, "Figs for pears.");
+    page.until("document.querySelector('.choice')");
+    assert_eq!(page.find("document.querySelector('.choice .go').textContent"), "运行一次");
+    // What is ours is Chinese; the rest is the tool's, the model's and the person's.
+    let english = "[...document.querySelectorAll('button, label, .skip, #keys, #ways a')].map((e) => e.textContent)\
+        .filter((text) => !/[\\u4e00-\\u9fff]/.test(text))";
+    assert_eq!(page.find(english), json!([]));
+    looks_well(&mut page, "chinese");
+    page.look(390, "light");
+    page.find("document.querySelector('#reason-call_1, .choice input').focus()");
+    page.write_text("不要无花果");
+    page.press("Enter");
+    page.until(&format!("{SAID}.includes('不要无花果') && {SAID}.includes('Then not.')"));
+    page.until(IDLE);
+
+    // The list of conversations comes over the page, and goes with Esc.
+    page.find("document.querySelector('#to-chats').focus()");
+    page.press("Enter");
+    page.until("document.querySelector('#chats').checkVisibility() && document.activeElement.id === 'search'");
+    let at = Path::new(crate::process::ROOT).join("target/screenshots/up-chats-390-light.png");
+    page.screenshot(&at);
+    page.press("Escape");
+    assert_eq!(
+        page.find("[document.querySelector('#chats').checkVisibility(), document.activeElement.id]"),
+        json!([false, "to-chats"])
+    );
+    assert_eq!(page.complaints(), Vec::<String>::new(), "no rule of the page was broken");
+}
