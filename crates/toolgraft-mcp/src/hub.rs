@@ -19,6 +19,7 @@ use super::server::{
     tool_outcome, with_media,
 };
 use crate::transport::log::LogLine;
+use crate::transport::wire::{Wire, WireMessage};
 use toolgraft::outcome::Status;
 use toolgraft::route::{Invocation, Toolbox};
 use toolgraft::tools::ACCESS_RESOURCE;
@@ -154,6 +155,14 @@ impl HubBuilder {
     /// [`Login`](super::Login) does that.
     pub fn logins(mut self, logins: Logins) -> Self {
         self.settings.logins = Some(logins);
+        self
+    }
+
+    /// Shows each message of MCP on its way, in either direction, from the handshake on, without
+    /// the secrets of the servers' entries. `look` is told of them one by one; messages wait
+    /// meanwhile.
+    pub fn wire(mut self, look: impl Fn(WireMessage) + Send + Sync + 'static) -> Self {
+        self.settings.wire = Some(Wire::new(look));
         self
     }
 

@@ -72,6 +72,7 @@ pub use server::{
 };
 pub use transport::log::{LOG_BYTES, LOG_LINES, LogLine};
 pub use transport::stdio::STDERR_TAIL;
+pub use transport::wire::{WireMessage, WireSide};
 
 /// Configuration, states, logins, and what happens on each fault.
 ///

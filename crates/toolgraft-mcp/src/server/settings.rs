@@ -10,6 +10,7 @@ use super::elicit::Answers;
 use super::states::States;
 use crate::auth::Logins;
 use crate::config::{ServerConfig, seconds};
+use crate::transport::wire::Wire;
 
 /// Calls that run at once on one server where nothing else is set; more wait their
 /// turn. As many as a message may hold ([`parse::MAX_CALLS`](toolgraft::parse::MAX_CALLS)),
@@ -42,6 +43,8 @@ pub(crate) struct Settings {
     pub(crate) media: bool,
     /// Where logins are kept, if anywhere.
     pub(crate) logins: Option<Logins>,
+    /// Who looks at what goes over the wire, if anybody.
+    pub(crate) wire: Option<Wire>,
 }
 
 impl Default for Settings {
@@ -57,6 +60,7 @@ impl Default for Settings {
             states: Arc::default(),
             media: false,
             logins: None,
+            wire: None,
         }
     }
 }
