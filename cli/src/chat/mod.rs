@@ -9,7 +9,7 @@
 //! args ─▶ endpoint: which model? ─▶ runner: servers are connected ─▶ session
 //!                                                                      │ ask
 //! one question ────────────────────────────────────────────────────────┤
-//! repl: input ─▶ a line ─▶ commands (`/…`) or a question ──────────────┘
+//! repl: dialog/line ─▶ a line ─▶ commands (`/…`) or a question ──────────────┘
 //!                                                                      ▼
 //!            approve ◀── may this call run? ── the agent's turn ── events ─▶ display (live, summary)
 //!                                                                      └──▶ files (record, trace), saved
@@ -24,7 +24,6 @@ mod endpoint;
 mod existing;
 mod files;
 mod here;
-mod input;
 mod kept;
 mod mcp;
 mod repl;

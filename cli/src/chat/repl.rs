@@ -3,16 +3,17 @@
 use serde_json::{Map, Value};
 
 use super::commands::{self, Command};
-use super::input::{Prompt, Typed};
 use super::session::{Ended, Session};
 use crate::base::Failure;
 use crate::base::words;
 use crate::dialog::ask::Asker;
 use crate::dialog::editor;
+use crate::dialog::line::{Completion, Prompt, Typed};
+use crate::screen::live::Place;
 use crate::screen::visible::word;
 use crate::screen::{BAD, DIM};
 use crate::servers::starting;
-use crate::servers::watch::watched;
+use crate::servers::watch::Watch;
 use toolgraft::Conversation;
 use toolgraft::agent::StopReason;
 use toolgraft::conversation::{Assistant, Entry};
@@ -22,8 +23,10 @@ use toolgraft_mcp::{McpPrompt, PromptMessage};
 /// Talks until somebody leaves.
 pub(super) async fn run(session: &mut Session, asker: Option<&Asker>) -> Result<(), Failure> {
     let hub = session.hub.clone();
-    let following = Box::new(move |before: &[String]| commands::following(before, &hub));
-    let mut prompt = Prompt::new(following, !session.args.conversation.no_history, session.say)?;
+    let following = Box::new(move |before: &[String], _: &str| commands::following(before, &hub));
+    let completion = Completion { following, opener: "/", with_files: &["/file ", "/save "] };
+    let history = (!session.args.conversation.no_history).then_some("history");
+    let mut prompt = Prompt::new("> ", completion, history, session.say)?;
     // Ctrl-C pressed in a row, without a line between.
     let mut interrupts = 0;
     loop {
@@ -162,10 +165,11 @@ async fn filled(
     let (hub, say) = (&session.hub, session.say);
     let what = say.filling_in(format!("{}.{}", prompt.server, prompt.name));
     let interrupts = session.signals.take_interrupts();
+    let watch = Watch { questions: &session.questions, say, place: Place::here() };
     tokio::select! {
         biased;
         () = interrupts.next() => Ok(None),
-        messages = watched(hub, (what, say), &session.questions, hub.prompt(&prompt.server, &prompt.name, arguments)) => {
+        messages = watch.over(hub, what, hub.prompt(&prompt.server, &prompt.name, arguments)) => {
             messages.map(Some).map_err(Failure::job)
         }
     }

@@ -5,6 +5,7 @@
 //! import: places ─▶ foreign, forms ▶ (entries as ours are written)
 //! list, import ─▶ masked (an entry in one line, without its secrets)
 //! login, logout: a person, a browser, and tokens that are kept
+//! shell: one server, command by command; play: a recorded one, to whoever asks
 //! check, trust: the servers themselves, and whether a project may start its own
 //! status: those of a `serve` that runs
 //! ```
@@ -18,7 +19,9 @@ mod list;
 mod login;
 mod masked;
 mod places;
+mod play;
 mod remove;
+mod shell;
 mod status;
 mod suspect;
 mod trust;
@@ -44,6 +47,10 @@ enum Command {
     Import(import::Args),
     /// Start every MCP server and report what it takes and what is doubtful
     Check(check::Args),
+    /// Try one server out: a session with commands, and a look at what goes over the wire
+    Shell(shell::Args),
+    /// Serve MCP over stdio as a recorded server did
+    Play(play::Args),
     /// Log in at a server over HTTP that wants it (OAuth), in a browser
     Login(login::LoginArgs),
     /// Forget the login at a server
@@ -62,6 +69,8 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
         Command::Remove(args) => remove::run(&args),
         Command::Import(args) => import::run(&args),
         Command::Check(args) => check::run(args),
+        Command::Shell(args) => shell::run(args),
+        Command::Play(args) => play::run(&args),
         Command::Login(args) => login::run(args),
         Command::Logout(args) => login::out(args),
         Command::Status(args) => status::run(&args),

@@ -30,6 +30,7 @@ mod probe;
 mod rejections;
 mod replay;
 mod servers;
+mod shell;
 mod stops;
 
 use toolgraft::dialect::Lang;
@@ -127,6 +128,7 @@ mod tests {
             inspect::INSPECT,
             kept::KEPT,
             servers::SERVERS,
+            shell::SHELL,
             stops::STOPS,
         ]
         .into_iter()

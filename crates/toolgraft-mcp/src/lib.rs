@@ -9,7 +9,7 @@
 //! A server that has gone is started anew by the next call that needs it; one
 //! whose lists have changed is asked again. [`Hub::states`] tells of it. [`Hub::switch`] and
 //! [`Hub::switch_tools`] take servers and tools away for a while; [`Hub::log`] has the last that a
-//! server said beside its answers.
+//! server said beside its answers. [`HubBuilder::wire`] shows what goes over the wire.
 //!
 //! How a call passes:
 //!

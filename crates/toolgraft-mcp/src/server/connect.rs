@@ -161,7 +161,7 @@ impl Connector {
             }
         }
         let (transport, child) = stdio::spawn(program, environment, &self.log)?;
-            let mut transport = self.tapped(transport);
+        let mut transport = self.tapped(transport);
         match self.negotiate(&mut transport, Methods::Initialize, self.by).await {
             Ok(info) => {
                 *era = Some(Era::of(&info));

@@ -74,10 +74,20 @@ pub(crate) struct Tap {
 }
 
 impl Tap {
-    fn tell(&self, from: WireSide, text: &str) {
+    /// A message on one line, without secrets; `None` for what is no JSON.
+    fn line(&self, text: &str) -> Option<Box<RawValue>> {
         // The line breaks of a message stand between its tokens.
-        let line = self.secrets.hide(text).replace(['\n', '\r'], " ");
-        let Ok(message) = RawValue::from_string(line) else { return };
+        let line = |text: &str| RawValue::from_string(text.replace(['\n', '\r'], " ")).ok();
+        line(&self.secrets.hide(text)).or_else(|| {
+            // A secret may be more than the text of a string: a whole object, or a number.
+            let mut value: Value = serde_json::from_str(text).ok()?;
+            self.secrets.hide_in(&mut value);
+            line(&value.to_string())
+        })
+    }
+
+    fn tell(&self, from: WireSide, text: &str) {
+        let Some(message) = self.line(text) else { return };
         (self.wire.0)(WireMessage { at: SystemTime::now(), server: self.server.clone(), from, message });
     }
 }
@@ -189,11 +199,15 @@ mod tests {
             let result = ServerResult::CustomResult(CustomResult(Value::from(text)));
             JsonRpcMessage::response(result, RequestId::Number(id))
         };
-        let script = Script(vec![result("NaN", 2), result("{\n \"token\": \"key-234567\", \"n\": 1e400\n}", 1)]);
+        let script = Script(vec![
+            result("{\"a\":1}", 3),
+            result("NaN", 2),
+            result("{\n \"token\": \"key-234567\", \"n\": 1e400\n}", 1),
+        ]);
         let seen = Arc::<Mutex<Vec<WireMessage>>>::default();
         let look = seen.clone();
         let wire = Wire::new(move |message| look.lock().unwrap_or_else(PoisonError::into_inner).push(message));
-        let tap = Tap { wire, server: "s".to_owned(), secrets: Secrets::new(["key-234567"]) };
+        let tap = Tap { wire, server: "s".to_owned(), secrets: Secrets::new(["key-234567", "{\"a\":1}"]) };
         let mut tapped = Tapped::new(script, Some(tap));
         let hello = ClientNotification::InitializedNotification(InitializedNotification::default());
         tapped.send(JsonRpcMessage::notification(hello)).await.unwrap();
@@ -204,6 +218,7 @@ mod tests {
         let answer = r#"{"jsonrpc":"2.0","id":1,"result":{  "token": "[redacted]", "n": 1e400 }}"#;
         assert_eq!(lines[1], (WireSide::Server, answer.to_owned()));
         assert_eq!(lines[2].1, r#"{"jsonrpc":"2.0","id":2,"result":"NaN"}"#);
+        assert_eq!(lines[3].1, r#"{"jsonrpc":"2.0","id":3,"result":{"a":1}}"#, "a secret is no syntax");
         let line = serde_json::to_string(&seen.lock().unwrap()[1]).unwrap();
         assert_eq!(serde_json::from_str::<WireMessage>(&line).unwrap().message.get(), answer);
     }
