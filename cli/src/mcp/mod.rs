@@ -12,6 +12,7 @@
 
 mod add;
 mod check;
+mod document;
 mod foreign;
 mod forms;
 mod import;
@@ -53,6 +54,8 @@ enum Command {
     Play(play::Args),
     /// Log in at a server over HTTP that wants it (OAuth), in a browser
     Login(login::LoginArgs),
+    /// Print the document by which this program is known where no client is registered
+    ClientDocument(document::Args),
     /// Forget the login at a server
     Logout(login::LogoutArgs),
     /// Show the servers of a running `toolgraft serve`, switch them on and off, start them anew
@@ -72,6 +75,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
         Command::Shell(args) => shell::run(args),
         Command::Play(args) => play::run(&args),
         Command::Login(args) => login::run(args),
+        Command::ClientDocument(args) => document::run(&args),
         Command::Logout(args) => login::out(args),
         Command::Status(args) => status::run(&args),
         Command::Trust(args) => trust::run(&args),

@@ -8,13 +8,12 @@
 
 mod command;
 
-use std::io::{BufRead, IsTerminal, stdin};
+use std::io::{IsTerminal, stdin};
 use std::sync::Arc;
-
-use tokio::sync::mpsc;
 
 use self::command::ShellCommand;
 use crate::base::Failure;
+use crate::base::input::piped_lines;
 use crate::base::output;
 use crate::base::signals::Signals;
 use crate::dialog::ask::Asker;
@@ -153,16 +152,7 @@ impl Shell {
 
     /// Commands from a pipe. One that fails ends nothing.
     async fn piped(&self) -> Result<(), Failure> {
-        let (tell, mut lines) = mpsc::channel(1);
-        // Nothing waits for this thread: the program can end while it reads.
-        std::thread::spawn(move || {
-            for line in stdin().lock().lines() {
-                let ended = line.is_err();
-                if tell.blocking_send(line).is_err() || ended {
-                    break;
-                }
-            }
-        });
+        let mut lines = piped_lines();
         let mut failed = false;
         while let Some(line) = lines.recv().await {
             let line = line.map_err(|e| Failure::usage(format!("cannot read standard input: {e}")))?;

@@ -58,9 +58,9 @@ mod hub;
 mod server;
 mod transport;
 
-pub use auth::{LoggedOut, Login, LoginError, Logins};
+pub use auth::{LoggedOut, Login, LoginError, Logins, client_document};
 pub use config::{
-    Config, ConfigError, EntryError, Environment, HttpTransport, OAuthConfig, ServerConfig, TransportConfig,
+    Config, ConfigError, EntryError, Environment, GrantType, HttpTransport, OAuthConfig, ServerConfig, TransportConfig,
 };
 pub use error::Error;
 pub use hub::{Hub, HubBuilder};

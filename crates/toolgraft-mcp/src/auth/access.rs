@@ -11,15 +11,16 @@ use tokio::sync::Mutex;
 use super::discovery::discover;
 use super::error::{LoginError, shown};
 use super::login::has_authorization;
+use super::machine::MachineWay;
 use super::resource::Resource;
 use super::store::{KeptLogin, Logins};
-use crate::config::{ServerConfig, TransportConfig};
+use crate::config::{GrantType, ServerConfig, TransportConfig};
 
 /// A token with less time left is refreshed first.
-const EARLY: Duration = Duration::from_secs(30);
+pub(super) const EARLY: Duration = Duration::from_secs(30);
 
 /// Limit of a refresh with all that is asked before it.
-const REFRESH: Duration = Duration::from_secs(60);
+pub(super) const REFRESH: Duration = Duration::from_secs(60);
 
 /// Why a request has no token.
 #[derive(Debug)]
@@ -44,6 +45,8 @@ enum Way {
     /// The program keeps no logins, or none may be sent there.
     None,
     Login(Box<LoginWay>),
+    /// The program has credentials of its own.
+    Machine(Box<MachineWay>),
 }
 
 struct LoginWay {
@@ -64,6 +67,9 @@ impl Access {
     pub(crate) fn of(server: &ServerConfig, logins: Option<&Logins>) -> Self {
         let way = match (&server.transport, logins) {
             (Ok(TransportConfig::Http { headers, .. }), _) if has_authorization(headers) => Way::Header,
+            (Ok(TransportConfig::Http { url, oauth, .. }), _) if oauth.grant_type == GrantType::ClientCredentials => {
+                MachineWay::of(url, oauth).map_or(Way::None, |way| Way::Machine(Box::new(way)))
+            }
             (Ok(TransportConfig::Http { url, oauth, .. }), Some(logins)) => {
                 Resource::of(url).map_or(Way::None, |resource| {
                     let client = oauth.client_id.clone().zip(oauth.client_secret.clone());
@@ -83,7 +89,11 @@ impl Access {
 
     /// The token to send, if one is kept.
     pub(crate) async fn token(&self) -> Result<Option<String>, Denied> {
-        let Way::Login(way) = &self.way else { return Ok(None) };
+        let way = match &self.way {
+            Way::Login(way) => way,
+            Way::Machine(way) => return way.token(None, None).await.map(Some),
+            Way::Header | Way::None => return Ok(None),
+        };
         let mut held = way.held.lock().await;
         if held.is_none() {
             *held = way.logins.load(&way.resource).map_err(|e| Denied::Later(e.to_string()))?;
@@ -108,6 +118,7 @@ impl Access {
     pub(crate) async fn refused(&self, refused: Option<&str>, challenge: Option<&str>) -> Result<String, Denied> {
         let way = match &self.way {
             Way::Login(way) => way,
+            Way::Machine(way) => return way.token(refused, challenge).await,
             Way::Header => {
                 return Err(Denied::Login("HTTP 401: it refuses the \"Authorization\" under \"headers\"".to_owned()));
             }
@@ -135,6 +146,7 @@ impl Access {
     pub(crate) fn wanted(&self, why: &str) -> Denied {
         Denied::Login(match &self.way {
             Way::Login(way) => format!("HTTP 401: {why}: {}", way.logins.words(&self.server)),
+            Way::Machine(_) => format!("HTTP 401: {why}: check \"clientId\" and \"scopes\" under \"oauth\""),
             Way::Header | Way::None => {
                 format!("HTTP 401: {why}: set a token under \"headers\", e.g. \"Authorization\": \"Bearer ${{TOKEN}}\"")
             }
@@ -145,8 +157,15 @@ impl Access {
     /// next login asks for them.
     pub(crate) async fn insufficient(&self, refused: Option<&str>, scopes: Option<&str>) -> Result<String, Denied> {
         let named = scopes.map(|scopes| format!(" ({})", shown(scopes))).unwrap_or_default();
-        let Way::Login(way) = &self.way else {
-            return Err(Denied::Login(format!("HTTP 403: the token under \"headers\" lacks rights{named}")));
+        let way = match &self.way {
+            Way::Login(way) => way,
+            Way::Machine(_) => {
+                let remedy = "add them to \"scopes\" under \"oauth\"";
+                return Err(Denied::Login(format!("HTTP 403: its token lacks rights{named}: {remedy}")));
+            }
+            Way::Header | Way::None => {
+                return Err(Denied::Login(format!("HTTP 403: the token under \"headers\" lacks rights{named}")));
+            }
         };
         let mut held = way.held.lock().await;
         if let Ok(Some(mut kept)) = way.logins.load(&way.resource) {
@@ -187,7 +206,7 @@ impl Access {
         if refresh_token(&kept.credentials).is_none() {
             return Err(self.wanted("its login has ended"));
         }
-        let mut found = discover(&way.resource, challenge).await.map_err(later)?;
+        let mut found = discover(&way.resource, challenge, GrantType::AuthorizationCode).await.map_err(later)?;
         if found.issuer != kept.issuer {
             return Err(self.wanted("it takes tokens of another authorization server now"));
         }
@@ -215,7 +234,7 @@ impl Access {
     }
 }
 
-fn token(credentials: &StoredCredentials) -> Option<String> {
+pub(super) fn token(credentials: &StoredCredentials) -> Option<String> {
     Some(credentials.token_response.as_ref()?.access_token().secret().clone())
 }
 
@@ -224,7 +243,7 @@ fn refresh_token(credentials: &StoredCredentials) -> Option<&str> {
 }
 
 /// The time that the token is good for; `None` where nobody said.
-fn time_left(credentials: &StoredCredentials) -> Option<Duration> {
+pub(super) fn time_left(credentials: &StoredCredentials) -> Option<Duration> {
     let lasts = credentials.token_response.as_ref()?.expires_in()?;
     let end = SystemTime::UNIX_EPOCH + Duration::from_secs(credentials.token_received_at?) + lasts;
     Some(end.duration_since(SystemTime::now()).unwrap_or_default())

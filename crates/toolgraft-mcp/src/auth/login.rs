@@ -14,14 +14,14 @@ use super::error::{LoginError, shown};
 use super::listener::{Callback, Listener};
 use super::resource::Resource;
 use super::store::{KeptLogin, Logins};
-use crate::config::{OAuthConfig, ServerConfig, TransportConfig, header_map};
+use crate::config::{GrantType, OAuthConfig, ServerConfig, TransportConfig, header_map};
 use toolgraft::Cause;
 
 /// Limit of the question whether a server wants a login.
 const PROBE: Duration = Duration::from_secs(30);
 
 /// What a registered client is called.
-const CLIENT_NAME: &str = "toolgraft";
+pub(super) const CLIENT_NAME: &str = "toolgraft";
 
 /// A login that waits for a person at a browser.
 ///
@@ -69,7 +69,7 @@ impl Login {
         let (url, headers, oauth) = over_http(server)?;
         let resource = Resource::of(url)?;
         let (is_open, challenge) = challenge(url, headers).await?;
-        let mut found = discover(&resource, challenge.as_deref()).await?;
+        let mut found = discover(&resource, challenge.as_deref(), oauth.grant_type).await?;
         if is_open && !found.published {
             return Err(LoginError::NotForLogins(
                 "it answers without a login, and names nobody to log in at".to_owned(),
@@ -106,8 +106,36 @@ impl Login {
     /// # Errors
     /// Nobody came in time, the login was refused, or the answer is not from where it was asked.
     pub async fn finish(self, within: Duration) -> Result<(), LoginError> {
-        let callback = timeout(within, self.listener.wait(&self.state)).await;
-        let callback = callback.map_err(|_| LoginError::TimedOut(within.as_secs()))?;
+        self.finish_or_pasted(within, async |_| std::future::pending().await).await
+    }
+
+    /// As [`finish`](Self::finish), for a browser on another machine, too: it is sent back to an
+    /// address that nothing answers there, and the person copies it. `paste` gives such a text;
+    /// it is asked again, with the reason, for one that is not the address of this login.
+    ///
+    /// # Errors
+    /// As [`finish`](Self::finish).
+    pub async fn finish_or_pasted(
+        self,
+        within: Duration,
+        mut paste: impl AsyncFnMut(Option<LoginError>) -> String,
+    ) -> Result<(), LoginError> {
+        let pasted = async {
+            let mut wrong = None;
+            loop {
+                match Callback::pasted(&paste(wrong.take()).await, &self.state) {
+                    Ok(callback) => return callback,
+                    Err(why) => wrong = Some(why),
+                }
+            }
+        };
+        let come = async {
+            tokio::select! {
+                callback = self.listener.wait(&self.state) => callback,
+                callback = pasted => callback,
+            }
+        };
+        let callback = timeout(within, come).await.map_err(|_| LoginError::TimedOut(within.as_secs()))?;
         let done = self.exchange(&callback).await;
         callback.answer(&done).await;
         done
@@ -141,6 +169,9 @@ fn over_http(server: &ServerConfig) -> Result<(&str, &BTreeMap<String, String>, 
         Ok(TransportConfig::Http { headers, .. }) if has_authorization(headers) => Err(none(
             "its entry has an \"Authorization\" header, which is sent instead of any login's token".to_owned(),
         )),
+        Ok(TransportConfig::Http { oauth, .. }) if oauth.grant_type == GrantType::ClientCredentials => {
+            Err(none("it logs in by itself (\"grantType\": \"client_credentials\"), so nobody has to".to_owned()))
+        }
         Ok(TransportConfig::Http { url, headers, oauth, .. }) => Ok((url, headers, oauth)),
         Ok(TransportConfig::Stdio { .. }) => Err(none("a server over stdio has no login".to_owned())),
         Err(problem) => Err(none(problem.to_string())),
@@ -178,7 +209,11 @@ pub(crate) fn bearer_challenge(headers: &HeaderMap) -> Option<String> {
 }
 
 /// What is asked for: what the entry says, or the server; and what it has refused for since.
-async fn scopes(manager: &AuthorizationManager, oauth: &OAuthConfig, earlier: Option<&KeptLogin>) -> Vec<String> {
+pub(super) async fn scopes(
+    manager: &AuthorizationManager,
+    oauth: &OAuthConfig,
+    earlier: Option<&KeptLogin>,
+) -> Vec<String> {
     let mut scopes = match oauth.scopes.is_empty() {
         true => manager.select_initial_scopes(&[]).await,
         false => oauth.scopes.clone(),

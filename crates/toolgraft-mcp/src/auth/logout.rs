@@ -12,7 +12,7 @@ use super::discovery::{discover, may_lead_to};
 use super::error::{LoginError, shown};
 use super::resource::Resource;
 use super::store::{KeptLogin, Logins};
-use crate::config::{ServerConfig, TransportConfig};
+use crate::config::{GrantType, ServerConfig, TransportConfig};
 use toolgraft::Cause;
 
 /// Limit of all that is asked before the tokens are removed.
@@ -60,7 +60,7 @@ impl Logins {
 /// them, and the place lie where tokens are given: nobody else gets to see one.
 async fn revoke(resource: &Resource, kept: &KeptLogin, secret: Option<&str>) -> Result<(), LoginError> {
     let failed = |why: String| LoginError::Failed(shown(&why));
-    let found = discover(resource, None).await?;
+    let found = discover(resource, None, GrantType::AuthorizationCode).await?;
     if found.issuer != kept.issuer {
         return Err(LoginError::Untrusted("its authorization server is another one now".to_owned()));
     }

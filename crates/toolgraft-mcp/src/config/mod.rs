@@ -25,6 +25,6 @@ mod url;
 pub use error::{ConfigError, EntryError};
 pub use expand::Environment;
 pub(crate) use hidden::Hidden;
-pub use servers::{Config, HttpTransport, OAuthConfig, ServerConfig, TransportConfig};
+pub use servers::{Config, GrantType, HttpTransport, OAuthConfig, ServerConfig, TransportConfig};
 pub(crate) use stored::seconds;
 pub(crate) use url::header_map;

@@ -292,7 +292,7 @@ mod tests {
             "z": { "command": "x", "args": ["a", "$${HOME}"], "env": { "K": "${KEY}" }, "cwd": "/srv", "timeout": 1.5,
                    "connectTimeout": 90, "maxCalls": 3, "autoApprove": ["get_*"], "disabledTools": ["rm_*"] },
             "a": { "url": "https://h/mcp", "headers": { "Authorization": "Bearer ${KEY}" }, "disabled": true },
-            "o": { "url": "https://h/mcp", "oauth": { "clientId": "c", "clientSecret": "${KEY}", "scopes": ["x"], "callbackPort": 8080 } },
+            "o": { "url": "https://h/mcp", "oauth": { "grantType": "client_credentials", "clientId": "c", "clientSecret": "${KEY}", "scopes": ["x"], "callbackPort": 8080 } },
             "h": { "type": "streamable-http", "url": "https://h/mcp" },
             "s": { "type": "sse", "url": "https://h/sse" },
             "wrong": { "command": "${UNSET}" }
