@@ -1,7 +1,5 @@
 //! The token of a request to one server: kept, refreshed, or missing.
 
-use std::time::{Duration, SystemTime};
-
 use oauth2::TokenResponse;
 use rmcp::transport::auth::{
     AuthError, CredentialStore, InMemoryCredentialStore, OAuthClientConfig, StoredCredentials,
@@ -14,22 +12,8 @@ use super::login::has_authorization;
 use super::machine::MachineWay;
 use super::resource::Resource;
 use super::store::{KeptLogin, Logins};
+use super::token::{Denied, EARLY, REFRESH, time_left, token};
 use crate::config::{GrantType, ServerConfig, TransportConfig};
-
-/// A token with less time left is refreshed first.
-pub(super) const EARLY: Duration = Duration::from_secs(30);
-
-/// Limit of a refresh with all that is asked before it.
-pub(super) const REFRESH: Duration = Duration::from_secs(60);
-
-/// Why a request has no token.
-#[derive(Debug)]
-pub(crate) enum Denied {
-    /// A person has to log in.
-    Login(String),
-    /// The token could not be refreshed, which may work later.
-    Later(String),
-}
 
 /// How requests to one server come to their token.
 #[derive(Debug)]
@@ -54,6 +38,8 @@ struct LoginWay {
     resource: Resource,
     /// The client that the entry names, with its secret.
     client: Option<(String, String)>,
+    /// A file of certificates that are trusted there.
+    ca: Option<String>,
     held: Mutex<Option<KeptLogin>>,
 }
 
@@ -67,14 +53,16 @@ impl Access {
     pub(crate) fn of(server: &ServerConfig, logins: Option<&Logins>) -> Self {
         let way = match (&server.transport, logins) {
             (Ok(TransportConfig::Http { headers, .. }), _) if has_authorization(headers) => Way::Header,
-            (Ok(TransportConfig::Http { url, oauth, .. }), _) if oauth.grant_type == GrantType::ClientCredentials => {
-                MachineWay::of(url, oauth).map_or(Way::None, |way| Way::Machine(Box::new(way)))
+            (Ok(TransportConfig::Http { url, oauth, ca, .. }), _)
+                if oauth.grant_type == GrantType::ClientCredentials =>
+            {
+                MachineWay::of(url, oauth, ca.clone()).map_or(Way::None, |way| Way::Machine(Box::new(way)))
             }
-            (Ok(TransportConfig::Http { url, oauth, .. }), Some(logins)) => {
+            (Ok(TransportConfig::Http { url, oauth, ca, .. }), Some(logins)) => {
                 Resource::of(url).map_or(Way::None, |resource| {
                     let client = oauth.client_id.clone().zip(oauth.client_secret.clone());
-                    let logins = logins.clone();
-                    Way::Login(Box::new(LoginWay { logins, resource, client, held: Mutex::new(None) }))
+                    let (logins, ca) = (logins.clone(), ca.clone());
+                    Way::Login(Box::new(LoginWay { logins, resource, client, ca, held: Mutex::new(None) }))
                 })
             }
             _ => Way::None,
@@ -206,7 +194,8 @@ impl Access {
         if refresh_token(&kept.credentials).is_none() {
             return Err(self.wanted("its login has ended"));
         }
-        let mut found = discover(&way.resource, challenge, GrantType::AuthorizationCode).await.map_err(later)?;
+        let trusting = (GrantType::AuthorizationCode, way.ca.as_deref());
+        let mut found = discover(&way.resource, challenge, trusting).await.map_err(later)?;
         if found.issuer != kept.issuer {
             return Err(self.wanted("it takes tokens of another authorization server now"));
         }
@@ -234,17 +223,6 @@ impl Access {
     }
 }
 
-pub(super) fn token(credentials: &StoredCredentials) -> Option<String> {
-    Some(credentials.token_response.as_ref()?.access_token().secret().clone())
-}
-
 fn refresh_token(credentials: &StoredCredentials) -> Option<&str> {
     Some(credentials.token_response.as_ref()?.refresh_token()?.secret())
-}
-
-/// The time that the token is good for; `None` where nobody said.
-pub(super) fn time_left(credentials: &StoredCredentials) -> Option<Duration> {
-    let lasts = credentials.token_response.as_ref()?.expires_in()?;
-    let end = SystemTime::UNIX_EPOCH + Duration::from_secs(credentials.token_received_at?) + lasts;
-    Some(end.duration_since(SystemTime::now()).unwrap_or_default())
 }

@@ -2,11 +2,13 @@
 //! (RFC 8414, OpenID Connect), looked at before anything secret is sent.
 
 use reqwest::Url;
+use reqwest::redirect::Policy;
 use rmcp::transport::auth::{AuthorizationManager, AuthorizationMetadata};
 
 use super::error::{LoginError, no_pkce, shown};
 use super::resource::{Resource, WayIn, is_private_way};
-use crate::config::GrantType;
+use crate::config::{GrantType, client_builder};
+use toolgraft::Cause;
 
 /// rmcp's state machine for a resource, with checked metadata.
 pub(super) struct Discovered {
@@ -31,11 +33,17 @@ pub(super) struct Discovered {
 pub(super) async fn discover(
     resource: &Resource,
     challenge: Option<&str>,
-    grant: GrantType,
+    (grant, ca): (GrantType, Option<&str>),
 ) -> Result<Discovered, LoginError> {
     // Sets the process's provider of cryptography, which rmcp's own client needs.
     drop(toolgraft::http::client());
     let mut manager = AuthorizationManager::new(resource.as_str()).await.map_err(|e| LoginError::of(&e))?;
+    if ca.is_some() {
+        // It looks at no address: whoever trusts an authority for a server has a network of their own.
+        let client = client_builder(ca).map_err(LoginError::Failed)?.redirect(Policy::none()).build();
+        let client = client.map_err(|e| LoginError::Failed(format!("cannot set up HTTP: {}", Cause::chain(&e))))?;
+        manager.with_client(client).map_err(|e| LoginError::of(&e))?;
+    }
     let found = manager.resolve_metadata_from_challenge(challenge).await.map_err(|e| LoginError::of(&e))?;
     let published = found.source.is_discovered();
     let metadata = found.metadata;

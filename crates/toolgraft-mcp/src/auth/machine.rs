@@ -3,20 +3,24 @@
 //!
 //! None is kept in a file: whoever has the entry can ask for another at any time.
 
-use rmcp::transport::auth::{ClientCredentialsConfig, CredentialStore, InMemoryCredentialStore, StoredCredentials};
+use rmcp::transport::auth::{
+    AuthError, ClientCredentialsConfig, CredentialStore, InMemoryCredentialStore, StoredCredentials,
+};
 use tokio::sync::Mutex;
 
-use super::access::{Denied, EARLY, REFRESH, time_left, token};
 use super::discovery::discover;
-use super::error::{LoginError, shown};
+use super::error::LoginError;
 use super::login::scopes;
 use super::resource::Resource;
+use super::token::{Denied, EARLY, REFRESH, time_left, token};
 use crate::config::{GrantType, OAuthConfig};
 
 /// How a program comes to its tokens without a person.
 pub(super) struct MachineWay {
     resource: Resource,
     oauth: OAuthConfig,
+    /// A file of certificates that are trusted there.
+    ca: Option<String>,
     held: Mutex<Option<StoredCredentials>>,
 }
 
@@ -29,8 +33,8 @@ impl std::fmt::Debug for MachineWay {
 impl MachineWay {
     /// # Errors
     /// A token may not be sent to this URL.
-    pub(super) fn of(url: &str, oauth: &OAuthConfig) -> Result<Self, LoginError> {
-        Ok(MachineWay { resource: Resource::of(url)?, oauth: oauth.clone(), held: Mutex::new(None) })
+    pub(super) fn of(url: &str, oauth: &OAuthConfig, ca: Option<String>) -> Result<Self, LoginError> {
+        Ok(MachineWay { resource: Resource::of(url)?, oauth: oauth.clone(), ca, held: Mutex::new(None) })
     }
 
     /// The token to send: the one that is held, unless it is about to end, or is the one that was
@@ -43,14 +47,18 @@ impl MachineWay {
         }
         let given = tokio::time::timeout(REFRESH, self.given(challenge)).await;
         let late = |_| Denied::Later(format!("no token came within {} s", REFRESH.as_secs()));
-        let given = given.map_err(late)?.map_err(|error| Denied::Login(error.to_string()))?;
+        let given = given.map_err(late)??;
         let token = token(&given).ok_or_else(|| Denied::Login("no token came".to_owned()))?;
         *held = Some(given);
         Ok(token)
     }
 
-    async fn given(&self, challenge: Option<&str>) -> Result<StoredCredentials, LoginError> {
-        let mut found = discover(&self.resource, challenge, GrantType::ClientCredentials).await?;
+    async fn given(&self, challenge: Option<&str>) -> Result<StoredCredentials, Denied> {
+        // Who cannot be asked now may answer later; who says no says so again.
+        let later = |error: LoginError| Denied::Later(format!("no token can be fetched: {error}"));
+        let mut found = discover(&self.resource, challenge, (GrantType::ClientCredentials, self.ca.as_deref()))
+            .await
+            .map_err(later)?;
         let (id, secret) = self.oauth.client_id.clone().zip(self.oauth.client_secret.clone()).unwrap_or_default();
         let config = ClientCredentialsConfig::ClientSecret {
             client_id: id,
@@ -58,10 +66,9 @@ impl MachineWay {
             scopes: scopes(&found.manager, &self.oauth, None).await,
             resource: Some(self.resource.as_str().to_owned()),
         };
-        let refused = |error| {
-            let LoginError::Failed(why) = LoginError::of(&error) else { return LoginError::of(&error) };
+        let refused = |error: AuthError| {
             let head = "the authorization server gives no token for \"clientId\" and \"clientSecret\" under \"oauth\"";
-            LoginError::Failed(format!("{head}: {}", shown(&why)))
+            Denied::Login(format!("{head}: {}", LoginError::of(&error)))
         };
         found.manager.validate_client_credentials_metadata(&config).map_err(refused)?;
         found.manager.configure_client_credentials(&config).map_err(refused)?;
@@ -69,6 +76,6 @@ impl MachineWay {
         found.manager.set_credential_store(given.clone());
         found.manager.exchange_client_credentials(&config).await.map_err(refused)?;
         let given = given.load().await.map_err(refused)?;
-        given.ok_or_else(|| LoginError::Failed("no token came".to_owned()))
+        given.ok_or_else(|| Denied::Login("no token came".to_owned()))
     }
 }

@@ -161,7 +161,8 @@ impl File<'_> {
                 let headers = faults.taken(self.map(entry, "headers")).unwrap_or_default();
                 faults.taken(header_map(&headers));
                 let oauth = self.oauth(entry, &mut faults);
-                url.map(|url| TransportConfig::Http { url, headers, transport, oauth })
+                let ca = faults.taken(self.string(entry, "ca")).flatten();
+                url.map(|url| TransportConfig::Http { url, headers, transport, oauth, ca })
             }
             None => None,
         };
@@ -370,6 +371,7 @@ const KEYS: &[&str] = &[
     "enabledTools",
     "disabledTools",
     "oauth",
+    "ca",
 ];
 
 /// Keys of `oauth` that are read.
@@ -391,6 +393,8 @@ const OTHER_WORDS: &[(&str, &str)] = &[
     ("workdir", "cwd"),
     ("httpHeaders", "headers"),
     ("enabled", "disabled"),
+    ("caFile", "ca"),
+    ("caCert", "ca"),
 ];
 
 /// What is wrong with a key that nothing reads; `None` for those that are read, and for keys
@@ -521,6 +525,9 @@ mod tests {
         for text in ["did you mean \"clientId\"", "of no use without", "at most 65535"] {
             assert!(problem.contains(text), "{text}: {problem}");
         }
+        let trusting = only(r#"{ "url": "https://h/mcp", "ca": "${TOKEN}/ca.pem" }"#);
+        let Ok(TransportConfig::Http { ca, .. }) = trusting.transport else { panic!() };
+        assert_eq!(ca.as_deref(), Some("s3cret/ca.pem"));
         let machine = |more: &str| {
             let oauth = format!(r#""grantType": "client_credentials", "clientId": "ci"{more}"#);
             only(&format!(r#"{{ "url": "https://h/mcp", "oauth": {{ {oauth} }} }}"#))

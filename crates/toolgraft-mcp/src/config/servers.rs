@@ -79,6 +79,9 @@ pub enum TransportConfig {
         transport: HttpTransport,
         /// What a login at it is made with.
         oauth: OAuthConfig,
+        /// A file of certificates (PEM) that are trusted there beside the system's: an authority's,
+        /// or its own.
+        ca: Option<String>,
     },
 }
 
@@ -172,12 +175,13 @@ impl fmt::Debug for TransportConfig {
                 .field("env", &env.keys())
                 .field("cwd", cwd)
                 .finish(),
-            TransportConfig::Http { url, headers, transport, oauth } => f
+            TransportConfig::Http { url, headers, transport, oauth, ca } => f
                 .debug_struct("Http")
                 .field("transport", transport)
                 .field("url", &toolgraft::secrets::shown_url(url))
                 .field("headers", &headers.keys())
                 .field("oauth", oauth)
+                .field("ca", ca)
                 .finish(),
         }
     }
@@ -250,6 +254,7 @@ impl ServerConfig {
                 headers: BTreeMap::new(),
                 transport: HttpTransport::Any,
                 oauth: OAuthConfig::default(),
+                ca: None,
             },
         )
     }
@@ -308,6 +313,18 @@ impl ServerConfig {
         self.changed("nobody logs in at a server over stdio", |transport| match transport {
             TransportConfig::Http { oauth, .. } => {
                 *oauth = config;
+                true
+            }
+            TransportConfig::Stdio { .. } => false,
+        })
+    }
+
+    /// Trusts the certificates of this file (PEM) at a server over HTTP, and where one logs in at it.
+    #[must_use]
+    pub fn with_ca(self, file: impl Into<String>) -> Self {
+        self.changed("a server over stdio has no \"ca\"", |transport| match transport {
+            TransportConfig::Http { ca, .. } => {
+                *ca = Some(file.into());
                 true
             }
             TransportConfig::Stdio { .. } => false,

@@ -87,9 +87,9 @@ pub(super) async fn connect(
             let program = Program { command, args, env, cwd: cwd.as_deref() };
             connector.stdio(program, environment, era).await
         }
-        TransportConfig::Http { url, headers, transport, .. } => {
+        TransportConfig::Http { url, headers, transport, ca, .. } => {
             let access = Arc::new(Access::of(config, settings.logins.as_ref()));
-            let place = HttpPlace { url, headers, access: &access };
+            let place = HttpPlace { url, headers, ca: ca.as_deref(), access: &access };
             // A token that cannot be refreshed in time may be taken as it is.
             let token = timeout_at(connector.by, access.token()).await.unwrap_or(Ok(None));
             let connected = match token {
@@ -120,6 +120,7 @@ pub(super) async fn connect(
 struct HttpPlace<'a> {
     url: &'a str,
     headers: &'a BTreeMap<String, String>,
+    ca: Option<&'a str>,
     access: &'a Arc<Access>,
 }
 
@@ -201,7 +202,8 @@ impl Connector {
                 true => (Methods::Initialize, self.by),
                 false => (Methods::Discover, self.part(1, 3)),
             };
-            let mut transport = self.tapped(http::transport(place.url, place.headers, place.access.clone())?);
+            let mut transport =
+                self.tapped(http::transport(place.url, (place.headers, place.ca), place.access.clone())?);
             let error = match handshake(&mut transport, self.me_at(version), methods, by).await {
                 Ok(info) => {
                     *era = Some(Era::of(&info));
@@ -362,10 +364,10 @@ impl Connector {
 /// stays as it is until the stream ends.
 async fn open_sse(place: HttpPlace<'_>) -> Result<SseTransport, ConnectError> {
     let token = place.access.token().await?;
-    match SseTransport::open(place.url, place.headers, token.as_deref()).await {
+    match SseTransport::open(place.url, (place.headers, place.ca), token.as_deref()).await {
         Err(error) if error.needs_auth => {
             let token = place.access.refused(token.as_deref(), None).await?;
-            let opened = SseTransport::open(place.url, place.headers, Some(&token)).await;
+            let opened = SseTransport::open(place.url, (place.headers, place.ca), Some(&token)).await;
             opened.map_err(|error| match error.needs_auth {
                 true => place.access.wanted("it refuses a new token").into(),
                 false => error.to_string().into(),
