@@ -23,7 +23,9 @@ use toolgraft_mcp::{McpPrompt, PromptMessage};
 /// Talks until somebody leaves.
 pub(super) async fn run(session: &mut Session, asker: Option<&Asker>) -> Result<(), Failure> {
     let hub = session.hub.clone();
-    let following = Box::new(move |before: &[String], _: &str| commands::following(before, &hub));
+    let runtime = tokio::runtime::Handle::current();
+    let following =
+        Box::new(move |before: &[String], begun: &str| commands::following(before, begun, (&hub, &runtime)));
     let completion = Completion { following, opener: "/", with_files: &["/file ", "/save "] };
     let history = (!session.args.conversation.no_history).then_some("history");
     let mut prompt = Prompt::new("> ", completion, history, session.say)?;

@@ -11,6 +11,8 @@ mod command;
 use std::io::{IsTerminal, stdin};
 use std::sync::Arc;
 
+use tokio::runtime::Handle;
+
 use self::command::ShellCommand;
 use crate::base::Failure;
 use crate::base::input::piped_lines;
@@ -112,8 +114,10 @@ impl Shell {
     /// Commands from a terminal.
     async fn typed(&self, asker: Option<&Asker>, signals: &Signals, keeps: bool) -> Result<(), Failure> {
         let (hub, server, say) = (self.hub.clone(), self.server.clone(), self.say);
-        let following =
-            Box::new(move |before: &[String], begun: &str| command::following(before, begun, (&hub, &server)));
+        let runtime = Handle::current();
+        let following = Box::new(move |before: &[String], begun: &str| {
+            command::following(before, begun, (&hub, &server, &runtime))
+        });
         let completion = Completion { following, opener: "", with_files: &[] };
         let mut prompt = Prompt::new(&format!("{}> ", word(&self.server)), completion, keeps.then_some(HISTORY), say)?;
         for status in self.hub.servers() {

@@ -2,6 +2,7 @@
 
 pub(crate) mod config_file;
 pub(crate) mod logins;
+pub(crate) mod proposals;
 pub(crate) mod remembered;
 pub(crate) mod runner;
 pub(crate) mod starting;

@@ -1,5 +1,6 @@
 //! All servers of a configuration as one toolbox.
 
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, PoisonError, RwLock, Weak};
@@ -8,6 +9,7 @@ use std::time::{Duration, Instant};
 use futures::FutureExt;
 use futures::future::{BoxFuture, join_all};
 use futures::stream::BoxStream;
+use rmcp::model::Reference;
 use serde_json::{Map, Value};
 
 use super::auth::Logins;
@@ -379,6 +381,37 @@ impl Hub {
         let connection = self.connection(server).await?;
         let answer = connection.prompt(name, arguments).await;
         answer.map_err(|error| McpError::request(server, format!("prompt {name:?}"), error))
+    }
+
+    /// Values that a server proposes for an argument of a prompt that somebody types, by its name
+    /// and what has begun; `given` has the other arguments. None where it proposes nothing.
+    ///
+    /// # Errors
+    /// The server is not there, or refuses.
+    pub async fn complete_prompt(
+        &self,
+        server: &str,
+        prompt: &str,
+        argument: (&str, &str),
+        given: HashMap<String, String>,
+    ) -> Result<Vec<String>, McpError> {
+        let answer = self.connection(server).await?.complete(Reference::for_prompt(prompt), argument, given).await;
+        answer.map_err(|error| McpError::request(server, format!("prompt {prompt:?}"), error))
+    }
+
+    /// The same for a variable of a resource template.
+    ///
+    /// # Errors
+    /// The server is not there, or refuses.
+    pub async fn complete_template(
+        &self,
+        server: &str,
+        template: &str,
+        argument: (&str, &str),
+    ) -> Result<Vec<String>, McpError> {
+        let of = Reference::for_resource(template);
+        let answer = self.connection(server).await?.complete(of, argument, HashMap::new()).await;
+        answer.map_err(|error| McpError::request(server, format!("resource template {template:?}"), error))
     }
 
     /// Ends all connections and child processes, side by side; further calls fail.

@@ -1,12 +1,14 @@
 //! The commands of `toolgraft mcp shell`: what a line asks for, and what may follow its words.
 
 use serde_json::Value;
+use tokio::runtime::Handle;
 
 use crate::base::Failure;
 use crate::base::words::near;
 use crate::phrases::Phrases;
 use crate::screen::excerpt::names as shown_names;
 use crate::screen::wrap::hanging;
+use crate::servers::proposals::{self, unnamed};
 use crate::servers::wire::WireForm;
 use crate::terminal::columns;
 use crate::tools::call::Given;
@@ -124,7 +126,7 @@ pub(super) fn help(say: Phrases) -> String {
 }
 
 /// What may stand behind these words of a line, of which another has begun.
-pub(super) fn following(before: &[String], begun: &str, (hub, server): (&Hub, &str)) -> Vec<String> {
+pub(super) fn following(before: &[String], begun: &str, (hub, server, runtime): (&Hub, &str, &Handle)) -> Vec<String> {
     let before: Vec<&str> = before.iter().map(String::as_str).collect();
     let texts = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
     let tools = || hub.tools(server).unwrap_or_default().into_iter().filter(|tool| tool.on).map(|tool| tool.name);
@@ -134,9 +136,7 @@ pub(super) fn following(before: &[String], begun: &str, (hub, server): (&Hub, &s
         ["call"] => tools().collect(),
         ["describe"] => tools().chain(prompts.iter().map(|prompt| prompt.name.clone())).collect(),
         ["get"] => prompts.iter().map(|prompt| prompt.name.clone()).collect(),
-        ["read"] => {
-            catalog.server(server).into_iter().flat_map(|server| &server.resources).map(|r| r.uri.clone()).collect()
-        }
+        ["read"] => proposals::of_uri((hub, runtime), server, begun),
         ["wire"] => texts(&["on", "off", "json"]),
         ["call", tool, ref given @ ..] => {
             let found = catalog.find(Some(server), tool).ok();
@@ -145,8 +145,7 @@ pub(super) fn following(before: &[String], begun: &str, (hub, server): (&Hub, &s
         }
         ["get", name, ref given @ ..] => {
             let prompt = prompts.iter().find(|prompt| prompt.name == name);
-            let names = prompt.into_iter().flat_map(|prompt| &prompt.arguments).map(|a| a.name.as_str());
-            unnamed(names, given)
+            prompt.map(|prompt| proposals::of_prompt((hub, runtime), prompt, given, begun)).unwrap_or_default()
         }
         _ => Vec::new(),
     }
@@ -164,11 +163,6 @@ fn arguments(schema: Option<&Value>, given: &[&str], begun: &str) -> Vec<String>
     let choices = choices.filter_map(|choice| choice.as_str().map(str::to_owned).or_else(|| Some(choice.to_string())));
     let choices = choices.chain(["true", "false"].into_iter().filter(|_| is_yes_or_no).map(str::to_owned));
     choices.map(|choice| format!("{name}={choice}")).collect()
-}
-
-fn unnamed<'a>(names: impl Iterator<Item = &'a str>, given: &[&str]) -> Vec<String> {
-    let is_given = |name: &str| given.iter().any(|word| word.split_once('=').is_some_and(|(known, _)| known == name));
-    names.filter(|name| !is_given(name)).map(|name| format!("{name}=")).collect()
 }
 
 #[cfg(test)]

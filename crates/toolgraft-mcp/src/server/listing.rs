@@ -124,7 +124,7 @@ impl Connection {
 /// Tools; of two with one name the first is kept.
 fn read_tools(entries: Vec<Entry>, notes: &mut Vec<String>) -> Vec<Tool> {
     let mut seen = HashSet::new();
-    let read = |entry: Value| without_task(without_broken_annotations(entry)).map(with_examples);
+    let read = |entry: Value| without_task(without_broken_annotations(entry)).and_then(for_models).map(with_examples);
     let entries = entries.into_iter().map(|entry| entry.and_then(read)).collect();
     let mut tools: Vec<Tool> = items("tool", "name", entries, notes);
     // What runs nothing is the program's to say.
@@ -168,6 +168,19 @@ fn without_task(entry: Value) -> Entry {
                 why: "it runs only as a task (\"taskSupport\": \"required\"), and only plain calls are made here"
                     .to_owned(),
             })
+        }
+        _ => Ok(entry),
+    }
+}
+
+/// A tool that is for the page of an MCP app alone, and for no model, is left out
+/// (modelcontextprotocol.io/extensions/apps, `visibility`).
+fn for_models(entry: Value) -> Entry {
+    let seen_by = entry.pointer("/_meta/ui/visibility").and_then(Value::as_array);
+    match seen_by {
+        Some(seen_by) if !seen_by.iter().any(|who| who == "model") => {
+            let name = entry.get("name").and_then(Value::as_str).map(str::to_owned);
+            Err(Unread { name, why: "it is for its app's page, not for models (\"visibility\")".to_owned() })
         }
         _ => Ok(entry),
     }
@@ -233,14 +246,17 @@ mod tests {
             json!({ "name": "odd", "inputSchema": "string" }),
             json!({ "name": "good" }),
             json!({ "name": "long", "execution": { "taskSupport": "required" } }),
-            json!({ "name": "either", "execution": { "taskSupport": "optional" } }),
+            json!({ "name": "either", "execution": { "taskSupport": "optional" },
+                    "_meta": { "ui": { "visibility": ["app", "model"] } } }),
+            json!({ "name": "button", "_meta": { "ui": { "visibility": ["app"] } } }),
         ];
         let tools = read_tools(entries.into_iter().map(Ok).collect(), &mut notes);
         let names: Vec<_> = tools.iter().map(|t| t.name.as_str()).collect();
         assert_eq!(names, ["good", "schemaless", "either"]);
         assert_eq!(tools[0].input_schema.as_ref().unwrap().to_string(), r#"{"z":1,"a":2}"#);
         assert!(!tools[1].display_only && tools[0].examples.is_empty());
-        assert_eq!(notes.len(), 5);
+        assert_eq!(notes.len(), 6);
+        assert!(notes.iter().any(|note| note.starts_with("the tool \"button\" is left out: it is for its app's page")));
         assert!(
             notes.iter().any(|note| note.starts_with("the tool \"long\" is left out: it runs only as a task")),
             "{notes:?}"

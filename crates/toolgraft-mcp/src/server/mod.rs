@@ -33,6 +33,7 @@
 
 mod actor;
 mod calls;
+mod completing;
 mod connect;
 mod connection;
 mod content;

@@ -13,8 +13,15 @@ use serde_json::{Value, json};
 pub(crate) fn serve(fault: &str, dir: &Path, name: &str) {
     // Only what the faulty one does is written down.
     let noting = name == "s";
-    let mut server =
-        Server { fault: fault.to_owned(), dir: dir.to_owned(), noting, grown: 0, listed: 0, subscription: None };
+    let mut server = Server {
+        fault: fault.to_owned(),
+        dir: dir.to_owned(),
+        noting,
+        grown: 0,
+        pages: 0,
+        listed: 0,
+        subscription: None,
+    };
     server.note("starts", &std::process::id().to_string());
     server.begin();
     while let Some(line) = hear() {
@@ -80,6 +87,8 @@ struct Server {
     dir: PathBuf,
     noting: bool,
     grown: usize,
+    /// Pages that were asked for.
+    pages: usize,
     listed: usize,
     /// Id of the request that asked for notices.
     subscription: Option<Value>,
@@ -245,11 +254,14 @@ impl Server {
             "hang" => {}
             "meta" => self.say(id, &params["_meta"].to_string()),
             "die" if self.has("tells-its-key") => self.dies(&format!("died of {}", key()), 7),
+            "page_first" if arguments["pages"] == self.pages => self.say(id, "granted"),
             "page_first" => {
+                self.pages += 1;
                 let wanted = json!([{ "mode": "url", "elicitationId": "1", "url": "https://example.com/grant", "message": "Grant access" }]);
                 let error =
                     json!({ "code": -32042, "message": "access is needed", "data": { "elicitations": wanted } });
                 self.send(&json!({ "jsonrpc": "2.0", "id": id, "error": error }));
+                self.notify("notifications/elicitation/complete", json!({ "elicitationId": "1" }));
             }
             "refuse" => self.refuse(id, -32000, &format!("no: {}", key())),
             "die" => self.dies("fatal: out of luck", 7),
