@@ -151,15 +151,23 @@ impl Completer for Completion {
         // The line editor shows candidates as they are.
         found.retain(|found| found.starts_with(word) && !found.contains(char::is_control));
         let pair = |display: String| {
-            let replacement = shlex::try_quote(&display).map_or_else(|_| display.clone(), |word| word.into_owned());
+            let replacement = quoted(&display);
             // A value follows its name at once.
-            let replacement = match display.strip_suffix('=') {
-                Some(name) if !name.contains(|c: char| c.is_whitespace() || "'\"\\".contains(c)) => display.clone(),
-                _ => format!("{replacement} "),
-            };
+            let replacement = if display.ends_with('=') { replacement } else { format!("{replacement} ") };
             Pair { replacement, display }
         };
         Ok((from, found.into_iter().map(pair).collect()))
+    }
+}
+
+/// A word as it is read back, with quotation marks only where it is another one without.
+fn quoted(word: &str) -> String {
+    let is_plain = !word.is_empty()
+        && !word.starts_with('#')
+        && !word.contains(|c: char| c.is_whitespace() || matches!(c, '\'' | '"' | '\\'));
+    match shlex::try_quote(word) {
+        Ok(quoted) if !is_plain => quoted.into_owned(),
+        _ => word.to_owned(),
     }
 }
 
@@ -194,7 +202,7 @@ mod tests {
         let following: Following = Box::new(|before, _| {
             let words: &[&str] = match before {
                 [] => &["/help", "/history", "/tools"],
-                [name] if name == "/tools" => &["one", "my own", "es\u{1b}cape", "city="],
+                [name] if name == "/tools" => &["one", "my own", "es\u{1b}cape", "city=", "city=Oslo"],
                 _ => &[],
             };
             words.iter().map(|&word| word.to_owned()).collect()
@@ -207,7 +215,7 @@ mod tests {
         };
         assert_eq!(complete("/h"), ["/help ", "/history "]);
         assert!(complete("h").is_empty() && complete("/help x").is_empty() && complete("/tools 'on").is_empty());
-        assert_eq!(complete("/tools "), ["one ", "'my own' ", "city="]);
+        assert_eq!(complete("/tools "), ["one ", "'my own' ", "city=", "city=Oslo "]);
         assert_eq!(complete("/tools o"), ["one "]);
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("my notes.md"), "x").unwrap();

@@ -136,8 +136,8 @@ fn at_a_terminal_words_are_completed_and_the_wire_stands_above_the_line() {
     };
     types("", &["demo  ready in", "help lists the commands", "demo> "]);
     types("cal\tweat\tci\tOslo da\t2026-05-01\r", &["call weather_query city=", "Oslo date=", "Oslo, 2026-05-01: "]);
-    types("get trip city=B\t\t", &["city=B", "Beijing", "Berlin"]);
-    types("erl\t\r", &["city=Berlin", "I travel to Berlin today."]);
+    types("get trip city=B\t\t", &["city=Be", "city=Beijing", "city=Berlin"]);
+    types("rl\t\r", &["city=Berlin", "I travel to Berlin today."]);
     types("read demo://city/To\t\r", &["demo://city/Tokyo", "\"Japan\""]);
     types("wire on\r", &["demo> "]);
     types("call weather_query city=Rome date=2026-05-01\r", &["demo → tools/call #", "demo ← tools/call #", "Rome, "]);
