@@ -7,6 +7,7 @@ use tokio::runtime::Handle;
 use super::attached::Attached;
 use super::here::{self, HereCommand};
 use super::mcp::{self, McpCommand};
+use super::mentioned;
 use super::session::Session;
 use crate::base::Failure;
 use crate::base::output;
@@ -151,6 +152,9 @@ fn unknown(name: &str, prompts: &[McpPrompt], say: Phrases) -> String {
 /// What may stand behind these words of a line, for completion: without any, a command.
 pub(super) fn following(before: &[String], begun: &str, (hub, runtime): (&Hub, &Handle)) -> Vec<String> {
     match before {
+        [] if begun.starts_with('@') => {
+            mentioned::following(begun, hub, |server, uri| proposals::of_uri((hub, runtime), server, uri))
+        }
         [] => words(&hub.prompts()),
         [name, rest @ ..] if name == "/mcp" => mcp::following(rest, hub),
         [name, rest @ ..] if name == "/set" => here::following_set(rest),

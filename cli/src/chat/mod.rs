@@ -26,6 +26,7 @@ mod files;
 mod here;
 mod kept;
 mod mcp;
+mod mentioned;
 mod repl;
 mod session;
 mod summary;
@@ -131,6 +132,9 @@ async fn one(session: &mut Session, question: &str) -> Result<(), Failure> {
         session.note(DIM, &about)?;
     }
     session.warn_large()?;
+    // Not in what came on the pipe: nobody has typed that.
+    let typed = session.args.question.join(" ");
+    session.mention(&typed).await?;
     match session.ask(question).await? {
         Ended::Left => Err(Failure::job("stopped by Ctrl-C")),
         Ended::Finished(finished) if finished.reason.is_answer() => Ok(()),

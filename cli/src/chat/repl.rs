@@ -26,7 +26,7 @@ pub(super) async fn run(session: &mut Session, asker: Option<&Asker>) -> Result<
     let runtime = tokio::runtime::Handle::current();
     let following =
         Box::new(move |before: &[String], begun: &str| commands::following(before, begun, (&hub, &runtime)));
-    let completion = Completion { following, opener: "/", with_files: &["/file ", "/save "] };
+    let completion = Completion { following, opener: "/", mention: Some('@'), with_files: &["/file ", "/save "] };
     let history = (!session.args.conversation.no_history).then_some("history");
     let mut prompt = Prompt::new("> ", completion, history, session.say)?;
     // Ctrl-C pressed in a row, without a line between.
@@ -73,6 +73,7 @@ enum Next {
 
 async fn answer(session: &mut Session, line: &str, asker: Option<&Asker>) -> Result<Next, Failure> {
     if !line.starts_with('/') {
+        session.mention(line).await?;
         return session.ask(line).await.map(next);
     }
     match commands::read(line, &session.hub.prompts(), session.say).map_err(Failure::usage)? {
@@ -95,6 +96,7 @@ async fn answer(session: &mut Session, line: &str, asker: Option<&Asker>) -> Res
                 return Ok(Next::Prompt);
             }
             session.note(DIM, &question)?;
+            session.mention(&question).await?;
             session.ask(&question).await.map(next)
         }
         Command::McpPrompt(at, typed) => {

@@ -126,6 +126,8 @@ pub(crate) struct Completion {
     pub(crate) following: Following,
     /// What a line begins with that is a command.
     pub(crate) opener: &'static str,
+    /// What a word begins with that is completed wherever it stands, as if it were the first.
+    pub(crate) mention: Option<char>,
     /// Commands behind which names of files stand, each with its space.
     pub(crate) with_files: &'static [&'static str],
 }
@@ -144,7 +146,9 @@ impl Completer for Completion {
         let from = begun.rfind(' ').map_or(0, |space| space + 1);
         let (before, word) = begun.split_at(from);
         // In quotation marks that are open nothing is completed.
-        let Some(before) = shlex::split(before).filter(|_| begun.starts_with(self.opener)) else {
+        let is_mention = !begun.starts_with(self.opener) && self.mention.is_some_and(|sign| word.starts_with(sign));
+        let before = if is_mention { Some(Vec::new()) } else { shlex::split(before) };
+        let Some(before) = before.filter(|_| is_mention || begun.starts_with(self.opener)) else {
             return Ok((at, Vec::new()));
         };
         let mut found = (self.following)(&before, word);
@@ -152,8 +156,8 @@ impl Completer for Completion {
         found.retain(|found| found.starts_with(word) && !found.contains(char::is_control));
         let pair = |display: String| {
             let replacement = quoted(&display);
-            // A value follows its name at once.
-            let replacement = if display.ends_with('=') { replacement } else { format!("{replacement} ") };
+            // A value follows its name at once, and a URI goes on.
+            let replacement = if display.ends_with(['=', ':', '/']) { replacement } else { format!("{replacement} ") };
             Pair { replacement, display }
         };
         Ok((from, found.into_iter().map(pair).collect()))
@@ -201,13 +205,13 @@ mod tests {
     fn commands_are_completed_and_the_files_behind_some() {
         let following: Following = Box::new(|before, _| {
             let words: &[&str] = match before {
-                [] => &["/help", "/history", "/tools"],
+                [] => &["/help", "/history", "/tools", "@demo:", "@demo:demo://cities"],
                 [name] if name == "/tools" => &["one", "my own", "es\u{1b}cape", "city=", "city=Oslo"],
                 _ => &[],
             };
             words.iter().map(|&word| word.to_owned()).collect()
         });
-        let words = Completion { following, opener: "/", with_files: &["/file "] };
+        let words = Completion { following, opener: "/", mention: Some('@'), with_files: &["/file "] };
         let history = DefaultHistory::new();
         let complete = |line: &str| -> Vec<String> {
             let (_, found) = words.complete(line, line.len(), &Context::new(&history)).unwrap();
@@ -217,6 +221,8 @@ mod tests {
         assert!(complete("h").is_empty() && complete("/help x").is_empty() && complete("/tools 'on").is_empty());
         assert_eq!(complete("/tools "), ["one ", "'my own' ", "city=", "city=Oslo "]);
         assert_eq!(complete("/tools o"), ["one "]);
+        assert_eq!(complete("what's in @d"), ["@demo:", "@demo:demo://cities "]);
+        assert!(complete("/tools @d").is_empty() && complete("me@d").is_empty());
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("my notes.md"), "x").unwrap();
         let begun = format!("/file {}/my", folder.path().display());

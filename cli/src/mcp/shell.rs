@@ -118,7 +118,7 @@ impl Shell {
         let following = Box::new(move |before: &[String], begun: &str| {
             command::following(before, begun, (&hub, &server, &runtime))
         });
-        let completion = Completion { following, opener: "", with_files: &[] };
+        let completion = Completion { following, opener: "", mention: None, with_files: &[] };
         let mut prompt = Prompt::new(&format!("{}> ", word(&self.server)), completion, keeps.then_some(HISTORY), say)?;
         for status in self.hub.servers() {
             output::emit_styled(&head(&status, say))?;
