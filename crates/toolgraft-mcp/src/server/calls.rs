@@ -14,6 +14,7 @@ use super::connection::Connection;
 use super::elicit::is_question;
 use super::prompts::PromptMessage;
 use super::request::RequestError;
+use super::tasks::{TaskCall, is_ticket};
 use super::{content, prompts};
 use crate::transport::answer::Answer;
 use toolgraft::spans::{self, Span};
@@ -43,11 +44,15 @@ impl Connection {
             params.meta_or_default().insert(name, value.into());
         }
         // Earlier servers log unasked.
-        if !self.peer.peer_info().is_none_or(|info| info.protocol_version.has_initialize()) {
+        if !self.is_of_initialize() {
             params.meta_or_default().insert(LOG_LEVEL.0.to_owned(), LOG_LEVEL.1.into());
         }
         let _permit = self.permits.acquire().await;
-        self.ask(&params).await
+        let as_task = self.is_of_initialize() && self.task_tools.lock().is_ok_and(|tools| tools.contains(tool));
+        match as_task {
+            true => self.ask(&TaskCall { params, lasts: self.limits.most.max(self.limits.call) }).await,
+            false => self.ask(&params).await,
+        }
     }
 
     /// Reads a resource.
@@ -94,6 +99,9 @@ impl Connection {
             };
             self.has_served();
             let result = answer.value().map_err(RequestError::Broken)?;
+            if is_ticket(&result) {
+                return self.finished(&result, left).await;
+            }
             if !self.answers.answers() || !is_question(&result) {
                 return Ok((result, answer));
             }
@@ -132,7 +140,7 @@ impl Connection {
 }
 
 /// A request that may be answered by a question.
-trait Askable {
+pub(super) trait Askable {
     /// The request with the answers to what was asked, and with what the server wants to
     /// be told again.
     fn with(&self, responses: Option<InputResponses>, state: Option<String>) -> ClientRequest;

@@ -53,6 +53,7 @@ mod shared;
 mod states;
 mod status;
 mod switches;
+mod tasks;
 
 pub(crate) use connection::Connection;
 pub(crate) use content::{resource_outcome, tool_outcome, with_media};
