@@ -104,7 +104,13 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     let signals = runner.signals();
     let questions = Questions::new(asker.clone(), say);
     let asked = questions.clone();
-    let hub = Hub::builder().config(config).keep_media(true).elicitor(move |request| asked.clone().answer(request));
+    // Where results are shown, so that nothing is lost.
+    let shows = !args.output.quiet;
+    let hub = Hub::builder()
+        .config(config)
+        .keep_media(true)
+        .by_audience(shows)
+        .elicitor(move |request| asked.clone().answer(request));
     let done = runner.with_hub_of(hub, |hub| async move {
         servers::report_failed(&hub.servers(), say);
         servers::refuse_strangers(&args.calls.untrusted, &hub.servers())?;

@@ -3,9 +3,9 @@
 use std::fs;
 
 use crate::chat_terminal::Chat;
-use crate::endpoint::{Endpoint, Reply};
+use crate::endpoint::{Endpoint, Reply, mcp_call};
 use crate::oauth_mcp::{OAuthMcp, Ways, browse};
-use crate::process::{Place, TOOLGRAFT, demo_server};
+use crate::process::{Place, TOOLGRAFT, answering_server, demo_server};
 use serde_json::{Value, json};
 
 /// A model that says whether it was told of `weather_query`; the server's instructions name it too.
@@ -171,4 +171,26 @@ fn what_came_on_a_pipe_names_no_resources() {
     );
     ask(&["--untrusted", "demo", "Look at @demo:demo://city/Oslo"])
         .fails_with(2, &["its server is one of --untrusted"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_a_result_has_for_the_person_alone_is_shown_and_kept_from_the_model() {
+    let block = |text: &str, who: &str| json!({ "type": "text", "text": text, "annotations": { "audience": [who] } });
+    let content = json!([block("Your seat is 12A.", "user"), block("Booked.", "assistant")]);
+    let tool = json!({ "name": "book", "inputSchema": { "type": "object" } });
+    let server = answering_server(&json!({ "tools/list": { "tools": [tool] }, "tools/call": { "content": content } }));
+    let endpoint = Endpoint::answer(|_, n| match n {
+        0 => Reply::text(&mcp_call("demo", "book", &json!({}))),
+        _ => Reply::text("Done."),
+    });
+    let place = Place::new();
+    place.servers(json!({ "demo": server }));
+    let args = ["chat", "--no-session", "--base-url", &endpoint.url(), "--model", "m", "--mcp-config", "mcp.json"];
+    let args = [&args[..], &["--tools-mode", "prompt", "--yes", "Book it"]].concat();
+    let run = place.run_with(&args, |command| command.env_remove("OPENAI_API_KEY").write_stdin("")).ok();
+    let shown = format!("{}{}", run.out, run.err);
+    assert!(shown.contains("for you, not for the model:") && shown.contains("Your seat is 12A."), "{run:?}");
+    let told = endpoint.seen()[1].messages();
+    assert!(told.contains("Booked.") && !told.contains("12A"), "{told}");
 }

@@ -17,8 +17,8 @@ use super::config::{Config, ServerConfig};
 use super::environment;
 use super::server::{
     Connection, Elicitation, Elicitor, McpError, McpPrompt, PromptMessage, RequestError, Retry, ServerEvent,
-    ServerHandle, ServerStatus, Settings, Start, States, ToolState, has_large, resource_outcome, scaled, seconds,
-    tool_outcome, with_media,
+    ServerHandle, ServerStatus, Settings, Start, States, ToolState, USER_EVENT, for_user, has_large, resource_outcome,
+    scaled, seconds, tool_outcome, with_media,
 };
 use crate::transport::log::LogLine;
 use crate::transport::wire::{Wire, WireMessage};
@@ -152,6 +152,14 @@ impl HubBuilder {
         self
     }
 
+    /// Keeps what a server's `audience` says is for the user alone out of the text that a model
+    /// reads; it comes as an event ([`USER_EVENT`](super::USER_EVENT)), for a program that shows it. Not
+    /// by default: a program that does not would lose it.
+    pub fn by_audience(mut self, by_audience: bool) -> Self {
+        self.settings.by_audience = by_audience;
+        self
+    }
+
     /// Uses the logins that are kept there, at servers over HTTP whose entry has no
     /// `Authorization` header, and refreshes them. Nobody is asked to log in:
     /// [`Login`](super::Login) does that.
@@ -211,6 +219,7 @@ pub struct Hub {
     offered: Arc<Offered>,
     states: Arc<States>,
     media: bool,
+    by_audience: bool,
 }
 
 /// What all servers offer together.
@@ -270,7 +279,7 @@ impl Hub {
         }
         // One that was ready before all were set up could not say so.
         offered.join(&servers);
-        Hub { config, servers, offered, states, media: settings.media }
+        Hub { config, servers, offered, states, media: settings.media, by_audience: settings.by_audience }
     }
 
     /// The configuration that it was made from.
@@ -444,8 +453,10 @@ impl Hub {
             Err(absent) => return Outcome::error(absent.to_string()),
         };
         match connection.call(&found.name, invocation.arguments).await {
-            Ok((result, answer)) => {
+            Ok((mut result, answer)) => {
+                let theirs = if self.by_audience { for_user(&mut result) } else { None };
                 let outcome = self.kept(tool_outcome(&result, &answer), &result).await;
+                let outcome = theirs.into_iter().fold(outcome, |outcome, event| outcome.with_event(USER_EVENT, event));
                 connection.lists_settled().await;
                 outcome
             }

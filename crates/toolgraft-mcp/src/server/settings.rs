@@ -41,6 +41,8 @@ pub(crate) struct Settings {
     pub(crate) states: Arc<States>,
     /// Whether results keep their images, audio and blobs.
     pub(crate) media: bool,
+    /// Whether what is for the person alone is kept from the model.
+    pub(crate) by_audience: bool,
     /// Where logins are kept, if anywhere.
     pub(crate) logins: Option<Logins>,
     /// Who looks at what goes over the wire, if anybody.
@@ -59,6 +61,7 @@ impl Default for Settings {
             answers: Answers::default(),
             states: Arc::default(),
             media: false,
+            by_audience: false,
             logins: None,
             wire: None,
         }
