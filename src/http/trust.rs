@@ -61,8 +61,21 @@ impl Trust {
         *HELD.write().unwrap_or_else(PoisonError::into_inner) = self;
     }
 
-    fn held() -> Self {
+    /// What every client of this process trusts.
+    pub(super) fn held() -> Self {
         HELD.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// How TLS is spoken where more is trusted than the system says.
+    pub(super) fn settings(&self) -> Option<ClientConfig> {
+        if self.certificates.is_empty() && self.unchecked.is_empty() {
+            return None;
+        }
+        let provider = CryptoProvider::get_default()?.clone();
+        let system = Verifier::new_with_extra_roots(self.certificates.iter().cloned(), provider.clone()).ok()?;
+        let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().ok()?;
+        let verifier = Arc::new(Beside { trust: self.clone(), system });
+        Some(config.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth())
     }
 }
 
@@ -71,19 +84,6 @@ impl fmt::Debug for Trust {
         let certificates = self.certificates.len();
         f.debug_struct("Trust").field("certificates", &certificates).field("unchecked", &self.unchecked).finish()
     }
-}
-
-/// How TLS is spoken where more is trusted than the system says.
-pub(super) fn settings() -> Option<ClientConfig> {
-    let trust = Trust::held();
-    if trust.certificates.is_empty() && trust.unchecked.is_empty() {
-        return None;
-    }
-    let provider = CryptoProvider::get_default()?.clone();
-    let system = Verifier::new_with_extra_roots(trust.certificates.iter().cloned(), provider.clone()).ok()?;
-    let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().ok()?;
-    let verifier = Arc::new(Beside { trust, system });
-    Some(config.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth())
 }
 
 /// Asks the system first.

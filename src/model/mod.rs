@@ -19,7 +19,7 @@ pub(crate) mod span;
 /// Chat Completions as it writes them, answers as it reads them, errors as it judges them.
 pub mod endpoint {
     #[cfg(feature = "client")]
-    pub use super::openai::open::{is_stale, is_untrusted};
+    pub use super::openai::open::is_stale;
     #[cfg(feature = "client")]
     pub use super::openai::read::{Decoder, Item};
     #[cfg(feature = "client")]

@@ -1,9 +1,11 @@
 //! Files named on the command line, read with errors that name the remedy.
 
 use std::fs;
-use std::io::Read;
+use std::io::{self, BufRead, Read};
 use std::num::NonZeroUsize;
 use std::path::Path;
+
+use tokio::sync::mpsc;
 
 use crate::base::Failure;
 
@@ -97,6 +99,21 @@ pub(crate) fn json_problem(error: &serde_json::Error) -> String {
 /// Reads a number above 0, for clap.
 pub(crate) fn above_zero(text: &str) -> Result<NonZeroUsize, String> {
     text.parse().map_err(|_| "expected a whole number above 0".to_owned())
+}
+
+/// The lines of standard input as they come; an error is the last of them.
+pub(crate) fn piped_lines() -> mpsc::Receiver<io::Result<String>> {
+    let (tell, lines) = mpsc::channel(1);
+    // Nothing waits for this thread: the program can end while it reads.
+    std::thread::spawn(move || {
+        for line in io::stdin().lock().lines() {
+            let ended = line.is_err();
+            if tell.blocking_send(line).is_err() || ended {
+                break;
+            }
+        }
+    });
+    lines
 }
 
 #[cfg(test)]

@@ -39,8 +39,7 @@ pub(crate) fn check_place(what: &str, file: &Path) -> Result<(), Failure> {
 /// Writes what came with an outcome, or its text where nothing did, and takes it out of its
 /// events. The second file of several is `NAME-2`, and so on.
 pub(crate) fn write(outcome: &mut Outcome, file: &Path, say: Phrases) -> Result<Vec<PathBuf>, Failure> {
-    let is_medium = |event: &&toolgraft::outcome::InterfaceEvent| event.kind == MEDIA_EVENT;
-    let media: Vec<Value> = outcome.events.iter().filter(is_medium).map(|event| event.data.clone()).collect();
+    let media = of(outcome)?;
     outcome.events.retain(|event| event.kind != MEDIA_EVENT);
     if media.is_empty() {
         new_file(file, outcome.text.as_bytes())?;
@@ -48,19 +47,29 @@ pub(crate) fn write(outcome: &mut Outcome, file: &Path, say: Phrases) -> Result<
         return Ok(vec![file.to_owned()]);
     }
     let mut files = Vec::new();
-    for (n, medium) in media.iter().enumerate() {
-        let field = |name: &str| medium.get(name).and_then(Value::as_str);
-        let kind = field("mimeType").or(field("kind")).unwrap_or("data");
-        let digits: String = field("data").unwrap_or_default().split_whitespace().collect();
-        let bytes = BASE64
-            .decode(digits)
-            .map_err(|e| Failure::job(format!("the server's {kind} is no base64 ({e}): nothing of it was written")))?;
+    for (n, (kind, bytes)) in media.into_iter().enumerate() {
         let path = if n == 0 { file.to_owned() } else { numbered(file, n + 1) };
         new_file(&path, &bytes)?;
         output::note(&say.medium_is_in(kind, grouped(bytes.len() as u64), path.display()));
         files.push(path);
     }
     Ok(files)
+}
+
+/// What came with an outcome: each kind with its bytes.
+pub(crate) fn of(outcome: &Outcome) -> Result<Vec<(String, Vec<u8>)>, Failure> {
+    let media = outcome.events.iter().filter(|event| event.kind == MEDIA_EVENT);
+    let decoded = media.map(|event| {
+        let field = |name: &str| event.data.get(name).and_then(Value::as_str);
+        let kind = field("mimeType").or(field("kind")).unwrap_or("data").to_owned();
+        let digits: String = field("data").unwrap_or_default().split_whitespace().collect();
+        let bytes = BASE64.decode(digits);
+        match bytes {
+            Ok(bytes) => Ok((kind, bytes)),
+            Err(e) => Err(Failure::job(format!("the server's {kind} is no base64 ({e}): nothing of it was written"))),
+        }
+    });
+    decoded.collect()
 }
 
 fn new_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {

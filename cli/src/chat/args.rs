@@ -55,6 +55,10 @@ pub(crate) struct Args {
     /// One question, in one word or several; without it, a conversation
     pub(super) question: Vec<String>,
 
+    /// Whether a file says it, of which resources that it names are not read.
+    #[arg(skip)]
+    pub(super) is_from_file: bool,
+
     /// Send a text file or an image with the question; in a conversation, with the first
     ///
     /// May be given several times; in a conversation /file sends files with a later question. Images are PNG, JPEG, GIF or WebP, for a model that
@@ -144,13 +148,13 @@ impl EndpointArgs {
 }
 
 impl Args {
-    /// One question, asked as these say.
+    /// One question of a file, asked as these say.
     pub(crate) fn asking(
         question: String,
         talk: TalkArgs,
         (output, conversation, files): (OutputArgs, ConversationArgs, FileArgs),
     ) -> Self {
-        Args { question: vec![question], attached: Vec::new(), talk, output, conversation, files }
+        Args { question: vec![question], is_from_file: true, attached: Vec::new(), talk, output, conversation, files }
     }
 
     /// The flags that have defaults.

@@ -58,13 +58,16 @@ impl Attached {
     }
 
     fn add(&mut self, file: &Path, flag: &str, say: Phrases) -> Result<(), Failure> {
-        let bytes = input::read_bytes(file)?;
-        let name = input::shown(file);
-        self.names.push(name.clone());
+        self.take(&input::shown(file), input::read_bytes(file)?, flag, say)
+    }
+
+    /// Takes what a file of this name holds.
+    pub(super) fn take(&mut self, name: &str, bytes: Vec<u8>, flag: &str, say: Phrases) -> Result<(), Failure> {
+        self.names.push(name.to_owned());
         match Image::new(&bytes) {
             Ok(image) => {
-                let name = file.file_name().map_or(name.clone(), |name| name.to_string_lossy().into_owned());
-                self.images.push(image.with_name(name));
+                let last = Path::new(name).file_name().map(|last| last.to_string_lossy().into_owned());
+                self.images.push(image.with_name(last.unwrap_or_else(|| name.to_owned())));
                 return Ok(());
             }
             Err(ImageError::Unknown) => {}
@@ -79,7 +82,7 @@ impl Attached {
         if input::is_binary(&bytes) {
             return Err(Failure::usage(say.cannot_be_sent(flag, name, say.a_binary())));
         }
-        self.texts.push((name.clone(), input::decode(bytes, &name)?));
+        self.texts.push((name.to_owned(), input::decode(bytes, name)?));
         Ok(())
     }
 

@@ -2,9 +2,12 @@
 
 use std::path::PathBuf;
 
+use tokio::runtime::Handle;
+
 use super::attached::Attached;
 use super::here::{self, HereCommand};
 use super::mcp::{self, McpCommand};
+use super::mentioned;
 use super::session::Session;
 use crate::base::Failure;
 use crate::base::output;
@@ -14,6 +17,7 @@ use crate::screen::DIM;
 use crate::screen::excerpt::names as shown_names;
 use crate::screen::visible::{plain, word};
 use crate::screen::wrap::hanging;
+use crate::servers::proposals;
 use crate::settings::prompt_args;
 use crate::terminal::columns;
 use crate::tools;
@@ -145,12 +149,20 @@ fn unknown(name: &str, prompts: &[McpPrompt], say: Phrases) -> String {
 }
 
 /// What may stand behind these words of a line, for completion: without any, a command.
-pub(super) fn following(before: &[String], hub: &Hub) -> Vec<String> {
+pub(super) fn following(before: &[String], begun: &str, (hub, runtime): (&Hub, &Handle)) -> Vec<String> {
     match before {
+        [] if begun.starts_with('@') => {
+            mentioned::following(begun, hub, |server, uri| proposals::of_uri((hub, runtime), server, uri))
+        }
         [] => words(&hub.prompts()),
         [name, rest @ ..] if name == "/mcp" => mcp::following(rest, hub),
         [name, rest @ ..] if name == "/set" => here::following_set(rest),
-        _ => Vec::new(),
+        [name, given @ ..] => {
+            let given: Vec<&str> = given.iter().map(String::as_str).collect();
+            let prompts = hub.prompts();
+            let prompt = prompts.iter().find(|prompt| command_of(prompt) == *name);
+            prompt.map(|prompt| proposals::of_prompt((hub, runtime), prompt, &given, begun)).unwrap_or_default()
+        }
     }
 }
 

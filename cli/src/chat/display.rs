@@ -29,6 +29,7 @@ use toolgraft::event::{Provenance, Region, Rejected, RejectedKind};
 use toolgraft::model::Progress;
 use toolgraft::outcome::{RESULT_BYTES, Status};
 use toolgraft::{AgentEvent, Call, Conversation, Outcome};
+use toolgraft_mcp::USER_EVENT;
 
 /// Most characters of a call's arguments that are shown on a pipe; a terminal shows as many as
 /// stand on its screen with a question about them.
@@ -508,7 +509,11 @@ impl Display {
         };
         let took = outcome.took.map(time);
         let number = self.calls.of(id);
-        let body = self.shown_of(outcome.said().trim_end(), number);
+        let mut body = self.shown_of(outcome.said().trim_end(), number);
+        for event in outcome.events.iter().filter(|event| event.kind == USER_EVENT) {
+            let text = event.data.get("text").and_then(Value::as_str).unwrap_or_default();
+            body = format!("{body}\n{}", self.say.for_you_alone(text.trim()));
+        }
         let title = self.say.box_of_outcome(number, outcome.status, &name, took.as_deref());
         self.boxed(style, &title, &body)?;
         self.pictures(outcome, number)?;

@@ -182,14 +182,14 @@ impl Session {
 
     async fn log_in(&mut self, server: &str) -> Result<(), Failure> {
         let (say, shown, entry) = (self.say, format!("{server:?}"), self.entry(server)?.clone());
-        logins::log_in(&entry, |url| {
+        let show = |url: &str| {
             let opened = browser::open(url);
             let told = if opened { say.log_in_opened(&shown) } else { say.log_in_by(&shown) };
             self.note(DIM, &told)?;
             // In one piece, for whoever copies it.
             output::emit(&format!("{url}\n"))
-        })
-        .await?;
+        };
+        logins::log_in(&entry, show, logins::no_paste).await?;
         self.note(DIM, &say.logged_in(&shown))?;
         self.restart(Some(server.to_owned())).await
     }

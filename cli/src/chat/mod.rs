@@ -9,7 +9,7 @@
 //! args ─▶ endpoint: which model? ─▶ runner: servers are connected ─▶ session
 //!                                                                      │ ask
 //! one question ────────────────────────────────────────────────────────┤
-//! repl: input ─▶ a line ─▶ commands (`/…`) or a question ──────────────┘
+//! repl: dialog/line ─▶ a line ─▶ commands (`/…`) or a question ──────────────┘
 //!                                                                      ▼
 //!            approve ◀── may this call run? ── the agent's turn ── events ─▶ display (live, summary)
 //!                                                                      └──▶ files (record, trace), saved
@@ -24,9 +24,9 @@ mod endpoint;
 mod existing;
 mod files;
 mod here;
-mod input;
 mod kept;
 mod mcp;
+mod mentioned;
 mod repl;
 mod session;
 mod summary;
@@ -69,6 +69,8 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     args.talk.endpoint.trust.hold()?;
     let settings = settings::file()?;
     let question = question(&args)?;
+    // Not what came on the pipe or stands in a file: nobody has typed that.
+    let typed = if args.is_from_file { String::new() } else { args.question.join(" ") };
     let in_conversation = question.is_none();
     if in_conversation && args.output.json {
         return Err(Failure::usage("--json takes one question: give it as an argument or on a pipe"));
@@ -102,7 +104,13 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     let signals = runner.signals();
     let questions = Questions::new(asker.clone(), say);
     let asked = questions.clone();
-    let hub = Hub::builder().config(config).keep_media(true).elicitor(move |request| asked.clone().answer(request));
+    // Where results are shown, so that nothing is lost.
+    let shows = !args.output.quiet;
+    let hub = Hub::builder()
+        .config(config)
+        .keep_media(true)
+        .by_audience(shows)
+        .elicitor(move |request| asked.clone().answer(request));
     let done = runner.with_hub_of(hub, |hub| async move {
         servers::report_failed(&hub.servers(), say);
         servers::refuse_strangers(&args.talk.calls.untrusted, &hub.servers())?;
@@ -115,7 +123,7 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
         session.keep(keeping, gone_on);
         session.attach(attached);
         match question {
-            Some(question) => one(&mut session, &question).await,
+            Some(question) => one(&mut session, &question, &typed).await,
             None => {
                 repl::greet(&mut session, has_config)?;
                 repl::run(&mut session, asker.as_ref()).await?;
@@ -139,12 +147,13 @@ pub(crate) fn settings_here(say: Phrases) -> Result<Settings, Failure> {
 }
 
 /// One question and its answer.
-async fn one(session: &mut Session, question: &str) -> Result<(), Failure> {
+async fn one(session: &mut Session, question: &str, typed: &str) -> Result<(), Failure> {
     if !session.output.quiet && !session.output.json {
         let about = format!("{} · {}", session.talk.about(), session.tools_line());
         session.note(DIM, &about)?;
     }
     session.talk.warn_large()?;
+    session.mention(typed).await?;
     match session.ask(question).await? {
         Ended::Left => Err(Failure::job("stopped by Ctrl-C")),
         Ended::Finished(finished) if finished.reason.is_answer() => Ok(()),

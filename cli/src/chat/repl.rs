@@ -3,16 +3,17 @@
 use serde_json::{Map, Value};
 
 use super::commands::{self, Command};
-use super::input::{Prompt, Typed};
 use super::session::{Ended, Session};
 use crate::base::Failure;
 use crate::base::words;
 use crate::dialog::ask::Asker;
 use crate::dialog::editor;
+use crate::dialog::line::{Completion, Prompt, Typed};
+use crate::screen::live::Place;
 use crate::screen::visible::word;
 use crate::screen::{BAD, DIM};
 use crate::servers::starting;
-use crate::servers::watch::watched;
+use crate::servers::watch::Watch;
 use toolgraft::Conversation;
 use toolgraft::agent::StopReason;
 use toolgraft::conversation::{Assistant, Entry};
@@ -22,8 +23,12 @@ use toolgraft_mcp::{McpPrompt, PromptMessage};
 /// Talks until somebody leaves.
 pub(super) async fn run(session: &mut Session, asker: Option<&Asker>) -> Result<(), Failure> {
     let hub = session.talk.hub.clone();
-    let following = Box::new(move |before: &[String]| commands::following(before, &hub));
-    let mut prompt = Prompt::new(following, !session.place.no_history, session.say)?;
+    let runtime = tokio::runtime::Handle::current();
+    let following =
+        Box::new(move |before: &[String], begun: &str| commands::following(before, begun, (&hub, &runtime)));
+    let completion = Completion { following, opener: "/", mention: Some('@'), with_files: &["/file ", "/save "] };
+    let history = (!session.place.no_history).then_some("history");
+    let mut prompt = Prompt::new("> ", completion, history, session.say)?;
     // Ctrl-C pressed in a row, without a line between.
     let mut interrupts = 0;
     loop {
@@ -68,6 +73,7 @@ enum Next {
 
 async fn answer(session: &mut Session, line: &str, asker: Option<&Asker>) -> Result<Next, Failure> {
     if !line.starts_with('/') {
+        session.mention(line).await?;
         return session.ask(line).await.map(next);
     }
     match commands::read(line, &session.talk.hub.prompts(), session.say).map_err(Failure::usage)? {
@@ -90,6 +96,7 @@ async fn answer(session: &mut Session, line: &str, asker: Option<&Asker>) -> Res
                 return Ok(Next::Prompt);
             }
             session.note(DIM, &question)?;
+            session.mention(&question).await?;
             session.ask(&question).await.map(next)
         }
         Command::McpPrompt(at, typed) => {
@@ -162,10 +169,11 @@ async fn filled(
     let (hub, say) = (&session.talk.hub, session.say);
     let what = say.filling_in(format!("{}.{}", prompt.server, prompt.name));
     let interrupts = session.signals.take_interrupts();
+    let watch = Watch { questions: &session.questions, say, place: Place::here() };
     tokio::select! {
         biased;
         () = interrupts.next() => Ok(None),
-        messages = watched(hub, (what, say), &session.questions, hub.prompt(&prompt.server, &prompt.name, arguments)) => {
+        messages = watch.over(hub, what, hub.prompt(&prompt.server, &prompt.name, arguments)) => {
             messages.map(Some).map_err(Failure::job)
         }
     }

@@ -14,6 +14,7 @@ use super::display::Display;
 use super::endpoint::Endpoint;
 use super::files::Files;
 use super::kept::{self, Keeping};
+use super::mentioned;
 use super::talk::Talk;
 use crate::base::Failure;
 use crate::base::media;
@@ -22,7 +23,9 @@ use crate::base::reader;
 use crate::base::signals::Signals;
 use crate::dialog::elicit::{Questions, over};
 use crate::phrases::Phrases;
+use crate::screen::live::Place;
 use crate::screen::{BAD, DIM};
+use crate::servers::watch::Watch;
 use crate::sessions::by_process;
 use crate::sessions::saved::Saved;
 use crate::settings::Folder;
@@ -154,6 +157,21 @@ impl Session {
     pub(super) async fn ask(&mut self, question: &str) -> Result<Ended, Failure> {
         let question = std::mem::take(&mut self.attached).with(question.into());
         self.send(question).await
+    }
+
+    /// Reads the resources that a person names in a question; they go with it.
+    pub(super) async fn mention(&mut self, question: &str) -> Result<(), Failure> {
+        let watch = Watch { questions: &self.questions, say: self.say, place: Place::here() };
+        let untrusted = self.talk.args.calls.untrusted.as_slice();
+        let interrupts = self.signals.take_interrupts();
+        let mentioned = tokio::select! {
+            biased;
+            () = interrupts.next() => return Err(Failure::job("stopped by Ctrl-C")),
+            mentioned = mentioned::read(question, &self.talk.hub, (untrusted, self.say), watch) => mentioned?,
+        };
+        drop(interrupts);
+        self.attach(mentioned);
+        Ok(())
     }
 
     /// Says this to the model and shows what follows.

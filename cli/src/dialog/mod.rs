@@ -1,5 +1,6 @@
-//! Questions to the person at the terminal: yes or no, a choice, a form.
+//! Questions to the person at the terminal: yes or no, a choice, a form, a line.
 
 pub(crate) mod ask;
 pub(crate) mod editor;
 pub(crate) mod elicit;
+pub(crate) mod line;

@@ -17,6 +17,7 @@ use crate::screen::visible::plain;
 use crate::screen::wrap::in_rows;
 use crate::servers::runner::Runner;
 use crate::servers::status::state;
+use crate::servers::wire::WireArgs;
 use crate::servers::{ListedArgs, ServerArgs};
 use crate::terminal::grouped;
 use crate::tools;
@@ -62,6 +63,9 @@ pub(super) struct Args {
 
     #[command(flatten)]
     listed: ListedArgs,
+
+    #[command(flatten)]
+    wire: WireArgs,
 }
 
 /// What is reported of one server.
@@ -85,7 +89,10 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
     // What a program reads is English.
     let say = if args.json { Phrases::of(Lang::En) } else { Phrases::of_user(None) };
     let config = servers.load()?;
-    let reports = Runner::start()?.with_hub(&config, move |hub| async move { reports(&hub, say) })?;
+    let wire = args.wire.begin()?;
+    let hub = wire.tap(Hub::builder().config(config));
+    let reports = Runner::start()?.with_hub_of(hub, move |hub| async move { reports(&hub, say) });
+    let reports = wire.end(reports)?;
     let statuses: Vec<ServerStatus> = reports.iter().map(|report| report.status.clone()).collect();
     match args.json {
         true => output::emit_json(&as_json(&reports))?,

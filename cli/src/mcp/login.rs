@@ -1,15 +1,22 @@
 //! `toolgraft mcp login` and `toolgraft mcp logout`.
 
-use std::io::{IsTerminal, stderr, stdout};
+use std::io::{IsTerminal, stderr, stdin, stdout};
 use std::path::PathBuf;
+use std::sync::Arc;
+
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 use crate::base::Failure;
 use crate::base::browser;
+use crate::base::input::piped_lines;
 use crate::base::output;
+use crate::dialog::ask::Asker;
 use crate::phrases::Phrases;
 use crate::servers::logins;
 use crate::servers::runner::Runner;
 use crate::servers::{self, ServerArgs};
+use crate::terminal::tty::Tty;
 use toolgraft_mcp::{Config, LoggedOut, LoginError, ServerConfig};
 
 const LOGIN_EXAMPLES: &str = "\
@@ -18,10 +25,10 @@ Examples:
   toolgraft mcp login docs --no-browser
   toolgraft mcp login docs --mcp-config my.json
 
-The page to open is on standard output. The browser is sent back to 127.0.0.1, so
-on another machine forward the port that its address names (ssh -L), or set
-\"callbackPort\" under \"oauth\" in the server's entry. The tokens are kept in
-~/.local/state/toolgraft/logins, and used and refreshed by every command.
+The page to open is on standard output. The browser is sent back to 127.0.0.1. One on
+another machine finds nothing there: copy the address that it shows then, all of it, and
+paste it here. The tokens are kept in ~/.local/state/toolgraft/logins, and used and
+refreshed by every command.
 
 Exit codes: 0 logged in, 1 the login failed, 2 wrong usage or configuration.";
 
@@ -44,6 +51,12 @@ pub(super) struct LoginArgs {
     /// Only print the page to open
     #[arg(long)]
     no_browser: bool,
+
+    /// Read the address that the browser is sent back to from standard input, without a terminal too
+    ///
+    /// At a terminal it can be pasted in any case.
+    #[arg(long)]
+    paste: bool,
 
     #[command(flatten)]
     files: Files,
@@ -85,12 +98,55 @@ pub(super) fn run(args: LoginArgs) -> Result<(), Failure> {
     let name = args.name;
     let config = args.files.only(&name)?;
     let (server, say, shown) = (server(&config)?, Phrases::of_user(None), format!("{name:?}"));
-    Runner::start()?.wait(logins::log_in(server, |url| {
-        let opened = !args.no_browser && open(url);
+    let show = |url: &str| {
+        let opened = !args.no_browser && !args.paste && open(url);
         output::note(&if opened { say.log_in_opened(&shown) } else { say.log_in_by(&shown) });
         output::emit(&format!("{url}\n"))
-    }))?;
+    };
+    // Dropped last: it puts the terminal back as it was.
+    let tty = Tty::open().map(Arc::new);
+    let asker = Asker::new(tty.as_ref(), say).filter(|_| stdin().is_terminal());
+    let pasted = PastedLines { asker, lines: args.paste.then(piped_lines), say };
+    Runner::start()?.wait(pasted.log_in(server, show))?;
     output::tell(&say.logged_in(shown))
+}
+
+/// Addresses that a person copies from a browser elsewhere.
+struct PastedLines {
+    asker: Option<Asker>,
+    lines: Option<mpsc::Receiver<std::io::Result<String>>>,
+    say: Phrases,
+}
+
+impl PastedLines {
+    async fn log_in(
+        mut self,
+        server: &ServerConfig,
+        show: impl FnOnce(&str) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let left = CancellationToken::new();
+        let paste = async |wrong: Option<LoginError>| {
+            if let Some(wrong) = wrong {
+                output::warn_in(self.say, &wrong.to_string());
+            }
+            let line = match (&self.asker, &mut self.lines) {
+                (Some(asker), _) => asker.ask(self.say.paste_address()).await,
+                (None, Some(lines)) => lines.recv().await.and_then(Result::ok),
+                (None, None) => std::future::pending().await,
+            };
+            match line {
+                Some(line) => line,
+                None => {
+                    left.cancel();
+                    std::future::pending().await
+                }
+            }
+        };
+        tokio::select! {
+            done = logins::log_in(server, show, paste) => done,
+            () = left.cancelled() => Err(Failure::job("nobody was logged in: no address was given")),
+        }
+    }
 }
 
 /// Runs `toolgraft mcp logout`.

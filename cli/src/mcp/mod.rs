@@ -5,12 +5,14 @@
 //! import: places ─▶ foreign, forms ▶ (entries as ours are written)
 //! list, import ─▶ masked (an entry in one line, without its secrets)
 //! login, logout: a person, a browser, and tokens that are kept
+//! shell: one server, command by command; play: a recorded one, to whoever asks
 //! check, trust: the servers themselves, and whether a project may start its own
 //! status: those of a `serve` that runs
 //! ```
 
 mod add;
 mod check;
+mod document;
 mod foreign;
 mod forms;
 mod import;
@@ -18,7 +20,9 @@ mod list;
 mod login;
 mod masked;
 mod places;
+mod play;
 mod remove;
+mod shell;
 mod status;
 mod suspect;
 mod trust;
@@ -44,8 +48,14 @@ enum Command {
     Import(import::Args),
     /// Start every MCP server and report what it takes and what is doubtful
     Check(check::Args),
+    /// Try one server out: a session with commands, and a look at what goes over the wire
+    Shell(shell::Args),
+    /// Serve MCP over stdio as a recorded server did
+    Play(play::Args),
     /// Log in at a server over HTTP that wants it (OAuth), in a browser
     Login(login::LoginArgs),
+    /// Print the document by which this program is known where no client is registered
+    ClientDocument(document::Args),
     /// Forget the login at a server
     Logout(login::LogoutArgs),
     /// Show the servers of a running `toolgraft serve`, switch them on and off, start them anew
@@ -62,7 +72,10 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
         Command::Remove(args) => remove::run(&args),
         Command::Import(args) => import::run(&args),
         Command::Check(args) => check::run(args),
+        Command::Shell(args) => shell::run(args),
+        Command::Play(args) => play::run(&args),
         Command::Login(args) => login::run(args),
+        Command::ClientDocument(args) => document::run(&args),
         Command::Logout(args) => login::out(args),
         Command::Status(args) => status::run(&args),
         Command::Trust(args) => trust::run(&args),

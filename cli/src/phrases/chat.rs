@@ -289,8 +289,9 @@ phrases! {
     help_quit = "leave", "退出";
     help_of_prompts = "prompts of the servers:", "服务器的提示词：";
     help_of_lines =
-        "A line that ends in \\ goes on in the next; Alt-Enter breaks it too.",
-        "以 \\ 结尾的行在下一行继续；Alt-Enter 也可以换行。";
+        "@SERVER:URI in a question sends a resource with it. A line that ends in \\ goes on in the next; Alt-Enter breaks \
+         it too.",
+        "问题中的 @服务器:URI 会随问题发送该资源。以 \\ 结尾的行在下一行继续；Alt-Enter 也可以换行。";
     open_quotation = "a quotation mark is not closed", "引号没有闭合";
     command_missing = "a command is missing", "缺少命令";
     takes_nothing(name) = "{name} takes nothing behind it", "{name} 后面不能有别的内容";
@@ -303,6 +304,10 @@ phrases! {
         "{flag} {file}: it is {what}, and only texts and images (PNG, JPEG, GIF, WebP) can be sent: extract its text, \
          or convert it, first",
         "{flag} {file}：不能发送这种文件（{what}），只能发送文本和图片（PNG、JPEG、GIF、WebP）：请先提取其中的文本，或转换格式";
+    for_you_alone(text) = "for you, not for the model:\n{text}", "只给你看，模型看不到：\n{text}";
+    mentions_untrusted(name) =
+        "{name}: its server is one of --untrusted, and a resource would stand in your own words: let the model read it",
+        "{name}：它的服务器在 --untrusted 之列，而资源会成为你自己消息的一部分：请让模型去读取";
     a_damaged_png = "a damaged PNG image", "损坏的 PNG 图片";
     a_sound_or_film = "a sound or a film", "声音或影片";
     a_bmp = "a BMP image", "BMP 图片";

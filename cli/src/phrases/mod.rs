@@ -30,6 +30,7 @@ mod probe;
 mod rejections;
 mod replay;
 mod servers;
+mod shell;
 mod stops;
 mod up;
 
@@ -128,6 +129,7 @@ mod tests {
             inspect::INSPECT,
             kept::KEPT,
             servers::SERVERS,
+            shell::SHELL,
             stops::STOPS,
             up::UP,
         ]

@@ -117,6 +117,8 @@ phrases! {
     log_in_opened(name) =
         "to log in at {name}, a browser was opened; if it shows nothing, open this page:",
         "要登录 {name}，已打开浏览器；如果没有显示，请打开这个网页：";
+    paste_address =
+        "or paste the address that a browser elsewhere was sent to: ", "或粘贴其他机器上的浏览器最后跳转到的网址：";
     logged_in(name) = "logged in at {name}", "已登录 {name}";
     only_removed_here(why) =
         "the tokens are removed here and were not taken back: {why}", "令牌只在本机删除，没有在授权服务器撤销：{why}";

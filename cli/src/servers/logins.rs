@@ -27,10 +27,12 @@ pub(crate) fn of_this_user(hub: HubBuilder) -> HubBuilder {
 /// The time that a person has at the browser.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// Logs a person in at a server. `show` gets the page to open.
+/// Logs a person in at a server. `show` gets the page to open, `paste` the address that a browser
+/// on another machine was sent back to ([`Login::finish_or_pasted`]).
 pub(crate) async fn log_in(
     server: &ServerConfig,
     show: impl FnOnce(&str) -> Result<(), Failure>,
+    paste: impl AsyncFnMut(Option<LoginError>) -> String,
 ) -> Result<(), Failure> {
     let failed = |error: LoginError| {
         let message = format!("server {:?}: {error}", server.name);
@@ -42,7 +44,12 @@ pub(crate) async fn log_in(
     let logins = demanded()?;
     let login = Login::begin(server, &logins).await.map_err(failed)?;
     show(login.url())?;
-    login.finish(PATIENCE).await.map_err(failed)
+    login.finish_or_pasted(PATIENCE, paste).await.map_err(failed)
+}
+
+/// Nobody pastes an address: the browser is on this machine.
+pub(crate) async fn no_paste(_: Option<LoginError>) -> String {
+    std::future::pending().await
 }
 
 /// As [`kept`], where nothing can be done without.

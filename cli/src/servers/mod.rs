@@ -3,6 +3,7 @@
 pub(crate) mod config_file;
 pub(crate) mod known;
 pub(crate) mod logins;
+pub(crate) mod proposals;
 pub(crate) mod remembered;
 pub(crate) mod runner;
 pub(crate) mod starting;
@@ -10,6 +11,7 @@ pub(crate) mod status;
 pub(crate) mod tool_file;
 pub(crate) mod trust;
 pub(crate) mod watch;
+pub(crate) mod wire;
 
 use std::future::Future;
 use std::path::{Path, PathBuf};

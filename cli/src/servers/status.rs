@@ -4,13 +4,14 @@
 //! and shown here.
 
 use std::fmt::Write as _;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 use serde::{Deserialize, Serialize};
 
 use crate::phrases::Phrases;
 use crate::screen::visible::{clean, plain, quoted};
+use crate::terminal::time_of_day;
 use toolgraft_mcp::{Hub, LogLine, ServerConfig, ServerState, ServerStatus, ToolState};
 
 /// What is said of a server.
@@ -103,17 +104,9 @@ fn log_line(line: &LogLine) -> String {
         (Some(level), Some(logger)) => format!("{} {}:", plain(level), plain(logger)),
     };
     let text = clean(&line.text).replace('\n', "\n    ");
-    format!("{dim}{}  {who}{dim:#}  {text}", clock(line.at))
-}
-
-/// The last second that a date of HTTP can say, in 9999.
-const LAST: Duration = Duration::from_secs(253_402_300_799);
-
-/// The time of a day, in UTC.
-fn clock(at: SystemTime) -> String {
-    // `Sun, 22 Nov 2026 11:10:45 GMT`
-    let text = httpdate::fmt_http_date(at.min(SystemTime::UNIX_EPOCH + LAST));
-    format!("{}Z", text.split(' ').nth(4).unwrap_or_default())
+    let at = time_of_day(line.at);
+    let second = at.split('.').next().unwrap_or_default();
+    format!("{dim}{second}Z  {who}{dim:#}  {text}")
 }
 
 /// `time  ready in 0.4 s  mcp-time 1.2.0  MCP 2025-11-25`.

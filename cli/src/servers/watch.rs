@@ -13,35 +13,40 @@ use crate::terminal::columns;
 use toolgraft_mcp::Hub;
 use toolgraft_mcp::ServerEventKind;
 
-/// Waits for a job on the hub's servers. `what` it is stands on the terminal meanwhile.
-pub(crate) async fn watched<T>(
-    hub: &Hub,
-    (what, say): (String, Phrases),
-    questions: &Questions,
-    job: impl Future<Output = T>,
-) -> T {
-    let mut live = Live::new(Place::here(), columns(), false);
-    let (mut events, mut pauses) = (hub.states(), questions.begin(CancellationToken::new()));
-    let (mut job, mut asked, mut shown) = (pin!(job), None, what.clone());
-    live.show(&shown);
-    loop {
-        tokio::select! {
-            biased;
-            Some(pause) = pauses.recv() => {
-                live.clear();
-                let _ = pause.begun.send(());
-                asked = Some(pause.over);
-            }
-            () = over(&mut asked) => live.show(&shown),
-            done = &mut job => {
-                live.clear();
-                return done;
-            }
-            Some(event) = events.next() => {
-                let ServerEventKind::Progress { progress, total, message, .. } = event.kind else { continue };
-                shown = say.work_and_progress(&what, say.so_far(progress, total, message.as_deref()));
-                if asked.is_none() {
-                    live.show(&shown);
+/// Who is asked while a server works, in which language, and where it shows that it does.
+#[derive(Clone, Copy)]
+pub(crate) struct Watch<'a> {
+    pub(crate) questions: &'a Questions,
+    pub(crate) say: Phrases,
+    pub(crate) place: Place,
+}
+
+impl Watch<'_> {
+    /// Waits for a job on the hub's servers. `what` it is stands on the terminal meanwhile.
+    pub(crate) async fn over<T>(self, hub: &Hub, what: String, job: impl Future<Output = T>) -> T {
+        let mut live = Live::new(self.place, columns(), false);
+        let (mut events, mut pauses) = (hub.states(), self.questions.begin(CancellationToken::new()));
+        let (mut job, mut asked, mut shown) = (pin!(job), None, what.clone());
+        live.show(&shown);
+        loop {
+            tokio::select! {
+                biased;
+                Some(pause) = pauses.recv() => {
+                    live.clear();
+                    let _ = pause.begun.send(());
+                    asked = Some(pause.over);
+                }
+                () = over(&mut asked) => live.show(&shown),
+                done = &mut job => {
+                    live.clear();
+                    return done;
+                }
+                Some(event) = events.next() => {
+                    let ServerEventKind::Progress { progress, total, message, .. } = event.kind else { continue };
+                    shown = self.say.work_and_progress(&what, self.say.so_far(progress, total, message.as_deref()));
+                    if asked.is_none() {
+                        live.show(&shown);
+                    }
                 }
             }
         }

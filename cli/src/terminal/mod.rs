@@ -5,6 +5,8 @@ pub(crate) mod tty;
 #[cfg(unix)]
 pub(crate) mod typed;
 
+use std::time::SystemTime;
+
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Columns where neither the environment nor a terminal says.
@@ -40,6 +42,14 @@ pub(crate) fn lasted(ms: u64) -> String {
         1000..60_000 => format!("{}.{} s", ms / 1000, ms % 1000 / 100),
         _ => format!("{} min {} s", ms / 60_000, ms % 60_000 / 1000),
     }
+}
+
+/// The time of a day in UTC: `10:52:31.107`.
+pub(crate) fn time_of_day(at: SystemTime) -> String {
+    let since = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let second = since.as_secs() % 86_400;
+    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    format!("{hour:02}:{minute:02}:{second:02}.{:03}", since.subsec_millis())
 }
 
 /// `1,234,567`.

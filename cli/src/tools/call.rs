@@ -14,7 +14,8 @@ use crate::dialog::ask::Asker;
 use crate::dialog::elicit::Questions;
 use crate::phrases::Phrases;
 use crate::servers::runner::Runner;
-use crate::servers::watch::watched;
+use crate::servers::watch::Watch;
+use crate::servers::wire::WireArgs;
 use crate::servers::{self, ServerArgs};
 use crate::terminal::tty::Tty;
 use toolgraft::Outcome;
@@ -68,6 +69,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     servers: ServerArgs,
+
+    #[command(flatten)]
+    wire: WireArgs,
 }
 
 /// Runs `toolgraft call`.
@@ -79,28 +83,40 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     // Dropped last: it puts the terminal back as it was.
     let tty = Tty::open().map(Arc::new);
     let (questions, say) = questions(tty.as_ref());
-    let hub = Hub::builder().config(config).keep_media(args.output.is_some());
+    let wire = args.wire.begin()?;
+    let hub = wire.tap(Hub::builder().config(config).keep_media(args.output.is_some()));
     let hub = match args.accept_defaults {
         true => hub.elicitation(Elicitation::Defaults),
         false => asking(hub, &questions),
     };
+    let place = wire.place();
     let outcome = Runner::start()?.with_hub_of(hub, |hub| async move {
         servers::demand_ready(&hub)?;
-        let catalog = hub.catalog();
-        let found = catalog.find(Some(server), tool).map_err(|not_found| {
-            let known = "`toolgraft tools` lists what there is";
-            Failure::usage(format!("{not_found}; {known}"))
-        })?;
-        let arguments = match given {
-            Given::Object(arguments) => arguments,
-            Given::Words(words) => words::of_tool(&words, found.tool.input_schema.as_ref())
-                .map_err(|problem| Failure::usage(format!("{tool}: {problem}")))?,
-        };
-        let invocation = Invocation::new(tool).with_server(server).with_arguments(arguments);
-        let what = (say.running(format!("{server}.{tool}")), say);
-        Ok(watched(&hub, what, &questions, hub.call(invocation)).await)
-    })?;
+        called(&hub, (server, tool), given, Watch { questions: &questions, say, place }).await
+    });
+    let outcome = wire.end(outcome)?;
     show(outcome, (args.json, args.output.as_deref()), &[("server", server), ("tool", tool)])
+}
+
+/// Calls a tool of a server.
+pub(crate) async fn called(
+    hub: &Hub,
+    (server, tool): (&str, &str),
+    given: Given,
+    watch: Watch<'_>,
+) -> Result<Outcome, Failure> {
+    let catalog = hub.catalog();
+    let found = catalog.find(Some(server), tool).map_err(|not_found| {
+        let known = "`toolgraft tools` lists what there is";
+        Failure::usage(format!("{not_found}; {known}"))
+    })?;
+    let arguments = match given {
+        Given::Object(arguments) => arguments,
+        Given::Words(words) => words::of_tool(&words, found.tool.input_schema.as_ref())
+            .map_err(|problem| Failure::usage(format!("{tool}: {problem}")))?,
+    };
+    let invocation = Invocation::new(tool).with_server(server).with_arguments(arguments);
+    Ok(watch.over(hub, watch.say.running(format!("{server}.{tool}")), hub.call(invocation)).await)
 }
 
 /// Who answers the servers' questions, and in which language.
@@ -116,13 +132,14 @@ pub(crate) fn asking(hub: HubBuilder, questions: &Arc<Questions>) -> HubBuilder 
 }
 
 /// Arguments as they were given.
-enum Given {
+pub(crate) enum Given {
     Object(Map<String, Value>),
     Words(Vec<String>),
 }
 
 impl Given {
-    fn read(arguments: &[String]) -> Result<Self, Failure> {
+    /// Reads `NAME=VALUE` words, or one JSON object, `@FILE` or `-`.
+    pub(crate) fn read(arguments: &[String]) -> Result<Self, Failure> {
         match arguments {
             [] => Ok(Given::Object(Map::new())),
             [one] if one == "-" || one.trim_start().starts_with(['{', '[', '"', '@', '\u{feff}']) => {

@@ -8,8 +8,9 @@ use crate::base::Failure;
 use crate::base::output;
 use crate::base::words;
 use crate::screen::excerpt::names as shown_names;
+use crate::screen::live::Place;
 use crate::servers::runner::Runner;
-use crate::servers::watch::watched;
+use crate::servers::watch::Watch;
 use crate::servers::{self, ServerArgs};
 use crate::terminal::tty::Tty;
 use crate::tools::call;
@@ -58,20 +59,36 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     let hub = call::asking(Hub::builder().config(config), &questions);
     let messages = Runner::start()?.with_hub_of(hub, |hub| async move {
         servers::demand_ready(&hub)?;
-        let prompts = hub.prompts();
-        let prompt = prompts.iter().find(|prompt| prompt.name == name).ok_or_else(|| unknown(name, &prompts))?;
-        let arguments = words::of_prompt(prompt, &args.arguments).map_err(Failure::usage)?;
-        let missing = prompt.arguments.iter().filter(|a| a.required && !arguments.contains_key(&a.name));
-        let missing: Vec<String> = missing.map(|a| format!("{}=…", a.name)).collect();
-        if !missing.is_empty() {
-            return Err(Failure::usage(format!("the prompt {name:?} also needs {}", shown_names(missing))));
-        }
-        let what = (say.filling_in(format!("{server}.{name}")), say);
-        watched(&hub, what, &questions, hub.prompt(server, name, arguments)).await.map_err(Failure::job)
+        let watch = Watch { questions: &questions, say, place: Place::here() };
+        filled(&hub, (server, name), &args.arguments, watch).await
     })?;
-    match args.json {
+    show(&messages, (server, name), args.json)
+}
+
+/// Fills in a prompt of a server with words as they were given.
+pub(crate) async fn filled(
+    hub: &Hub,
+    (server, name): (&str, &str),
+    words: &[String],
+    watch: Watch<'_>,
+) -> Result<Vec<PromptMessage>, Failure> {
+    let prompts = hub.prompts();
+    let prompt = prompts.iter().find(|prompt| prompt.name == name).ok_or_else(|| unknown(name, &prompts))?;
+    let arguments = words::of_prompt(prompt, words).map_err(Failure::usage)?;
+    let missing = prompt.arguments.iter().filter(|a| a.required && !arguments.contains_key(&a.name));
+    let missing: Vec<String> = missing.map(|a| format!("{}=…", a.name)).collect();
+    if !missing.is_empty() {
+        return Err(Failure::usage(format!("the prompt {name:?} also needs {}", shown_names(missing))));
+    }
+    let what = watch.say.filling_in(format!("{server}.{name}"));
+    watch.over(hub, what, hub.prompt(server, name, arguments)).await.map_err(Failure::job)
+}
+
+/// Prints what a prompt of a server says.
+pub(crate) fn show(messages: &[PromptMessage], (server, name): (&str, &str), as_json: bool) -> Result<(), Failure> {
+    match as_json {
         true => output::emit_json(&json!({ "server": server, "prompt": name, "messages": messages })),
-        false => output::emit(&shown(&messages)),
+        false => output::emit(&shown(messages)),
     }
 }
 

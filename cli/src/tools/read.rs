@@ -7,11 +7,13 @@ use serde_json::json;
 
 use crate::base::Failure;
 use crate::base::media;
+use crate::screen::live::Place;
 use crate::servers::runner::Runner;
-use crate::servers::watch::watched;
+use crate::servers::watch::Watch;
 use crate::servers::{self, ServerArgs};
 use crate::terminal::tty::Tty;
 use crate::tools::call;
+use toolgraft::Outcome;
 use toolgraft::route::{Invocation, Toolbox};
 use toolgraft::tools::ACCESS_RESOURCE;
 use toolgraft_mcp::Hub;
@@ -57,8 +59,14 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     let hub = call::asking(Hub::builder().config(config).keep_media(args.output.is_some()), &questions);
     let outcome = Runner::start()?.with_hub_of(hub, |hub| async move {
         servers::demand_ready(&hub)?;
-        let invocation = Invocation::new(ACCESS_RESOURCE).with_server(server).with_arguments(json!({ "uri": uri }));
-        Ok(watched(&hub, (say.reading(uri), say), &questions, hub.call(invocation)).await)
+        let watch = Watch { questions: &questions, say, place: Place::here() };
+        Ok(resource(&hub, (server, uri), watch).await)
     })?;
     call::show(outcome, (args.json, args.output.as_deref()), &[("server", server), ("uri", uri)])
+}
+
+/// Reads a resource of a server.
+pub(crate) async fn resource(hub: &Hub, (server, uri): (&str, &str), watch: Watch<'_>) -> Outcome {
+    let invocation = Invocation::new(ACCESS_RESOURCE).with_server(server).with_arguments(json!({ "uri": uri }));
+    watch.over(hub, watch.say.reading(uri), hub.call(invocation)).await
 }

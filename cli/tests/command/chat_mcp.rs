@@ -3,9 +3,9 @@
 use std::fs;
 
 use crate::chat_terminal::Chat;
-use crate::endpoint::{Endpoint, Reply};
+use crate::endpoint::{Endpoint, Reply, mcp_call};
 use crate::oauth_mcp::{OAuthMcp, Ways, browse};
-use crate::process::{TOOLGRAFT, demo_server};
+use crate::process::{Place, TOOLGRAFT, answering_server, demo_server};
 use serde_json::{Value, json};
 
 /// A model that says whether it was told of `weather_query`; the server's instructions name it too.
@@ -129,4 +129,68 @@ fn a_person_logs_in_from_the_conversation() {
     chat.sees("* hello");
     chat.says("/quit");
     chat.ends_by_itself();
+}
+
+#[test]
+fn a_resource_that_a_question_names_goes_with_it() {
+    let endpoint = Endpoint::answer(|_, _| Reply::text("It is Oslo."));
+    let mut chat = Chat::start_with(endpoint, demo_server(), &["--model", "small-model"]);
+    chat.types("which is north? @dem\tdemo://citie\t\r");
+    chat.sees("@demo:demo://cities");
+    chat.sees("It is Oslo.");
+    let asked = chat.endpoint.seen()[0].messages();
+    assert!(
+        asked.contains("which is north? @demo:demo://cities\\n\\n<file name=\\\"@demo:demo://cities\\\" end="),
+        "{asked}"
+    );
+    assert!(asked.contains("Oslo, Norway: latitude 59.91"), "{asked}");
+    chat.says("and @demo:demo://nowhere?");
+    chat.sees("@demo:demo://nowhere: ");
+    chat.says("mail me@demo:x or @other:y");
+    chat.sees("It is Oslo.");
+    assert_eq!(chat.endpoint.requests(), 2, "a resource that is not there keeps the question back");
+    chat.leave();
+}
+
+#[test]
+fn what_came_on_a_pipe_names_no_resources() {
+    let endpoint = Endpoint::answer(|_, _| Reply::text("Seen."));
+    let place = Place::new();
+    place.servers(json!({ "demo": demo_server() }));
+    let url = endpoint.url();
+    let ask = |args: &[&str]| {
+        let args =
+            [&["chat", "--no-session", "--base-url", &url, "--model", "m", "--mcp-config", "mcp.json"], args].concat();
+        place.run_with(&args, |command| command.env_remove("OPENAI_API_KEY").write_stdin("see @demo:demo://cities"))
+    };
+    ask(&["Look at @demo:demo://city/Oslo"]).ok();
+    let asked = endpoint.seen()[0].messages();
+    assert!(
+        asked.contains("<file name=\\\"@demo:demo://city/Oslo\\\"") && !asked.contains("latitude 35.68"),
+        "{asked}"
+    );
+    ask(&["--untrusted", "demo", "Look at @demo:demo://city/Oslo"])
+        .fails_with(2, &["its server is one of --untrusted"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_a_result_has_for_the_person_alone_is_shown_and_kept_from_the_model() {
+    let block = |text: &str, who: &str| json!({ "type": "text", "text": text, "annotations": { "audience": [who] } });
+    let content = json!([block("Your seat is 12A.", "user"), block("Booked.", "assistant")]);
+    let tool = json!({ "name": "book", "inputSchema": { "type": "object" } });
+    let server = answering_server(&json!({ "tools/list": { "tools": [tool] }, "tools/call": { "content": content } }));
+    let endpoint = Endpoint::answer(|_, n| match n {
+        0 => Reply::text(&mcp_call("demo", "book", &json!({}))),
+        _ => Reply::text("Done."),
+    });
+    let place = Place::new();
+    place.servers(json!({ "demo": server }));
+    let args = ["chat", "--no-session", "--base-url", &endpoint.url(), "--model", "m", "--mcp-config", "mcp.json"];
+    let args = [&args[..], &["--tools-mode", "prompt", "--yes", "Book it"]].concat();
+    let run = place.run_with(&args, |command| command.env_remove("OPENAI_API_KEY").write_stdin("")).ok();
+    let shown = format!("{}{}", run.out, run.err);
+    assert!(shown.contains("for you, not for the model:") && shown.contains("Your seat is 12A."), "{run:?}");
+    let told = endpoint.seen()[1].messages();
+    assert!(told.contains("Booked.") && !told.contains("12A"), "{told}");
 }

@@ -204,3 +204,80 @@ fn at_a_terminal_with_a_display_the_page_is_opened_without_a_shell() {
         assert!(!opened.exists());
     }
 }
+
+#[test]
+fn an_address_that_a_browser_elsewhere_was_sent_to_is_pasted() {
+    use std::io::Write;
+
+    let (place, servers) = guarded(Ways::default());
+    let mut command = std::process::Command::new(TOOLGRAFT);
+    command.args(["mcp", "login", "guarded", "--paste"]).args(CONFIG).current_dir(place.dir.path());
+    command.env("HOME", place.dir.path()).env("NO_PROXY", "127.0.0.1").env_remove("XDG_STATE_HOME");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut url = String::new();
+    out.read_line(&mut url).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    // The browser over there goes nowhere from here.
+    let client = toolgraft::http::client().redirect(reqwest::redirect::Policy::none()).no_proxy().build().unwrap();
+    let sent = runtime.block_on(client.get(url.trim()).send()).unwrap();
+    let address = sent.headers()["location"].to_str().unwrap().to_owned();
+    assert!(address.starts_with("http://127.0.0.1:") && address.contains("code="), "{address}");
+    let mut stdin = child.stdin.take().unwrap();
+    writeln!(stdin, "{}\n{address}", url.trim()).unwrap();
+    let (mut rest, mut err) = (String::new(), String::new());
+    out.read_to_string(&mut rest).unwrap();
+    child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+    assert_eq!((child.wait().unwrap().code(), rest.as_str()), (Some(0), "logged in at \"guarded\"\n"), "{err}");
+    assert!(
+        err.contains("warning: this is not the address of the login. ") && err.contains("Remedy: copy all"),
+        "{err}"
+    );
+    assert_eq!(place.run(&[&["call", "guarded", "hello"], &CONFIG[..]].concat()).quiet().out, "hello, you are in\n");
+
+    drop(servers);
+}
+
+#[test]
+fn who_pastes_nothing_is_not_logged_in() {
+    let (place, _servers) = guarded(Ways::default());
+    let run = place.run_with(&[&["mcp", "login", "guarded", "--paste"], &CONFIG[..]].concat(), |c| c.write_stdin(""));
+    run.fails_with(1, &["nobody was logged in: no address was given"]);
+}
+
+#[test]
+fn a_program_logs_in_by_its_own_credentials_and_nobody_is_asked() {
+    let (place, servers) = guarded(Ways { challenges: None, ..Ways::default() });
+    let entry = |secret: &str| {
+        let oauth = json!({ "grantType": "client_credentials", "clientId": "ci", "clientSecret": secret });
+        place.servers(json!({ "guarded": { "url": servers.url(), "oauth": oauth } }));
+    };
+    entry("s3cret-of-ci");
+    let call = |tool: &str| place.run(&["call", "guarded", tool, "--mcp-config", "mcp.json"]);
+    assert_eq!(call("hello").quiet().out, "hello, you are in\n");
+    let asked = servers.seen("as", "POST", "/token");
+    let body = &asked[0].body;
+    for part in ["grant_type=client_credentials", "client_id=ci", "client_secret=s3cret-of-ci", "resource=http"] {
+        assert!(asked.len() == 1 && body.contains(part), "{part}: {asked:?}");
+    }
+    // Nothing is kept: the entry can ask for another at any time.
+    assert!(!place.path(".local/state/toolgraft/logins").exists());
+    place
+        .run(&[&["mcp", "login", "guarded"], &CONFIG[..]].concat())
+        .refuses(2, "it logs in by itself (\"grantType\": \"client_credentials\"), so nobody has to");
+    entry("another-secret");
+    let refused = call("hello");
+    refused.refuses(1, "gives no token for \"clientId\" and \"clientSecret\"");
+    assert!(!format!("{refused:?}").contains("another-secret"), "{refused:?}");
+}
+
+#[test]
+fn a_client_document_is_printed_for_its_own_place() {
+    let place = Place::new();
+    let url = "https://example.com/toolgraft.json";
+    let document = place.run(&["mcp", "client-document", url, "--port", "8765"]).quiet().json();
+    assert_eq!(document["client_id"], url);
+    assert_eq!(document["redirect_uris"], json!(["http://127.0.0.1:8765/callback"]));
+    place.run(&["mcp", "client-document", "example.com/x"]).refuses(2, "cannot be the id of a client");
+}

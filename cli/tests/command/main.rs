@@ -50,6 +50,7 @@ mod mcp_config;
 #[cfg(unix)]
 mod mcp_errors;
 #[cfg(unix)]
+mod mcp_shell;
 mod mcp_status;
 mod models;
 mod models_docs;

@@ -1,5 +1,7 @@
 //! `toolgraft run`: a template file as one question.
 
+use std::fs;
+
 use serde_json::json;
 
 use crate::endpoint::{Endpoint, Reply};

@@ -7,15 +7,15 @@ use std::sync::Arc;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::process::{Place, Run};
 
 const CERTIFICATE: &str = include_str!("../tls/own.pem");
 const KEY: &str = include_str!("../tls/key.pem");
 
-/// A server that answers each request alike, for as long as the test runs; its port.
-fn endpoint() -> u16 {
+/// A server that answers each request, for as long as the test runs; its port.
+fn serving(reply: fn(&str) -> (&'static str, String)) -> u16 {
     let chain = CertificateDer::pem_slice_iter(CERTIFICATE.as_bytes()).collect::<Result<Vec<_>, _>>().unwrap();
     let key = PrivateKeyDer::from_pem_slice(KEY.as_bytes()).unwrap();
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -26,13 +26,21 @@ fn endpoint() -> u16 {
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             let config = config.clone();
-            std::thread::spawn(move || answer(StreamOwned::new(ServerConnection::new(config).unwrap(), stream)));
+            std::thread::spawn(move || answer(StreamOwned::new(ServerConnection::new(config).unwrap(), stream), reply));
         }
     });
     port
 }
 
-fn answer(stream: impl Read + Write) {
+/// An endpoint that answers each request alike; its port.
+fn endpoint() -> u16 {
+    serving(|_| {
+        let chunk = json!({"choices": [{"index": 0, "delta": {"content": "It works."}, "finish_reason": "stop"}]});
+        ("text/event-stream", format!("data: {chunk}\n\ndata: [DONE]\n\n"))
+    })
+}
+
+fn answer(stream: impl Read + Write, reply: fn(&str) -> (&'static str, String)) {
     let mut stream = BufReader::new(stream);
     let (mut line, mut length) = (String::new(), 0);
     while stream.read_line(&mut line).is_ok_and(|read| read > 2) {
@@ -45,9 +53,10 @@ fn answer(stream: impl Read + Write) {
     if stream.read_exact(&mut body).is_err() {
         return;
     }
-    let chunk = json!({"choices": [{"index": 0, "delta": {"content": "It works."}, "finish_reason": "stop"}]});
-    let body = format!("data: {chunk}\n\ndata: [DONE]\n\n");
-    let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
+    let (kind, body) = reply(&String::from_utf8(body).unwrap());
+    let length = body.len();
+    let head =
+        format!("HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
     let _ = stream.get_mut().write_all(format!("{head}{body}").as_bytes());
     let _ = stream.get_mut().flush();
 }
@@ -103,4 +112,64 @@ fn a_host_may_be_left_unchecked_by_its_name_and_no_other() {
     ask(&place, &url, &["--insecure", "127.0.0.1"], None).fails_with(1, &["certificate"]);
     let by_address = format!("https://127.0.0.1:{port}/v1");
     assert_eq!(ask(&place, &by_address, &["--insecure", "127.0.0.1"], None).ok().out, "It works.\n");
+}
+
+/// An MCP server with one tool; its port.
+fn mcp() -> u16 {
+    serving(|body| {
+        let asked: Value = serde_json::from_str(body).unwrap_or_default();
+        let result = match asked["method"].as_str() {
+            Some("initialize") => json!({ "protocolVersion": "2025-11-25", "capabilities": { "tools": {} },
+                                          "serverInfo": { "name": "s", "version": "1" } }),
+            Some("tools/list") => json!({ "tools": [{ "name": "guarded", "inputSchema": { "type": "object" } }] }),
+            _ => {
+                return (
+                    "application/json",
+                    json!({ "jsonrpc": "2.0", "id": asked["id"], "error": { "code": -32601, "message": "no" } })
+                        .to_string(),
+                );
+            }
+        };
+        ("application/json", json!({ "jsonrpc": "2.0", "id": asked["id"], "result": result }).to_string())
+    })
+}
+
+#[test]
+fn an_mcp_server_is_trusted_by_the_certificate_that_its_entry_names() {
+    let (place, port) = (Place::new(), mcp());
+    place.write("own.pem", CERTIFICATE);
+    place.write("key.pem", KEY);
+    let tools = |entry: Value, variables: &[(&str, &str)]| {
+        place.servers(json!({ "far": entry }));
+        place.run_with(&["tools", "--mcp-config", "mcp.json"], |command| {
+            command.env_remove("SSL_CERT_FILE").envs(variables.iter().copied())
+        })
+    };
+    let url = format!("https://localhost:{port}/mcp");
+    let refused = tools(json!({ "url": url }), &[]);
+    refused
+        .fails_with(1, &["its certificate is of nobody that this machine trusts: set \"ca\" in its entry to the file"]);
+    let run = tools(json!({ "url": url, "ca": "own.pem" }), &[("NO_PROXY", "*")]).ok();
+    assert!(run.out.contains("guarded()"), "{run:?}");
+    tools(json!({ "url": url, "ca": "none.pem" }), &[]).fails_with(1, &["cannot read \"none.pem\", its \"ca\": "]);
+    tools(json!({ "url": url, "ca": "key.pem" }), &[])
+        .fails_with(1, &["\"key.pem\", its \"ca\": no certificate in PEM"]);
+    let login = ["mcp", "login", "far", "--mcp-config", "mcp.json"];
+    place.servers(json!({ "far": { "url": url } }));
+    place
+        .run(&login)
+        .fails_with(1, &["cannot connect: its certificate is of nobody that this machine trusts: set \"ca\""]);
+}
+
+#[test]
+fn a_dead_proxy_is_told_from_a_dead_server() {
+    let place = Place::new();
+    place.servers(json!({ "far": { "url": "https://far.example/mcp", "type": "http" } }));
+    let run = place.run_with(&["tools", "--mcp-config", "mcp.json"], |command| {
+        command.env("HTTPS_PROXY", "http://127.0.0.1:1").env_remove("ALL_PROXY").env("NO_PROXY", "")
+    });
+    run.fails_with(
+        1,
+        &["the proxy cannot be reached: correct HTTPS_PROXY (or ALL_PROXY), or name this host in NO_PROXY"],
+    );
 }

@@ -1,5 +1,6 @@
 //! All servers of a configuration as one toolbox.
 
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, PoisonError, RwLock, Weak};
@@ -8,6 +9,7 @@ use std::time::{Duration, Instant};
 use futures::FutureExt;
 use futures::future::{BoxFuture, join_all};
 use futures::stream::BoxStream;
+use rmcp::model::Reference;
 use serde_json::{Map, Value};
 
 use super::auth::Logins;
@@ -15,10 +17,11 @@ use super::config::{Config, ServerConfig};
 use super::environment;
 use super::server::{
     Connection, Elicitation, Elicitor, McpError, McpPrompt, PromptMessage, RequestError, Retry, ServerEvent,
-    ServerHandle, ServerStatus, Settings, Start, States, ToolState, has_large, resource_outcome, scaled, seconds,
-    tool_outcome, with_media,
+    ServerHandle, ServerStatus, Settings, Start, States, ToolState, USER_EVENT, for_user, has_large, resource_outcome,
+    scaled, seconds, tool_outcome, with_media,
 };
 use crate::transport::log::LogLine;
+use crate::transport::wire::{Wire, WireMessage};
 use toolgraft::outcome::Status;
 use toolgraft::route::{Invocation, Toolbox};
 use toolgraft::tools::ACCESS_RESOURCE;
@@ -149,11 +152,27 @@ impl HubBuilder {
         self
     }
 
+    /// Keeps what a server's `audience` says is for the user alone out of the text that a model
+    /// reads; it comes as an event ([`USER_EVENT`](super::USER_EVENT)), for a program that shows it. Not
+    /// by default: a program that does not would lose it.
+    pub fn by_audience(mut self, by_audience: bool) -> Self {
+        self.settings.by_audience = by_audience;
+        self
+    }
+
     /// Uses the logins that are kept there, at servers over HTTP whose entry has no
     /// `Authorization` header, and refreshes them. Nobody is asked to log in:
     /// [`Login`](super::Login) does that.
     pub fn logins(mut self, logins: Logins) -> Self {
         self.settings.logins = Some(logins);
+        self
+    }
+
+    /// Shows each message of MCP on its way, in either direction, from the handshake on, without
+    /// the secrets of the servers' entries. `look` is told of them one by one; messages wait
+    /// meanwhile.
+    pub fn wire(mut self, look: impl Fn(WireMessage) + Send + Sync + 'static) -> Self {
+        self.settings.wire = Some(Wire::new(look));
         self
     }
 
@@ -200,6 +219,7 @@ pub struct Hub {
     offered: Arc<Offered>,
     states: Arc<States>,
     media: bool,
+    by_audience: bool,
 }
 
 /// What all servers offer together.
@@ -259,7 +279,7 @@ impl Hub {
         }
         // One that was ready before all were set up could not say so.
         offered.join(&servers);
-        Hub { config, servers, offered, states, media: settings.media }
+        Hub { config, servers, offered, states, media: settings.media, by_audience: settings.by_audience }
     }
 
     /// The configuration that it was made from.
@@ -372,6 +392,37 @@ impl Hub {
         answer.map_err(|error| McpError::request(server, format!("prompt {name:?}"), error))
     }
 
+    /// Values that a server proposes for an argument of a prompt that somebody types, by its name
+    /// and what has begun; `given` has the other arguments. None where it proposes nothing.
+    ///
+    /// # Errors
+    /// The server is not there, or refuses.
+    pub async fn complete_prompt(
+        &self,
+        server: &str,
+        prompt: &str,
+        argument: (&str, &str),
+        given: HashMap<String, String>,
+    ) -> Result<Vec<String>, McpError> {
+        let answer = self.connection(server).await?.complete(Reference::for_prompt(prompt), argument, given).await;
+        answer.map_err(|error| McpError::request(server, format!("prompt {prompt:?}"), error))
+    }
+
+    /// The same for a variable of a resource template.
+    ///
+    /// # Errors
+    /// The server is not there, or refuses.
+    pub async fn complete_template(
+        &self,
+        server: &str,
+        template: &str,
+        argument: (&str, &str),
+    ) -> Result<Vec<String>, McpError> {
+        let of = Reference::for_resource(template);
+        let answer = self.connection(server).await?.complete(of, argument, HashMap::new()).await;
+        answer.map_err(|error| McpError::request(server, format!("resource template {template:?}"), error))
+    }
+
     /// Ends all connections and child processes, side by side; further calls fail.
     ///
     /// A child gets about two seconds after the end of its standard input, then
@@ -402,8 +453,10 @@ impl Hub {
             Err(absent) => return Outcome::error(absent.to_string()),
         };
         match connection.call(&found.name, invocation.arguments).await {
-            Ok((result, answer)) => {
+            Ok((mut result, answer)) => {
+                let theirs = if self.by_audience { for_user(&mut result) } else { None };
                 let outcome = self.kept(tool_outcome(&result, &answer), &result).await;
+                let outcome = theirs.into_iter().fold(outcome, |outcome, event| outcome.with_event(USER_EVENT, event));
                 connection.lists_settled().await;
                 outcome
             }

@@ -9,7 +9,7 @@
 //! A server that has gone is started anew by the next call that needs it; one
 //! whose lists have changed is asked again. [`Hub::states`] tells of it. [`Hub::switch`] and
 //! [`Hub::switch_tools`] take servers and tools away for a while; [`Hub::log`] has the last that a
-//! server said beside its answers.
+//! server said beside its answers. [`HubBuilder::wire`] shows what goes over the wire.
 //!
 //! How a call passes:
 //!
@@ -58,9 +58,9 @@ mod hub;
 mod server;
 mod transport;
 
-pub use auth::{LoggedOut, Login, LoginError, Logins};
+pub use auth::{LoggedOut, Login, LoginError, Logins, client_document};
 pub use config::{
-    Config, ConfigError, EntryError, Environment, HttpTransport, OAuthConfig, ServerConfig, TransportConfig,
+    Config, ConfigError, EntryError, Environment, GrantType, HttpTransport, OAuthConfig, ServerConfig, TransportConfig,
 };
 pub use error::Error;
 pub use hub::{Hub, HubBuilder};
@@ -68,10 +68,11 @@ pub use server::{
     DEFAULT_CALL_TIMEOUT, DEFAULT_CONNECT_TIMEOUT, Elicitation, Elicitor, FieldChoice, FieldError, FieldKind, Form,
     FormField, InputAnswer, InputKind, InputRequest, MAX_CALL, MAX_CALLS, MEDIA_EVENT, META_EVENT, McpError, McpPrompt,
     PromptArgument, PromptMessage, RequestError, Retry, ServerEvent, ServerEventKind, ServerState, ServerStatus, Start,
-    TextFormat, ToolState,
+    TextFormat, ToolState, USER_EVENT,
 };
 pub use transport::log::{LOG_BYTES, LOG_LINES, LogLine};
 pub use transport::stdio::STDERR_TAIL;
+pub use transport::wire::{WireMessage, WireSide};
 
 /// Configuration, states, logins, and what happens on each fault.
 ///

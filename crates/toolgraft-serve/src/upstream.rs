@@ -12,7 +12,8 @@ use super::config::Config;
 use super::fault::Fault;
 use super::hidden;
 use toolgraft::OpenAi;
-use toolgraft::model::endpoint::{is_stale, is_untrusted};
+use toolgraft::http::{certificate_fault, proxy_fault};
+use toolgraft::model::endpoint::is_stale;
 use toolgraft::model::{CONNECT_TIMEOUT, ClientError, PROBE_TIMEOUT};
 use toolgraft::secrets::Secrets;
 use toolgraft::spans::{self, Span};
@@ -227,9 +228,15 @@ fn silent(idle: Duration) -> Fault {
 }
 
 fn not_sent(error: &reqwest::Error) -> Fault {
-    if error.is_connect() && is_untrusted(&toolgraft::Cause::chain(error)) {
-        let message = "the endpoint's certificate is not trusted: SSL_CERT_FILE can name a file of those to trust, its own among them";
-        return Fault::upstream(502, message).with_code("upstream_untrusted");
+    let (cause, trust) =
+        (toolgraft::Cause::chain(error), "SSL_CERT_FILE can name a file of those to trust, its own among them");
+    if let Some(fault) = certificate_fault(&cause, trust) {
+        return Fault::upstream(502, format!("cannot connect to the endpoint: {fault}"))
+            .with_code("upstream_untrusted");
+    }
+    if let Some(fault) = proxy_fault(&cause) {
+        return Fault::upstream(502, format!("cannot connect to the endpoint: {fault}"))
+            .with_code("upstream_unreachable");
     }
     if error.is_connect() {
         let message = "cannot connect to the endpoint: is the server running, and is this its port?";

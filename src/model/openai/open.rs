@@ -20,6 +20,7 @@ use super::trace::Response;
 use super::{Inner, MAX_EVENT, MAX_RETRY_AFTER};
 use crate::cause::Cause;
 use crate::constrain::{Constrained, Constraint};
+use crate::http::{certificate_fault, proxy_fault};
 use crate::model::span::error_type;
 use crate::model::{ModelError, ModelEvent, Progress, Request};
 use crate::secrets::Secrets;
@@ -229,9 +230,12 @@ impl Inner {
             let message = "the server speaks no TLS there: write http:// instead of https://".to_owned();
             return ModelError::Unreachable { url, message, source };
         }
-        let help = if has_tls && is_untrusted(&cause) {
-            "SSL_CERT_FILE can name a file of the certificates to trust, the server's own among them"
-        } else if has_tls && local {
+        let trust = "SSL_CERT_FILE can name a file of the certificates to trust, the server's own among them";
+        let between = certificate_fault(&cause, trust).or_else(|| proxy_fault(&cause).map(str::to_owned));
+        if let Some(message) = between {
+            return ModelError::Unreachable { url, message, source };
+        }
+        let help = if has_tls && local {
             "is the server running, is this its port, and does it speak TLS? Most on one's own machine want http://"
         } else if local {
             "is the server running (LM Studio, Ollama, llama.cpp), and is this its port?"
@@ -358,11 +362,6 @@ fn known(models: &[ModelInfo]) -> String {
         more if more > MAX_NAMES => format!("the endpoint has {shown} and {} more", more - MAX_NAMES),
         _ => format!("the endpoint has {shown}"),
     }
-}
-
-/// Whether the certificate of what answered is not trusted.
-pub fn is_untrusted(cause: &str) -> bool {
-    cause.contains("invalid peer certificate")
 }
 
 /// Whether what answered is no TLS: rustls and OpenSSL in their words.

@@ -10,11 +10,11 @@ mod places;
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, GetPromptRequestParams,
-    GetPromptResponse, GetPromptResult, Implementation, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, Prompt, PromptArgument, PromptMessage,
-    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
-    Role, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult, CompletionInfo,
+    ContentBlock, ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    Prompt, PromptArgument, PromptMessage, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
+    Resource, ResourceContents, ResourceTemplate, Role, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
 };
 use rmcp::service::RequestContext;
 use rmcp::transport::stdio;
@@ -215,8 +215,8 @@ fn names() -> String {
 
 impl ServerHandler for DemoServer {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().enable_prompts().build();
-        ServerConfig::new(capabilities)
+        let can = ServerCapabilities::builder().enable_tools().enable_resources().enable_prompts();
+        ServerConfig::new(can.enable_completions().build())
             .with_server_info(Implementation::new("toolgraft-demo", env!("CARGO_PKG_VERSION")))
             .with_instructions(INSTRUCTIONS)
     }
@@ -269,6 +269,20 @@ impl ServerHandler for DemoServer {
         let when = argument("date").map_or_else(|| "today".to_owned(), |date| format!("on {date}"));
         let text = format!("I travel to {city} {when}. Look up the weather there and tell me what to pack.");
         Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]).into())
+    }
+
+    /// Cities, wherever one is asked for.
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let of_city = matches!(request.argument.name.as_str(), "city" | "name");
+        let begun = request.argument.value.to_lowercase();
+        let names =
+            CITIES.iter().map(|city| city.name).filter(|name| of_city && name.to_lowercase().starts_with(&begun));
+        let values = CompletionInfo::with_all_values(names.map(str::to_owned).collect());
+        values.map(CompleteResult::new).map_err(|why| ErrorData::internal_error(why, None))
     }
 
     async fn list_resources(

@@ -225,9 +225,9 @@ fn variables_of(transport: &TransportConfig) -> BTreeSet<String> {
         TransportConfig::Stdio { command, args, env, cwd, .. } => {
             std::iter::once(command).chain(args).chain(env.values()).chain(cwd).collect()
         }
-        TransportConfig::Http { url, headers, oauth, .. } => {
+        TransportConfig::Http { url, headers, oauth, ca, .. } => {
             let login = oauth.client_id.iter().chain(&oauth.client_secret).chain(&oauth.scopes);
-            std::iter::once(url).chain(headers.values()).chain(login).collect()
+            std::iter::once(url).chain(headers.values()).chain(login).chain(ca).collect()
         }
         _ => Vec::new(),
     };

@@ -1,7 +1,5 @@
 //! The token of a request to one server: kept, refreshed, or missing.
 
-use std::time::{Duration, SystemTime};
-
 use oauth2::TokenResponse;
 use rmcp::transport::auth::{
     AuthError, CredentialStore, InMemoryCredentialStore, OAuthClientConfig, StoredCredentials,
@@ -11,24 +9,11 @@ use tokio::sync::Mutex;
 use super::discovery::discover;
 use super::error::{LoginError, shown};
 use super::login::has_authorization;
+use super::machine::MachineWay;
 use super::resource::Resource;
 use super::store::{KeptLogin, Logins};
-use crate::config::{ServerConfig, TransportConfig};
-
-/// A token with less time left is refreshed first.
-const EARLY: Duration = Duration::from_secs(30);
-
-/// Limit of a refresh with all that is asked before it.
-const REFRESH: Duration = Duration::from_secs(60);
-
-/// Why a request has no token.
-#[derive(Debug)]
-pub(crate) enum Denied {
-    /// A person has to log in.
-    Login(String),
-    /// The token could not be refreshed, which may work later.
-    Later(String),
-}
+use super::token::{Denied, EARLY, REFRESH, time_left, token};
+use crate::config::{GrantType, ServerConfig, TransportConfig};
 
 /// How requests to one server come to their token.
 #[derive(Debug)]
@@ -44,6 +29,8 @@ enum Way {
     /// The program keeps no logins, or none may be sent there.
     None,
     Login(Box<LoginWay>),
+    /// The program has credentials of its own.
+    Machine(Box<MachineWay>),
 }
 
 struct LoginWay {
@@ -51,6 +38,8 @@ struct LoginWay {
     resource: Resource,
     /// The client that the entry names, with its secret.
     client: Option<(String, String)>,
+    /// A file of certificates that are trusted there.
+    ca: Option<String>,
     held: Mutex<Option<KeptLogin>>,
 }
 
@@ -64,11 +53,16 @@ impl Access {
     pub(crate) fn of(server: &ServerConfig, logins: Option<&Logins>) -> Self {
         let way = match (&server.transport, logins) {
             (Ok(TransportConfig::Http { headers, .. }), _) if has_authorization(headers) => Way::Header,
-            (Ok(TransportConfig::Http { url, oauth, .. }), Some(logins)) => {
+            (Ok(TransportConfig::Http { url, oauth, ca, .. }), _)
+                if oauth.grant_type == GrantType::ClientCredentials =>
+            {
+                MachineWay::of(url, oauth, ca.clone()).map_or(Way::None, |way| Way::Machine(Box::new(way)))
+            }
+            (Ok(TransportConfig::Http { url, oauth, ca, .. }), Some(logins)) => {
                 Resource::of(url).map_or(Way::None, |resource| {
                     let client = oauth.client_id.clone().zip(oauth.client_secret.clone());
-                    let logins = logins.clone();
-                    Way::Login(Box::new(LoginWay { logins, resource, client, held: Mutex::new(None) }))
+                    let (logins, ca) = (logins.clone(), ca.clone());
+                    Way::Login(Box::new(LoginWay { logins, resource, client, ca, held: Mutex::new(None) }))
                 })
             }
             _ => Way::None,
@@ -83,7 +77,11 @@ impl Access {
 
     /// The token to send, if one is kept.
     pub(crate) async fn token(&self) -> Result<Option<String>, Denied> {
-        let Way::Login(way) = &self.way else { return Ok(None) };
+        let way = match &self.way {
+            Way::Login(way) => way,
+            Way::Machine(way) => return way.token(None, None).await.map(Some),
+            Way::Header | Way::None => return Ok(None),
+        };
         let mut held = way.held.lock().await;
         if held.is_none() {
             *held = way.logins.load(&way.resource).map_err(|e| Denied::Later(e.to_string()))?;
@@ -108,6 +106,7 @@ impl Access {
     pub(crate) async fn refused(&self, refused: Option<&str>, challenge: Option<&str>) -> Result<String, Denied> {
         let way = match &self.way {
             Way::Login(way) => way,
+            Way::Machine(way) => return way.token(refused, challenge).await,
             Way::Header => {
                 return Err(Denied::Login("HTTP 401: it refuses the \"Authorization\" under \"headers\"".to_owned()));
             }
@@ -135,6 +134,7 @@ impl Access {
     pub(crate) fn wanted(&self, why: &str) -> Denied {
         Denied::Login(match &self.way {
             Way::Login(way) => format!("HTTP 401: {why}: {}", way.logins.words(&self.server)),
+            Way::Machine(_) => format!("HTTP 401: {why}: check \"clientId\" and \"scopes\" under \"oauth\""),
             Way::Header | Way::None => {
                 format!("HTTP 401: {why}: set a token under \"headers\", e.g. \"Authorization\": \"Bearer ${{TOKEN}}\"")
             }
@@ -145,8 +145,15 @@ impl Access {
     /// next login asks for them.
     pub(crate) async fn insufficient(&self, refused: Option<&str>, scopes: Option<&str>) -> Result<String, Denied> {
         let named = scopes.map(|scopes| format!(" ({})", shown(scopes))).unwrap_or_default();
-        let Way::Login(way) = &self.way else {
-            return Err(Denied::Login(format!("HTTP 403: the token under \"headers\" lacks rights{named}")));
+        let way = match &self.way {
+            Way::Login(way) => way,
+            Way::Machine(_) => {
+                let remedy = "add them to \"scopes\" under \"oauth\"";
+                return Err(Denied::Login(format!("HTTP 403: its token lacks rights{named}: {remedy}")));
+            }
+            Way::Header | Way::None => {
+                return Err(Denied::Login(format!("HTTP 403: the token under \"headers\" lacks rights{named}")));
+            }
         };
         let mut held = way.held.lock().await;
         if let Ok(Some(mut kept)) = way.logins.load(&way.resource) {
@@ -187,7 +194,8 @@ impl Access {
         if refresh_token(&kept.credentials).is_none() {
             return Err(self.wanted("its login has ended"));
         }
-        let mut found = discover(&way.resource, challenge).await.map_err(later)?;
+        let trusting = (GrantType::AuthorizationCode, way.ca.as_deref());
+        let mut found = discover(&way.resource, challenge, trusting).await.map_err(later)?;
         if found.issuer != kept.issuer {
             return Err(self.wanted("it takes tokens of another authorization server now"));
         }
@@ -215,17 +223,6 @@ impl Access {
     }
 }
 
-fn token(credentials: &StoredCredentials) -> Option<String> {
-    Some(credentials.token_response.as_ref()?.access_token().secret().clone())
-}
-
 fn refresh_token(credentials: &StoredCredentials) -> Option<&str> {
     Some(credentials.token_response.as_ref()?.refresh_token()?.secret())
-}
-
-/// The time that the token is good for; `None` where nobody said.
-fn time_left(credentials: &StoredCredentials) -> Option<Duration> {
-    let lasts = credentials.token_response.as_ref()?.expires_in()?;
-    let end = SystemTime::UNIX_EPOCH + Duration::from_secs(credentials.token_received_at?) + lasts;
-    Some(end.duration_since(SystemTime::now()).unwrap_or_default())
 }

@@ -2,10 +2,13 @@
 //! (RFC 8414, OpenID Connect), looked at before anything secret is sent.
 
 use reqwest::Url;
+use reqwest::redirect::Policy;
 use rmcp::transport::auth::{AuthorizationManager, AuthorizationMetadata};
 
 use super::error::{LoginError, no_pkce, shown};
 use super::resource::{Resource, WayIn, is_private_way};
+use crate::config::{GrantType, client_builder};
+use toolgraft::Cause;
 
 /// rmcp's state machine for a resource, with checked metadata.
 pub(super) struct Discovered {
@@ -27,14 +30,25 @@ pub(super) struct Discovered {
 ///
 /// rmcp keeps to the addresses that the server's own class allows: no public server leads to
 /// a private one.
-pub(super) async fn discover(resource: &Resource, challenge: Option<&str>) -> Result<Discovered, LoginError> {
+pub(super) async fn discover(
+    resource: &Resource,
+    challenge: Option<&str>,
+    (grant, ca): (GrantType, Option<&str>),
+) -> Result<Discovered, LoginError> {
     // Sets the process's provider of cryptography, which rmcp's own client needs.
     drop(toolgraft::http::client());
     let mut manager = AuthorizationManager::new(resource.as_str()).await.map_err(|e| LoginError::of(&e))?;
+    if ca.is_some() {
+        // It looks at no address: whoever trusts an authority for a server has a network of their own.
+        let client = client_builder(ca).map_err(LoginError::Failed)?.redirect(Policy::none()).build();
+        let client = client.map_err(|e| LoginError::Failed(format!("cannot set up HTTP: {}", Cause::chain(&e))))?;
+        manager.with_client(client).map_err(|e| LoginError::of(&e))?;
+    }
     let found = manager.resolve_metadata_from_challenge(challenge).await.map_err(|e| LoginError::of(&e))?;
     let published = found.source.is_discovered();
     let metadata = found.metadata;
-    check(&metadata, resource, published)?;
+    // Only a code that travels through a browser wants PKCE.
+    check(&metadata, resource, published && grant == GrantType::AuthorizationCode)?;
     let reads_documents = metadata
         .additional_fields
         .get("client_id_metadata_document_supported")
@@ -52,9 +66,9 @@ fn is_beside(place: &str, other: &str) -> bool {
     origin(place).is_some() && origin(place) == origin(other)
 }
 
-fn check(metadata: &AuthorizationMetadata, resource: &Resource, published: bool) -> Result<(), LoginError> {
+fn check(metadata: &AuthorizationMetadata, resource: &Resource, wants_pkce: bool) -> Result<(), LoginError> {
     let methods = metadata.code_challenge_methods_supported.as_ref();
-    if published && !methods.is_some_and(|methods| methods.iter().any(|method| method == "S256")) {
+    if wants_pkce && !methods.is_some_and(|methods| methods.iter().any(|method| method == "S256")) {
         return Err(LoginError::Untrusted(no_pkce()));
     }
     let places = [Some(&metadata.authorization_endpoint), Some(&metadata.token_endpoint)];

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use rmcp::transport::auth::AuthError;
 
 use toolgraft::Cause;
+use toolgraft::http::{certificate_fault, proxy_fault};
 
 /// Characters of another one's words that a message shows.
 const SHOWN: usize = 500;
@@ -60,9 +61,16 @@ impl LoginError {
             AuthError::NoAuthorizationSupport => {
                 LoginError::NotForLogins("it names no authorization server".to_owned())
             }
-            other => LoginError::Failed(shown(&Cause::chain(other))),
+            other => LoginError::Failed(shown(&plain(&Cause::chain(other)))),
         }
     }
+}
+
+/// A cause with plain words for what stands between this program and a server.
+pub(super) fn plain(cause: &str) -> String {
+    let trust = "set \"ca\" in the server's entry to the file of its authority, or its own (PEM)";
+    let between = certificate_fault(cause, trust).or_else(|| proxy_fault(cause).map(str::to_owned));
+    between.map_or_else(|| cause.to_owned(), |fault| format!("cannot connect: {fault}"))
 }
 
 /// Why a server without S256 is refused.

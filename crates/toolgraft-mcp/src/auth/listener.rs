@@ -25,6 +25,12 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Connections at once: a browser opens some that it does not use.
 const MAX_OPEN: usize = 32;
 
+/// Where the browser is sent back to.
+pub(super) fn redirect_uri(port: Option<u16>) -> String {
+    let port = port.map(|port| format!(":{port}")).unwrap_or_default();
+    format!("http://127.0.0.1{port}{PATH}")
+}
+
 /// A port that waits for the browser.
 pub(super) struct Listener {
     listener: TcpListener,
@@ -34,7 +40,8 @@ pub(super) struct Listener {
 /// The browser came back.
 pub(super) struct Callback {
     parameters: HashMap<String, String>,
-    socket: TcpStream,
+    /// Where the person is told how it went; nowhere for an address that somebody copied.
+    socket: Option<TcpStream>,
 }
 
 impl Listener {
@@ -50,7 +57,7 @@ impl Listener {
     }
 
     pub(super) fn redirect_uri(&self) -> String {
-        format!("http://127.0.0.1:{}{PATH}", self.port)
+        redirect_uri(Some(self.port))
     }
 
     /// Waits for the request with this `state`.
@@ -82,11 +89,32 @@ impl Callback {
         self.parameters.get(name).map(String::as_str)
     }
 
+    /// The address that a browser elsewhere was sent back to and could not open, as it stands
+    /// above its page, or its query alone.
+    pub(super) fn pasted(text: &str, state: &str) -> Result<Self, LoginError> {
+        let text = text.trim().trim_matches(['"', '\'', '<', '>']);
+        let query = text.split_once('?').map_or(text, |(_, query)| query).split('#').next().unwrap_or_default();
+        let mut url = Url::parse("http://127.0.0.1").map_err(|e| LoginError::Failed(e.to_string()))?;
+        url.set_query(Some(query));
+        let is_answer = |found: &HashMap<String, String>| found.contains_key("code") || found.contains_key("error");
+        let found = parameters(&url, state).and_then(|found| match is_answer(&found) {
+            true => Ok(found),
+            false => Err("It is the page to open, not the one that follows."),
+        });
+        let parameters = found.map_err(|why| {
+            let remedy =
+                "copy all of the address that the browser shows after you have agreed, from http:// to its end";
+            LoginError::Failed(format!("this is not the address of the login. {why} Remedy: {remedy}"))
+        })?;
+        Ok(Callback { parameters, socket: None })
+    }
+
     /// Tells the person at the browser how it went.
     pub(super) async fn answer(self, done: &Result<(), LoginError>) {
+        let Some(socket) = self.socket else { return };
         match done {
-            Ok(()) => answer(self.socket, "200 OK", "You are logged in", "You can close this page.").await,
-            Err(error) => answer(self.socket, "400 Bad Request", "You are not logged in", &error.to_string()).await,
+            Ok(()) => answer(socket, "200 OK", "You are logged in", "You can close this page.").await,
+            Err(error) => answer(socket, "400 Bad Request", "You are not logged in", &error.to_string()).await,
         }
     }
 }
@@ -95,7 +123,7 @@ impl Callback {
 async fn heard(mut socket: TcpStream, port: u16, state: &str) -> Option<Callback> {
     let head = timeout(PATIENCE, head(&mut socket)).await.ok()??;
     match callback(&head, port, state) {
-        Ok(parameters) => Some(Callback { parameters, socket }),
+        Ok(parameters) => Some(Callback { parameters, socket: Some(socket) }),
         Err((status, why)) => {
             answer(socket, status, "This is not the page of a login", why).await;
             None
@@ -136,15 +164,20 @@ fn callback(head: &str, port: u16, state: &str) -> Result<HashMap<String, String
     let Some(url) = url.filter(|url| target.starts_with('/') && url.path() == PATH) else {
         return Err(("404 Not Found", "Nothing is here."));
     };
+    parameters(&url, state).map_err(|why| ("400 Bad Request", why))
+}
+
+/// The parameters of an address, if it is of the login with this `state`.
+fn parameters(url: &Url, state: &str) -> Result<HashMap<String, String>, &'static str> {
     let mut parameters = HashMap::new();
     for (name, value) in url.query_pairs() {
         if parameters.insert(name.into_owned(), value.into_owned()).is_some() {
-            return Err(("400 Bad Request", "A parameter stands in it twice."));
+            return Err("A parameter stands in it twice.");
         }
     }
     match parameters.get("state") {
         Some(named) if same(named, state) => Ok(parameters),
-        _ => Err(("400 Bad Request", "It belongs to another login: its state is not the one that was asked with.")),
+        _ => Err("It belongs to another login: its state is not the one that was asked with."),
     }
 }
 
@@ -208,6 +241,27 @@ mod tests {
         ] {
             let (refused, _) = callback(&request(line, host), 80, "s1").unwrap_err();
             assert!(refused.starts_with(status), "{line} at {host}: {refused}");
+        }
+    }
+
+    #[test]
+    fn an_address_that_was_copied_counts_as_the_browser_itself() {
+        for text in [
+            " http://127.0.0.1:8765/callback?code=c%2F1&state=s1 ",
+            "'http://127.0.0.1:8765/callback?code=c%2F1&state=s1#'",
+            "code=c%2F1&state=s1",
+        ] {
+            assert_eq!(Callback::pasted(text, "s1").ok().unwrap().get("code"), Some("c/1"), "{text}");
+        }
+        for text in [
+            "",
+            "c/1",
+            "http://127.0.0.1:8765/callback?code=c&state=s2",
+            "https://as/authorize?state=s1&state=s1",
+            "https://as/authorize?state=s1",
+        ] {
+            let refused = Callback::pasted(text, "s1").err().unwrap().to_string();
+            assert!(refused.starts_with("this is not the address of the login"), "{text}: {refused}");
         }
     }
 

@@ -10,18 +10,18 @@ use rmcp::transport::auth::{AuthorizationManager, CredentialStore, InMemoryCrede
 use tokio::time::timeout;
 
 use super::discovery::{Discovered, discover, may_lead_to};
-use super::error::{LoginError, shown};
+use super::error::{LoginError, plain, shown};
 use super::listener::{Callback, Listener};
 use super::resource::Resource;
 use super::store::{KeptLogin, Logins};
-use crate::config::{OAuthConfig, ServerConfig, TransportConfig, header_map};
+use crate::config::{GrantType, OAuthConfig, ServerConfig, TransportConfig, client_builder, header_map};
 use toolgraft::Cause;
 
 /// Limit of the question whether a server wants a login.
 const PROBE: Duration = Duration::from_secs(30);
 
 /// What a registered client is called.
-const CLIENT_NAME: &str = "toolgraft";
+pub(super) const CLIENT_NAME: &str = "toolgraft";
 
 /// A login that waits for a person at a browser.
 ///
@@ -66,10 +66,10 @@ impl Login {
     /// The server wants no login, or no one that holds what OAuth 2.1 asks; or it could not be
     /// reached.
     pub async fn begin(server: &ServerConfig, logins: &Logins) -> Result<Login, LoginError> {
-        let (url, headers, oauth) = over_http(server)?;
+        let (url, (headers, ca), oauth) = over_http(server)?;
         let resource = Resource::of(url)?;
-        let (is_open, challenge) = challenge(url, headers).await?;
-        let mut found = discover(&resource, challenge.as_deref()).await?;
+        let (is_open, challenge) = challenge(url, headers, ca).await?;
+        let mut found = discover(&resource, challenge.as_deref(), (oauth.grant_type, ca)).await?;
         if is_open && !found.published {
             return Err(LoginError::NotForLogins(
                 "it answers without a login, and names nobody to log in at".to_owned(),
@@ -106,8 +106,36 @@ impl Login {
     /// # Errors
     /// Nobody came in time, the login was refused, or the answer is not from where it was asked.
     pub async fn finish(self, within: Duration) -> Result<(), LoginError> {
-        let callback = timeout(within, self.listener.wait(&self.state)).await;
-        let callback = callback.map_err(|_| LoginError::TimedOut(within.as_secs()))?;
+        self.finish_or_pasted(within, async |_| std::future::pending().await).await
+    }
+
+    /// As [`finish`](Self::finish), for a browser on another machine, too: it is sent back to an
+    /// address that nothing answers there, and the person copies it. `paste` gives such a text;
+    /// it is asked again, with the reason, for one that is not the address of this login.
+    ///
+    /// # Errors
+    /// As [`finish`](Self::finish).
+    pub async fn finish_or_pasted(
+        self,
+        within: Duration,
+        mut paste: impl AsyncFnMut(Option<LoginError>) -> String,
+    ) -> Result<(), LoginError> {
+        let pasted = async {
+            let mut wrong = None;
+            loop {
+                match Callback::pasted(&paste(wrong.take()).await, &self.state) {
+                    Ok(callback) => return callback,
+                    Err(why) => wrong = Some(why),
+                }
+            }
+        };
+        let come = async {
+            tokio::select! {
+                callback = self.listener.wait(&self.state) => callback,
+                callback = pasted => callback,
+            }
+        };
+        let callback = timeout(within, come).await.map_err(|_| LoginError::TimedOut(within.as_secs()))?;
         let done = self.exchange(&callback).await;
         callback.answer(&done).await;
         done
@@ -135,13 +163,19 @@ impl Login {
     }
 }
 
-fn over_http(server: &ServerConfig) -> Result<(&str, &BTreeMap<String, String>, &OAuthConfig), LoginError> {
+/// How a server is reached: its URL, its headers and its `ca`, what a login is made with.
+type OverHttp<'a> = (&'a str, (&'a BTreeMap<String, String>, Option<&'a str>), &'a OAuthConfig);
+
+fn over_http(server: &ServerConfig) -> Result<OverHttp<'_>, LoginError> {
     let none = |why: String| LoginError::NotForLogins(why);
     match &server.transport {
         Ok(TransportConfig::Http { headers, .. }) if has_authorization(headers) => Err(none(
             "its entry has an \"Authorization\" header, which is sent instead of any login's token".to_owned(),
         )),
-        Ok(TransportConfig::Http { url, headers, oauth, .. }) => Ok((url, headers, oauth)),
+        Ok(TransportConfig::Http { oauth, .. }) if oauth.grant_type == GrantType::ClientCredentials => {
+            Err(none("it logs in by itself (\"grantType\": \"client_credentials\"), so nobody has to".to_owned()))
+        }
+        Ok(TransportConfig::Http { url, headers, oauth, ca, .. }) => Ok((url, (headers, ca.as_deref()), oauth)),
         Ok(TransportConfig::Stdio { .. }) => Err(none("a server over stdio has no login".to_owned())),
         Err(problem) => Err(none(problem.to_string())),
     }
@@ -153,15 +187,20 @@ pub(super) fn has_authorization(headers: &BTreeMap<String, String>) -> bool {
 
 /// What the server says to a request without a token: whether it answers, and its
 /// `WWW-Authenticate` if it refuses.
-async fn challenge(url: &str, headers: &BTreeMap<String, String>) -> Result<(bool, Option<String>), LoginError> {
+async fn challenge(
+    url: &str,
+    headers: &BTreeMap<String, String>,
+    ca: Option<&str>,
+) -> Result<(bool, Option<String>), LoginError> {
     let failed = |e: String| LoginError::Failed(shown(&e));
     let headers = header_map(headers).map_err(|e| failed(e.to_string()))?;
-    let client = toolgraft::http::client().default_headers(headers).redirect(Policy::none()).timeout(PROBE).build();
+    let client = client_builder(ca).map_err(LoginError::Failed)?;
+    let client = client.default_headers(headers).redirect(Policy::none()).timeout(PROBE).build();
     let client = client.map_err(|e| failed(format!("cannot set up HTTP: {}", Cause::chain(&e))))?;
     let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
     let request = client.post(url).header(ACCEPT, "application/json, text/event-stream");
     let request = request.header(CONTENT_TYPE, "application/json").body(ping);
-    let response = request.send().await.map_err(|e| failed(Cause::chain(&e.without_url())))?;
+    let response = request.send().await.map_err(|e| failed(plain(&Cause::chain(&e.without_url()))))?;
     let challenge = (response.status() == 401).then(|| bearer_challenge(response.headers())).flatten();
     Ok((response.status().is_success(), challenge))
 }
@@ -178,7 +217,11 @@ pub(crate) fn bearer_challenge(headers: &HeaderMap) -> Option<String> {
 }
 
 /// What is asked for: what the entry says, or the server; and what it has refused for since.
-async fn scopes(manager: &AuthorizationManager, oauth: &OAuthConfig, earlier: Option<&KeptLogin>) -> Vec<String> {
+pub(super) async fn scopes(
+    manager: &AuthorizationManager,
+    oauth: &OAuthConfig,
+    earlier: Option<&KeptLogin>,
+) -> Vec<String> {
     let mut scopes = match oauth.scopes.is_empty() {
         true => manager.select_initial_scopes(&[]).await,
         false => oauth.scopes.clone(),

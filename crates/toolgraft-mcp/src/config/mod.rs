@@ -14,6 +14,7 @@
 //! [`stored`] is their form with serde, [`error`] says what is wrong with them, [`hidden`]
 //! knows the secrets, [`url`] checks URLs and headers.
 
+mod ca;
 mod error;
 mod expand;
 mod hidden;
@@ -22,9 +23,10 @@ mod servers;
 mod stored;
 mod url;
 
+pub(crate) use ca::client_builder;
 pub use error::{ConfigError, EntryError};
 pub use expand::Environment;
 pub(crate) use hidden::Hidden;
-pub use servers::{Config, HttpTransport, OAuthConfig, ServerConfig, TransportConfig};
+pub use servers::{Config, GrantType, HttpTransport, OAuthConfig, ServerConfig, TransportConfig};
 pub(crate) use stored::seconds;
 pub(crate) use url::header_map;

@@ -10,7 +10,7 @@ use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
 use super::error::{ConfigError, EntryError};
 use super::expand::{Environment, expand};
-use super::servers::{Config, HttpTransport, OAuthConfig, ServerConfig, TransportConfig};
+use super::servers::{Config, GrantType, HttpTransport, OAuthConfig, ServerConfig, TransportConfig};
 use super::url::{check_url, header_map};
 use toolgraft::Cause;
 
@@ -161,7 +161,8 @@ impl File<'_> {
                 let headers = faults.taken(self.map(entry, "headers")).unwrap_or_default();
                 faults.taken(header_map(&headers));
                 let oauth = self.oauth(entry, &mut faults);
-                url.map(|url| TransportConfig::Http { url, headers, transport, oauth })
+                let ca = faults.taken(self.string(entry, "ca")).flatten();
+                url.map(|url| TransportConfig::Http { url, headers, transport, oauth, ca })
             }
             None => None,
         };
@@ -198,6 +199,17 @@ impl File<'_> {
                 .map_err(|_| "\"callbackPort\" must be a port, at most 65535".to_owned())
         });
         read.callback_port = faults.taken(port.map_err(within)).flatten();
+        let grant = self.string(object, "grantType").and_then(|grant| match grant.as_deref() {
+            None | Some("authorization_code") => Ok(GrantType::AuthorizationCode),
+            Some("client_credentials") => Ok(GrantType::ClientCredentials),
+            Some(_) => Err("\"grantType\" must be \"authorization_code\" or \"client_credentials\"".to_owned()),
+        });
+        read.grant_type = faults.taken(grant.map_err(within)).unwrap_or_default();
+        let has_both = read.client_id.is_some() && read.client_secret.is_some();
+        if read.grant_type == GrantType::ClientCredentials && !has_both {
+            let why = "\"client_credentials\" wants \"clientId\" and \"clientSecret\"";
+            faults.taken::<()>(Err(within(why.to_owned())));
+        }
         if read.client_secret.is_some() && read.client_id.is_none() {
             faults.taken::<()>(Err(within("\"clientSecret\" is of no use without \"clientId\"".to_owned())));
         }
@@ -359,10 +371,11 @@ const KEYS: &[&str] = &[
     "enabledTools",
     "disabledTools",
     "oauth",
+    "ca",
 ];
 
 /// Keys of `oauth` that are read.
-const OAUTH_KEYS: &[&str] = &["clientId", "clientSecret", "scopes", "callbackPort"];
+const OAUTH_KEYS: &[&str] = &["grantType", "clientId", "clientSecret", "scopes", "callbackPort"];
 
 /// What other programs, and people, write for some of them.
 const OTHER_WORDS: &[(&str, &str)] = &[
@@ -380,6 +393,8 @@ const OTHER_WORDS: &[(&str, &str)] = &[
     ("workdir", "cwd"),
     ("httpHeaders", "headers"),
     ("enabled", "disabled"),
+    ("caFile", "ca"),
+    ("caCert", "ca"),
 ];
 
 /// What is wrong with a key that nothing reads; `None` for those that are read, and for keys
@@ -510,6 +525,18 @@ mod tests {
         for text in ["did you mean \"clientId\"", "of no use without", "at most 65535"] {
             assert!(problem.contains(text), "{text}: {problem}");
         }
+        let trusting = only(r#"{ "url": "https://h/mcp", "ca": "${TOKEN}/ca.pem" }"#);
+        let Ok(TransportConfig::Http { ca, .. }) = trusting.transport else { panic!() };
+        assert_eq!(ca.as_deref(), Some("s3cret/ca.pem"));
+        let machine = |more: &str| {
+            let oauth = format!(r#""grantType": "client_credentials", "clientId": "ci"{more}"#);
+            only(&format!(r#"{{ "url": "https://h/mcp", "oauth": {{ {oauth} }} }}"#))
+        };
+        let Ok(TransportConfig::Http { oauth, .. }) = &machine(r#", "clientSecret": "s""#).transport else { panic!() };
+        assert_eq!(oauth.grant_type, GrantType::ClientCredentials);
+        assert!(machine("").problem().unwrap().contains("wants \"clientId\" and \"clientSecret\""));
+        let other = only(r#"{ "url": "https://h/mcp", "oauth": { "grantType": "password" } }"#);
+        assert!(other.problem().unwrap().contains("must be \"authorization_code\" or \"client_credentials\""));
         assert!(only(r#"{ "url": "https://h/mcp", "oauth": true }"#).problem().unwrap().contains("must be an object"));
     }
 

@@ -79,17 +79,24 @@ pub enum TransportConfig {
         transport: HttpTransport,
         /// What a login at it is made with.
         oauth: OAuthConfig,
+        /// A file of certificates (PEM) that are trusted there beside the system's: an authority's,
+        /// or its own.
+        ca: Option<String>,
     },
 }
 
 /// What a login at a server over HTTP is made with, beside what the server itself says.
 /// `Debug` hides the secret.
 ///
-/// With serde its keys are `clientId`, `clientSecret`, `scopes` and `callbackPort`, as in a file.
+/// With serde its keys are `grantType`, `clientId`, `clientSecret`, `scopes` and `callbackPort`, as
+/// in a file.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[non_exhaustive]
 pub struct OAuthConfig {
+    /// Who logs in.
+    #[serde(skip_serializing_if = "GrantType::is_default")]
+    pub grant_type: GrantType,
     /// A client that the authorization server knows; a URL is that of a metadata document and
     /// counts where the server reads such. Without it one is registered at each login.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -105,6 +112,26 @@ pub struct OAuthConfig {
     pub callback_port: Option<u16>,
 }
 
+/// Who logs in at a server over HTTP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum GrantType {
+    /// A person at a browser ([`Login`](crate::Login)).
+    #[default]
+    AuthorizationCode,
+    /// The program itself, with `client_id` and `client_secret`, whenever it needs a token. None is
+    /// kept in a file.
+    ClientCredentials,
+}
+
+impl GrantType {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde has it")]
+    fn is_default(&self) -> bool {
+        *self == GrantType::default()
+    }
+}
+
 impl OAuthConfig {
     pub(super) fn is_empty(&self) -> bool {
         *self == OAuthConfig::default()
@@ -114,6 +141,7 @@ impl OAuthConfig {
 impl fmt::Debug for OAuthConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OAuthConfig")
+            .field("grant_type", &self.grant_type)
             .field("client_id", &self.client_id)
             .field("client_secret", &self.client_secret.as_ref().map(|_| toolgraft::secrets::REDACTED))
             .field("scopes", &self.scopes)
@@ -147,12 +175,13 @@ impl fmt::Debug for TransportConfig {
                 .field("env", &env.keys())
                 .field("cwd", cwd)
                 .finish(),
-            TransportConfig::Http { url, headers, transport, oauth } => f
+            TransportConfig::Http { url, headers, transport, oauth, ca } => f
                 .debug_struct("Http")
                 .field("transport", transport)
                 .field("url", &toolgraft::secrets::shown_url(url))
                 .field("headers", &headers.keys())
                 .field("oauth", oauth)
+                .field("ca", ca)
                 .finish(),
         }
     }
@@ -225,6 +254,7 @@ impl ServerConfig {
                 headers: BTreeMap::new(),
                 transport: HttpTransport::Any,
                 oauth: OAuthConfig::default(),
+                ca: None,
             },
         )
     }
@@ -283,6 +313,18 @@ impl ServerConfig {
         self.changed("nobody logs in at a server over stdio", |transport| match transport {
             TransportConfig::Http { oauth, .. } => {
                 *oauth = config;
+                true
+            }
+            TransportConfig::Stdio { .. } => false,
+        })
+    }
+
+    /// Trusts the certificates of this file (PEM) at a server over HTTP, and where one logs in at it.
+    #[must_use]
+    pub fn with_ca(self, file: impl Into<String>) -> Self {
+        self.changed("a server over stdio has no \"ca\"", |transport| match transport {
+            TransportConfig::Http { ca, .. } => {
+                *ca = Some(file.into());
                 true
             }
             TransportConfig::Stdio { .. } => false,

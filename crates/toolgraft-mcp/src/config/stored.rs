@@ -71,6 +71,8 @@ struct Transport {
     headers: BTreeMap<String, String>,
     #[serde(skip_serializing_if = "OAuthConfig::is_empty")]
     oauth: OAuthConfig,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ca: Option<String>,
 }
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -87,13 +89,13 @@ impl From<TransportConfig> for Transport {
             TransportConfig::Stdio { command, args, env, cwd } => {
                 Transport { command: Some(command), args, env, cwd, ..Transport::default() }
             }
-            TransportConfig::Http { url, headers, transport, oauth } => {
+            TransportConfig::Http { url, headers, transport, oauth, ca } => {
                 let r#type = match transport {
                     HttpTransport::Any => None,
                     HttpTransport::Streamable => Some(Type::Http),
                     HttpTransport::Sse => Some(Type::Sse),
                 };
-                Transport { r#type, url: Some(url), headers, oauth, ..Transport::default() }
+                Transport { r#type, url: Some(url), headers, oauth, ca, ..Transport::default() }
             }
         }
     }
@@ -103,8 +105,8 @@ impl TryFrom<Transport> for TransportConfig {
     type Error = EntryError;
 
     fn try_from(stored: Transport) -> Result<Self, EntryError> {
-        let Transport { r#type, command, args, env, cwd, url, headers, oauth } = stored;
-        let http = |url, transport| TransportConfig::Http { url, headers, transport, oauth };
+        let Transport { r#type, command, args, env, cwd, url, headers, oauth, ca } = stored;
+        let http = |url, transport| TransportConfig::Http { url, headers, transport, oauth, ca };
         match (r#type, command, url) {
             (None, Some(command), None) | (Some(Type::Stdio), Some(command), _) => {
                 Ok(TransportConfig::Stdio { command, args, env, cwd })
@@ -292,7 +294,7 @@ mod tests {
             "z": { "command": "x", "args": ["a", "$${HOME}"], "env": { "K": "${KEY}" }, "cwd": "/srv", "timeout": 1.5,
                    "connectTimeout": 90, "maxCalls": 3, "autoApprove": ["get_*"], "disabledTools": ["rm_*"] },
             "a": { "url": "https://h/mcp", "headers": { "Authorization": "Bearer ${KEY}" }, "disabled": true },
-            "o": { "url": "https://h/mcp", "oauth": { "clientId": "c", "clientSecret": "${KEY}", "scopes": ["x"], "callbackPort": 8080 } },
+            "o": { "url": "https://h/mcp", "ca": "own.pem", "oauth": { "grantType": "client_credentials", "clientId": "c", "clientSecret": "${KEY}", "scopes": ["x"], "callbackPort": 8080 } },
             "h": { "type": "streamable-http", "url": "https://h/mcp" },
             "s": { "type": "sse", "url": "https://h/sse" },
             "wrong": { "command": "${UNSET}" }

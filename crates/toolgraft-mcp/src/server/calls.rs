@@ -1,6 +1,8 @@
 //! Calls of tools, readings of resources, prompts filled in: a request, and what the server
 //! wants to know in between.
 
+use std::time::Duration;
+
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, ClientRequest, GetPromptRequest, GetPromptRequestParams, InputResponses,
     ReadResourceRequest, ReadResourceRequestParams, RequestParamsMeta,
@@ -12,12 +14,18 @@ use super::connection::Connection;
 use super::elicit::is_question;
 use super::prompts::PromptMessage;
 use super::request::RequestError;
+use super::tasks::{TaskCall, is_ticket};
 use super::{content, prompts};
 use crate::transport::answer::Answer;
 use toolgraft::spans::{self, Span};
 
 /// Times that one call may ask back.
 const MAX_ROUNDS: usize = 10;
+
+/// Longest wait until a server says that a person is done with its page, before it is called again
+/// for the first time; each further wait is longer by as much. A server need not say so, and a
+/// person says yes where the page was opened.
+const PAGE: Duration = Duration::from_secs(2);
 
 /// What a server of the era 2026-07-28 is asked to log while a call runs; unasked it must not
 /// (modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging).
@@ -36,11 +44,15 @@ impl Connection {
             params.meta_or_default().insert(name, value.into());
         }
         // Earlier servers log unasked.
-        if !self.peer.peer_info().is_none_or(|info| info.protocol_version.has_initialize()) {
+        if !self.is_of_initialize() {
             params.meta_or_default().insert(LOG_LEVEL.0.to_owned(), LOG_LEVEL.1.into());
         }
         let _permit = self.permits.acquire().await;
-        self.ask(&params).await
+        let as_task = self.is_of_initialize() && self.task_tools.lock().is_ok_and(|tools| tools.contains(tool));
+        match as_task {
+            true => self.ask(&TaskCall { params, lasts: self.limits.most.max(self.limits.call) }).await,
+            false => self.ask(&params).await,
+        }
     }
 
     /// Reads a resource.
@@ -71,13 +83,25 @@ impl Connection {
         let _under_way = self.deadlines.under_way();
         let mut left = self.limits.most.max(self.limits.call);
         let mut request = params.with(None, None);
-        for _ in 0..MAX_ROUNDS {
+        for round in 1..=MAX_ROUNDS {
             // The time while somebody answers is not the server's.
             let sent = Instant::now();
-            let answer = self.request(request, self.limits.call.min(left)).await?;
-            self.has_served();
+            let answer = self.request(request, self.limits.call.min(left)).await;
             left = left.saturating_sub(sent.elapsed());
+            let answer = match answer {
+                Err(RequestError::Refused { code, message, pages }) if !pages.is_empty() => {
+                    let refused = RequestError::Refused { code, message, pages: pages.clone() };
+                    self.open(&pages, refused, round).await?;
+                    request = params.with(None, None);
+                    continue;
+                }
+                answer => answer?,
+            };
+            self.has_served();
             let result = answer.value().map_err(RequestError::Broken)?;
+            if is_ticket(&result) {
+                return self.finished(&result, left).await;
+            }
             if !self.answers.answers() || !is_question(&result) {
                 return Ok((result, answer));
             }
@@ -93,10 +117,30 @@ impl Connection {
         }
         Err(RequestError::Broken(format!("it asked for input {MAX_ROUNDS} times")))
     }
+
+    /// Has a person open these pages, after which the request is sent again. Where nobody is
+    /// there, or the person says no, it stays `refused`.
+    async fn open(&self, pages: &[Value], refused: RequestError, round: usize) -> Result<(), RequestError> {
+        if !self.answers.asks_somebody() {
+            return Err(refused);
+        }
+        for page in pages {
+            let answer = tokio::select! {
+                answer = self.answers.answer(&self.server, page) => answer.map_err(RequestError::Broken)?,
+                () = self.gone() => return Err(self.broken("the connection broke").await),
+            };
+            if answer.get("action").and_then(Value::as_str) != Some("accept") {
+                return Err(refused);
+            }
+        }
+        let ids: Vec<&str> = pages.iter().filter_map(|page| page.get("elicitationId")?.as_str()).collect();
+        self.noticed.pages_done(&ids, PAGE * u32::try_from(round).unwrap_or(u32::MAX)).await;
+        Ok(())
+    }
 }
 
 /// A request that may be answered by a question.
-trait Askable {
+pub(super) trait Askable {
     /// The request with the answers to what was asked, and with what the server wants to
     /// be told again.
     fn with(&self, responses: Option<InputResponses>, state: Option<String>) -> ClientRequest;

@@ -24,6 +24,7 @@ use crate::transport::http::{self, SseTransport};
 use crate::transport::log::Log;
 use crate::transport::scan::one_line;
 use crate::transport::stdio::{self, ChildState, Program, StdioTransport};
+use crate::transport::wire::{Tap, Tapped, Wire};
 
 /// Why a server could not be reached.
 #[derive(Debug)]
@@ -60,6 +61,7 @@ struct Connector {
     answers: Answers,
     states: Arc<States>,
     log: Arc<Log>,
+    wire: Option<Wire>,
     by: Instant,
 }
 
@@ -77,17 +79,17 @@ pub(super) async fn connect(
     let mut secrets = hidden.in_errors.clone();
     let transport = config.transport.as_ref().map_err(|problem| ConnectError::from(problem.to_string()))?;
     let (limits, server, answers) = (settings.limits(config), config.name.clone(), settings.answers.clone());
-    let (states, log) = (settings.states.clone(), log.clone());
+    let (states, log, wire) = (settings.states.clone(), log.clone(), settings.wire.clone());
     let by = Instant::now() + limits.connect;
-    let mut connector = Connector { limits, hidden, server, answers, states, log, by };
+    let mut connector = Connector { limits, hidden, server, answers, states, log, wire, by };
     let connected = match transport {
         TransportConfig::Stdio { command, args, env, cwd } => {
             let program = Program { command, args, env, cwd: cwd.as_deref() };
             connector.stdio(program, environment, era).await
         }
-        TransportConfig::Http { url, headers, transport, .. } => {
+        TransportConfig::Http { url, headers, transport, ca, .. } => {
             let access = Arc::new(Access::of(config, settings.logins.as_ref()));
-            let place = HttpPlace { url, headers, access: &access };
+            let place = HttpPlace { url, headers, ca: ca.as_deref(), access: &access };
             // A token that cannot be refreshed in time may be taken as it is.
             let token = timeout_at(connector.by, access.token()).await.unwrap_or(Ok(None));
             let connected = match token {
@@ -118,6 +120,7 @@ pub(super) async fn connect(
 struct HttpPlace<'a> {
     url: &'a str,
     headers: &'a BTreeMap<String, String>,
+    ca: Option<&'a str>,
     access: &'a Arc<Access>,
 }
 
@@ -132,7 +135,8 @@ impl Connector {
         era: &mut Option<Era>,
     ) -> Result<Connection, ConnectError> {
         if *era != Some(Era::Initialize) {
-            let (mut transport, child) = stdio::spawn(program, environment, &self.log)?;
+            let (transport, child) = stdio::spawn(program, environment, &self.log)?;
+            let mut transport = self.tapped(transport);
             let mut agreed = self.negotiate(&mut transport, Methods::Both, self.part(2, 3)).await;
             let late = matches!(agreed, Err(HandshakeError::Silence(_))) && transport.is_unread();
             if late {
@@ -157,7 +161,8 @@ impl Connector {
                 }
             }
         }
-        let (mut transport, child) = stdio::spawn(program, environment, &self.log)?;
+        let (transport, child) = stdio::spawn(program, environment, &self.log)?;
+        let mut transport = self.tapped(transport);
         match self.negotiate(&mut transport, Methods::Initialize, self.by).await {
             Ok(info) => {
                 *era = Some(Era::of(&info));
@@ -171,7 +176,7 @@ impl Connector {
     async fn unanswered(
         &self,
         error: &HandshakeError,
-        (transport, child): (&StdioTransport, &ChildState),
+        (transport, child): (&Tapped<StdioTransport>, &ChildState),
     ) -> ConnectError {
         transport.give_up();
         format!("{}{}", self.explain(error).message, child.last_words().await).into()
@@ -197,7 +202,8 @@ impl Connector {
                 true => (Methods::Initialize, self.by),
                 false => (Methods::Discover, self.part(1, 3)),
             };
-            let mut transport = http::transport(place.url, place.headers, place.access.clone())?;
+            let mut transport =
+                self.tapped(http::transport(place.url, (place.headers, place.ca), place.access.clone())?);
             let error = match handshake(&mut transport, self.me_at(version), methods, by).await {
                 Ok(info) => {
                     *era = Some(Era::of(&info));
@@ -239,7 +245,7 @@ impl Connector {
     async fn sse(self, place: HttpPlace<'_>) -> Result<Connection, ConnectError> {
         let opened = timeout_at(self.by, open_sse(place)).await;
         let mut transport = match opened {
-            Ok(opened) => opened?,
+            Ok(opened) => self.tapped(opened?),
             Err(_) => {
                 let limit = seconds(self.limits.connect);
                 return Err(format!("no event stream with an `endpoint` within {limit}").into());
@@ -254,7 +260,7 @@ impl Connector {
         }
     }
 
-    fn over_stdio(self, child: ChildState, transport: StdioTransport, info: ServerPeerInfo) -> Connection {
+    fn over_stdio(self, child: ChildState, transport: Tapped<StdioTransport>, info: ServerPeerInfo) -> Connection {
         let (service, gone) = (serve(self.client(), transport, info), child.gone.clone());
         Connection::new(service, (self.limits, self.hidden), None, Some(child), gone)
     }
@@ -272,6 +278,13 @@ impl Connector {
     {
         let service = serve(self.client(), transport, info);
         Connection::new(service, (self.limits, self.hidden), Some(toolgraft::secrets::shown_url(place.url)), None, gone)
+    }
+
+    /// The transport, with a look at it where somebody wants one.
+    fn tapped<T>(&self, transport: T) -> Tapped<T> {
+        let (server, secrets) = (&self.server, &self.hidden.in_errors);
+        let tap = |wire: &Wire| Tap { wire: wire.clone(), server: server.clone(), secrets: secrets.clone() };
+        Tapped::new(transport, self.wire.as_ref().map(tap))
     }
 
     fn client(&self) -> Client {
@@ -351,10 +364,10 @@ impl Connector {
 /// stays as it is until the stream ends.
 async fn open_sse(place: HttpPlace<'_>) -> Result<SseTransport, ConnectError> {
     let token = place.access.token().await?;
-    match SseTransport::open(place.url, place.headers, token.as_deref()).await {
+    match SseTransport::open(place.url, (place.headers, place.ca), token.as_deref()).await {
         Err(error) if error.needs_auth => {
             let token = place.access.refused(token.as_deref(), None).await?;
-            let opened = SseTransport::open(place.url, place.headers, Some(&token)).await;
+            let opened = SseTransport::open(place.url, (place.headers, place.ca), Some(&token)).await;
             opened.map_err(|error| match error.needs_auth {
                 true => place.access.wanted("it refuses a new token").into(),
                 false => error.to_string().into(),

@@ -1,13 +1,14 @@
 //! A connected server: our side of the protocol, its state, its end.
 
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rmcp::model::{
     ClientCapabilities, ClientConfig, CustomRequest, CustomResult, ElicitRequestParams, ElicitResult,
-    ElicitationCapability, ErrorCode, ErrorData, FormElicitationCapability, Implementation, ProgressNotificationParam,
-    ProtocolVersion, UrlElicitationCapability,
+    ElicitationCapability, ErrorCode, ErrorData, FormElicitationCapability, Implementation, JsonObject,
+    ProgressNotificationParam, ProtocolVersion, TASKS_EXTENSION_ID, UrlElicitationCapability,
 };
 use rmcp::service::{NotificationContext, RequestContext, RunningService};
 use rmcp::{ClientHandler, Peer, RoleClient};
@@ -79,6 +80,7 @@ impl ClientHandler for Client {
             let pages = |can: ElicitationCapability| can.with_url(UrlElicitationCapability::default());
             can.elicitation = Some(if self.answers.asks_somebody() { pages(forms) } else { forms });
         }
+        can.extensions.get_or_insert_default().insert(TASKS_EXTENSION_ID.to_owned(), JsonObject::new());
         // rmcp's default is a draft that servers of today refuse.
         ClientConfig::new(can, me).with_protocol_version(ProtocolVersion::V_2025_11_25)
     }
@@ -132,6 +134,10 @@ pub(crate) struct Connection {
     /// The server's name, and who answers it.
     pub(super) server: String,
     pub(super) answers: Answers,
+    /// Who is told how far its calls are.
+    pub(super) states: Arc<States>,
+    /// Its tools that run as tasks alone.
+    pub(super) task_tools: Mutex<HashSet<String>>,
     pub(super) limits: Limits,
     pub(super) hidden: Hidden,
 }
@@ -157,6 +163,8 @@ impl Connection {
             gone,
             answered: AtomicBool::new(false),
             noticed: service.service().noticed.clone(),
+            states: service.service().states.clone(),
+            task_tools: Mutex::default(),
             permits: Semaphore::new(limits.calls.get().min(Semaphore::MAX_PERMITS)),
             running: Mutex::new(Some(service)),
             url,

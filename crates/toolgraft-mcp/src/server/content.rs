@@ -15,6 +15,13 @@ use toolgraft::outcome::{MEDIA_EVENT, Status};
 /// (modelcontextprotocol.io/specification/2025-11-25/basic, "_meta").
 pub const META_EVENT: &str = "mcp_meta";
 
+/// Kind of the interface event that carries what of a result is for the person alone: an object
+/// with its `text`; see [`HubBuilder::by_audience`](crate::HubBuilder::by_audience).
+pub const USER_EVENT: &str = "mcp_for_user";
+
+/// What stands for a result of which nothing is for the model.
+const FOR_USER: &str = "[the result is for the user, who is shown it]";
+
 /// What is said of a call that asks back, where nobody is there to ask.
 pub(super) const ASKS: &str = "it asks for input from a person (elicitation), and nobody is there to give it";
 
@@ -52,6 +59,27 @@ pub(crate) fn tool_outcome(result: &Value, answer: &Answer<'_>) -> Outcome {
         Some(meta) if !meta.is_empty() => outcome.with_event(META_EVENT, meta.clone()),
         _ => outcome,
     }
+}
+
+/// Takes the blocks out of a result that are for the person alone, by their `audience`
+/// (modelcontextprotocol.io/specification/2025-11-25/server/tools, "annotations"), and returns them
+/// as an event.
+pub(crate) fn for_user(result: &mut Value) -> Option<Value> {
+    let has_structured = result.get("structuredContent").is_some_and(|structured| !structured.is_null());
+    let blocks = result.get_mut("content")?.as_array_mut()?;
+    let is_for_user = |block: &Value| {
+        let audience = block.pointer("/annotations/audience").and_then(Value::as_array);
+        audience.is_some_and(|all| all.iter().any(|who| who == "user") && all.iter().all(|who| who != "assistant"))
+    };
+    let (theirs, rest): (Vec<Value>, Vec<Value>) = std::mem::take(blocks).into_iter().partition(is_for_user);
+    *blocks = rest;
+    if theirs.is_empty() {
+        return None;
+    }
+    if blocks.is_empty() && !has_structured {
+        blocks.push(serde_json::json!({ "type": "text", "text": FOR_USER }));
+    }
+    Some(serde_json::json!({ "text": joined(theirs.iter().map(block)) }))
 }
 
 /// The answer of `resources/read`.
@@ -204,6 +232,21 @@ mod tests {
         let (none, text) = (Secrets::default(), Value::from(text));
         let answer = Answer::new(ServerResult::CustomResult(CustomResult(text)), &none);
         outcome(&answer.value().unwrap(), &answer)
+    }
+
+    #[test]
+    fn what_is_for_the_person_alone_is_taken_out() {
+        let block = |text: &str, audience: Value| json!({ "type": "text", "text": text, "annotations": { "audience": audience } });
+        let both = block("both", json!(["user", "assistant"]));
+        let mut result =
+            json!({ "content": [block("mine", json!(["user"])), both, block("its", json!(["assistant"]))] });
+        assert_eq!(for_user(&mut result), Some(json!({ "text": "mine" })));
+        assert_eq!(tool_outcome(&result).text, "both\nits");
+        assert_eq!(for_user(&mut result), None);
+        let mut result = json!({ "content": [block("mine", json!(["user"]))] });
+        assert!(for_user(&mut result).is_some() && tool_outcome(&result).text == FOR_USER);
+        result = json!({ "content": [block("mine", json!(["user"]))], "structuredContent": { "a": 1 } });
+        assert!(for_user(&mut result).is_some() && tool_outcome(&result).text == "{\"a\":1}");
     }
 
     fn tool_outcome(result: &Value) -> Outcome {

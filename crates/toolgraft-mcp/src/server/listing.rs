@@ -2,6 +2,7 @@
 //! by name.
 
 use std::collections::HashSet;
+use std::sync::PoisonError;
 
 use rmcp::model::{
     ClientRequest, ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest, ListToolsRequest,
@@ -36,6 +37,8 @@ impl Connection {
         let tools = tokio::time::timeout(self.limits.connect, tools).await;
         let incomplete = || format!("its lists were not complete within {}", seconds(self.limits.connect));
         let tools = tools.map_err(|_| incomplete())?.map_err(|e| format!("tools/list: {e}"))?;
+        let names = tools.iter().flatten().filter_map(task_tool).map(str::to_owned).collect();
+        *self.task_tools.lock().unwrap_or_else(PoisonError::into_inner) = names;
         server.tools = read_tools(tools, &mut notes);
 
         let resources =
@@ -124,7 +127,7 @@ impl Connection {
 /// Tools; of two with one name the first is kept.
 fn read_tools(entries: Vec<Entry>, notes: &mut Vec<String>) -> Vec<Tool> {
     let mut seen = HashSet::new();
-    let read = |entry: Value| without_task(without_broken_annotations(entry)).map(with_examples);
+    let read = |entry: Value| for_models(without_broken_annotations(entry)).map(with_examples);
     let entries = entries.into_iter().map(|entry| entry.and_then(read)).collect();
     let mut tools: Vec<Tool> = items("tool", "name", entries, notes);
     // What runs nothing is the program's to say.
@@ -157,17 +160,21 @@ fn without_broken_annotations(mut entry: Value) -> Value {
     entry
 }
 
-/// A tool that runs only as a task is left out: a plain call of it is refused
+/// The name of a tool that runs as a task alone: a plain call of it is refused
 /// (modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks, "Tool-Level Negotiation").
-fn without_task(entry: Value) -> Entry {
-    match entry.pointer("/execution/taskSupport").and_then(Value::as_str) {
-        Some("required") => {
+fn task_tool(entry: &Value) -> Option<&str> {
+    let support = entry.pointer("/execution/taskSupport").and_then(Value::as_str);
+    entry.get("name").and_then(Value::as_str).filter(|_| support == Some("required"))
+}
+
+/// A tool that is for the page of an MCP app alone, and for no model, is left out
+/// (modelcontextprotocol.io/extensions/apps, `visibility`).
+fn for_models(entry: Value) -> Entry {
+    let seen_by = entry.pointer("/_meta/ui/visibility").and_then(Value::as_array);
+    match seen_by {
+        Some(seen_by) if !seen_by.iter().any(|who| who == "model") => {
             let name = entry.get("name").and_then(Value::as_str).map(str::to_owned);
-            Err(Unread {
-                name,
-                why: "it runs only as a task (\"taskSupport\": \"required\"), and only plain calls are made here"
-                    .to_owned(),
-            })
+            Err(Unread { name, why: "it is for its app's page, not for models (\"visibility\")".to_owned() })
         }
         _ => Ok(entry),
     }
@@ -233,18 +240,17 @@ mod tests {
             json!({ "name": "odd", "inputSchema": "string" }),
             json!({ "name": "good" }),
             json!({ "name": "long", "execution": { "taskSupport": "required" } }),
-            json!({ "name": "either", "execution": { "taskSupport": "optional" } }),
+            json!({ "name": "either", "execution": { "taskSupport": "optional" },
+                    "_meta": { "ui": { "visibility": ["app", "model"] } } }),
+            json!({ "name": "button", "_meta": { "ui": { "visibility": ["app"] } } }),
         ];
         let tools = read_tools(entries.into_iter().map(Ok).collect(), &mut notes);
         let names: Vec<_> = tools.iter().map(|t| t.name.as_str()).collect();
-        assert_eq!(names, ["good", "schemaless", "either"]);
+        assert_eq!(names, ["good", "schemaless", "long", "either"]);
         assert_eq!(tools[0].input_schema.as_ref().unwrap().to_string(), r#"{"z":1,"a":2}"#);
         assert!(!tools[1].display_only && tools[0].examples.is_empty());
         assert_eq!(notes.len(), 5);
-        assert!(
-            notes.iter().any(|note| note.starts_with("the tool \"long\" is left out: it runs only as a task")),
-            "{notes:?}"
-        );
+        assert!(notes.iter().any(|note| note.starts_with("the tool \"button\" is left out: it is for its app's page")));
         assert!(notes[0].starts_with("the tool \"bad\" is left out: "), "{notes:?}");
         assert!(notes[1].starts_with("the tool number 3 is left out: "), "{notes:?}");
     }

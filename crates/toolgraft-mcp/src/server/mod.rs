@@ -33,6 +33,7 @@
 
 mod actor;
 mod calls;
+mod completing;
 mod connect;
 mod connection;
 mod content;
@@ -52,16 +53,17 @@ mod shared;
 mod states;
 mod status;
 mod switches;
+mod tasks;
 
 pub(crate) use connection::Connection;
-pub(crate) use content::{resource_outcome, tool_outcome, with_media};
+pub(crate) use content::{for_user, resource_outcome, tool_outcome, with_media};
 pub(crate) use handle::ServerHandle;
 pub(crate) use request::seconds;
 pub(crate) use scale::{has_large, scaled};
 pub(crate) use settings::Settings;
 pub(crate) use states::States;
 
-pub use content::META_EVENT;
+pub use content::{META_EVENT, USER_EVENT};
 pub use elicit::{
     Elicitation, Elicitor, FieldChoice, FieldError, FieldKind, Form, FormField, InputAnswer, InputKind, InputRequest,
     TextFormat,

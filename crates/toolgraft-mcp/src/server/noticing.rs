@@ -1,10 +1,12 @@
-//! Notices of changed lists, and log messages, taken in the order in which a server sends them.
+//! Notices of changed lists and of finished pages, and log messages, taken in the order in which a server sends them.
 //!
 //! rmcp runs each handler of a notification as a task of its own: the answer to a call may reach
 //! its caller before the notice that stood in front of it. So they are counted where messages
 //! come in.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rmcp::RoleClient;
 use rmcp::model::{JsonRpcMessage, ServerNotification};
@@ -16,7 +18,13 @@ use tokio::sync::{Notify, watch};
 use crate::transport::log::Log;
 use toolgraft::secrets::Secrets;
 
-/// Notices of changed lists.
+/// Notices that a person is done with a page.
+const PAGE_DONE: &str = "notifications/elicitation/complete";
+
+/// Pages that are remembered as done: the last ones.
+const PAGES: usize = 64;
+
+/// Notices of changed lists, and of pages that a person is done with.
 pub(super) struct Noticed {
     changed: Notify,
     /// How many came.
@@ -25,12 +33,15 @@ pub(super) struct Noticed {
     listed: watch::Sender<u64>,
     /// Told when a call waits for the lists.
     awaited: Notify,
+    /// The ids of pages that somebody is done with.
+    pages: watch::Sender<VecDeque<String>>,
 }
 
 impl Default for Noticed {
     fn default() -> Self {
         let none = || watch::Sender::new(0);
-        Noticed { changed: Notify::new(), told: none(), listed: none(), awaited: Notify::new() }
+        let pages = watch::Sender::default();
+        Noticed { changed: Notify::new(), told: none(), listed: none(), awaited: Notify::new(), pages }
     }
 }
 
@@ -39,6 +50,22 @@ impl Noticed {
     pub(super) fn tell(&self) {
         self.told.send_modify(|told| *told += 1);
         self.changed.notify_one();
+    }
+
+    /// Somebody is done with a page.
+    fn page_done(&self, id: &str) {
+        self.pages.send_modify(|pages| {
+            pages.push_back(id.to_owned());
+            let excess = pages.len().saturating_sub(PAGES);
+            pages.drain(..excess);
+        });
+    }
+
+    /// Waits until somebody is done with these pages, or for so long: a server need not say so.
+    pub(super) async fn pages_done(&self, ids: &[&str], limit: Duration) {
+        let mut pages = self.pages.subscribe();
+        let all = |done: &VecDeque<String>| !ids.is_empty() && ids.iter().all(|id| done.iter().any(|page| page == id));
+        let _ = tokio::time::timeout(limit, pages.wait_for(all)).await;
     }
 
     /// How many came so far. Lists that are read after this hold what they were about.
@@ -105,6 +132,9 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Noticing<T> {
         if tells_of_a_list(&message) {
             self.noticed.tell();
         }
+        if let Some(id) = page_done(&message) {
+            self.noticed.page_done(id);
+        }
         if let Some(said) = log_message(&message) {
             self.log.message(&said, &self.secrets);
         }
@@ -126,6 +156,13 @@ fn log_message(message: &RxJsonRpcMessage<RoleClient>) -> Option<Value> {
         }
         _ => None,
     }
+}
+
+/// The id of the page that somebody is done with.
+fn page_done(message: &RxJsonRpcMessage<RoleClient>) -> Option<&str> {
+    let JsonRpcMessage::Notification(message) = message else { return None };
+    let ServerNotification::CustomNotification(other) = &message.notification else { return None };
+    (other.method == PAGE_DONE).then(|| other.params.as_ref()?.get("elicitationId")?.as_str())?
 }
 
 fn tells_of_a_list(message: &RxJsonRpcMessage<RoleClient>) -> bool {

@@ -37,6 +37,9 @@ pub enum RequestError {
         code: i32,
         /// Its message.
         message: String,
+        /// Pages that a person has to open before the request is carried out (error -32042), as the
+        /// server names them.
+        pages: Vec<Value>,
     },
     /// It did not answer in time, and the request was cancelled.
     #[non_exhaustive]
@@ -55,7 +58,9 @@ impl std::error::Error for RequestError {}
 impl RequestError {
     fn map_text(self, text: impl Fn(String) -> String) -> Self {
         match self {
-            RequestError::Refused { code, message } => RequestError::Refused { code, message: text(message) },
+            RequestError::Refused { code, message, pages } => {
+                RequestError::Refused { code, message: text(message), pages }
+            }
             RequestError::TimedOut { limit, noise } => RequestError::TimedOut { limit, noise: noise.map(text) },
             RequestError::Broken(how) => RequestError::Broken(text(how)),
         }
@@ -70,7 +75,7 @@ impl RequestError {
 impl std::fmt::Display for RequestError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            RequestError::Refused { code, message } => write!(f, "{message} (JSON-RPC error {code})"),
+            RequestError::Refused { code, message, .. } => write!(f, "{message} (JSON-RPC error {code})"),
             RequestError::TimedOut { limit, noise: None } => write!(f, "no answer within {}", seconds(*limit)),
             RequestError::TimedOut { limit, noise: Some(noise) } => {
                 write!(f, "no answer within {}; {noise}", seconds(*limit))
@@ -142,8 +147,9 @@ impl Connection {
         match error {
             ServiceError::McpError(e) if e.code == UNREADABLE => RequestError::Broken(e.message.into_owned()),
             ServiceError::McpError(e) => {
-                let message = pages(&e).unwrap_or_else(|| e.message.to_string());
-                RequestError::Refused { code: e.code.0, message }
+                let pages = pages(&e);
+                let message = pages.as_ref().map_or_else(|| e.message.to_string(), |pages| open_first(pages, &e));
+                RequestError::Refused { code: e.code.0, message, pages: pages.unwrap_or_default() }
             }
             ServiceError::TransportClosed => {
                 self.mark_gone();
@@ -158,26 +164,32 @@ impl Connection {
     }
 }
 
-/// What is said of a server that wants pages opened before it carries out a request
-/// (modelcontextprotocol.io/specification/2025-11-25/client/elicitation, "URL Mode").
-fn pages(error: &ErrorData) -> Option<String> {
+/// The pages that a server wants opened before it carries out a request
+/// (modelcontextprotocol.io/specification/2025-11-25/client/elicitation, "URL Mode"); `None` for
+/// another error.
+fn pages(error: &ErrorData) -> Option<Vec<Value>> {
     const URL_ELICITATION_REQUIRED: i32 = -32042;
     if error.code.0 != URL_ELICITATION_REQUIRED {
         return None;
     }
     let wanted = error.data.as_ref().and_then(|data| data.get("elicitations")?.as_array());
+    Some(wanted.cloned().unwrap_or_default())
+}
+
+/// What is said of it where nobody is there to open them.
+fn open_first(wanted: &[Value], error: &ErrorData) -> String {
     let page = |wanted: &Value| {
         let field = |name: &str| wanted.get(name).and_then(Value::as_str).map(one_line);
         let url = field("url")?;
         Some(field("message").map_or_else(|| url.clone(), |message| format!("{message}: {url}")))
     };
-    let pages: Vec<String> = wanted.into_iter().flatten().filter_map(page).collect();
+    let pages: Vec<String> = wanted.iter().filter_map(page).collect();
     let which = if pages.is_empty() { String::new() } else { format!(" ({})", pages.join("; ")) };
     let message = one_line(&error.message);
-    Some(format!(
+    format!(
         "it was not carried out: a person has to open a page first{which}; show that to the person, and call again once \
          it is done: {message}"
-    ))
+    )
 }
 
 /// A request on its way. Dropped before its answer, it is cancelled at the server.

@@ -10,6 +10,7 @@ use super::elicit::Answers;
 use super::states::States;
 use crate::auth::Logins;
 use crate::config::{ServerConfig, seconds};
+use crate::transport::wire::Wire;
 
 /// Calls that run at once on one server where nothing else is set; more wait their
 /// turn. As many as a message may hold ([`parse::MAX_CALLS`](toolgraft::parse::MAX_CALLS)),
@@ -40,8 +41,12 @@ pub(crate) struct Settings {
     pub(crate) states: Arc<States>,
     /// Whether results keep their images, audio and blobs.
     pub(crate) media: bool,
+    /// Whether what is for the person alone is kept from the model.
+    pub(crate) by_audience: bool,
     /// Where logins are kept, if anywhere.
     pub(crate) logins: Option<Logins>,
+    /// Who looks at what goes over the wire, if anybody.
+    pub(crate) wire: Option<Wire>,
 }
 
 impl Default for Settings {
@@ -56,7 +61,9 @@ impl Default for Settings {
             answers: Answers::default(),
             states: Arc::default(),
             media: false,
+            by_audience: false,
             logins: None,
+            wire: None,
         }
     }
 }

@@ -74,6 +74,12 @@ impl<'s> Answer<'s> {
         Some(self.show(scan::parts(&self.text)?.get(name)?))
     }
 
+    /// The answer that a member of this one is.
+    pub(crate) fn into_member(self, name: &str) -> Option<Self> {
+        let text = scan::parts(&self.text)?.get(name)?.to_owned();
+        Some(Answer { text, ..self })
+    }
+
     fn show(&self, text: &str) -> String {
         let text = scan::mended(text, Huge::Stay);
         scan::compact(&text, |string| match self.secrets.hide(string) {

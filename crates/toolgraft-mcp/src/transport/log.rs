@@ -140,12 +140,12 @@ fn short(text: &str) -> &str {
     &text[..end.unwrap_or_default()]
 }
 
-fn unix_millis<S: Serializer>(at: &SystemTime, serializer: S) -> Result<S::Ok, S::Error> {
+pub(super) fn unix_millis<S: Serializer>(at: &SystemTime, serializer: S) -> Result<S::Ok, S::Error> {
     let since = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     serializer.serialize_u64(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }
 
-fn of_unix_millis<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SystemTime, D::Error> {
+pub(super) fn of_unix_millis<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SystemTime, D::Error> {
     let since = Duration::from_millis(u64::deserialize(deserializer)?);
     SystemTime::UNIX_EPOCH.checked_add(since).ok_or_else(|| serde::de::Error::custom("a time that is too late"))
 }

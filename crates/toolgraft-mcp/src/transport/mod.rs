@@ -17,6 +17,7 @@
 //! - [`message`]: a text to messages, or to what is wrong with them; [`scan`]: the parts of
 //!   JSON that need not be right. No message is lost over one wrong value in it.
 //! - [`log`]: what a server says beside its answers, the last of it.
+//! - [`wire`]: a look at each message, in either direction.
 //! - [`answer`]: a result, of which only what is wanted is read; [`server_info`]: the first one.
 
 pub(super) mod answer;
@@ -26,3 +27,4 @@ pub(super) mod message;
 pub(super) mod scan;
 pub(super) mod server_info;
 pub(super) mod stdio;
+pub(super) mod wire;

@@ -12,7 +12,9 @@ use toolgraft::outcome::Status;
 use toolgraft::route::{Invocation, Toolbox};
 use toolgraft::tools::DefaultDecision;
 use toolgraft::{Agent, Policy};
-use toolgraft_mcp::{Hub, McpError, ServerConfig, ServerEventKind, ServerState, Start};
+use toolgraft_mcp::{
+    Elicitation, Hub, InputAnswer, InputKind, InputRequest, McpError, ServerConfig, ServerEventKind, ServerState, Start,
+};
 
 use crate::case::{Case, builder, call, call_with, connect, eventually, hub, retry, soon, trial};
 use crate::http_mcp::HttpMcp;
@@ -24,7 +26,10 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("a_server_that_fails_too_often_is_left_alone", left_alone),
         trial("a_server_that_works_between_its_crashes_is_not_left_alone", works_between),
         trial("a_tool_that_a_call_brings_is_there_for_the_next", brings_a_tool),
+        trial("a_tool_that_runs_as_a_task_is_waited_for", |case| task(case, "none")),
+        trial("a_task_of_the_new_era_is_waited_for", |case| task(case, "modern")),
         trial("a_page_that_has_to_be_opened_first_is_said", page_first),
+        trial("a_page_that_somebody_opens_is_followed_by_the_call", page_opened),
         trial("a_server_that_was_left_alone_is_tried_again", tried_again),
         trial("a_lazy_server_starts_with_the_first_call", lazy),
         trial("a_changed_list_is_a_new_catalog", |case| list_changed(case, "none")),
@@ -156,6 +161,39 @@ async fn brings_a_tool(case: Arc<Case>) {
     hub.shutdown().await;
 }
 
+async fn task(case: Arc<Case>, fault: &str) {
+    let hub = connect(builder().elicitation(Elicitation::Defaults), [case.server(fault)]).await;
+    let mut events = hub.states();
+    let outcome = call(&hub, "task").await;
+    assert_eq!((outcome.status, outcome.text.as_str()), (Status::Result, "it took 1.10 s"), "{outcome:?}");
+    let half = async {
+        while let Some(event) = events.next().await {
+            if matches!(&event.kind, ServerEventKind::Progress { message: Some(said), .. } if said == "half of it") {
+                return true;
+            }
+        }
+        false
+    };
+    assert!(half.await, "how far it is was told");
+    let failed = call_with(&hub, "task", json!({ "kind": "fails" })).await;
+    assert!(!failed.is_result(), "{failed:?}");
+    if fault == "modern" {
+        assert!(failed.text.contains("it broke"), "{failed:?}");
+        assert!(call_with(&hub, "task", json!({ "kind": "asks" })).await.is_result());
+        assert!(case.lines("updates")[0].contains("\"name\":\"Ada\""), "{:?}", case.lines("updates"));
+    }
+    assert!(!case.has("tasks", "tasks/cancel"), "{:?}", case.lines("tasks"));
+    hub.shutdown().await;
+
+    // Nobody waits for it any more.
+    let soon_over = Duration::from_millis(200);
+    let hub = connect(builder().call_timeout(soon_over).max_call(soon_over), [case.server(fault)]).await;
+    let late = call_with(&hub, "task", json!({ "kind": "hangs" })).await;
+    assert_eq!(late.status, Status::TimedOut, "{late:?}");
+    assert!(soon(|| case.has("tasks", "tasks/cancel")).await);
+    hub.shutdown().await;
+}
+
 async fn page_first(case: Arc<Case>) {
     let hub = hub([case.server("none")]).await;
     let outcome = call(&hub, "page_first").await;
@@ -163,6 +201,24 @@ async fn page_first(case: Arc<Case>) {
     for text in ["a person has to open a page first", "Grant access: https://example.com/grant", "access is needed"] {
         assert!(outcome.text.contains(text), "{outcome:?}");
     }
+    hub.shutdown().await;
+}
+
+async fn page_opened(case: Arc<Case>) {
+    let elicitor = |agrees: bool| {
+        move |request: InputRequest| async move {
+            let InputKind::Url { url, .. } = request.kind else { return InputAnswer::Cancel };
+            assert_eq!((request.message.as_str(), url.as_str()), ("Grant access", "https://example.com/grant"));
+            if agrees { InputAnswer::Accept(serde_json::Map::new()) } else { InputAnswer::Decline }
+        }
+    };
+    let hub = connect(builder().elicitor(elicitor(true)), [case.server("none")]).await;
+    let outcome = call_with(&hub, "page_first", json!({ "pages": 2 })).await;
+    assert_eq!((outcome.is_result(), outcome.text.as_str()), (true, "granted"), "{outcome:?}");
+    hub.shutdown().await;
+    let hub = connect(builder().elicitor(elicitor(false)), [case.server("none")]).await;
+    let outcome = call_with(&hub, "page_first", json!({ "pages": 2 })).await;
+    assert!(outcome.text.contains("a person has to open a page first"), "{outcome:?}");
     hub.shutdown().await;
 }
 

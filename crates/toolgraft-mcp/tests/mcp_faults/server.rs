@@ -13,8 +13,17 @@ use serde_json::{Value, json};
 pub(crate) fn serve(fault: &str, dir: &Path, name: &str) {
     // Only what the faulty one does is written down.
     let noting = name == "s";
-    let mut server =
-        Server { fault: fault.to_owned(), dir: dir.to_owned(), noting, grown: 0, listed: 0, subscription: None };
+    let mut server = Server {
+        fault: fault.to_owned(),
+        dir: dir.to_owned(),
+        noting,
+        grown: 0,
+        pages: 0,
+        looks: 0,
+        task: String::new(),
+        listed: 0,
+        subscription: None,
+    };
     server.note("starts", &std::process::id().to_string());
     server.begin();
     while let Some(line) = hear() {
@@ -73,6 +82,7 @@ const TOOLS: &[&str] = &[
     "ask",
     "elicit",
     "page_first",
+    "task",
 ];
 
 struct Server {
@@ -80,9 +90,22 @@ struct Server {
     dir: PathBuf,
     noting: bool,
     grown: usize,
+    /// Pages that were asked for.
+    pages: usize,
+    /// What the task is to do, and looks at it.
+    task: String,
+    looks: usize,
     listed: usize,
     /// Id of the request that asked for notices.
     subscription: Option<Value>,
+}
+
+/// Says of the tool `task` that it runs as a task alone.
+fn as_task(mut tool: Value) -> Value {
+    if tool["name"] == "task" {
+        tool["execution"] = json!({ "taskSupport": "required" });
+    }
+    tool
 }
 
 impl Server {
@@ -192,6 +215,7 @@ impl Server {
             }
             "tools/list" => self.list(&id, &message["params"]),
             "tools/call" => self.call(&id, &message["params"]),
+            _ if method.starts_with("tasks/") => self.task(&id, method, &message["params"]),
             _ => self.refuse(&id, -32601, "no such method"),
         }
     }
@@ -225,8 +249,66 @@ impl Server {
         let names = TOOLS.iter().map(|&name| name.to_owned());
         let names = names.chain((0..self.grown).map(|n| format!("grown_{n}")));
         let tools: Vec<Value> =
-            names.map(|name| json!({ "name": name, "inputSchema": { "type": "object" } })).collect();
+            names.map(|name| json!({ "name": name, "inputSchema": { "type": "object" } })).map(as_task).collect();
         self.answer(id, &json!({ "tools": tools }));
+    }
+
+    /// The ticket of a task, in the way of the era; a plain call is refused in the earlier one.
+    fn ticket(&mut self, id: &Value, params: &Value) {
+        self.task = params["arguments"]["kind"].as_str().unwrap_or("plain").to_owned();
+        self.looks = 0;
+        let task = json!({ "taskId": "t1", "status": "working", "createdAt": "2026-11-01T00:00:00Z",
+                           "lastUpdatedAt": "2026-11-01T00:00:00Z", "ttl": null, "ttlMs": null,
+                           "pollInterval": 20, "pollIntervalMs": 20 });
+        match self.has("modern") {
+            true => {
+                let mut task = task;
+                task["resultType"] = "task".into();
+                self.answer(id, &task);
+            }
+            false if params["task"]["ttl"].is_u64() => self.answer(id, &json!({ "task": task })),
+            false => self.refuse(id, -32601, "it runs as a task alone"),
+        }
+    }
+
+    /// What is asked of the task: it works at the first look, and is done at the second.
+    fn task(&mut self, id: &Value, method: &str, params: &Value) {
+        assert_eq!(params["taskId"], "t1");
+        self.note("tasks", method);
+        let (modern, content) = (self.has("modern"), json!([{ "type": "text", "text": "it took 1.10 s" }]));
+        let mut task = json!({ "resultType": "complete", "taskId": "t1", "createdAt": "2026-11-01T00:00:00Z",
+                               "lastUpdatedAt": "2026-11-01T00:00:00Z", "ttlMs": null, "pollInterval": 20, "pollIntervalMs": 20 });
+        match method {
+            "tasks/get" => {
+                self.looks += 1;
+                let status = match (self.task.as_str(), self.looks) {
+                    ("hangs", _) | (_, 1) => "working",
+                    ("asks", 2) => "input_required",
+                    ("fails", _) if modern => "failed",
+                    _ => "completed",
+                };
+                task["status"] = status.into();
+                match status {
+                    "working" => task["statusMessage"] = "half of it".into(),
+                    "input_required" if modern => {
+                        let form = json!({ "type": "object", "properties": { "name": { "type": "string", "default": "Ada" } } });
+                        let asks = json!({ "method": "elicitation/create",
+                                           "params": { "mode": "form", "message": "who?", "requestedSchema": form } });
+                        task["inputRequests"] = json!({ "q": asks });
+                    }
+                    "failed" => task["error"] = json!({ "code": -32000, "message": "it broke" }),
+                    "completed" if modern => task["result"] = json!({ "content": content }),
+                    _ => {}
+                }
+                self.answer(id, &task);
+            }
+            "tasks/result" => self.answer(id, &json!({ "content": content, "isError": self.task == "fails" })),
+            "tasks/update" => {
+                self.note("updates", &params["inputResponses"].to_string());
+                self.answer(id, &json!({ "resultType": "complete" }));
+            }
+            _ => self.answer(id, &task),
+        }
     }
 
     fn call(&mut self, id: &Value, params: &Value) {
@@ -241,15 +323,19 @@ impl Server {
             }
             "ask" => self.ask(id, params),
             "elicit" => self.elicit(id, arguments),
+            "task" => self.ticket(id, params),
             "pid" => self.say(id, &std::process::id().to_string()),
             "hang" => {}
             "meta" => self.say(id, &params["_meta"].to_string()),
             "die" if self.has("tells-its-key") => self.dies(&format!("died of {}", key()), 7),
+            "page_first" if arguments["pages"] == self.pages => self.say(id, "granted"),
             "page_first" => {
+                self.pages += 1;
                 let wanted = json!([{ "mode": "url", "elicitationId": "1", "url": "https://example.com/grant", "message": "Grant access" }]);
                 let error =
                     json!({ "code": -32042, "message": "access is needed", "data": { "elicitations": wanted } });
                 self.send(&json!({ "jsonrpc": "2.0", "id": id, "error": error }));
+                self.notify("notifications/elicitation/complete", json!({ "elicitationId": "1" }));
             }
             "refuse" => self.refuse(id, -32000, &format!("no: {}", key())),
             "die" => self.dies("fatal: out of luck", 7),

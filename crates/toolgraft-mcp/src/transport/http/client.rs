@@ -6,7 +6,7 @@ use std::time::Duration;
 use reqwest::redirect::Policy;
 
 use super::words;
-use crate::config::header_map;
+use crate::config::{client_builder, header_map};
 use toolgraft::Cause;
 
 /// Limit of a TCP and TLS connection attempt.
@@ -18,9 +18,9 @@ const KEEPALIVE: Duration = Duration::from_secs(30);
 /// Redirects that are followed, all on one origin.
 const MAX_REDIRECTS: usize = 5;
 
-/// A client that sends these headers with every request.
-pub(crate) fn client(headers: &BTreeMap<String, String>) -> Result<reqwest::Client, String> {
-    toolgraft::http::client()
+/// A client that sends these headers with every request, and trusts the certificates of this file.
+pub(crate) fn client(headers: &BTreeMap<String, String>, ca: Option<&str>) -> Result<reqwest::Client, String> {
+    client_builder(ca)?
         .default_headers(header_map(headers).map_err(|e| e.to_string())?)
         .connect_timeout(CONNECT)
         .tcp_keepalive(KEEPALIVE)

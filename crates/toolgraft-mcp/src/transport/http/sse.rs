@@ -54,12 +54,12 @@ impl SseTransport {
     /// Opens the stream and waits for the endpoint.
     pub(crate) async fn open(
         url: &str,
-        headers: &BTreeMap<String, String>,
+        (headers, ca): (&BTreeMap<String, String>, Option<&str>),
         token: Option<&str>,
     ) -> Result<Self, SseError> {
         let mut headers = headers.clone();
         headers.extend(token.map(|token| ("Authorization".to_owned(), format!("Bearer {token}"))));
-        let client = client(&headers)?;
+        let client = client(&headers, ca)?;
         let url = Url::parse(url).map_err(|e| format!("not a URL ({e})"))?;
         let request = client.get(url.clone()).header(ACCEPT, "text/event-stream");
         let response = request.send().await.map_err(|e| request_error(&e))?;

@@ -68,10 +68,10 @@ const STREAM: Duration = Duration::from_secs(1);
 /// The transport of one server.
 pub(crate) fn transport(
     url: &str,
-    headers: &BTreeMap<String, String>,
+    (headers, ca): (&BTreeMap<String, String>, Option<&str>),
     access: Arc<Access>,
 ) -> Result<StreamableHttpClientTransport<StreamableClient>, String> {
-    let client = StreamableClient { client: client(headers)?, access, listened: Arc::default() };
+    let client = StreamableClient { client: client(headers, ca)?, access, listened: Arc::default() };
     let mut config = StreamableHttpClientTransportConfig::with_uri(url);
     let mut retry = ExponentialBackoff::default();
     (retry.max_times, retry.base_duration) = (Some(RECONNECTS), RECONNECT);

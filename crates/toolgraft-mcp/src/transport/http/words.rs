@@ -3,6 +3,7 @@
 use std::io::ErrorKind;
 
 use crate::transport::scan::one_line;
+use toolgraft::http::{certificate_fault, proxy_fault};
 
 /// What a status means that says nothing more; `rest` is what follows the code.
 pub(super) fn of_status(code: u16, rest: &str) -> String {
@@ -43,6 +44,10 @@ pub(super) fn of_request(error: &reqwest::Error) -> String {
             () if error.is_timeout() => "the request failed: it took too long".to_owned(),
             () => format!("the request failed: {innermost}"),
         };
+    }
+    let trust = "set \"ca\" in its entry to the file of its authority, or its own (PEM)";
+    if let Some(fault) = certificate_fault(&words, trust).or_else(|| proxy_fault(&words).map(str::to_owned)) {
+        return format!("cannot connect: {fault}");
     }
     match () {
         () if has_tls && says(&["InvalidContentType", "corrupt message", "wrong version number"]) => {

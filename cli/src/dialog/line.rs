@@ -1,4 +1,4 @@
-//! The prompt of a conversation: lines from the terminal.
+//! Lines from the terminal at a prompt, one after the other: those of a conversation, or commands.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use rustyline::highlight::Highlighter;
 use rustyline::hint::Hinter;
 use rustyline::history::FileHistory;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
-use rustyline::{Cmd, CompletionType, Context, Editor, Helper, KeyEvent};
+use rustyline::{Cmd, CompletionType, Context, Editor, ExternalPrinter, Helper, KeyEvent};
 use tokio::sync::oneshot;
 
 use crate::base::Failure;
@@ -23,24 +23,32 @@ const HISTORY: usize = 1000;
 
 /// What somebody did at the prompt.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Typed {
+pub(crate) enum Typed {
     Line(String),
-    /// Ctrl-C; whether something stood in the line.
+    /// Ctrl-C.
     Interrupted,
     /// Ctrl-D, or the terminal has gone.
     Ended,
 }
 
-/// The prompt of a conversation: editing, history, completion of commands.
-pub(super) struct Prompt {
-    editor: Option<Editor<Words, FileHistory>>,
+/// A prompt: editing, history, completion of commands.
+pub(crate) struct Prompt {
+    /// What stands in front of a line.
+    sign: String,
+    editor: Option<Editor<Completion, FileHistory>>,
     history: Option<PathBuf>,
     say: Phrases,
 }
 
 impl Prompt {
-    /// A prompt that completes what may follow.
-    pub(super) fn new(following: Following, with_history: bool, say: Phrases) -> Result<Self, Failure> {
+    /// A prompt with this sign in front of each line. `history` names the file that keeps the lines;
+    /// without it they are forgotten.
+    pub(crate) fn new(
+        sign: &str,
+        completion: Completion,
+        history: Option<&str>,
+        say: Phrases,
+    ) -> Result<Self, Failure> {
         let failed = |e: ReadlineError| Failure::job(format!("cannot read from the terminal: {e}"));
         let config = ask::config()
             .max_history_size(HISTORY)
@@ -49,27 +57,35 @@ impl Prompt {
             .completion_type(CompletionType::List)
             .build();
         let mut editor = Editor::with_config(config).map_err(failed)?;
-        editor.set_helper(Some(Words(following)));
+        editor.set_helper(Some(completion));
         keys::bind(&mut editor);
         editor.bind_sequence(KeyEvent::alt('\r'), Cmd::Newline);
-        let history = if with_history { state::file("history") } else { None };
+        let history = history.and_then(state::file);
         if let Some(file) = &history
             && let Err(error) = editor.load_history(file)
             && file.exists()
         {
             output::warn_in(say, &say.history_unread(file.display(), error));
         }
-        Ok(Prompt { editor: Some(editor), history, say })
+        Ok(Prompt { sign: sign.to_owned(), editor: Some(editor), history, say })
+    }
+
+    /// Shows lines above the one that is being typed, or as they come where none is; `None` where
+    /// the terminal cannot.
+    pub(crate) fn printer(&mut self) -> Option<Box<dyn FnMut(String) + Send>> {
+        let mut printer = self.editor.as_mut()?.create_external_printer().ok()?;
+        // A terminal that has gone is found out where lines are read.
+        Some(Box::new(move |text| drop(printer.print(text))))
     }
 
     /// Reads one line, which may hold line breaks.
     ///
     /// `ahead` stands in it from the start.
-    pub(super) async fn read(&mut self, ahead: String) -> Typed {
+    pub(crate) async fn read(&mut self, ahead: String) -> Typed {
         let Some(mut editor) = self.editor.take() else { return Typed::Ended };
-        let (tell, typed) = oneshot::channel();
+        let ((tell, typed), sign) = (oneshot::channel(), self.sign.clone());
         std::thread::spawn(move || {
-            let line = editor.readline_with_initial("> ", (&ahead, ""));
+            let line = editor.readline_with_initial(&sign, (&ahead, ""));
             let _ = tell.send((editor, line));
         });
         let Ok((editor, line)) = typed.await else { return Typed::Ended };
@@ -102,21 +118,26 @@ fn joined(line: &str) -> String {
     line.replace("\\\n", "\n").trim().to_owned()
 }
 
-/// The words that may stand behind these of a command's line.
-pub(super) type Following = Box<dyn Fn(&[String]) -> Vec<String> + Send>;
+/// The words that may stand behind these of a command's line; the second is the one that has begun.
+pub(crate) type Following = Box<dyn Fn(&[String], &str) -> Vec<String> + Send>;
 
-/// The words that can be completed; also what makes a line go on.
-struct Words(Following);
+/// What a line is completed with; also what makes a line go on.
+pub(crate) struct Completion {
+    pub(crate) following: Following,
+    /// What a line begins with that is a command.
+    pub(crate) opener: &'static str,
+    /// What a word begins with that is completed wherever it stands, as if it were the first.
+    pub(crate) mention: Option<char>,
+    /// Commands behind which names of files stand, each with its space.
+    pub(crate) with_files: &'static [&'static str],
+}
 
-/// Commands behind which names of files stand.
-const WITH_FILES: [&str; 2] = ["/file ", "/save "];
-
-impl Completer for Words {
+impl Completer for Completion {
     type Candidate = Pair;
 
     fn complete(&self, line: &str, at: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Pair>)> {
         let begun = &line[..at];
-        if WITH_FILES.iter().any(|command| begun.starts_with(command)) {
+        if self.with_files.iter().any(|command| begun.starts_with(command)) {
             let (from, mut files) = FilenameCompleter::new().complete_path(line, at)?;
             // The line editor shows candidates as they are.
             files.retain(|file| !file.display.contains(char::is_control));
@@ -125,32 +146,49 @@ impl Completer for Words {
         let from = begun.rfind(' ').map_or(0, |space| space + 1);
         let (before, word) = begun.split_at(from);
         // In quotation marks that are open nothing is completed.
-        let Some(before) = shlex::split(before).filter(|_| begun.starts_with('/')) else { return Ok((at, Vec::new())) };
-        let mut found = (self.0)(&before);
+        let is_mention = !begun.starts_with(self.opener) && self.mention.is_some_and(|sign| word.starts_with(sign));
+        let before = if is_mention { Some(Vec::new()) } else { shlex::split(before) };
+        let Some(before) = before.filter(|_| is_mention || begun.starts_with(self.opener)) else {
+            return Ok((at, Vec::new()));
+        };
+        let mut found = (self.following)(&before, word);
         // The line editor shows candidates as they are.
         found.retain(|found| found.starts_with(word) && !found.contains(char::is_control));
         let pair = |display: String| {
-            let replacement = shlex::try_quote(&display).map_or_else(|_| display.clone(), |word| word.into_owned());
-            Pair { replacement: format!("{replacement} "), display }
+            let replacement = quoted(&display);
+            // A value follows its name at once, and a URI goes on.
+            let replacement = if display.ends_with(['=', ':', '/']) { replacement } else { format!("{replacement} ") };
+            Pair { replacement, display }
         };
         Ok((from, found.into_iter().map(pair).collect()))
     }
 }
 
-impl Validator for Words {
+/// A word as it is read back, with quotation marks only where it is another one without.
+fn quoted(word: &str) -> String {
+    let is_plain = !word.is_empty()
+        && !word.starts_with('#')
+        && !word.contains(|c: char| c.is_whitespace() || matches!(c, '\'' | '"' | '\\'));
+    match shlex::try_quote(word) {
+        Ok(quoted) if !is_plain => quoted.into_owned(),
+        _ => word.to_owned(),
+    }
+}
+
+impl Validator for Completion {
     fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
         let goes_on = context.input().ends_with('\\');
         Ok(if goes_on { ValidationResult::Incomplete } else { ValidationResult::Valid(None) })
     }
 }
 
-impl Hinter for Words {
+impl Hinter for Completion {
     type Hint = String;
 }
 
-impl Highlighter for Words {}
+impl Highlighter for Completion {}
 
-impl Helper for Words {}
+impl Helper for Completion {}
 
 #[cfg(test)]
 mod tests {
@@ -165,14 +203,15 @@ mod tests {
 
     #[test]
     fn commands_are_completed_and_the_files_behind_some() {
-        let words = Words(Box::new(|before| {
+        let following: Following = Box::new(|before, _| {
             let words: &[&str] = match before {
-                [] => &["/help", "/history", "/tools"],
-                [name] if name == "/tools" => &["one", "my own", "es\u{1b}cape"],
+                [] => &["/help", "/history", "/tools", "@demo:", "@demo:demo://cities"],
+                [name] if name == "/tools" => &["one", "my own", "es\u{1b}cape", "city=", "city=Oslo"],
                 _ => &[],
             };
             words.iter().map(|&word| word.to_owned()).collect()
-        }));
+        });
+        let words = Completion { following, opener: "/", mention: Some('@'), with_files: &["/file "] };
         let history = DefaultHistory::new();
         let complete = |line: &str| -> Vec<String> {
             let (_, found) = words.complete(line, line.len(), &Context::new(&history)).unwrap();
@@ -180,8 +219,10 @@ mod tests {
         };
         assert_eq!(complete("/h"), ["/help ", "/history "]);
         assert!(complete("h").is_empty() && complete("/help x").is_empty() && complete("/tools 'on").is_empty());
-        assert_eq!(complete("/tools "), ["one ", "'my own' "]);
+        assert_eq!(complete("/tools "), ["one ", "'my own' ", "city=", "city=Oslo "]);
         assert_eq!(complete("/tools o"), ["one "]);
+        assert_eq!(complete("what's in @d"), ["@demo:", "@demo:demo://cities "]);
+        assert!(complete("/tools @d").is_empty() && complete("me@d").is_empty());
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("my notes.md"), "x").unwrap();
         let begun = format!("/file {}/my", folder.path().display());

@@ -1,0 +1,78 @@
+//! Resources of servers that a question names: `@SERVER:URI`. They go with it as files do.
+
+use toolgraft_mcp::Hub;
+
+use super::attached::Attached;
+use crate::base::Failure;
+use crate::base::media;
+use crate::phrases::Phrases;
+use crate::servers::watch::Watch;
+use crate::tools::read;
+use toolgraft::route::Toolbox;
+
+/// What ends a sentence and is seldom the end of a URI.
+const ENDS: &[char] = &['.', ',', ';', ':', '!', '?', ')', ']', '"', '\'', '。', '，', '；', '：', '！', '？', '）'];
+
+/// The resources in a question, by server and URI, each once. A word that begins like one and names
+/// no server is a word.
+fn mentions(question: &str, hub: &Hub) -> Vec<(String, String)> {
+    let catalog = hub.catalog();
+    let servers = hub.config().servers().iter().map(|server| server.name.as_str());
+    let servers: Vec<&str> = servers.collect();
+    let mut found = Vec::new();
+    for word in question.split_whitespace() {
+        let named = word.strip_prefix('@').and_then(|word| {
+            // A server's name may hold a colon.
+            servers.iter().find_map(|server| Some((*server, word.strip_prefix(*server)?.strip_prefix(':')?)))
+        });
+        let Some((server, uri)) = named.filter(|(_, uri)| !uri.is_empty()) else { continue };
+        let offer = catalog.server(server);
+        let is_listed = offer.is_some_and(|offer| offer.resources.iter().any(|resource| resource.uri == uri));
+        let uri = if is_listed { uri } else { uri.trim_end_matches(ENDS) };
+        let mention = (server.to_owned(), uri.to_owned());
+        if !uri.is_empty() && !found.contains(&mention) {
+            found.push(mention);
+        }
+    }
+    found
+}
+
+/// Reads the resources that a question names. One that cannot be read keeps the question from
+/// being sent; so does one of a server whose words nobody trusts, since what it says would stand
+/// in the person's own message.
+pub(super) async fn read(
+    question: &str,
+    hub: &Hub,
+    (untrusted, say): (&[String], Phrases),
+    watch: Watch<'_>,
+) -> Result<Attached, Failure> {
+    let mut attached = Attached::default();
+    for (server, uri) in mentions(question, hub) {
+        let name = format!("@{server}:{uri}");
+        if untrusted.contains(&server) {
+            return Err(Failure::usage(say.mentions_untrusted(&name)));
+        }
+        let outcome = read::resource(hub, (&server, &uri), watch).await;
+        if !outcome.is_result() {
+            return Err(Failure::job(format!("{name}: {}", outcome.text.trim_end())));
+        }
+        let media = media::of(&outcome)?;
+        if media.is_empty() {
+            attached.take(&name, outcome.text.into_bytes(), "resource", say)?;
+        }
+        media.into_iter().try_for_each(|(_, bytes)| attached.take(&name, bytes, "resource", say))?;
+    }
+    Ok(attached)
+}
+
+/// What may stand for a mention that has begun: servers with resources, then what one of them has.
+pub(super) fn following(begun: &str, hub: &Hub, uris: impl Fn(&str, &str) -> Vec<String>) -> Vec<String> {
+    let catalog = hub.catalog();
+    let offers = catalog.servers().iter().filter(|s| !s.resources.is_empty() || !s.resource_templates.is_empty());
+    let names = offers.filter_map(|server| server.name.as_deref());
+    let words = names.flat_map(|server| match begun.strip_prefix(&format!("@{server}:")) {
+        Some(uri) => uris(server, uri).into_iter().map(|uri| format!("@{server}:{uri}")).collect(),
+        None => vec![format!("@{server}:")],
+    });
+    words.collect()
+}

@@ -1,0 +1,81 @@
+//! Tokens for a program that logs in by itself: the client credentials grant (RFC 6749, 4.4), as the
+//! extension `io.modelcontextprotocol/oauth-client-credentials` has it.
+//!
+//! None is kept in a file: whoever has the entry can ask for another at any time.
+
+use rmcp::transport::auth::{
+    AuthError, ClientCredentialsConfig, CredentialStore, InMemoryCredentialStore, StoredCredentials,
+};
+use tokio::sync::Mutex;
+
+use super::discovery::discover;
+use super::error::LoginError;
+use super::login::scopes;
+use super::resource::Resource;
+use super::token::{Denied, EARLY, REFRESH, time_left, token};
+use crate::config::{GrantType, OAuthConfig};
+
+/// How a program comes to its tokens without a person.
+pub(super) struct MachineWay {
+    resource: Resource,
+    oauth: OAuthConfig,
+    /// A file of certificates that are trusted there.
+    ca: Option<String>,
+    held: Mutex<Option<StoredCredentials>>,
+}
+
+impl std::fmt::Debug for MachineWay {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("MachineWay").field("resource", &self.resource).finish_non_exhaustive()
+    }
+}
+
+impl MachineWay {
+    /// # Errors
+    /// A token may not be sent to this URL.
+    pub(super) fn of(url: &str, oauth: &OAuthConfig, ca: Option<String>) -> Result<Self, LoginError> {
+        Ok(MachineWay { resource: Resource::of(url)?, oauth: oauth.clone(), ca, held: Mutex::new(None) })
+    }
+
+    /// The token to send: the one that is held, unless it is about to end, or is the one that was
+    /// `refused`.
+    pub(super) async fn token(&self, refused: Option<&str>, challenge: Option<&str>) -> Result<String, Denied> {
+        let mut held = self.held.lock().await;
+        let good = held.as_ref().filter(|held| time_left(held).is_none_or(|left| left >= EARLY)).and_then(token);
+        if let Some(good) = good.filter(|good| Some(good.as_str()) != refused) {
+            return Ok(good);
+        }
+        let given = tokio::time::timeout(REFRESH, self.given(challenge)).await;
+        let late = |_| Denied::Later(format!("no token came within {} s", REFRESH.as_secs()));
+        let given = given.map_err(late)??;
+        let token = token(&given).ok_or_else(|| Denied::Login("no token came".to_owned()))?;
+        *held = Some(given);
+        Ok(token)
+    }
+
+    async fn given(&self, challenge: Option<&str>) -> Result<StoredCredentials, Denied> {
+        // Who cannot be asked now may answer later; who says no says so again.
+        let later = |error: LoginError| Denied::Later(format!("no token can be fetched: {error}"));
+        let mut found = discover(&self.resource, challenge, (GrantType::ClientCredentials, self.ca.as_deref()))
+            .await
+            .map_err(later)?;
+        let (id, secret) = self.oauth.client_id.clone().zip(self.oauth.client_secret.clone()).unwrap_or_default();
+        let config = ClientCredentialsConfig::ClientSecret {
+            client_id: id,
+            client_secret: secret,
+            scopes: scopes(&found.manager, &self.oauth, None).await,
+            resource: Some(self.resource.as_str().to_owned()),
+        };
+        let refused = |error: AuthError| {
+            let head = "the authorization server gives no token for \"clientId\" and \"clientSecret\" under \"oauth\"";
+            Denied::Login(format!("{head}: {}", LoginError::of(&error)))
+        };
+        found.manager.validate_client_credentials_metadata(&config).map_err(refused)?;
+        found.manager.configure_client_credentials(&config).map_err(refused)?;
+        let given = InMemoryCredentialStore::new();
+        found.manager.set_credential_store(given.clone());
+        found.manager.exchange_client_credentials(&config).await.map_err(refused)?;
+        let given = given.load().await.map_err(refused)?;
+        given.ok_or_else(|| Denied::Login("no token came".to_owned()))
+    }
+}

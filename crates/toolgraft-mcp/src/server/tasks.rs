@@ -1,0 +1,191 @@
+//! Calls that run as tasks: the server hands out a ticket at once, and is asked for the result until
+//! it has one.
+//!
+//! In 2025-11-25 a call says that it wants a ticket, which it must for a tool that runs as a task
+//! alone; its result is fetched by `tasks/result`
+//! (modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks). Since 2026-07-28 tasks
+//! are an extension: the server decides, and `tasks/get` brings the result, or what the server wants
+//! to know in between (modelcontextprotocol.io/extensions/tasks).
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use rmcp::model::{
+    CallToolRequestParams, CancelTaskParams, CancelTaskRequest, ClientRequest, CustomRequest, GetTaskParams,
+    GetTaskRequest, InputResponses, UpdateTaskParams, UpdateTaskRequest,
+};
+use rmcp::{Peer, RoleClient};
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::calls::Askable;
+use super::connection::Connection;
+use super::content::ASKS;
+use super::request::RequestError;
+use super::states::ServerEventKind;
+use crate::transport::answer::Answer;
+
+/// Wait between two looks at a task whose server names none, and what it may name.
+const POLL: Duration = Duration::from_secs(1);
+const SOONEST: Duration = Duration::from_millis(20);
+const LATEST: Duration = Duration::from_secs(30);
+
+/// A task as its server last told of it.
+struct Task<'v>(&'v Value);
+
+impl<'v> Task<'v> {
+    /// The ticket that an answer to a call is; `None` where it is the result itself.
+    fn ticket(result: &'v Value) -> Option<Self> {
+        let is_extension = result.get("resultType").and_then(Value::as_str) == Some("task");
+        let inside = result.get("task").filter(|_| result.get("content").is_none());
+        let task = Task(if is_extension { result } else { inside? });
+        task.id().is_some().then_some(task)
+    }
+
+    fn text(&self, name: &str) -> Option<&'v str> {
+        self.0.get(name).and_then(Value::as_str)
+    }
+
+    fn id(&self) -> Option<&'v str> {
+        self.text("taskId")
+    }
+
+    fn wait(&self) -> Duration {
+        let named = ["pollIntervalMs", "pollInterval"].iter().find_map(|name| self.0.get(name)?.as_u64());
+        named.map_or(POLL, Duration::from_millis).clamp(SOONEST, LATEST)
+    }
+}
+
+/// Whether a result is a ticket.
+pub(super) fn is_ticket(result: &Value) -> bool {
+    Task::ticket(result).is_some()
+}
+
+/// A call that wants a ticket for so long.
+pub(super) struct TaskCall {
+    pub(super) params: CallToolRequestParams,
+    pub(super) lasts: Duration,
+}
+
+impl Askable for TaskCall {
+    fn with(&self, _: Option<InputResponses>, _: Option<String>) -> ClientRequest {
+        let mut params = serde_json::to_value(&self.params).unwrap_or_default();
+        if let Some(params) = params.as_object_mut() {
+            let ttl = u64::try_from(self.lasts.as_millis()).unwrap_or(u64::MAX);
+            params.insert("task".to_owned(), json!({ "ttl": ttl }));
+        }
+        CustomRequest::new("tools/call", Some(params)).into()
+    }
+}
+
+/// A task that nobody waits for any more is cancelled at the server.
+struct Waiting {
+    peer: Peer<RoleClient>,
+    id: String,
+    is_over: bool,
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        // Outside a runtime there is nobody left to tell.
+        if let (false, Ok(runtime)) = (self.is_over, tokio::runtime::Handle::try_current()) {
+            let (peer, request) = (self.peer.clone(), CancelTaskRequest::new(CancelTaskParams::new(&self.id)));
+            runtime.spawn(async move {
+                // A server that cannot be told any more needs no telling.
+                let _ = peer.send_request(request.into()).await;
+            });
+        }
+    }
+}
+
+impl Connection {
+    /// Waits for the result of the task that this ticket is for, at most so long. A task that is
+    /// given up, by time or by dropping this future, is cancelled.
+    pub(super) async fn finished(&self, ticket: &Value, most: Duration) -> Result<(Value, Answer<'_>), RequestError> {
+        let task = Task::ticket(ticket).ok_or_else(|| RequestError::Broken("it named no task".to_owned()))?;
+        let (id, started) = (task.id().unwrap_or_default(), Instant::now());
+        let mut waiting = Waiting { peer: self.peer.clone(), id: id.to_owned(), is_over: false };
+        let (mut wait, mut told, mut looks) = (task.wait(), HashSet::new(), 0);
+        loop {
+            let left = most.saturating_sub(started.elapsed());
+            if left.is_zero() {
+                return Err(RequestError::TimedOut { limit: most, noise: None });
+            }
+            tokio::select! {
+                () = tokio::time::sleep(wait.min(left)) => {}
+                () = self.gone() => return Err(self.broken("the connection broke").await),
+            }
+            let answer = self.request(GetTaskRequest::new(GetTaskParams::new(id)).into(), self.limits.call).await?;
+            let now = answer.value().map_err(RequestError::Broken)?;
+            let task = Task(&now);
+            (wait, looks) = (task.wait(), looks + 1);
+            let has_result = now.get("result").is_some_and(|result| !result.is_null());
+            match task.text("status") {
+                Some("working") => self.tell_progress(&task, looks),
+                Some("input_required") if now.get("inputRequests").is_some() => self.update(id, now, &mut told).await?,
+                Some("completed") if has_result => {
+                    waiting.is_over = true;
+                    let result = now["result"].clone();
+                    let answer = answer.into_member("result");
+                    return Ok((result, answer.ok_or_else(|| RequestError::Broken("it has no result".to_owned()))?));
+                }
+                Some("failed") if now.get("error").is_some() => {
+                    waiting.is_over = true;
+                    return Err(failed(&now));
+                }
+                // Its answer tells what became of it, and waits while the server asks a person.
+                Some("completed" | "failed" | "input_required" | "cancelled") if self.is_of_initialize() => {
+                    let fetch = CustomRequest::new("tasks/result", Some(json!({ "taskId": id })));
+                    let answer = self.request(fetch.into(), left.max(self.limits.call)).await?;
+                    waiting.is_over = true;
+                    return Ok((answer.value().map_err(RequestError::Broken)?, answer));
+                }
+                status => {
+                    waiting.is_over = status == Some("cancelled");
+                    let status = status.unwrap_or("none");
+                    return Err(RequestError::Broken(format!("its task ended without a result (status {status:?})")));
+                }
+            }
+        }
+    }
+
+    /// Answers what a task wants to know, each question once.
+    async fn update(&self, id: &str, mut task: Value, told: &mut HashSet<String>) -> Result<(), RequestError> {
+        if !self.answers.answers() {
+            return Err(RequestError::Broken(ASKS.to_owned()));
+        }
+        if let Some(requests) = task.get_mut("inputRequests").and_then(Value::as_object_mut) {
+            requests.retain(|key, _| !told.contains(key));
+        }
+        let responses = tokio::select! {
+            responses = self.answers.responses(&self.server, &task) => responses.map_err(RequestError::Broken)?,
+            () = self.gone() => return Err(self.broken("the connection broke").await),
+        };
+        if responses.is_empty() {
+            return Ok(());
+        }
+        told.extend(responses.keys().cloned());
+        let update = UpdateTaskRequest::new(UpdateTaskParams::new(id, responses));
+        self.request(update.into(), self.limits.call).await.map(drop)
+    }
+
+    fn tell_progress(&self, task: &Task<'_>, looks: u32) {
+        if let Some(message) = task.text("statusMessage") {
+            let (progress, message) = (f64::from(looks), Some(message.to_owned()));
+            self.states.tell(&self.server, ServerEventKind::Progress { progress, total: None, message });
+        }
+    }
+
+    /// Whether the server is of an era before 2026-07-28.
+    pub(super) fn is_of_initialize(&self) -> bool {
+        self.peer.peer_info().is_none_or(|info| info.protocol_version.has_initialize())
+    }
+}
+
+/// Why a task has failed, in the words of its server.
+fn failed(task: &Value) -> RequestError {
+    let error = &task["error"];
+    let code = error.get("code").and_then(Value::as_i64).and_then(|code| i32::try_from(code).ok());
+    let message = error.get("message").and_then(Value::as_str).unwrap_or("its task has failed").to_owned();
+    RequestError::Refused { code: code.unwrap_or_default(), message, pages: Vec::new() }
+}

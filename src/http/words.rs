@@ -1,0 +1,60 @@
+//! What stands between a program and a server over TLS or behind a proxy, in plain words.
+
+/// Why a certificate is not trusted, and what helps; `None` for a cause that is about something
+/// else. `cause` is all that stands behind an error ([`Cause::chain`](crate::Cause::chain)), `trust`
+/// what a person does who trusts the server.
+pub fn certificate_fault(cause: &str, trust: &str) -> Option<String> {
+    if !cause.contains("invalid peer certificate") {
+        return None;
+    }
+    let says = |any: [&str; 2]| any.iter().any(|words| cause.contains(words));
+    Some(match () {
+        () if says(["certificate expired", "Expired"]) => {
+            "its certificate has expired: it is to be renewed there (else: is the clock of this machine right?)"
+                .to_owned()
+        }
+        () if says(["not valid yet", "NotValidYet"]) => {
+            "its certificate is not valid yet: is the clock of this machine right?".to_owned()
+        }
+        () if says(["not valid for name", "NotValidForName"]) => {
+            "its certificate is for another name: write the URL with a name that stands in the certificate".to_owned()
+        }
+        () => format!("its certificate is of nobody that this machine trusts: {trust}"),
+    })
+}
+
+/// Why the proxy of the environment leads nowhere, and what helps; `None` for a cause that is about
+/// something else, and where a proxy for plain HTTP fails, which looks as if the server did.
+pub fn proxy_fault(cause: &str) -> Option<&'static str> {
+    if cause.contains("proxy authorization required") {
+        return Some("the proxy wants a login: write HTTPS_PROXY as http://USER:PASSWORD@HOST:PORT");
+    }
+    cause.contains("tunnel error").then(|| match cause.contains("failed to create underlying connection") {
+        true => "the proxy cannot be reached: correct HTTPS_PROXY (or ALL_PROXY), or name this host in NO_PROXY",
+        false => "the proxy does not lead there: name this host in NO_PROXY, or ask who runs the proxy",
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_fault_of_a_certificate_has_its_remedy() {
+        let said = |cause: &str| certificate_fault(&format!("error: invalid peer certificate: {cause}"), "trust it");
+        assert!(said("UnknownIssuer").unwrap().ends_with("that this machine trusts: trust it"));
+        assert!(said("certificate expired: verification time 2 (UNIX)").unwrap().contains("has expired"));
+        assert!(said("certificate not valid yet: verification time 2").unwrap().contains("clock"));
+        assert!(said("certificate not valid for name \"a\"").unwrap().contains("another name"));
+        assert_eq!(certificate_fault("connection refused", "trust it"), None);
+    }
+
+    #[test]
+    fn a_proxy_is_told_from_the_server_behind_it() {
+        let dead = "client error (Connect): tunnel error: failed to create underlying connection: tcp connect error";
+        assert!(proxy_fault(dead).unwrap().contains("cannot be reached"));
+        assert!(proxy_fault("tunnel error: unsuccessful").unwrap().contains("does not lead there"));
+        assert!(proxy_fault("tunnel error: proxy authorization required").unwrap().contains("wants a login"));
+        assert_eq!(proxy_fault("tcp connect error: connection refused"), None);
+    }
+}
