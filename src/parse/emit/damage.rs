@@ -220,6 +220,11 @@ impl Damage {
         }
     }
 
+    /// Whether nothing but white space came since the last call, or since its closer came once more.
+    pub(crate) fn is_near(&self) -> bool {
+        self.is_near
+    }
+
     /// Whether calls are text of a damaged one, for all that is known.
     pub(crate) fn is_open(&self) -> bool {
         self.open.is_some()

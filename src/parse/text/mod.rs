@@ -205,7 +205,9 @@ impl Scanner {
             && !odd_closer
             && self.emitter.is_settled()
             && self.context.block().is_none()
-            && !self.emitter.region.reads_every_bracket();
+            && !self.emitter.region.reads_every_bracket()
+            // Whether text stands behind a call's closer is noted here alone.
+            && !self.emitter.region.known_damage().is_near();
         is_settled.then_some(FastPath::Text(FastText {
             at,
             line_start: self.line_start,
