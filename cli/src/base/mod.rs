@@ -1,6 +1,7 @@
 //! What every command stands on: failures, files and pipes, signals, the state folder.
 
 pub(crate) mod browser;
+pub(crate) mod digest;
 pub(crate) mod failure;
 pub(crate) mod help;
 pub(crate) mod input;

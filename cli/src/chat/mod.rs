@@ -122,6 +122,7 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
         let mut session = Session::new(args, (hub, endpoint), (display, say), asked, (tty, signals), in_session)?;
         session.keep(keeping, gone_on);
         session.attach(attached);
+        session.talk.make_examples().await;
         match question {
             Some(question) => one(&mut session, &question, &typed).await,
             None => {

@@ -21,6 +21,7 @@ use crate::phrases::Phrases;
 use crate::screen::visible::word;
 use crate::sessions::saved::Saved;
 use crate::settings::Settings;
+use crate::settings::examples::MadeExamples;
 use crate::settings::profiles::teach_what_is_named;
 use crate::settings::prompt_args;
 use crate::settings::saved_profiles;
@@ -28,7 +29,7 @@ use crate::terminal::grouped;
 use toolgraft::agent::{Finished, Run};
 use toolgraft::constrain::Constrain;
 use toolgraft::conversation::{Entry, User};
-use toolgraft::dialect::Profile;
+use toolgraft::dialect::{Profile, PromptStyle};
 use toolgraft::message::{Reads, TokenCounter, Usage};
 use toolgraft::prompt::{Options, Prompt, System};
 use toolgraft::route::Toolbox;
@@ -57,6 +58,8 @@ pub(crate) struct Talk {
     agent: Agent,
     options: Options,
     offered: (ToolsMode, Constrain),
+    /// Examples that the model makes of tools that have none.
+    examples: Option<MadeExamples>,
     pub(super) keeping: Option<Keeping>,
     /// What the turns of the conversation took.
     usage: Option<Usage>,
@@ -71,9 +74,23 @@ impl Talk {
         approvals: Arc<Approvals>,
         say: Phrases,
     ) -> Result<Self, Failure> {
-        let (agent, options, offered) = agent((&args, schema.as_deref()), &hub, &endpoint, &approvals, say)?;
+        let (agent, options, offered, examples) = agent((&args, schema.as_deref()), &hub, &endpoint, &approvals, say)?;
         let (conversation, keeping, usage) = (Conversation::new(), None, None);
-        Ok(Talk { args, hub, endpoint, conversation, approvals, schema, agent, options, offered, keeping, usage, say })
+        Ok(Talk {
+            args,
+            hub,
+            endpoint,
+            conversation,
+            approvals,
+            schema,
+            agent,
+            options,
+            offered,
+            examples,
+            keeping,
+            usage,
+            say,
+        })
     }
 
     /// Keeps the conversation by itself from now on.
@@ -140,6 +157,20 @@ impl Talk {
         saved
     }
 
+    /// Has the model make examples of tools that have none, where that is set, and says so. Where it
+    /// cannot be asked it goes without.
+    pub(crate) async fn make_examples(&self) {
+        let Some(made) = self.examples.as_ref().filter(|_| self.options.style == PromptStyle::Compact) else { return };
+        let missing = made.missing(self.hub.catalog().tools());
+        if missing.is_empty() {
+            return;
+        }
+        output::note(&self.say.makes_examples(missing.len()));
+        if let Err(error) = made.make(&self.endpoint.client(), &missing, self.options.lang).await {
+            output::warn_in(self.say, &self.say.no_examples_made(error));
+        }
+    }
+
     /// Says this to the model; the conversation as it was before.
     pub(crate) fn say(&mut self, question: User) -> Result<Conversation, Failure> {
         let before = self.conversation.clone();
@@ -189,7 +220,8 @@ impl Talk {
     /// Goes on with the arguments and permissions as they are now.
     pub(super) fn renew(&mut self) -> Result<(), Failure> {
         let args = (&self.args, self.schema.as_deref());
-        (self.agent, self.options, self.offered) = agent(args, &self.hub, &self.endpoint, &self.approvals, self.say)?;
+        (self.agent, self.options, self.offered, self.examples) =
+            agent(args, &self.hub, &self.endpoint, &self.approvals, self.say)?;
         Ok(())
     }
 
@@ -294,7 +326,7 @@ fn agent(
     endpoint: &Endpoint,
     approvals: &Arc<Approvals>,
     say: Phrases,
-) -> Result<(Agent, Options, (ToolsMode, Constrain)), Failure> {
+) -> Result<(Agent, Options, (ToolsMode, Constrain), Option<MadeExamples>), Failure> {
     let args = &probed(args, endpoint)?;
     let profile = endpoint.profile(&args.model);
     let mut config = TurnConfig::for_profile(profile).with_policy(approvals.policy());
@@ -331,6 +363,11 @@ fn agent(
         .with_dialect(dialect)
         .with_lang(lang)
         .with_system(args.model.system.as_deref().map(input::text_or_file).transpose()?);
+    let examples = args.listing.made_examples(&endpoint.model);
+    let options = match &examples {
+        Some(made) => options.with_examples(made.source()),
+        None => options,
+    };
     let (approvals, offered) = (approvals.clone(), (config.tools_mode, config.constrain));
     let mut agent = Agent::builder(endpoint.client(), hub.clone())
         .config(config)
@@ -342,7 +379,7 @@ fn agent(
     if let Some(file) = schema {
         agent = agent.output(schema_of(file)?);
     }
-    Ok((agent.build(), options, offered))
+    Ok((agent.build(), options, offered, examples))
 }
 
 /// The flags with what `toolgraft probe` found for the model where they say nothing.

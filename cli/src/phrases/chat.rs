@@ -354,6 +354,8 @@ phrases! {
         "no command {name}; /help lists them (a space before it makes it a question)",
         "没有命令 {name}；/help 列出所有命令（前面加空格则作为问题）";
     no_command_but(name, near) = "no command {name}; nearest: {near}", "没有命令 {name}；相近的有：{near}";
+    makes_examples(tools) = "the model makes an example for each of {tools} tools, once; they are kept", "模型为 {tools} 个工具各编写一个示例，只做一次，之后保存";
+    no_examples_made(error) = "no examples were made: {error}", "没有编写示例：{error}";
     model_not_listed(name) = "the endpoint does not list {name}; `toolgraft models` shows what it lists", "端点没有列出 {name}；用 `toolgraft models` 查看它列出的模型";
     model_not_listed_but(name, near) = "the endpoint does not list {name}; nearest: {near}", "端点没有列出 {name}；相近的有：{near}";
     no_result(number) = "no result {number} in this conversation", "此对话中没有编号为 {number} 的结果";

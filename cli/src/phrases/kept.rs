@@ -76,6 +76,9 @@ phrases! {
         "tools whose calls run without a question: globs over SERVER.TOOL",
         "不经询问就运行其调用的工具：对 SERVER.TOOL 的通配模式";
     key_deny = "tools whose calls never run", "从不运行其调用的工具";
+    key_examples =
+        "where examples of the compact style come from: schema, or made by the model",
+        "compact 风格的示例来源：schema，或由模型编写（made）";
     key_untrusted =
         "servers whose results may be anybody's words: after one each call is asked about",
         "结果可能出自任何人的服务器：此后每次调用都会询问";

@@ -45,6 +45,7 @@ use crate::chat::{Endpoint, EndpointArgs};
 use crate::dialog::ask::Asker;
 use crate::phrases::Phrases;
 use crate::servers::runner::Runner;
+use crate::settings::examples::{Examples, MadeExamples};
 use crate::settings::profiles::known_profile;
 use crate::settings::saved_profiles::{self, SavedProfile};
 use crate::settings::{self, Slots};
@@ -235,7 +236,7 @@ fn offer(
         // No baseline is ever the best.
         Cell::Baseline(_) => {}
         Cell::Native => profile.tools = Some(ToolsMode::Native),
-        Cell::Prompt { dialect, style, listing, how } => {
+        Cell::Prompt { dialect, style, listing, examples, how } => {
             profile.tools = Some(ToolsMode::Prompt);
             profile.way = match how {
                 How::Measured => Some(Way::Measured),
@@ -244,6 +245,7 @@ fn offer(
             };
             profile.constrain = (how != How::Free).then_some(Constrain::Auto);
             profile.call_threshold = best.threshold;
+            profile.examples = (examples == Examples::Made).then_some(examples);
             (profile.dialect, profile.style, profile.listing) = (Some(dialect), Some(style), Some(listing));
         }
     }
@@ -353,6 +355,7 @@ impl Probe {
             tasks,
             all_tools: !args.few_tools,
             call_threshold: args.call_threshold,
+            made: MadeExamples::of(endpoint.model()),
             max_tokens: args.max_tokens.map_or(usual, Into::into),
         };
         let store = Store::open(endpoint.url(), endpoint.model(), &bench.conditions(), args.anew);
@@ -374,6 +377,9 @@ impl Probe {
     /// Round after round, cell by cell, since an endpoint that keeps a prompt's beginning reads the
     /// tools once for all tasks of a cell; then what is reported once more.
     async fn run(&mut self) -> Result<(), Failure> {
+        if self.cells.iter().any(|cell| cell.examples() == Examples::Made) {
+            self.make_examples().await?;
+        }
         let mut pace = Pace { begun: Instant::now(), said: Instant::now(), done: 0 };
         for (round, stage) in self.plan.rounds().to_vec().into_iter().enumerate() {
             for cell in self.cells.clone() {
@@ -402,6 +408,17 @@ impl Probe {
         // All that is reported was tried: a second run that the time cut short is only shorter.
         self.cut = false;
         Ok(())
+    }
+
+    /// Has the model make the examples that ways with those of its own show, unless it did before.
+    async fn make_examples(&self) -> Result<(), Failure> {
+        let Bench { client, made, tasks, .. } = &self.bench;
+        let missing = made.missing(tasks.tools.iter());
+        if missing.is_empty() {
+            return Ok(());
+        }
+        output::note(&self.say.makes_examples(missing.len()));
+        made.make(client, &missing, self.bench.profile.lang).await.map_err(Failure::job)
     }
 
     /// Puts a task to a cell, unless it was; says where the time was over first.

@@ -6,11 +6,11 @@
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use super::cell::Cell;
 use super::score::Trial;
 use crate::base::Failure;
+use crate::base::digest::sha256;
 use crate::base::output::warn;
 use crate::base::state;
 use toolgraft_mcp::files::{self, Mode};
@@ -44,8 +44,8 @@ pub(crate) enum Run {
 impl Store {
     /// What is known of this model at this endpoint; nothing where `anew`.
     pub(crate) fn open(endpoint: &str, model: &str, conditions: &str, anew: bool) -> Self {
-        let conditions = hex(conditions.as_bytes());
-        let name = hex(format!("{endpoint}\n{model}\n{conditions}").as_bytes());
+        let conditions = sha256(conditions.as_bytes());
+        let name = sha256(format!("{endpoint}\n{model}\n{conditions}").as_bytes());
         let path = state::file(&format!("probe/{}.json", &name[..16]));
         let fresh =
             Content { conditions, model: model.to_owned(), endpoint: endpoint.to_owned(), ..Content::default() };
@@ -107,10 +107,6 @@ fn read(path: &Path) -> Option<Content> {
 /// Whole or not at all: a probe may be stopped at any moment.
 fn write(path: &Path, content: &Content) -> std::io::Result<()> {
     files::replace(path, &serde_json::to_vec(content)?, Mode::Private)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

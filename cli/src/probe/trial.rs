@@ -12,6 +12,7 @@ use super::score::{CORRECTIONS, Trial};
 use super::tasks::{Task, Tasks};
 use super::threshold::UNLIKELY;
 use crate::base::Failure;
+use crate::settings::examples::{Examples, MadeExamples};
 use toolgraft::agent::CallerWarning;
 use toolgraft::agent::{Finished, StopReason};
 use toolgraft::constrain::{Constrain, Way};
@@ -43,6 +44,8 @@ pub(crate) struct Bench {
     /// From which probability on a measured message is to be a call; set on the tasks where it is
     /// not given.
     pub(crate) call_threshold: Option<f64>,
+    /// Examples that the model made of the tools.
+    pub(crate) made: MadeExamples,
 }
 
 /// What was seen of a turn.
@@ -235,8 +238,11 @@ impl Bench {
         let tools = self.tasks.offered(task, self.all_tools).into_iter();
         let answer = answer.map_or("Done.", |answer| answer.result.as_str());
         let tools = tools.fold(Functions::unnamed(), |tools, tool: &Tool| {
-            let answer = answer.to_owned();
-            tools.with(tool.clone(), move |_| {
+            let (answer, mut tool) = (answer.to_owned(), tool.clone());
+            if cell.examples() == Examples::Made && tool.examples.is_empty() {
+                tool.examples = self.made.known(&tool).unwrap_or_default();
+            }
+            tools.with(tool, move |_| {
                 let answer = answer.clone();
                 async move { Ok::<_, std::convert::Infallible>(Outcome::result(answer)) }
             })

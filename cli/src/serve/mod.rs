@@ -1,12 +1,14 @@
 //! `toolgraft serve`: a server in front of a model.
 
-pub(crate) mod inspect;
+pub(crate) mod examples;
+mod inspect;
 pub(crate) mod log;
 mod probed;
 pub(crate) mod running;
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use crate::base::Failure;
@@ -21,6 +23,7 @@ use crate::serve::running::Running;
 use crate::servers::logins::of_this_user;
 use crate::servers::runner::Runner;
 use crate::servers::{ListedArgs, ServerArgs, refuse_ambiguous, refuse_problems, refuse_strangers, report_failed};
+use crate::settings::examples::Examples;
 use crate::settings::profiles::{known_profile, taught_dialect, teach_what_is_named};
 use crate::settings::prompt_args::PromptArgs;
 use crate::settings::saved_profiles::SavedProfile;
@@ -488,7 +491,7 @@ async fn config(args: &Args) -> Result<(Config, String), Failure> {
             (url, name, false)
         }
     };
-    let mut config = config_at(args, url)?;
+    let mut config = config_at(args, url, args.endpoint.key.as_deref())?;
     if let Some(key) = args.door.api_key.clone().or_else(|| variable("TOOLGRAFT_API_KEY")) {
         config = config.with_api_key(key);
     }
@@ -506,7 +509,8 @@ pub(crate) fn in_front_of(endpoint: &Endpoint, model: ModelArgs, listing: Prompt
     let mut args = Args { model, listing, ..Args::default() };
     settings::defaults()?.fill(args.slots());
     args.model.teach_what_is_named();
-    let config = config_at(&args, endpoint.url().to_owned())?.with_model(endpoint.model());
+    args.endpoint.model = Some(endpoint.model().to_owned());
+    let config = config_at(&args, endpoint.url().to_owned(), endpoint.key())?;
     Ok(match endpoint.key() {
         Some(key) => config.with_upstream_key(key),
         None => config.without_client_keys(),
@@ -514,8 +518,9 @@ pub(crate) fn in_front_of(endpoint: &Endpoint, model: ModelArgs, listing: Prompt
 }
 
 /// The configuration but for who may come in by which key.
-fn config_at(args: &Args, url: String) -> Result<Config, Failure> {
-    let saved = Probed::of(&url)?;
+fn config_at(args: &Args, url: String, key: Option<&str>) -> Result<Config, Failure> {
+    let (saved, place) = (Probed::of(&url)?, url.clone());
+    let makes_examples = Arc::new(AtomicBool::new(args.listing.examples == Some(Examples::Made)));
     let mut config = Config::new(url.clone()).map_err(Failure::usage)?.with_learned(learned::at(&url));
     config = config.with_learning(move |found| {
         let url = url.clone();
@@ -551,9 +556,11 @@ fn config_at(args: &Args, url: String) -> Result<Config, Failure> {
     if let Some(style) = args.listing.prompt_style {
         config = config.with_style(style);
     }
-    let flags = args.clone();
+    let (flags, made_now) = (args.clone(), makes_examples.clone());
     config = config.with_renewed_settings(move || {
         let profiles = saved.changed()?;
+        let made = |kept: &SavedProfile| kept.examples == Some(Examples::Made);
+        made_now.store(flags.listing.examples.map_or(profiles.iter().any(made), |it| it == Examples::Made), Relaxed);
         Some(profiles.into_iter().map(|kept| (kept.name.clone(), probed(flags.clone(), &kept))).collect())
     });
     config = args.model.without.iter().fold(config, Config::with_left_out);
@@ -581,7 +588,10 @@ fn config_at(args: &Args, url: String) -> Result<Config, Failure> {
         config = config.with_shown_results();
     }
     config = args.calls.untrusted.iter().fold(config, Config::with_untrusted);
-    Ok(config.with_prompt(args.listing.apply(Options::default())?))
+    let client = client(&place, key)?;
+    let client = args.endpoint.model.as_deref().map_or(client.clone(), |model| client.with_model(model));
+    let examples = examples::source(makes_examples, client, args.endpoint.model.as_deref(), &place);
+    Ok(config.with_prompt(args.listing.apply(Options::default())?.with_examples(examples)))
 }
 
 /// Which calls of the servers' tools run.
@@ -624,14 +634,21 @@ fn defaults(listen: &str) -> Result<Settings, Failure> {
     }
 }
 
+/// A client for the endpoint, without a model.
+fn client(url: &str, key: Option<&str>) -> Result<OpenAi, Failure> {
+    let builder = OpenAi::builder(url, "").connect_timeout(CONNECT_TIMEOUT);
+    match key {
+        Some(key) => builder.api_key(key),
+        None => builder,
+    }
+    .build()
+    .map_err(Failure::usage)
+}
+
 /// The base URL; with `/v1` behind it where only that one lists models. Where nobody is there
 /// yet, the person is told.
 async fn corrected(url: String, key: Option<&str>) -> Result<String, Failure> {
-    let mut builder = OpenAi::builder(url.as_str(), "").connect_timeout(CONNECT_TIMEOUT);
-    if let Some(key) = key {
-        builder = builder.api_key(key);
-    }
-    let client = builder.build().map_err(Failure::usage)?;
+    let client = client(&url, key)?;
     let shown = shown_url(&url);
     let models = client.models().await;
     if let Err(error @ ModelError::Unreachable { .. }) = &models {

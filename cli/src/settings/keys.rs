@@ -5,6 +5,7 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::phrases::Phrases;
+use crate::settings::examples::Examples;
 use crate::settings::saved_profiles::SavedProfile;
 use toolgraft::Dialect;
 use toolgraft::constrain::{Constrain, Way};
@@ -67,6 +68,7 @@ settings! {
     lang: Option<Lang> = "\"en\"", Phrases::key_lang;
     prompt_style: Option<PromptStyle> = "\"full\"", Phrases::key_prompt_style;
     listing: Option<Listing> = "\"signature\"", Phrases::key_listing;
+    examples: Option<Examples> = "\"made\"", Phrases::key_examples;
     tool_budget: Option<NonZeroUsize> = "4000", Phrases::key_tool_budget;
     #[serde(deserialize_with = "temperature")]
     temperature: Option<f64> = "0.7", Phrases::key_temperature;
@@ -142,6 +144,7 @@ impl From<&SavedProfile> for Settings {
             constrain: saved.constrain,
             way: saved.way,
             call_threshold: saved.call_threshold,
+            examples: saved.examples,
             ..Settings::default()
         }
     }

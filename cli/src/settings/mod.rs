@@ -18,6 +18,7 @@ pub(crate) mod saved_profiles;
 pub(crate) mod trust_args;
 
 mod command;
+pub(crate) mod examples;
 mod file;
 mod folder;
 mod keys;

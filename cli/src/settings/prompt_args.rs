@@ -10,6 +10,7 @@ use crate::base::input;
 use crate::base::tokens;
 use crate::phrases::Phrases;
 use crate::settings::Slots;
+use crate::settings::examples::{Examples, MadeExamples};
 use toolgraft::dialect::PromptStyle;
 use toolgraft::message::TokenCounter;
 use toolgraft::prompt::{Listed, Listing, Options, Template};
@@ -39,6 +40,14 @@ pub(crate) struct PromptArgs {
     #[arg(long, value_name = "full|N", value_parser = description)]
     pub(crate) describe: Option<usize>,
 
+    /// Where examples of the compact style come from: schema or made [default: schema]
+    ///
+    /// Of tools that have none of their own. schema: values by names and types. made: the model
+    /// makes a question and a call for each tool, once; that takes a few requests for each, and they
+    /// are kept. `toolgraft probe` finds which of them helps a model.
+    #[arg(long, value_name = "SOURCE", value_enum, hide_possible_values = true)]
+    pub(crate) examples: Option<Examples>,
+
     /// Tokens that the list of tools may take: tools are listed shorter until it fits
     ///
     /// First all tools with a schema become signatures, those that save most
@@ -64,8 +73,14 @@ impl PromptArgs {
             listing: Some(&mut self.listing),
             prompt_style: Some(&mut self.prompt_style),
             tool_budget: Some(&mut self.tool_budget),
+            examples: Some(&mut self.examples),
             ..Slots::default()
         }
+    }
+
+    /// The examples that the model made, where those are to be shown.
+    pub(crate) fn made_examples(&self, model: &str) -> Option<MadeExamples> {
+        (self.examples == Some(Examples::Made)).then(|| MadeExamples::of(model))
     }
 
     /// The options with what the flags say. Reads the templates; what is wrong in

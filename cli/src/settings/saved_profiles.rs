@@ -32,6 +32,7 @@ use toolgraft::tools::ToolsMode;
 
 use crate::base::Failure;
 use crate::base::input;
+use crate::settings::examples::Examples;
 use toolgraft_mcp::files::{self, Mode};
 
 /// Where the file lies below the home directory.
@@ -61,6 +62,9 @@ pub(crate) struct SavedProfile {
     /// Logarithm of the probability from which on a message is to be a call.
     #[serde(default)]
     pub(crate) call_threshold: Option<f64>,
+    /// Where examples come from.
+    #[serde(default)]
+    pub(crate) examples: Option<Examples>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -188,7 +192,7 @@ impl SavedProfile {
         self.words().into_iter().chain([threshold]).filter_map(|(key, text)| Some((key, text?))).collect()
     }
 
-    fn words(&self) -> [(&'static str, Option<String>); 6] {
+    fn words(&self) -> [(&'static str, Option<String>); 7] {
         [
             ("tools", self.tools.map(|mode| mode.to_string())),
             ("dialect", self.dialect.map(|dialect| dialect.name().to_owned())),
@@ -196,6 +200,7 @@ impl SavedProfile {
             ("listing", self.listing.map(|listing| listing.to_string())),
             ("constrain", self.constrain.map(|when| when.to_string())),
             ("way", self.way.map(|way| way.to_string())),
+            ("examples", self.examples.map(|examples| examples.as_str().to_owned())),
         ]
     }
 
@@ -238,6 +243,7 @@ mod tests {
             constrain: Some(Constrain::Require),
             way: Some(Way::Measured),
             call_threshold: Some(-4.5),
+            examples: Some(Examples::Made),
         }
     }
 

@@ -45,6 +45,7 @@ mod launch;
 mod login;
 #[cfg(target_os = "linux")]
 mod loss;
+mod made_examples;
 mod mcp;
 mod mcp_config;
 #[cfg(unix)]

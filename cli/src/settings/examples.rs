@@ -1,0 +1,118 @@
+//! Examples of tools that a model made, for prompts that show some: `examples.json` among the files for
+//! state, by model and by what the tool is. A file that cannot be read is as good as none.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use toolgraft::agent::make_example;
+use toolgraft::dialect::Lang;
+use toolgraft::model::ModelError;
+use toolgraft::prompt::ExampleSource;
+use toolgraft::tools::ToolExample;
+use toolgraft::{OpenAi, Tool};
+use toolgraft_mcp::files::{self, Lock, Mode};
+
+use crate::base::digest::sha256;
+use crate::base::state;
+
+const FILE: &str = "examples.json";
+
+/// Where the examples of the compact prompt come from, of tools that have none of their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Examples {
+    /// The tool's schema.
+    Schema,
+    /// The model, once for each tool.
+    Made,
+}
+
+impl Examples {
+    /// Its word on the command line and in files.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Examples::Schema => "schema",
+            Examples::Made => "made",
+        }
+    }
+}
+
+/// By a model's name and a tool's hash; `None` where the model made none that was right.
+type Kept = BTreeMap<String, BTreeMap<String, Option<ToolExample>>>;
+
+/// The examples that one model made.
+#[derive(Clone)]
+pub(crate) struct MadeExamples {
+    model: String,
+    known: Arc<RwLock<BTreeMap<String, Option<ToolExample>>>>,
+}
+
+impl MadeExamples {
+    /// Those that are kept of a model.
+    pub(crate) fn of(model: &str) -> Self {
+        let known = read().remove(model).unwrap_or_default();
+        MadeExamples { model: model.to_owned(), known: Arc::new(RwLock::new(known)) }
+    }
+
+    /// The examples of a tool; `None` where nothing is known of it yet.
+    pub(crate) fn known(&self, tool: &Tool) -> Option<Vec<ToolExample>> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.get(&hash(tool)).map(|example| example.iter().cloned().collect())
+    }
+
+    /// Where a prompt finds them.
+    pub(crate) fn source(&self) -> ExampleSource {
+        let known = self.clone();
+        ExampleSource::new(move |tool| known.known(tool).unwrap_or_default())
+    }
+
+    /// The tools of which nothing is known, and that have no examples of their own, each once.
+    pub(crate) fn missing<'a>(&self, tools: impl Iterator<Item = &'a Tool>) -> Vec<Tool> {
+        let missing = tools.filter(|tool| tool.examples.is_empty() && self.known(tool).is_none());
+        missing.map(|tool| (hash(tool), tool.clone())).collect::<BTreeMap<_, _>>().into_values().collect()
+    }
+
+    /// Has the model make them, and keeps them once all are made: until then each prompt is as before.
+    ///
+    /// # Errors
+    /// The model cannot be asked. What it made before counts all the same.
+    pub(crate) async fn make(&self, client: &OpenAi, tools: &[Tool], lang: Lang) -> Result<(), ModelError> {
+        let (mut made, mut failed) = (BTreeMap::new(), Ok(()));
+        for tool in tools {
+            match make_example(client, tool, lang).await {
+                Ok(example) => drop(made.insert(hash(tool), example)),
+                Err(error) => {
+                    failed = Err(error);
+                    break;
+                }
+            }
+        }
+        self.known.write().unwrap_or_else(PoisonError::into_inner).extend(made.clone());
+        keep(&self.model, made);
+        failed
+    }
+}
+
+/// What a tool is, but for its place: an example of it is one as long as none of that changes.
+fn hash(tool: &Tool) -> String {
+    sha256(json!([tool.name, tool.description, tool.input_schema]).to_string().as_bytes())
+}
+
+fn read() -> Kept {
+    let text = state::file(FILE).and_then(|path| std::fs::read(path).ok()).unwrap_or_default();
+    serde_json::from_slice(&text).unwrap_or_default()
+}
+
+/// Adds to the file. What cannot be written is made again another time.
+fn keep(model: &str, made: BTreeMap<String, Option<ToolExample>>) {
+    let Some(path) = state::file(FILE).filter(|_| !made.is_empty()) else { return };
+    let Some(folder) = path.parent().filter(|folder| std::fs::create_dir_all(folder).is_ok()) else { return };
+    let Ok(_lock) = Lock::wait(&folder.join("examples.lock")) else { return };
+    let mut kept = read();
+    kept.entry(model.to_owned()).or_default().extend(made);
+    if let Ok(text) = serde_json::to_vec(&kept) {
+        let _ = files::replace(&path, &text, Mode::Private);
+    }
+}
