@@ -142,6 +142,33 @@ const STEPS = {
     // Nobody who writes is interrupted, and no key runs a call by chance.
     if ([document.body, at("question")].includes(document.activeElement) && !at("question").value) made.focus();
   },
+  input(step) {
+    const made = element("form", { className: "block open input", tabIndex: -1 }, element("p", { className: "label" }, element("b", { textContent: step.title })), text(step.text));
+    if (step.warning) made.append(element("p", { className: "bad", textContent: step.warning }));
+    if (step.url) made.append(element("p", {}, grown(["a", { href: step.url }, step.url])));
+    const fields = step.fields.map(({ name, label }, n) => {
+      const input = element("input", { id: `input-${step.input}-${n}`, autocomplete: "off" });
+      made.append(element("div", {}, element("label", { htmlFor: input.id, textContent: label }), input));
+      return [name, input];
+    });
+    const wrong = element("p", { className: "wrong", role: "alert" });
+    const say = async (values) => { wrong.textContent = (await post("/input", { input: step.input, values }))?.wrong ?? ""; };
+    const decline = element("button", { type: "button", textContent: words.decline, onclick: () => say(null) });
+    made.append(wrong, element("div", { className: "choice" }, element("button", { className: "go", textContent: step.url ? words.agree : words.send }), decline));
+    made.addEventListener("submit", (event) => {
+      event.preventDefault();
+      say(Object.fromEntries(fields.map(([name, input]) => [name, input.value])));
+    });
+    calls.set(step.input, add(made));
+    at("said").scrollTop = at("said").scrollHeight;
+    if ([document.body, at("question")].includes(document.activeElement) && !at("question").value) made.focus();
+  },
+  "input-over"(step) {
+    const had = calls.get(step.input)?.contains(document.activeElement);
+    calls.get(step.input)?.remove();
+    calls.delete(step.input);
+    if (had) at("question").focus();
+  },
   answered(step) {
     const had = calls.get(step.call)?.contains(document.activeElement);
     closed(step.call);

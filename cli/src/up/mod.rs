@@ -17,13 +17,14 @@
 mod chat;
 mod chats;
 mod common;
+mod input;
 mod markdown;
 mod person;
 mod told;
 mod web;
 mod written;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock, Weak};
 
 use crate::base::Failure;
 use crate::base::browser;
@@ -55,8 +56,8 @@ next one is printed then. Nothing is loaded from elsewhere. The page asks before
 with what would change in a file, as `toolgraft chat` does; it has the conversations that
 `toolgraft log` lists, and the same options, settings and permissions as chat count.
 
-Where a server asks for input, or a folder's .mcp.json for trust, the question stands at the
-terminal. Ctrl-C ends the page; what was said until then is kept.
+Where a folder's .mcp.json asks for trust, the question stands at the terminal. Ctrl-C ends
+the page; what was said until then is kept.
 
 Exit codes: 0 ended by Ctrl-C or a signal, 1 it cannot listen, 2 wrong usage or configuration,
 no endpoint.";
@@ -101,7 +102,22 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     let endpoint = runner.wait(Endpoint::choose(&args.talk.endpoint, asker.as_ref(), say))?;
     let (existing, secrets) = (Existing::of(&config), config.secrets());
     let questions = Questions::new(asker, say);
-    let hub = Hub::builder().config(config).keep_media(true).elicitor(move |asked| questions.clone().answer(asked));
+    // Not by an owner of them: the hub is theirs.
+    let windows: Arc<OnceLock<Weak<Chats>>> = Arc::default();
+    let at_windows = windows.clone();
+    let hub = Hub::builder().config(config).keep_media(true).elicitor(move |asked| {
+        let (chats, questions) = (at_windows.get().and_then(Weak::upgrade), questions.clone());
+        async move {
+            let answer = match &chats {
+                Some(chats) => chats.input(&asked).await,
+                None => None,
+            };
+            match answer {
+                Some(answer) => answer,
+                None => questions.answer(asked).await,
+            }
+        }
+    });
     let signals = runner.signals();
     runner.with_hub_of(hub, |hub| async move {
         servers::report_failed(&hub.servers(), say);
@@ -109,6 +125,7 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
         warn_unmatched(&args.talk.calls, &hub.catalog(), say);
         let common = Common { args: args.talk, hub, endpoint, existing, secrets, store, say };
         let chats = Arc::new(Chats::new(common)?);
+        let _ = windows.set(Arc::downgrade(&chats));
         let page = Page::bind(args.port, chats.clone(), say).await?;
         let url = page.url();
         // Whoever ends this puts away what was said until then.
