@@ -139,6 +139,7 @@ const STEPS = {
     made.setAttribute("role", "group");
     made.setAttribute("aria-label", step.title);
     at("said").scrollTop = at("said").scrollHeight;
+    document.title = `? ${step.title}`;
     // Nobody who writes is interrupted, and no key runs a call by chance.
     if ([document.body, at("question")].includes(document.activeElement) && !at("question").value) made.focus();
   },
@@ -170,6 +171,7 @@ const STEPS = {
     if (had) at("question").focus();
   },
   answered(step) {
+    document.title = "toolgraft";
     const had = calls.get(step.call)?.contains(document.activeElement);
     closed(step.call);
     if (had) at("question").focus();
@@ -189,6 +191,7 @@ const STEPS = {
   note(step) { add(element("p", { className: "note", textContent: step.text })); },
   wait(step) { wait(step.text); },
   end(step) {
+    document.title = "toolgraft";
     calls.forEach((_, call) => closed(call));
     wait("");
     if (step.stopped) STEPS.note({ text: step.stopped });
