@@ -29,6 +29,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use crate::base::Failure;
 use crate::base::browser;
 use crate::base::output;
+use crate::base::signals::Signals;
 use crate::chat::{Endpoint, Existing, TalkArgs, settings_here, warn_unmatched};
 use crate::dialog::ask::Asker;
 use crate::dialog::elicit::Questions;
@@ -41,7 +42,7 @@ use crate::terminal::tty::Tty;
 use chats::Chats;
 use common::Common;
 use toolgraft::route::Toolbox;
-use toolgraft_mcp::Hub;
+use toolgraft_mcp::{Elicitor, Hub, InputRequest};
 use web::Page;
 
 const EXAMPLES: &str = "\
@@ -102,22 +103,8 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     let endpoint = runner.wait(Endpoint::choose(&args.talk.endpoint, asker.as_ref(), say))?;
     let (existing, secrets) = (Existing::of(&config), config.secrets());
     let questions = Questions::new(asker, say);
-    // Not by an owner of them: the hub is theirs.
-    let windows: Arc<OnceLock<Weak<Chats>>> = Arc::default();
-    let at_windows = windows.clone();
-    let hub = Hub::builder().config(config).keep_media(true).elicitor(move |asked| {
-        let (chats, questions) = (at_windows.get().and_then(Weak::upgrade), questions.clone());
-        async move {
-            let answer = match &chats {
-                Some(chats) => chats.input(&asked).await,
-                None => None,
-            };
-            match answer {
-                Some(answer) => answer,
-                None => questions.answer(asked).await,
-            }
-        }
-    });
+    let windows = Windows::default();
+    let hub = Hub::builder().config(config).keep_media(true).elicitor(answered_in(windows.clone(), questions));
     let signals = runner.signals();
     runner.with_hub_of(hub, |hub| async move {
         servers::report_failed(&hub.servers(), say);
@@ -128,26 +115,49 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
         let _ = windows.set(Arc::downgrade(&chats));
         let page = Page::bind(args.port, chats.clone(), say).await?;
         let url = page.url();
-        // Whoever ends this puts away what was said until then.
-        let ending = signals.hold();
-        let interrupts = signals.take_interrupts();
         output::note(say.page_is_open());
         output::emit(&format!("{url}\n"))?;
         if !args.no_open && !browser::open(&url) {
             output::note(say.open_it_yourself());
         }
-        tokio::select! {
-            () = page.run() => {}
-            () = ending.begins() => {}
-            () = interrupts.next() => {}
-        }
-        tokio::select! {
-            () = chats.end() => {}
-            () = interrupts.next() => {}
-        }
-        // This is how it ends where nothing is wrong.
-        signals.forget();
-        drop(ending);
+        until_ended(page, &chats, &signals).await;
         Ok(())
     })
+}
+
+/// The conversations, once there are any. They own the hub, which therefore only knows of them.
+type Windows = Arc<OnceLock<Weak<Chats>>>;
+
+/// Who answers what a server asks for: a window where a turn goes on, else the terminal.
+fn answered_in(windows: Windows, questions: Arc<Questions>) -> impl Elicitor {
+    move |asked: InputRequest| {
+        let (chats, questions) = (windows.get().and_then(Weak::upgrade), questions.clone());
+        async move {
+            let answer = match &chats {
+                Some(chats) => chats.input(&asked).await,
+                None => None,
+            };
+            match answer {
+                Some(answer) => answer,
+                None => questions.answer(asked).await,
+            }
+        }
+    }
+}
+
+/// Answers until a signal comes, and then until what was said is kept; a further Ctrl-C does not
+/// wait for that.
+async fn until_ended(page: Page, chats: &Chats, signals: &Signals) {
+    let (ending, interrupts) = (signals.hold(), signals.take_interrupts());
+    tokio::select! {
+        () = page.run() => {}
+        () = ending.begins() => {}
+        () = interrupts.next() => {}
+    }
+    tokio::select! {
+        () = chats.end() => {}
+        () = interrupts.next() => {}
+    }
+    // This is how it ends where nothing is wrong.
+    signals.forget();
 }
