@@ -139,10 +139,39 @@ const STEPS = {
     made.setAttribute("role", "group");
     made.setAttribute("aria-label", step.title);
     at("said").scrollTop = at("said").scrollHeight;
+    document.title = `? ${step.title}`;
     // Nobody who writes is interrupted, and no key runs a call by chance.
     if ([document.body, at("question")].includes(document.activeElement) && !at("question").value) made.focus();
   },
+  input(step) {
+    const made = element("form", { className: "block open input", tabIndex: -1 }, element("p", { className: "label" }, element("b", { textContent: step.title })), text(step.text));
+    if (step.warning) made.append(element("p", { className: "bad", textContent: step.warning }));
+    if (step.url) made.append(element("p", {}, grown(["a", { href: step.url }, step.url])));
+    const fields = step.fields.map(({ name, label }, n) => {
+      const input = element("input", { id: `input-${step.input}-${n}`, autocomplete: "off" });
+      made.append(element("div", {}, element("label", { htmlFor: input.id, textContent: label }), input));
+      return [name, input];
+    });
+    const wrong = element("p", { className: "wrong", role: "alert" });
+    const say = async (values) => { wrong.textContent = (await post("/input", { input: step.input, values }))?.wrong ?? ""; };
+    const decline = element("button", { type: "button", textContent: words.decline, onclick: () => say(null) });
+    made.append(wrong, element("div", { className: "choice" }, element("button", { className: "go", textContent: step.url ? words.agree : words.send }), decline));
+    made.addEventListener("submit", (event) => {
+      event.preventDefault();
+      say(Object.fromEntries(fields.map(([name, input]) => [name, input.value])));
+    });
+    calls.set(step.input, add(made));
+    at("said").scrollTop = at("said").scrollHeight;
+    if ([document.body, at("question")].includes(document.activeElement) && !at("question").value) made.focus();
+  },
+  "input-over"(step) {
+    const had = calls.get(step.input)?.contains(document.activeElement);
+    calls.get(step.input)?.remove();
+    calls.delete(step.input);
+    if (had) at("question").focus();
+  },
   answered(step) {
+    document.title = "toolgraft";
     const had = calls.get(step.call)?.contains(document.activeElement);
     closed(step.call);
     if (had) at("question").focus();
@@ -162,6 +191,7 @@ const STEPS = {
   note(step) { add(element("p", { className: "note", textContent: step.text })); },
   wait(step) { wait(step.text); },
   end(step) {
+    document.title = "toolgraft";
     calls.forEach((_, call) => closed(call));
     wait("");
     if (step.stopped) STEPS.note({ text: step.stopped });

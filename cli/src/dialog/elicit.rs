@@ -19,10 +19,10 @@ use crate::base::output;
 use crate::dialog::ask::{Asker, Floor, Unanswered};
 use crate::phrases::Phrases;
 use crate::screen::Frame;
-use crate::screen::boxes;
+use crate::screen::boxes::{self, clean};
 use crate::screen::visible::word;
 use crate::terminal;
-use toolgraft_mcp::{Form, InputAnswer, InputKind, InputRequest};
+use toolgraft_mcp::{FieldError, Form, FormField, InputAnswer, InputKind, InputRequest};
 
 /// Most characters of a request that are shown.
 const SHOWN: usize = 8_000;
@@ -97,6 +97,57 @@ impl Questions {
         // Nothing is done under the lock that could panic half-way.
         self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// A server's question for a page.
+pub(crate) struct InWords {
+    pub(crate) title: String,
+    /// All that the server says, with what each field wants.
+    pub(crate) text: String,
+    /// What the person should know before an answer.
+    pub(crate) warning: Option<String>,
+    /// Names and labels of the fields; none for a page to open.
+    pub(crate) fields: Vec<(String, String)>,
+    /// The page to open.
+    pub(crate) url: Option<String>,
+}
+
+impl InWords {
+    pub(crate) fn of(request: &InputRequest, say: Phrases) -> Self {
+        let server = line(&request.server);
+        let shown = |text: &str| clean(text).chars().take(SHOWN).collect::<String>();
+        match &request.kind {
+            InputKind::Form(form) => {
+                let words = Words::of(say);
+                let label = |field: &FormField| (field.name.clone(), words.label_with_kind(field));
+                InWords {
+                    title: say.asks_for_input(&server),
+                    text: shown(&words.overview(&request.message, form)),
+                    warning: form::wants_secret(form).then(|| say.wants_secret().to_owned()),
+                    fields: form.fields.iter().map(label).collect(),
+                    url: None,
+                }
+            }
+            InputKind::Url { url, host, .. } => InWords {
+                title: say.asks_to_open(&server),
+                text: format!("{}\n\n{}", shown(&request.message), say.opened_by_you(line(host))),
+                warning: looks_alike(host, say),
+                fields: Vec::new(),
+                url: Some(url.clone()),
+            },
+            _ => InWords { title: server, text: String::new(), warning: None, fields: Vec::new(), url: None },
+        }
+    }
+}
+
+/// What is wrong with a field, with its name.
+pub(crate) fn field_error(field: &FormField, error: &FieldError, say: Phrases) -> String {
+    say.field_line(form::label(field), say.field_error(error))
+}
+
+/// A warning for a host that may look like another.
+fn looks_alike(host: &str, say: Phrases) -> Option<String> {
+    host.split('.').any(|label| label.starts_with("xn--")).then(|| say.looks_alike(host))
 }
 
 /// Waits until a question is over, if there is one.
@@ -195,9 +246,7 @@ impl Asking<'_> {
         self.show(&say.asks_to_open(&server), &request.message);
         // Whole and in one piece, so that it can be copied: the terminal breaks it.
         anstream::eprintln!("{}", word(url));
-        if host.split('.').any(|label| label.starts_with("xn--")) {
-            self.warn(&say.looks_alike(&host));
-        }
+        looks_alike(&host, say).into_iter().for_each(|warning| self.warn(&warning));
         output::note(&say.opened_by_you(&host));
         match self.choose(&say.tell_opened(&server), (&['y', 'n'], say.help_open())).await? {
             'y' => Ok(InputAnswer::Accept(Map::new())),

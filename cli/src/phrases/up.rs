@@ -37,6 +37,8 @@ phrases! {
     up_reason = "Why not? The model is told.", "为什么不运行？会告诉模型。";
     up_begin = "Ask something. The model can use the tools that are switched on.", "提个问题吧。模型可以使用已打开的工具。";
     up_picture = "A picture of the result", "结果中的图片";
+    up_decline = "Decline", "拒绝";
+    up_agree = "I open it", "我会打开";
     up_lost = "The connection is lost: does `toolgraft up` still run?", "连接已断开：`toolgraft up` 还在运行吗？";
     up_refused =
         "This window is not let in any more: open the address that `toolgraft up` printed last.",
@@ -66,6 +68,8 @@ impl Phrases {
             "deny": self.up_deny(),
             "reason": self.up_reason(),
             "begin": self.up_begin(),
+            "decline": self.up_decline(),
+            "agree": self.up_agree(),
             "picture": self.up_picture(),
             "lost": self.up_lost(),
             "refused": self.up_refused(),

@@ -82,6 +82,11 @@ impl Chat {
         self.cancel().is_some() || self.person.is_there()
     }
 
+    /// Where the person sees the turn that goes on; `None` where none does, or nobody looks.
+    pub(super) fn window(&self) -> Option<AtPage> {
+        (self.cancel().is_some() && self.person.is_there()).then(|| self.person.clone())
+    }
+
     /// How it is now, as one step, and the steps that follow.
     pub(super) fn look(&self) -> (Value, mpsc::Receiver<String>) {
         let is_busy = self.cancel().is_some();

@@ -7,12 +7,14 @@ use serde_json::{Value, json};
 
 use super::chat::Chat;
 use super::common::{Begun, Common};
+use super::input::Inputs;
 use super::person::AtPage;
 use crate::base::Failure;
 use crate::base::output;
 use crate::base::secret::secret;
 use crate::chat::{Approvals, Keeping, Talk};
 use crate::sessions::{Kept, Listed, age};
+use toolgraft_mcp::{InputAnswer, InputRequest};
 
 /// Conversations that stay open though nobody looks at them: what was allowed for one counts as
 /// long as it is open.
@@ -21,6 +23,7 @@ const MOST: usize = 16;
 /// The conversations that are open.
 pub(super) struct Chats {
     pub(super) common: Common,
+    pub(super) inputs: Inputs,
     open: Mutex<BTreeMap<String, Arc<Chat>>>,
 }
 
@@ -28,7 +31,8 @@ impl Chats {
     /// # Errors
     /// No conversation can be begun with these settings.
     pub(super) fn new(common: Common) -> Result<Self, Failure> {
-        let chats = Chats { common, open: Mutex::default() };
+        let inputs = Inputs::new(common.say);
+        let chats = Chats { common, inputs, open: Mutex::default() };
         // What is wrong is said before a page is opened.
         let first = chats.talk(&AtPage::new(chats.common.say))?;
         first.warn_over_budget()?;
@@ -78,6 +82,15 @@ impl Chats {
     pub(super) fn kept(&self, id: &str) -> Option<Kept> {
         let open = self.find(id).and_then(|chat| chat.kept());
         open.or_else(|| self.common.store.as_ref()?.read(id))
+    }
+
+    /// Asks what a server wants where a turn goes on; `None` where none does.
+    pub(super) async fn input(&self, request: &InputRequest) -> Option<InputAnswer> {
+        let windows: Vec<AtPage> = self.open().values().filter_map(|chat| chat.window()).collect();
+        match windows.is_empty() {
+            true => None,
+            false => Some(self.inputs.ask(request, windows).await),
+        }
     }
 
     /// Stops all turns, and waits until what was said is kept.

@@ -17,17 +17,19 @@
 mod chat;
 mod chats;
 mod common;
+mod input;
 mod markdown;
 mod person;
 mod told;
 mod web;
 mod written;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock, Weak};
 
 use crate::base::Failure;
 use crate::base::browser;
 use crate::base::output;
+use crate::base::signals::Signals;
 use crate::chat::{Endpoint, Existing, TalkArgs, settings_here, warn_unmatched};
 use crate::dialog::ask::Asker;
 use crate::dialog::elicit::Questions;
@@ -40,7 +42,7 @@ use crate::terminal::tty::Tty;
 use chats::Chats;
 use common::Common;
 use toolgraft::route::Toolbox;
-use toolgraft_mcp::Hub;
+use toolgraft_mcp::{Elicitor, Hub, InputRequest};
 use web::Page;
 
 const EXAMPLES: &str = "\
@@ -55,8 +57,8 @@ next one is printed then. Nothing is loaded from elsewhere. The page asks before
 with what would change in a file, as `toolgraft chat` does; it has the conversations that
 `toolgraft log` lists, and the same options, settings and permissions as chat count.
 
-Where a server asks for input, or a folder's .mcp.json for trust, the question stands at the
-terminal. Ctrl-C ends the page; what was said until then is kept.
+Where a folder's .mcp.json asks for trust, the question stands at the terminal. Ctrl-C ends
+the page; what was said until then is kept.
 
 Exit codes: 0 ended by Ctrl-C or a signal, 1 it cannot listen, 2 wrong usage or configuration,
 no endpoint.";
@@ -101,7 +103,8 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     let endpoint = runner.wait(Endpoint::choose(&args.talk.endpoint, asker.as_ref(), say))?;
     let (existing, secrets) = (Existing::of(&config), config.secrets());
     let questions = Questions::new(asker, say);
-    let hub = Hub::builder().config(config).keep_media(true).elicitor(move |asked| questions.clone().answer(asked));
+    let windows = Windows::default();
+    let hub = Hub::builder().config(config).keep_media(true).elicitor(answered_in(windows.clone(), questions));
     let signals = runner.signals();
     runner.with_hub_of(hub, |hub| async move {
         servers::report_failed(&hub.servers(), say);
@@ -109,28 +112,52 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
         warn_unmatched(&args.talk.calls, &hub.catalog(), say);
         let common = Common { args: args.talk, hub, endpoint, existing, secrets, store, say };
         let chats = Arc::new(Chats::new(common)?);
+        let _ = windows.set(Arc::downgrade(&chats));
         let page = Page::bind(args.port, chats.clone(), say).await?;
         let url = page.url();
-        // Whoever ends this puts away what was said until then.
-        let ending = signals.hold();
-        let interrupts = signals.take_interrupts();
         output::note(say.page_is_open());
         output::emit(&format!("{url}\n"))?;
         if !args.no_open && !browser::open(&url) {
             output::note(say.open_it_yourself());
         }
-        tokio::select! {
-            () = page.run() => {}
-            () = ending.begins() => {}
-            () = interrupts.next() => {}
-        }
-        tokio::select! {
-            () = chats.end() => {}
-            () = interrupts.next() => {}
-        }
-        // This is how it ends where nothing is wrong.
-        signals.forget();
-        drop(ending);
+        until_ended(page, &chats, &signals).await;
         Ok(())
     })
+}
+
+/// The conversations, once there are any. They own the hub, which therefore only knows of them.
+type Windows = Arc<OnceLock<Weak<Chats>>>;
+
+/// Who answers what a server asks for: a window where a turn goes on, else the terminal.
+fn answered_in(windows: Windows, questions: Arc<Questions>) -> impl Elicitor {
+    move |asked: InputRequest| {
+        let (chats, questions) = (windows.get().and_then(Weak::upgrade), questions.clone());
+        async move {
+            let answer = match &chats {
+                Some(chats) => chats.input(&asked).await,
+                None => None,
+            };
+            match answer {
+                Some(answer) => answer,
+                None => questions.answer(asked).await,
+            }
+        }
+    }
+}
+
+/// Answers until a signal comes, and then until what was said is kept; a further Ctrl-C does not
+/// wait for that.
+async fn until_ended(page: Page, chats: &Chats, signals: &Signals) {
+    let (ending, interrupts) = (signals.hold(), signals.take_interrupts());
+    tokio::select! {
+        () = page.run() => {}
+        () = ending.begins() => {}
+        () = interrupts.next() => {}
+    }
+    tokio::select! {
+        () = chats.end() => {}
+        () = interrupts.next() => {}
+    }
+    // This is how it ends where nothing is wrong.
+    signals.forget();
 }

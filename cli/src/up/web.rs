@@ -10,6 +10,8 @@
 //! GET  /tools                 the servers and their tools
 //! POST /ask                   {"chat", "text"}
 //! POST /answer                {"chat", "call", "answer": "once" | "always" | "no", "reason"?}
+//! POST /input                 {"input", "values"?}: without values it is declined; what is wrong with
+//!                             one is answered as {"wrong"}
 //! POST /stop                  {"chat"}
 //! POST /switch                {"server", "tool"?, "on"}
 //! ```
@@ -112,6 +114,7 @@ fn router(doors: Arc<Doors>, desk: Desk) -> Router {
         .route("/tools", get(tools))
         .route("/ask", post(ask))
         .route("/answer", post(answer))
+        .route("/input", post(input))
         .route("/stop", post(stop))
         .route("/switch", post(switch))
         .with_state(desk)
@@ -256,6 +259,17 @@ async fn answer(State(desk): State<Desk>, body: Bytes) -> Response {
     match chat(&desk, &said).is_some_and(|chat| chat.answer(call, answer)) {
         true => answered(&Value::Null),
         false => gone(),
+    }
+}
+
+/// What a server asked for.
+async fn input(State(desk): State<Desk>, body: Bytes) -> Response {
+    let said = read(&body);
+    match desk.chats.inputs.answer(said["input"].as_str().unwrap_or_default(), said["values"].as_object()) {
+        Ok(true) => answered(&Value::Null),
+        Ok(false) => gone(),
+        // A slip of the person, which the question's window shows.
+        Err(wrong) => answered(&json!({ "wrong": wrong })),
     }
 }
 

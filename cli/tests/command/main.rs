@@ -79,4 +79,5 @@ mod settings;
 mod signals;
 mod trust;
 mod up;
+#[cfg(target_os = "linux")]
 mod up_page;

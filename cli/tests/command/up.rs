@@ -59,7 +59,7 @@ impl Up {
         Up::start_in(place, endpoint, arguments, variables)
     }
 
-    fn start_in(place: Place, endpoint: Endpoint, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
+    pub(crate) fn start_in(place: Place, endpoint: Endpoint, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut command = Command::new(TOOLGRAFT);
         command.args(["up", "--no-open", "--model", "m", "--mcp-config", "mcp.json", "--base-url", &endpoint.url()]);
         command.args(arguments).current_dir(place.path("")).env("HOME", place.path(""));
@@ -152,11 +152,20 @@ impl Window {
 
     /// The next step of a kind.
     async fn step(&mut self, kind: &str) -> Value {
+        self.step_of(&[kind]).await
+    }
+
+    /// The next step of one of these kinds.
+    async fn step_of(&mut self, kinds: &[&str]) -> Value {
+        let mut seen = Vec::new();
+        let until = tokio::time::Instant::now() + PATIENCE;
         loop {
-            let step = self.next().await;
-            if step["step"] == kind {
+            let step = tokio::time::timeout_at(until, self.next()).await;
+            let step = step.unwrap_or_else(|_| panic!("no {kinds:?} after {seen:#?}"));
+            if kinds.iter().any(|kind| step["step"] == *kind) {
                 return step;
             }
+            seen.push(step);
         }
     }
 }
@@ -333,6 +342,56 @@ async fn a_picture_of_a_tool_is_shown_while_the_turn_goes_on_and_later() {
     assert_eq!(up.get(&at(1)).await.status(), 404);
     window.step("end").await;
     assert!(up.look(chat).await.1["steps"].as_array().unwrap().contains(&outcome));
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_server_that_asks_for_input_is_answered_in_the_window() {
+    use crate::elicit::{asks, form};
+
+    let fields = json!({"name": {"type": "string", "title": "Your name"}, "age": {"type": "integer", "minimum": 0}});
+    let place = Place::new();
+    place.servers(json!({ "tickets": asks(&form("Who flies?", &fields, &["name"])) }));
+    let endpoint = Endpoint::answer(|seen, _| match seen.question() {
+        asked if asked.contains("action") => Reply::text("So be it."),
+        _ => Reply::text(&mcp_call("tickets", "ask", &json!({}))),
+    });
+    let mut up = Up::start_in(place, endpoint, &["--yes"], &[]);
+    up.enter().await;
+    let (mut window, state) = up.look("").await;
+    let ask = json!({"chat": state["chat"], "text": "Book it."});
+    let told = |up: &Up| {
+        let told = std::fs::read_to_string(up.place.path("told")).unwrap();
+        serde_json::from_str::<Value>(&told).unwrap()["result"].clone()
+    };
+    up.post("/ask", ask.clone()).await;
+    let asked = window.step("input").await;
+    assert_eq!(asked["title"], "tickets asks for input");
+    assert!(asked["text"].as_str().unwrap().starts_with("Who flies?"), "{asked}");
+    assert_eq!(asked["fields"][0], json!({"name": "name", "label": "Your name: text; required"}));
+    let answer = |values: Value| json!({"input": asked["input"], "values": values});
+    let (status, wrong) = up.post("/input", answer(json!({"name": "Ada", "age": "old"}))).await;
+    assert_eq!(status, 200, "a slip of the person is no fault of the page");
+    assert!(wrong["wrong"].as_str().unwrap().starts_with("age: "), "{wrong}");
+    assert_eq!(up.post("/input", answer(json!({"name": "Ada", "age": "36"}))).await.0, 200);
+    assert_eq!(window.step("input-over").await["input"], asked["input"]);
+    assert_eq!(up.post("/input", answer(json!({"name": "Eve"}))).await.0, 404);
+    window.step("end").await;
+    assert_eq!(told(&up), json!({"action": "accept", "content": {"name": "Ada", "age": 36}}));
+
+    up.post("/ask", ask.clone()).await;
+    let asked = window.step("input").await;
+    up.post("/input", json!({"input": asked["input"]})).await;
+    window.step("end").await;
+    assert_eq!(told(&up)["action"], "decline");
+
+    // A turn that is stopped takes its question along.
+    up.post("/ask", ask).await;
+    window.step("input").await;
+    up.post("/stop", json!({"chat": state["chat"]})).await;
+    let mut last = [window.step_of(&["input-over", "end"]).await, window.step_of(&["input-over", "end"]).await];
+    last.sort_by_key(|step| step["step"].to_string());
+    assert_eq!((&last[0]["step"], &last[1]["step"]), (&json!("end"), &json!("input-over")));
 }
 
 #[tokio::test]

@@ -6,10 +6,12 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::devtools::Page;
+use crate::elicit::{asks as asks_for, form};
 use crate::endpoint::{End, Endpoint, Reply, mcp_call, says, thinks};
 use crate::inspect_page::{CONTRAST, tab_to};
+use crate::process::Place;
 use crate::replay_page::EVIL;
-use crate::up::{Up, figs};
+use crate::up::{Up, figs, writing_server};
 
 const ANSWER: &str = "It is **cold** in Oslo.\n\n| city | degrees |\n|---|---|\n| Oslo | -3 |\n\n\
     1. Take a `coat`\n2. See [the forecast](https://weather.example/oslo)\n\n```sh\ncurl https://weather.example\n```";
@@ -21,6 +23,8 @@ fn endpoint() -> Endpoint {
         match messages.last().unwrap()["content"].to_string() {
             asked if asked.contains("<script>") => Reply::text(EVIL),
             asked if asked.contains("declined") => Reply::text("Then not."),
+            asked if asked.contains("\\\"action\\\"") => Reply::text("So be it."),
+            asked if asked.contains("Book") => Reply::text(&mcp_call("tickets", "ask", &json!({}))),
             asked if asked.contains("written") => Reply::text("The pears are figs now."),
             asked if asked.contains("Wait") => Reply::events(&[thinks("Hm. "), says("I wait ")]).end(End::Stall),
             asked if asked.contains("Figs") => Reply::text(&figs()),
@@ -148,7 +152,12 @@ fn a_real_browser_shows_the_page_in_chinese_and_on_a_phone() {
     let Some(browser) = crate::browser::wanted("a_real_browser_shows_the_page_in_chinese_and_on_a_phone") else {
         return;
     };
-    let up = Up::start(endpoint(), &["--lang", "zh", "--allow", "demo.*"], &[]);
+    let place = Place::new();
+    place.write("notes.txt", "apples\npears\nplums\n");
+    let fields = json!({"name": {"type": "string", "title": "Your name"}, "age": {"type": "integer", "minimum": 0}});
+    let tickets = asks_for(&form("Who flies?", &fields, &["name"]));
+    place.servers(json!({ "files": writing_server(), "tickets": tickets }));
+    let up = Up::start_in(place, endpoint(), &["--lang", "zh", "--allow", "tickets.ask"], &[]);
     let mut page = Page::open(&browser);
     page.look(390, "light");
     page.go(&up.url);
@@ -167,6 +176,22 @@ fn a_real_browser_shows_the_page_in_chinese_and_on_a_phone() {
     page.write_text("不要无花果");
     page.press("Enter");
     page.until(&format!("{SAID}.includes('不要无花果') && {SAID}.includes('Then not.')"));
+    page.until(IDLE);
+
+    // A server's form: what is wrong is said at it, and Enter sends it.
+    asks(&mut page, "Book it.");
+    page.until("document.querySelector('form.input')");
+    looks_well(&mut page, "form");
+    page.look(390, "light");
+    page.find("document.querySelectorAll('form.input input')[1].focus()");
+    page.write_text("old");
+    page.press("Enter");
+    page.until("document.querySelector('form.input [role=alert]').textContent.startsWith('Your name：')");
+    page.find("document.querySelector('form.input input').focus()");
+    page.write_text("Ada");
+    page.find("document.querySelectorAll('form.input input')[1].value = '36'");
+    page.press("Enter");
+    page.until(&format!("{SAID}.includes('So be it.') && !document.querySelector('form.input')"));
     page.until(IDLE);
 
     // The list of conversations comes over the page, and goes with Esc.

@@ -55,6 +55,12 @@ impl Words {
         self.say.field_prompt(label(field), self.what(field), default)
     }
 
+    /// A field's name and what it wants, with what is proposed.
+    pub(super) fn label_with_kind(self, field: &FormField) -> String {
+        let head = self.say.field_line(label(field), self.what(field));
+        field.default.as_ref().map_or(head.clone(), |default| self.say.field_proposed(head, line(&shown(default))))
+    }
+
     /// What was filled in.
     pub(super) fn review(self, form: &Form, content: &Map<String, Value>) -> String {
         let filled = form.fields.iter().map(|field| {
@@ -100,7 +106,7 @@ pub(super) fn wants_secret(form: &Form) -> bool {
     names.map(|name| name.to_lowercase()).any(|name| SECRETS.iter().any(|secret| name.contains(secret)))
 }
 
-fn label(field: &FormField) -> String {
+pub(super) fn label(field: &FormField) -> String {
     line(field.title.as_ref().unwrap_or(&field.name))
 }
 
