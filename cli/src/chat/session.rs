@@ -14,7 +14,7 @@ use super::display::Display;
 use super::endpoint::Endpoint;
 use super::files::Files;
 use super::kept::{self, Keeping};
-use super::mentioned;
+use super::mentioned::{self, Followed};
 use crate::base::Failure;
 use crate::base::input;
 use crate::base::media;
@@ -82,6 +82,8 @@ pub(super) struct Session {
     usage: Option<Usage>,
     /// Files that wait for the next question.
     pub(super) attached: Attached,
+    /// Resources that were named, of which servers say when they change.
+    pub(super) followed: Followed,
 }
 
 impl Session {
@@ -101,6 +103,7 @@ impl Session {
         }
         let (agent, options, offered) = agent(&args, &hub, &endpoint, &approvals, say)?;
         warn_over_budget(&options, &hub, say)?;
+        let followed = Followed::begin(&hub);
         Ok(Session {
             args,
             hub,
@@ -120,6 +123,7 @@ impl Session {
             keeping: None,
             usage,
             attached: Attached::default(),
+            followed,
         })
     }
 
@@ -302,13 +306,14 @@ impl Session {
         let watch = Watch { questions: &self.questions, say: self.say, place: Place::here() };
         let untrusted = self.args.calls.untrusted.as_slice();
         let interrupts = self.signals.take_interrupts();
-        let mentioned = tokio::select! {
+        let (attached, found) = tokio::select! {
             biased;
             () = interrupts.next() => return Err(Failure::job("stopped by Ctrl-C")),
-            mentioned = mentioned::read(question, &self.hub, (untrusted, self.say), watch) => mentioned?,
+            read = mentioned::read(question, &self.hub, (untrusted, self.say), watch) => read?,
         };
         drop(interrupts);
-        self.attach(mentioned);
+        self.followed.follow(&self.hub, found).await;
+        self.attach(attached);
         Ok(())
     }
 
