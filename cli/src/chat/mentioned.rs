@@ -1,6 +1,10 @@
 //! Resources of servers that a question names: `@SERVER:URI`. They go with it as files do.
 
-use toolgraft_mcp::Hub;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures::StreamExt;
+use toolgraft_mcp::{Hub, ServerEventKind};
 
 use super::attached::Attached;
 use crate::base::Failure;
@@ -37,7 +41,7 @@ fn mentions(question: &str, hub: &Hub) -> Vec<(String, String)> {
     found
 }
 
-/// Reads the resources that a question names. One that cannot be read keeps the question from
+/// Reads the resources that a question names, and says which they are. One that cannot be read keeps the question from
 /// being sent; so does one of a server whose words nobody trusts, since what it says would stand
 /// in the person's own message.
 pub(super) async fn read(
@@ -45,14 +49,14 @@ pub(super) async fn read(
     hub: &Hub,
     (untrusted, say): (&[String], Phrases),
     watch: Watch<'_>,
-) -> Result<Attached, Failure> {
-    let mut attached = Attached::default();
-    for (server, uri) in mentions(question, hub) {
+) -> Result<(Attached, Vec<(String, String)>), Failure> {
+    let (mut attached, found) = (Attached::default(), mentions(question, hub));
+    for (server, uri) in &found {
         let name = format!("@{server}:{uri}");
-        if untrusted.contains(&server) {
+        if untrusted.contains(server) {
             return Err(Failure::usage(say.mentions_untrusted(&name)));
         }
-        let outcome = read::resource(hub, (&server, &uri), watch).await;
+        let outcome = read::resource(hub, (server, uri), watch).await;
         if !outcome.is_result() {
             return Err(Failure::job(format!("{name}: {}", outcome.text.trim_end())));
         }
@@ -62,7 +66,46 @@ pub(super) async fn read(
         }
         media.into_iter().try_for_each(|(_, bytes)| attached.take(&name, bytes, "resource", say))?;
     }
-    Ok(attached)
+    Ok((attached, found))
+}
+
+/// The resources that a conversation has named, of which servers say when they change.
+pub(super) struct Followed {
+    named: BTreeSet<String>,
+    changed: Arc<Mutex<BTreeSet<String>>>,
+}
+
+impl Followed {
+    /// Listens to the servers, as long as they are there.
+    pub(super) fn begin(hub: &Hub) -> Self {
+        let (mut events, changed) = (hub.states(), Arc::<Mutex<BTreeSet<String>>>::default());
+        let told = changed.clone();
+        tokio::spawn(async move {
+            while let Some(event) = events.next().await {
+                if let ServerEventKind::ResourceUpdated { uri, .. } = event.kind {
+                    let name = format!("@{}:{uri}", event.server);
+                    told.lock().unwrap_or_else(PoisonError::into_inner).insert(name);
+                }
+            }
+        });
+        Followed { named: BTreeSet::new(), changed }
+    }
+
+    /// Follows these, too.
+    pub(super) async fn follow(&mut self, hub: &Hub, found: Vec<(String, String)>) {
+        for (server, uri) in found {
+            // Whoever says nothing of changes is read all the same.
+            if hub.follow(&server, &uri).await.unwrap_or(false) {
+                self.named.insert(format!("@{server}:{uri}"));
+            }
+        }
+    }
+
+    /// Those that have changed since this was asked last.
+    pub(super) fn news(&self) -> Vec<String> {
+        let changed = std::mem::take(&mut *self.changed.lock().unwrap_or_else(PoisonError::into_inner));
+        changed.into_iter().filter(|name| self.named.contains(name)).collect()
+    }
 }
 
 /// What may stand for a mention that has begun: servers with resources, then what one of them has.

@@ -32,6 +32,11 @@ pub(super) async fn run(session: &mut Session, asker: Option<&Asker>) -> Result<
     // Ctrl-C pressed in a row, without a line between.
     let mut interrupts = 0;
     loop {
+        let news = session.followed.news();
+        if !news.is_empty() {
+            let news: Vec<String> = news.iter().map(|name| word(name)).collect();
+            session.note(DIM, &session.say.resources_changed(session.say.listed(&news)))?;
+        }
         // A question that was taken back still waits for its line.
         let mut ahead = String::new();
         if let Some(asker) = asker {

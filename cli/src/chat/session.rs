@@ -14,7 +14,7 @@ use super::display::Display;
 use super::endpoint::Endpoint;
 use super::files::Files;
 use super::kept::{self, Keeping};
-use super::mentioned;
+use super::mentioned::{self, Followed};
 use super::talk::Talk;
 use crate::base::Failure;
 use crate::base::media;
@@ -58,6 +58,8 @@ pub(super) struct Session {
     tty: Option<Arc<Tty>>,
     /// Files that wait for the next question.
     pub(super) attached: Attached,
+    /// Resources that were named, of which servers say when they change.
+    pub(super) followed: Followed,
 }
 
 impl Session {
@@ -75,6 +77,7 @@ impl Session {
         if let Some(file) = &place.save {
             Saved::check_place(file)?;
         }
+        let followed = Followed::begin(&hub);
         let mut talk = Talk::new((talk, output.schema.clone()), (hub, endpoint), approvals, say)?;
         talk.warn_over_budget()?;
         resumed.into_iter().for_each(|saved| talk.go_on(saved));
@@ -90,6 +93,7 @@ impl Session {
             files,
             tty,
             attached: Attached::default(),
+            followed,
         })
     }
 
@@ -164,13 +168,14 @@ impl Session {
         let watch = Watch { questions: &self.questions, say: self.say, place: Place::here() };
         let untrusted = self.talk.args.calls.untrusted.as_slice();
         let interrupts = self.signals.take_interrupts();
-        let mentioned = tokio::select! {
+        let (attached, found) = tokio::select! {
             biased;
             () = interrupts.next() => return Err(Failure::job("stopped by Ctrl-C")),
-            mentioned = mentioned::read(question, &self.talk.hub, (untrusted, self.say), watch) => mentioned?,
+            read = mentioned::read(question, &self.talk.hub, (untrusted, self.say), watch) => read?,
         };
         drop(interrupts);
-        self.attach(mentioned);
+        self.followed.follow(&self.talk.hub, found).await;
+        self.attach(attached);
         Ok(())
     }
 

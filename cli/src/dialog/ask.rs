@@ -102,6 +102,15 @@ impl Asker {
 impl Floor {
     /// Asks. A question that is dropped still waits for a line, which nobody reads.
     pub(crate) async fn ask(&self, prompt: &str) -> Result<String, Unanswered> {
+        let mut question = Question { is_open: true, say: self.say };
+        let answer = self.ask_meanwhile(prompt).await;
+        question.is_open = false;
+        answer
+    }
+
+    /// As [`ask`](Self::ask), where something else may come first, after which the program ends:
+    /// nothing is said of a question that is dropped.
+    pub(crate) async fn ask_meanwhile(&self, prompt: &str) -> Result<String, Unanswered> {
         let (tell, answer) = oneshot::channel();
         let (tty, held, prompt) = (self.tty.clone(), self.held.clone(), prompt.to_owned());
         // Nothing waits for this thread: the program can end while it reads.
@@ -109,10 +118,7 @@ impl Floor {
             let _ = tell.send(ask(&tty, &prompt));
             drop(held);
         });
-        let mut question = Question { is_open: true, say: self.say };
-        let answer = answer.await;
-        question.is_open = false;
-        answer.unwrap_or(Err(Unanswered::Ended))
+        answer.await.unwrap_or(Err(Unanswered::Ended))
     }
 }
 

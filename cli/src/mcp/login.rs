@@ -130,7 +130,7 @@ impl PastedLines {
                 output::warn_in(self.say, &wrong.to_string());
             }
             let line = match (&self.asker, &mut self.lines) {
-                (Some(asker), _) => asker.ask(self.say.paste_address()).await,
+                (Some(asker), _) => asker.floor().await.ask_meanwhile(self.say.paste_address()).await.ok(),
                 (None, Some(lines)) => lines.recv().await.and_then(Result::ok),
                 (None, None) => std::future::pending().await,
             };
@@ -142,10 +142,15 @@ impl PastedLines {
                 }
             }
         };
-        tokio::select! {
+        let done = tokio::select! {
             done = logins::log_in(server, show, paste) => done,
             () = left.cancelled() => Err(Failure::job("nobody was logged in: no address was given")),
+        };
+        if self.asker.is_some() {
+            // The question may still stand in its line, on a terminal that reads keys.
+            anstream::eprint!("\r\n");
         }
+        done
     }
 }
 

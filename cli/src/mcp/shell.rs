@@ -82,7 +82,7 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
     let say = Phrases::of_user(None);
     let asker = Asker::new(tty.as_ref(), say);
     let questions = Questions::new(asker.clone(), say);
-    let hub = wire.tap(Hub::builder().config(config));
+    let hub = wire.tap_for_later(Hub::builder().config(config));
     let hub = match args.accept_defaults {
         true => hub.elicitation(Elicitation::Defaults),
         false => call::asking(hub, &questions),

@@ -305,6 +305,8 @@ phrases! {
          or convert it, first",
         "{flag} {file}：不能发送这种文件（{what}），只能发送文本和图片（PNG、JPEG、GIF、WebP）：请先提取其中的文本，或转换格式";
     for_you_alone(text) = "for you, not for the model:\n{text}", "只给你看，模型看不到：\n{text}";
+    resources_changed(names) =
+        "changed since it was sent: {names}; name it again to send it anew", "发送之后有变化：{names}；再次写出即可重新发送";
     mentions_untrusted(name) =
         "{name}: its server is one of --untrusted, and a resource would stand in your own words: let the model read it",
         "{name}：它的服务器在 --untrusted 之列，而资源会成为你自己消息的一部分：请让模型去读取";

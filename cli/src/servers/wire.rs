@@ -76,8 +76,17 @@ impl WireArgs {
 }
 
 impl Wire {
-    /// A hub that is looked at.
+    /// A hub that is looked at, where anything is to be shown or recorded.
     pub(crate) fn tap(&self, hub: HubBuilder) -> HubBuilder {
+        let is_idle = {
+            let looker = self.looker();
+            looker.form.is_none() && looker.record.is_none()
+        };
+        if is_idle { hub } else { self.tap_for_later(hub) }
+    }
+
+    /// A hub that is looked at, though nothing may be shown yet.
+    pub(crate) fn tap_for_later(&self, hub: HubBuilder) -> HubBuilder {
         let wire = self.clone();
         hub.wire(move |message| wire.looker().pass(&message))
     }

@@ -192,6 +192,18 @@ fn at_a_terminal_with_a_display_the_page_is_opened_without_a_shell() {
     let (count, url) = given.trim().split_once('\n').unwrap();
     assert!(count == "1" && url.contains("&state="), "{given}");
     runtime.block_on(browse(url));
+    let before = terminal.exp_string("logged in at \"guarded\"").unwrap();
+    assert!(before.contains("or paste the address") && !before.contains("nobody waits"), "{before}");
+    terminal.exp_eof().unwrap();
+
+    // A browser on another machine is sent to an address that is pasted here.
+    let mut terminal = command("DISPLAY", &["--no-browser"]);
+    let page = terminal.exp_regex("http://127[^ \r\n]+\r").unwrap().1.trim().to_owned();
+    terminal.exp_string("was sent to: ").unwrap();
+    let client = toolgraft::http::client().redirect(reqwest::redirect::Policy::none()).no_proxy().build().unwrap();
+    let sent = runtime.block_on(client.get(&page).send()).unwrap();
+    terminal.send(&format!("{}\r", sent.headers()["location"].to_str().unwrap())).unwrap();
+    terminal.flush().unwrap();
     terminal.exp_string("logged in at \"guarded\"").unwrap();
     terminal.exp_eof().unwrap();
 

@@ -392,6 +392,15 @@ impl Hub {
         answer.map_err(|error| McpError::request(server, format!("prompt {name:?}"), error))
     }
 
+    /// Has a server say when a resource changes ([`ServerEventKind::ResourceUpdated`](super::ServerEventKind)
+    /// of [`states`](Self::states)), also after it was started anew; `false` where it does not do that.
+    ///
+    /// # Errors
+    /// There is no such server, it is not there, or refuses.
+    pub async fn follow(&self, server: &str, uri: &str) -> Result<bool, McpError> {
+        self.known(server)?.follow(uri).await
+    }
+
     /// Values that a server proposes for an argument of a prompt that somebody types, by its name
     /// and what has begun; `given` has the other arguments. None where it proposes nothing.
     ///

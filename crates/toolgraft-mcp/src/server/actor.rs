@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::connect::{self, ConnectError, Era};
 use super::connection::Connection;
+use super::following::Followed;
 use super::settings::{Settings, Start};
 use super::shared::{Demand, Offer, Snapshot};
 use super::states::{ServerEventKind, States};
@@ -38,6 +39,8 @@ pub(super) struct Actor {
     /// Whether it is to be there at all.
     pub(super) on: watch::Receiver<bool>,
     pub(super) log: Arc<Log>,
+    /// What somebody follows on it.
+    pub(super) followed: Followed,
     /// Told when what the server offers has changed.
     pub(super) changed: Arc<dyn Fn() + Send + Sync>,
     pub(super) states: Arc<States>,
@@ -98,6 +101,15 @@ impl Actor {
             // In here, so that nobody who sees it has not been told.
             self.states.state(&self.config.name, view.status.state, view.status.error.clone());
         });
+    }
+
+    /// Has a server that was started anew say of the same resources when they change.
+    fn follow(&self, connection: &Arc<Connection>) {
+        for uri in self.followed.all() {
+            let connection = connection.clone();
+            // What cannot be followed any more is told by whoever reads it.
+            tokio::spawn(async move { drop(connection.follow(&uri).await) });
+        }
     }
 
     fn tell(&self, event: ServerEventKind) {
@@ -191,6 +203,7 @@ impl Actor {
             Ok((connection, offer, notes)) => {
                 let connection = Arc::new(connection);
                 connection.listen();
+                self.follow(&connection);
                 let is_respawn = self.view.borrow().offer.is_some();
                 self.view.send_modify(|view| view.offer = Some(Arc::new(offer)));
                 // Before anybody sees the connection: who gets it finds the tools listed.

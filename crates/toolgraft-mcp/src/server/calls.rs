@@ -14,7 +14,7 @@ use super::connection::Connection;
 use super::elicit::is_question;
 use super::prompts::PromptMessage;
 use super::request::RequestError;
-use super::tasks::{TaskCall, is_ticket};
+use super::tasks::{is_ticket, with_ticket};
 use super::{content, prompts};
 use crate::transport::answer::Answer;
 use toolgraft::spans::{self, Span};
@@ -140,10 +140,22 @@ impl Connection {
 }
 
 /// A request that may be answered by a question.
-pub(super) trait Askable {
+trait Askable {
     /// The request with the answers to what was asked, and with what the server wants to
     /// be told again.
     fn with(&self, responses: Option<InputResponses>, state: Option<String>) -> ClientRequest;
+}
+
+/// A call of a tool that runs as a task alone, and how long it may last.
+struct TaskCall {
+    params: CallToolRequestParams,
+    lasts: Duration,
+}
+
+impl Askable for TaskCall {
+    fn with(&self, _: Option<InputResponses>, _: Option<String>) -> ClientRequest {
+        with_ticket(&self.params, self.lasts)
+    }
 }
 
 macro_rules! askable {

@@ -407,7 +407,8 @@ where
     T::Error: std::error::Error + Send + Sync + 'static,
 {
     let (noticed, log, secrets) = (client.noticed.clone(), client.log.clone(), client.hidden.in_errors.clone());
-    serve_directly(client, Noticing { transport, noticed, log, secrets }, Some(info))
+    let (states, server) = (client.states.clone(), client.server.clone());
+    serve_directly(client, Noticing { transport, noticed, log, states, server, secrets }, Some(info))
 }
 
 impl Era {

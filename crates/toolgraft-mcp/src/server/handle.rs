@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::actor::Actor;
 use super::connection::Connection;
 use super::error::McpError;
+use super::following::Followed;
 use super::settings::{Retry, Settings};
 use super::shared::{Demand, Offer, Snapshot};
 use super::states::{ServerEventKind, States};
@@ -36,6 +37,7 @@ pub(crate) struct ServerHandle {
     problem: Option<String>,
     switches: Mutex<Switches>,
     log: Arc<Log>,
+    followed: Followed,
     /// Told when what the server offers has changed.
     changed: Changed,
     states: Arc<States>,
@@ -69,6 +71,7 @@ impl ServerHandle {
         let (sender, receiver) = watch::channel(view);
         let (demand, reset, stop) = (Arc::<Demand>::default(), Arc::new(Notify::new()), CancellationToken::new());
         let (on, log) = (watch::Sender::new(!config.disabled), Arc::new(Log::new(config.hidden().in_errors)));
+        let followed = Followed::default();
         let actor = problem.is_none().then(|| {
             let (demand, reset) = (demand.clone(), reset.clone());
             let config = config.clone();
@@ -81,6 +84,7 @@ impl ServerHandle {
                 reset,
                 on: on.subscribe(),
                 log: log.clone(),
+                followed: followed.clone(),
                 changed: changed.clone(),
                 states: states.clone(),
                 era: None,
@@ -98,6 +102,7 @@ impl ServerHandle {
             problem,
             switches: Mutex::new(Switches::of(config)),
             log,
+            followed,
             changed,
             states,
             stop,
@@ -166,6 +171,19 @@ impl ServerHandle {
         (self.changed)();
         self.states.tell(&self.name, ServerEventKind::Listed);
         Ok(patterns)
+    }
+
+    /// Has it say when this resource changes, over all its starts; `false` where it does not do that.
+    ///
+    /// # Errors
+    /// It is not there, or refuses.
+    pub(crate) async fn follow(&self, uri: &str) -> Result<bool, McpError> {
+        let connection = self.connection().await?;
+        if !self.followed.add(uri) {
+            return Ok(true);
+        }
+        let followed = connection.follow(uri).await;
+        followed.map_err(|error| McpError::request(&self.name, format!("resource {uri:?}"), error))
     }
 
     /// What it said beside its answers.

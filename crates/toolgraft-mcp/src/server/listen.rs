@@ -35,7 +35,7 @@ impl Connection {
     }
 }
 
-async fn gone_or(gone: &CancellationToken, listening: impl Future<Output = ()>) {
+pub(super) async fn gone_or(gone: &CancellationToken, listening: impl Future<Output = ()>) {
     tokio::select! {
         () = gone.cancelled() => {}
         () = listening => {}
@@ -43,7 +43,7 @@ async fn gone_or(gone: &CancellationToken, listening: impl Future<Output = ()>) 
 }
 
 /// Ends when the server will not have it, or has gone.
-async fn listen(peer: &Peer<RoleClient>, filter: SubscriptionFilter, noticed: &Noticed) {
+pub(super) async fn listen(peer: &Peer<RoleClient>, filter: SubscriptionFilter, noticed: &Noticed) {
     while let Ok(mut subscription) = peer.listen(filter.clone()).await {
         // What comes in was counted on its way here.
         while let Ok(Some(_)) = subscription.next().await {}

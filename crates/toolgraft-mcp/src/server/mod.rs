@@ -40,6 +40,7 @@ mod content;
 mod deadlines;
 mod elicit;
 mod error;
+mod following;
 mod handle;
 mod handshake;
 mod listen;

@@ -15,6 +15,7 @@ use rmcp::transport::Transport;
 use serde_json::Value;
 use tokio::sync::{Notify, watch};
 
+use super::states::{ServerEventKind, States};
 use crate::transport::log::Log;
 use toolgraft::secrets::Secrets;
 
@@ -113,6 +114,9 @@ pub(super) struct Noticing<T> {
     pub(super) transport: T,
     pub(super) noticed: Arc<Noticed>,
     pub(super) log: Arc<Log>,
+    /// Who is told of changed resources, and of whose.
+    pub(super) states: Arc<States>,
+    pub(super) server: String,
     /// What does not stand in the log.
     pub(super) secrets: Secrets,
 }
@@ -131,6 +135,9 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Noticing<T> {
         let message = self.transport.receive().await?;
         if tells_of_a_list(&message) {
             self.noticed.tell();
+        }
+        if let Some(uri) = updated(&message) {
+            self.states.tell(&self.server, ServerEventKind::ResourceUpdated { uri });
         }
         if let Some(id) = page_done(&message) {
             self.noticed.page_done(id);
@@ -154,6 +161,15 @@ fn log_message(message: &RxJsonRpcMessage<RoleClient>) -> Option<Value> {
         ServerNotification::CustomNotification(other) if other.method == "notifications/message" => {
             Some(other.params.clone().unwrap_or_default())
         }
+        _ => None,
+    }
+}
+
+/// The resource that has changed.
+fn updated(message: &RxJsonRpcMessage<RoleClient>) -> Option<String> {
+    let JsonRpcMessage::Notification(message) = message else { return None };
+    match &message.notification {
+        ServerNotification::ResourceUpdatedNotification(updated) => Some(updated.params.uri.clone()),
         _ => None,
     }
 }

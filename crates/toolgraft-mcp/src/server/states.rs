@@ -56,6 +56,12 @@ pub enum ServerEventKind {
     },
     /// Its tools, resources or prompts were read, and stand in the hub's catalog.
     Listed,
+    /// One of its resources that somebody follows has changed ([`Hub::follow`](crate::Hub::follow)).
+    #[non_exhaustive]
+    ResourceUpdated {
+        /// The resource.
+        uri: String,
+    },
     /// It reports how far a call is. All of it is the server's word.
     #[non_exhaustive]
     Progress {

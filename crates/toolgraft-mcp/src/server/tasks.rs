@@ -12,13 +12,12 @@ use std::time::Duration;
 
 use rmcp::model::{
     CallToolRequestParams, CancelTaskParams, CancelTaskRequest, ClientRequest, CustomRequest, GetTaskParams,
-    GetTaskRequest, InputResponses, UpdateTaskParams, UpdateTaskRequest,
+    GetTaskRequest, UpdateTaskParams, UpdateTaskRequest,
 };
 use rmcp::{Peer, RoleClient};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::calls::Askable;
 use super::connection::Connection;
 use super::content::ASKS;
 use super::request::RequestError;
@@ -62,20 +61,13 @@ pub(super) fn is_ticket(result: &Value) -> bool {
 }
 
 /// A call that wants a ticket for so long.
-pub(super) struct TaskCall {
-    pub(super) params: CallToolRequestParams,
-    pub(super) lasts: Duration,
-}
-
-impl Askable for TaskCall {
-    fn with(&self, _: Option<InputResponses>, _: Option<String>) -> ClientRequest {
-        let mut params = serde_json::to_value(&self.params).unwrap_or_default();
-        if let Some(params) = params.as_object_mut() {
-            let ttl = u64::try_from(self.lasts.as_millis()).unwrap_or(u64::MAX);
-            params.insert("task".to_owned(), json!({ "ttl": ttl }));
-        }
-        CustomRequest::new("tools/call", Some(params)).into()
+pub(super) fn with_ticket(params: &CallToolRequestParams, lasts: Duration) -> ClientRequest {
+    let mut params = serde_json::to_value(params).unwrap_or_default();
+    if let Some(params) = params.as_object_mut() {
+        let ttl = u64::try_from(lasts.as_millis()).unwrap_or(u64::MAX);
+        params.insert("task".to_owned(), json!({ "ttl": ttl }));
     }
+    CustomRequest::new("tools/call", Some(params)).into()
 }
 
 /// A task that nobody waits for any more is cancelled at the server.

@@ -1,0 +1,50 @@
+//! Resources that somebody follows: the server says when one of them has changed
+//! (`notifications/resources/updated`).
+//!
+//! In 2025-11-25 it is told by `resources/subscribe`, since 2026-07-28 by a subscription of its own.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rmcp::model::{CustomRequest, SubscriptionFilter};
+use serde_json::json;
+
+use super::connection::Connection;
+use super::listen::{gone_or, listen};
+use super::request::RequestError;
+
+/// The URIs that somebody follows on one server, over all its starts.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Followed(Arc<Mutex<BTreeSet<String>>>);
+
+impl Followed {
+    /// Adds one; whether it is new.
+    pub(super) fn add(&self, uri: &str) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(uri.to_owned())
+    }
+
+    /// All of them, for a server that was started anew.
+    pub(super) fn all(&self) -> Vec<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    }
+}
+
+impl Connection {
+    /// Has the server say when this resource changes; `false` where it does not do that.
+    pub(crate) async fn follow(&self, uri: &str) -> Result<bool, RequestError> {
+        let resources = self.peer.peer_info().and_then(|info| info.capabilities.resources.clone());
+        if resources.and_then(|can| can.subscribe) != Some(true) {
+            return Ok(false);
+        }
+        if self.is_of_initialize() {
+            let request = CustomRequest::new("resources/subscribe", Some(json!({ "uri": uri })));
+            self.request(request.into(), self.limits.call).await?;
+            return Ok(true);
+        }
+        let mut filter = SubscriptionFilter::new();
+        filter.resource_subscriptions = Some(vec![uri.to_owned()]);
+        let (peer, noticed, gone) = (self.peer.clone(), self.noticed.clone(), self.gone.clone());
+        tokio::spawn(async move { gone_or(&gone, listen(&peer, filter, &noticed)).await });
+        Ok(true)
+    }
+}
