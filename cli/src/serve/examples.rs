@@ -26,7 +26,7 @@ const PAUSE: Duration = Duration::from_secs(60);
 /// its first one.
 pub(super) fn source(wanted: Arc<AtomicBool>, client: OpenAi, model: Option<&str>, place: &str) -> ExampleSource {
     let made = MadeExamples::of(model.unwrap_or(place));
-    let (tell, told) = mpsc::channel(MOST);
+    let (changes, (tell, told)) = (made.changes(), mpsc::channel(MOST));
     tokio::spawn(make(made.clone(), client, model.is_none(), told));
     ExampleSource::new(move |tool| {
         if !wanted.load(Ordering::Relaxed) {
@@ -38,6 +38,7 @@ pub(super) fn source(wanted: Arc<AtomicBool>, client: OpenAi, model: Option<&str
             Vec::new()
         })
     })
+    .counting(changes)
 }
 
 async fn make(made: MadeExamples, mut client: OpenAi, is_unnamed: bool, mut told: mpsc::Receiver<Tool>) {

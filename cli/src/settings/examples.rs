@@ -2,6 +2,7 @@
 //! state, by model and by what the tool is. A file that cannot be read is as good as none.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use serde::{Deserialize, Serialize};
@@ -47,19 +48,26 @@ type Kept = BTreeMap<String, BTreeMap<String, Option<ToolExample>>>;
 pub(crate) struct MadeExamples {
     model: String,
     known: Arc<RwLock<BTreeMap<String, Option<ToolExample>>>>,
+    /// How often some were added.
+    changes: Arc<AtomicU64>,
 }
 
 impl MadeExamples {
     /// Those that are kept of a model.
     pub(crate) fn of(model: &str) -> Self {
         let known = read().remove(model).unwrap_or_default();
-        MadeExamples { model: model.to_owned(), known: Arc::new(RwLock::new(known)) }
+        MadeExamples { model: model.to_owned(), known: Arc::new(RwLock::new(known)), changes: Arc::default() }
     }
 
     /// The examples of a tool; `None` where nothing is known of it yet.
     pub(crate) fn known(&self, tool: &Tool) -> Option<Vec<ToolExample>> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known.get(&hash(tool)).map(|example| example.iter().cloned().collect())
+    }
+
+    /// How often some were added.
+    pub(crate) fn changes(&self) -> Arc<AtomicU64> {
+        self.changes.clone()
     }
 
     /// Where a prompt finds them.
@@ -90,6 +98,7 @@ impl MadeExamples {
             }
         }
         self.known.write().unwrap_or_else(PoisonError::into_inner).extend(made.clone());
+        self.changes.fetch_add(1, Ordering::Relaxed);
         keep(&self.model, made);
         failed
     }

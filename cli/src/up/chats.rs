@@ -30,12 +30,13 @@ pub(super) struct Chats {
 impl Chats {
     /// # Errors
     /// No conversation can be begun with these settings.
-    pub(super) fn new(common: Common) -> Result<Self, Failure> {
+    pub(super) async fn new(common: Common) -> Result<Self, Failure> {
         let inputs = Inputs::new(common.say);
         let chats = Chats { common, inputs, open: Mutex::default() };
         // What is wrong is said before a page is opened.
         let first = chats.talk(&AtPage::new(chats.common.say))?;
         first.warn_over_budget()?;
+        first.make_examples().await;
         Ok(chats)
     }
 

@@ -111,7 +111,7 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
         servers::refuse_strangers(&args.talk.calls.untrusted, &hub.servers())?;
         warn_unmatched(&args.talk.calls, &hub.catalog(), say);
         let common = Common { args: args.talk, hub, endpoint, existing, secrets, store, say };
-        let chats = Arc::new(Chats::new(common)?);
+        let chats = Arc::new(Chats::new(common).await?);
         let _ = windows.set(Arc::downgrade(&chats));
         let page = Page::bind(args.port, chats.clone(), say).await?;
         let url = page.url();

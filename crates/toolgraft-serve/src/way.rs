@@ -27,6 +27,8 @@ pub(super) struct Way {
     pub(super) threshold: Option<u64>,
     /// Tokens that the list of tools may take.
     pub(super) tool_budget: Option<usize>,
+    /// How often the examples of tools have changed.
+    examples: u64,
     /// What it reads beside text.
     pub(super) reads: Reads,
 }
@@ -65,6 +67,7 @@ impl Way {
             calls: own.way.unwrap_or(config.way),
             threshold: own.call_threshold.or(config.call_threshold).map(f64::to_bits),
             tool_budget: config.prompt.tool_budget,
+            examples: config.prompt.examples.changes(),
             reads: config.reads,
         }
     }
