@@ -212,7 +212,7 @@ mod tests {
         assert_eq!(arguments["required"], json!(["city", "days"]));
         assert!(arguments["properties"].get("unit").is_none());
         assert_eq!(arguments["properties"]["city"]["maxLength"], 60);
-        let Message { text, .. } = messages(&tool("forecast"), Lang::Zh).pop().unwrap();
+        let Message { content: text, .. } = messages(&tool("forecast"), Lang::Zh).pop().unwrap();
         assert!(text.contains("工具: forecast") && !text.contains("unit"), "{text}");
     }
 }

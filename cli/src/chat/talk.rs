@@ -55,15 +55,21 @@ pub(crate) struct Talk {
     pub(super) approvals: Arc<Approvals>,
     /// A file with the schema that answers must match.
     schema: Option<PathBuf>,
-    agent: Agent,
-    options: Options,
-    offered: (ToolsMode, Constrain),
-    /// Examples that the model makes of tools that have none.
-    examples: Option<MadeExamples>,
+    asked: Asked,
     pub(super) keeping: Option<Keeping>,
     /// What the turns of the conversation took.
     usage: Option<Usage>,
     say: Phrases,
+}
+
+/// How the model is asked.
+struct Asked {
+    agent: Agent,
+    /// What its prompt is written with.
+    options: Options,
+    offered: (ToolsMode, Constrain),
+    /// Examples that the model makes of tools that have none.
+    examples: Option<MadeExamples>,
 }
 
 impl Talk {
@@ -74,23 +80,9 @@ impl Talk {
         approvals: Arc<Approvals>,
         say: Phrases,
     ) -> Result<Self, Failure> {
-        let (agent, options, offered, examples) = agent((&args, schema.as_deref()), &hub, &endpoint, &approvals, say)?;
+        let asked = asked((&args, schema.as_deref()), &hub, &endpoint, &approvals, say)?;
         let (conversation, keeping, usage) = (Conversation::new(), None, None);
-        Ok(Talk {
-            args,
-            hub,
-            endpoint,
-            conversation,
-            approvals,
-            schema,
-            agent,
-            options,
-            offered,
-            examples,
-            keeping,
-            usage,
-            say,
-        })
+        Ok(Talk { args, hub, endpoint, conversation, approvals, schema, asked, keeping, usage, say })
     }
 
     /// Keeps the conversation by itself from now on.
@@ -160,13 +152,16 @@ impl Talk {
     /// Has the model make examples of tools that have none, where that is set, and says so. Where it
     /// cannot be asked it goes without.
     pub(crate) async fn make_examples(&self) {
-        let Some(made) = self.examples.as_ref().filter(|_| self.options.style == PromptStyle::Compact) else { return };
+        let Some(made) = self.asked.examples.as_ref().filter(|_| self.asked.options.style == PromptStyle::Compact)
+        else {
+            return;
+        };
         let missing = made.missing(self.hub.catalog().tools());
         if missing.is_empty() {
             return;
         }
         output::note(&self.say.makes_examples(missing.len()));
-        if let Err(error) = made.make(&self.endpoint.client(), &missing, self.options.lang).await {
+        if let Err(error) = made.make(&self.endpoint.client(), &missing, self.asked.options.lang).await {
             output::warn_in(self.say, &self.say.no_examples_made(error));
         }
     }
@@ -188,8 +183,8 @@ impl Talk {
     pub(crate) fn begin(&self, recorder: Option<&Recorder>) -> Result<Run, Failure> {
         let conversation = self.conversation.clone();
         let run = match recorder {
-            Some(recorder) => self.agent.run_recorded(conversation, recorder),
-            None => self.agent.run(conversation),
+            Some(recorder) => self.asked.agent.run_recorded(conversation, recorder),
+            None => self.asked.agent.run(conversation),
         };
         run.map_err(Failure::job)
     }
@@ -220,20 +215,19 @@ impl Talk {
     /// Goes on with the arguments and permissions as they are now.
     pub(super) fn renew(&mut self) -> Result<(), Failure> {
         let args = (&self.args, self.schema.as_deref());
-        (self.agent, self.options, self.offered, self.examples) =
-            agent(args, &self.hub, &self.endpoint, &self.approvals, self.say)?;
+        self.asked = asked(args, &self.hub, &self.endpoint, &self.approvals, self.say)?;
         Ok(())
     }
 
     /// How the tools are offered, as far as it is known before a request.
     pub(super) fn offer(&self) -> String {
-        let (_, constrain) = self.offered;
+        let (_, constrain) = self.asked.offered;
         let is_held = match constrain {
             Constrain::Require => true,
             Constrain::Auto => self.endpoint.constrains_calls(),
             _ => false,
         };
-        let by_prompt = || self.say.offered_by_prompt(self.options.dialect, self.options.style);
+        let by_prompt = || self.say.offered_by_prompt(self.asked.options.dialect, self.asked.options.style);
         match (self.offers_natively(), is_held) {
             (true, _) => self.say.offered_natively().to_owned(),
             (false, true) => self.say.offered_constrained(by_prompt()),
@@ -244,7 +238,7 @@ impl Talk {
     /// Whether requests carry the tools, as far as it is known before one.
     fn offers_natively(&self) -> bool {
         let profile = self.profile();
-        match self.offered.0 {
+        match self.asked.offered.0 {
             ToolsMode::Native => true,
             ToolsMode::Auto if profile.native_tools == Some(false) || self.endpoint.fails_natively() => false,
             ToolsMode::Auto => self.endpoint.takes_tools().unwrap_or(profile.native_tools == Some(true)),
@@ -254,13 +248,13 @@ impl Talk {
 
     /// The system prompt as it is sent.
     pub(super) fn system(&self) -> Result<System, Failure> {
-        system(&self.options, &self.hub)
+        system(&self.asked.options, &self.hub)
     }
 
     /// Says where the tools do not fit their budget. Templates that are wrong end the
     /// command here, before anything is asked.
     pub(crate) fn warn_over_budget(&self) -> Result<(), Failure> {
-        if (self.options.tool_budget.is_some() || !self.options.templates.is_empty())
+        if (self.asked.options.tool_budget.is_some() || !self.asked.options.templates.is_empty())
             && let Some(warning) = prompt_args::over_budget(&self.system()?.listed, self.say)
         {
             output::warn_in(self.say, &warning);
@@ -319,14 +313,14 @@ fn system(options: &Options, hub: &Hub) -> Result<System, Failure> {
     prompt.compose(&catalog).map_err(Failure::usage)
 }
 
-/// The agent for a model, and what its prompt is written with.
-fn agent(
+/// How a model is asked.
+fn asked(
     (args, schema): (&TalkArgs, Option<&Path>),
     hub: &Arc<Hub>,
     endpoint: &Endpoint,
     approvals: &Arc<Approvals>,
     say: Phrases,
-) -> Result<(Agent, Options, (ToolsMode, Constrain), Option<MadeExamples>), Failure> {
+) -> Result<Asked, Failure> {
     let args = &probed(args, endpoint)?;
     let profile = endpoint.profile(&args.model);
     let mut config = TurnConfig::for_profile(profile).with_policy(approvals.policy());
@@ -379,7 +373,7 @@ fn agent(
     if let Some(file) = schema {
         agent = agent.output(schema_of(file)?);
     }
-    Ok((agent.build(), options, offered, examples))
+    Ok(Asked { agent: agent.build(), options, offered, examples })
 }
 
 /// The flags with what `toolgraft probe` found for the model where they say nothing.
