@@ -11,7 +11,7 @@ use crate::servers::{ListedArgs, ServerArgs};
 use crate::settings::profiles::{known_profile, taught_dialect};
 use crate::settings::prompt_args::PromptArgs;
 use crate::settings::trust_args::TrustArgs;
-use crate::settings::{self, Place, ReasoningDisplay, Slots};
+use crate::settings::{self, CallDisplay, Place, ReasoningDisplay, Slots};
 use toolgraft::Dialect;
 use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::{Lang, Profile};
@@ -165,7 +165,11 @@ impl Args {
 
 /// The flags that have defaults, of what is said and of how it is shown.
 pub(super) fn slots<'a>(talk: &'a mut TalkArgs, output: &'a mut OutputArgs) -> Slots<'a> {
-    Slots { reasoning_display: Some(&mut output.reasoning_display), ..talk.slots() }
+    Slots {
+        reasoning_display: Some(&mut output.reasoning_display),
+        call_display: Some(&mut output.call_display),
+        ..talk.slots()
+    }
 }
 
 impl TalkArgs {
@@ -414,6 +418,12 @@ pub(crate) struct OutputArgs {
     /// How reasoning is shown: folded (to one line when it ends), full, hidden
     #[arg(long, value_name = "HOW", value_parser = reasoning_display)]
     pub(super) reasoning_display: Option<ReasoningDisplay>,
+
+    /// How calls and results are shown: box, or line, which /call N and /result N open
+    ///
+    /// What went wrong and what is asked about stands in a box in any case.
+    #[arg(long, value_name = "HOW", value_enum, hide_possible_values = true)]
+    pub(super) call_display: Option<CallDisplay>,
 
     /// Show the answer as the model wrote it; else a terminal shows its Markdown rendered
     ///

@@ -28,13 +28,14 @@ use toolgraft_mcp::{Hub, McpPrompt};
 type Does = fn(Phrases) -> &'static str;
 
 /// The commands, how they are written, and what they do.
-const COMMANDS: [(&str, &str, Does); 22] = [
+const COMMANDS: [(&str, &str, Does); 23] = [
     ("/help", "", Phrases::help_help),
     ("/tools", "", Phrases::help_tools),
     ("/prompt", "", Phrases::help_prompt),
     ("/file", "[FILE …]", Phrases::help_file),
     ("/edit", "[TEXT]", Phrases::help_edit),
     ("/think", "", Phrases::help_think),
+    ("/call", "N", Phrases::help_call),
     ("/result", "N [FILE]", Phrases::help_result),
     ("/mcp", "", Phrases::help_mcp),
     ("/mcp on|off", "SERVER", Phrases::help_mcp_switch),
@@ -63,6 +64,7 @@ pub(super) enum Command {
     File(Vec<PathBuf>),
     /// The question is written in an editor, which begins with this text.
     Edit(String),
+    Call(usize),
     Result(usize, Option<PathBuf>),
     Mcp(McpCommand),
     Here(HereCommand),
@@ -102,6 +104,11 @@ pub(super) fn read(line: &str, prompts: &[McpPrompt], say: Phrases) -> Result<Co
         // Standard input is the terminal.
         ("/file", files) if files.iter().any(|file| file == "-") => Err(say.file_takes().to_owned()),
         ("/file", files) => Ok(Command::File(files.iter().map(|file| at_home(file)).collect())),
+        ("/call", [number]) => match number.trim_start_matches('#').parse() {
+            Ok(number) => Ok(Command::Call(number)),
+            Err(_) => Err(say.result_number(number)),
+        },
+        ("/call", _) => Err(say.call_takes().to_owned()),
         ("/result", [number]) => match number.trim_start_matches('#').parse() {
             Ok(number) => Ok(Command::Result(number, None)),
             Err(_) => Err(say.result_number(number)),
@@ -226,6 +233,7 @@ impl Session {
                 let waiting = self.attached_names();
                 self.note(DIM, &waiting.unwrap_or_else(|| say.no_files().to_owned()))
             }
+            Command::Call(number) => self.open_call(number),
             Command::Result(number, Some(file)) => self.save_result(number, &file),
             Command::Mcp(command) => self.mcp(command).await,
             Command::Here(command) => self.here(command),

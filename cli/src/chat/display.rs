@@ -15,11 +15,12 @@ use super::existing::Existing;
 use super::summary::{Summary, time};
 use crate::base::tokens;
 use crate::phrases::Phrases;
+use crate::screen::boxes::{clean, fit};
 use crate::screen::excerpt::remark;
 use crate::screen::live::{Live, Place};
 use crate::screen::pictures::Protocol;
 use crate::screen::{self, BAD, CALL, DIM, DRAFT, Frame, RESULT, Screen, as_fits_screen, excerpt, full_name, pretty};
-use crate::settings::{ReasoningDisplay, variable};
+use crate::settings::{CallDisplay, ReasoningDisplay, variable};
 use crate::terminal::{self, grouped};
 use numbers::Numbers;
 use piped::Piped;
@@ -53,6 +54,7 @@ pub(super) struct Display {
     has_schema: bool,
     quiet: bool,
     reasoning: ReasoningDisplay,
+    calls_as: CallDisplay,
     /// Where somebody can ask for it later.
     in_conversation: bool,
     thoughts: Thoughts,
@@ -82,9 +84,10 @@ fn reasoning(args: &OutputArgs) -> ReasoningDisplay {
 }
 
 impl Display {
-    /// Shows reasoning as these say from now on.
-    pub(super) fn show_reasoning(&mut self, args: &OutputArgs) {
+    /// Shows reasoning and calls as these say from now on.
+    pub(super) fn show_as(&mut self, args: &OutputArgs) {
         self.reasoning = reasoning(args);
+        self.calls_as = args.call_display.unwrap_or(CallDisplay::Box);
     }
 
     pub(super) fn new(args: &OutputArgs, in_conversation: bool, existing: Existing, say: Phrases) -> Self {
@@ -116,6 +119,7 @@ impl Display {
             has_schema: args.schema.is_some(),
             quiet: args.quiet,
             reasoning: reasoning(args),
+            calls_as: args.call_display.unwrap_or(CallDisplay::Box),
             in_conversation,
             thoughts: Thoughts::default(),
             untagged: false,
@@ -293,8 +297,8 @@ impl Display {
                 let name = full_name(request.server.as_deref(), &request.tool);
                 let arguments = Value::Object(request.arguments);
                 let number = self.calls.name(&request.id, &name, &arguments);
-                if self.quiet {
-                    // The question is about these arguments, which were not shown yet.
+                if self.quiet || self.is_lines() {
+                    // The question is about these arguments, which were not shown yet, or not whole.
                     let body = self.shortened(&self.arguments(request.server.as_deref(), &arguments));
                     self.screen.boxed(CALL, &self.say.box_of_call(number, &name), &body)?;
                 }
@@ -459,7 +463,31 @@ impl Display {
         }
         let name = full_name(call.server.as_deref(), &call.tool);
         let number = self.calls.ended(index, &name, &call.arguments);
-        self.boxed(CALL, &self.say.box_of_call(number, name), &body)
+        let title = self.say.box_of_call(number, name);
+        match self.is_lines() {
+            true => self.one_line(CALL, &title, &call.arguments.to_string()),
+            false => self.boxed(CALL, &title, &body),
+        }
+    }
+
+    /// A call, numbered, with all of its arguments.
+    pub(super) fn open_call(&mut self, number: usize, call: &Call) -> io::Result<()> {
+        let name = full_name(call.server.as_deref(), &call.tool);
+        let body = self.arguments(call.server.as_deref(), &call.arguments);
+        self.live.clear();
+        self.screen.boxed(CALL, &self.say.box_of_call(number, name), &body)
+    }
+
+    /// Whether a call that goes well is a line.
+    fn is_lines(&self) -> bool {
+        self.calls_as == CallDisplay::Line && self.frame == Frame::Drawn
+    }
+
+    /// A title, and as much of a text as a row has room for.
+    fn one_line(&mut self, style: Style, title: &str, text: &str) -> io::Result<()> {
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let (columns, _) = size();
+        self.line(style, &fit(&clean(&format!("{title}  {text}")), columns.saturating_sub(1)))
     }
 
     fn rejected(&mut self, rejected: &Rejected) -> io::Result<()> {
@@ -515,7 +543,10 @@ impl Display {
             body = format!("{body}\n{}", self.say.for_you_alone(text.trim()));
         }
         let title = self.say.box_of_outcome(number, outcome.status, &name, took.as_deref());
-        self.boxed(style, &title, &body)?;
+        match style == RESULT && self.is_lines() {
+            true => self.one_line(style, &title, &outcome.said())?,
+            false => self.boxed(style, &title, &body)?,
+        }
         self.pictures(outcome, number)?;
         self.progress = None;
         self.spin()

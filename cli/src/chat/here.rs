@@ -12,7 +12,7 @@ use crate::screen::visible::word;
 use crate::settings;
 
 /// The keys that can change while a conversation goes on.
-const KEYS: [&str; 16] = [
+const KEYS: [&str; 17] = [
     "profile",
     "tools_mode",
     "constrain",
@@ -29,6 +29,7 @@ const KEYS: [&str; 16] = [
     "context",
     "system",
     "reasoning_display",
+    "call_display",
 ];
 
 /// What takes something back.

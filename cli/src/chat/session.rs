@@ -131,8 +131,17 @@ impl Session {
     /// Goes on with the arguments and permissions as they are now.
     pub(super) fn renew(&mut self) -> Result<(), Failure> {
         self.talk.renew()?;
-        self.display.show_reasoning(&self.output);
+        self.display.show_as(&self.output);
         Ok(())
+    }
+
+    /// Shows a call with all of its arguments, by the number in its box.
+    pub(super) fn open_call(&mut self, number: usize) -> Result<(), Failure> {
+        let id = self.display.call_of(number).map(str::to_owned);
+        let calls = self.talk.conversation.messages().flat_map(|message| message.calls());
+        let call = calls.into_iter().find(|call| Some(&call.id) == id.as_ref()).map(|call| call.call.clone());
+        let call = call.ok_or_else(|| Failure::usage(self.say.no_result(number)))?;
+        written(self.display.open_call(number, &call))
     }
 
     /// A result in full, by the number in its box.

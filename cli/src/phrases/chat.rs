@@ -258,6 +258,7 @@ phrases! {
     help_file =
         "files with the next question; alone, those that wait (/undo takes them back)",
         "随下一个问题发送文件；单独使用时列出等待发送的文件（/undo 撤回）";
+    help_call = "a call with all of its arguments, by its number", "按编号显示一次调用的全部参数";
     help_result = "a result in full, by the number in its box; its images, or its text, to a file", "按方框中的编号显示完整结果；或把其中的图片、文字存到文件";
     help_mcp = "the servers: how they are, how they are reached, what is left out", "服务器：状态、连接方式、略过了什么";
     help_mcp_switch =
@@ -319,6 +320,7 @@ phrases! {
     an_archive = "an archive or an office document", "压缩包或 Office 文档";
     result_number(number) =
         "/result {number}: expected the number of a result, such as 2", "/result {number}：需要结果的编号，例如 2";
+    call_takes = "/call takes the number of a call, such as 2", "/call 后面要写调用的编号，例如 2";
     result_takes = "/result takes the number in a result's box, and a file for its images", "/result 后面要写结果方框中的编号，还可以写一个存图片的文件";
     set_takes =
         "/set takes nothing, or a key and its value, or --forget and a key; put a value with spaces in quotation marks",

@@ -84,6 +84,9 @@ phrases! {
         "结果可能出自任何人的服务器：此后每次调用都会询问";
     key_reasoning_display =
         "how reasoning is shown: folded, full, hidden", "显示推理的方式：folded（折叠）、full（完整）、hidden（隐藏）";
+    key_call_display =
+        "how calls are shown at a terminal: box, or line, which /call N and /result N open",
+        "终端上如何显示调用：box（方框）或 line（单行，用 /call N 和 /result N 展开）";
     key_history = "whether the history of your lines is kept", "是否保存输入行的历史";
     key_sessions = "whether conversations are kept by themselves", "是否自动保存对话";
     names_of_models =

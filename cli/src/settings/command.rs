@@ -7,7 +7,7 @@ use toml_edit::{DocumentMut, Item, Value};
 
 use super::file;
 use super::folder::Folder;
-use super::keys::{KEYS, Key, ReasoningDisplay, Settings, Slots};
+use super::keys::{CallDisplay, KEYS, Key, ReasoningDisplay, Settings, Slots};
 use super::names::{Place, TABLES};
 use super::sources::environment;
 use crate::base::Failure;
@@ -245,6 +245,7 @@ fn built_in() -> Settings {
         listing: Some(options.listing),
         max_rounds: turn.max_rounds.try_into().ok(),
         reasoning_display: Some(ReasoningDisplay::Folded),
+        call_display: Some(CallDisplay::Box),
         history: Some(true),
         sessions: Some(true),
         session_days: Some(0),

@@ -81,6 +81,7 @@ settings! {
     deny: Vec<String> = "[\"*.delete_*\"]", Phrases::key_deny;
     untrusted: Vec<String> = "[\"web\"]", Phrases::key_untrusted;
     reasoning_display: Option<ReasoningDisplay> = "\"folded\"", Phrases::key_reasoning_display;
+    call_display: Option<CallDisplay> = "\"line\"", Phrases::key_call_display;
     history: Option<bool> = "true", Phrases::key_history;
     sessions: Option<bool> = "true", Phrases::key_sessions;
     session_days: Option<u32> = "90", Phrases::key_session_days;
@@ -98,6 +99,16 @@ pub(crate) enum ReasoningDisplay {
     Folded,
     Full,
     Hidden,
+}
+
+/// How calls and their results are shown at a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum CallDisplay {
+    /// In boxes.
+    Box,
+    /// In a line each, which a command opens; what went wrong and what is asked about in a box all the same.
+    Line,
 }
 
 /// A value that a stronger source may have, or may leave to a weaker one.

@@ -680,6 +680,30 @@ fn tools_and_questions_that_take_much_are_warned_of_before_it_goes_out() {
     assert!(shown.contains("warning: this takes about 18,0"), "{shown}");
 }
 
+#[test]
+fn calls_are_a_line_each_that_opens_and_what_is_asked_about_stands_in_a_box() {
+    let call = || Reply::text(&mcp_call("demo", "weather_query", &json!({ "city": "Oslo" })));
+    let endpoint = Endpoint::start([call(), Reply::text("It rains."), call(), Reply::text("Still.")]);
+    let servers = json!({ "demo": demo_server() });
+    let flags = ["--call-display", "line", "--allow", "demo.weather_query"];
+    let window = Window::open_in(Place::new(), (80, 60), endpoint, &servers, &flags);
+    window.comes_to_a_prompt();
+    let shown = window.asks("Weather?");
+    assert!(shown.contains("\n#1 call demo.weather_query  {\"city\":\"Oslo\"}\n"), "{shown}");
+    let result = shown.lines().find(|line| line.starts_with("#1 result of demo.weather_query, ")).unwrap();
+    assert!(result.contains("Oslo") && result.chars().count() < 80, "{result}");
+    assert!(!shown.contains('╭'), "{shown}");
+    window.types("/call 1\r");
+    window.sees("╭─ #1 call demo.weather_query ");
+    window.types("/result 1\r");
+    window.sees("made-up figures of a");
+    window.types("/set call_display box\r");
+    window.sees("for this folder");
+    window.comes_to_a_prompt();
+    let shown = window.asks("And now?");
+    assert!(shown.contains("╭─ #2 call demo.weather_query "), "{shown}");
+}
+
 /// A PNG of one dot, in base64.
 const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
