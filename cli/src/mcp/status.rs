@@ -22,6 +22,7 @@ Examples:
   toolgraft mcp status
   toolgraft mcp status 8787 --log 50
   toolgraft mcp status --restart files
+  toolgraft mcp status --off 'files.write_*'
   toolgraft mcp status --json | jq '.instances[].servers[] | select(.state != \"ready\")'
 
 It finds what you yourself run on this machine with `toolgraft serve --mcp-config FILE`.
@@ -39,11 +40,11 @@ pub(super) struct Args {
     #[arg(value_name = "URL")]
     serve: Option<String>,
 
-    /// Switch an MCP server on first
+    /// Switch an MCP server, or tools of one (SERVER.GLOB), on first
     #[arg(long, value_name = "SERVER", group = "switch")]
     on: Option<String>,
 
-    /// Switch an MCP server off first: its tools are listed no more, and its process ends
+    /// Switch an MCP server off first, and its process ends; or tools of one (SERVER.GLOB), which are listed no more
     #[arg(long, value_name = "SERVER", group = "switch")]
     off: Option<String>,
 

@@ -53,6 +53,11 @@ async fn a_running_server_tells_how_its_servers_are_and_switches_them() {
     let ask = json!({ "model": "m", "messages": [{ "role": "user", "content": "Hi" }] });
     let said = |(_, whole): (u16, Value)| whole["choices"][0]["message"]["content"].clone();
     assert_eq!(said(serving.chat(&ask, None).await), "I have it.");
+    let tools = |flags: &[&str]| status(&place, flags)["instances"][0]["servers"][0]["tools"].clone();
+    let all = tools(&[]);
+    assert_ne!(tools(&["--off", "demo.weather_*"]), all);
+    assert_eq!(tools(&["--on", "demo.weather_query"]), all);
+    place.run(&["mcp", "status", "--off", "demo.nothing"]).fails_with(1, &["nothing"]);
     place.run(&["mcp", "status", "--off", "noisy"]).ok();
     assert_eq!(status(&place, &["--off", "demo"])["instances"][0]["servers"][0]["state"], "disabled");
     assert_eq!(said(serving.chat(&ask, None).await), "I lack it.");

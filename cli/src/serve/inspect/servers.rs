@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! GET  /mcp?log=N                    {"servers": [REPORT, …]}
-//! POST /mcp?server=NAME&switch=on    the same, after it was done; off, restart
+//! POST /mcp?server=NAME&switch=on    the same, after it was done; off, restart; NAME may be SERVER.TOOL
 //! ```
 
 use std::sync::Arc;
@@ -32,8 +32,8 @@ async fn done(State(hub): State<Arc<Hub>>, RawQuery(query): RawQuery) -> Respons
     let query = query.as_deref();
     let server = value(query, "server").unwrap_or_default();
     let done = match value(query, "switch").unwrap_or_default().as_str() {
-        "on" => hub.switch(&server, true).await,
-        "off" => hub.switch(&server, false).await,
+        "on" => switch(&hub, &server, true).await,
+        "off" => switch(&hub, &server, false).await,
         "restart" => hub.restart(&server).await,
         _ => return answer(StatusCode::BAD_REQUEST, &json!({ "error": "\"switch\" takes on, off or restart" })),
     };
@@ -43,6 +43,15 @@ async fn done(State(hub): State<Arc<Hub>>, RawQuery(query): RawQuery) -> Respons
             answer(StatusCode::NOT_FOUND, &json!({ "error": error.to_string() }))
         }
         Err(error) => answer(StatusCode::CONFLICT, &json!({ "error": error.to_string() })),
+    }
+}
+
+/// Switches a server, or tools of one: `SERVER.TOOL`, where no server has the whole name.
+async fn switch(hub: &Hub, name: &str, on: bool) -> Result<(), McpError> {
+    let is_server = |name: &str| hub.servers().iter().any(|server| server.name == name);
+    match name.split_once('.').filter(|(server, _)| !is_server(name) && is_server(server)) {
+        Some((server, tools)) => hub.switch_tools(server, &[tools.to_owned()], on).map(drop),
+        None => hub.switch(name, on).await,
     }
 }
 
