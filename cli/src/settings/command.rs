@@ -13,6 +13,7 @@ use super::sources::environment;
 use crate::base::Failure;
 use crate::base::output;
 use crate::phrases::Phrases;
+use crate::settings::examples::Examples;
 use crate::settings::saved_profiles;
 use toolgraft::dialect::{Lang, Profile};
 use toolgraft::prompt::Options;
@@ -246,6 +247,7 @@ fn built_in() -> Settings {
         max_rounds: turn.max_rounds.try_into().ok(),
         reasoning_display: Some(ReasoningDisplay::Folded),
         call_display: Some(CallDisplay::Box),
+        examples: Some(Examples::Schema),
         history: Some(true),
         sessions: Some(true),
         session_days: Some(0),
