@@ -589,7 +589,7 @@ fn lists_of_tools_and_commands_keep_their_columns() {
     let place = Place::new();
     std::fs::write(place.path("start"), "").unwrap();
     let servers = json!({ "mine": slow_server(&tools, "") });
-    let window = Window::open_in(place, (60, 60), Endpoint::start([]), &servers, &[]);
+    let window = Window::open_in(place, (60, 80), Endpoint::start([]), &servers, &[]);
     window.comes_to_a_prompt();
     window.types("/tools\r");
     window.sees("    dig()  Digs in the ground, as deep as it is told to, and\n           sings a song\n");
