@@ -40,6 +40,9 @@ impl Examples {
     }
 }
 
+/// Tools of one model that are kept. Of more nothing is made: a client may bring any number.
+const MOST: usize = 2_000;
+
 /// By a model's name and a tool's hash; `None` where the model made none that was right.
 type Kept = BTreeMap<String, BTreeMap<String, Option<ToolExample>>>;
 
@@ -79,7 +82,9 @@ impl MadeExamples {
     /// The tools of which nothing is known, and that have no examples of their own, each once.
     pub(crate) fn missing<'a>(&self, tools: impl Iterator<Item = &'a Tool>) -> Vec<Tool> {
         let missing = tools.filter(|tool| tool.examples.is_empty() && self.known(tool).is_none());
-        missing.map(|tool| (hash(tool), tool.clone())).collect::<BTreeMap<_, _>>().into_values().collect()
+        let missing: BTreeMap<String, Tool> = missing.map(|tool| (hash(tool), tool.clone())).collect();
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner).len();
+        missing.into_values().take(MOST.saturating_sub(known)).collect()
     }
 
     /// Has the model make them, and keeps them once all are made: until then each prompt is as before.

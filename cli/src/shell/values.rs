@@ -8,6 +8,7 @@ use clap::{Arg, Command};
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 
 use crate::chat::local_models;
+use crate::screen::boxes::clean;
 use crate::servers::config_file::ConfigFile;
 use crate::servers::{LOCAL, known, own_file};
 use crate::sessions::Store;
@@ -58,8 +59,10 @@ fn values(arg: &Arg, is_login: bool) -> Option<fn() -> Vec<CompletionCandidate>>
     })
 }
 
+/// These names, but for those that a shell may read as more than a word: a server or an endpoint chose them.
 fn all(names: impl Iterator<Item = impl Into<String>>) -> Vec<CompletionCandidate> {
-    names.map(|name| CompletionCandidate::new(name.into())).collect()
+    let is_word = |name: &String| name.chars().all(|c| c.is_alphanumeric() || "-_.:/@+".contains(c));
+    names.map(Into::into).filter(is_word).map(CompletionCandidate::new).collect()
 }
 
 /// The words of a type, which its own error tells.
@@ -105,7 +108,7 @@ fn tools() -> Vec<CompletionCandidate> {
 fn conversations() -> Vec<CompletionCandidate> {
     let listed = Store::open().ok().and_then(|store| store.list(&[]).ok());
     let (listed, _) = listed.unwrap_or_default();
-    listed.iter().map(|one| CompletionCandidate::new(&one.id).help(Some(one.title.clone().into()))).collect()
+    listed.iter().map(|one| CompletionCandidate::new(&one.id).help(Some(clean(&one.title).into()))).collect()
 }
 
 fn keys() -> Vec<CompletionCandidate> {

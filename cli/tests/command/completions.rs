@@ -20,6 +20,12 @@ fn names_of_this_machine_are_completed() {
     place.write(".config/toolgraft/mcp.json", servers.to_string());
     assert_eq!(completed(&place, &["call", "weather", "weather_"]), [""; 0], "it has never run");
     place.run(&["tools"]).ok();
+    // What a server calls its tool is no command of the shell.
+    let known = std::fs::read_to_string(place.path(".local/state/toolgraft/tools.json")).unwrap();
+    place.write(
+        ".local/state/toolgraft/tools.json",
+        known.replace("\"weather_query\"", "\"weather_query\",\"weather_;id\""),
+    );
     for (words, wanted) in [
         (&["chat", "-m", "r"][..], &["r1"][..]),
         (&["serve", "--base-url", ""], &["router"]),
