@@ -327,6 +327,20 @@ impl Damage {
         found.map(|found| (at, found))
     }
 
+    /// What is known in the reasoning that begins here: what closes nothing in it says of the calls
+    /// before it what it says in text, unless the reasoning ends.
+    pub(crate) fn in_reasoning(&self) -> Damage {
+        let mut damage = Damage { came: self.came.clone(), last: self.last, ..Damage::default() };
+        damage.came.iter_mut().for_each(|came| came.is_due = false);
+        damage.changed();
+        damage
+    }
+
+    /// The first call behind the last one.
+    pub(crate) fn behind_last(&self) -> u32 {
+        self.last
+    }
+
     /// Calls from `first` on were withdrawn.
     pub(crate) fn withdrawn(&mut self) {
         self.came.clear();

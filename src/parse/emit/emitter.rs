@@ -211,12 +211,15 @@ impl Emitter {
                 let end = self.reported + length as u64;
                 self.region.damage().last_closes(end);
             }
-            Found::Stray(first) => self.withdraw(first, sink),
+            Found::Stray(first) => {
+                let first = self.region.certain_from(first);
+                self.withdraw(first, sink);
+            }
         }
     }
 
     /// The calls from `first` on may be text of one that was damaged.
-    fn withdraw(&mut self, first: u32, sink: &mut Sink<'_>) {
+    pub(super) fn withdraw(&mut self, first: u32, sink: &mut Sink<'_>) {
         self.region.damage().withdrawn();
         self.drafts.withdraw(first, self.region.is_undecided());
         let span = self.reported..self.reported;
@@ -241,6 +244,8 @@ impl Emitter {
         }
         self.precede_prose(sink);
         self.region.text_comes();
+        // A closer behind it is not right behind its call.
+        self.region.damage().text_came(window, self.reported, to);
         self.region.see();
         self.region.passes_end();
         while let Some((at, found)) = self.telling_bracket(window, to) {

@@ -39,6 +39,9 @@ pub(crate) struct RegionState {
     behind_unread: bool,
     /// Calls of the answer, and of the reasoning, that may be text of a damaged one.
     damage: [Damage; 2],
+    /// What stands in the open reasoning and closes nothing in it, closed a call before it: this
+    /// one, or one behind it.
+    in_doubt: Option<u32>,
 }
 
 impl RegionState {
@@ -58,6 +61,7 @@ impl RegionState {
             fence_is_clean: false,
             behind_unread: false,
             damage: Default::default(),
+            in_doubt: None,
         }
     }
 
@@ -189,7 +193,9 @@ impl RegionState {
     /// which may stand in the damaged text.
     pub(crate) fn go_to(&mut self, region: Region) {
         if region != self.kind {
-            self.damage[Region::Reasoning as usize] = Damage::default();
+            let [content, reasoning] = &mut self.damage;
+            *reasoning = if region == Region::Reasoning { content.in_reasoning() } else { Damage::default() };
+            self.in_doubt = None;
         }
         self.kind = region;
         self.has_text = false;
@@ -254,6 +260,23 @@ impl RegionState {
     /// What is known of damage in this region.
     pub(crate) fn damage(&mut self) -> &mut Damage {
         &mut self.damage[self.kind as usize]
+    }
+
+    /// What closes nothing here closed the call `first`, or one behind it: yields the first call of
+    /// which that is certain. Of a call before open reasoning it is so once that never ends.
+    pub(super) fn certain_from(&mut self, first: u32) -> u32 {
+        match self.kind {
+            Region::Reasoning if first < self.damage[Region::Content as usize].behind_last() => {
+                self.in_doubt.get_or_insert(first);
+                self.damage[Region::Content as usize].behind_last()
+            }
+            _ => first,
+        }
+    }
+
+    /// The first call in doubt, where the message ends in the reasoning.
+    pub(super) fn take_doubtful(&mut self) -> Option<u32> {
+        self.in_doubt.take()
     }
 
     /// The same, to be read.

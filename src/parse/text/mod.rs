@@ -465,6 +465,9 @@ impl Scanner {
 
     /// The stream is over and everything was closed.
     pub(crate) fn finish(&mut self, normal: bool, sink: &mut Sink<'_>) {
+        if !self.reasoning.is_field() {
+            self.emitter.ends_in_reasoning(sink);
+        }
         self.emitter.finish(normal, self.reasoning.is_unclosed(), sink);
     }
 

@@ -7,6 +7,14 @@ use crate::parse::emit::drafts::Unfenced;
 use crate::parse::emit::sink::Sink;
 
 impl Emitter {
+    /// The message is over in reasoning, if there is a doubt: what stands in it may be text of a call
+    /// before, as the mark that opened it (`mixed/closer_in_reasoning_that_never_ends`).
+    pub(crate) fn ends_in_reasoning(&mut self, sink: &mut Sink<'_>) {
+        if let Some(first) = self.region.take_doubtful() {
+            self.withdraw(first, sink);
+        }
+    }
+
     /// The stream is over: says what an answer is that was told as reasoning, or
     /// promotes drafts if nothing else is there. `is_unclosed`: all of the reasoning stands behind a
     /// mark that nothing closed.
