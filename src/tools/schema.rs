@@ -99,29 +99,35 @@ impl<'s> Walk<'s> {
 
     /// Whether a schema may accept a string. In doubt it does.
     pub(crate) fn accepts_text(&self, schema: &Value) -> bool {
-        self.may_be_text(schema, 0)
+        self.may_be(true, schema, 0)
     }
 
-    fn may_be_text(&self, schema: &Value, hops: usize) -> bool {
+    /// Whether a schema may accept something other than a string. In doubt it does.
+    pub(crate) fn accepts_other(&self, schema: &Value) -> bool {
+        self.may_be(false, schema, 0)
+    }
+
+    /// Whether it may accept a string, if `text`, else something other.
+    fn may_be(&self, text: bool, schema: &Value, hops: usize) -> bool {
         if hops > MAX_HOPS || !self.enter() {
             return true;
         }
         if reference(schema).is_some() {
-            return self.target(schema).is_none_or(|target| self.may_be_text(target, hops + 1));
+            return self.target(schema).is_none_or(|target| self.may_be(text, target, hops + 1));
         }
         if let Some(values) = schema.get("enum").and_then(Value::as_array) {
-            return values.iter().any(Value::is_string);
+            return values.iter().any(|value| value.is_string() == text);
         }
         if let Some(value) = schema.get("const") {
-            return value.is_string();
+            return value.is_string() == text;
         }
         if matches!(schema.get("type"), Some(Value::String(_) | Value::Array(_))) {
-            return types(schema).any(|name| name == "string");
+            return types(schema).any(|name| (name == "string") == text);
         }
         match ["anyOf", "oneOf"].into_iter().find(|union| schema.get(*union).is_some()) {
-            Some(union) => list(schema, union).any(|branch| self.may_be_text(branch, hops + 1)),
+            Some(union) => list(schema, union).any(|branch| self.may_be(text, branch, hops + 1)),
             // An object or an array without a `type`.
-            None => schema.get("properties").or_else(|| schema.get("items")).is_none(),
+            None => !text || schema.get("properties").or_else(|| schema.get("items")).is_none(),
         }
     }
 }
@@ -345,6 +351,18 @@ mod tests {
             (json!({"properties": {"a": {}}}), false),
         ] {
             assert_eq!(Walk::new(&root).accepts_text(&schema), expected, "{schema}");
+        }
+        for (schema, expected) in [
+            (json!({"type": "string"}), false),
+            (json!({"enum": ["a", "b"]}), false),
+            (json!({"const": "a"}), false),
+            (json!({"type": ["string", "null"]}), true),
+            (json!({"anyOf": [{"type": "integer"}, {"type": "string"}]}), true),
+            (json!({}), true),
+            (json!({"$ref": "#/$defs/n"}), true),
+            (json!({"properties": {"a": {}}}), true),
+        ] {
+            assert_eq!(Walk::new(&root).accepts_other(&schema), expected, "{schema}");
         }
     }
 

@@ -22,6 +22,9 @@ const LONG_ID: usize = 16;
 pub(crate) struct Head<'t> {
     pub(crate) name: &'t str,
     pub(crate) length: usize,
+    /// An attribute says that the value is JSON and no text: DeepSeek's `string="false"`, and
+    /// Kimi's `type="number"`.
+    pub(crate) is_json: bool,
 }
 
 /// Whether `text` begins with these pieces.
@@ -41,7 +44,7 @@ pub(crate) fn head<'t>(pieces: &[Piece], text: &'t str, more: bool) -> Match<Hea
 fn this_head<'t>(pieces: &[Piece], text: &'t str, more: bool) -> Match<Head<'t>> {
     let (text, more) =
         if text.len() > MAX_HEAD { (&text[..floor_boundary(text, MAX_HEAD)], false) } else { (text, more) };
-    let (mut length, mut name, mut quote) = (0, "", None);
+    let (mut length, mut name, mut quote, mut is_json) = (0, "", None, false);
     for piece in pieces {
         let rest = &text[length..];
         let taken = match piece {
@@ -88,9 +91,26 @@ fn this_head<'t>(pieces: &[Piece], text: &'t str, more: bool) -> Match<Head<'t>>
                 }
             }
         };
-        length += taken?;
+        let taken = taken?;
+        if let Piece::Any(_) | Piece::Before | Piece::Attributes = piece {
+            is_json |= says_json(&rest[..taken]);
+        }
+        length += taken;
     }
-    if name.is_empty() { Err(No) } else { Ok(Head { name, length }) }
+    if name.is_empty() { Err(No) } else { Ok(Head { name, length, is_json }) }
+}
+
+/// Whether one of these attributes says that a value is no text.
+fn says_json(attributes: &str) -> bool {
+    let mut parts = attributes.split(['"', '\'']);
+    while let (Some(name), Some(value)) = (parts.next(), parts.next()) {
+        match name.trim_start() {
+            "string=" if value == "false" => return true,
+            "type=" if ["number", "integer", "boolean", "object", "array", "null"].contains(&value) => return true,
+            _ => {}
+        }
+    }
+    false
 }
 
 /// A run of `length` bytes at the start of `rest`, which may still grow if it reaches its end.
@@ -293,7 +313,7 @@ mod tests {
             (Dialect::Invoke, "<invoke id=\"1\" n='2' name=\"f\">", "f"),
         ] {
             let pieces = named(dialect).calls[0].head;
-            assert_eq!(head(pieces, text, true), Ok(Head { name, length: text.len() }), "{text}");
+            assert_eq!(head(pieces, text, true), Ok(Head { name, length: text.len(), is_json: false }), "{text}");
             for (end, _) in text.char_indices() {
                 assert_eq!(head(pieces, &text[..end], true), Err(Undecided), "{}", &text[..end]);
                 assert_eq!(head(pieces, &text[..end], false), Err(No), "{}", &text[..end]);

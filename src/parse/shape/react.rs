@@ -90,7 +90,7 @@ impl Markerless for Words {
 
     fn open(&self, text: &str, place: Place, tables: &Tables) -> Option<(Dialect, Box<dyn CallShape>)> {
         let (dialect, spec) = tables.react?;
-        let Head { name, length } = words(spec, text, tables, false).ok()?;
+        let Head { name, length, .. } = words(spec, text, tables, false).ok()?;
         let (server, tool) = tables.split_name(name);
         let takes = one_text(tables, server.as_deref(), &tool);
         let starts = (place.at, place.at + length as u64);

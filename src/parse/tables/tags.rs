@@ -19,6 +19,15 @@ pub(crate) struct TagParameter {
     pub(crate) name: String,
     /// Whether the schema accepts a string: the text is then taken verbatim.
     pub(crate) is_text: bool,
+    /// Whether it accepts something else, too: what the call says of the value decides.
+    pub(crate) is_json: bool,
+}
+
+impl TagParameter {
+    /// One of which nothing is known.
+    pub(crate) fn unknown(name: &str) -> Self {
+        TagParameter { name: name.to_owned(), is_text: true, is_json: true }
+    }
 }
 
 /// The tools of a catalog by their tags.
@@ -29,9 +38,13 @@ pub(crate) fn tag_tools(catalog: &Catalog) -> Vec<TagTool> {
         tool: tool.name.clone(),
         parameters: tool
             .parameters()
-            .map(|p| TagParameter {
-                name: p.name.to_owned(),
-                is_text: tool.input_schema.as_ref().is_none_or(|root| Walk::new(root).accepts_text(p.schema)),
+            .map(|p| {
+                let walk = || tool.input_schema.as_ref().map(Walk::new);
+                TagParameter {
+                    name: p.name.to_owned(),
+                    is_text: walk().is_none_or(|walk| walk.accepts_text(p.schema)),
+                    is_json: walk().is_none_or(|walk| walk.accepts_other(p.schema)),
+                }
             })
             .collect(),
     };

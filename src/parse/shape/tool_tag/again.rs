@@ -13,17 +13,17 @@
 
 use serde_json::Map;
 
+use super::ToolTag;
 use super::tags::Tags;
-use super::{Open, ToolTag};
 use crate::dialect::Group;
 use crate::event::Repair;
 use crate::json::window::{No, Window, leading_space};
-use crate::parse::marks::head::begins_token;
+use crate::parse::marks::head::{Head, begins_token};
 use crate::parse::tables::{Tables, TagTool};
 
-/// A value that was found: its parameter's name, and where it stands in the body.
+/// A value that was found: its opening tag, and where it stands in the body.
 struct Found<'t> {
-    name: &'t str,
+    head: Head<'t>,
     start: usize,
     end: usize,
 }
@@ -51,10 +51,8 @@ impl ToolTag {
         let reading = Reader { tool, tags: self.tags, text, groups: groups.collect() }.read()?;
         (self.arguments, self.doubtful, self.twice) = (Map::new(), None, None);
         self.repairs.clear();
-        for Found { name, start, end } in reading.values {
-            let parameter = self.index(tool, &self.tags.parameter_name(name));
-            let is_text = self.parameter(tool, parameter).is_text;
-            let open = Open::new(parameter, is_text);
+        for Found { head, start, end } in reading.values {
+            let open = self.opened(tool, head);
             let span = self.body_start + start as u64..self.body_start + end as u64;
             self.take_value(tool, open, span, window, tables.config.limits.depth);
         }
@@ -82,9 +80,8 @@ impl<'t> Reader<'t> {
         let mut reading = Reading { values: Vec::new(), body, is_mended: false };
         let mut at = leading_space(self.text);
         while at < body {
-            let head = self.opens(at).filter(|(name, _)| reading.is_unfilled(self.tool, name));
-            let (name, length) = head?;
-            at = self.value(name, at + length, &mut reading)?;
+            let head = self.opens(at).filter(|head| reading.is_unfilled(self.tool, head.name))?;
+            at = self.value(head, at + head.length, &mut reading)?;
         }
         (!reading.values.is_empty()).then_some(reading)
     }
@@ -108,43 +105,40 @@ impl<'t> Reader<'t> {
         Some(at)
     }
 
-    fn opens(&self, at: usize) -> Option<(&'t str, usize)> {
-        match self.tags.parameter(&self.text[at..], false) {
-            Ok(head) => Some((head.name, head.length)),
-            _ => None,
-        }
+    fn opens(&self, at: usize) -> Option<Head<'t>> {
+        self.tags.parameter(&self.text[at..], false).ok()
     }
 
     /// Reads the value that begins at `start`; yields where the tag stands that follows it.
-    fn value(&self, name: &'t str, start: usize, reading: &mut Reading<'t>) -> Option<usize> {
+    fn value(&self, head: Head<'t>, start: usize, reading: &mut Reading<'t>) -> Option<usize> {
         let mut places = memchr::memchr_iter(b'<', &self.text.as_bytes()[start..reading.body]).map(|at| start + at);
         loop {
             let Some(at) = places.next() else {
                 let value = &self.text[start..reading.body];
                 let is_whole = !holds_brackets(value.trim_end().lines().next_back().unwrap_or_default());
-                return is_whole.then(|| reading.mended(name, start, reading.body));
+                return is_whole.then(|| reading.mended(head, start, reading.body));
             };
             let tag = &self.text[at..];
             let begins_line = self.text[..at].trim_end_matches([' ', '\t']).ends_with('\n');
-            if let Ok(length) = self.tags.closes_value(name, tag, false) {
+            if let Ok(length) = self.tags.closes_value(head.name, tag, false) {
                 let behind = &self.text[at + length..];
                 let next = at + length + leading_space(behind);
                 let goes_on = || {
                     let next = self.opens(next);
-                    next.is_some_and(|(next, _)| next != name && reading.is_unfilled(self.tool, next))
+                    next.is_some_and(|next| next.name != head.name && reading.is_unfilled(self.tool, next.name))
                 };
                 if next == reading.body || goes_on() {
-                    reading.values.push(Found { name, start, end: at });
+                    reading.values.push(Found { head, start, end: at });
                     return Some(next);
                 }
-            } else if let Some((next, length)) = self.opens(at) {
-                if next != name && reading.is_unfilled(self.tool, next) {
+            } else if let Some(next) = self.opens(at) {
+                if next.name != head.name && reading.is_unfilled(self.tool, next.name) {
                     let value = &self.text[start..at];
                     let is_line = value.trim().lines().count() <= 1 && !holds_brackets(value);
                     // Glued to what stands around it where the values are, too.
                     let is_glued = !value.contains(char::is_whitespace)
-                        && !self.text[at + length..].starts_with(char::is_whitespace);
-                    return (is_line && (begins_line || is_glued)).then(|| reading.mended(name, start, at));
+                        && !self.text[at + next.length..].starts_with(char::is_whitespace);
+                    return (is_line && (begins_line || is_glued)).then(|| reading.mended(head, start, at));
                 }
             } else if self.tags.ends_opener(tag, false) != Err(No) {
                 return None;
@@ -164,12 +158,12 @@ impl<'t> Reading<'t> {
     /// Whether a parameter of this name may come: the tool has it, if it is known, and it did not come.
     fn is_unfilled(&self, tool: &TagTool, name: &str) -> bool {
         let is_known = tool.tool.is_empty() || tool.parameters.iter().any(|parameter| parameter.name == name);
-        is_known && self.values.iter().all(|value| value.name != name)
+        is_known && self.values.iter().all(|value| value.head.name != name)
     }
 
     /// Takes a value without its closing tag, which ends at `end`.
-    fn mended(&mut self, name: &'t str, start: usize, end: usize) -> usize {
-        self.values.push(Found { name, start, end });
+    fn mended(&mut self, head: Head<'t>, start: usize, end: usize) -> usize {
+        self.values.push(Found { head, start, end });
         self.is_mended = true;
         end
     }

@@ -31,6 +31,7 @@ use crate::parse::call::{
 use crate::parse::emit::damage::{CallCloser, CloserKind};
 use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
 use crate::parse::marks::fence::think_close;
+use crate::parse::marks::head::Head;
 use crate::parse::tables::{Tables, TagParameter, TagTool};
 use tags::Tags;
 
@@ -213,9 +214,16 @@ impl ToolTag {
     fn index(&mut self, tool: &TagTool, name: &str) -> usize {
         let known = tool.parameters.iter().chain(&self.others).position(|p| p.name == name);
         known.unwrap_or_else(|| {
-            self.others.push(TagParameter { name: name.to_owned(), is_text: true });
+            self.others.push(TagParameter::unknown(name));
             tool.parameters.len() + self.others.len() - 1
         })
+    }
+
+    /// The value that this opening tag begins.
+    fn opened(&mut self, tool: &TagTool, head: Head<'_>) -> Open {
+        let parameter = self.index(tool, &self.tags.parameter_name(head.name));
+        let known = self.parameter(tool, parameter);
+        Open::new(parameter, known.is_text && !(head.is_json && known.is_json))
     }
 
     /// Only reached where a tag of the tool is known to stand, or white space or comments before it.
@@ -247,13 +255,11 @@ impl ToolTag {
                 out.release(end);
                 return Step::End(end);
             }
-            Next::Parameter(name, length) => {
-                let name = self.tags.parameter_name(name);
-                let parameter = self.index(tool, &name);
-                self.cursor += length as u64;
+            Next::Parameter(head) => {
+                let name = self.tags.parameter_name(head.name);
+                self.cursor += head.length as u64;
                 self.key_delta(&name, out);
-                let is_text = self.parameter(tool, parameter).is_text;
-                State::Value(Open::new(parameter, is_text))
+                State::Value(self.opened(tool, head))
             }
             Next::Comment => {
                 self.cursor += COMMENT_OPEN.len() as u64;
@@ -323,7 +329,7 @@ impl ToolTag {
             found => undecided |= found == Err(Undecided),
         }
         match self.next_parameter(tool, open, text, more) {
-            Ok((name, length)) => return Ok(Next::Parameter(name, length)),
+            Ok(head) => return Ok(Next::Parameter(head)),
             found => undecided |= found == Err(Undecided),
         }
         match begins(text, COMMENT_OPEN, more) {
@@ -335,44 +341,41 @@ impl ToolTag {
     }
 
     /// The opening tag of a parameter that was given already, the open one included.
-    fn given<'t>(&self, tool: &'t TagTool, open: usize, text: &'t str, more: bool) -> Match<(&'t str, usize)> {
+    fn given<'t>(&self, tool: &'t TagTool, open: usize, text: &'t str, more: bool) -> Match<Head<'t>> {
         let open = self.parameter(tool, open).name.as_str();
         let is_given = |name: &str| name == open || self.arguments.contains_key(name);
         let Tags::Names = self.tags else {
             return match self.tags.parameter(text, more) {
-                Ok(head) if is_given(head.name) => Ok((head.name, head.length)),
+                Ok(head) if is_given(head.name) => Ok(head),
                 Err(Undecided) => Err(Undecided),
                 _ => Err(No),
             };
         };
         let given = tool.parameters.iter().filter(|p| is_given(&p.name));
-        first_of(given.map(|p| begins_tag(text, &p.name, false, more).map(|length| (p.name.as_str(), length))))
+        first_of(given.map(|p| by_name(p, text, more)))
     }
 
     /// The opening tag of an unfilled parameter, its name and its length. A tag
     /// that holds a name may hold one that the tool does not have.
-    fn next_parameter<'t>(
-        &self,
-        tool: &'t TagTool,
-        open: Option<usize>,
-        text: &'t str,
-        more: bool,
-    ) -> Match<(&'t str, usize)> {
+    fn next_parameter<'t>(&self, tool: &'t TagTool, open: Option<usize>, text: &'t str, more: bool) -> Match<Head<'t>> {
         let open = open.map(|i| self.parameter(tool, i).name.as_str());
         let is_unfilled = |name: &str| open != Some(name) && !self.arguments.contains_key(name);
         let Tags::Names = self.tags else {
             return match self.tags.parameter(text, more) {
-                Ok(head) if is_unfilled(head.name) => Ok((head.name, head.length)),
+                Ok(head) if is_unfilled(head.name) => Ok(head),
                 Err(Undecided) => Err(Undecided),
                 _ => Err(No),
             };
         };
         let unfilled = tool.parameters.iter().filter(|p| is_unfilled(&p.name));
-        let tag = |TagParameter { name, .. }: &'t TagParameter| {
-            begins_tag(text, name, false, more).map(|length| (name.as_str(), length))
-        };
-        first_of(unfilled.map(tag))
+        first_of(unfilled.map(|p| by_name(p, text, more)))
     }
+}
+
+/// Whether `text` begins with the opening tag that is this parameter's name.
+fn by_name<'t>(parameter: &'t TagParameter, text: &str, more: bool) -> Match<Head<'t>> {
+    let name = parameter.name.as_str();
+    begins_tag(text, name, false, more).map(|length| Head { name, length, is_json: false })
 }
 
 impl CallShape for ToolTag {
@@ -494,7 +497,7 @@ impl CallShape for ToolTag {
 enum Next<'t> {
     /// The tool's closing tag, and its length.
     Close(usize),
-    /// An unfilled parameter's opening tag: its name, and its length.
-    Parameter(&'t str, usize),
+    /// An unfilled parameter's opening tag.
+    Parameter(Head<'t>),
     Comment,
 }

@@ -202,11 +202,11 @@ impl ToolTag {
             Err(No) => {
                 match self.given(tool, open.parameter, rest, window.more) {
                     Err(Undecided) => return Step::More,
-                    Ok((name, length)) => {
+                    Ok(head) => {
                         // The call is refused, and read on to its own end.
-                        self.twice.get_or_insert_with(|| name.to_owned());
+                        self.twice.get_or_insert_with(|| head.name.to_owned());
                         self.value_ends(tool, open, close_at, window, out);
-                        return self.take(tool, Next::Parameter(name, length), out);
+                        return self.take(tool, Next::Parameter(head), out);
                     }
                     Err(No) => {}
                 }
