@@ -8,9 +8,6 @@ use super::refusal;
 use crate::cause::Cause;
 use crate::message::keyword_enum;
 
-/// Words of an answer that the endpoint itself gave up, before it began.
-const REPORTED: [&str; 2] = ["reported an error", "hung up without an answer"];
-
 /// Why a model gave no answer, or only a part of one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -69,6 +66,9 @@ pub enum ModelError {
         url: String,
         /// What came, and what may help.
         message: String,
+        /// Whether the endpoint took the request and gave up before its answer began: it said so, or
+        /// hung up. Else what answers there may be another program.
+        gave_up: bool,
         /// The error behind it, where there is one; without secrets.
         source: Option<Cause>,
     },
@@ -140,7 +140,7 @@ impl ModelError {
     pub(crate) fn may_be_of_native_calls(&self) -> bool {
         match self {
             ModelError::Refused { status, .. } => matches!(status, 400 | 422 | 424 | 500 | 501),
-            ModelError::BadAnswer { message, .. } => REPORTED.iter().any(|words| message.contains(words)),
+            ModelError::BadAnswer { gave_up, .. } => *gave_up,
             // A parser that throws ends the connection.
             ModelError::CutOff { .. } | ModelError::BrokeOff => true,
             _ => false,
@@ -175,7 +175,7 @@ impl ModelError {
 
     /// The endpoint, whose URL must hold no secret, answered with something else than a model's answer.
     pub fn bad_answer(url: impl Into<String>, message: impl Into<String>) -> Self {
-        ModelError::BadAnswer { url: url.into(), message: message.into(), source: None }
+        ModelError::BadAnswer { url: url.into(), message: message.into(), gave_up: false, source: None }
     }
 
     /// The endpoint, whose URL must hold no secret, refused the request.

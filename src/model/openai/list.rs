@@ -87,7 +87,7 @@ impl Inner {
         let json: Value = serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|e| {
             let what = if is_page(&text) { "a web page" } else { "something else" };
             let message = format!("{what} came instead of a list of models: check the base URL");
-            ModelError::BadAnswer { url: url.clone(), message, source: Some(Cause::new(e)) }
+            ModelError::BadAnswer { url: url.clone(), message, gave_up: false, source: Some(Cause::new(e)) }
         })?;
         let list = json.get("data").or(json.get("models")).unwrap_or(&json).as_array();
         let no_list = || match super::error::message(&json) {

@@ -213,7 +213,8 @@ impl Inner {
         let (unreachable, source) = (error.is_connect(), Some(Cause::new(error.without_url())));
         let has_tls = url.starts_with("https:");
         if !unreachable {
-            let message = if hung_up(&cause) {
+            let gave_up = hung_up(&cause);
+            let message = if gave_up {
                 let port = if has_tls { "" } else { " Else: is this its port, or has the URL to begin with https://?" };
                 format!("it hung up without an answer: the server's own log may say why.{port}")
             } else if !is_no_http(&cause) {
@@ -224,7 +225,7 @@ impl Inner {
                 "what answers there speaks no plain HTTP: is this its port, or has the URL to begin with https://?"
                     .to_owned()
             };
-            return ModelError::BadAnswer { url, message, source };
+            return ModelError::BadAnswer { url, message, gave_up, source };
         }
         if is_plain || has_tls && is_no_tls(&cause) {
             let message = "the server speaks no TLS there: write http:// instead of https://".to_owned();
@@ -423,8 +424,8 @@ fn hide_in(secrets: &Secrets, error: ModelError) -> ModelError {
         ModelError::CutOff { message, source } => {
             ModelError::CutOff { message: secrets.hide(&message).into_owned(), source }
         }
-        ModelError::BadAnswer { url, message, source } => {
-            ModelError::BadAnswer { url, message: secrets.hide(&message).into_owned(), source }
+        ModelError::BadAnswer { url, message, gave_up, source } => {
+            ModelError::BadAnswer { url, message: secrets.hide(&message).into_owned(), gave_up, source }
         }
         ModelError::ContextExceeded { url, prompt, context, message } => {
             ModelError::ContextExceeded { url, prompt, context, message: secrets.hide(&message).into_owned() }

@@ -398,7 +398,8 @@ impl Decoder {
         let error = if self.begun {
             ModelError::cut_off(format!("{} reported an error: {words}", self.url))
         } else {
-            ModelError::bad_answer(self.url.clone(), format!("the endpoint reported an error: {words}"))
+            let message = format!("the endpoint reported an error: {words}");
+            ModelError::BadAnswer { url: self.url.clone(), message, gave_up: true, source: None }
         };
         self.fail(error);
     }
