@@ -645,11 +645,16 @@ fn marked_at(stream: &str) -> usize {
 /// end of its line and the white space behind that.
 fn begins_react(text: &str) -> bool {
     let (_, input) = text.split_once("Action Input").unwrap_or_default();
-    let is_bare = || input.split_once(['\n']).is_none_or(|(line, behind)| !line.is_empty() && behind.trim().is_empty());
+    // Behind a bare text one of ReAct's lines may begin.
+    let may_follow = |behind: &str| REACT_LINES.iter().any(|line| line.starts_with(behind.trim()));
+    let is_bare = || input.split_once(['\n']).is_none_or(|(line, behind)| !line.is_empty() && may_follow(behind));
     text.trim_start_matches(['*', '_']).starts_with("Action")
         && text.find("Action Input").is_some_and(|at| at < LONGEST_LINE)
         && (head(input, LONGEST_LINE).contains(['{', '`', '~', '\'']) || is_bare())
 }
+
+/// Lines that may follow a call of ReAct's.
+const REACT_LINES: [&str; 4] = ["Action:", "Observation:", "Thought:", "Final Answer:"];
 
 /// What openers of foreign dialects begin with behind their `<`.
 const FOREIGN: &[&str] = &[
