@@ -1,6 +1,6 @@
 //! An answer that has to match a schema: found in its text and checked.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::event::Repair;
 use crate::parse::{FoundValue, find_values};
@@ -43,6 +43,27 @@ pub(in crate::turn) fn find(schema: &OutputSchema, answer: &str) -> Result<Outpu
         (_, Some((_, problem))) => problem,
         _ => "there is no JSON value in the answer".to_owned(),
     })
+}
+
+/// The value of an answer without JSON for a schema that wants an object of one text: a title, say.
+/// A model that wrote a line twice and no JSON writes none the third time, and nothing else can be
+/// meant by it.
+pub(in crate::turn) fn only_text(schema: &OutputSchema, answer: &str) -> Option<Output> {
+    let found = find_values(answer);
+    let text = match found.values.as_slice() {
+        [] if found.broken.is_none() => answer.trim(),
+        [value] => value.value.as_str()?,
+        _ => return None,
+    };
+    let mut properties = schema.schema().get("properties")?.as_object()?.keys();
+    let (Some(only), None) = (properties.next(), properties.next()) else { return None };
+    if text.is_empty() || text.contains('\n') {
+        return None;
+    }
+    let value = Value::Object(Map::from_iter([(only.clone(), Value::from(text))]));
+    // Another type than a text is none that was meant (`{"days": "3"}`).
+    let (checked, _) = schema.check(&value, "").ok().filter(|(checked, _)| *checked == value)?;
+    Some((checked, vec![Repair::Other(format!("positional:{only}"))]))
 }
 
 /// What was taken off around a value.

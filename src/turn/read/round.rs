@@ -4,7 +4,7 @@ use super::draft::{Draft, Reader};
 use super::ids::next_id;
 use super::judge::{Judge, Next};
 use super::message::{Message, Place};
-use super::output::{Output, find};
+use super::output::{Output, find, only_text};
 use super::tail::answer_of;
 use crate::constrain::Constrained;
 use crate::dialect::Dialect;
@@ -189,7 +189,11 @@ impl Read {
         else {
             return next;
         };
-        let problem = match find(schema, &self.answer) {
+        let found = find(schema, &self.answer).or_else(|problem| {
+            let was_corrected = shared.corrections > 0 && *finish == FinishReason::Stop;
+            was_corrected.then(|| only_text(schema, &self.answer)).flatten().ok_or(problem)
+        });
+        let problem = match found {
             Ok((value, repairs)) => {
                 shared.emit(AgentEvent::Output { value: value.clone(), repairs: repairs.clone() });
                 self.found = Some((value, repairs));

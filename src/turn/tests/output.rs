@@ -11,7 +11,11 @@ fn schema() -> Arc<OutputSchema> {
 }
 
 fn started(config: TurnConfig) -> Turn {
-    let mut turn = Turn::with_output(setup(config), "Weather?".into(), Granted::new(), Some(schema())).unwrap();
+    started_with(config, schema())
+}
+
+fn started_with(config: TurnConfig, schema: Arc<OutputSchema>) -> Turn {
+    let mut turn = Turn::with_output(setup(config), "Weather?".into(), Granted::new(), Some(schema)).unwrap();
     actions(&mut turn);
     turn
 }
@@ -100,6 +104,42 @@ fn one_that_does_not_is_corrected_and_then_given_up() {
     let mut turn = started(TurnConfig { max_corrections: 0, ..allowing() });
     says(&mut turn, "Soon.");
     assert!(matches!(finished(&ends(&mut turn)).reason, StopReason::OutputMismatch { corrections: 0, .. }));
+}
+
+#[test]
+fn a_line_without_json_is_the_only_text_of_the_schema_the_second_time() {
+    let title = |more: Value| {
+        let mut schema = json!({"type": "object", "properties": {"title": {"type": "string"}}, "required": ["title"]});
+        schema.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        Arc::new(OutputSchema::new(schema).unwrap())
+    };
+    for second in ["Fix the login", "\"Fix the login\"\n"] {
+        let mut turn = started_with(allowing(), title(json!({})));
+        says(&mut turn, "Login fixed");
+        assert_eq!(told(&ends(&mut turn)), r#"OutputMismatch("there is no JSON value in the answer")"#);
+        says(&mut turn, second);
+        let end = ends(&mut turn);
+        let (output, repairs) = (&finished(&end).output, &finished(&end).repairs);
+        assert_eq!(output, &Some(json!({"title": "Fix the login"})));
+        assert_eq!(repairs, &[Repair::from("positional:title")]);
+    }
+    let number = json!({"properties": {"title": {"type": "integer"}}});
+    let two = json!({"properties": {"title": {"type": "string"}, "text": {"type": "string"}}});
+    let short = json!({"properties": {"title": {"type": "string", "maxLength": 3}}});
+    for (schema, second) in [
+        (json!({}), "Fix it.\nThen rest."),
+        (json!({}), "{\"name\": \"Fix it\"}"),
+        (json!({}), "{\"title\": \"Fix it"),
+        (number, "3"),
+        (two, "Fix it"),
+        (short, "Fix it"),
+    ] {
+        let mut turn = started_with(allowing(), title(schema.clone()));
+        says(&mut turn, "Login fixed");
+        ends(&mut turn);
+        says(&mut turn, second);
+        assert!(told(&ends(&mut turn)).starts_with("OutputMismatch("), "{schema} {second}");
+    }
 }
 
 #[test]
