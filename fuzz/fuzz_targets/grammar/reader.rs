@@ -117,6 +117,12 @@ fn reads(call: &Call, text: &str) -> Result<(), String> {
     let positional =
         call.repairs.iter().find_map(|repair| Some(repair.to_string().strip_prefix("positional:")?.to_owned()));
     let positional = positional.unwrap_or_default();
+    // A bare text of ReAct's is the value, out of its quotation marks.
+    if call.dialect == Dialect::React && !positional.is_empty() {
+        let is_text = |value: &Value| value.as_str().is_some_and(|value| signs(value) == signs(&decoded(raw, false)));
+        let same = text.contains(raw) && call.arguments.get(&positional).is_some_and(is_text);
+        return same.then_some(()).ok_or_else(|| "a bare text is read otherwise than written".to_owned());
+    }
     // Of damaged objects, and in a list of quoted calls, it is what was read.
     if !text.contains(raw) {
         let read = signs(&said(&call.arguments));

@@ -11,7 +11,7 @@
 //! Nothing marks such a call but words, so it is one only if its name is known
 //! and its JSON is whole; else its bytes are text.
 
-use crate::dialect::{self, Dialect};
+use crate::dialect::{self, CALL_TOKENS, Dialect};
 use serde_json::{Map, Value};
 
 use crate::event::{RejectedKind, Repair};
@@ -188,7 +188,10 @@ impl React {
             Some(at) => (at, true),
             None => (line.len(), false),
         };
+        // Text in front of another call on its line is rather prose (`react/text_before_a_call_token`).
+        let before_call = CALL_TOKENS.iter().any(|token| line[length..].starts_with(token));
         match follows {
+            _ if before_call => return Step::Text(self.cursor + length as u64, Reason::TextBehind),
             _ if token => {}
             Err(Undecided) => return Step::More,
             Err(No) => return Step::Text(self.cursor + line.len() as u64, Reason::TextBehind),
