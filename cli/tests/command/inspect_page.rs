@@ -31,6 +31,23 @@ pub(crate) const CONTRAST: &str = r"(() => {
     return worst;
 })()";
 
+/// Wide and on a phone, light and dark: nothing scrolls sideways, all can be read. Keeps pictures
+/// under this name.
+pub(crate) fn looks_well(page: &mut Page, name: &str) {
+    for scheme in ["light", "dark"] {
+        for width in [1280, 390] {
+            page.look(width, scheme);
+            let at = format!("{name}-{width}-{scheme}");
+            let wide = page.find("document.documentElement.scrollWidth");
+            assert!(wide.as_u64() <= Some(width.into()), "{at} scrolls sideways: {wide}");
+            let worst = page.find(CONTRAST);
+            assert!(worst[0].as_f64() >= Some(4.5), "{at}: {worst}");
+            page.screenshot(&Path::new(crate::process::ROOT).join(format!("target/screenshots/{at}.png")));
+        }
+    }
+    page.look(1280, "light");
+}
+
 /// What has the focus, and whether that is seen.
 const FOCUS: &str = "(() => { const e = document.activeElement, s = getComputedStyle(e); \
     return [e.localName, e.textContent.trim().slice(0, 40), s.outlineStyle !== 'none' && parseFloat(s.outlineWidth) > 0] })()";

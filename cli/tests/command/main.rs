@@ -73,6 +73,8 @@ mod run;
 #[cfg(unix)]
 mod safety;
 mod serve;
+#[cfg(target_os = "linux")]
+mod serve_page;
 mod sessions;
 mod settings;
 #[cfg(target_os = "linux")]

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::devtools::Page;
 use crate::elicit::{asks as asks_for, form};
 use crate::endpoint::{End, Endpoint, Reply, mcp_call, says, thinks};
-use crate::inspect_page::{CONTRAST, tab_to};
+use crate::inspect_page::tab_to;
 use crate::process::Place;
 use crate::replay_page::EVIL;
 use crate::up::{Up, figs, writing_server};
@@ -37,24 +37,8 @@ fn endpoint() -> Endpoint {
 /// What the page says.
 const SAID: &str = "document.querySelector('#said').innerText";
 
-fn shot(page: &mut Page, name: &str) {
-    page.screenshot(&Path::new(crate::process::ROOT).join(format!("target/screenshots/up-{name}.png")));
-}
-
-/// Wide and on a phone, light and dark: nothing scrolls sideways, all can be read.
 fn looks_well(page: &mut Page, name: &str) {
-    for scheme in ["light", "dark"] {
-        for width in [1280, 390] {
-            page.look(width, scheme);
-            let at = format!("{name}-{width}-{scheme}");
-            let wide = page.find("document.documentElement.scrollWidth");
-            assert!(wide.as_u64() <= Some(width.into()), "{at} scrolls sideways: {wide}");
-            let worst = page.find(CONTRAST);
-            assert!(worst[0].as_f64() >= Some(4.5), "{at}: {worst}");
-            shot(page, &at);
-        }
-    }
-    page.look(1280, "light");
+    crate::inspect_page::looks_well(page, &format!("up-{name}"));
 }
 
 fn asks(page: &mut Page, question: &str) {

@@ -12,14 +12,26 @@ function element(tag, text, parent) {
   return made;
 }
 
+// What an answer holds; an error says what came in its place.
+async function read(answer) {
+  const text = await answer.text();
+  let found;
+  try {
+    found = JSON.parse(text);
+  } catch {
+    throw new Error(`status ${answer.status}: ${text.slice(0, 200) || "an empty answer"}`);
+  }
+  if (!answer.ok) throw new Error(found.error?.message || `status ${answer.status}`);
+  return found;
+}
+
 async function models() {
   const headers = at("key").value ? { authorization: `Bearer ${at("key").value}` } : {};
   const state = at("state");
   try {
     const answer = await fetch("/v1/models", { headers });
     at("locked").hidden = answer.status !== 401 && !at("key").value;
-    const list = await answer.json();
-    if (!answer.ok) throw new Error(list.error?.message || `status ${answer.status}`);
+    const list = await read(answer);
     at("model").replaceChildren(...(list.data || []).map(({ id }) => new Option(id)));
     state.textContent = `The endpoint answers. Models: ${at("model").length}.`;
     state.className = "";
@@ -52,13 +64,19 @@ function programs() {
     const program = element("details", "", at("programs"));
     program.open = Boolean(open[number]);
     element("summary", name, program);
-    element("pre", text(), program);
+    const settings = element("pre", text(), program);
     const copy = element("button", "Copy", program);
     copy.type = "button";
     copy.setAttribute("aria-label", `Copy the settings of ${name}`);
     copy.addEventListener("click", async () => {
-      await navigator.clipboard.writeText(text());
-      copy.textContent = "Copied";
+      try {
+        await navigator.clipboard.writeText(text());
+        copy.textContent = "Copied";
+      } catch {
+        // A page that came unencrypted from another machine may not write to the clipboard.
+        getSelection().selectAllChildren(settings);
+        copy.textContent = "Selected: press Ctrl+C";
+      }
     });
   });
 }
@@ -84,10 +102,9 @@ async function round(messages) {
   if (at("key").value) headers.authorization = `Bearer ${at("key").value}`;
   const body = JSON.stringify({ model: at("model").value, messages, tools: [TOOL], stream: false });
   const answer = await fetch("/v1/chat/completions", { method: "POST", headers, body });
-  const read = await answer.json();
-  if (!answer.ok) throw new Error(read.error?.message || `status ${answer.status}`);
+  const { choices } = await read(answer);
   const rounds = answer.headers.get("x-toolgraft-rounds");
-  return { message: read.choices[0].message, rounds };
+  return { message: choices[0].message, rounds };
 }
 
 at("ask").addEventListener("submit", async (event) => {
