@@ -17,8 +17,8 @@ use super::verdict::Verdict;
 use crate::dialect::{Block, Dialect, NamedCall};
 use crate::event::RejectedKind;
 use crate::json::bytes::{Bracket, Kind, any_zero};
-use crate::json::window::{Match, No, Window, begins_tag, first_of};
-use crate::parse::marks::head::closes;
+use crate::json::window::{Answer, Match, No, Window, begins_tag, first_of};
+use crate::parse::marks::head::{begins_token, closes};
 use crate::parse::tables::{Marked, Tables};
 
 /// What closes a call of some kind.
@@ -135,12 +135,25 @@ impl Came {
 /// Brackets in the text since the last call.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Brackets {
-    /// How many are open.
-    depth: u32,
-    /// Only brackets and white space stand behind a quotation mark.
+    /// How many of each kind are open: braces, square ones, round ones.
+    open: [u32; 3],
+    /// Only closing brackets and white space stand behind a quotation mark.
     behind_quote: bool,
     /// The same of the line's start.
     behind_line: bool,
+}
+
+/// Which kind a bracket is of, and whether it opens.
+fn bracket(byte: u8) -> Option<(usize, bool)> {
+    match byte {
+        b'{' => Some((0, true)),
+        b'}' => Some((0, false)),
+        b'[' => Some((1, true)),
+        b']' => Some((1, false)),
+        b'(' => Some((2, true)),
+        b')' => Some((2, false)),
+        _ => None,
+    }
 }
 
 impl Brackets {
@@ -161,24 +174,33 @@ impl Brackets {
     #[inline(never)]
     fn read(&mut self, text: &str, any: bool) -> Option<usize> {
         for (at, byte) in text.bytes().enumerate() {
-            match byte {
-                b'{' | b'[' | b'(' => {
-                    self.depth += 1;
+            match (byte, bracket(byte)) {
+                (_, Some((kind, true))) => {
+                    self.open[kind] += 1;
                     (self.behind_quote, self.behind_line) = (false, false);
                 }
-                b'}' | b']' | b')' if self.depth > 0 => {
-                    self.depth -= 1;
-                    (self.behind_quote, self.behind_line) = (false, false);
+                (_, Some((kind, false))) if self.open[kind] > 0 => {
+                    self.open[kind] -= 1;
+                    self.behind_line = false;
                 }
-                b'}' | b']' | b')' if self.behind_quote || any && self.behind_line => return Some(at + 1),
-                b'}' | b']' | b')' => {}
-                b'"' | b'\'' => self.behind_quote = true,
-                b'\n' => self.behind_line = true,
-                byte if byte.is_ascii_whitespace() => {}
+                (_, Some(_)) if self.behind_quote || any && self.behind_line => return Some(at + 1),
+                (_, Some(_)) => {}
+                (b'"' | b'\'', _) => self.behind_quote = true,
+                (b'\n', _) => self.behind_line = true,
+                (byte, _) if byte.is_ascii_whitespace() => {}
                 _ => (self.behind_quote, self.behind_line) = (false, false),
             }
         }
         None
+    }
+
+    /// Whether `text` ends with a bracket that closes nothing and stands behind a text in quotes.
+    fn end_stray(text: &str) -> bool {
+        let (mut brackets, mut from) = (Brackets::default(), 0);
+        while let Some(length) = brackets.read(&text[from..], false) {
+            from += length;
+        }
+        from > 0 && from == text.len()
     }
 }
 
@@ -233,11 +255,22 @@ impl Damage {
     /// Whether `text`, between calls, may begin with a closer: of the damaged call, or one that
     /// closed a call before.
     pub(crate) fn closer(&self, text: &str, tables: &Tables, more: bool) -> Match<(Found, usize)> {
+        self.closer_at(self.is_near, text, tables, more)
+    }
+
+    /// The same; whether nothing but white space stands between the last call and `text`.
+    fn closer_at(&self, near: bool, text: &str, tables: &Tables, more: bool) -> Match<(Found, usize)> {
         if let Some((closer, _)) = &self.open {
-            // Whatever else closes there is its text.
-            return closer.begins(text, tables, more).map(|length| (Found::Own, length));
+            let own = closer.begins(text, tables, more).map(|length| (Found::Own, length));
+            // What closes a call before may be text of the damaged one, or both are text of that call
+            // (`mixed/closer_behind_an_open_bracket`).
+            return own.else_try(|| self.closer_of_calls(false, text, tables, more));
         }
-        let (last, near) = (self.came.last(), self.is_near);
+        self.closer_of_calls(near, text, tables, more)
+    }
+
+    fn closer_of_calls(&self, near: bool, text: &str, tables: &Tables, more: bool) -> Match<(Found, usize)> {
+        let last = self.came.last();
         let came = self.came.iter().map(|known| {
             let Came { closer, first, is_due, .. } = known;
             let is_last = last.is_some_and(|last| std::ptr::eq(last, known));
@@ -247,11 +280,53 @@ impl Damage {
         first_of(came)
     }
 
-    /// What closes a call before and nothing in `text`, if anything in it does.
+    /// What closes a call before and nothing in `text`, which is no call, if anything in it does.
     pub(crate) fn stray_in(&self, text: &str, tables: &Tables) -> Option<Found> {
+        if self.came.is_empty() {
+            return None;
+        }
         let closers = memchr::memchr2_iter(b'<', b'[', text.as_bytes())
-            .filter_map(|at| self.closer(&text[at..], tables, false).ok());
-        closers.map(|(found, _)| found).find(|found| matches!(found, Found::Stray(_)))
+            .filter_map(|at| self.closer_at(false, &text[at..], tables, false).ok());
+        let stray = closers.map(|(found, _)| found).find(|found| matches!(found, Found::Stray(_)));
+        stray.or_else(|| self.stray_bracket().filter(|_| Brackets::default().read(text, false).is_some()))
+    }
+
+    /// What closes a call before and stands at the end of `text`, a call that cannot be read and whose
+    /// own closer, `own`, it is not.
+    pub(crate) fn stray_at_end(&self, text: &str, own: &CallCloser, tables: &Tables) -> Option<Found> {
+        let last = self.came.last();
+        let due = |came: &Came| came.is_due && last.is_some_and(|last| std::ptr::eq(last, came));
+        let mut left = Some(text.trim_end());
+        while let Some(text) = left {
+            if own.ends(text, tables) {
+                return None;
+            }
+            let mut others = self.came.iter().filter(|came| !came.closer.is(own) && !due(came));
+            if let Some(came) = others.find(|came| came.closer.ends(text, tables)) {
+                return Some(Found::Stray(came.first));
+            }
+            if !own.is_bracket() && Brackets::end_stray(text) {
+                return self.stray_bracket();
+            }
+            left = without_group(text, tables);
+        }
+        None
+    }
+
+    /// Goes on behind the text of a call that cannot be read: brackets in it say what they open.
+    pub(crate) fn passes_call(&mut self, text: &str) {
+        if self.watches && !self.is_open() {
+            let mut rest = text;
+            while let Some(length) = self.brackets.read(rest, false) {
+                rest = &rest[length..];
+            }
+        }
+    }
+
+    /// What a bracket says that closes nothing, where it says anything.
+    fn stray_bracket(&self) -> Option<Found> {
+        let first = self.came.iter().filter(|came| came.is_before(self.last)).map(|came| came.first);
+        first.min().filter(|_| !self.is_open()).map(Found::Stray)
     }
 
     /// The last call's closer came, behind other text or once more; it ends at `end`.
@@ -322,8 +397,7 @@ impl Damage {
     pub(crate) fn read_brackets(&mut self, text: &str) -> Option<(usize, Found)> {
         let is_open = self.open.is_some_and(|(open, _)| open.is_bracket());
         let at = self.brackets.read(text, is_open)?;
-        let first = self.came.iter().filter(|came| came.is_before(self.last)).map(|came| came.first);
-        let found = if is_open { Some(Found::Own) } else { first.min().map(Found::Stray) };
+        let found = if is_open { Some(Found::Own) } else { self.stray_bracket() };
         found.map(|found| (at, found))
     }
 
@@ -347,6 +421,14 @@ impl Damage {
         self.open = None;
         self.changed();
     }
+}
+
+/// A text without the closer of a group that it ends with, and the white space before that.
+pub(crate) fn without_group<'t>(text: &'t str, tables: &Tables) -> Option<&'t str> {
+    let at = text.rfind(['<', '['])?;
+    let mut groups = tables.named.iter().flat_map(|known| known.named.groups);
+    let is_one = groups.any(|group| begins_token(&text[at..], group.close, false) == Ok(text.len() - at));
+    is_one.then(|| text[..at].trim_end())
 }
 
 /// A closer between calls.

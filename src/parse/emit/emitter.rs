@@ -4,6 +4,8 @@
 mod end;
 mod held;
 
+use std::ops::Range;
+
 use crate::event::{Call, Event, MarkerKind, QuotedIn, Region, RejectedKind, Repair};
 use crate::json::window::{No, Undecided, Window};
 use crate::parse::config::Config;
@@ -18,6 +20,7 @@ use crate::parse::emit::verdict::{Verdict, draft, invented, quoted};
 use crate::parse::marks::fence::think_close;
 use crate::parse::marks::head::begins_token;
 use crate::parse::marks::turn::Turn;
+use crate::parse::tables::Tables;
 
 /// Hands events on in order and remembers what later decisions need.
 #[derive(Debug)]
@@ -174,6 +177,24 @@ impl Emitter {
         }
         if to > self.reported {
             self.text_piece(window, to, sink);
+        }
+    }
+
+    /// Hands on what was held as a call and is text: what closes a call before and nothing in it says
+    /// what it says in other text.
+    pub(crate) fn given_back(
+        &mut self,
+        span: Range<u64>,
+        is_quoted: bool,
+        window: &Window<'_>,
+        tables: &Tables,
+        sink: &mut Sink<'_>,
+    ) {
+        let damage = self.region.known_damage();
+        let stray = if is_quoted { None } else { damage.stray_in(window.slice(span.clone()), tables) };
+        self.text(window, span.end, sink);
+        if let Some(found) = stray {
+            self.found_closer(found, 0, sink);
         }
     }
 

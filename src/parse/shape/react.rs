@@ -197,6 +197,10 @@ impl React {
             Err(No) => return Step::Text(self.cursor + line.len() as u64, Reason::TextBehind),
             Ok(()) => {}
         }
+        // What closes a call before says that this is text of that one (`mixed/closer_in_a_bare_text`).
+        if out.emitter.region.known_damage().stray_in(&line[..length], out.tables).is_some() {
+            return Step::Text(self.cursor, Reason::NoJson);
+        }
         // Its name in quotation marks is a key of damaged JSON.
         let takes = self.takes.take().filter(|parameter| !line.contains(&format!("{parameter}\"")));
         let Some((parameter, text)) = takes.zip(unquoted(line[..length].trim())) else {

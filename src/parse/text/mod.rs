@@ -400,7 +400,7 @@ impl Scanner {
         self.at = at;
         let is_cut_short = matches!(why, Reason::Damaged | Reason::Unclosed | Reason::Limit);
         if call.quoted_in().is_none() && !self.is_example() {
-            self.emitter.text(window, at, sink);
+            self.emitter.given_back(call.start()..at, false, window, &self.tables, sink);
             let index = self.emitter.index();
             self.emitter.region.damage().given_back(call.closer(), index);
             if is_cut_short || call.is_damaged() {

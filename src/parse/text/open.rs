@@ -19,7 +19,7 @@ use crate::event::{Call, MarkerKind, Provenance, QuotedIn, Region};
 use crate::json::window::{Window, floor_boundary, leading_space};
 use crate::parse::call::{CallOut, CallShape, Ending, Missing, OpenValue, Step};
 use crate::parse::emit::command::decode_commands;
-use crate::parse::emit::damage::CallCloser;
+use crate::parse::emit::damage::{CallCloser, without_group};
 use crate::parse::emit::emitter::Emitter;
 use crate::parse::emit::pending::Ended;
 use crate::parse::emit::prose::Prose;
@@ -437,7 +437,7 @@ impl OpenCall {
             _ => {}
         }
         if ending == Ending::Text {
-            emitter.text(window, window.end(), sink);
+            emitter.given_back(self.start..window.end(), self.quoted_in.is_some(), window, tables, sink);
             return window.end();
         }
         let end = if let Ending::Complete(end) | Ending::Broken(end, _) = ending { end } else { window.end() };
@@ -477,8 +477,15 @@ impl OpenCall {
         let is_closed = verdict.is_err() && closer.ends(text, tables);
         // What names no tool is no call that was damaged, and what closes nothing in it says of the
         // calls before it what it says in text (`mixed/closer_behind_a_brace`).
-        let is_prose = is_unnamed && verdict.is_err() && self.quoted_in.is_none();
-        let stray = if is_prose { emitter.region.known_damage().stray_in(text, tables) } else { None };
+        let damage = emitter.region.known_damage();
+        // Of one past the limit a part is gone.
+        let is_error = verdict.is_err() && self.quoted_in.is_none() && self.head.is_none();
+        let stray = match is_error {
+            true if is_unnamed => damage.stray_in(text, tables),
+            // Nor does one that ends with another call's closer (`mixed/closer_behind_a_tag`).
+            true => damage.stray_at_end(text, &closer, tables),
+            false => None,
+        };
         let is_left = goes_on && verdict.is_err() && self.quoted_in.is_none() && !is_closed;
         let is_whole = is_closed || text.ends_with(['}', ']', ')']);
         emitter.call_end(
@@ -491,6 +498,9 @@ impl OpenCall {
             // In a fence it is other text, as everything that is no call.
             emitter.settle(window, true, sink);
             emitter.found_closer(found, 0, sink);
+        }
+        if is_error {
+            emitter.region.damage().passes_call(text);
         }
         if is_left {
             emitter.region.damage().begins(closer, self.dialect);
@@ -511,17 +521,14 @@ fn lead(kept: Option<u64>, is_quoted: bool, start: u64, window: &Window<'_>, out
 
 /// Whether `text` ends with the closer of a call, with nothing behind it but closers of groups.
 fn ends_with(text: &str, close: &str, tables: &Tables) -> bool {
-    let mut text = text.trim_end();
-    loop {
+    let mut left = Some(text.trim_end());
+    while let Some(text) = left {
         if text.ends_with(close) {
             return true;
         }
-        let mut groups = tables.named.iter().flat_map(|known| known.named.groups);
-        match groups.find_map(|group| text.strip_suffix(group.close)) {
-            Some(before) => text = before.trim_end(),
-            None => return false,
-        }
+        left = without_group(text, tables);
     }
+    false
 }
 
 /// The verdict with how the call was found.
