@@ -2,6 +2,7 @@
 
 mod numbers;
 mod piped;
+mod shelf;
 mod thoughts;
 
 use std::io::{self, IsTerminal, Write, stderr, stdout};
@@ -24,6 +25,7 @@ use crate::settings::{CallDisplay, ReasoningDisplay, variable};
 use crate::terminal::{self, grouped};
 use numbers::Numbers;
 use piped::Piped;
+pub(super) use shelf::Shelf;
 use thoughts::Thoughts;
 use toolgraft::agent::{Finished, StopReason};
 use toolgraft::event::{Provenance, Region, Rejected, RejectedKind};
@@ -48,6 +50,8 @@ pub(super) struct Display {
     live: Live,
     /// How the terminal takes pictures, where it is known to.
     pictures: Option<Protocol>,
+    /// Where other pictures become files, if anything may be kept.
+    shelf: Option<Shelf>,
     /// Standard output is no terminal and gets what the model says, and that alone.
     piped: Option<Piped>,
     /// Whether the answer must match a schema.
@@ -90,7 +94,12 @@ impl Display {
         self.calls_as = args.call_display.unwrap_or(CallDisplay::Box);
     }
 
-    pub(super) fn new(args: &OutputArgs, in_conversation: bool, existing: Existing, say: Phrases) -> Self {
+    pub(super) fn new(
+        args: &OutputArgs,
+        (in_conversation, shelf): (bool, Option<Shelf>),
+        existing: Existing,
+        say: Phrases,
+    ) -> Self {
         let piped = !stdout().is_terminal();
         let (columns, _) = size();
         let (out, frame, place): (Box<dyn Write + Send>, _, _) = match piped {
@@ -114,6 +123,7 @@ impl Display {
             existing,
             frame,
             live: Live::new(place, columns, styled),
+            shelf,
             pictures: Protocol::of(variable).filter(|_| styled && frame == Frame::Drawn),
             piped: piped.then(|| Piped::new(args.schema.is_some())),
             has_schema: args.schema.is_some(),
@@ -552,21 +562,29 @@ impl Display {
         self.spin()
     }
 
-    /// The pictures of a result, drawn where the terminal can; else how they are saved.
+    /// The pictures of a result, drawn where the terminal can; else in files.
     fn pictures(&mut self, outcome: &Outcome, number: usize) -> io::Result<()> {
         if self.quiet || self.frame != Frame::Drawn {
             return Ok(());
         }
-        let mut undrawn = 0;
+        let mut lost = None;
         for picture in outcome.images() {
-            match self.pictures.and_then(|protocol| protocol.drawn(&picture)) {
-                Some(drawn) => self.screen.picture(&drawn)?,
-                None => undrawn += 1,
+            if let Some(drawn) = self.pictures.and_then(|protocol| protocol.drawn(&picture)) {
+                self.screen.picture(&drawn)?;
+                continue;
+            }
+            match self.shelf.as_ref().map(|shelf| shelf.put(&picture)) {
+                Some(Ok((file, bytes))) => {
+                    let bytes = grouped(bytes as u64);
+                    self.line(DIM, &self.say.medium_is_in(picture.media_type(), bytes, file.display()))?;
+                }
+                Some(Err(error)) => lost = Some(self.say.picture_is_not_saved(error)),
+                None => lost = Some(String::new()),
             }
         }
-        match undrawn > 0 && self.in_conversation {
-            true => self.line(DIM, &self.say.picture_is_saved_by(number)),
-            false => Ok(()),
+        match lost.filter(|_| self.in_conversation) {
+            Some(why) => self.line(DIM, &format!("{why}{}", self.say.picture_is_saved_by(number))),
+            None => Ok(()),
         }
     }
 

@@ -100,7 +100,9 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     let endpoint = endpoint.traced(files.tracer.clone());
     let in_session = files.clone();
     let existing = Existing::of(&config);
-    let display = Display::new(&args.output, in_conversation, existing.clone(), say);
+    let may_keep = settings.sessions.unwrap_or(true) && !args.conversation.no_session;
+    let shelf = may_keep.then(display::Shelf::of_user).flatten();
+    let display = Display::new(&args.output, (in_conversation, shelf), existing.clone(), say);
     let signals = runner.signals();
     let questions = Questions::new(asker.clone(), say);
     let asked = questions.clone();

@@ -32,6 +32,7 @@ At a terminal it is `toolgraft mcp shell`, as it is with commands on a pipe. Whe
 MCP starts it, it is the server for that client: what either says goes on to the other as it
 came. So a client's trouble is recorded with this in its configuration, where all paths are
 whole, as the client may start it in any folder:
+
   \"command\": \"toolgraft\", \"args\": [\"mcp\", \"record\", \"files\", \"/tmp/trouble.jsonl\"]
 
 Exit codes: as `toolgraft mcp shell`; for a client 0 it has left, 1 the server ended before it

@@ -192,6 +192,7 @@ phrases! {
         "没有终端可以询问；用 --allow '{name}' 允许它，或用 --yes 允许全部";
 
     // A turn as it goes.
+    picture_is_not_saved(error) = "the picture is in no file ({error}); ", "图片未能存入文件（{error}）；";
     picture_is_saved_by(number) = "/result {number} FILE saves the picture", "/result {number} 文件名 可保存图片";
     waiting_for_model = "waiting for the model", "等待模型";
     still_loads = "the server still loads its model: waiting for it", "服务器还在加载模型：正在等待";
