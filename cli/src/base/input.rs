@@ -82,7 +82,14 @@ pub(crate) fn is_binary(bytes: &[u8]) -> bool {
 pub(crate) fn json_problem(error: &serde_json::Error) -> String {
     let message = error.to_string();
     let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(what, _)| what);
-    let plain = match message {
+    let plain = plain_json(message);
+    // The end of a file stands behind its last line break, at no column of its own.
+    format!("{}:{}: {plain}", error.line(), error.column().max(1))
+}
+
+/// What the reader of JSON says, in words for people who do not know how it works inside.
+pub(crate) fn plain_json(message: &str) -> &str {
+    match message {
         "expected value" => "no JSON value begins here",
         "expected ident" => "this word is no JSON value",
         "EOF while parsing a value" => "it ends where a value is due",
@@ -91,9 +98,7 @@ pub(crate) fn json_problem(error: &serde_json::Error) -> String {
         "EOF while parsing a string" => "it ends within a text",
         "trailing characters" => "something stands behind the JSON",
         other => other,
-    };
-    // The end of a file stands behind its last line break, at no column of its own.
-    format!("{}:{}: {plain}", error.line(), error.column().max(1))
+    }
 }
 
 /// Reads a number above 0, for clap.

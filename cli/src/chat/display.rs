@@ -14,6 +14,7 @@ use tokio::time::Instant;
 use super::args::OutputArgs;
 use super::existing::Existing;
 use super::summary::{Summary, time};
+use crate::base::Failure;
 use crate::base::tokens;
 use crate::phrases::Phrases;
 use crate::screen::boxes::{clean, fit};
@@ -331,7 +332,8 @@ impl Display {
         }
     }
 
-    /// The turn is over; its answer goes to a pipe now.
+    /// The turn is over; its answer goes to a pipe now. Why there is none is said, where a question
+    /// stands alone as the failure of the command.
     pub(super) fn finished(&mut self, finished: &Finished) -> io::Result<()> {
         self.fit();
         self.live.clear();
@@ -346,12 +348,16 @@ impl Display {
             piped
                 .finish(&output.or_else(|| (!self.has_schema).then(|| finished.answer.clone())).unwrap_or_default())?;
         }
-        let stopped = match &finished.reason {
-            StopReason::Answered => None,
-            reason => Some((if *reason == StopReason::Cancelled { DRAFT } else { BAD }, self.say.stopped(reason))),
-        };
-        if let Some((style, text)) = stopped.filter(|_| self.in_conversation) {
-            self.screen.line(style, &remark(&text))?;
+        match &finished.reason {
+            StopReason::Answered => {}
+            reason if self.in_conversation => {
+                let style = if *reason == StopReason::Cancelled { DRAFT } else { BAD };
+                self.screen.line(style, &remark(&self.say.stopped(reason)))?;
+            }
+            // The signal that did it is told.
+            StopReason::Cancelled => {}
+            // What it cost stands behind the error.
+            reason => drop(Failure::job(self.say.stopped(reason)).report()),
         }
         let summary = self.summary.text(finished);
         if !summary.is_empty() {
@@ -536,9 +542,11 @@ impl Display {
     }
 
     fn outcome(&mut self, id: &str, outcome: &Outcome) -> io::Result<()> {
+        let number = self.calls.of(id);
         let at = self.running.iter().position(|(other, _)| other == id);
-        // A call that was never asked about and never ran has no name here.
-        let name = at.map_or_else(|| id.to_owned(), |at| self.running.remove(at).1);
+        // A call that was never asked about and never ran is known by its box.
+        let known = || self.calls.tool_of(number).unwrap_or(id).to_owned();
+        let name = at.map(|at| self.running.remove(at).1).unwrap_or_else(known);
         let style = match outcome.status {
             Status::Result | Status::Displayed => RESULT,
             Status::Cancelled => DIM,
@@ -546,7 +554,6 @@ impl Display {
             _ => DRAFT,
         };
         let took = outcome.took.map(time);
-        let number = self.calls.of(id);
         let mut body = self.shown_of(outcome.said().trim_end(), number);
         for event in outcome.events.iter().filter(|event| event.kind == USER_EVENT) {
             let text = event.data.get("text").and_then(Value::as_str).unwrap_or_default();

@@ -156,7 +156,7 @@ impl Endpoint {
 
     /// The same with its list of models.
     async fn with_list(mut self) -> Result<Self, Failure> {
-        self.listed = self.fetched().await?.map_err(|error| Failure::usage(self.say.no_list(error)))?;
+        self.listed = self.fetched().await?.map_err(|error| Failure::job(self.say.no_list(error)))?;
         Ok(self)
     }
 
@@ -215,7 +215,7 @@ impl Endpoint {
         let model = std::mem::take(&mut self.model);
         match self.fetched().await? {
             Ok(models) => self.listed = models,
-            Err(error @ ModelError::Unreachable { .. }) => return Err(Failure::usage(error)),
+            Err(error @ ModelError::Unreachable { .. }) => return Err(Failure::job(error)),
             // It may have no list and answer all the same.
             Err(_) => {}
         }
@@ -520,12 +520,12 @@ fn is_loading(error: &ModelError) -> bool {
 }
 
 fn listed(models: Result<Vec<ModelInfo>, ModelError>) -> Result<Vec<ModelInfo>, Failure> {
-    models.map_err(|error| Failure::usage(format!("no model was named, and the list of models cannot be had: {error}")))
+    models.map_err(|error| Failure::job(format!("no model was named, and the list of models cannot be had: {error}")))
 }
 
 fn nobody(tried: &[String], answered: bool, say: Phrases) -> Failure {
     let what = if answered { say.none_answered() } else { say.none_found() };
-    Failure::usage(say.start_one(what, tried.join("\n")))
+    Failure::job(say.start_one(what, tried.join("\n")))
 }
 
 /// The model of a number or of a name.

@@ -53,6 +53,7 @@ use attached::Attached;
 use display::Display;
 use files::Files;
 use session::{Ended, Session};
+use toolgraft::agent::StopReason;
 use toolgraft::route::Toolbox;
 use toolgraft_mcp::Hub;
 
@@ -77,7 +78,7 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     }
     files::check(&args)?;
     // A file that is not there is said before an endpoint is looked for.
-    args.conversation.resume.as_deref().map(Saved::read).transpose()?;
+    let resumed = args.conversation.resume.as_deref().map(Saved::read).transpose()?;
     let say = Phrases::of_user(args.talk.model.lang.or(settings.lang));
     settings::environment().fill(args.slots());
     settings_here(say)?.fill(args.slots());
@@ -86,6 +87,10 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     args.conversation.no_history |= settings.history == Some(false);
     // Held until the conversation is over.
     let _file = args.conversation.save.as_mut().and_then(|file| kept::take_file(file, say));
+    if let Some(file) = &args.conversation.save {
+        let begun = resumed.or_else(|| gone_on.clone()).map(|saved| saved.conversation).unwrap_or_default();
+        Saved::check_same(file, &begun)?;
+    }
     let attached = Attached::read(&args.attached, "-f", say)?;
     let configured = args.talk.config()?;
     let has_config = configured.is_some();
@@ -160,6 +165,10 @@ async fn one(session: &mut Session, question: &str, typed: &str) -> Result<(), F
     match session.ask(question).await? {
         Ended::Left => Err(Failure::job("stopped by Ctrl-C")),
         Ended::Finished(finished) if finished.reason.is_answer() => Ok(()),
+        // The display has said why.
+        Ended::Finished(finished) if !session.output.json && finished.reason != StopReason::Cancelled => {
+            Err(Failure::Reported)
+        }
         Ended::Finished(finished) => Err(Failure::job(session.say.stopped(&finished.reason))),
     }
 }

@@ -171,12 +171,15 @@ impl Talk {
         let before = self.conversation.clone();
         self.warn_long(&question.text);
         self.conversation.push_user(question).map_err(Failure::job)?;
+        // Kept before it is answered: a program that is killed says nothing more.
+        self.write_kept();
         Ok(before)
     }
 
     /// Forgets what was said since then, where no turn can begin.
     pub(crate) fn go_back(&mut self, before: Conversation) {
         self.conversation = before;
+        self.write_kept();
     }
 
     /// A turn of the model, which goes on as long as it is read.

@@ -31,8 +31,8 @@ phrases! {
     not_kept(error) = "the conversation is not kept: {error}", "对话没有保存：{error}";
     warning_head = "warning:", "警告：";
     warning_line(text) = "warning: {text}", "警告：{text}";
-    incomplete_recording(error) = "the recording is incomplete: {error}", "会话记录不完整：{error}";
-    incomplete_trace(error) = "the trace is incomplete: {error}", "原始数据记录不完整：{error}";
+    incomplete_recording(file, error) = "the recording {file} is incomplete: {error}", "会话记录 {file} 不完整：{error}";
+    incomplete_trace(file, error) = "the trace {file} is incomplete: {error}", "原始数据记录 {file} 不完整：{error}";
     tools_are_large(tokens) =
         "the tools take about {tokens} in every request: list fewer with --tools GLOB, or shorter with \
          --tool-budget TOKENS",
@@ -58,7 +58,7 @@ phrases! {
         "--tools-mode native：端点表示模型的聊天模板没有工具的位置，模型可能根本看不到工具：请用 --tools-mode prompt，\
          或用带工具位置的模板启动服务器";
     no_such_glob(flag, glob) =
-        "{flag} {glob}: no tool has such a name; /tools lists them", "{flag} {glob}：没有这样名字的工具；/tools 列出全部工具";
+        "{flag} {glob}: no tool has such a name; `toolgraft tools` lists them", "{flag} {glob}：没有这样名字的工具；`toolgraft tools` 列出全部工具";
 
     // The choice of a model.
     has_models(endpoint) = "{endpoint} has these models:", "{endpoint} 有这些模型：";

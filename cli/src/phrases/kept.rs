@@ -13,6 +13,7 @@ phrases! {
     is_written_by_another(file, by, copy) =
         "another chat{by} writes {file}: this one is saved in {copy}",
         "另一个 chat{by}正在写入 {file}：这里的对话保存到 {copy}";
+    saved_from_now_on(file) = "it is saved in {file}", "它保存到 {file}";
     belongs_to_another(file, by) =
         "another chat{by} writes {file}: name another file", "另一个 chat{by}正在写入 {file}：请指定别的文件";
     passed_over(damaged, id) =

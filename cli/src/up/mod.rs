@@ -60,8 +60,8 @@ with what would change in a file, as `toolgraft chat` does; it has the conversat
 Where a folder's .mcp.json asks for trust, the question stands at the terminal. Ctrl-C ends
 the page; what was said until then is kept.
 
-Exit codes: 0 ended by Ctrl-C or a signal, 1 it cannot listen, 2 wrong usage or configuration,
-no endpoint.";
+Exit codes: 0 ended by Ctrl-C or a signal, 1 it cannot listen or no endpoint is there,
+2 wrong usage or configuration.";
 
 /// Options of `toolgraft up`.
 #[derive(Debug, clap::Args)]

@@ -185,7 +185,7 @@ impl Window {
 
     /// Asks; what stands there when the answer is over.
     #[track_caller]
-    fn asks(&self, question: &str) -> String {
+    pub(crate) fn asks(&self, question: &str) -> String {
         let answers = || String::from_utf8_lossy(&self.now().written).matches(" call").count();
         let before = answers();
         self.types(&format!("{question}\r"));

@@ -123,6 +123,23 @@ fn a_lock_that_a_killed_chat_left_behind_holds_nobody_up() {
 }
 
 #[test]
+fn a_new_conversation_of_a_chat_that_saves_gets_a_file_of_its_own() {
+    let endpoint = Endpoint::answer(|_, _| Reply::text("Well."));
+    let window = Window::open(SIZE, endpoint, &serde_json::json!({}), &["--save", "talk.json"]);
+    window.comes_to_a_prompt();
+    window.asks("The first");
+    window.types("/clear\r");
+    window.sees("it is saved in talk-2.json");
+    window.comes_to_a_prompt();
+    window.asks("The second");
+    window.types("/save talk.json\r");
+    window.sees("talk.json holds another conversation (\"The first\")");
+    let saved = |file| fs::read_to_string(window.place.path(file)).unwrap();
+    assert!(saved("talk.json").contains("The first") && !saved("talk.json").contains("The second"));
+    assert!(saved("talk-2.json").contains("The second"));
+}
+
+#[test]
 fn a_second_chat_that_saves_to_the_same_file_gets_another_one() {
     let place = Place::new();
     let first = Endpoint::start(["One.", "Two."].map(Reply::text));
