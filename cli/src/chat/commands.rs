@@ -251,7 +251,8 @@ impl Session {
                 self.note(DIM, &format!("{}\n{}", self.talk.about(), lines.join("\n")))
             }
             Command::Model(Some(model)) => {
-                self.talk.change_model(&model).await?;
+                // What is written down knows the key of this endpoint alone.
+                self.talk.change_model(&model, self.files.are_open()).await?;
                 self.note(DIM, &self.talk.about())?;
                 self.talk.endpoint.warn_unlisted().await;
                 Ok(())

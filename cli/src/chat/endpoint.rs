@@ -440,6 +440,30 @@ impl Endpoint {
         Endpoint { model: model.to_owned(), info: None, ..self.clone() }
     }
 
+    /// Whether it is at the same place as another.
+    pub(crate) fn is_where(&self, other: &Endpoint) -> bool {
+        self.url == other.url
+    }
+
+    /// Another model, by a name as `--model` takes it: one of this endpoint, or of one that
+    /// `config.toml` names, whose key is looked for then; only of this one where it `stays`.
+    ///
+    /// # Errors
+    /// As [`EndpointArgs::place`] has; the name is an endpoint's alone, or of one that will not do.
+    pub(crate) async fn other(&self, name: &str, stays: bool) -> Result<Self, Failure> {
+        let (names, wanted) = (settings::names()?, Place { model: Some(name.to_owned()), ..Place::default() });
+        let place = names.locate(wanted.clone())?;
+        let Some(model) = &place.model else {
+            return Err(Failure::usage(self.say.names_no_model(name.trim_end_matches(':'))));
+        };
+        let is_here = place.url.as_ref().is_none_or(|url| *url == self.url);
+        if stays && !is_here {
+            return Err(Failure::usage(self.say.at_another_endpoint(word(name))));
+        }
+        let there = if is_here { self.clone() } else { Endpoint::at(&names.resolve(wanted)?, self.say)? };
+        Ok(there.with_model(model).learned().await)
+    }
+
     /// A client for the model.
     pub(crate) fn client(&self) -> OpenAi {
         self.client.with_model(self.model.as_str())
@@ -461,7 +485,7 @@ impl Endpoint {
     }
 
     /// The names of its models; it is asked for them once.
-    pub(super) async fn models(&mut self) -> Result<Vec<String>, Failure> {
+    pub(crate) async fn models(&mut self) -> Result<Vec<String>, Failure> {
         if self.listed.is_empty() {
             self.list().await?;
         }

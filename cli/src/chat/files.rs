@@ -42,6 +42,11 @@ impl Files {
         })
     }
 
+    /// Whether anything is written down.
+    pub(super) fn are_open(&self) -> bool {
+        self.recorder.is_some() || self.tracer.is_some()
+    }
+
     /// What cannot be written and was not said before, as the lines of a warning.
     pub(super) fn news(&mut self, say: Phrases) -> Vec<String> {
         let news: Vec<String> = self.problems(say).filter(|problem| !self.said.contains(problem)).collect();

@@ -62,7 +62,7 @@ pub(super) use args::Args;
 pub(crate) use args::{ConversationArgs, EndpointArgs, EndpointOrUrl, FileArgs, OutputArgs, TalkArgs};
 pub(crate) use endpoint::{Endpoint, local_endpoint, local_models};
 pub(crate) use existing::Existing;
-pub(crate) use kept::Keeping;
+pub(crate) use kept::{Keeping, prune};
 pub(crate) use talk::Talk;
 
 /// Runs `toolgraft chat`.

@@ -54,7 +54,7 @@ pub(super) struct Session {
     pub(super) signals: Signals,
     pub(super) folder: Folder,
     pub(super) questions: Arc<Questions>,
-    files: Files,
+    pub(super) files: Files,
     tty: Option<Arc<Tty>>,
     /// Files that wait for the next question.
     pub(super) attached: Attached,

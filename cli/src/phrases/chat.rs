@@ -10,6 +10,11 @@ phrases! {
     found_at(program, url) = "{program} at {url}", "{program}（{url}）";
     chat_about(model, endpoint, profile) =
         "{model} · {endpoint} · profile {profile}", "{model} · {endpoint} · 模型配置 {profile}";
+    page_about(endpoint, profile) = "{endpoint} · profile {profile}", "{endpoint} · 模型配置 {profile}";
+    at_another_endpoint(name) =
+        "{name} is at another endpoint, whose key --record and --trace do not know: start toolgraft chat -m {name}",
+        "{name} 在另一个端点上，--record 和 --trace 不知道它的密钥：请另行运行 toolgraft chat -m {name}";
+    names_no_model(name) = "{name} names an endpoint: name a model of it, as in {name}:MODEL", "{name} 是端点的名字：请写出它的模型，如 {name}:模型";
     no_tools = "no tools", "没有工具";
     tools_of(tools, servers, offer) = "{tools} of {servers}, {offer}", "{servers} 的 {tools}，{offer}";
     offered_natively = "native", "原生工具调用";

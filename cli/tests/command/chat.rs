@@ -530,7 +530,9 @@ fn a_file_that_holds_something_is_neither_recorded_nor_traced_over() {
 #[cfg(target_os = "linux")]
 fn what_cannot_be_written_is_said_at_once_and_at_the_end_and_the_turn_goes_on() {
     let home = Home::new();
-    for (flag, what) in [("--record", "the recording /dev/full is incomplete: "), ("--trace", "the trace /dev/full is incomplete: ")] {
+    for (flag, what) in
+        [("--record", "the recording /dev/full is incomplete: "), ("--trace", "the trace /dev/full is incomplete: ")]
+    {
         let done = home.ask_with_tools(&weather_model(), &["Weather?", "--yes", flag, "/dev/full"]);
         done.fails_with(1, &[&format!("warning: {what}"), &format!("error: {what}")]);
         assert!(done.out.starts_with("It is ") && done.err.contains("2 rounds, 1 call"), "{done:?}");

@@ -304,6 +304,23 @@ fn text_goes_to_a_pipe_as_it_comes_and_a_signal_leaves_what_there_was() {
 }
 
 #[test]
+fn a_question_is_kept_though_the_program_is_killed_before_its_answer() {
+    let place = Place::new();
+    let endpoint = stalling(&["Half", " an ans"]);
+    let mut process = start(&place, &endpoint, Stdio::piped(), &["Say it"]);
+    let mut out = process.stdout.take().unwrap();
+    assert_eq!(reads(&mut out, "Half"), "Half");
+    kill("KILL", process.id());
+    ended(process, "KILL");
+    let [id] = kept(&place).try_into().unwrap();
+    assert!(text(&place, &id).contains("Say it"));
+    let later = Endpoint::start([Reply::text("Done.")]);
+    assert_eq!(chat(&place, &later, &["--continue", "Go on"]).ok().out, "Done.\n");
+    let told = later.seen()[0].messages();
+    assert!(told.contains("Say it") && told.contains("Go on"), "{told}");
+}
+
+#[test]
 fn text_goes_to_a_file_as_it_comes_and_saved_is_what_there_was() {
     let place = Place::new();
     place.servers(json!({ "demo": demo_server() }));
