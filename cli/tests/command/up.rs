@@ -353,6 +353,7 @@ async fn a_model_is_chosen_by_the_names_of_the_settings_and_of_the_endpoint() {
     let names = format!("[endpoints.there]\nurl = \"{}\"\n\n[models]\nr1 = \"there:far\"\n", other.url());
     std::fs::create_dir_all(place.path(".config/toolgraft")).unwrap();
     place.write(".config/toolgraft/config.toml", &names);
+    place.servers(json!({}));
     let mut up = Up::start_in(place, endpoint, &[], &[]);
     up.enter().await;
     let (mut window, state) = up.look("").await;

@@ -150,8 +150,7 @@ fn a_real_browser_holds_a_conversation_by_keys() {
     page.until("[...document.querySelector('#model').options].map((o) => o.value).join() === 'm,tiny'");
     page.find("document.querySelector('#model').focus()");
     page.press("ArrowDown");
-    page.until("document.querySelector('#model').value === 'tiny'");
-    page.press("Enter");
+    page.until("document.querySelector('#model').value === 'tiny' && talksTo === 'tiny'");
 
     // What a model writes is text.
     page.find("document.querySelector('#new').click()");
