@@ -1,13 +1,15 @@
 //! Files named on the command line, read with errors that name the remedy.
 
 use std::fs;
-use std::io::{self, BufRead, Read};
+use std::io::{self, BufRead, IsTerminal, Read};
 use std::num::NonZeroUsize;
 use std::path::Path;
 
 use tokio::sync::mpsc;
 
 use crate::base::Failure;
+use crate::base::output;
+use crate::phrases::Phrases;
 
 /// Reads a text file, or standard input for `-`. An empty file is an error.
 pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
@@ -24,11 +26,19 @@ pub(crate) fn without_bom(text: &str) -> &str {
     text.trim_start_matches('\u{feff}')
 }
 
+/// Says at a terminal that something is waited for.
+pub(crate) fn tell_reading() {
+    if io::stdin().is_terminal() {
+        output::note(Phrases::of_user(None).reads_input());
+    }
+}
+
 /// Reads a file, or standard input for `-`. An empty file is an error.
 pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
     let shown = shown(path);
     let bytes = if path == Path::new("-") {
         let mut bytes = Vec::new();
+        tell_reading();
         std::io::stdin()
             .read_to_end(&mut bytes)
             .map_err(|e| Failure::usage(format!("cannot read standard input: {e}")))?;

@@ -196,6 +196,7 @@ impl Display {
     /// A line of our own.
     pub(super) fn note(&mut self, style: Style, text: &str) -> io::Result<()> {
         self.live.clear();
+        self.fit();
         self.screen.line(style, text)
     }
 

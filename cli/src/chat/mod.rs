@@ -44,6 +44,7 @@ use crate::phrases::Phrases;
 use crate::screen::DIM;
 use crate::servers;
 use crate::servers::runner::Runner;
+use crate::sessions::Store;
 use crate::sessions::saved::Saved;
 use crate::settings;
 use crate::settings::Settings;
@@ -65,6 +66,9 @@ pub(crate) use existing::Existing;
 pub(crate) use kept::{Keeping, prune};
 pub(crate) use talk::Talk;
 
+/// Characters by which the ID of a conversation is known, at least.
+const ID: usize = 4;
+
 /// Runs `toolgraft chat`.
 pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     args.talk.endpoint.trust.hold()?;
@@ -82,6 +86,7 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     let say = Phrases::of_user(args.talk.model.lang.or(settings.lang));
     settings::environment().fill(args.slots());
     settings_here(say)?.fill(args.slots());
+    refuse_lost_id(&args)?;
     let (keeping, gone_on) = Keeping::begin(&mut args, &settings, say)?;
     settings.fill(args.slots());
     args.conversation.no_history |= settings.history == Some(false);
@@ -140,6 +145,19 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
         }
     });
     files.end(done, say)
+}
+
+/// Refuses a question that is the ID of a conversation: one stands behind `=`.
+fn refuse_lost_id(args: &Args) -> Result<(), Failure> {
+    let [id] = args.question.as_slice() else { return Ok(()) };
+    let is_id = args.conversation.continued.as_deref() == Some("")
+        && id.len() >= ID
+        && id.bytes().all(|byte| byte.is_ascii_hexdigit())
+        && Store::open().is_ok_and(|store| store.find(id).is_ok());
+    match is_id {
+        true => Err(Failure::usage(format!("the ID of a conversation stands behind =, as in --continue={id}"))),
+        false => Ok(()),
+    }
 }
 
 /// What holds for this folder; nothing where that cannot be read, which the person is told.

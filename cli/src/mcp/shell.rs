@@ -124,7 +124,7 @@ impl Shell {
         let following = Box::new(move |before: &[String], begun: &str| {
             command::following(before, begun, (&hub, &server, &runtime))
         });
-        let completion = Completion { following, opener: "", mention: None, with_files: &[] };
+        let completion = Completion { following, opener: "", mention: None, with_files: &[], has_text: Arc::default() };
         let mut prompt = Prompt::new(&format!("{}> ", word(&self.server)), completion, keeps.then_some(HISTORY), say)?;
         for status in self.hub.servers() {
             output::emit_styled(&head(&status, say))?;
@@ -142,6 +142,7 @@ impl Shell {
             self.wire.show_by(None);
             match typed {
                 Typed::Ended => return Ok(()),
+                Typed::Dropped => {}
                 Typed::Interrupted => output::tell(say.shell_leave())?,
                 Typed::Line(line) => {
                     let interrupts = signals.take_interrupts();

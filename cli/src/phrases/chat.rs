@@ -29,6 +29,8 @@ phrases! {
         "no MCP servers are configured: name a file with --mcp-config FILE (see `toolgraft tools --help`)",
         "没有配置 MCP 服务器：用 --mcp-config FILE 指定配置文件（见 `toolgraft tools --help`）";
     going_on(messages) = "going on with a conversation of {messages}", "接着之前的对话：{messages}";
+    last_question(text) = "you: {text}", "你：{text}";
+    last_answer(text) = "the model: {text}", "模型：{text}";
     how_to_help = "/help lists the commands, Ctrl-D leaves", "/help 列出所有命令，Ctrl-D 退出";
     how_to_leave = "(Ctrl-C again leaves, as Ctrl-D does)", "（再按一次 Ctrl-C 退出，Ctrl-D 也可以）";
     kept_as(id) =
@@ -415,7 +417,8 @@ impl Phrases {
         let (english, chinese) = match status {
             Status::Result => ("result of", "结果"),
             Status::Displayed => ("shown:", "已显示"),
-            Status::Denied => ("denied:", "未获批准"),
+            // By a person, by a rule, or since it was made before.
+            Status::Denied => ("not run:", "未运行"),
             Status::Cancelled => ("cancelled:", "已取消"),
             Status::ToolError => ("error of", "出错"),
             Status::TimedOut => ("no answer of", "超时"),

@@ -97,6 +97,8 @@ phrases! {
         "days that a conversation is kept after its last word; 0 keeps it until you remove it",
         "对话在最后一句话之后保存的天数；0 表示一直保存，直到你删除它";
 
+    reads_input = "reading standard input; Ctrl-D at the start of a line ends it", "正在读取标准输入；在行首按 Ctrl-D 结束";
+
     // Files of results.
     text_is_in(file) = "the text is in {file}", "文本在 {file} 中";
     medium_is_in(kind, bytes, file) = "{kind}, {bytes} bytes, is in {file}", "{kind}（{bytes} 字节）在 {file} 中";

@@ -205,7 +205,10 @@ async fn timeline(State(desk): State<Desk>, RawQuery(query): RawQuery) -> Respon
         let links = [(back.as_str(), say.up_back())];
         let recording = chats.find(&id).and_then(|chat| chat.recording());
         let page = match (recording, chats.kept(&id)) {
-            (Some(recording), _) => replay::page(&id, &recording, Some(say.lang()), log::about(&links, Vec::new())),
+            (Some(mut recording), kept) => {
+                recording.session.title = kept.map(|kept| kept.saved.title());
+                replay::page(&id, &recording, Some(say.lang()), log::about(&links, Vec::new()))
+            }
             (None, Some(kept)) => log::page(&kept, &links, say),
             (None, None) => return Ok(None),
         };

@@ -100,7 +100,7 @@ fn without_a_terminal_an_unknown_call_is_denied_with_the_remedy() {
     let done = Home::new().ask_with_tools(&endpoint, &["Weather?"]);
     assert_eq!((done.code, done.out.as_str()), (Some(0), "I may not.\n"), "{}", done.err);
     assert!(done.err.contains("--allow 'demo.weather_query'") && done.err.contains("--yes"), "{}", done.err);
-    assert!(done.err.contains("denied: demo.weather_query"), "{}", done.err);
+    assert!(done.err.contains("not run: demo.weather_query"), "{}", done.err);
 }
 
 #[test]

@@ -484,7 +484,7 @@ fn several_calls_of_a_message_have_the_numbers_of_their_results() {
     let at = |text: &str| shown.find(text).unwrap_or_else(|| panic!("{text}: {shown}"));
     let (first, second) = (at("#1 call demo.weather_query"), at("#2 call demo.weather_query"));
     assert!(first < at("Oslo") && at("Oslo") < second && second < at("Rome"), "{shown}");
-    at("#1 denied: demo.weather_query");
+    at("#1 not run: demo.weather_query");
     at("#2 result of demo.weather_query");
     window.comes_to_a_prompt();
     window.types("And in Bonn?\r");
@@ -634,7 +634,7 @@ fn denied_cancelled_and_failed_calls_look_different() {
     window.types("Weather?\r");
     window.sees("[y/a/n]");
     window.types("n\r");
-    window.sees("#1 denied: demo.weather_query");
+    window.sees("#1 not run: demo.weather_query");
     window.sees("So be it.");
     window.comes_to_a_prompt();
     window.types("And in Rome?\r");

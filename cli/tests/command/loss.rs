@@ -123,6 +123,20 @@ fn a_lock_that_a_killed_chat_left_behind_holds_nobody_up() {
 }
 
 #[test]
+fn a_conversation_that_goes_on_says_what_was_said_last() {
+    let endpoint = Endpoint::answer(|_, _| Reply::text("It rains."));
+    let place = Place::new();
+    chat(&place, &endpoint, &["How is it?"]).ok();
+    let window = Window::open_in(place, SIZE, endpoint, &serde_json::json!({}), &["--continue"]);
+    window.sees("you: How is it?");
+    window.sees("the model: It rains.");
+    window.comes_to_a_prompt();
+    // An ID that stands behind a space is no question.
+    let [id] = kept(&window.place).try_into().unwrap();
+    chat(&window.place, &window.endpoint, &["--continue", &id]).refuses(2, &format!("--continue={id}"));
+}
+
+#[test]
 fn a_new_conversation_of_a_chat_that_saves_gets_a_file_of_its_own() {
     let endpoint = Endpoint::answer(|_, _| Reply::text("Well."));
     let window = Window::open(SIZE, endpoint, &serde_json::json!({}), &["--save", "talk.json"]);

@@ -255,6 +255,9 @@ impl View for Pages {
             results &= !is_user;
             taken.asked |= is_user;
         }
+        if question.is_some() {
+            taken.rows.question();
+        }
         taken.answered = !round.outcomes.is_empty() || round.notices.iter().any(|n| n.kind == "correction");
         taken.times = round.outcomes.iter().map(|o| (o.id.clone(), o.at)).collect();
         taken.notices = round.notices.iter().map(|n| Part::notice(say.notice(&n.kind), &n.text)).collect();
