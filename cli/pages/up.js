@@ -125,6 +125,7 @@ const STEPS = {
   },
   answer(step) {
     round.text ??= add(element("div", { className: "block answer" }));
+    round.text.classList.add("md");
     round.text.replaceChildren(...step.tree.map(grown));
     add();
   },

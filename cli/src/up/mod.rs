@@ -18,7 +18,6 @@ mod chat;
 mod chats;
 mod common;
 mod input;
-mod markdown;
 mod person;
 mod told;
 mod web;

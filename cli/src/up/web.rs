@@ -207,7 +207,7 @@ async fn timeline(State(desk): State<Desk>, RawQuery(query): RawQuery) -> Respon
         let page = match (recording, chats.kept(&id)) {
             (Some(mut recording), kept) => {
                 recording.session.title = kept.map(|kept| kept.saved.title());
-                replay::page(&id, &recording, Some(say.lang()), log::about(&links, Vec::new()))
+                replay::read_page(&id, &recording, Some(say.lang()), log::about(&links, Vec::new()))
             }
             (None, Some(kept)) => log::page(&kept, &links, say),
             (None, None) => return Ok(None),

@@ -643,7 +643,7 @@ fn denied_cancelled_and_failed_calls_look_different() {
     window.sees("running demo.weather_query");
     window.types("\x03");
     window.sees("#2 cancelled: demo.weather_query");
-    let (denied, cancelled) = (window.cell_of("#1 denied"), window.cell_of("#2 cancelled"));
+    let (denied, cancelled) = (window.cell_of("#1 not run"), window.cell_of("#2 cancelled"));
     assert!(cancelled.dim() && !denied.dim() && denied.fgcolor() != cancelled.fgcolor());
 }
 

@@ -252,6 +252,20 @@ fn ctrl_c_cancels_the_answer_and_the_endpoint_sees_it() {
 }
 
 #[test]
+fn the_history_is_searched_whatever_the_case() {
+    let mut chat = Chat::start(Endpoint::answer(|_, _| Reply::text("Well.")));
+    chat.says("How is the Weather?");
+    chat.sees("Well.");
+    chat.sees("> ");
+    chat.presses_ctrl('r');
+    chat.types("weather");
+    chat.sees("`weather': How is the Weather?");
+    chat.presses_ctrl('c');
+    chat.sees("> ");
+    chat.leave();
+}
+
+#[test]
 fn ctrl_c_twice_leaves_from_a_turn_and_from_the_prompt() {
     let stalled = || Endpoint::start([Reply::events(&[says("Half an ")]).end(End::Stall)]);
     let mut chat = Chat::start(stalled());

@@ -282,7 +282,11 @@ fn the_locale_decides_where_no_flag_does_and_the_prompt_stays_as_it_is() {
     assert!(!prompt.contains("工具"), "the prompt is in the language of the model's profile: {prompt}");
     ask(&["And now?"]).fails_with(1, &["模型出错：", "no such key"]);
     let run = ask(&["--lang", "en", "--allow", "nothing.*", "And now?"]);
-    assert!(run.err.contains("--allow nothing.*: no tool has such a name; /tools lists them"), "{}", run.err);
+    assert!(
+        run.err.contains("--allow nothing.*: no tool has such a name; `toolgraft tools` lists them"),
+        "{}",
+        run.err
+    );
 }
 
 #[tokio::test]

@@ -19,7 +19,7 @@ use super::environment;
 use super::server::{
     Connection, Elicitation, Elicitor, McpError, McpPrompt, PromptMessage, RequestError, Retry, ServerEvent,
     ServerHandle, ServerState, ServerStatus, Settings, Start, States, ToolState, USER_EVENT, for_user, has_large,
-    relay, resource_outcome, scaled, seconds, tool_outcome, with_media,
+    relayed, resource_outcome, scaled, seconds, tool_outcome, with_media,
 };
 use crate::transport::log::LogLine;
 use crate::transport::wire::{Wire, WireMessage};
@@ -199,9 +199,9 @@ impl HubBuilder {
         let found = config.servers().iter().find(|entry| entry.name == server);
         let server = found.ok_or_else(|| McpError::unknown(server, names()))?;
         let environment = environment::joined(environment, inherit_env);
-        let relayed = relay(server, &environment, settings.wire, (lines, out), errors).await;
+        let done = relayed(server, &environment, settings.wire, (lines, out), errors).await;
         let unavailable = |why| McpError::Unavailable { server: server.name.clone(), state: ServerState::Failed, why };
-        relayed.map_err(unavailable)
+        done.map_err(unavailable)
     }
 
     /// What will happen to the servers from now on, for a program that shows how they start;

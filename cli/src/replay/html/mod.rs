@@ -85,6 +85,8 @@ pub(super) struct Pages {
     lang: Option<Lang>,
     /// Whether the page is opened in a browser.
     open: bool,
+    /// Whether the Markdown of answers is formatted, rather than shown as it was written.
+    formats: bool,
     /// Files with their recordings.
     files: Vec<(String, Vec<Taken>)>,
 }
@@ -115,7 +117,12 @@ struct Taken {
 
 impl Pages {
     pub(super) fn new(target: Target, lang: Option<Lang>, open: bool) -> Self {
-        Pages { target, lang, open, files: Vec::new() }
+        Pages { target, lang, open, formats: false, files: Vec::new() }
+    }
+
+    /// The same with the Markdown of answers formatted.
+    pub(super) fn formatted(self) -> Self {
+        Pages { formats: true, ..self }
     }
 
     /// The page of all that was taken, with this above it.
@@ -276,6 +283,7 @@ impl View for Pages {
     fn events(&mut self, _: At<'_>, played: &Played) -> io::Result<()> {
         let say = self.taken().say;
         for part in page::answer(played, say) {
+            let part = if self.formats { part.formatted() } else { part };
             self.part(part);
         }
         Ok(())

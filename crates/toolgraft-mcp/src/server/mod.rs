@@ -61,7 +61,7 @@ mod tasks;
 pub(crate) use connection::Connection;
 pub(crate) use content::{for_user, resource_outcome, tool_outcome, with_media};
 pub(crate) use handle::ServerHandle;
-pub(crate) use relay::relay;
+pub(crate) use relay::relayed;
 pub(crate) use request::seconds;
 pub(crate) use scale::{has_large, scaled};
 pub(crate) use settings::Settings;

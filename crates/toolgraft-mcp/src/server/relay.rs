@@ -14,7 +14,7 @@ use crate::transport::wire::{Tap, Wire};
 
 /// Starts a server and hands on what goes between it and a client; says how it ended where it did
 /// so while the client was there, and what it wrote that is no MCP.
-pub(crate) async fn relay(
+pub(crate) async fn relayed(
     config: &ServerConfig,
     environment: &[(OsString, OsString)],
     wire: Option<Wire>,
@@ -34,7 +34,7 @@ pub(crate) async fn relay(
     let tap = Tap { wire, server: config.name.clone(), secrets: secrets.clone() };
     let hidden = |why: String| secrets.hide(&why).into_owned();
     let (mut transport, state) = stdio::spawn(program, environment, &log).map_err(hidden)?;
-    let is_waited_for = stdio::relay((&mut transport, &state), &tap, lines, out).await;
+    let is_waited_for = stdio::carry((&mut transport, &state), &tap, lines, out).await;
     let _ = transport.close().await;
     match is_waited_for {
         true => Err(hidden(format!("has ended{}", state.last_words().await))),

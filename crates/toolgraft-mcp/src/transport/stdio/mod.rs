@@ -29,4 +29,4 @@ mod watcher;
 pub use child::STDERR_TAIL;
 pub(crate) use child::{ChildState, StdioTransport, spawn};
 pub(crate) use program::Program;
-pub(crate) use relay::relay;
+pub(crate) use relay::carry;

@@ -7,13 +7,14 @@ use futures::{Stream, StreamExt};
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 
 use super::child::{ChildState, StdioTransport};
+use super::lines::MAX_MESSAGE;
 use crate::transport::scan::one_line;
 use crate::transport::wire::{Tap, WireSide};
 
 /// Hands on lines of the client's, and the bytes of the child's, until the child has written all
 /// that it will, or the client reads no more. Where the client writes no more, the child is told so
 /// by the end of its standard input. Returns whether the client was still there at the end.
-pub(crate) async fn relay(
+pub(crate) async fn carry(
     (transport, state): (&mut StdioTransport, &ChildState),
     tap: &Tap,
     mut lines: impl Stream<Item = String> + Unpin,
@@ -59,11 +60,17 @@ struct Said<'a> {
 impl Said<'_> {
     fn push(&mut self, mut piece: &[u8]) {
         while let Some(end) = memchr::memchr(b'\n', piece) {
-            self.begun.extend_from_slice(&piece[..end]);
+            self.keep(&piece[..end]);
             self.end();
             piece = &piece[end + 1..];
         }
-        self.begun.extend_from_slice(piece);
+        self.keep(piece);
+    }
+
+    /// A line that is too long is cut, and so is no message that is shown.
+    fn keep(&mut self, piece: &[u8]) {
+        let room = MAX_MESSAGE.saturating_sub(self.begun.len());
+        self.begun.extend_from_slice(&piece[..piece.len().min(room)]);
     }
 
     fn end(&mut self) {
