@@ -107,18 +107,18 @@ fn a_record_is_made_by_commands_and_by_a_client_and_none_is_written_over() {
     assert!(first.err.contains("recording to r.jsonl"), "{first:?}");
     // The same command is the server of a client, here of this program.
     let entry = |args: &[&str]| json!({ "mcpServers": { "between": { "command": TOOLGRAFT, "args": args } } });
-    place.write("between.json", &entry(&record).to_string());
+    place.write("between.json", entry(&record).to_string());
     let through = |file: &str| {
         let args = ["mcp", "shell", "--mcp-config", file, "between"];
         place.run_with(&args, |command| command.write_stdin(lines)).ok().out
     };
     assert_eq!(through("between.json"), first.out);
-    place.write("played.json", &entry(&["mcp", "play", "r-2.jsonl"]).to_string());
+    place.write("played.json", entry(&["mcp", "play", "r-2.jsonl"]).to_string());
     assert_eq!(through("played.json"), first.out);
     let told = fs::read_to_string(place.path("r-2.jsonl")).unwrap();
     assert!(told.contains("\"server\":\"demo\"") && !told.contains("between"), "{told}");
     let itself = entry(&["mcp", "record", "between", "x.jsonl"]);
-    place.write("itself.json", &itself.to_string());
+    place.write("itself.json", itself.to_string());
     let run = place.run(&["mcp", "record", "--mcp-config", "itself.json", "between", "x.jsonl"]);
     run.refuses(2, "is this command itself");
 }

@@ -142,6 +142,8 @@ fn a_real_browser_holds_a_conversation_by_keys() {
     let here = page.find("location.href");
     page.go(timeline.as_str().unwrap());
     page.until("document.querySelector('main')");
+    assert_eq!(page.find("document.querySelector('.answer strong').textContent"), "cold", "it is there to be read");
+    assert_eq!(page.find("document.querySelector('h1').textContent"), "What is the weather in Oslo?");
     looks_well(&mut page, "timeline");
     page.go(here.as_str().unwrap());
     page.until(&format!("{SAID}.includes('I wait')"));

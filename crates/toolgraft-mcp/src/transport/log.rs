@@ -51,8 +51,11 @@ pub(crate) struct Log {
     secrets: Secrets,
     kept: Mutex<Kept>,
     /// Who is shown each line as it comes, if anybody.
-    look: Option<Box<dyn Fn(&LogLine) + Send + Sync>>,
+    look: Option<Look>,
 }
+
+/// Somebody who is shown lines.
+type Look = Box<dyn Fn(&LogLine) + Send + Sync>;
 
 impl std::fmt::Debug for Log {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
