@@ -4,6 +4,8 @@ const words = JSON.parse(document.body.dataset.words);
 const narrow = matchMedia("(max-width: 48rem)");
 let chat = location.hash.slice(1);
 let busy = false;
+let talksTo = "";
+let names = [];
 let source;
 // The question that waits for its answer, in case that it is to be asked again.
 let asked = "";
@@ -86,7 +88,7 @@ const STEPS = {
   state(step) {
     chat = step.chat;
     history.replaceState(null, "", `#${chat}`);
-    at("about").textContent = step.about;
+    STEPS.model(step);
     at("said").replaceChildren();
     [round, calls] = [{}, new Map()];
     wait("");
@@ -99,6 +101,11 @@ const STEPS = {
     at("share").href = `/share?chat=${chat}`;
     at("ways").hidden = !step.steps.length;
     list();
+  },
+  model(step) {
+    at("about").textContent = step.about;
+    talksTo = step.model;
+    named(step.model);
   },
   user(step) {
     at("begin")?.remove();
@@ -118,6 +125,7 @@ const STEPS = {
   },
   answer(step) {
     round.text ??= add(element("div", { className: "block answer" }));
+    round.text.classList.add("md");
     round.text.replaceChildren(...step.tree.map(grown));
     add();
   },
@@ -147,9 +155,15 @@ const STEPS = {
     const made = element("form", { className: "block open input", tabIndex: -1 }, element("p", { className: "label" }, element("b", { textContent: step.title })), text(step.text));
     if (step.warning) made.append(element("p", { className: "bad", textContent: step.warning }));
     if (step.url) made.append(element("p", {}, grown(["a", { href: step.url }, step.url])));
-    const fields = step.fields.map(({ name, label }, n) => {
-      const input = element("input", { id: `input-${step.input}-${n}`, autocomplete: "off" });
-      made.append(element("div", {}, element("label", { htmlFor: input.id, textContent: label }), input));
+    const fields = step.fields.map(({ name, label, help, choices }, n) => {
+      const id = `input-${step.input}-${n}`;
+      const options = ["", ...choices].map((choice) => element("option", { value: choice && choice[0], textContent: choice && choice[1] }));
+      const input = choices.length ? element("select", { id }, ...options) : element("input", { id, autocomplete: "off" });
+      made.append(element("div", {}, element("label", { htmlFor: id, textContent: label }), input));
+      if (help) {
+        input.setAttribute("aria-describedby", `${id}-help`);
+        input.after(element("p", { className: "help", id: `${id}-help`, textContent: help, dir: "auto" }));
+      }
       return [name, input];
     });
     const wrong = element("p", { className: "wrong", role: "alert" });
@@ -242,6 +256,26 @@ async function send() {
   }
 }
 
+// The choice of a model; the one that is talked to may be in no list.
+function named(model) {
+  const all = [...new Set(names.includes(model) ? names : [model, ...names])];
+  at("model").replaceChildren(...all.map((name) => element("option", { value: name, textContent: name })));
+  at("model").value = model;
+}
+
+async function models() {
+  const answer = await fetch("/models").then((answer) => answer.json()).catch(() => ({}));
+  names = answer.models ?? [];
+  named(talksTo);
+}
+
+async function choose() {
+  wait("");
+  if ((await post("/model", { chat, model: at("model").value })) !== undefined) return;
+  // The model is what it was.
+  named(talksTo);
+}
+
 const stop = () => post("/stop", { chat });
 
 let searches = 0;
@@ -291,6 +325,7 @@ const isShown = (name) => at(`to-${name}`).getAttribute("aria-expanded") === "tr
 for (const name of ["chats", "tools"]) at(`to-${name}`).addEventListener("click", () => panel(name, !isShown(name)));
 at("ask").addEventListener("submit", (event) => { event.preventDefault(); send(); });
 at("stop").addEventListener("click", stop);
+at("model").addEventListener("change", choose);
 at("search").addEventListener("input", list);
 at("new").addEventListener("click", () => { look(""); at("question").focus(); });
 at("found").addEventListener("click", (event) => { if (event.target.closest("a")) panel("chats", false); });
@@ -314,4 +349,5 @@ addEventListener("hashchange", () => {
   if (wanted !== chat) look(wanted);
 });
 look(chat);
+models();
 at("question").focus();

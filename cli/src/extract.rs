@@ -122,6 +122,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
 /// Opens the input; the name is for messages.
 fn open(path: &Path) -> Result<(Box<dyn Read + Send>, String), Failure> {
     if path == Path::new("-") {
+        input::tell_reading();
         return Ok((Box::new(io::stdin()), "standard input".to_owned()));
     }
     let shown = path.display();

@@ -77,8 +77,16 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
 /// The page of one recording in this language, else in that of the locale or the prompt, with
 /// this above it.
 pub(crate) fn page(name: &str, recording: &Recording, lang: Option<Lang>, about: Value) -> io::Result<String> {
+    one_page(html::Pages::new(html::Target::Stdout, lang, false), name, recording, about)
+}
+
+/// The same for whoever reads what was said: the Markdown of answers is formatted.
+pub(crate) fn read_page(name: &str, recording: &Recording, lang: Option<Lang>, about: Value) -> io::Result<String> {
+    one_page(html::Pages::new(html::Target::Stdout, lang, false).formatted(), name, recording, about)
+}
+
+fn one_page(view: html::Pages, name: &str, recording: &Recording, about: Value) -> io::Result<String> {
     let args = Args::default();
-    let view = html::Pages::new(html::Target::Stdout, lang, false);
     run::Replay::new(&args, None, None, view).one(name, recording)?.page(about)
 }
 

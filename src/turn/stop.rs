@@ -170,7 +170,7 @@ impl fmt::Display for StopReason {
                 write!(f, "the model made the same call of {tool} again and again, with the same result")
             }
             StopReason::MaxRounds { rounds } => {
-                write!(f, "no answer within the limit of {rounds} rounds")
+                write!(f, "no answer within the limit of {rounds} {}", if *rounds == 1 { "round" } else { "rounds" })
             }
             StopReason::CorrectionsUsedUp { corrections, message } => {
                 write!(f, "the model's call was still wrong after {corrections} corrections: {message}")

@@ -78,7 +78,7 @@ fn several(messages: impl IntoIterator<Item = impl fmt::Display>) -> String {
 }
 
 /// A message without the numbers of the system's errors, whose words stand in front of them.
-fn without_codes(message: String) -> String {
+pub(crate) fn without_codes(message: String) -> String {
     const BEGIN: &str = " (os error ";
     let mut parts = message.split(BEGIN);
     let first = parts.next().unwrap_or_default().to_owned();

@@ -1,13 +1,15 @@
 //! Files named on the command line, read with errors that name the remedy.
 
 use std::fs;
-use std::io::{self, BufRead, Read};
+use std::io::{self, BufRead, IsTerminal, Read};
 use std::num::NonZeroUsize;
 use std::path::Path;
 
 use tokio::sync::mpsc;
 
 use crate::base::Failure;
+use crate::base::output;
+use crate::phrases::Phrases;
 
 /// Reads a text file, or standard input for `-`. An empty file is an error.
 pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
@@ -24,11 +26,19 @@ pub(crate) fn without_bom(text: &str) -> &str {
     text.trim_start_matches('\u{feff}')
 }
 
+/// Says at a terminal that something is waited for.
+pub(crate) fn tell_reading() {
+    if io::stdin().is_terminal() {
+        output::note(Phrases::of_user(None).reads_input());
+    }
+}
+
 /// Reads a file, or standard input for `-`. An empty file is an error.
 pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
     let shown = shown(path);
     let bytes = if path == Path::new("-") {
         let mut bytes = Vec::new();
+        tell_reading();
         std::io::stdin()
             .read_to_end(&mut bytes)
             .map_err(|e| Failure::usage(format!("cannot read standard input: {e}")))?;
@@ -82,7 +92,14 @@ pub(crate) fn is_binary(bytes: &[u8]) -> bool {
 pub(crate) fn json_problem(error: &serde_json::Error) -> String {
     let message = error.to_string();
     let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(what, _)| what);
-    let plain = match message {
+    let plain = plain_json(message);
+    // The end of a file stands behind its last line break, at no column of its own.
+    format!("{}:{}: {plain}", error.line(), error.column().max(1))
+}
+
+/// What the reader of JSON says, in words for people who do not know how it works inside.
+pub(crate) fn plain_json(message: &str) -> &str {
+    match message {
         "expected value" => "no JSON value begins here",
         "expected ident" => "this word is no JSON value",
         "EOF while parsing a value" => "it ends where a value is due",
@@ -91,9 +108,7 @@ pub(crate) fn json_problem(error: &serde_json::Error) -> String {
         "EOF while parsing a string" => "it ends within a text",
         "trailing characters" => "something stands behind the JSON",
         other => other,
-    };
-    // The end of a file stands behind its last line break, at no column of its own.
-    format!("{}:{}: {plain}", error.line(), error.column().max(1))
+    }
 }
 
 /// Reads a number above 0, for clap.

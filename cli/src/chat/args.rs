@@ -45,8 +45,8 @@ Conversations are kept (`toolgraft log --help`), and defaults can be set
 
 On a pipe, standard output has the answer and nothing else.
 
-Exit codes: 0 answered, 1 no answer (the model failed, a limit, cancelled), 2 wrong
-usage or configuration, no endpoint.";
+Exit codes: 0 answered, 1 no answer (no endpoint is there, the model failed, a limit,
+cancelled), 2 wrong usage or configuration.";
 
 /// Options of `toolgraft chat`.
 #[derive(Debug, Clone, clap::Args)]

@@ -40,12 +40,19 @@ impl Attached {
     /// Reads the files. `flag` is where they were named, for errors.
     pub(super) fn read(files: &[PathBuf], flag: &str, say: Phrases) -> Result<Self, Failure> {
         let mut attached = Attached::default();
-        files.iter().try_for_each(|file| attached.add(file, flag, say))?;
+        for file in files {
+            let mut one = Attached::default();
+            one.add(file, flag, say)?;
+            attached.extend(one);
+        }
         Ok(attached)
     }
 
-    /// Takes further files.
+    /// Takes further files. One that is named again goes once, as it is now.
     pub(super) fn extend(&mut self, more: Attached) {
+        self.texts.retain(|(name, _)| !more.names.contains(name));
+        self.images.retain(|image| !more.images.contains(image));
+        self.names.retain(|name| !more.names.contains(name));
         self.texts.extend(more.texts);
         self.images.extend(more.images);
         self.names.extend(more.names);
@@ -103,6 +110,21 @@ impl Attached {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_that_is_named_again_goes_once_as_it_is_now() {
+        let say = Phrases::of(toolgraft::dialect::Lang::En);
+        let named = |name: &str, text: &str| {
+            let mut one = Attached::default();
+            one.take(name, text.as_bytes().to_vec(), "-f", say).unwrap();
+            one
+        };
+        let mut all = named("a", "old");
+        [named("b", "other"), named("a", "new")].into_iter().for_each(|one| all.extend(one));
+        assert_eq!(all.names(say).as_deref(), Some("b, a"));
+        let asked = all.with(User::new("Look.")).text;
+        assert!(asked.contains("new") && asked.contains("other") && !asked.contains("old"), "{asked}");
+    }
 
     #[test]
     fn a_file_stands_in_its_frame_byte_for_byte() {

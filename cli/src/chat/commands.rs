@@ -18,6 +18,7 @@ use crate::screen::excerpt::names as shown_names;
 use crate::screen::visible::{plain, word};
 use crate::screen::wrap::hanging;
 use crate::servers::proposals;
+use crate::sessions::saved::Saved;
 use crate::settings::prompt_args;
 use crate::terminal::columns;
 use crate::tools;
@@ -250,18 +251,26 @@ impl Session {
                 self.note(DIM, &format!("{}\n{}", self.talk.about(), lines.join("\n")))
             }
             Command::Model(Some(model)) => {
-                self.talk.change_model(&model).await?;
+                // What is written down knows the key of this endpoint alone.
+                self.talk.change_model(&model, self.files.are_open()).await?;
                 self.note(DIM, &self.talk.about())?;
                 self.talk.endpoint.warn_unlisted().await;
                 Ok(())
             }
             Command::Save(file) => {
+                if self.place.save.as_ref() != Some(&file) {
+                    Saved::check_same(&file, &self.talk.conversation)?;
+                }
                 self.save(&file)?;
                 self.note(DIM, &say.saved_to(file.display()))
             }
             Command::Clear => {
                 self.begin_anew();
-                self.note(DIM, say.new_conversation())
+                self.note(DIM, say.new_conversation())?;
+                match self.save_elsewhere() {
+                    Some(file) => self.note(DIM, &say.saved_from_now_on(file.display())),
+                    None => Ok(()),
+                }
             }
             Command::Undo if self.attached.names(say).is_some() => {
                 let files = std::mem::take(&mut self.attached).names(say).unwrap_or_default();

@@ -2,6 +2,7 @@
 
 mod numbers;
 mod piped;
+mod shelf;
 mod thoughts;
 
 use std::io::{self, IsTerminal, Write, stderr, stdout};
@@ -13,6 +14,7 @@ use tokio::time::Instant;
 use super::args::OutputArgs;
 use super::existing::Existing;
 use super::summary::{Summary, time};
+use crate::base::Failure;
 use crate::base::tokens;
 use crate::phrases::Phrases;
 use crate::screen::boxes::{clean, fit};
@@ -24,6 +26,7 @@ use crate::settings::{CallDisplay, ReasoningDisplay, variable};
 use crate::terminal::{self, grouped};
 use numbers::Numbers;
 use piped::Piped;
+pub(super) use shelf::Shelf;
 use thoughts::Thoughts;
 use toolgraft::agent::{Finished, StopReason};
 use toolgraft::event::{Provenance, Region, Rejected, RejectedKind};
@@ -48,6 +51,8 @@ pub(super) struct Display {
     live: Live,
     /// How the terminal takes pictures, where it is known to.
     pictures: Option<Protocol>,
+    /// Where other pictures become files, if anything may be kept.
+    shelf: Option<Shelf>,
     /// Standard output is no terminal and gets what the model says, and that alone.
     piped: Option<Piped>,
     /// Whether the answer must match a schema.
@@ -90,7 +95,12 @@ impl Display {
         self.calls_as = args.call_display.unwrap_or(CallDisplay::Box);
     }
 
-    pub(super) fn new(args: &OutputArgs, in_conversation: bool, existing: Existing, say: Phrases) -> Self {
+    pub(super) fn new(
+        args: &OutputArgs,
+        (in_conversation, shelf): (bool, Option<Shelf>),
+        existing: Existing,
+        say: Phrases,
+    ) -> Self {
         let piped = !stdout().is_terminal();
         let (columns, _) = size();
         let (out, frame, place): (Box<dyn Write + Send>, _, _) = match piped {
@@ -114,6 +124,7 @@ impl Display {
             existing,
             frame,
             live: Live::new(place, columns, styled),
+            shelf,
             pictures: Protocol::of(variable).filter(|_| styled && frame == Frame::Drawn),
             piped: piped.then(|| Piped::new(args.schema.is_some())),
             has_schema: args.schema.is_some(),
@@ -185,6 +196,7 @@ impl Display {
     /// A line of our own.
     pub(super) fn note(&mut self, style: Style, text: &str) -> io::Result<()> {
         self.live.clear();
+        self.fit();
         self.screen.line(style, text)
     }
 
@@ -321,7 +333,8 @@ impl Display {
         }
     }
 
-    /// The turn is over; its answer goes to a pipe now.
+    /// The turn is over; its answer goes to a pipe now. Why there is none is said, where a question
+    /// stands alone as the failure of the command.
     pub(super) fn finished(&mut self, finished: &Finished) -> io::Result<()> {
         self.fit();
         self.live.clear();
@@ -336,12 +349,16 @@ impl Display {
             piped
                 .finish(&output.or_else(|| (!self.has_schema).then(|| finished.answer.clone())).unwrap_or_default())?;
         }
-        let stopped = match &finished.reason {
-            StopReason::Answered => None,
-            reason => Some((if *reason == StopReason::Cancelled { DRAFT } else { BAD }, self.say.stopped(reason))),
-        };
-        if let Some((style, text)) = stopped.filter(|_| self.in_conversation) {
-            self.screen.line(style, &remark(&text))?;
+        match &finished.reason {
+            StopReason::Answered => {}
+            reason if self.in_conversation => {
+                let style = if *reason == StopReason::Cancelled { DRAFT } else { BAD };
+                self.screen.line(style, &remark(&self.say.stopped(reason)))?;
+            }
+            // The signal that did it is told.
+            StopReason::Cancelled => {}
+            // What it cost stands behind the error.
+            reason => drop(Failure::job(self.say.stopped(reason)).report()),
         }
         let summary = self.summary.text(finished);
         if !summary.is_empty() {
@@ -526,9 +543,11 @@ impl Display {
     }
 
     fn outcome(&mut self, id: &str, outcome: &Outcome) -> io::Result<()> {
+        let number = self.calls.of(id);
         let at = self.running.iter().position(|(other, _)| other == id);
-        // A call that was never asked about and never ran has no name here.
-        let name = at.map_or_else(|| id.to_owned(), |at| self.running.remove(at).1);
+        // A call that was never asked about and never ran is known by its box.
+        let known = || self.calls.tool_of(number).unwrap_or(id).to_owned();
+        let name = at.map(|at| self.running.remove(at).1).unwrap_or_else(known);
         let style = match outcome.status {
             Status::Result | Status::Displayed => RESULT,
             Status::Cancelled => DIM,
@@ -536,7 +555,6 @@ impl Display {
             _ => DRAFT,
         };
         let took = outcome.took.map(time);
-        let number = self.calls.of(id);
         let mut body = self.shown_of(outcome.said().trim_end(), number);
         for event in outcome.events.iter().filter(|event| event.kind == USER_EVENT) {
             let text = event.data.get("text").and_then(Value::as_str).unwrap_or_default();
@@ -552,21 +570,29 @@ impl Display {
         self.spin()
     }
 
-    /// The pictures of a result, drawn where the terminal can; else how they are saved.
+    /// The pictures of a result, drawn where the terminal can; else in files.
     fn pictures(&mut self, outcome: &Outcome, number: usize) -> io::Result<()> {
         if self.quiet || self.frame != Frame::Drawn {
             return Ok(());
         }
-        let mut undrawn = 0;
+        let mut lost = None;
         for picture in outcome.images() {
-            match self.pictures.and_then(|protocol| protocol.drawn(&picture)) {
-                Some(drawn) => self.screen.picture(&drawn)?,
-                None => undrawn += 1,
+            if let Some(drawn) = self.pictures.and_then(|protocol| protocol.drawn(&picture)) {
+                self.screen.picture(&drawn)?;
+                continue;
+            }
+            match self.shelf.as_ref().map(|shelf| shelf.put(&picture)) {
+                Some(Ok((file, bytes))) => {
+                    let bytes = grouped(bytes as u64);
+                    self.line(DIM, &self.say.medium_is_in(picture.media_type(), bytes, file.display()))?;
+                }
+                Some(Err(error)) => lost = Some(self.say.picture_is_not_saved(error)),
+                None => lost = Some(String::new()),
             }
         }
-        match undrawn > 0 && self.in_conversation {
-            true => self.line(DIM, &self.say.picture_is_saved_by(number)),
-            false => Ok(()),
+        match lost.filter(|_| self.in_conversation) {
+            Some(why) => self.line(DIM, &format!("{why}{}", self.say.picture_is_saved_by(number))),
+            None => Ok(()),
         }
     }
 

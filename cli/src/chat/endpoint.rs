@@ -156,7 +156,7 @@ impl Endpoint {
 
     /// The same with its list of models.
     async fn with_list(mut self) -> Result<Self, Failure> {
-        self.listed = self.fetched().await?.map_err(|error| Failure::usage(self.say.no_list(error)))?;
+        self.listed = self.fetched().await?.map_err(|error| Failure::job(self.say.no_list(error)))?;
         Ok(self)
     }
 
@@ -215,7 +215,7 @@ impl Endpoint {
         let model = std::mem::take(&mut self.model);
         match self.fetched().await? {
             Ok(models) => self.listed = models,
-            Err(error @ ModelError::Unreachable { .. }) => return Err(Failure::usage(error)),
+            Err(error @ ModelError::Unreachable { .. }) => return Err(Failure::job(error)),
             // It may have no list and answer all the same.
             Err(_) => {}
         }
@@ -440,6 +440,30 @@ impl Endpoint {
         Endpoint { model: model.to_owned(), info: None, ..self.clone() }
     }
 
+    /// Whether it is at the same place as another.
+    pub(crate) fn is_where(&self, other: &Endpoint) -> bool {
+        self.url == other.url
+    }
+
+    /// Another model, by a name as `--model` takes it: one of this endpoint, or of one that
+    /// `config.toml` names, whose key is looked for then; only of this one where it `stays`.
+    ///
+    /// # Errors
+    /// As [`EndpointArgs::place`] has; the name is an endpoint's alone, or of one that will not do.
+    pub(crate) async fn other(&self, name: &str, stays: bool) -> Result<Self, Failure> {
+        let (names, wanted) = (settings::names()?, Place { model: Some(name.to_owned()), ..Place::default() });
+        let place = names.locate(wanted.clone())?;
+        let Some(model) = &place.model else {
+            return Err(Failure::usage(self.say.names_no_model(name.trim_end_matches(':'))));
+        };
+        let is_here = place.url.as_ref().is_none_or(|url| *url == self.url);
+        if stays && !is_here {
+            return Err(Failure::usage(self.say.at_another_endpoint(word(name))));
+        }
+        let there = if is_here { self.clone() } else { Endpoint::at(&names.resolve(wanted)?, self.say)? };
+        Ok(there.with_model(model).learned().await)
+    }
+
     /// A client for the model.
     pub(crate) fn client(&self) -> OpenAi {
         self.client.with_model(self.model.as_str())
@@ -461,7 +485,7 @@ impl Endpoint {
     }
 
     /// The names of its models; it is asked for them once.
-    pub(super) async fn models(&mut self) -> Result<Vec<String>, Failure> {
+    pub(crate) async fn models(&mut self) -> Result<Vec<String>, Failure> {
         if self.listed.is_empty() {
             self.list().await?;
         }
@@ -520,12 +544,12 @@ fn is_loading(error: &ModelError) -> bool {
 }
 
 fn listed(models: Result<Vec<ModelInfo>, ModelError>) -> Result<Vec<ModelInfo>, Failure> {
-    models.map_err(|error| Failure::usage(format!("no model was named, and the list of models cannot be had: {error}")))
+    models.map_err(|error| Failure::job(format!("no model was named, and the list of models cannot be had: {error}")))
 }
 
 fn nobody(tried: &[String], answered: bool, say: Phrases) -> Failure {
     let what = if answered { say.none_answered() } else { say.none_found() };
-    Failure::usage(say.start_one(what, tried.join("\n")))
+    Failure::job(say.start_one(what, tried.join("\n")))
 }
 
 /// The model of a number or of a name.

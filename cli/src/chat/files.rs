@@ -1,12 +1,13 @@
 //! What is written down beside the conversation: a recording, a trace.
 
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::args::Args;
 use super::endpoint::Endpoint;
 use super::talk::described;
 use crate::base::Failure;
+use crate::base::failure::without_codes;
 use crate::base::output;
 use crate::phrases::Phrases;
 use toolgraft::model::Tracer;
@@ -19,6 +20,8 @@ use toolgraft_mcp::files;
 pub(super) struct Files {
     pub(super) recorder: Option<Recorder>,
     pub(super) tracer: Option<Tracer>,
+    /// Where both go.
+    places: [String; 2],
     /// What was said to be incomplete.
     said: Vec<String>,
 }
@@ -30,11 +33,18 @@ impl Files {
         let record = args.files.record.as_deref().map(opened).transpose()?;
         let trace = args.files.trace.as_deref().map(opened).transpose()?;
         let secrets = endpoint.secrets().and(servers);
+        let place = |file: &Option<PathBuf>| file.as_ref().map(|file| file.display().to_string()).unwrap_or_default();
         Ok(Files {
+            places: [place(&args.files.record), place(&args.files.trace)],
             recorder: record.map(|file| Recorder::with_secrets(file, &described, secrets.clone())),
             tracer: trace.map(|file| Tracer::new(file).with_secrets(secrets)),
             said: Vec::new(),
         })
+    }
+
+    /// Whether anything is written down.
+    pub(super) fn are_open(&self) -> bool {
+        self.recorder.is_some() || self.tracer.is_some()
     }
 
     /// What cannot be written and was not said before, as the lines of a warning.
@@ -60,8 +70,9 @@ impl Files {
     fn problems(&self, say: Phrases) -> impl Iterator<Item = String> {
         let recording = self.recorder.as_ref().and_then(Recorder::error).map(|error| error.to_string());
         let trace = self.tracer.as_ref().and_then(Tracer::error);
-        let recording = recording.map(|error| say.incomplete_recording(error));
-        [recording, trace.map(|error| say.incomplete_trace(error))].into_iter().flatten()
+        let [record, traced] = &self.places;
+        let recording = recording.map(|error| say.incomplete_recording(record, error));
+        [recording, trace.map(|error| say.incomplete_trace(traced, error))].into_iter().flatten().map(without_codes)
     }
 }
 

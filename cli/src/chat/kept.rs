@@ -53,8 +53,8 @@ impl Keeping {
         });
         let keeping = store.filter(|_| wanted).map(|store| {
             // Nothing is deleted where nothing is said.
-            if let Some(days) = settings.session_days.filter(|days| *days > 0 && !args.output.quiet) {
-                say_pruned(&store, days, say);
+            if !args.output.quiet {
+                prune(&store, settings, say);
             }
             let Some(kept) = &mut gone_on else { return Keeping::fresh(store) };
             let (keeping, note) = Keeping::take_up(store, kept, say);
@@ -129,8 +129,9 @@ impl Keeping {
     }
 }
 
-/// Forgets what is old, and says so.
-fn say_pruned(store: &Store, days: u32, say: Phrases) {
+/// Forgets what is older than the settings want, and says so.
+pub(crate) fn prune(store: &Store, settings: &Settings, say: Phrases) {
+    let Some(days) = settings.session_days.filter(|days| *days > 0) else { return };
     match store.prune(days) {
         Ok(0) => {}
         Ok(gone) => output::note(&say.old_ones_are_gone(say.conversations(gone), days)),

@@ -44,6 +44,7 @@ use crate::phrases::Phrases;
 use crate::screen::DIM;
 use crate::servers;
 use crate::servers::runner::Runner;
+use crate::sessions::Store;
 use crate::sessions::saved::Saved;
 use crate::settings;
 use crate::settings::Settings;
@@ -53,6 +54,7 @@ use attached::Attached;
 use display::Display;
 use files::Files;
 use session::{Ended, Session};
+use toolgraft::agent::StopReason;
 use toolgraft::route::Toolbox;
 use toolgraft_mcp::Hub;
 
@@ -61,8 +63,11 @@ pub(super) use args::Args;
 pub(crate) use args::{ConversationArgs, EndpointArgs, EndpointOrUrl, FileArgs, OutputArgs, TalkArgs};
 pub(crate) use endpoint::{Endpoint, local_endpoint, local_models};
 pub(crate) use existing::Existing;
-pub(crate) use kept::Keeping;
+pub(crate) use kept::{Keeping, prune};
 pub(crate) use talk::Talk;
+
+/// Characters by which the ID of a conversation is known, at least.
+const ID: usize = 4;
 
 /// Runs `toolgraft chat`.
 pub(super) fn run(mut args: Args) -> Result<(), Failure> {
@@ -77,15 +82,20 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     }
     files::check(&args)?;
     // A file that is not there is said before an endpoint is looked for.
-    args.conversation.resume.as_deref().map(Saved::read).transpose()?;
+    let resumed = args.conversation.resume.as_deref().map(Saved::read).transpose()?;
     let say = Phrases::of_user(args.talk.model.lang.or(settings.lang));
     settings::environment().fill(args.slots());
     settings_here(say)?.fill(args.slots());
+    refuse_lost_id(&args)?;
     let (keeping, gone_on) = Keeping::begin(&mut args, &settings, say)?;
     settings.fill(args.slots());
     args.conversation.no_history |= settings.history == Some(false);
     // Held until the conversation is over.
     let _file = args.conversation.save.as_mut().and_then(|file| kept::take_file(file, say));
+    if let Some(file) = &args.conversation.save {
+        let begun = resumed.or_else(|| gone_on.clone()).map(|saved| saved.conversation).unwrap_or_default();
+        Saved::check_same(file, &begun)?;
+    }
     let attached = Attached::read(&args.attached, "-f", say)?;
     let configured = args.talk.config()?;
     let has_config = configured.is_some();
@@ -100,7 +110,9 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     let endpoint = endpoint.traced(files.tracer.clone());
     let in_session = files.clone();
     let existing = Existing::of(&config);
-    let display = Display::new(&args.output, in_conversation, existing.clone(), say);
+    let may_keep = settings.sessions.unwrap_or(true) && !args.conversation.no_session;
+    let shelf = may_keep.then(display::Shelf::of_user).flatten();
+    let display = Display::new(&args.output, (in_conversation, shelf), existing.clone(), say);
     let signals = runner.signals();
     let questions = Questions::new(asker.clone(), say);
     let asked = questions.clone();
@@ -135,6 +147,19 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     files.end(done, say)
 }
 
+/// Refuses a question that is the ID of a conversation: one stands behind `=`.
+fn refuse_lost_id(args: &Args) -> Result<(), Failure> {
+    let [id] = args.question.as_slice() else { return Ok(()) };
+    let is_id = args.conversation.continued.as_deref() == Some("")
+        && id.len() >= ID
+        && id.bytes().all(|byte| byte.is_ascii_hexdigit())
+        && Store::open().is_ok_and(|store| store.find(id).is_ok());
+    match is_id {
+        true => Err(Failure::usage(format!("the ID of a conversation stands behind =, as in --continue={id}"))),
+        false => Ok(()),
+    }
+}
+
 /// What holds for this folder; nothing where that cannot be read, which the person is told.
 pub(crate) fn settings_here(say: Phrases) -> Result<Settings, Failure> {
     match settings::Folder::here().settings() {
@@ -158,6 +183,10 @@ async fn one(session: &mut Session, question: &str, typed: &str) -> Result<(), F
     match session.ask(question).await? {
         Ended::Left => Err(Failure::job("stopped by Ctrl-C")),
         Ended::Finished(finished) if finished.reason.is_answer() => Ok(()),
+        // The display has said why.
+        Ended::Finished(finished) if !session.output.json && finished.reason != StopReason::Cancelled => {
+            Err(Failure::Reported)
+        }
         Ended::Finished(finished) => Err(Failure::job(session.say.stopped(&finished.reason))),
     }
 }

@@ -1,5 +1,7 @@
 //! A conversation at a terminal: prompt, answer, prompt.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
 use super::commands::{self, Command};
@@ -10,10 +12,11 @@ use crate::dialog::ask::Asker;
 use crate::dialog::editor;
 use crate::dialog::line::{Completion, Prompt, Typed};
 use crate::screen::live::Place;
-use crate::screen::visible::word;
+use crate::screen::visible::{plain, word};
 use crate::screen::{BAD, DIM};
 use crate::servers::starting;
 use crate::servers::watch::Watch;
+use crate::terminal::{columns, shortened};
 use toolgraft::Conversation;
 use toolgraft::agent::StopReason;
 use toolgraft::conversation::{Assistant, Entry};
@@ -26,7 +29,13 @@ pub(super) async fn run(session: &mut Session, asker: Option<&Asker>) -> Result<
     let runtime = tokio::runtime::Handle::current();
     let following =
         Box::new(move |before: &[String], begun: &str| commands::following(before, begun, (&hub, &runtime)));
-    let completion = Completion { following, opener: "/", mention: Some('@'), with_files: &["/file ", "/save "] };
+    let completion = Completion {
+        following,
+        opener: "/",
+        mention: Some('@'),
+        with_files: &["/file ", "/save "],
+        has_text: Arc::default(),
+    };
     let history = (!session.place.no_history).then_some("history");
     let mut prompt = Prompt::new("> ", completion, history, session.say)?;
     // Ctrl-C pressed in a row, without a line between.
@@ -46,8 +55,9 @@ pub(super) async fn run(session: &mut Session, asker: Option<&Asker>) -> Result<
         let line = match prompt.read(ahead).await {
             Typed::Ended => return Ok(()),
             Typed::Interrupted if interrupts > 0 => return Ok(()),
-            Typed::Interrupted => {
-                interrupts += 1;
+            // Who drops a line never leaves by it.
+            Typed::Interrupted | Typed::Dropped => {
+                interrupts = 1;
                 session.note(DIM, session.say.how_to_leave())?;
                 continue;
             }
@@ -199,6 +209,20 @@ fn show(session: &mut Session, before: &Conversation) -> Result<String, Failure>
     Ok(said)
 }
 
+/// The last question and what was answered to it, each in a line.
+fn last_said(session: &Session) -> Vec<String> {
+    let (entries, say) = (session.talk.conversation.entries(), session.say);
+    let line = |text: &str| format!("  {}", shortened(&plain(text.trim()), columns().saturating_sub(3)));
+    let asked = entries.iter().rposition(|entry| matches!(entry, Entry::User(_)));
+    let Some((at, Entry::User(question))) = asked.map(|at| (at, &entries[at])) else { return Vec::new() };
+    let answer = entries[at..].iter().rev().find_map(|entry| match entry {
+        Entry::Assistant(message) => Some(message.content()).filter(|content| !content.trim().is_empty()),
+        _ => None,
+    });
+    let asked = line(&say.last_question(question.shown()));
+    [asked].into_iter().chain(answer.map(|answer| line(&say.last_answer(answer)))).collect()
+}
+
 /// Says what takes part.
 pub(super) fn greet(session: &mut Session, has_config: bool) -> Result<(), Failure> {
     let about = session.talk.about();
@@ -218,6 +242,9 @@ pub(super) fn greet(session: &mut Session, has_config: bool) -> Result<(), Failu
     let entries = session.talk.conversation.entries().len();
     if entries > 0 {
         session.note(DIM, &session.say.going_on(session.say.messages(entries)))?;
+        for line in last_said(session) {
+            session.note(DIM, &line)?;
+        }
     }
     if let Some(files) = session.attached_names() {
         session.note(DIM, &files)?;

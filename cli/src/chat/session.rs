@@ -1,7 +1,7 @@
 //! A conversation with a model: turn after turn.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anstyle::Style;
@@ -54,7 +54,7 @@ pub(super) struct Session {
     pub(super) signals: Signals,
     pub(super) folder: Folder,
     pub(super) questions: Arc<Questions>,
-    files: Files,
+    pub(super) files: Files,
     tty: Option<Arc<Tty>>,
     /// Files that wait for the next question.
     pub(super) attached: Attached,
@@ -74,9 +74,6 @@ impl Session {
     ) -> Result<Self, Failure> {
         let Args { talk, output, conversation: place, .. } = args;
         let resumed = place.resume.as_deref().map(Saved::read).transpose()?;
-        if let Some(file) = &place.save {
-            Saved::check_place(file)?;
-        }
         let followed = Followed::begin(&hub);
         let mut talk = Talk::new((talk, output.schema.clone()), (hub, endpoint), approvals, say)?;
         talk.warn_over_budget()?;
@@ -126,6 +123,13 @@ impl Session {
     pub(super) fn begin_anew(&mut self) {
         self.talk.begin_anew();
         self.attached = Attached::default();
+    }
+
+    /// Saves what is said from now on beside the file that has another conversation, if there is one.
+    pub(super) fn save_elsewhere(&mut self) -> Option<PathBuf> {
+        let file = self.place.save.as_ref().filter(|file| file.is_file())?;
+        self.place.save = (2..).map(|n| media::numbered(file, n)).find(|next| !next.exists());
+        self.place.save.clone()
     }
 
     /// Goes on with the arguments and permissions as they are now.

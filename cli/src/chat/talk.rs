@@ -111,6 +111,17 @@ impl Talk {
         self.say.chat_about(word(&self.endpoint.model), word(&self.endpoint.name()), self.profile().name)
     }
 
+    /// The model, and its endpoint and profile beside it.
+    pub(crate) fn model_and_place(&self) -> (String, String) {
+        let place = self.say.page_about(word(&self.endpoint.name()), self.profile().name);
+        (self.endpoint.model.clone(), place)
+    }
+
+    /// The endpoint and the model that is talked to.
+    pub(crate) fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
     /// Goes on with an earlier one.
     pub(crate) fn go_on(&mut self, saved: Saved) {
         (self.conversation, self.usage) = (saved.conversation, saved.usage);
@@ -171,12 +182,15 @@ impl Talk {
         let before = self.conversation.clone();
         self.warn_long(&question.text);
         self.conversation.push_user(question).map_err(Failure::job)?;
+        // Kept before it is answered: a program that is killed says nothing more.
+        self.write_kept();
         Ok(before)
     }
 
     /// Forgets what was said since then, where no turn can begin.
     pub(crate) fn go_back(&mut self, before: Conversation) {
         self.conversation = before;
+        self.write_kept();
     }
 
     /// A turn of the model, which goes on as long as it is read.
@@ -205,10 +219,16 @@ impl Talk {
         self.endpoint.profile(&self.args.model)
     }
 
-    /// Talks to another model of the endpoint from now on.
-    pub(super) async fn change_model(&mut self, model: &str) -> Result<(), Failure> {
-        let before = self.endpoint.clone();
-        self.endpoint = before.with_model(model).learned().await;
+    /// Talks to another model from now on, by a name as `--model` takes it; of this endpoint alone
+    /// where it `stays`.
+    pub(super) async fn change_model(&mut self, name: &str, stays: bool) -> Result<(), Failure> {
+        let other = self.endpoint.other(name, stays).await?;
+        self.talk_to(other)
+    }
+
+    /// Talks to this model from now on.
+    pub(crate) fn talk_to(&mut self, other: Endpoint) -> Result<(), Failure> {
+        let before = std::mem::replace(&mut self.endpoint, other);
         self.renew().inspect_err(|_| self.endpoint = before)
     }
 

@@ -13,7 +13,7 @@ use serde_json::Map;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use form::{Words, line};
+use form::{PageField, Words, line};
 
 use crate::base::output;
 use crate::dialog::ask::{Asker, Floor, Unanswered};
@@ -102,12 +102,12 @@ impl Questions {
 /// A server's question for a page.
 pub(crate) struct InWords {
     pub(crate) title: String,
-    /// All that the server says, with what each field wants.
+    /// What the server says.
     pub(crate) text: String,
     /// What the person should know before an answer.
     pub(crate) warning: Option<String>,
-    /// Names and labels of the fields; none for a page to open.
-    pub(crate) fields: Vec<(String, String)>,
+    /// The fields; none for a page to open.
+    pub(crate) fields: Vec<PageField>,
     /// The page to open.
     pub(crate) url: Option<String>,
 }
@@ -119,12 +119,11 @@ impl InWords {
         match &request.kind {
             InputKind::Form(form) => {
                 let words = Words::of(say);
-                let label = |field: &FormField| (field.name.clone(), words.label_with_kind(field));
                 InWords {
                     title: say.asks_for_input(&server),
-                    text: shown(&words.overview(&request.message, form)),
+                    text: shown(&request.message),
                     warning: form::wants_secret(form).then(|| say.wants_secret().to_owned()),
-                    fields: form.fields.iter().map(label).collect(),
+                    fields: form.fields.iter().map(|field| words.of_page(field)).collect(),
                     url: None,
                 }
             }

@@ -1,6 +1,9 @@
 //! Lines from the terminal at a prompt, one after the other: those of a conversation, or commands.
 
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 use rustyline::completion::{Completer, FilenameCompleter, Pair};
 use rustyline::error::ReadlineError;
@@ -25,8 +28,10 @@ const HISTORY: usize = 1000;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Typed {
     Line(String),
-    /// Ctrl-C.
+    /// Ctrl-C at an empty line.
     Interrupted,
+    /// Ctrl-C at a line that was begun.
+    Dropped,
     /// Ctrl-D, or the terminal has gone.
     Ended,
 }
@@ -36,6 +41,8 @@ pub(crate) struct Prompt {
     /// What stands in front of a line.
     sign: String,
     editor: Option<Editor<Completion, FileHistory>>,
+    /// Whether anything stands in the line.
+    has_text: Arc<AtomicBool>,
     history: Option<PathBuf>,
     say: Phrases,
 }
@@ -57,6 +64,7 @@ impl Prompt {
             .completion_type(CompletionType::List)
             .build();
         let mut editor = Editor::with_config(config).map_err(failed)?;
+        let has_text = completion.has_text.clone();
         editor.set_helper(Some(completion));
         keys::bind(&mut editor);
         editor.bind_sequence(KeyEvent::alt('\r'), Cmd::Newline);
@@ -67,7 +75,7 @@ impl Prompt {
         {
             output::warn_in(say, &say.history_unread(file.display(), error));
         }
-        Ok(Prompt { sign: sign.to_owned(), editor: Some(editor), history, say })
+        Ok(Prompt { sign: sign.to_owned(), editor: Some(editor), has_text, history, say })
     }
 
     /// Shows lines above the one that is being typed, or as they come where none is; `None` where
@@ -95,6 +103,7 @@ impl Prompt {
                 self.remember(&line);
                 Typed::Line(joined(&line))
             }
+            Err(ReadlineError::Interrupted) if self.has_text.load(Relaxed) => Typed::Dropped,
             Err(ReadlineError::Interrupted) => Typed::Interrupted,
             Err(_) => Typed::Ended,
         }
@@ -130,6 +139,8 @@ pub(crate) struct Completion {
     pub(crate) mention: Option<char>,
     /// Commands behind which names of files stand, each with its space.
     pub(crate) with_files: &'static [&'static str],
+    /// Told whether anything stands in the line.
+    pub(crate) has_text: Arc<AtomicBool>,
 }
 
 impl Completer for Completion {
@@ -184,6 +195,12 @@ impl Validator for Completion {
 
 impl Hinter for Completion {
     type Hint = String;
+
+    /// Proposes nothing, but is told of every change of the line.
+    fn hint(&self, line: &str, _: usize, _: &Context<'_>) -> Option<String> {
+        self.has_text.store(!line.is_empty(), Relaxed);
+        None
+    }
 }
 
 impl Highlighter for Completion {}
@@ -211,7 +228,13 @@ mod tests {
             };
             words.iter().map(|&word| word.to_owned()).collect()
         });
-        let words = Completion { following, opener: "/", mention: Some('@'), with_files: &["/file "] };
+        let words = Completion {
+            following,
+            opener: "/",
+            mention: Some('@'),
+            with_files: &["/file "],
+            has_text: Arc::default(),
+        };
         let history = DefaultHistory::new();
         let complete = |line: &str| -> Vec<String> {
             let (_, found) = words.complete(line, line.len(), &Context::new(&history)).unwrap();

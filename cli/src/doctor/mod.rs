@@ -30,7 +30,7 @@ Examples:
 It asks the model three times for a made-up tool: in the request, with the call and its
 result in the history, and by the prompt. `toolgraft probe` measures how well each way works.
 
-Exit codes: 0 a call comes in one way at least, 1 in none, 2 wrong usage, no endpoint.";
+Exit codes: 0 a call comes in one way at least; 1 in none, or no endpoint is there; 2 wrong usage.";
 
 /// Options of `toolgraft doctor`.
 #[derive(Debug, clap::Args)]

@@ -59,7 +59,7 @@ history shorter in time. Your own settings of the program are not changed. Nothi
 left when it ends.
 
 Exit codes: the program's own; 128 and the signal's number where one ended it; 1 the server
-failed; 2 wrong usage, no endpoint, a program that is not installed.";
+failed, or no endpoint is there; 2 wrong usage, a program that is not installed.";
 
 /// Options of `toolgraft launch`.
 #[derive(Debug, clap::Args)]

@@ -73,7 +73,7 @@ pub(super) fn export(store: &Store, args: &ExportArgs, say: Phrases) -> Result<(
 /// A conversation as one page, with these links above it, each an address and its words.
 pub(crate) fn page(kept: &Kept, links: &[(&str, &str)], say: Phrases) -> io::Result<String> {
     let about = about(links, facts(kept, say));
-    replay::page(&kept.id, &kept.saved.recording(), Some(say.lang()), about)
+    replay::read_page(&kept.id, &kept.saved.recording(), Some(say.lang()), about)
 }
 
 /// What stands above a page: links, each an address and its words, and facts.

@@ -5,7 +5,8 @@
 //! import: places ─▶ foreign, forms ▶ (entries as ours are written)
 //! list, import ─▶ masked (an entry in one line, without its secrets)
 //! login, logout: a person, a browser, and tokens that are kept
-//! shell: one server, command by command; play: a recorded one, to whoever asks
+//! shell: one server, command by command; record: with what went over the wire in a file, or
+//!     between a client and the server; play: the recorded one, to whoever asks
 //! check, trust: the servers themselves, and whether a project may start its own
 //! status: those of a `serve` that runs
 //! ```
@@ -21,6 +22,7 @@ mod login;
 mod masked;
 mod places;
 mod play;
+mod record;
 mod remove;
 mod shell;
 mod status;
@@ -50,6 +52,8 @@ enum Command {
     Check(check::Args),
     /// Try one server out: a session with commands, and a look at what goes over the wire
     Shell(shell::Args),
+    /// Record what a server says: in a session with commands, or to a client that starts this
+    Record(record::Args),
     /// Serve MCP over stdio as a recorded server did
     Play(play::Args),
     /// Log in at a server over HTTP that wants it (OAuth), in a browser
@@ -73,6 +77,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
         Command::Import(args) => import::run(&args),
         Command::Check(args) => check::run(args),
         Command::Shell(args) => shell::run(args),
+        Command::Record(args) => record::run(&args),
         Command::Play(args) => play::run(&args),
         Command::Login(args) => login::run(args),
         Command::ClientDocument(args) => document::run(&args),

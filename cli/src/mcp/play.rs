@@ -13,7 +13,7 @@ use crate::base::input;
 
 const EXAMPLES: &str = "\
 Examples:
-  toolgraft mcp shell files --record trouble.jsonl
+  toolgraft mcp record files trouble.jsonl
   toolgraft mcp play trouble.jsonl
   toolgraft mcp add trouble -- toolgraft mcp play trouble.jsonl
 
@@ -28,7 +28,7 @@ Exit codes: 0 standard input has ended, 2 the record cannot be read.";
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// Record, as `--record` of `toolgraft mcp shell`, `mcp check` or `call` writes it
+    /// Record, as `toolgraft mcp record`, or `--record` of `mcp shell`, `mcp check` or `call`, writes it
     file: PathBuf,
 
     /// Server to play, where the record has several

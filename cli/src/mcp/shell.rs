@@ -30,7 +30,7 @@ use crate::servers::wire::{Wire, WireArgs};
 use crate::servers::{self, ServerArgs};
 use crate::terminal::tty::Tty;
 use crate::tools::{self, call, get, read};
-use toolgraft_mcp::{Elicitation, Hub};
+use toolgraft_mcp::{Config, Elicitation, Hub};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -77,13 +77,19 @@ pub(super) struct Args {
 pub(super) fn run(args: Args) -> Result<(), Failure> {
     let config = servers::only(args.servers.load()?, &args.server)?;
     let wire = args.wire.begin()?;
+    open(config, wire, (args.accept_defaults, !args.no_history))
+}
+
+/// A session with the one server of a configuration, which `wire` looks at.
+pub(super) fn open(config: Config, wire: Wire, (accepts, keeps): (bool, bool)) -> Result<(), Failure> {
+    let server = config.servers().first().map(|server| server.name.clone()).unwrap_or_default();
     // Dropped last: it puts the terminal back as it was.
     let tty = Tty::open().map(Arc::new);
     let say = Phrases::of_user(None);
     let asker = Asker::new(tty.as_ref(), say);
     let questions = Questions::new(asker.clone(), say);
     let hub = wire.tap_for_later(Hub::builder().config(config));
-    let hub = match args.accept_defaults {
+    let hub = match accepts {
         true => hub.elicitation(Elicitation::Defaults),
         false => call::asking(hub, &questions),
     };
@@ -92,9 +98,9 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
     let in_shell = wire.clone();
     let done = runner.with_hub_of(hub, |hub| async move {
         servers::demand_ready(&hub)?;
-        let shell = Shell { hub, server: args.server, questions, wire: in_shell, say };
+        let shell = Shell { hub, server, questions, wire: in_shell, say };
         match stdin().is_terminal() {
-            true => shell.typed(asker.as_ref(), &signals, !args.no_history).await,
+            true => shell.typed(asker.as_ref(), &signals, keeps).await,
             false => shell.piped().await,
         }
     });
@@ -118,7 +124,7 @@ impl Shell {
         let following = Box::new(move |before: &[String], begun: &str| {
             command::following(before, begun, (&hub, &server, &runtime))
         });
-        let completion = Completion { following, opener: "", mention: None, with_files: &[] };
+        let completion = Completion { following, opener: "", mention: None, with_files: &[], has_text: Arc::default() };
         let mut prompt = Prompt::new(&format!("{}> ", word(&self.server)), completion, keeps.then_some(HISTORY), say)?;
         for status in self.hub.servers() {
             output::emit_styled(&head(&status, say))?;
@@ -136,6 +142,7 @@ impl Shell {
             self.wire.show_by(None);
             match typed {
                 Typed::Ended => return Ok(()),
+                Typed::Dropped => {}
                 Typed::Interrupted => output::tell(say.shell_leave())?,
                 Typed::Line(line) => {
                     let interrupts = signals.take_interrupts();

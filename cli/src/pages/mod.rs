@@ -2,4 +2,5 @@
 
 pub(crate) mod doors;
 pub(crate) mod file;
+pub(crate) mod markdown;
 pub(crate) mod text;

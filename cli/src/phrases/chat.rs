@@ -10,6 +10,11 @@ phrases! {
     found_at(program, url) = "{program} at {url}", "{program}（{url}）";
     chat_about(model, endpoint, profile) =
         "{model} · {endpoint} · profile {profile}", "{model} · {endpoint} · 模型配置 {profile}";
+    page_about(endpoint, profile) = "{endpoint} · profile {profile}", "{endpoint} · 模型配置 {profile}";
+    at_another_endpoint(name) =
+        "{name} is at another endpoint, whose key --record and --trace do not know: start toolgraft chat -m {name}",
+        "{name} 在另一个端点上，--record 和 --trace 不知道它的密钥：请另行运行 toolgraft chat -m {name}";
+    names_no_model(name) = "{name} names an endpoint: name a model of it, as in {name}:MODEL", "{name} 是端点的名字：请写出它的模型，如 {name}:模型";
     no_tools = "no tools", "没有工具";
     tools_of(tools, servers, offer) = "{tools} of {servers}, {offer}", "{servers} 的 {tools}，{offer}";
     offered_natively = "native", "原生工具调用";
@@ -24,6 +29,8 @@ phrases! {
         "no MCP servers are configured: name a file with --mcp-config FILE (see `toolgraft tools --help`)",
         "没有配置 MCP 服务器：用 --mcp-config FILE 指定配置文件（见 `toolgraft tools --help`）";
     going_on(messages) = "going on with a conversation of {messages}", "接着之前的对话：{messages}";
+    last_question(text) = "you: {text}", "你：{text}";
+    last_answer(text) = "the model: {text}", "模型：{text}";
     how_to_help = "/help lists the commands, Ctrl-D leaves", "/help 列出所有命令，Ctrl-D 退出";
     how_to_leave = "(Ctrl-C again leaves, as Ctrl-D does)", "（再按一次 Ctrl-C 退出，Ctrl-D 也可以）";
     kept_as(id) =
@@ -31,8 +38,8 @@ phrases! {
     not_kept(error) = "the conversation is not kept: {error}", "对话没有保存：{error}";
     warning_head = "warning:", "警告：";
     warning_line(text) = "warning: {text}", "警告：{text}";
-    incomplete_recording(error) = "the recording is incomplete: {error}", "会话记录不完整：{error}";
-    incomplete_trace(error) = "the trace is incomplete: {error}", "原始数据记录不完整：{error}";
+    incomplete_recording(file, error) = "the recording {file} is incomplete: {error}", "会话记录 {file} 不完整：{error}";
+    incomplete_trace(file, error) = "the trace {file} is incomplete: {error}", "原始数据记录 {file} 不完整：{error}";
     tools_are_large(tokens) =
         "the tools take about {tokens} in every request: list fewer with --tools GLOB, or shorter with \
          --tool-budget TOKENS",
@@ -58,7 +65,7 @@ phrases! {
         "--tools-mode native：端点表示模型的聊天模板没有工具的位置，模型可能根本看不到工具：请用 --tools-mode prompt，\
          或用带工具位置的模板启动服务器";
     no_such_glob(flag, glob) =
-        "{flag} {glob}: no tool has such a name; /tools lists them", "{flag} {glob}：没有这样名字的工具；/tools 列出全部工具";
+        "{flag} {glob}: no tool has such a name; `toolgraft tools` lists them", "{flag} {glob}：没有这样名字的工具；`toolgraft tools` 列出全部工具";
 
     // The choice of a model.
     has_models(endpoint) = "{endpoint} has these models:", "{endpoint} 有这些模型：";
@@ -192,6 +199,7 @@ phrases! {
         "没有终端可以询问；用 --allow '{name}' 允许它，或用 --yes 允许全部";
 
     // A turn as it goes.
+    picture_is_not_saved(error) = "the picture is in no file ({error}); ", "图片未能存入文件（{error}）；";
     picture_is_saved_by(number) = "/result {number} FILE saves the picture", "/result {number} 文件名 可保存图片";
     waiting_for_model = "waiting for the model", "等待模型";
     still_loads = "the server still loads its model: waiting for it", "服务器还在加载模型：正在等待";
@@ -409,7 +417,8 @@ impl Phrases {
         let (english, chinese) = match status {
             Status::Result => ("result of", "结果"),
             Status::Displayed => ("shown:", "已显示"),
-            Status::Denied => ("denied:", "未获批准"),
+            // By a person, by a rule, or since it was made before.
+            Status::Denied => ("not run:", "未运行"),
             Status::Cancelled => ("cancelled:", "已取消"),
             Status::ToolError => ("error of", "出错"),
             Status::TimedOut => ("no answer of", "超时"),

@@ -13,6 +13,7 @@ phrases! {
     is_written_by_another(file, by, copy) =
         "another chat{by} writes {file}: this one is saved in {copy}",
         "另一个 chat{by}正在写入 {file}：这里的对话保存到 {copy}";
+    saved_from_now_on(file) = "it is saved in {file}", "它保存到 {file}";
     belongs_to_another(file, by) =
         "another chat{by} writes {file}: name another file", "另一个 chat{by}正在写入 {file}：请指定别的文件";
     passed_over(damaged, id) =
@@ -95,6 +96,8 @@ phrases! {
     key_session_days =
         "days that a conversation is kept after its last word; 0 keeps it until you remove it",
         "对话在最后一句话之后保存的天数；0 表示一直保存，直到你删除它";
+
+    reads_input = "reading standard input; Ctrl-D at the start of a line ends it", "正在读取标准输入；在行首按 Ctrl-D 结束";
 
     // Files of results.
     text_is_in(file) = "the text is in {file}", "文本在 {file} 中";

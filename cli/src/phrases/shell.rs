@@ -1,4 +1,4 @@
-//! Words of `toolgraft mcp shell`: its first line, and its commands.
+//! Words of `toolgraft mcp shell` and `mcp record`: their first lines, and the commands.
 
 use super::phrases;
 
@@ -16,6 +16,7 @@ phrases! {
     shell_restart = "start the server anew, or connect anew", "重新启动服务器，或重新连接";
     shell_wire =
         "show each message that goes over the wire, in a line or whole", "显示往来的每条消息，各占一行或完整显示";
+    recorded_in(file) = "recording to {file}", "正在记录到 {file}";
     shell_takes(name, takes) = "{name} takes {takes}", "{name} 的用法：{takes}";
     shell_no_command(name, names) = "no command {name}; there are: {names}", "没有命令 {name}；可用的有：{names}";
 }

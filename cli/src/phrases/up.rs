@@ -23,6 +23,7 @@ phrases! {
     up_tools = "Tools", "工具";
     up_none = "No conversation here.", "没有对话。";
     up_no_servers = "No MCP servers are configured.", "没有配置 MCP 服务器。";
+    up_model = "Model", "模型";
     up_question = "Your message", "你的消息";
     up_keys =
         "Enter sends, Shift+Enter begins a line, Esc stops the answer",
@@ -57,6 +58,7 @@ impl Phrases {
             "none": self.up_none(),
             "no_servers": self.up_no_servers(),
             "tools": self.up_tools(),
+            "model": self.up_model(),
             "question": self.up_question(),
             "keys": self.up_keys(),
             "send": self.up_send(),

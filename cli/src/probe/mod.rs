@@ -72,7 +72,7 @@ Its threshold is set on two thirds, and what it does on the last third is report
 95 % intervals. What was tried is kept, so that the same command goes on where it was
 stopped.
 
-Exit codes: 0 done, 1 nothing worked or the model failed, 2 wrong usage, no endpoint.";
+Exit codes: 0 done, 1 nothing worked, the model failed or no endpoint is there, 2 wrong usage.";
 
 /// How long it takes, unless said otherwise.
 const MINUTES: f64 = 10.0;

@@ -52,7 +52,8 @@ fn describe(name: &str, error: &ImportError) -> String {
     match error {
         ImportError::Json { line, column, message, .. }
         | ImportError::Recording(ReadError::Json { line, column, message, .. }) => {
-            format!("{name}:{line}:{column}: {message}: mend the JSON there")
+            let plain = input::plain_json(message);
+            format!("{name}:{line}:{column}: {plain}: mend the JSON there")
         }
         ImportError::Empty | ImportError::Recording(ReadError::Empty) => format!("{name} is empty"),
         ImportError::Unknown { .. } => {

@@ -81,7 +81,7 @@ With --inspect the last requests can be looked at in a browser on this machine, 
 (text, call:NAME, rejected:NAME), and taken along as recordings for `toolgraft replay`.
 
 Exit codes: 0 ended by a signal, once the answers that went on were over; 1 the server
-failed; 2 wrong usage or configuration, no endpoint.";
+failed, or no endpoint was found; 2 wrong usage or configuration.";
 
 /// Options of `toolgraft serve`.
 #[derive(Debug, Clone, Default, clap::Args)]

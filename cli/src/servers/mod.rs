@@ -126,10 +126,12 @@ impl ServerArgs {
     /// single server stays in its entry; see [`refuse_problems`].
     pub(crate) fn load(&self) -> Result<Config, Failure> {
         self.load_if_any()?.ok_or_else(|| {
-            Failure::usage(format!(
-                "no configuration of MCP servers: neither {LOCAL} nor ~/{GLOBAL} is there; \
-                 write one of them, or name a file with --mcp-config FILE"
-            ))
+            // One that is there was left out by the person.
+            let there = match Path::new(LOCAL).exists() {
+                true => format!("{LOCAL} is left out, and ~/{GLOBAL} is not there; write that one"),
+                false => format!("neither {LOCAL} nor ~/{GLOBAL} is there; write one of them"),
+            };
+            Failure::usage(format!("no configuration of MCP servers: {there}, or name a file with --mcp-config FILE"))
         })
     }
 

@@ -5,8 +5,8 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{IsTerminal, Write, stderr};
-use std::path::PathBuf;
+use std::io::{ErrorKind, IsTerminal, Write, stderr};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -76,6 +76,24 @@ impl WireArgs {
 }
 
 impl Wire {
+    /// Records to this file; where something is there, to one with the next number behind its name,
+    /// whose path comes with it: a client may start its server at any time.
+    pub(crate) fn recording(file: &Path) -> Result<(Wire, PathBuf), Failure> {
+        let mut path = file.to_owned();
+        for n in 2.. {
+            match files::create(&path, b"") {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => path = media::numbered(file, n),
+                created => {
+                    let opened = created.and_then(|()| files::append(&path));
+                    let opened = opened.map_err(|e| Failure::usage(format!("cannot write {}: {e}", path.display())))?;
+                    let record = Some((opened, path.clone()));
+                    return Ok((Wire(Arc::new(Mutex::new(Looker { record, ..Looker::default() }))), path));
+                }
+            }
+        }
+        Err(Failure::usage(format!("no name is free beside {}", file.display())))
+    }
+
     /// A hub that is looked at, where anything is to be shown or recorded.
     pub(crate) fn tap(&self, hub: HubBuilder) -> HubBuilder {
         let is_idle = {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::Failure;
 use crate::base::input;
+use crate::terminal::shortened;
 use toolgraft::Conversation;
 use toolgraft::conversation::Entry;
 use toolgraft::message::Usage;
@@ -29,6 +30,9 @@ pub(crate) struct Saved {
     /// All that was said.
     pub(crate) conversation: Conversation,
 }
+
+/// Characters of a first question by which a conversation is known.
+const TITLE: usize = 40;
 
 /// The only version there is.
 const VERSION: u32 = 1;
@@ -111,6 +115,21 @@ impl Saved {
         Ok(())
     }
 
+    /// Fails where a file holds another conversation than this one, which would be lost; one that
+    /// this goes on with, or that goes on with this, is not another.
+    pub(crate) fn check_same(path: &Path, conversation: &Conversation) -> Result<(), Failure> {
+        let Ok(there) = Saved::read(path) else { return Saved::check_place(path) };
+        let (there_said, said) = (there.conversation.entries(), conversation.entries());
+        if said.starts_with(there_said) || !said.is_empty() && there_said.starts_with(said) {
+            return Ok(());
+        }
+        let (name, title) = (path.display(), shortened(&there.title(), TITLE));
+        Err(Failure::usage(format!(
+            "{name} holds another conversation ({title:?}), which is not written over: go on with it (--resume {name}), \
+             give another name, or delete it"
+        )))
+    }
+
     /// Writes a file, whole or not at all. A file of another kind is not replaced.
     pub(crate) fn write(&self, path: &Path) -> Result<(), Failure> {
         Saved::check_place(path)?;
@@ -125,6 +144,23 @@ impl Saved {
 mod tests {
     use super::*;
     use toolgraft::conversation::Assistant;
+
+    #[test]
+    fn a_file_of_another_conversation_is_not_written_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("c.json");
+        let (earlier, whole) = (Conversation::from_user("Hi"), conversation());
+        let check = |conversation: &Conversation| Saved::check_same(&file, conversation);
+        assert!(check(&whole).is_ok(), "nothing is there");
+        Saved::new("m", &whole).write(&file).unwrap();
+        assert!(check(&whole).is_ok() && check(&earlier).is_ok(), "one goes on with the other");
+        for other in [Conversation::from_user("Ho"), Conversation::default()] {
+            let refused = check(&other).unwrap_err();
+            assert!(refused.message().contains("holds another conversation (\"Hi\")"), "{refused:?}");
+        }
+        Saved::new("m", &Conversation::default()).write(&file).unwrap();
+        assert!(check(&whole).is_ok(), "nothing was said in it");
+    }
 
     fn conversation() -> Conversation {
         let mut conversation = Conversation::from_user("Hi");

@@ -41,7 +41,7 @@ A configuration file:
 Exit codes: 0 all enabled servers are ready, 1 one failed, 2 wrong usage or
 configuration.";
 
-/// Widest description, in columns.
+/// Widest description, in columns; a wide terminal has two rows of it.
 const DESCRIPTION: usize = 100;
 
 /// Widest name that descriptions are aligned to, in columns.
@@ -199,10 +199,14 @@ fn body(text: &mut String, server: &Server, prompts: &[&McpPrompt], (schema, say
         }
         push(text, &format!("  {}", title(say, entries.len())));
         let width = entries.iter().map(|(name, ..)| plain(name).width()).filter(|w| *w <= NAME).max().unwrap_or(0);
+        let room = match columns {
+            usize::MAX => DESCRIPTION,
+            columns => (2 * columns.saturating_sub(width + BELOW)).max(DESCRIPTION),
+        };
         for (name, description, tool) in &entries {
             let name = plain(name);
             let pad = " ".repeat(width.saturating_sub(name.width()));
-            let description = shortened(&plain(description.unwrap_or_default()), DESCRIPTION);
+            let description = shortened(&plain(description.unwrap_or_default()), room);
             if name.width() > width && columns < usize::MAX && !description.is_empty() {
                 // A name that is longer than the column has its description below it.
                 push(text, &hanging("    ", &name, columns));

@@ -12,6 +12,7 @@ use super::common::{Begun, Common};
 use super::person::AtPage;
 use super::told::{Teller, all_said};
 use super::written::Written;
+use crate::base::Failure;
 use crate::chat::{Answer, Existing, Talk};
 use crate::phrases::Phrases;
 use crate::sessions::Kept;
@@ -38,8 +39,9 @@ pub(super) struct Chat {
     /// Cancels the turn that goes on.
     cancel: Mutex<Option<CancellationToken>>,
     /// Its turns with their times, where it was begun here.
-    recorded: Option<(Recorder, Written)>,
-    about: String,
+    recorded: Mutex<Option<(Recorder, Written)>>,
+    /// The model, and its endpoint and profile.
+    about: Mutex<(String, String)>,
     note: Option<String>,
     existing: Existing,
     say: Phrases,
@@ -61,11 +63,11 @@ impl Chat {
         });
         Chat {
             id,
-            about: talk.about(),
+            about: Mutex::new(talk.model_and_place()),
             talk: Arc::new(Held::new(talk)),
             person,
             cancel: Mutex::default(),
-            recorded,
+            recorded: Mutex::new(recorded),
             note,
             existing: common.existing.clone(),
             say: common.say,
@@ -91,8 +93,9 @@ impl Chat {
     pub(super) fn look(&self) -> (Value, mpsc::Receiver<String>) {
         let is_busy = self.cancel().is_some();
         let (steps, told) = self.person.look();
+        let (model, about) = held(&self.about).clone();
         let state = json!({
-            "step": "state", "chat": self.id, "about": self.about, "busy": is_busy, "steps": steps, "note": self.note,
+            "step": "state", "chat": self.id, "model": model, "about": about, "busy": is_busy, "steps": steps, "note": self.note,
         });
         (state, told)
     }
@@ -100,9 +103,9 @@ impl Chat {
     /// Says something to the model; its turn goes on by itself.
     pub(super) fn ask(self: &Arc<Self>, question: &str) -> Result<(), Refused> {
         let mut talk = self.talk.clone().try_lock_owned().map_err(|_| Refused::Busy)?;
-        let wrong = |failure: crate::base::Failure| Refused::Wrong(failure.message().to_owned());
+        let wrong = |failure: Failure| Refused::Wrong(failure.message().to_owned());
         let before = talk.say(User::new(question)).map_err(wrong)?;
-        let run = match talk.begin(self.recorded.as_ref().map(|(recorder, _)| recorder)) {
+        let run = match talk.begin(held(&self.recorded).as_ref().map(|(recorder, _)| recorder)) {
             Ok(run) => run,
             Err(failure) => {
                 talk.go_back(before);
@@ -114,6 +117,25 @@ impl Chat {
         *self.cancel() = Some(cancel);
         self.person.tell(json!({"step": "user", "text": question}));
         tokio::spawn(self.clone().turn(talk, run, before));
+        Ok(())
+    }
+
+    /// Talks to another model from now on, by a name as `--model` takes it, as new conversations do
+    /// then; all windows are told.
+    pub(super) async fn change_model(&self, name: &str, common: &Common) -> Result<(), Refused> {
+        let mut talk = self.talk.clone().try_lock_owned().map_err(|_| Refused::Busy)?;
+        let before = talk.endpoint().clone();
+        let wrong = |failure: Failure| Refused::Wrong(failure.message().to_owned());
+        let other = common.home.other(name, false).await.map_err(wrong)?;
+        talk.talk_to(other).map_err(wrong)?;
+        if !talk.endpoint().is_where(&before) {
+            // The recorder does not know the key of this one.
+            *held(&self.recorded) = None;
+        }
+        common.begin_with(talk.endpoint());
+        let (model, about) = talk.model_and_place();
+        self.person.announce(&json!({"step": "model", "model": model, "about": about}));
+        *held(&self.about) = (model, about);
         Ok(())
     }
 
@@ -146,7 +168,8 @@ impl Chat {
     /// Its turns as they were recorded, whole and with their times; `None` where it was begun
     /// elsewhere or has become too long.
     pub(super) fn recording(&self) -> Option<Recording> {
-        let (recorder, written) = self.recorded.as_ref()?;
+        let recorded = held(&self.recorded);
+        let (recorder, written) = recorded.as_ref()?;
         let text = written.text();
         let mut recording = transcript::parse(&text).ok().filter(|_| recorder.error().is_none())?;
         // A turn that goes on has no end yet.
@@ -193,7 +216,11 @@ impl Chat {
     }
 
     fn cancel(&self) -> MutexGuard<'_, Option<CancellationToken>> {
-        // Nothing is done under the lock that could panic half-way.
-        self.cancel.lock().unwrap_or_else(PoisonError::into_inner)
+        held(&self.cancel)
     }
+}
+
+fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing is done under the lock that could panic half-way.
+    lock.lock().unwrap_or_else(PoisonError::into_inner)
 }

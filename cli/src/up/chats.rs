@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -14,11 +15,15 @@ use crate::base::output;
 use crate::base::secret::secret;
 use crate::chat::{Approvals, Keeping, Talk};
 use crate::sessions::{Kept, Listed, age};
+use crate::settings;
 use toolgraft_mcp::{InputAnswer, InputRequest};
 
 /// Conversations that stay open though nobody looks at them: what was allowed for one counts as
 /// long as it is open.
 const MOST: usize = 16;
+
+/// Time that an endpoint has to list its models.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The conversations that are open.
 pub(super) struct Chats {
@@ -78,6 +83,15 @@ impl Chats {
         Ok(listed.into_iter().map(entry).collect())
     }
 
+    /// The names by which a model can be chosen: what `config.toml` calls models, then what the
+    /// endpoint lists. Where it lists nothing now, the first are all.
+    pub(super) async fn models(&self) -> Result<Vec<String>, Failure> {
+        let mut models: Vec<String> = settings::names()?.models().map(str::to_owned).collect();
+        let listed = tokio::time::timeout(PATIENCE, self.common.home.clone().models()).await;
+        models.extend(listed.ok().and_then(Result::ok).unwrap_or_default());
+        Ok(models)
+    }
+
     /// A conversation as it was kept, or as it stands where nothing is kept; `None` where there is
     /// none of this name.
     pub(super) fn kept(&self, id: &str) -> Option<Kept> {
@@ -128,10 +142,10 @@ impl Chats {
     }
 
     fn talk(&self, person: &AtPage) -> Result<Talk, Failure> {
-        let Common { args, hub, endpoint, existing, say, .. } = &self.common;
+        let Common { args, hub, existing, say, .. } = &self.common;
         let person = Some(Box::new(person.clone()) as _);
         let approvals = Approvals::new(&args.calls, person, (hub.clone(), existing.clone()), *say)?;
-        Talk::new((args.clone(), None), (hub.clone(), endpoint.clone()), approvals, *say)
+        Talk::new((args.clone(), None), (hub.clone(), self.common.endpoint()), approvals, *say)
     }
 
     fn open(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Chat>>> {

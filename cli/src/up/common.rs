@@ -1,6 +1,6 @@
 //! What the conversations of the page have in common, and one that is about to be shown.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::chat::{Endpoint, Existing, Talk, TalkArgs};
 use crate::phrases::Phrases;
@@ -12,13 +12,28 @@ use toolgraft_mcp::Hub;
 pub(super) struct Common {
     pub(super) args: TalkArgs,
     pub(super) hub: Arc<Hub>,
-    pub(super) endpoint: Endpoint,
+    /// The endpoint that the command was begun with: names of models without another one are of it.
+    pub(super) home: Endpoint,
+    /// What a conversation begins with that is new: the model that was chosen last.
+    pub(super) endpoint: Mutex<Endpoint>,
     pub(super) existing: Existing,
     /// What is written down nowhere.
     pub(super) secrets: Secrets,
     /// None where nothing is to be kept.
     pub(super) store: Option<Store>,
     pub(super) say: Phrases,
+}
+
+impl Common {
+    /// The endpoint and the model of a new conversation.
+    pub(super) fn endpoint(&self) -> Endpoint {
+        self.endpoint.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// New conversations begin with these from now on.
+    pub(super) fn begin_with(&self, endpoint: &Endpoint) {
+        *self.endpoint.lock().unwrap_or_else(PoisonError::into_inner) = endpoint.clone();
+    }
 }
 
 /// A conversation that is about to be shown.

@@ -32,8 +32,6 @@ impl Inputs {
         let (tell, told) = oneshot::channel();
         self.open().insert(id.clone(), (request.clone(), tell));
         let InWords { title, text, warning, fields, url } = InWords::of(request, self.say);
-        let fields: Vec<Value> =
-            fields.into_iter().map(|(name, label)| json!({"name": name, "label": label})).collect();
         let step = json!({
             "step": "input", "input": id, "title": title, "text": text, "warning": warning, "fields": fields, "url": url,
         });

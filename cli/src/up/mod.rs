@@ -18,19 +18,18 @@ mod chat;
 mod chats;
 mod common;
 mod input;
-mod markdown;
 mod person;
 mod told;
 mod web;
 mod written;
 
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use crate::base::Failure;
 use crate::base::browser;
 use crate::base::output;
 use crate::base::signals::Signals;
-use crate::chat::{Endpoint, Existing, TalkArgs, settings_here, warn_unmatched};
+use crate::chat::{Endpoint, Existing, TalkArgs, prune, settings_here, warn_unmatched};
 use crate::dialog::ask::Asker;
 use crate::dialog::elicit::Questions;
 use crate::phrases::Phrases;
@@ -60,8 +59,8 @@ with what would change in a file, as `toolgraft chat` does; it has the conversat
 Where a folder's .mcp.json asks for trust, the question stands at the terminal. Ctrl-C ends
 the page; what was said until then is kept.
 
-Exit codes: 0 ended by Ctrl-C or a signal, 1 it cannot listen, 2 wrong usage or configuration,
-no endpoint.";
+Exit codes: 0 ended by Ctrl-C or a signal, 1 it cannot listen or no endpoint is there,
+2 wrong usage or configuration.";
 
 /// Options of `toolgraft up`.
 #[derive(Debug, clap::Args)]
@@ -95,6 +94,7 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
         true => Store::open().ok(),
         false => None,
     };
+    store.iter().for_each(|store| prune(store, &settings, say));
     let config = args.talk.config()?.unwrap_or_default();
     // Dropped last: it puts the terminal back as it was.
     let tty = Tty::open().map(Arc::new);
@@ -110,7 +110,16 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
         servers::report_failed(&hub.servers(), say);
         servers::refuse_strangers(&args.talk.calls.untrusted, &hub.servers())?;
         warn_unmatched(&args.talk.calls, &hub.catalog(), say);
-        let common = Common { args: args.talk, hub, endpoint, existing, secrets, store, say };
+        let common = Common {
+            args: args.talk,
+            hub,
+            home: endpoint.clone(),
+            endpoint: Mutex::new(endpoint),
+            existing,
+            secrets,
+            store,
+            say,
+        };
         let chats = Arc::new(Chats::new(common).await?);
         let _ = windows.set(Arc::downgrade(&chats));
         let page = Page::bind(args.port, chats.clone(), say).await?;

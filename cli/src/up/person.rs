@@ -65,6 +65,11 @@ impl AtPage {
         }
     }
 
+    /// Tells something to whoever looks now, which is no part of what was said.
+    pub(super) fn announce(&self, step: &Value) {
+        self.desk().send(step);
+    }
+
     /// The turn is over: these steps show all that was said. `last` is told to whoever looks.
     pub(super) fn settle(&self, said: Vec<Value>, last: &Value) {
         let mut desk = self.desk();

@@ -6,8 +6,8 @@
 
 use serde_json::{Value, json};
 
-use super::markdown;
 use crate::chat::Existing;
+use crate::pages::markdown;
 use crate::phrases::Phrases;
 use crate::screen::{arguments, excerpt, full_name, pretty};
 use toolgraft::agent::{Finished, StopReason};

@@ -8,6 +8,8 @@
 //! GET  /timeline?chat=ID      what came when, as `replay --html` shows it
 //! GET  /share?chat=ID         the same page as `log export` writes, as a file
 //! GET  /tools                 the servers and their tools
+//! GET  /models                the names by which a model can be chosen
+//! POST /model                 {"chat", "model"}
 //! POST /ask                   {"chat", "text"}
 //! POST /answer                {"chat", "call", "answer": "once" | "always" | "no", "reason"?}
 //! POST /input                 {"input", "values"?}: without values it is declined; what is wrong with
@@ -112,6 +114,8 @@ fn router(doors: Arc<Doors>, desk: Desk) -> Router {
         .route("/timeline", get(timeline))
         .route("/share", get(share))
         .route("/tools", get(tools))
+        .route("/models", get(models))
+        .route("/model", post(model))
         .route("/ask", post(ask))
         .route("/answer", post(answer))
         .route("/input", post(input))
@@ -201,7 +205,10 @@ async fn timeline(State(desk): State<Desk>, RawQuery(query): RawQuery) -> Respon
         let links = [(back.as_str(), say.up_back())];
         let recording = chats.find(&id).and_then(|chat| chat.recording());
         let page = match (recording, chats.kept(&id)) {
-            (Some(recording), _) => replay::page(&id, &recording, Some(say.lang()), log::about(&links, Vec::new())),
+            (Some(mut recording), kept) => {
+                recording.session.title = kept.map(|kept| kept.saved.title());
+                replay::read_page(&id, &recording, Some(say.lang()), log::about(&links, Vec::new()))
+            }
             (None, Some(kept)) => log::page(&kept, &links, say),
             (None, None) => return Ok(None),
         };
@@ -235,14 +242,34 @@ async fn tools(State(desk): State<Desk>) -> Response {
     answered(&json!({ "servers": reports(&desk.chats.common.hub, 0) }))
 }
 
+async fn models(State(desk): State<Desk>) -> Response {
+    match desk.chats.models().await {
+        Ok(models) => answered(&json!({ "models": models })),
+        Err(failure) => refused(StatusCode::INTERNAL_SERVER_ERROR, failure.message()),
+    }
+}
+
+async fn model(State(desk): State<Desk>, body: Bytes) -> Response {
+    let said = read(&body);
+    let Some(chat) = chat(&desk, &said) else { return gone() };
+    let name = said["model"].as_str().unwrap_or_default();
+    taken(chat.change_model(name, &desk.chats.common).await, &desk)
+}
+
 async fn ask(State(desk): State<Desk>, body: Bytes) -> Response {
     let said = read(&body);
     let text = said["text"].as_str().unwrap_or_default();
-    match chat(&desk, &said).map(|chat| chat.ask(text)) {
+    match chat(&desk, &said) {
         None => gone(),
-        Some(Ok(())) => answered(&Value::Null),
-        Some(Err(Refused::Busy)) => refused(StatusCode::CONFLICT, desk.chats.common.say.still_answers()),
-        Some(Err(Refused::Wrong(why))) => refused(StatusCode::BAD_REQUEST, &why),
+        Some(chat) => taken(chat.ask(text), &desk),
+    }
+}
+
+fn taken(done: Result<(), Refused>, desk: &Desk) -> Response {
+    match done {
+        Ok(()) => answered(&Value::Null),
+        Err(Refused::Busy) => refused(StatusCode::CONFLICT, desk.chats.common.say.still_answers()),
+        Err(Refused::Wrong(why)) => refused(StatusCode::BAD_REQUEST, &why),
     }
 }
 

@@ -574,7 +574,7 @@ fn at_a_terminal_the_person_is_asked_and_told_why() {
     assert!(in_one_line.contains("A server whose words may be anybody's was called before"), "{shown}");
     assert!(!shown.contains("ran at mail"), "{shown}");
     window.types("n\r");
-    window.waits("the answer", |shown| shown.contains("denied"));
+    window.waits("the answer", |shown| shown.contains("not run: mail.send"));
 }
 
 /// The texts in the frames of this kind that no other frame is around, with their codes; and what

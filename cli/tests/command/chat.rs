@@ -100,7 +100,7 @@ fn without_a_terminal_an_unknown_call_is_denied_with_the_remedy() {
     let done = Home::new().ask_with_tools(&endpoint, &["Weather?"]);
     assert_eq!((done.code, done.out.as_str()), (Some(0), "I may not.\n"), "{}", done.err);
     assert!(done.err.contains("--allow 'demo.weather_query'") && done.err.contains("--yes"), "{}", done.err);
-    assert!(done.err.contains("denied: demo.weather_query"), "{}", done.err);
+    assert!(done.err.contains("not run: demo.weather_query"), "{}", done.err);
 }
 
 #[test]
@@ -352,6 +352,8 @@ fn a_conversation_is_saved_and_goes_on() {
     fs::write(home.0.path("notes.txt"), "mine").unwrap();
     let done = home.ask(&endpoint, &["Hi", "--resume", "notes.txt"]);
     done.fails_with(2, &["notes.txt: not a saved conversation"]);
+    home.ask(&endpoint, &["Hi", "--save", "c.json"])
+        .fails_with(2, &["c.json holds another conversation (\"I am Ann\")", "--resume c.json"]);
     home.ask(&endpoint, &["Hi", "--save", "notes.txt"]).fails_with(2, &["notes.txt is there"]);
     home.ask(&endpoint, &["Hi", "--save", "no/c.json"]).fails_with(2, &["no/c.json", "folder"]);
     assert_eq!(fs::read_to_string(home.0.path("notes.txt")).unwrap(), "mine");
@@ -528,7 +530,9 @@ fn a_file_that_holds_something_is_neither_recorded_nor_traced_over() {
 #[cfg(target_os = "linux")]
 fn what_cannot_be_written_is_said_at_once_and_at_the_end_and_the_turn_goes_on() {
     let home = Home::new();
-    for (flag, what) in [("--record", "the recording is incomplete: "), ("--trace", "the trace is incomplete: ")] {
+    for (flag, what) in
+        [("--record", "the recording /dev/full is incomplete: "), ("--trace", "the trace /dev/full is incomplete: ")]
+    {
         let done = home.ask_with_tools(&weather_model(), &["Weather?", "--yes", flag, "/dev/full"]);
         done.fails_with(1, &[&format!("warning: {what}"), &format!("error: {what}")]);
         assert!(done.out.starts_with("It is ") && done.err.contains("2 rounds, 1 call"), "{done:?}");

@@ -13,6 +13,10 @@ use serde_json::{Value, json};
 /// Asks, with the demonstration server at hand, and saves the conversation.
 fn chat(place: &Place, endpoint: &Endpoint, more: &[&str]) -> Run {
     place.servers(json!({ "demo": demo_server() }));
+    if !more.contains(&"--resume") {
+        // Each is a conversation of its own.
+        let _ = fs::remove_file(place.path("c.json"));
+    }
     let url = endpoint.url();
     let args = ["chat", "--base-url", &url, "--model", "m", "--mcp-config", "mcp.json", "--yes", "--save", "c.json"];
     place.run_with(&[&args, more, &["Weather in Oslo?"]].concat(), |command| {
@@ -188,7 +192,7 @@ fn endpoints_on_their_usual_ports_are_found_and_all_are_offered() {
     let busy = TcpListener::bind("127.0.0.1:11434").unwrap();
     let page = Endpoint::setup().port(8080).answer(|_, _| Reply::html("My router"));
     let run = ask(&[]);
-    run.fails_with(2, &["no model endpoint answered", "Ollama at http://localhost:11434/v1: busy", "another program"]);
+    run.fails_with(1, &["no model endpoint answered", "Ollama at http://localhost:11434/v1: busy", "another program"]);
     assert!(run.err.contains("LM Studio at http://localhost:1234/v1: nothing there"), "{}", run.err);
     drop((busy, page));
 }

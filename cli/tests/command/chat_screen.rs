@@ -185,7 +185,7 @@ impl Window {
 
     /// Asks; what stands there when the answer is over.
     #[track_caller]
-    fn asks(&self, question: &str) -> String {
+    pub(crate) fn asks(&self, question: &str) -> String {
         let answers = || String::from_utf8_lossy(&self.now().written).matches(" call").count();
         let before = answers();
         self.types(&format!("{question}\r"));
@@ -484,7 +484,7 @@ fn several_calls_of_a_message_have_the_numbers_of_their_results() {
     let at = |text: &str| shown.find(text).unwrap_or_else(|| panic!("{text}: {shown}"));
     let (first, second) = (at("#1 call demo.weather_query"), at("#2 call demo.weather_query"));
     assert!(first < at("Oslo") && at("Oslo") < second && second < at("Rome"), "{shown}");
-    at("#1 denied: demo.weather_query");
+    at("#1 not run: demo.weather_query");
     at("#2 result of demo.weather_query");
     window.comes_to_a_prompt();
     window.types("And in Bonn?\r");
@@ -634,7 +634,7 @@ fn denied_cancelled_and_failed_calls_look_different() {
     window.types("Weather?\r");
     window.sees("[y/a/n]");
     window.types("n\r");
-    window.sees("#1 denied: demo.weather_query");
+    window.sees("#1 not run: demo.weather_query");
     window.sees("So be it.");
     window.comes_to_a_prompt();
     window.types("And in Rome?\r");
@@ -643,7 +643,7 @@ fn denied_cancelled_and_failed_calls_look_different() {
     window.sees("running demo.weather_query");
     window.types("\x03");
     window.sees("#2 cancelled: demo.weather_query");
-    let (denied, cancelled) = (window.cell_of("#1 denied"), window.cell_of("#2 cancelled"));
+    let (denied, cancelled) = (window.cell_of("#1 not run"), window.cell_of("#2 cancelled"));
     assert!(cancelled.dim() && !denied.dim() && denied.fgcolor() != cancelled.fgcolor());
 }
 
@@ -708,23 +708,33 @@ fn calls_are_a_line_each_that_opens_and_what_is_asked_about_stands_in_a_box() {
 const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 #[test]
-fn a_picture_is_drawn_where_the_terminal_can_and_else_it_is_said_how_it_is_saved() {
+fn a_picture_is_drawn_where_the_terminal_can_and_else_it_is_in_a_file_or_it_is_said_how_it_is_saved() {
     let tool = json!({ "name": "shot", "inputSchema": { "type": "object" } });
     let content = json!([{ "type": "image", "mimeType": "image/png", "data": PNG }]);
     let server = answering_server(&json!({ "tools/list": { "tools": [tool] }, "tools/call": { "content": content } }));
-    for (terminal, begin) in
-        [("xterm-kitty", "\x1b_Ga=T,f=100,q=2,m=0;iVBOR"), ("foot", "\x1bPq\"1;1;1;1#"), ("xterm", "")]
-    {
+    let (kitty, sixels) = ("\x1b_Ga=T,f=100,q=2,m=0;iVBOR", "\x1bPq\"1;1;1;1#");
+    let file = ".local/state/toolgraft/pictures/6b7fa434f92a8b80.png";
+    for (terminal, more, begin) in [
+        ("xterm-kitty", "--no-history", kitty),
+        ("foot", "--no-history", sixels),
+        ("xterm", "--no-history", ""),
+        ("xterm", "--no-session", ""),
+    ] {
         let place = Place::new();
         place.servers(json!({ "s": server }));
         let endpoint = Endpoint::start([Reply::text(&mcp_call("s", "shot", &json!({}))), Reply::text("A dot.")]);
         let url = endpoint.url();
-        let args = ["chat", "--base-url", &url, "--mcp-config", "mcp.json", "--model", "m", "--yes"];
+        let args = ["chat", "--base-url", &url, "--mcp-config", "mcp.json", "--model", "m", "--yes", more];
         let window = Window::of_terminal(terminal, (place, endpoint), (80, 40), &args);
         window.comes_to_a_prompt();
         let shown = window.asks("Look.");
         assert!(shown.contains("A dot."), "{shown}");
-        assert_eq!(shown.contains("/result 1 FILE saves the picture"), begin.is_empty(), "{terminal}: {shown}");
+        let is_kept = more != "--no-session";
+        assert_eq!(shown.contains("/result 1 FILE saves the picture"), !is_kept, "{terminal}: {shown}");
+        let is_filed = begin.is_empty() && is_kept;
+        let filed = std::fs::read(window.place.path(file)).is_ok_and(|bytes| bytes.len() == 70);
+        let is_told = shown.contains("image/png, 70 bytes, is") && shown.contains(file);
+        assert_eq!((filed, is_told), (is_filed, is_filed), "{terminal}: {shown}");
         assert!(window.written().contains(begin), "{terminal}: {:?}", window.written());
     }
 }

@@ -213,7 +213,7 @@ fn no_with_a_reason_reaches_the_model_and_nonsense_is_asked_again() {
     chat.sees("[y/a/n]");
     chat.says("n too far away");
     let before = chat.sees("So be it.");
-    assert!(before.contains("denied: demo.weather_query") && !before.contains("result of"), "{before}");
+    assert!(before.contains("not run: demo.weather_query") && !before.contains("result of"), "{before}");
     chat.leave();
 }
 
@@ -252,6 +252,20 @@ fn ctrl_c_cancels_the_answer_and_the_endpoint_sees_it() {
 }
 
 #[test]
+fn the_history_is_searched_whatever_the_case() {
+    let mut chat = Chat::start(Endpoint::answer(|_, _| Reply::text("Well.")));
+    chat.says("How is the Weather?");
+    chat.sees("Well.");
+    chat.sees("> ");
+    chat.presses_ctrl('r');
+    chat.types("weather");
+    chat.sees("`weather': How is the Weather?");
+    chat.presses_ctrl('c');
+    chat.sees("> ");
+    chat.leave();
+}
+
+#[test]
 fn ctrl_c_twice_leaves_from_a_turn_and_from_the_prompt() {
     let stalled = || Endpoint::start([Reply::events(&[says("Half an ")]).end(End::Stall)]);
     let mut chat = Chat::start(stalled());
@@ -263,10 +277,13 @@ fn ctrl_c_twice_leaves_from_a_turn_and_from_the_prompt() {
     chat.ends(0, |chat| chat.presses_ctrl('c'));
 
     let mut chat = Chat::start(stalled());
-    chat.types("half a line");
-    chat.presses_ctrl('c');
-    chat.sees("Ctrl-C again leaves");
-    chat.sees("> ");
+    for line in ["half a line", "half another"] {
+        chat.types(line);
+        chat.sees(line);
+        chat.presses_ctrl('c');
+        chat.sees("Ctrl-C again leaves");
+        chat.sees("> ");
+    }
     chat.ends(0, |chat| chat.presses_ctrl('c'));
 }
 

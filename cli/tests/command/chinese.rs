@@ -38,7 +38,7 @@ fn a_conversation_speaks_chinese_from_its_first_line_to_its_last() {
     // What is typed before the question stands there again is kept for the next prompt.
     window.waits("the question again", |shown| shown.matches("？[y/a/n]").count() >= 2);
     window.types("n，太远了\r");
-    window.sees("#1 未获批准 demo.weather_query");
+    window.sees("#1 未运行 demo.weather_query");
     window.sees("2 轮，没有调用，");
     window.comes_to_a_prompt();
     assert!(window.endpoint.seen()[1].question().contains("太远了"), "the model is told why");
@@ -282,7 +282,11 @@ fn the_locale_decides_where_no_flag_does_and_the_prompt_stays_as_it_is() {
     assert!(!prompt.contains("工具"), "the prompt is in the language of the model's profile: {prompt}");
     ask(&["And now?"]).fails_with(1, &["模型出错：", "no such key"]);
     let run = ask(&["--lang", "en", "--allow", "nothing.*", "And now?"]);
-    assert!(run.err.contains("--allow nothing.*: no tool has such a name; /tools lists them"), "{}", run.err);
+    assert!(
+        run.err.contains("--allow nothing.*: no tool has such a name; `toolgraft tools` lists them"),
+        "{}",
+        run.err
+    );
 }
 
 #[tokio::test]

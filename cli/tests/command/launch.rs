@@ -251,7 +251,7 @@ fn what_is_missing_is_named_with_the_remedy() {
         .refuses(2, "expected one of claude, codex, gemini, opencode, qwen, cline, continue");
     for model in [&[][..], &["--model", "m"]] {
         let nobody = [&["launch", "codex", "--base-url", "http://127.0.0.1:1/v1"], model].concat();
-        run("codex", &nobody).refuses(2, "127.0.0.1:1");
+        run("codex", &nobody).refuses(1, "127.0.0.1:1");
     }
     // A file that cannot be run is no program.
     let place = place("codex");

@@ -123,6 +123,37 @@ fn a_lock_that_a_killed_chat_left_behind_holds_nobody_up() {
 }
 
 #[test]
+fn a_conversation_that_goes_on_says_what_was_said_last() {
+    let endpoint = Endpoint::answer(|_, _| Reply::text("It rains."));
+    let place = Place::new();
+    chat(&place, &endpoint, &["How is it?"]).ok();
+    let window = Window::open_in(place, SIZE, endpoint, &serde_json::json!({}), &["--continue"]);
+    window.sees("you: How is it?");
+    window.sees("the model: It rains.");
+    window.comes_to_a_prompt();
+    // An ID that stands behind a space is no question.
+    let [id] = kept(&window.place).try_into().unwrap();
+    chat(&window.place, &window.endpoint, &["--continue", &id]).refuses(2, &format!("--continue={id}"));
+}
+
+#[test]
+fn a_new_conversation_of_a_chat_that_saves_gets_a_file_of_its_own() {
+    let endpoint = Endpoint::answer(|_, _| Reply::text("Well."));
+    let window = Window::open(SIZE, endpoint, &serde_json::json!({}), &["--save", "talk.json"]);
+    window.comes_to_a_prompt();
+    window.asks("The first");
+    window.types("/clear\r");
+    window.sees("it is saved in talk-2.json");
+    window.comes_to_a_prompt();
+    window.asks("The second");
+    window.types("/save talk.json\r");
+    window.sees("talk.json holds another conversation (\"The first\")");
+    let saved = |file| fs::read_to_string(window.place.path(file)).unwrap();
+    assert!(saved("talk.json").contains("The first") && !saved("talk.json").contains("The second"));
+    assert!(saved("talk-2.json").contains("The second"));
+}
+
+#[test]
 fn a_second_chat_that_saves_to_the_same_file_gets_another_one() {
     let place = Place::new();
     let first = Endpoint::start(["One.", "Two."].map(Reply::text));
@@ -284,6 +315,23 @@ fn text_goes_to_a_pipe_as_it_comes_and_a_signal_leaves_what_there_was() {
         assert_eq!(chat(&place, &later, &["--continue", "Go on"]).ok().out, "Done.\n");
         assert!(later.seen()[0].messages().contains("Half an ans"));
     }
+}
+
+#[test]
+fn a_question_is_kept_though_the_program_is_killed_before_its_answer() {
+    let place = Place::new();
+    let endpoint = stalling(&["Half", " an ans"]);
+    let mut process = start(&place, &endpoint, Stdio::piped(), &["Say it"]);
+    let mut out = process.stdout.take().unwrap();
+    assert_eq!(reads(&mut out, "Half"), "Half");
+    kill("KILL", process.id());
+    ended(process, "KILL");
+    let [id] = kept(&place).try_into().unwrap();
+    assert!(text(&place, &id).contains("Say it"));
+    let later = Endpoint::start([Reply::text("Done.")]);
+    assert_eq!(chat(&place, &later, &["--continue", "Go on"]).ok().out, "Done.\n");
+    let told = later.seen()[0].messages();
+    assert!(told.contains("Say it") && told.contains("Go on"), "{told}");
 }
 
 #[test]

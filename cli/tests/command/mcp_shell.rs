@@ -99,6 +99,52 @@ fn a_recorded_server_is_played_and_what_it_was_not_asked_is_refused() {
 }
 
 #[test]
+fn a_record_is_made_by_commands_and_by_a_client_and_none_is_written_over() {
+    let place = with_demo();
+    let lines = "call weather_query city=Oslo date=2026-05-01\nread demo://cities\nget trip city=Oslo\n";
+    let record = ["mcp", "record", "--mcp-config", "mcp.json", "demo", "r.jsonl"];
+    let first = place.run_with(&record, |command| command.write_stdin(lines)).ok();
+    assert!(first.err.contains("recording to r.jsonl"), "{first:?}");
+    // The same command is the server of a client, here of this program.
+    let entry = |args: &[&str]| json!({ "mcpServers": { "between": { "command": TOOLGRAFT, "args": args } } });
+    place.write("between.json", entry(&record).to_string());
+    let through = |file: &str| {
+        let args = ["mcp", "shell", "--mcp-config", file, "between"];
+        place.run_with(&args, |command| command.write_stdin(lines)).ok().out
+    };
+    assert_eq!(through("between.json"), first.out);
+    place.write("played.json", entry(&["mcp", "play", "r-2.jsonl"]).to_string());
+    assert_eq!(through("played.json"), first.out);
+    let told = fs::read_to_string(place.path("r-2.jsonl")).unwrap();
+    assert!(told.contains("\"server\":\"demo\"") && !told.contains("between"), "{told}");
+    let itself = entry(&["mcp", "record", "between", "x.jsonl"]);
+    place.write("itself.json", itself.to_string());
+    let run = place.run(&["mcp", "record", "--mcp-config", "itself.json", "between", "x.jsonl"]);
+    run.refuses(2, "is this command itself");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_client_gets_what_the_server_writes_as_it_came_and_is_told_what_is_no_mcp() {
+    let place = Place::new();
+    let script = "echo welcome; echo trouble swordfish-234567 >&2; read line; echo '{ \"id\":1, \"got\":\"swordfish-234567\" }'; exit 3";
+    let env = json!({ "API_KEY": "swordfish-234567" });
+    place.servers(json!({ "s": { "command": "sh", "args": ["-c", script], "env": env } }));
+    let run = place.run_with(&["mcp", "record", "--mcp-config", "mcp.json", "s", "r.jsonl"], |command| {
+        command.write_stdin("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\"}\n")
+    });
+    assert_eq!(run.out, "welcome\n{ \"id\":1, \"got\":\"swordfish-234567\" }\n");
+    assert!(run.err.contains("trouble [redacted]\n") && run.err.contains("the last was \"welcome\""), "{run:?}");
+    let told = fs::read_to_string(place.path("r.jsonl")).unwrap();
+    assert!(told.lines().count() == 2 && told.contains("\"got\":\"[redacted]\""), "{told}");
+    place.servers(json!({ "far": { "url": "http://127.0.0.1:1/mcp" } }));
+    let far = place.run_with(&["mcp", "record", "--mcp-config", "mcp.json", "far", "f.jsonl"], |command| {
+        command.write_stdin("{}\n")
+    });
+    far.fails_with(1, &["only one over stdio can stand behind another program"]);
+}
+
+#[test]
 fn call_and_check_show_and_record_the_wire_too() {
     let place = with_demo();
     let call =

@@ -51,7 +51,7 @@ fn what_says_nothing_is_listed_and_what_is_not_there_is_named() {
     assert!(run.out.contains("没有说明") && !run.out.contains('\u{1b}'), "{}", run.out);
     Place::new()
         .run(&["models", "http://127.0.0.1:9/v1"])
-        .fails_with(2, &["the list of models cannot be had", "127.0.0.1:9"]);
+        .fails_with(1, &["the list of models cannot be had", "127.0.0.1:9"]);
 }
 
 /// An endpoint that knows who asks.

@@ -56,6 +56,9 @@ fn an_endpoint_that_cannot_be_reached_is_told_in_plain_words() {
         let run = ask(url, &[]);
         run.fails_with(1, &["error: the model failed: cannot connect to ", words]);
         is_plain(&run);
+        // What it cost stands behind it; and without a model it is the same failure.
+        assert!(run.err.find("error: ") < run.err.find("1 round, no calls"), "{run:?}");
+        Place::new().run(&["chat", "--base-url", url, "Hi"]).fails_with(1, &["no model was named", words]);
     }
 }
 

@@ -204,7 +204,7 @@ async fn a_question_is_answered_as_it_is_written_and_kept_for_other_commands() {
     let (mut window, state) = up.look("").await;
     let chat = state["chat"].as_str().unwrap().to_owned();
     assert_eq!((&state["busy"], &state["steps"]), (&json!(false), &json!([])));
-    assert!(state["about"].as_str().unwrap().starts_with("m · "), "{state}");
+    assert!(state["model"] == "m" && state["about"].as_str().unwrap().starts_with("http://127.0.0.1:"), "{state}");
     assert_eq!(up.post("/ask", json!({"chat": chat, "text": "Oslo?"})).await.0, 200);
     assert_eq!(window.step("user").await["text"], "Oslo?");
     assert_eq!(window.step("text").await["text"], "**Cold.** ", "it comes as it is written");
@@ -346,6 +346,39 @@ async fn a_picture_of_a_tool_is_shown_while_the_turn_goes_on_and_later() {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
+async fn a_model_is_chosen_by_the_names_of_the_settings_and_of_the_endpoint() {
+    let endpoint = Endpoint::setup().models(&["m", "tiny"]).answer(|_, _| Reply::text("Well."));
+    let other = Endpoint::setup().models(&["far"]).answer(|_, _| Reply::text("From afar."));
+    let place = Place::new();
+    let names = format!("[endpoints.there]\nurl = \"{}\"\n\n[models]\nr1 = \"there:far\"\n", other.url());
+    std::fs::create_dir_all(place.path(".config/toolgraft")).unwrap();
+    place.write(".config/toolgraft/config.toml", &names);
+    place.servers(json!({}));
+    let mut up = Up::start_in(place, endpoint, &[], &[]);
+    up.enter().await;
+    let (mut window, state) = up.look("").await;
+    assert_eq!(state["model"], "m");
+    let models = up.get("/models").await.json::<Value>().await.unwrap();
+    assert_eq!(models["models"], json!(["r1", "m", "tiny"]));
+    let choose = |model: &str| json!({"chat": state["chat"], "model": model});
+    let ask = json!({"chat": state["chat"], "text": "Hi"});
+    for (model, is, at) in [("tiny", "tiny", 0), ("r1", "far", 1), ("m", "m", 0), ("there:far", "far", 1)] {
+        assert_eq!(up.post("/model", choose(model)).await.0, 200);
+        assert_eq!(window.step("model").await["model"], is);
+        assert_eq!(up.post("/ask", ask.clone()).await.0, 200);
+        window.step("end").await;
+        let seen = [&up.endpoint, &other][at].seen();
+        assert_eq!(seen.last().unwrap().body["model"], is);
+    }
+    let (_, new) = up.look("").await;
+    assert_eq!(new["model"], "far", "a new conversation begins with what was chosen last");
+    let (status, why) = up.post("/model", choose("nowhere:")).await;
+    assert_eq!(status, 200, "a name that nobody knows is a model of this endpoint: {why}");
+    let (status, why) = up.post("/model", choose("there:")).await;
+    assert!(status == 400 && why["error"].as_str().unwrap().contains("name a model of it"), "{why}");
+}
+
+#[tokio::test]
 async fn a_server_that_asks_for_input_is_answered_in_the_window() {
     use crate::elicit::{asks, form};
 
@@ -367,8 +400,11 @@ async fn a_server_that_asks_for_input_is_answered_in_the_window() {
     up.post("/ask", ask.clone()).await;
     let asked = window.step("input").await;
     assert_eq!(asked["title"], "tickets asks for input");
-    assert!(asked["text"].as_str().unwrap().starts_with("Who flies?"), "{asked}");
-    assert_eq!(asked["fields"][0], json!({"name": "name", "label": "Your name: text; required"}));
+    assert_eq!(asked["text"], "Who flies?", "what a field wants stands at the field");
+    assert_eq!(
+        asked["fields"][0],
+        json!({"name": "name", "label": "Your name: text; required", "help": "", "choices": []})
+    );
     let answer = |values: Value| json!({"input": asked["input"], "values": values});
     let (status, wrong) = up.post("/input", answer(json!({"name": "Ada", "age": "old"}))).await;
     assert_eq!(status, 200, "a slip of the person is no fault of the page");

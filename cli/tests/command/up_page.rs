@@ -18,7 +18,7 @@ const ANSWER: &str = "It is **cold** in Oslo.\n\n| city | degrees |\n|---|---|\n
 
 /// What the model does, by what it was asked.
 fn endpoint() -> Endpoint {
-    Endpoint::answer(|seen, _| {
+    Endpoint::setup().models(&["m", "tiny"]).answer(|seen, _| {
         let messages = seen.body["messages"].as_array().unwrap();
         match messages.last().unwrap()["content"].to_string() {
             asked if asked.contains("<script>") => Reply::text(EVIL),
@@ -121,6 +121,23 @@ fn a_real_browser_holds_a_conversation_by_keys() {
         json!([true, "to-tools"])
     );
 
+    // What came when: its page opens in a window of its own.
+    let timeline = page.find("document.querySelector('#timeline').href");
+    let here = page.find("location.href");
+    page.go(timeline.as_str().unwrap());
+    page.until("document.querySelector('main')");
+    assert_eq!(page.find("document.querySelector('.answer strong').textContent"), "cold", "it is there to be read");
+    assert_eq!(page.find("document.querySelector('h1').textContent"), "What is the weather in Oslo?");
+    looks_well(&mut page, "timeline");
+    page.go(here.as_str().unwrap());
+    page.until(&format!("{SAID}.includes('I wait')"));
+
+    // Another model is chosen, and is the one that is talked to.
+    page.until("[...document.querySelector('#model').options].map((o) => o.value).join() === 'm,tiny'");
+    page.find("document.querySelector('#model').focus()");
+    page.press("ArrowDown");
+    page.until("document.querySelector('#model').value === 'tiny' && talksTo === 'tiny'");
+
     // What a model writes is text.
     page.find("document.querySelector('#new').click()");
     page.until("document.querySelector('#begin')");
@@ -128,6 +145,7 @@ fn a_real_browser_holds_a_conversation_by_keys() {
     page.until(IDLE);
     page.until("document.querySelector('#said .answer')");
     assert_eq!(page.find("document.querySelectorAll('#said script, #said img, #said iframe').length"), 0);
+    assert_eq!(up.endpoint.seen().last().unwrap().body["model"], "tiny");
     assert_eq!(page.complaints(), Vec::<String>::new(), "no rule of the page was broken");
 }
 

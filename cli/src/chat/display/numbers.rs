@@ -70,6 +70,11 @@ impl Numbers {
         self.with_id(id, |_| true)
     }
 
+    /// The tool of a call that was shown in this round.
+    pub(super) fn tool_of(&self, number: usize) -> Option<&str> {
+        Some(&self.0.get(number.checked_sub(1)?)?.shown.as_ref()?.name)
+    }
+
     fn with_id(&mut self, id: &str, fits: impl Fn(&Shown) -> bool) -> usize {
         let known = self.0.iter().position(|call| call.id.as_deref() == Some(id));
         let waits = |call: &Numbered| call.id.is_none() && call.shown.as_ref().is_some_and(&fits);
@@ -102,6 +107,7 @@ mod tests {
         assert_eq!(numbers.name("call_4", "b.x", &oslo), 4);
         assert_eq!((numbers.of("call_2"), numbers.of("call_3")), (2, 3));
         assert_eq!(numbers.id_of(2), Some("call_2"));
+        assert_eq!((numbers.tool_of(2), numbers.tool_of(9)), (Some("a.w"), None));
         numbers.know("call_2");
         numbers.begin_round();
         assert_eq!(numbers.ended(0, "a.w", &oslo), 5);

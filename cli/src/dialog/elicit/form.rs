@@ -1,5 +1,6 @@
 //! A server's form in words: all of it, the prompt of a field, and what was filled in.
 
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::phrases::Phrases;
@@ -15,6 +16,18 @@ const SECRETS: &[&str] = &["password", "passphrase", "passcode", "secret", "api 
 /// A server's words for one line.
 pub(super) fn line(text: &str) -> String {
     fit(&clean(text).replace('\n', " "), WORDS)
+}
+
+/// A field of a form in a page.
+#[derive(Debug, Serialize)]
+pub(crate) struct PageField {
+    name: String,
+    /// Its name and what it wants.
+    label: String,
+    /// What it is for, if the server says so.
+    help: String,
+    /// What can be chosen, if it is one of few: what is sent, and what is shown.
+    choices: Vec<(String, String)>,
 }
 
 /// The words around a form, in a language.
@@ -38,15 +51,31 @@ impl Words {
                 head = self.say.field_proposed(head, shown(default));
             }
             text.push_str(&format!("\n{head}"));
-            if let Some(description) = &field.description {
-                text.push_str(&format!("\n    {}", description.replace('\n', "\n    ")));
-            }
-            for (at, choice) in field.kind.choices().iter().enumerate() {
-                let place = if field.kind.is_numbered() { (at + 1).to_string() } else { "-".to_owned() };
-                text.push_str(&format!("\n    {place} {}", named(choice)));
+            for line in self.details(field).lines() {
+                text.push_str(&format!("\n    {line}"));
             }
         }
         text
+    }
+
+    /// What a field is for, and what can be chosen.
+    fn details(self, field: &FormField) -> String {
+        let choices = field.kind.choices().iter().enumerate().map(|(at, choice)| {
+            let place = if field.kind.is_numbered() { (at + 1).to_string() } else { "-".to_owned() };
+            format!("{place} {}", named(choice))
+        });
+        field.description.iter().cloned().chain(choices).collect::<Vec<_>>().join("\n")
+    }
+
+    /// A field for a page.
+    pub(super) fn of_page(self, field: &FormField) -> PageField {
+        let choices: Vec<(String, String)> = match &field.kind {
+            FieldKind::Choice(choices) => choices.iter().map(|one| (one.value.clone(), named(one))).collect(),
+            FieldKind::Boolean => ["y", "n"].map(|word| (word.to_owned(), word.to_owned())).to_vec(),
+            _ => Vec::new(),
+        };
+        let help = if choices.is_empty() { self.details(field) } else { field.description.clone().unwrap_or_default() };
+        PageField { name: field.name.clone(), label: self.label_with_kind(field), help: clean(&help), choices }
     }
 
     /// What is asked for a field, in one line.
@@ -56,7 +85,7 @@ impl Words {
     }
 
     /// A field's name and what it wants, with what is proposed.
-    pub(super) fn label_with_kind(self, field: &FormField) -> String {
+    fn label_with_kind(self, field: &FormField) -> String {
         let head = self.say.field_line(label(field), self.what(field));
         field.default.as_ref().map_or(head.clone(), |default| self.say.field_proposed(head, line(&shown(default))))
     }

@@ -85,6 +85,8 @@ pub(super) struct Pages {
     lang: Option<Lang>,
     /// Whether the page is opened in a browser.
     open: bool,
+    /// Whether the Markdown of answers is formatted, rather than shown as it was written.
+    formats: bool,
     /// Files with their recordings.
     files: Vec<(String, Vec<Taken>)>,
 }
@@ -115,7 +117,12 @@ struct Taken {
 
 impl Pages {
     pub(super) fn new(target: Target, lang: Option<Lang>, open: bool) -> Self {
-        Pages { target, lang, open, files: Vec::new() }
+        Pages { target, lang, open, formats: false, files: Vec::new() }
+    }
+
+    /// The same with the Markdown of answers formatted.
+    pub(super) fn formatted(self) -> Self {
+        Pages { formats: true, ..self }
     }
 
     /// The page of all that was taken, with this above it.
@@ -255,6 +262,9 @@ impl View for Pages {
             results &= !is_user;
             taken.asked |= is_user;
         }
+        if question.is_some() {
+            taken.rows.question();
+        }
         taken.answered = !round.outcomes.is_empty() || round.notices.iter().any(|n| n.kind == "correction");
         taken.times = round.outcomes.iter().map(|o| (o.id.clone(), o.at)).collect();
         taken.notices = round.notices.iter().map(|n| Part::notice(say.notice(&n.kind), &n.text)).collect();
@@ -273,6 +283,7 @@ impl View for Pages {
     fn events(&mut self, _: At<'_>, played: &Played) -> io::Result<()> {
         let say = self.taken().say;
         for part in page::answer(played, say) {
+            let part = if self.formats { part.formatted() } else { part };
             self.part(part);
         }
         Ok(())

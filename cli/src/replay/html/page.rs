@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::timeline::Timeline;
+use crate::pages::markdown;
 use crate::pages::text::Long;
 use crate::phrases::{Phrases, capitalised};
 use crate::replay::play::Played;
@@ -143,6 +144,8 @@ pub(super) enum Part {
     },
     Answer {
         text: Long,
+        /// Its Markdown as HTML, where it is to be read so.
+        page: Option<String>,
     },
     Call {
         label: String,
@@ -257,6 +260,14 @@ impl Part {
         }
     }
 
+    /// The same with the Markdown of an answer as it is meant.
+    pub(super) fn formatted(self) -> Part {
+        match self {
+            Part::Answer { text, .. } => Part::Answer { page: Some(markdown::html(&text.whole())), text },
+            other => other,
+        }
+    }
+
     pub(super) fn outcome(answered: &Answered<'_>, say: Phrases) -> Part {
         let outcome = answered.outcome;
         let took = outcome.took.map(|took| format!("{} ms", took.as_millis()));
@@ -347,7 +358,7 @@ impl Text {
             parts.push(if self.reasoning {
                 Part::Reasoning { size: shown.chars().count(), text: Long::new(shown) }
             } else {
-                Part::Answer { text: Long::new(shown) }
+                Part::Answer { text: Long::new(shown), page: None }
             });
         }
         parts.append(&mut self.behind);

@@ -96,8 +96,11 @@ enum Unit {
 #[derive(Debug)]
 pub(super) struct Rows {
     unit: Unit,
-    /// When the first request was sent: servers start and people type before.
+    /// When the first request was sent, and the time that people took for later questions behind
+    /// it: nothing goes on meanwhile, and it would leave no room for what does.
     began: u64,
+    /// The next round answers a question.
+    is_asked: bool,
     rows: Vec<Line>,
     /// Where the last round and its calls ended.
     cursor: u64,
@@ -120,12 +123,21 @@ impl Rows {
             recording.rounds.iter().any(|r| !r.deltas.is_empty() || r.finish.as_ref().is_some_and(|f| f.ms.is_some()));
         let unit = if any && recording.rounds.iter().all(timed) { Unit::Ms } else { Unit::Bytes };
         let began = recording.rounds.first().and_then(|r| r.sent.as_ref()?.at).unwrap_or(0);
-        Rows { unit, began, rows: Vec::new(), cursor: 0 }
+        Rows { unit, began, is_asked: false, rows: Vec::new(), cursor: 0 }
+    }
+
+    /// The next round answers a question of a person.
+    pub(super) fn question(&mut self) {
+        self.is_asked = true;
     }
 
     /// A round's answer.
     pub(super) fn round(&mut self, label: String, anchor: String, round: &Round, played: &Played) {
-        let start = self.since(round.sent.as_ref().and_then(|s| s.at)).unwrap_or(self.cursor);
+        let mut start = self.since(round.sent.as_ref().and_then(|s| s.at)).unwrap_or(self.cursor);
+        if std::mem::take(&mut self.is_asked) && start > self.cursor {
+            self.began += start - self.cursor;
+            start = self.cursor;
+        }
         let clock = Clock::new(round);
         let mut pieces: Vec<Stretch> = Vec::new();
         if self.unit == Unit::Ms && clock.first > 0 {
@@ -357,11 +369,17 @@ mod tests {
         recording.rounds.iter().for_each(|r| rows.round(String::new(), String::new(), r, &Played::default()));
         let waits: Vec<(u64, u64)> = rows.rows.iter().map(|(_, _, pieces)| (pieces[0].start, pieces[0].end)).collect();
         assert_eq!(waits, [(0, 40), (500, 540)]);
+        // Nobody waits while a person thinks of a question.
+        rows.question();
+        let later = round(&[("a", Some(40))]).with_sent(sent(60_000));
+        rows.round(String::new(), String::new(), &later, &Played::default());
+        let last = rows.rows.last().unwrap().2[0];
+        assert_eq!((last.start, last.end, rows.since(Some(60_050))), (540, 580, Some(590)));
     }
 
     #[test]
     fn lengths_are_said_in_words() {
-        let rows = Rows { unit: Unit::Ms, began: 0, rows: Vec::new(), cursor: 0 };
+        let rows = Rows { unit: Unit::Ms, began: 0, is_asked: false, rows: Vec::new(), cursor: 0 };
         assert_eq!([640, 12_340, 125_000].map(|ms| rows.words(ms)), ["640 ms", "12.3 s", "2 min 5 s"]);
         let rows = Rows { unit: Unit::Bytes, ..rows };
         assert_eq!(rows.words(12_345), "12,345 B");

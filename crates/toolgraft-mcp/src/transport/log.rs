@@ -46,10 +46,21 @@ impl LogLine {
 }
 
 /// The last that a server said beside its answers.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Log {
     secrets: Secrets,
     kept: Mutex<Kept>,
+    /// Who is shown each line as it comes, if anybody.
+    look: Option<Look>,
+}
+
+/// Somebody who is shown lines.
+type Look = Box<dyn Fn(&LogLine) + Send + Sync>;
+
+impl std::fmt::Debug for Log {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Log").field("kept", &self.kept).finish_non_exhaustive()
+    }
 }
 
 #[derive(Debug, Default)]
@@ -61,7 +72,12 @@ struct Kept {
 impl Log {
     /// A log in which these secrets do not stand.
     pub(crate) fn new(secrets: Secrets) -> Self {
-        Log { secrets, kept: Mutex::default() }
+        Log { secrets, ..Log::default() }
+    }
+
+    /// The same log, each line of which is shown as it comes.
+    pub(crate) fn shown(self, look: impl Fn(&LogLine) + Send + Sync + 'static) -> Self {
+        Log { look: Some(Box::new(look)), ..self }
     }
 
     /// What is kept, the oldest first.
@@ -85,6 +101,9 @@ impl Log {
         // What a cut would leave of a secret could not be found any more.
         let text = self.secrets.hide(text);
         let line = LogLine { at: SystemTime::now(), level, logger, text: short(&text).to_owned() };
+        if let Some(look) = &self.look {
+            look(&line);
+        }
         let mut kept = self.kept();
         kept.bytes += line.size();
         kept.lines.push_back(line);

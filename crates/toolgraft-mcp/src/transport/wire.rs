@@ -86,9 +86,11 @@ impl Tap {
         })
     }
 
-    fn tell(&self, from: WireSide, text: &str) {
-        let Some(message) = self.line(text) else { return };
+    /// Shows a message; `false` where the text is no JSON.
+    pub(crate) fn tell(&self, from: WireSide, text: &str) -> bool {
+        let Some(message) = self.line(text) else { return false };
         (self.wire.0)(WireMessage { at: SystemTime::now(), server: self.server.clone(), from, message });
+        true
     }
 }
 

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 #[cfg(windows)]
 use super::lookup;
 use super::orphans::{self, EndSignal, Mark};
-use super::pipe::{Noise, Pipe};
+use super::pipe::{LineSender, Noise, Pipe};
 use super::program::Program;
 #[cfg(unix)]
 use super::watcher::Watcher;
@@ -83,6 +83,11 @@ impl ChildState {
     /// How often standard output held what is no MCP, so far.
     pub(crate) fn noise(&self) -> usize {
         self.noise.count()
+    }
+
+    /// Standard output held something that is no MCP.
+    pub(super) fn add_noise(&self, what: String) {
+        self.noise.add(what);
     }
 
     /// What it was, if it came more than so many times.
@@ -263,6 +268,36 @@ impl StdioTransport {
         }
     }
 
+    /// What the child wrote next, as it came; `None` when there will be nothing more.
+    pub(super) async fn read(&mut self) -> Option<Vec<u8>> {
+        self.next(async |pipe| pipe.read().await).await
+    }
+
+    /// The way in for lines that are no messages of rmcp's.
+    pub(super) fn sender(&self) -> LineSender {
+        self.pipe.sender()
+    }
+
+    /// What comes next out of the pipe. Where that is the end, it is known how the child ended.
+    async fn next<T>(&mut self, mut read: impl AsyncFnMut(&mut Pipe) -> Option<T>) -> Option<T> {
+        let next = loop {
+            if let Some(at) = self.exited {
+                break tokio::time::timeout_at(at + LAST_WORDS, read(&mut self.pipe)).await.ok().flatten();
+            }
+            tokio::select! {
+                biased;
+                next = read(&mut self.pipe) => break next,
+                // What it started may hold its output open: the end of the leader counts too.
+                _ = leader(&mut self.child).wait() => self.exited = Some(Instant::now()),
+            }
+        };
+        if next.is_none() {
+            self.ended_within(LAST_WORDS).await;
+            self.state.gone.cancel();
+        }
+        next
+    }
+
     /// Whether the child has read nothing of what it was sent: it is still being started.
     /// `false` also where that is not known (other systems than Linux).
     pub(crate) fn is_unread(&self) -> bool {
@@ -333,22 +368,7 @@ impl Transport<RoleClient> for StdioTransport {
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
-        let message = loop {
-            if let Some(at) = self.exited {
-                break tokio::time::timeout_at(at + LAST_WORDS, self.pipe.receive()).await.ok().flatten();
-            }
-            tokio::select! {
-                biased;
-                message = self.pipe.receive() => break message,
-                // What it started may hold its output open: the end of the leader counts too.
-                _ = leader(&mut self.child).wait() => self.exited = Some(Instant::now()),
-            }
-        };
-        if message.is_none() {
-            self.ended_within(LAST_WORDS).await;
-            self.state.gone.cancel();
-        }
-        message
+        self.next(async |pipe| pipe.receive().await).await
     }
 
     async fn close(&mut self) -> Result<(), Self::Error> {

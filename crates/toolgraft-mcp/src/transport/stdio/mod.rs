@@ -12,7 +12,8 @@
 //! are [orphans], found by a mark in their environment. On Windows a job object stands for
 //! the group; nothing there can be asked to end, so the second step is left out.
 //!
-//! [`child`] starts and ends it, [`pipe`] carries its bytes, [`lines`] makes messages of them.
+//! [`child`] starts and ends it, [`pipe`] carries its bytes, [`lines`] makes messages of them;
+//! [`relay`] hands them on as they are.
 
 mod child;
 mod lines;
@@ -21,9 +22,11 @@ mod lookup;
 mod orphans;
 mod pipe;
 mod program;
+mod relay;
 #[cfg(unix)]
 mod watcher;
 
 pub use child::STDERR_TAIL;
 pub(crate) use child::{ChildState, StdioTransport, spawn};
 pub(crate) use program::Program;
+pub(crate) use relay::carry;

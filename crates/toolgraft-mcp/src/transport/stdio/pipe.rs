@@ -19,7 +19,7 @@ const CHUNK: usize = 64 * 1024;
 pub(super) struct Noise(Arc<Mutex<(usize, String)>>);
 
 impl Noise {
-    fn add(&self, what: String) {
+    pub(super) fn add(&self, what: String) {
         let mut noise = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         *noise = (noise.0 + 1, what);
     }
@@ -38,6 +38,23 @@ impl Noise {
             n => format!("{n} times"),
         };
         Some(format!("it wrote to stdout what is no MCP, {times}; the last was {}", noise.1))
+    }
+}
+
+/// The way in for whole lines.
+#[derive(Clone)]
+pub(crate) struct LineSender(Arc<Input>);
+
+impl LineSender {
+    /// Writes a line as it is, behind what was sent before; waits while the server does not read.
+    pub(super) async fn send(&self, line: &str) -> std::io::Result<()> {
+        self.0.add_line(line.as_bytes());
+        self.0.write().await
+    }
+
+    /// Closes the server's standard input, after what is being written.
+    pub(super) async fn close(&self) {
+        drop(self.0.stdin.lock().await.take());
     }
 }
 
@@ -71,11 +88,14 @@ impl Stdin {
 
 impl Input {
     fn add(&self, message: &TxJsonRpcMessage<RoleClient>) -> std::io::Result<()> {
-        let line = serde_json::to_vec(message)?;
-        let mut waiting = self.waiting();
-        waiting.extend_from_slice(&line);
-        waiting.push(b'\n');
+        self.add_line(&serde_json::to_vec(message)?);
         Ok(())
+    }
+
+    fn add_line(&self, line: &[u8]) {
+        let mut waiting = self.waiting();
+        waiting.extend_from_slice(line);
+        waiting.push(b'\n');
     }
 
     fn waiting(&self) -> MutexGuard<'_, Vec<u8>> {
@@ -175,6 +195,18 @@ impl Pipe {
         }
     }
 
+    /// What the server wrote next, as it came; `None` when there will be nothing more. Nothing is
+    /// lost when the future is dropped.
+    pub(super) async fn read(&mut self) -> Option<Vec<u8>> {
+        let mut bytes = Vec::with_capacity(CHUNK);
+        matches!(self.stdout.read_buf(&mut bytes).await, Ok(1..)).then_some(bytes)
+    }
+
+    /// The way in for lines that are no messages of rmcp's.
+    pub(super) fn sender(&self) -> LineSender {
+        LineSender(self.input.clone())
+    }
+
     /// Whether the server has read nothing of what was written. `false` also where that
     /// is not known.
     pub(super) fn is_unread(&self) -> bool {
@@ -192,7 +224,7 @@ impl Pipe {
 
     /// Closes the server's standard input, after what is being written.
     pub(super) async fn close(&self) {
-        drop(self.input.stdin.lock().await.take());
+        self.sender().close().await;
     }
 }
 

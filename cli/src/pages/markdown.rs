@@ -1,6 +1,6 @@
-//! Markdown as a tree that the page builds its elements from: each node is a text, or
+//! Markdown as a tree that a page builds its elements from: each node is a text, or
 //! `[TAG, CHILD, …]`, or for a link `["a", {"href": URL}, CHILD, …]`. HTML stays text, images
-//! become links, so that nothing is loaded.
+//! become links, so that nothing is loaded. A page without a script has the same tree as HTML.
 
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 const DEEPEST: usize = 24;
 
 /// The nodes of a text.
-pub(super) fn tree(source: &str) -> Vec<Value> {
+pub(crate) fn tree(source: &str) -> Vec<Value> {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut open: Vec<Vec<Value>> = vec![Vec::new()];
     // Tags that were opened without a node of their own.
@@ -44,6 +44,41 @@ pub(super) fn tree(source: &str) -> Vec<Value> {
         open.last_mut().into_iter().for_each(|parent| parent.push(node.clone()));
     }
     open.swap_remove(0)
+}
+
+/// The same as HTML, in which only the tags are ours.
+pub(crate) fn html(source: &str) -> String {
+    let mut page = String::new();
+    tree(source).iter().for_each(|node| grow(node, &mut page));
+    page
+}
+
+fn grow(node: &Value, page: &mut String) {
+    let parts = match node {
+        Value::Array(parts) => parts.as_slice(),
+        other => return page.push_str(&escaped(other.as_str().unwrap_or_default())),
+    };
+    let Some(tag) = parts.first().and_then(Value::as_str) else { return };
+    page.push_str(&format!("<{tag} dir=\"auto\""));
+    for part in &parts[1..] {
+        match (part.get("href").and_then(Value::as_str), part.get("start")) {
+            (Some(href), _) => {
+                page.push_str(&format!(" href=\"{}\" target=\"_blank\" rel=\"noopener noreferrer\"", escaped(href)));
+            }
+            (None, Some(start)) => page.push_str(&format!(" start=\"{start}\"")),
+            (None, None) => {}
+        }
+    }
+    page.push('>');
+    parts[1..].iter().filter(|part| !part.is_object()).for_each(|part| grow(part, page));
+    if !matches!(tag, "br" | "hr") {
+        page.push_str(&format!("</{tag}>"));
+    }
+}
+
+fn escaped(text: &str) -> String {
+    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    text.replace('"', "&quot;").replace('\'', "&#39;")
 }
 
 fn text_of(text: &CowStr<'_>) -> Value {
@@ -101,6 +136,20 @@ mod tests {
             ("|a|\n|-|\n|`b`|", json!([["table", ["thead", ["td", "a"]], ["tr", ["td", ["code", "b"]]]]])),
         ] {
             assert_eq!(Value::Array(tree(source)), nodes, "{source}");
+        }
+    }
+
+    #[test]
+    fn the_html_of_a_text_has_no_tag_of_the_texts_own() {
+        for (source, page) in [
+            ("Hi *you* & <b>me</b>\n\n---", "<p>Hi <em>you</em> &amp; &lt;b&gt;me&lt;/b&gt;</p><hr>"),
+            ("3. a", "<ol start=\"3\"><li>a</li></ol>"),
+            (
+                "[a](https://x.y/?a=\"b\"&c)",
+                "<p><a href=\"https://x.y/?a=&quot;b&quot;&amp;c\" target=\"_blank\" rel=\"noopener noreferrer\">a</a></p>",
+            ),
+        ] {
+            assert_eq!(html(source).replace(" dir=\"auto\"", ""), page, "{source}");
         }
     }
 

@@ -1,0 +1,89 @@
+//! Pictures that the terminal cannot draw: files, for a while, in this user's folder for state.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use crate::base::digest::sha256;
+use crate::base::state;
+use toolgraft::message::Image;
+use toolgraft_mcp::files::{self, Mode};
+
+/// Files that stay, and the bytes of all of them: the newest.
+const FILES: usize = 100;
+const BYTES: u64 = 100 << 20;
+
+/// How long a file stays.
+const AGE: Duration = Duration::from_secs(7 * 86_400);
+
+/// The folder of these files.
+pub(in crate::chat) struct Shelf(PathBuf);
+
+impl Shelf {
+    /// That of this user; `None` where there is no home.
+    pub(in crate::chat) fn of_user() -> Option<Self> {
+        state::file("pictures").map(Shelf)
+    }
+
+    /// Writes a picture to a file of its own, and takes away what is too old or too much. The file,
+    /// and its bytes.
+    pub(super) fn put(&self, picture: &Image) -> io::Result<(PathBuf, usize)> {
+        let bytes = STANDARD.decode(picture.base64()).map_err(io::Error::other)?;
+        let kind = picture.media_type().rsplit('/').next().unwrap_or_default();
+        // The same picture is the same file.
+        let file = self.0.join(format!("{}.{kind}", &sha256(&bytes)[..16]));
+        files::replace(&file, &bytes, Mode::Private)?;
+        self.tidy(&file);
+        Ok((file, bytes.len()))
+    }
+
+    /// Keeps this file and the newest others. What cannot be looked at stays.
+    fn tidy(&self, newest: &Path) {
+        let found = fs::read_dir(&self.0).into_iter().flatten().flatten().filter_map(|entry| {
+            let about = entry.metadata().ok().filter(fs::Metadata::is_file)?;
+            Some((about.modified().ok()?, about.len(), entry.path()))
+        });
+        let mut found: Vec<_> = found.collect();
+        found.sort_by_key(|(at, _, path)| (path != newest, std::cmp::Reverse(*at)));
+        let now = SystemTime::now();
+        let mut sum = 0;
+        for (n, (at, bytes, path)) in found.iter().enumerate() {
+            sum += bytes;
+            let is_old = now.duration_since(*at).is_ok_and(|age| age > AGE);
+            if n > 0 && (is_old || n >= FILES || sum > BYTES) {
+                let _ = fs::remove_file(path);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_pictures_stay_and_the_same_one_is_one_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let shelf = Shelf(folder.path().join("pictures"));
+        let picture = |n: usize| Image::new(format!("GIF89a{n}").as_bytes()).unwrap();
+        let (first, bytes) = shelf.put(&picture(0)).unwrap();
+        assert_eq!((shelf.put(&picture(0)).unwrap(), bytes), ((first.clone(), 7), 7));
+        assert_eq!((fs::read(&first).unwrap(), first.extension().unwrap()), (b"GIF89a0".to_vec(), "gif".as_ref()));
+        let earlier = |file: &Path, age| {
+            fs::File::options().write(true).open(file).unwrap().set_modified(SystemTime::now() - age).unwrap();
+        };
+        let (old, _) = shelf.put(&picture(1)).unwrap();
+        earlier(&old, AGE + Duration::from_secs(60));
+        earlier(&first, Duration::from_secs(60));
+        for n in 2..2 + FILES - 1 {
+            assert!(shelf.put(&picture(n)).is_ok());
+        }
+        assert!(first.exists() && !old.exists());
+        shelf.put(&picture(1)).unwrap();
+        assert!(!first.exists() && fs::read_dir(&shelf.0).unwrap().count() == FILES);
+    }
+}
