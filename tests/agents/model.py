@@ -44,8 +44,25 @@ def text_of(message):
     return content or ""
 
 
+class Real:
+    """A model behind an endpoint that runs already; what it was asked is not kept."""
+
+    steps = sub_steps = ()
+
+    def __init__(self, url, name, context):
+        self.url, self.name, self.context, self.asked = url, name, context, []
+
+    def start(self):
+        return self.url
+
+    def stop(self):
+        pass
+
+
 class Model:
     """What a session's model says, and what it was asked."""
+
+    name = "scripted"
 
     def __init__(self, steps, sub_steps=(), context=32_768, has_tools=True):
         self.steps, self.sub_steps, self.context = list(steps), list(sub_steps), context

@@ -205,6 +205,16 @@ def page():
 
 PDF = page()
 
+
+def told(_, project):
+    """For a real model: a file is read, and what stands in it is told."""
+    secret, path = word(), project / "note.txt"
+    wrote(path, f"The secret is {secret}.\n")
+    return Row(f"Read the file {path} and tell me the secret in it.", [], all_of(ended, shown(secret)))
+
+
+REAL = {"told": told}
+
 # Names as the table has them.
 ROWS = {
     "read": read,

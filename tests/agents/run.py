@@ -1,6 +1,7 @@
 """Runs real programs against a scripted model that has no tools, by `toolgraft launch` or `serve`.
 
     run.py TOOLGRAFT [--row ROW]… [--sizes] [--write FILE] [PROGRAM[@VERSION]…]
+    run.py TOOLGRAFT --real URL MODEL CONTEXT PROGRAM…    one task with a real model, told as it went
 
 Each is installed at its current version below tests/agents/installed. Without names all are run.
 `--write` has the tables of docs/clients.md written anew.
@@ -21,14 +22,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from model import Model, text_of
+from model import Model, Real, text_of
 from programs import PROGRAMS
-from rows import ROWS
+from rows import REAL, ROWS
 
 HERE = Path(__file__).parent
 INSTALLED = HERE / "installed"
 # One run may take so long; a loaded machine is slow.
 PATIENCE = 240
+# A real model of a billion parameters reads some 50 tokens a second on two processors.
+REAL_PATIENCE = 1_200
 # Versions that are tried, the newest first: what a registry has is not always whole.
 VERSIONS = 3
 # A current node, which several programs want, and a counter of tokens.
@@ -115,9 +118,9 @@ def started(toolgraft, program, model, home, variables):
     url = model.start()
     try:
         if program.launch:
-            yield [toolgraft, "launch", program.launch, "--base-url", url, "--model", "scripted", "--"]
+            yield [toolgraft, "launch", program.launch, "--base-url", url, "--model", model.name, "--"]
             return
-        command = [toolgraft, "serve", "--listen", "127.0.0.1:0", "--base-url", url, "--model", "scripted",
+        command = [toolgraft, "serve", "--listen", "127.0.0.1:0", "--base-url", url, "--model", model.name,
                    "--tool-budget", str(model.context // 4), "--quiet"]
         server = subprocess.Popen(command, env=variables, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         try:
@@ -130,7 +133,7 @@ def started(toolgraft, program, model, home, variables):
         model.stop()
 
 
-def run_row(toolgraft, name, row_name, context=None, keep=None):
+def run_row(toolgraft, name, row_name, context=None, keep=None, real=None):
     program = PROGRAMS[name]
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:
         place = Path(place).resolve()
@@ -138,8 +141,8 @@ def run_row(toolgraft, name, row_name, context=None, keep=None):
         home.mkdir()
         project.mkdir()
         subprocess.run(["git", "init", "--quiet", "."], cwd=project, check=True)
-        row = program.rows.get(row_name, ROWS[row_name])(program, project)
-        model = Model(row.steps, row.sub_steps, context or row.context, has_tools=not program.rows)
+        row = (program.rows.get(row_name) or {**ROWS, **REAL}[row_name])(program, project)
+        model = real or Model(row.steps, row.sub_steps, context or row.context, has_tools=not program.rows)
         variables, late = environment(program, home, name), None
         with started(toolgraft, program, model, home, variables) as command:
             begun = time.monotonic()
@@ -148,11 +151,11 @@ def run_row(toolgraft, name, row_name, context=None, keep=None):
                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                        text=True, errors="replace", start_new_session=True)
             try:
-                out, err = process.communicate(timeout=PATIENCE)
+                out, err = process.communicate(timeout=REAL_PATIENCE if real else PATIENCE)
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)
                 out, err = process.communicate()
-                late = f"it did not end within {PATIENCE} seconds"
+                late = f"it did not end within {REAL_PATIENCE if real else PATIENCE} seconds"
         run = Run(process.returncode, out, err, model, time.monotonic() - begun)
         wrong = late or row.check(run)
         left = [path.name for path in (place / "tmp").glob("toolgraft-launch-*")]
@@ -216,6 +219,15 @@ def tried(args, wanted):
     return version, came, sizes(args, name) if args.sizes else []
 
 
+def with_real(args):
+    """One task in each program with a real model: what the program shows of it, and how long it took."""
+    url, model, context = args.real
+    for name in args.programs:
+        title, version = PROGRAMS[name].title, install(name, PROGRAMS[name].package, PROGRAMS[name].kind)
+        run, wrong = run_row(args.toolgraft, name, "told", keep=args.keep, real=Real(url, model, int(context)))
+        say(f"{'FAILED' if wrong else 'passed'}  {title} {version}: {wrong or 'told'} ({run.seconds:.0f} s)\n{run.out.strip()[-600:]}\n")
+
+
 def tables(results):
     """The two tables of docs/clients.md, and what stands below them."""
     notes, lines = [], []
@@ -255,12 +267,15 @@ def main():
     parser.add_argument("--row", action="append", choices=ROWS)
     parser.add_argument("--sizes", action="store_true", help="measure the first request at three contexts")
     parser.add_argument("--write", help="the page whose tables are written anew")
+    parser.add_argument("--real", nargs=3, metavar=("URL", "MODEL", "CONTEXT"), help="a running endpoint and its model")
     parser.add_argument("--keep", help="a folder for what each run said and was asked")
     parser.add_argument("--installed", action="store_true", help="take what is installed")
     args = parser.parse_intermixed_args()
     args.sizes |= bool(args.write)
     if not args.installed:
         install("node", NODE)
+    if args.real:
+        return with_real(args)
     if args.sizes:
         install("counter", COUNTER)
     names = args.programs or list(PROGRAMS)

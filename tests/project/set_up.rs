@@ -184,8 +184,9 @@ fn every_test_that_asks_for_the_browser_is_named_so() {
         "a_real_browser_shows_every_page_on_a_phone_and_in_the_dark",
         "a_real_browser_shows_the_page_in_chinese_and_on_a_phone",
         "a_real_browser_shows_the_requests_and_takes_keys",
+        "a_real_browser_shows_what_runs_and_asks_one_question",
     ];
-    assert_eq!(found, [others[0], others[1], PAGE, others[2], others[3]]);
+    assert_eq!(found, [others[0], others[1], PAGE, others[2], others[3], others[4]]);
 }
 
 #[test]
