@@ -16,7 +16,7 @@ FEATURES := prompt validate typed agent client
 # What a landing checks of the features; `make each-feature` has all.
 CHECKED  := none prompt,validate agent
 
-.PHONY: all fetch agents attack canitoolcall evidence evidence-held nightly test properties python wheel node npm release needs browser servers clients clients-more pictures conformance conformance-older deploy otlp scale load live live-tests soak check each-feature check-windows package dist advisories lint fmt-check docs bench bench-extract bench-hub bench-serve bench-peers bench-smoke bench-changed bench-repetitions bench-limits fuzz fuzz-corpus clean-servers
+.PHONY: all fetch agents attack canitoolcall evidence evidence-held nightly test properties python wheel node npm packages packages-python packages-node release program needs browser servers clients clients-more pictures conformance conformance-older deploy otlp scale load live live-tests soak check each-feature check-windows package dist advisories lint fmt-check docs bench bench-extract bench-hub bench-serve bench-peers bench-smoke bench-changed bench-repetitions bench-limits fuzz fuzz-corpus clean-servers
 
 all: fmt-check lint check docs test
 
@@ -46,7 +46,7 @@ OPENAI2  := dspy litellm llama_index
 PIP := -m pip install --disable-pip-version-check --quiet
 AGAIN := $(PIP) --no-index --no-deps --force-reinstall
 python: export LITELLM_LOCAL_MODEL_COST_MAP = True
-python: $(addprefix $(BINDING)/venv-,build/.set-up adapters/.set-up openai2/.set-up)
+python: $(addprefix $(BINDING)/venv-,build/.set-up types/.set-up adapters/.set-up openai2/.set-up)
 	cd $(BINDING) && $(CARGO) clippy --quiet -- -D warnings && $(CARGO) fmt --check
 	rm -rf $(BINDING)/wheels $(BINDING)/venv-test
 	cd $(BINDING) && venv-build/bin/maturin build --quiet --release --locked --out wheels
@@ -61,8 +61,31 @@ python: $(addprefix $(BINDING)/venv-,build/.set-up adapters/.set-up openai2/.set
 	$(BINDING)/check-types
 
 # The wheel that also holds the program, as it is handed out: `uvx toolgraft demo`.
+MACHINE := $(shell uname -m)
 wheel: dist $(BINDING)/venv-build/.set-up
-	PYTHON="$(PYTHON)" $(BINDING)/build-wheel target/archives/image/toolgraft
+	rm -rf $(BINDING)/wheels
+	PYTHON="$(PYTHON)" $(BINDING)/build-wheel --manylinux $(MACHINE) target/archives/image/toolgraft
+
+# The wheel and the packages for npm of this machine, with the program that the tests have built and
+# with modules as tests want them: sooner built than what is handed out, by the same scripts. Each
+# is installed into an empty place, is run there and reads every parser fixture in pieces.
+PACKAGED := target/packages
+packages: program $(BINDING)/venv-build/.set-up
+	@mkdir -p $(PACKAGED)
+	strip -o $(PACKAGED)/toolgraft target/debug/toolgraft
+	$(MAKE) --no-print-directory -j2 packages-python packages-node
+
+packages-python:
+	rm -rf $(BINDING)/wheels
+	PROFILE=dev PYTHON="$(PYTHON)" $(BINDING)/build-wheel $(PACKAGED)/toolgraft
+	cd $(BINDING)/tests && ../venv-test/bin/python -m unittest test_conformance.Conformance.test_in_pieces_of_sixteen_bytes
+
+packages-node:
+	rm -rf $(NODE_BINDING)/packed
+	PROFILE=dev CARGO="$(CARGO)" NPM="$(NPM)" PYTHON="$(PYTHON)" $(NODE_BINDING)/build-packages $(PACKAGED)/toolgraft
+	NPM="$(NPM)" dist/installed npm $(NODE_BINDING)/installed $(NODE_BINDING)/packed/*.tgz
+	cp $(NODE_BINDING)/tests/conformance.test.js $(NODE_BINDING)/installed/
+	cd $(NODE_BINDING)/installed && node --test --test-name-pattern "sixteen bytes"
 
 # The package for Node (bindings/node): its tarballs are packed, installed beside the AI SDK, and
 # tested and measured there, with Node of the machine and a later one.
@@ -72,6 +95,7 @@ NODE_INSTALL := cd $(NODE_TESTS) && rm -rf node_modules/toolgraft node_modules/@
 	$(NPM) install --no-save --no-package-lock --no-audit --no-fund --silent ../packed/*.tgz
 node: $(NODE_TESTS)/node_modules/.set-up
 	cd $(NODE_BINDING) && $(CARGO) clippy --quiet --locked -- -D warnings && $(CARGO) fmt --check
+	rm -rf $(NODE_BINDING)/packed
 	CARGO="$(CARGO)" NPM="$(NPM)" PYTHON="$(PYTHON)" $(NODE_BINDING)/build-packages
 	$(NODE_INSTALL)
 	cd $(NODE_TESTS) && node --test
@@ -80,17 +104,24 @@ node: $(NODE_TESTS)/node_modules/.set-up
 
 # The same packages with the program in them, as they are handed out: `npx toolgraft demo`.
 npm: dist
-	CARGO="$(CARGO)" NPM="$(NPM)" PYTHON="$(PYTHON)" $(NODE_BINDING)/build-packages target/archives/image/toolgraft
+	rm -rf $(NODE_BINDING)/packed
+	CARGO="$(CARGO)" NPM="$(NPM)" PYTHON="$(PYTHON)" $(NODE_BINDING)/build-packages --manylinux $(MACHINE) target/archives/image/toolgraft
 
 $(NODE_TESTS)/node_modules/.set-up: $(NODE_TESTS)/package.json
 	cd $(NODE_TESTS) && $(NPM) install --no-package-lock --no-audit --no-fund
 	@touch $@
 
-# Everything that is handed out, in target/release-dist, each installed and run (dist/release).
+# Everything that is handed out, in target/release-dist, each installed and run (dist/release); for
+# the other machine too, where nothing of it was ever run.
+OTHER := $(if $(filter aarch64,$(MACHINE)),x86_64,aarch64)
 release: wheel npm
+	CARGO="$(CARGO)" PYTHON="$(PYTHON)" dist/build $(OTHER)
+	PYTHON="$(PYTHON)" $(BINDING)/build-wheel --manylinux $(OTHER) target/$(OTHER)-unknown-linux-musl/dist/toolgraft
+	CARGO="$(CARGO)" NPM="$(NPM)" PYTHON="$(PYTHON)" $(NODE_BINDING)/build-packages --manylinux $(OTHER) target/$(OTHER)-unknown-linux-musl/dist/toolgraft
 	PYTHON="$(PYTHON)" NPM="$(NPM)" dist/release
 
 $(BINDING)/venv-build/.set-up: $(BINDING)/requirements.txt
+$(BINDING)/venv-types/.set-up: $(BINDING)/requirements-types.txt
 $(BINDING)/venv-adapters/.set-up: $(BINDING)/requirements-adapters.txt
 $(BINDING)/venv-openai2/.set-up: $(BINDING)/requirements-openai2.txt
 $(BINDING)/venv-%/.set-up:
@@ -184,6 +215,11 @@ needs:
 browser:
 	@NPM="$(NPM)" tests/browser/set-up
 
+# The program as the tests build it, target/debug/toolgraft: with other features of its dependencies
+# than `cargo build`, which so would compile all of them a second time.
+program:
+	$(CARGO) test --quiet --no-run --test command
+
 # Real MCP servers, inside tests/servers only.
 servers: $(NODE_SET) $(VENV_SET) $(VENV1_SET)
 
@@ -220,8 +256,7 @@ soak:
 # The client scenarios of the public conformance suite of MCP for the newer version of the
 # protocol; `conformance-older` has those for the older one.
 CONFORMANCE := tests/conformance
-conformance conformance-older: $(CONFORMANCE)/node_modules/.set-up
-	$(CARGO) build --quiet
+conformance conformance-older: program $(CONFORMANCE)/node_modules/.set-up
 	$(CONFORMANCE)/run.sh $(if $(filter %-older,$@),2025-11-25,2026-07-28)
 
 $(CONFORMANCE)/node_modules/.set-up: $(CONFORMANCE)/package.json
@@ -233,19 +268,18 @@ $(CONFORMANCE)/node_modules/.set-up: $(CONFORMANCE)/package.json
 # Node want Node 22, which npm brings.
 CLIENTS := tests/clients
 CLIENTS_RUN := $(CLIENTS)/venv/bin/python $(CLIENTS)/run.py $(CURDIR)/target/debug/toolgraft $(CURDIR)/$(CLIENTS)/node_modules/.bin/node
-clients: $(CLIENTS)/node_modules/.set-up $(CLIENTS)/venv/.set-up
-	$(CARGO) build --quiet
+clients: program $(CLIENTS)/node_modules/.set-up $(CLIENTS)/venv/.set-up
 	$(CLIENTS_RUN) "openai for Python" "anthropic for Node"
 
 # What a landing's tests fetch from package indexes.
-fetch: servers $(CLIENTS)/node_modules/.set-up $(CLIENTS)/venv/.set-up $(CONFORMANCE)/node_modules/.set-up
+fetch: servers $(CLIENTS)/node_modules/.set-up $(CLIENTS)/venv/.set-up $(CONFORMANCE)/node_modules/.set-up $(BINDING)/venv-build/.set-up
+	for binding in $(BINDING) $(NODE_BINDING); do (cd $$binding && $(CARGO) fetch --quiet --locked) || exit 1; done
 
 # Real coding agents at their current versions, installed below tests/agents, against a scripted
 # model without tools; it writes the tables of docs/clients.md. AGENTS="codex opencode@1.18.33" has
 # these alone, at these versions, and writes nothing.
 AGENTS ?=
-agents:
-	$(CARGO) build --quiet
+agents: program
 	$(PYTHON) tests/agents/run.py $(CURDIR)/target/debug/toolgraft $(or $(AGENTS),--write docs/clients.md)
 
 $(CLIENTS)/node_modules/.set-up: $(CLIENTS)/package.json
@@ -259,8 +293,7 @@ $(CLIENTS)/venv/.set-up: $(CLIENTS)/requirements.txt
 
 # All clients; the frameworks, each in an environment that suits it; and the client in Rust.
 FRAMEWORKS := more openai2 litellm ollama
-clients-more: $(CLIENTS)/node_modules/.set-up $(CLIENTS)/venv/.set-up $(FRAMEWORKS:%=$(CLIENTS)/venv-%/.set-up)
-	$(CARGO) build --quiet
+clients-more: program $(CLIENTS)/node_modules/.set-up $(CLIENTS)/venv/.set-up $(FRAMEWORKS:%=$(CLIENTS)/venv-%/.set-up)
 	cd $(CLIENTS)/async_openai && $(CARGO) build --quiet --target-dir $(CURDIR)/target/clients
 	$(CLIENTS_RUN)
 	$(CLIENTS_RUN) more
@@ -420,4 +453,4 @@ fuzz-corpus: $(CARGO_FUZZ)
 	done
 
 clean-servers:
-	rm -rf $(SERVERS)/node_modules $(VENV) $(VENV1) $(CLIENTS)/node_modules $(CLIENTS)/venv $(CLIENTS)/venv-* $(SCALE)/venv tests/canitoolcall/venv tests/live/venv tests/browser/node_modules tests/browser/unpacked $(BINDING)/venv-build $(BINDING)/venv-test $(NODE_TESTS)/node_modules
+	rm -rf $(SERVERS)/node_modules $(VENV) $(VENV1) $(CLIENTS)/node_modules $(CLIENTS)/venv $(CLIENTS)/venv-* $(SCALE)/venv tests/canitoolcall/venv tests/live/venv tests/browser/node_modules tests/browser/unpacked $(BINDING)/venv-build $(BINDING)/venv-types $(BINDING)/venv-test $(NODE_BINDING)/installed $(NODE_TESTS)/node_modules

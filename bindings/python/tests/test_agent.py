@@ -340,12 +340,15 @@ class Cancelling(WithServer):
         self.assertEqual([event async for event in run], [])
 
     async def test_a_run_that_is_dropped_ends(self) -> None:
-        ended = asyncio.Event()
+        began, ended = asyncio.Event(), asyncio.Event()
 
         async def forecast(city: str) -> str:
             if city == "Ulm":
+                # What has not begun is never heard of.
+                await began.wait()
                 return "sunny"
             try:
+                began.set()
                 await asyncio.Event().wait()
             finally:
                 ended.set()
