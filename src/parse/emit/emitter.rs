@@ -194,6 +194,8 @@ impl Emitter {
         let stray = if is_quoted { None } else { damage.stray_in(window.slice(span.clone()), tables) };
         self.text(window, span.end, sink);
         if let Some(found) = stray {
+            // In a fence it is other text.
+            self.settle(window, true, sink);
             self.found_closer(found, 0, sink);
         }
     }
