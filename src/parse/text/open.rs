@@ -483,8 +483,9 @@ impl OpenCall {
         let stray = match is_error {
             true if is_unnamed => damage.stray_in(text, tables),
             // Nor does one that ends with another call's closer (`mixed/closer_behind_a_tag`).
-            true => damage.stray_at_end(text, &closer, tables),
-            false => None,
+            // A member of a series is over before it is known what that is.
+            true if !self.is_markerless => damage.stray_at_end(text, &closer, tables),
+            _ => None,
         };
         let is_left = goes_on && verdict.is_err() && self.quoted_in.is_none() && !is_closed;
         let is_whole = is_closed || text.ends_with(['}', ']', ')']);
