@@ -71,8 +71,7 @@ impl CallCloser {
 
     /// Whether a call's text ends with it.
     pub(crate) fn ends(&self, text: &str, tables: &Tables) -> bool {
-        let at = text.rfind(['<', '[']);
-        at.is_some_and(|at| self.begins(&text[at..], tables, false) == Ok(text.len() - at))
+        last_marks(text).any(|at| self.begins(&text[at..], tables, false) == Ok(text.len() - at))
     }
 
     /// Whether only brackets close it.
@@ -425,10 +424,15 @@ impl Damage {
 
 /// A text without the closer of a group that it ends with, and the white space before that.
 pub(crate) fn without_group<'t>(text: &'t str, tables: &Tables) -> Option<&'t str> {
-    let at = text.rfind(['<', '['])?;
-    let mut groups = tables.named.iter().flat_map(|known| known.named.groups);
-    let is_one = groups.any(|group| begins_token(&text[at..], group.close, false) == Ok(text.len() - at));
-    is_one.then(|| text[..at].trim_end())
+    let groups = || tables.named.iter().flat_map(|known| known.named.groups);
+    let ends = |at: usize| groups().any(|group| begins_token(&text[at..], group.close, false) == Ok(text.len() - at));
+    last_marks(text).find(|at| ends(*at)).map(|at| text[..at].trim_end())
+}
+
+/// Where the closer may begin that a text ends with, which has at most two tokens
+/// (`<|close|>call<|sep|>`).
+fn last_marks(text: &str) -> impl Iterator<Item = usize> {
+    memchr::memrchr2_iter(b'<', b'[', text.as_bytes()).take(2)
 }
 
 /// A closer between calls.
