@@ -551,6 +551,8 @@ impl<'a> Watch<'a> {
         let rest = unescaped.as_str();
         let list = rest.strip_prefix('[').map(|inner| inner.trim_start());
         let object = list.unwrap_or(rest).strip_prefix('{').map(str::trim_start);
+        // A second pair of braces may stand around it.
+        let object = object.map(|inner| inner.strip_prefix('{').map_or(inner, str::trim_start));
         // Python's quotes, too.
         let key = |quote| object.and_then(|inner| inner.strip_prefix(quote)).and_then(|key| key.split_once(quote));
         // The tool's name may be the key.

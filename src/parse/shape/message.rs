@@ -53,6 +53,8 @@ pub(crate) struct WholeMessage {
     keyed: bool,
     /// A bracket came that nothing opened: only the end may follow.
     surplus: bool,
+    /// A second pair of braces stands around the object.
+    doubled: bool,
 }
 
 #[derive(Debug)]
@@ -147,6 +149,7 @@ impl WholeMessage {
             begun: false,
             keyed: false,
             surplus: false,
+            doubled: false,
         }
     }
 
@@ -164,6 +167,8 @@ impl WholeMessage {
             return if bare.is_empty() { undecided() } else { Err(No) };
         };
         let inner = &inner[leading_space(inner)..];
+        // A second pair of braces around it.
+        let inner = inner.strip_prefix('{').map_or(inner, |inner| &inner[leading_space(inner)..]);
         let Some(quote) = inner.chars().next() else { return undecided() };
         let Some(key) = inner.strip_prefix(['"', '\'']) else { return Err(No) };
         match key.split_once(quote) {
@@ -347,7 +352,19 @@ impl CallShape for WholeMessage {
             (_, b'{') if may_go_on && self.begun && !out.takes_opening() => {
                 return Step::Broken(self.cursor, Reason::Limit);
             }
-            (_, b'{') if may_go_on => self.begin_object(out.max_depth()),
+            (_, b'{') if may_go_on => {
+                let inner = rest[1..].trim_start();
+                if inner.is_empty() && window.more {
+                    return Step::More;
+                }
+                if inner.starts_with('{') && self.closers.is_empty() {
+                    // As a template shows it that doubles its braces (`json/doubled_braces`).
+                    self.closers = "}";
+                    self.doubled = true;
+                    self.cursor += (rest.len() - inner.len()) as u64;
+                }
+                self.begin_object(out.max_depth());
+            }
             // Behind a semicolon nothing need follow, as behind a call in Python's syntax.
             (State::Between, b';') if may_go_on && self.closers.is_empty() => {
                 self.cursor += 1;
@@ -358,6 +375,9 @@ impl CallShape for WholeMessage {
                 self.state = State::Next;
             }
             (State::Between | State::Next, b']' | b'}') if self.closers.ends_with(char::from(byte)) => {
+                if std::mem::take(&mut self.doubled) {
+                    out.emitter.note_held(SURPLUS_BRACKET);
+                }
                 self.closers = &self.closers[..self.closers.len() - 1];
                 self.cursor += 1;
                 self.end = self.cursor;
