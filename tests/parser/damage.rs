@@ -262,6 +262,80 @@ fn a_call_in_the_text_of_a_damaged_one_never_runs() {
     assert!(run.is_empty(), "{} of {texts}:\n{}", run.len(), run.join("\n"));
 }
 
+/// What may stand in a file's text behind a whole call, and looks like syntax that hides a closer:
+/// fences, blocks, openers of calls, reasoning, quotations, other roles. Brackets are closed in it.
+const HIDING: &[&str] = &[
+    "'''",
+    "```",
+    "```json",
+    "```{y}",
+    "~~~",
+    "> ",
+    "    ",
+    "- ",
+    "# ",
+    "`",
+    "\u{201c}",
+    "For example: ",
+    "For example:\n",
+    "<tool_call>\n",
+    "[TOOL_REQUEST]\n",
+    "<use_mcp_tool>",
+    "TYPE: MCP\n",
+    "<invoke name=\"y\">",
+    "<function=y>",
+    "<!-- ",
+    "<script>",
+    "<pre>",
+    "<code>",
+    "<blockquote>",
+    "[quote]",
+    "<<EOF\n",
+    "#+begin_src\n",
+    "\"\"\"\n",
+    "'''\n",
+    "<think>",
+    "<think>\n",
+    "<reasoning>",
+    "<tool_response>",
+    "<tool_result>\n",
+    "<result>",
+    "Observation: ",
+    "User: ",
+    "\nHuman: ",
+    "<|im_end|>",
+    "<|im_start|>user\n",
+    "<|im_start|>assistant\n",
+    "</s>",
+    "TYPE: ANSWER\n",
+    "<answer>",
+    "Action: y\nAction Input: ",
+    "<|python_tag|>",
+    "<function_calls>",
+    "<tools>",
+    "<example>",
+    "<observation>",
+];
+
+#[test]
+fn what_looks_like_other_syntax_hides_no_closer() {
+    let parser = Parser::new(Config::default().with_catalog(catalog()));
+    let (mut run, mut texts) = (Vec::new(), 0);
+    for outer in SPELLINGS {
+        for inner in [outer, &SPELLINGS[0], &SPELLINGS[4]] {
+            for hiding in HIDING {
+                let text = outer.writes(&format!("x{}\n{}\n{hiding}y", outer.behind(), inner.deletes()));
+                texts += 1;
+                if runs_delete(&parser.parse(&text)) {
+                    run.push(format!("{} | {} | {hiding:?}", outer.name, inner.name));
+                }
+            }
+        }
+    }
+    assert!(texts > 4_000, "{texts}");
+    assert!(run.is_empty(), "{} of {texts}:\n{}", run.len(), run.join("\n"));
+}
+
 #[test]
 fn the_laws_hold_for_damaged_calls() {
     let config = Config::default().with_catalog(catalog());
