@@ -681,6 +681,10 @@ impl Turn {
         let suspended = reason == StopReason::Suspended;
         let left: Vec<String> = self.shared.conversation.pending().map(|call| call.id.clone()).collect();
         for id in left.into_iter().filter(|_| !suspended) {
+            let note = match note {
+                ModelNote::Cancelled if !self.act.is_running(&id) => ModelNote::NotBegun,
+                note => note,
+            };
             self.shared.answer_with(&id, Status::Cancelled, note)?;
         }
         self.state = State::Over;

@@ -365,6 +365,20 @@ fn a_mistake_that_will_be_corrected_ends_the_message_too() {
 }
 
 #[test]
+fn cancelling_tells_what_never_began_apart() {
+    let mut turn = started(TurnConfig { policy: Policy::new(DefaultDecision::Ask), ..allowing() });
+    says(&mut turn, &paris());
+    assert!(ends(&mut turn).iter().any(|action| matches!(action, Action::Ask(_))));
+    turn.handle(Input::Cancel).unwrap();
+    let actions = actions(&mut turn);
+    let outcome = actions.iter().find_map(|action| match action {
+        Action::Emit(AgentEvent::Outcome { outcome, .. }) => Some((outcome.status, outcome.text.as_str())),
+        _ => None,
+    });
+    assert_eq!(outcome, Some((Status::Cancelled, "NotBegun")));
+}
+
+#[test]
 fn cancelling_answers_what_runs_and_keeps_what_was_said() {
     let mut turn = started(allowing());
     says(&mut turn, &paris());
@@ -375,6 +389,7 @@ fn cancelling_answers_what_runs_and_keeps_what_was_said() {
         panic!("{actions:?}")
     };
     assert_eq!((id.as_str(), outcome.status), ("call_1", Status::Cancelled));
+    assert_eq!(outcome.text, "Cancelled");
     assert_eq!(finished.reason, StopReason::Cancelled);
     assert!(finished.conversation.pending().next().is_none());
     assert_eq!(turn.handle(Input::Cancel).unwrap_err(), TurnError::Over);

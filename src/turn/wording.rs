@@ -159,6 +159,8 @@ pub enum ModelNote<'a> {
     Declined,
     /// The turn was cancelled before the call was over.
     Cancelled,
+    /// The turn was cancelled before the call began.
+    NotBegun,
     /// No round was left to read the result in.
     NoRoundLeft,
     /// There is no such result to read on in; the ids of those that there are.

@@ -44,6 +44,11 @@ impl Act {
         self.order.runs()
     }
 
+    /// Whether this call runs.
+    pub(in crate::turn) fn is_running(&self, id: &str) -> bool {
+        self.order.is_running(id)
+    }
+
     /// Takes all questions back; nothing more begins.
     pub(in crate::turn) fn withdraw(&mut self, shared: &mut Shared) {
         self.order.withdraw();

@@ -102,6 +102,11 @@ impl Order {
         self.0.iter().any(|place| matches!(place.state, State::Running))
     }
 
+    /// Whether this call runs.
+    pub(super) fn is_running(&self, id: &str) -> bool {
+        self.0.iter().any(|place| place.id == id && matches!(place.state, State::Running))
+    }
+
     /// Nothing more begins.
     pub(super) fn withdraw(&mut self) {
         self.0.retain(|place| matches!(place.state, State::Running));

@@ -356,6 +356,7 @@ fn english(note: ModelNote<'_>) -> String {
             .to_owned(),
         ModelNote::Declined => "The user declined this call.".to_owned(),
         ModelNote::Cancelled => "The task was stopped before this call was over.".to_owned(),
+        ModelNote::NotBegun => "This call did not run: the task was stopped before it began.".to_owned(),
         ModelNote::NoRoundLeft => "The call did not run: the task had no round left.".to_owned(),
         ModelNote::SameResult => {
             "This call gave the same result as before. Do not make it again: use its result.".to_owned()
@@ -406,6 +407,7 @@ fn chinese(note: ModelNote<'_>) -> String {
         }
         ModelNote::Declined => "用户拒绝了这个调用。".to_owned(),
         ModelNote::Cancelled => "任务在这个调用结束之前被中止了。".to_owned(),
+        ModelNote::NotBegun => "这个调用没有执行：任务在它开始之前被中止了。".to_owned(),
         ModelNote::NoRoundLeft => "这个调用没有执行：任务已经没有剩余的轮次。".to_owned(),
         ModelNote::SameResult => "这个调用的结果和之前一样。不要再次调用，请直接使用结果。".to_owned(),
         ModelNote::NotRunAgain => "这个调用没有再次执行，因为它两次得到的结果相同。请使用这个结果：".to_owned(),
@@ -510,6 +512,7 @@ mod tests {
             ModelNote::MayBeExample,
             ModelNote::Declined,
             ModelNote::Cancelled,
+            ModelNote::NotBegun,
             ModelNote::NoRoundLeft,
             ModelNote::Displayed,
             ModelNote::SameResult,
