@@ -173,7 +173,7 @@ impl Emitter {
         while let Some((at, found)) = self.telling_bracket(window, to) {
             // The text up to the bracket, then what that says, then the rest.
             self.text_piece(window, at, sink);
-            self.found_closer(found, 0, sink);
+            self.found_closer(found, 0, window, sink);
         }
         if to > self.reported {
             self.text_piece(window, to, sink);
@@ -194,9 +194,7 @@ impl Emitter {
         let stray = if is_quoted { None } else { damage.stray_in(window.slice(span.clone()), tables) };
         self.text(window, span.end, sink);
         if let Some(found) = stray {
-            // In a fence it is other text.
-            self.settle(window, true, sink);
-            self.found_closer(found, 0, sink);
+            self.found_closer(found, 0, window, sink);
         }
     }
 
@@ -227,7 +225,7 @@ impl Emitter {
     }
 
     /// What closes a call between calls, of so many bytes, stands where all up to it was handed on.
-    pub(crate) fn found_closer(&mut self, found: Found, length: usize, sink: &mut Sink<'_>) {
+    pub(crate) fn found_closer(&mut self, found: Found, length: usize, window: &Window<'_>, sink: &mut Sink<'_>) {
         match found {
             Found::Own => self.region.damage().closes(),
             Found::Last => {
@@ -235,6 +233,8 @@ impl Emitter {
                 self.region.damage().last_closes(end);
             }
             Found::Stray(first) => {
+                // In a fence it is other text.
+                self.settle(window, true, sink);
                 let first = self.region.certain_from(first);
                 self.withdraw(first, sink);
             }
@@ -273,7 +273,7 @@ impl Emitter {
         self.region.passes_end();
         while let Some((at, found)) = self.telling_bracket(window, to) {
             self.plain(window, at, sink);
-            self.found_closer(found, 0, sink);
+            self.found_closer(found, 0, window, sink);
         }
         if to > self.reported {
             self.plain(window, to, sink);

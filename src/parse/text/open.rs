@@ -482,8 +482,9 @@ impl OpenCall {
         let is_error = verdict.is_err() && self.quoted_in.is_none() && self.head.is_none();
         let stray = match is_error {
             true if is_unnamed => damage.stray_in(text, tables),
-            // Nor does one that ends with another call's closer (`mixed/closer_behind_a_tag`).
-            // A member of a series is over before it is known what that is.
+            // One that ends with another call's closer may be text of that call
+            // (`mixed/closer_behind_a_tag`). A member of a series is over before it is known what the
+            // series is.
             true if !self.is_markerless => damage.stray_at_end(text, &closer, tables),
             _ => None,
         };
@@ -496,9 +497,7 @@ impl OpenCall {
             sink,
         );
         if let Some(found) = stray {
-            // In a fence it is other text, as everything that is no call.
-            emitter.settle(window, true, sink);
-            emitter.found_closer(found, 0, sink);
+            emitter.found_closer(found, 0, window, sink);
         }
         if is_error {
             emitter.region.damage().passes_call(text);

@@ -8,7 +8,7 @@ use crate::dialect::{Dialect, NamedCall};
 use crate::event::{MarkerKind, QuotedIn};
 use crate::json::window::{Answer, Match, No, Undecided, Window};
 use crate::parse::call::{Opened, Opening, Opens};
-use crate::parse::emit::damage::{CallCloser, CloserKind, Found};
+use crate::parse::emit::damage::{CallCloser, CloserKind};
 use crate::parse::emit::not_a_call::Reason;
 use crate::parse::emit::sink::Sink;
 use crate::parse::marks::channel::START;
@@ -130,11 +130,7 @@ impl Scanner {
         match self.is_mention(&text[length..], more, window) {
             Err(No) => {
                 self.closer_at = self.at;
-                if let Found::Stray(_) = found {
-                    // In a fence it is other text.
-                    self.emitter.settle(window, true, sink);
-                }
-                self.emitter.found_closer(found, length, sink);
+                self.emitter.found_closer(found, length, window, sink);
                 Ok(())
             }
             Ok(()) => Err(No),
