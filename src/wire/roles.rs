@@ -17,12 +17,20 @@ pub fn shape(messages: Vec<Value>, own: Option<String>, placement: SystemPlaceme
         let Value::Object(mut message) = message else { return None };
         flatten(&mut message);
         THOUGHT.iter().for_each(|field| drop(message.shift_remove(*field)));
-        if message.get("role").is_some_and(|role| role == "developer") {
-            message.insert("role".to_owned(), "system".into());
-        }
+        rename_developer(&mut message);
         Some(Value::Object(message))
     };
     shape::shape(messages.into_iter().filter_map(plain).collect(), own, placement)
+}
+
+/// Makes a message of the role `developer` one of `system`; whether it was such. Templates of local
+/// models refuse that role, or leave its text out; those that know it read `system` as the same.
+pub fn rename_developer(message: &mut Map<String, Value>) -> bool {
+    let is_developer = message.get("role").is_some_and(|role| role == "developer");
+    if is_developer {
+        message.insert("role".to_owned(), "system".into());
+    }
+    is_developer
 }
 
 fn flatten(message: &mut Map<String, Value>) {

@@ -23,6 +23,7 @@ use super::elsewhere;
 use super::exchange::Exchange;
 use super::fault::Fault;
 use super::gemini::Gemini;
+use super::held_open::held_open;
 use super::inspect::Watch;
 use super::log::Line;
 use super::messages::Messages;
@@ -398,19 +399,21 @@ async fn answered(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target
             let passed = watch.as_ref().map(|watch| Passed::new(watch, &request.body, &request.model, profile));
             let span = spans::chat(|| shared.upstream.model.peer(), Some(&request.model));
             spans::adopt(&span, &shared.upstream.traced(&parts.headers));
-            let body = match request.body.get("model").and_then(Value::as_str) == Some(&request.model) {
-                true => body,
-                false => renamed(request.body, request.model),
-            };
-            let answer = shared.upstream.pass(Method::POST, path, &parts.headers, body, span).await;
-            let answer = answer.map(|answer| followed(line, answer));
-            return match (answer, passed) {
-                (Ok(answer), Some(passed)) => Ok(passed.follow(answer)),
-                (Err(fault), Some(passed)) => {
-                    passed.refused(&fault);
-                    Err(fault)
+            let (state, stream, body) = (shared.clone(), request.stream, request.passed(body));
+            let answer = async move {
+                let answer = state.upstream.pass(Method::POST, path, &parts.headers, body, span).await;
+                match (answer.map(|answer| followed(line, answer)), passed) {
+                    (Ok(answer), Some(passed)) => Ok(passed.follow(answer)),
+                    (Err(fault), Some(passed)) => {
+                        passed.refused(&fault);
+                        Err(fault)
+                    }
+                    (answer, None) => answer,
                 }
-                (answer, _) => answer,
+            };
+            return match stream {
+                true => held_open(shape, shared.config.keep_alive, answer).await,
+                false => answer.await,
             };
         }
         drop(body);
@@ -501,11 +504,6 @@ async fn apart<T: Send + 'static>(
         true => Ok(job()),
         false => shared.work.run(span, job).await,
     }
-}
-
-fn renamed(mut body: Map<String, Value>, model: String) -> Bytes {
-    body.insert("model".to_owned(), model.into());
-    Value::Object(body).to_string().into()
 }
 
 /// What answers a request that needs more than the endpoint.

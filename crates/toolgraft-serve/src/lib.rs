@@ -68,6 +68,7 @@ mod exchange;
 mod fault;
 mod functions;
 mod gemini;
+mod held_open;
 mod hidden;
 mod history;
 mod http;

@@ -6,6 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use axum::body::Bytes;
 use serde_json::{Map, Value};
 
 use super::asked::Asked;
@@ -25,6 +26,7 @@ use toolgraft::model::ModelInfo;
 use toolgraft::tools::{ToolChoice, matches};
 use toolgraft::turn::RoundModel;
 use toolgraft::validate::{OutputSchema, fits_no_object, fits_nothing};
+use toolgraft::wire::roles::rename_developer;
 
 /// Bytes of a list of tools above which the model's context is asked for: half of the smallest that
 /// servers give, 2,048 tokens, by four bytes a token.
@@ -134,6 +136,21 @@ impl ChatRequest {
             None => self.body.get("tools").map_or(0, |tools| tools.to_string().len()),
         };
         self.with_tools || length > LONG_LIST
+    }
+
+    /// The body of a request that goes to the endpoint without our words: `came`, unless a role or the
+    /// model's name is another there.
+    pub(super) fn passed(mut self, came: Bytes) -> Bytes {
+        let messages = self.body.get_mut("messages").and_then(Value::as_array_mut).into_iter().flatten();
+        let mut is_same = true;
+        for message in messages.filter_map(Value::as_object_mut) {
+            is_same &= !rename_developer(message);
+        }
+        if is_same && self.body.get("model").and_then(Value::as_str) == Some(&self.model) {
+            return came;
+        }
+        self.body.insert("model".to_owned(), self.model.into());
+        Value::Object(self.body).to_string().into()
     }
 
     /// Whether the request can go to the endpoint as it came.

@@ -34,7 +34,7 @@ const AZURE_KEY: &str = "api-key";
 const MAX_IDLE: usize = 64;
 
 /// Most bytes of an answer that is read whole: a list of models, vectors.
-const MAX_ANSWER: usize = 32 << 20;
+pub(super) const MAX_ANSWER: usize = 32 << 20;
 
 /// The endpoint.
 pub(super) struct Upstream {

@@ -97,7 +97,7 @@ async fn what_an_endpoint_says_at_once_goes_out_at_once() {
     let words: Vec<String> = (0..100).map(|number| format!("word{number} ")).collect();
     let mut events: Vec<Value> = words.iter().map(|word| says(word)).collect();
     events.push(stops("stop"));
-    let endpoint = Endpoint::start([Reply::events(&events).done().at_once()]);
+    let endpoint = Endpoint::start([Reply::events(&[says("Hi"), stops("stop")]).done().at_once()]);
     let served = serve(&endpoint, |config| config).await;
     let mut response = served.post("/v1/chat/completions", &request(true)).send().await.unwrap();
     let (mut pieces, mut text) = (0, String::new());
@@ -153,6 +153,20 @@ async fn without_tools_request_and_answer_pass_untouched() {
     assert_eq!(seen[0].body, body);
     let targets: Vec<&str> = seen.iter().map(|request| request.target()).collect();
     assert_eq!(targets, ["POST /v1/chat/completions", "POST /v1/embeddings", "POST /v1/completions"]);
+}
+
+#[tokio::test]
+async fn without_tools_a_developers_text_is_the_systems() {
+    let endpoint = Endpoint::answer(|_, _| Reply::text("Hi"));
+    let served = serve(&endpoint, |config| config).await;
+    let mut body = json!({"model": "m", "odd": [1.50], "messages": [
+        {"role": "developer", "content": "Be brief."}, {"role": "developer", "content": "Be kind."},
+        {"role": "user", "content": "developer", "name": "ann"},
+    ]});
+    served.chat(&body).await;
+    body["messages"][0]["role"] = "system".into();
+    body["messages"][1]["role"] = "system".into();
+    assert_eq!(endpoint.seen()[0].body, body);
 }
 
 #[tokio::test]
@@ -272,6 +286,42 @@ async fn a_stream_begins_before_an_endpoint_that_is_silent_does_and_tells_of_a_f
         tell.send(()).unwrap();
         let rest = response.text().await.unwrap();
         assert!(rest.contains(error) && rest.contains("no memory"), "{path}: {rest}");
+    }
+}
+
+#[tokio::test]
+async fn without_tools_a_stream_begins_before_an_endpoint_that_is_silent_does() {
+    let json = |status, text| Reply::new(status, text).header("content-type", "application/json");
+    let completion = "{\"id\":\"c\",\"choices\":[{\"index\":0,\"message\":{\"content\":\"Hi\"}}]}";
+    let chunk = "{\"id\":\"c\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hi\"}}],\"object\":\"chat.completion.chunk\"}";
+    for (reply, data) in [
+        (Reply::events(&[says("Hi"), stops("stop")]).done(), vec!["\"Hi\"", "\"stop\"", "[DONE]"]),
+        (json(200, completion), vec![chunk, "[DONE]"]),
+        (Reply::refused(429, "slow down"), vec!["slow down"]),
+        (json(500, "<html>"), vec!["the endpoint's answer (HTTP 500 Internal Server Error) is neither"]),
+        (json(200, "[]"), vec!["the endpoint's answer (HTTP 200 OK) is neither"]),
+    ] {
+        // The endpoint answers once it is told to: nothing depends on how long that takes.
+        let (tell, told) = std::sync::mpsc::channel::<()>();
+        let endpoint = Endpoint::answer(move |_, _| {
+            told.recv().unwrap();
+            reply.clone()
+        });
+        let served = serve(&endpoint, |config| config.with_keep_alive(Duration::from_millis(20))).await;
+        let mut asked = request(true);
+        asked.as_object_mut().unwrap().remove("tools");
+        let mut response = served.post("/v1/chat/completions", &asked).send().await.unwrap();
+        assert_eq!(
+            (response.status().as_u16(), &response.headers()["content-type"]),
+            (200, &"text/event-stream".parse().unwrap())
+        );
+        for _ in 0..2 {
+            assert_eq!(response.chunk().await.unwrap().unwrap(), ": working\n\n");
+        }
+        tell.send(()).unwrap();
+        let (told, _) = events(&response.text().await.unwrap());
+        assert_eq!(told.len(), data.len(), "{told:#?}");
+        assert!(told.iter().zip(data).all(|(told, data)| told.contains(data)), "{told:#?}");
     }
 }
 
