@@ -18,7 +18,7 @@ phrases! {
     events = "Events for the interface", "给界面的事件";
     made_by = "Made by", "生成工具：";
     waiting = "waiting for the model", "等待模型";
-    not_results = "failed, denied or cancelled", "失败、未获批准或已取消";
+    not_results = "failed, not run or cancelled", "失败、未运行或已取消";
     model = "Model", "模型";
     profile = "Profile", "模型配置";
     rounds_label = "Rounds", "轮次";

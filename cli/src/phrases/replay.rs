@@ -24,7 +24,7 @@ phrases! {
         "[调用之后：回合到此停止，以下内容不会显示，也不会运行]";
     result = "result", "结果";
     tool_error = "tool error", "工具出错";
-    denied = "denied", "未获批准";
+    denied = "not run", "未运行";
     timed_out = "timed out", "超时";
     cancelled = "cancelled", "已取消";
     displayed = "displayed", "已显示";

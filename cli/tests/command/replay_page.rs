@@ -302,7 +302,7 @@ fn a_session_of_several_questions_has_contents_and_numbers_its_calls_through() {
     for n in 1..=3 {
         assert!(text.contains(&format!("Call {n} ")) && text.contains(&format!("call {n} · 3 ms")), "{n}: {text}");
     }
-    assert!(text.contains("Denied") && !text.contains("Call 4"), "{text}");
+    assert!(text.contains("Not run") && !text.contains("Call 4"), "{text}");
     assert!(!page_of("b.jsonl", &session(), &[]).contains("class=\"contents\""), "a short session needs none");
 }
 
