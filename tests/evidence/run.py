@@ -43,7 +43,9 @@ WAY = "use_mcp_tool, compact, signature"
 NAMES = {
     "native": "the request's `tools`, by the server and its template",
     WAY: "`--way free`",
+    f"{WAY}, made examples": "`--way free`, with `--examples made`",
     f"{WAY}, measured": "`--way measured`, at the threshold of `probe`",
+    f"{WAY}, made examples, measured": "the same, with `--examples made`",
     f"{WAY}, chosen": "`--way chosen`",
     f"{WAY}, constrained": "told to call, held to the form",
     "baseline: one schema for calls and answers": "others: one schema, a call or an answer",
