@@ -368,7 +368,7 @@ fmt-check:
 	cd benches && $(CARGO) fmt --check
 
 docs:
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps --workspace
 
 # Times of every case beside its floor; see docs/performance.md.
 bench:

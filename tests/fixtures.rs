@@ -2,20 +2,11 @@
 //! every two-way split, against an expectation written by hand. The format is
 //! described in `fixtures/README.md`.
 
-mod common;
-
-/// The command's own reader and comparer of expectations (`replay --check`).
-#[path = "../cli/src/replay/check.rs"]
-mod check;
-#[path = "../cli/src/replay/expected.rs"]
-mod expected;
-#[path = "common/fixture.rs"]
-mod fixture;
-
 use std::path::Path;
 
-use common::laws;
 use serde_json::Value;
+use toolgraft_testkit::fixture::{Expectation, differences, found};
+use toolgraft_testkit::laws;
 
 /// Texts up to this size are cut at every character; longer ones at some
 /// hundreds of places.
@@ -57,14 +48,14 @@ fn in_full(mut expectation: Value) -> Result<Value, String> {
 fn fixture(path: &Path, text: String) -> datatest_stable::Result<()> {
     let beside = path.with_extension("expect.json");
     let place = |error: &dyn std::fmt::Display| format!("{}: {error}", beside.display());
-    let (config, mut rounds) = expected::read(&std::fs::read_to_string(&beside)?).map_err(|e| place(&e))?;
-    let [expectation] = &mut rounds[..] else { return Err(place(&"expected one object").into()) };
+    let mut stated = Expectation::read(&std::fs::read_to_string(&beside)?).map_err(|e| place(&e))?;
+    let [expectation] = &mut stated.rounds[..] else { return Err(place(&"expected one object").into()) };
     let expectation = in_full(expectation.take()).map_err(|e| place(&e))?;
     let splits = two_way_splits(&text);
-    let input = fixture::input(config.unwrap_or_default(), text)?;
+    let input = stated.input(text)?;
     // What it says comes first: a wrong answer is told before a broken law.
     let whole = laws::run(&mut laws::parser(&input.config), &input, &[])?;
-    let differences = check::differences(std::slice::from_ref(&expectation), &[check::found(&whole)]);
+    let differences = differences(std::slice::from_ref(&expectation), &[found(&whole)]);
     if !differences.is_empty() {
         return Err(format!("{}\n{}", expectation["about"].as_str().unwrap_or_default(), differences.join("\n")).into());
     }

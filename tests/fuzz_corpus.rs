@@ -4,10 +4,6 @@
 
 #![allow(clippy::explicit_auto_deref, reason = "without it the type of what is picked is not known")]
 
-#[macro_use]
-#[path = "common/corpus.rs"]
-mod corpus;
-mod common;
 #[path = "../fuzz/fuzz_targets/copied.rs"]
 mod copied;
 #[path = "../fuzz/fuzz_targets/cuts.rs"]
@@ -25,4 +21,4 @@ mod repair;
 #[path = "../fuzz/fuzz_targets/validate.rs"]
 mod validate;
 
-targets!(copied grammar json laws recording repair validate);
+toolgraft_testkit::targets!(copied grammar json laws recording repair validate);

@@ -3,24 +3,19 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
-#[path = "../../tests/common/endpoint.rs"]
-mod endpoint;
-#[path = "../../tests/common/http_mcp.rs"]
-mod http_mcp;
-
 use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
-use endpoint::{End, Endpoint, Reply, Seen, mcp_call, says, stops, thinks};
 use futures::StreamExt;
-use http_mcp::HttpMcp;
 use serde_json::json;
 use toolgraft::agent::StopReason;
 use toolgraft::outcome::Status;
 use toolgraft::tools::DefaultDecision;
 use toolgraft::{Agent, AgentEvent, OpenAi, Policy};
 use toolgraft_mcp::{Config, Hub, ServerConfig};
+use toolgraft_testkit::endpoint::{End, Endpoint, Reply, Seen, mcp_call, says, stops, thinks};
+use toolgraft_testkit::http_mcp::HttpMcp;
 
 const TURNS: usize = 1000;
 

@@ -8,20 +8,16 @@
 #![cfg_attr(fuzzing, no_main)]
 
 #[cfg(fuzzing)]
-#[path = "../../tests/common/mod.rs"]
-#[allow(dead_code)] // Some of it is for the other tests.
-mod common;
-#[cfg(fuzzing)]
 mod cuts;
 
 use std::sync::{Arc, LazyLock};
 
-use crate::common::laws::{self, Input};
 use crate::cuts::Cuts;
 use toolgraft::dialect::DialectSet;
 use toolgraft::message::{FencedCalls, FinishReason, ReasoningCalls, ReasoningMode};
 use toolgraft::parse::{Config, Limits};
 use toolgraft::{Catalog, Dialect};
+use toolgraft_testkit::laws::{self, Input};
 
 /// Longer inputs teach the fuzzer nothing and cost it time.
 const LONGEST: usize = 8 << 10;

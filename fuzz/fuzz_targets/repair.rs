@@ -6,17 +6,12 @@
 
 #![cfg_attr(fuzzing, no_main)]
 
-#[cfg(fuzzing)]
-#[path = "../../tests/common/mod.rs"]
-#[allow(dead_code)] // Some of it is for the other tests.
-mod common;
-
-use crate::common::laws::{self, Input};
 use serde_json::{Map, Value};
 use toolgraft::Call;
 use toolgraft::event::Repair;
 use toolgraft::message::FinishReason;
 use toolgraft::parse::{Config, parse};
+use toolgraft_testkit::laws::{self, Input};
 
 /// What is put into the text.
 const PIECES: &[&str] = &[

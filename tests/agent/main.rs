@@ -1,13 +1,6 @@
 //! The agent: its events, and a model that lost its plan. Recordings: the format, what is written
 //! while an agent works, and those of other programs.
 
-#[cfg(feature = "client")]
-#[path = "../common/endpoint.rs"]
-mod endpoint;
-#[cfg(feature = "agent")]
-#[path = "../common/files.rs"]
-mod files;
-
 #[cfg(feature = "typed")]
 mod event_schema;
 #[cfg(feature = "agent")]

@@ -5,7 +5,6 @@
 
 use std::sync::Arc;
 
-use crate::files::{Full, Shared};
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use serde_json::json;
@@ -18,13 +17,12 @@ use toolgraft::secrets::Secrets;
 use toolgraft::tools::DefaultDecision;
 use toolgraft::transcript::{self, Recorder, Recording, Session};
 use toolgraft::{Agent, AgentEvent, Conversation, Functions, Message, Model, Policy, Tool};
+use toolgraft_testkit::files::{Full, Shared};
 
 const KEY: &str = "sk-0123456789";
 
-impl Shared {
-    fn recording(&self) -> Recording {
-        transcript::parse(&self.text()).unwrap()
-    }
+fn recording(file: &Shared) -> Recording {
+    transcript::parse(&file.text()).unwrap()
 }
 
 fn call(tool: &str, city: &str) -> String {
@@ -67,7 +65,7 @@ async fn recorded(rounds: Vec<Round>, question: &str) -> (Recording, Finished) {
     let (file, recorder) = recorder();
     let finished = agent(Recorded::new(rounds)).run_recorded(question, &recorder).unwrap().finish().await;
     assert!(recorder.error().is_none());
-    let recording = file.recording();
+    let recording = recording(&file);
     assert!(recording.cut.is_none() && recording.notes.is_empty(), "{recording:#?}");
     (recording, finished)
 }
@@ -114,7 +112,7 @@ async fn the_prompt_of_each_request_can_be_read_back() {
     let mut conversation: Conversation = first.conversation;
     conversation.push_user("Sure?").unwrap();
     agent.run_recorded(conversation, &recorder).unwrap().finish().await;
-    let recording = file.recording();
+    let recording = recording(&file);
     let requests = model.requests();
     assert_eq!(requests.len(), 3);
     for (n, request) in requests.iter().enumerate() {
@@ -138,7 +136,7 @@ fn a_request_that_drops_or_changes_messages_can_be_read_back() {
     for texts in requests {
         drop(recorder.stream(&messages(texts), stream::empty().boxed()));
     }
-    let recording = file.recording();
+    let recording = recording(&file);
     assert_eq!(recording.rounds.len(), requests.len());
     for (n, texts) in requests.iter().enumerate() {
         let read: Vec<_> = recording.request(n).iter().map(|m| m.content.as_str()).collect();
@@ -178,7 +176,7 @@ async fn no_secret_is_written_even_where_the_stream_cuts_it() {
     agent(Recorded::new(rounds)).run_recorded(format!("Is it {KEY}?"), &recorder).unwrap().finish().await;
     let text = file.text();
     assert!(!text.contains(KEY), "{text}");
-    let recording = file.recording();
+    let recording = recording(&file);
     assert_eq!(recording.rounds[1].text(DeltaKind::Content), "The key is [redacted] indeed.");
     assert_eq!(recording.rounds[1].deltas.len(), 3 + KEY.len(), "each piece keeps its place and time");
 }
@@ -193,7 +191,7 @@ async fn what_was_streamed_so_far_stands_in_the_file_already() {
             break;
         }
     }
-    let recording = file.recording();
+    let recording = recording(&file);
     assert_eq!(recording.rounds[0].text(DeltaKind::Content), "One ");
     assert_eq!(recording.cut.unwrap().reason, transcript::CutReason::NoFinish);
 }
@@ -216,7 +214,7 @@ async fn a_wrapped_model_is_recorded_without_an_agent() {
     let model = recorder.model(Reports);
     let events: Vec<_> = model.stream(Request::new(vec![Message::user("Hello")])).collect().await;
     assert_eq!(events.len(), 3);
-    let recording = file.recording();
+    let recording = recording(&file);
     assert_eq!(recording.rounds[0].messages, [Message::user("Hello")]);
     assert_eq!(recording.rounds[0].usage.unwrap().prompt_tokens, 7);
     assert_eq!(recording.rounds[0].finish.as_ref().unwrap().reason, FinishReason::Length);

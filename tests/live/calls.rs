@@ -17,8 +17,8 @@ use toolgraft::turn::TurnConfig;
 use toolgraft::{Agent, AgentEvent, Dialect, Functions, Message, Model, OpenAi, Policy, Tool};
 use toolgraft_mcp::Hub;
 use toolgraft_mcp::ServerConfig;
+use toolgraft_testkit::real;
 
-use crate::real;
 use crate::server::{Server, free_port, shared, wanted};
 
 pub(crate) fn runtime() -> tokio::runtime::Runtime {

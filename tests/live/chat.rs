@@ -7,9 +7,9 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use toolgraft_testkit::real;
 
 use crate::process::{Place, Run, TOOLGRAFT, demo_server};
-use crate::real;
 use crate::server::{PATIENCE, Server, free_port, shared, wanted};
 
 /// A conversation of one question, to its end.

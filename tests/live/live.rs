@@ -7,12 +7,8 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of tests; skipped tests say so")]
 
-#[path = "../common/client_histories.rs"]
-mod client_histories;
 #[path = "../../cli/tests/command/process.rs"]
 mod process;
-#[path = "../common/real.rs"]
-mod real;
 mod server;
 
 mod calls;

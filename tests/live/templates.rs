@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use toolgraft::dialect::Profile;
 use toolgraft_serve::Config;
+use toolgraft_testkit::client_histories::{STRICT, histories, marks, sent, tool};
 
 use crate::calls::runtime;
-use crate::client_histories::{STRICT, histories, marks, sent, tool};
 use crate::serve::Serving;
 use crate::server::{PATIENCE, Server, free_port, wanted};
 

@@ -11,8 +11,7 @@ use toolgraft::message::FinishReason;
 use toolgraft::model::{ModelError, ModelEvent, Request};
 use toolgraft::tools::ToolChoice;
 use toolgraft::{Catalog, Dialect, Message, Model, OpenAi, Tool};
-
-use crate::endpoint::{Endpoint, Reply, Seen};
+use toolgraft_testkit::endpoint::{Endpoint, Reply, Seen};
 
 fn catalog() -> Catalog {
     let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});

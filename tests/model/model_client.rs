@@ -4,7 +4,6 @@
 
 use std::time::Duration;
 
-use crate::endpoint::{End, Endpoint, Reply, delta, says, stops};
 use futures::StreamExt;
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -16,6 +15,7 @@ use toolgraft::message::{DeltaKind, FinishReason, Usage};
 use toolgraft::model::{ModelError, ModelEvent, ModelFailure, OpenAiBuilder, Request};
 use toolgraft::tools::DefaultDecision;
 use toolgraft::{Agent, Functions, Message, Model, OpenAi, Policy, Tool};
+use toolgraft_testkit::endpoint::{End, Endpoint, Reply, delta, says, stops};
 
 fn builder(endpoint: &Endpoint) -> OpenAiBuilder {
     OpenAi::builder(endpoint.url(), "small-model").backoff(Duration::from_millis(1))

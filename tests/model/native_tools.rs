@@ -2,7 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
-use crate::endpoint::{Endpoint, Reply, delta, stops};
 use serde_json::{Map, Value, json};
 use toolgraft::agent::Finished;
 use toolgraft::message::{FinishReason, NativeCall};
@@ -11,6 +10,7 @@ use toolgraft::tools::{DefaultDecision, ToolsMode};
 use toolgraft::{Agent, AgentEvent, Functions, Message, Model, OpenAi, Policy, Tool};
 
 use futures::StreamExt;
+use toolgraft_testkit::endpoint::{Endpoint, Reply, delta, stops};
 
 fn agent(endpoint: &Endpoint) -> Agent {
     let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});

@@ -4,28 +4,27 @@
 
 use std::time::Duration;
 
-use crate::endpoint::{End, Endpoint, Reply, says, stops};
-use crate::files::{Full, Shared};
 use futures::StreamExt;
 use serde_json::Value;
 use toolgraft::model::{ModelError, ModelEvent, OpenAiBuilder, Request, Tracer};
 use toolgraft::{Message, Model, OpenAi};
+use toolgraft_testkit::endpoint::{End, Endpoint, Reply, says, stops};
+use toolgraft_testkit::files::{Full, Shared};
 
 const KEY: &str = "sk-0123456789";
 
-impl Shared {
-    fn lines(&self) -> Vec<Value> {
-        self.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-    }
+/// The lines of a trace.
+fn lines(file: &Shared) -> Vec<Value> {
+    file.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
 
-    fn types(&self) -> Vec<String> {
-        self.lines().iter().map(|line| line["type"].as_str().unwrap().to_owned()).collect()
-    }
+fn types(file: &Shared) -> Vec<String> {
+    lines(file).iter().map(|line| line["type"].as_str().unwrap().to_owned()).collect()
+}
 
-    /// The bodies' text, joined.
-    fn received(&self) -> String {
-        self.lines().iter().filter_map(|line| line["text"].as_str().filter(|_| line["type"] == "chunk")).collect()
-    }
+/// The bodies' text, joined.
+fn received(file: &Shared) -> String {
+    lines(file).iter().filter_map(|line| line["text"].as_str().filter(|_| line["type"] == "chunk")).collect()
 }
 
 fn client(endpoint: &Endpoint, file: &Shared) -> OpenAiBuilder {
@@ -51,7 +50,7 @@ async fn requests_responses_and_raw_bytes_are_written_without_secrets() {
     for secret in [KEY, "query-secret", "team-secret", "cookie-secret"] {
         assert!(!text.contains(secret), "{secret} stands in {text}");
     }
-    let lines = file.lines();
+    let lines = lines(&file);
     let request = &lines[0];
     assert_eq!(
         (&request["type"], &request["method"], &request["exchange"]),
@@ -66,7 +65,7 @@ async fn requests_responses_and_raw_bytes_are_written_without_secrets() {
     assert_eq!(body["messages"][0]["content"], "Is [redacted] mine?");
     assert_eq!((&lines[1]["status"], &lines[1]["headers"]["x-request-id"]), (&200.into(), &"r-1".into()));
     assert_eq!(lines[1]["headers"]["set-cookie"], "[redacted]");
-    assert!(file.received().contains("Your key is ") && file.received().contains("[redacted]"), "{}", file.received());
+    assert!(received(&file).contains("Your key is ") && received(&file).contains("[redacted]"), "{}", received(&file));
     let times: Vec<u64> = lines.iter().map(|line| line["ms"].as_u64().unwrap()).collect();
     assert!(times.is_sorted(), "{times:?}");
     assert_eq!(lines.last().unwrap()["type"], "end");
@@ -79,9 +78,9 @@ async fn every_attempt_is_an_exchange_of_its_own_refusals_included() {
     let endpoint = Endpoint::start([Reply::refused(503, "loading"), Reply::text("Hi")]);
     let file = Shared::default();
     ask(&client(&endpoint, &file).build().unwrap(), "Hello").await;
-    let exchanges: Vec<u64> = file.lines().iter().map(|line| line["exchange"].as_u64().unwrap()).collect();
+    let exchanges: Vec<u64> = lines(&file).iter().map(|line| line["exchange"].as_u64().unwrap()).collect();
     assert_eq!((exchanges.first(), exchanges.last()), (Some(&1), Some(&2)));
-    assert!(file.received().contains("loading"), "{}", file.text());
+    assert!(received(&file).contains("loading"), "{}", file.text());
 }
 
 #[tokio::test]
@@ -90,14 +89,14 @@ async fn the_list_of_models_is_traced_too() {
     let file = Shared::default();
     let model = OpenAi::builder(endpoint.url(), "").trace(Tracer::new(file.clone())).build().unwrap();
     model.models().await.unwrap();
-    assert_eq!(file.types()[..2], ["request", "response"]);
-    assert_eq!(file.lines()[0]["method"], "GET");
-    assert!(file.received().contains("small-model"));
+    assert_eq!(types(&file)[..2], ["request", "response"]);
+    assert_eq!(lines(&file)[0]["method"], "GET");
+    assert!(received(&file).contains("small-model"));
 }
 
 #[tokio::test]
 async fn how_an_exchange_ended_is_said() {
-    let end = |file: &Shared| file.lines().last().unwrap().clone();
+    let end = |file: &Shared| lines(file).last().unwrap().clone();
     let file = Shared::default();
     let endpoint = Endpoint::start([Reply::events(&[says("Hi")]).end(End::Break)]);
     ask(&client(&endpoint, &file).build().unwrap(), "Hello").await;
@@ -116,7 +115,7 @@ async fn how_an_exchange_ended_is_said() {
     drop(endpoint);
     let nobody = OpenAi::builder("http://127.0.0.1:9/v1", "m").retries(0).trace(Tracer::new(file.clone()));
     ask(&nobody.build().unwrap(), "Hello").await;
-    assert_eq!(file.types(), ["request", "end"]);
+    assert_eq!(types(&file), ["request", "end"]);
     assert_eq!(end(&file)["how"], "failed");
 }
 
@@ -127,7 +126,7 @@ async fn bytes_that_are_no_text_are_written_in_base64() {
     let file = Shared::default();
     ask(&client(&endpoint, &file).build().unwrap(), "Hello").await;
     let mut all = Vec::new();
-    for line in file.lines().iter().filter(|line| line["type"] == "chunk") {
+    for line in lines(&file).iter().filter(|line| line["type"] == "chunk") {
         match line["text"].as_str() {
             Some(text) => all.extend_from_slice(text.as_bytes()),
             None => all.extend(

@@ -5,21 +5,20 @@ use std::fmt::Write;
 use std::path::Path;
 
 use serde_json::{Value, json};
+use toolgraft_testkit::fixture::{Expectation, found};
+use toolgraft_testkit::laws;
 
-use crate::common::laws;
 use crate::fixtures::{FIXTURES, Fixture};
-use crate::{check, expected, fixture};
 
 /// A fixture as a line: its name, its text, how it is read, and what the parser finds.
 fn line(fixture: &Fixture) -> Value {
     let Fixture { name, input, stated } = fixture;
     let mut settings = serde_json::from_str::<Value>(stated).unwrap()["config"].take();
-    let config = expected::read(stated).unwrap().0.unwrap_or_default();
-    if let Some(tools) = fixture::tools(&config).unwrap() {
+    if let Some(tools) = Expectation::read(stated).unwrap().tools().unwrap() {
         settings["tools"] = tools;
     }
-    let found = laws::run(&mut laws::parser(&input.config), input, &[]).unwrap();
-    json!({"name": name, "text": input.text, "config": settings, "found": check::found(&found)})
+    let assembled = laws::run(&mut laws::parser(&input.config), input, &[]).unwrap();
+    json!({"name": name, "text": input.text, "config": settings, "found": found(&assembled)})
 }
 
 #[test]

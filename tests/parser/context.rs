@@ -8,8 +8,7 @@ use toolgraft::event::{Assembled, Provenance, QuotedIn, RejectedKind};
 use toolgraft::message::ReasoningMode;
 use toolgraft::parse::Config;
 use toolgraft::{Catalog, Dialect, Tool};
-
-use crate::common::laws::{self, Input};
+use toolgraft_testkit::laws::{self, Input};
 
 pub(super) static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
     let schema = json!({"type": "object", "properties": {"path": {"type": "string"}}});

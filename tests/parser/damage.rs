@@ -10,8 +10,6 @@ use toolgraft::event::Assembled;
 use toolgraft::parse::Config;
 use toolgraft::{Catalog, Parser, Tool};
 
-use crate::common::laws::{self, Input};
-
 /// How a spelling writes the file's text.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Quoting {
@@ -22,6 +20,7 @@ enum Quoting {
 }
 
 use Quoting::{Escaped, Verbatim};
+use toolgraft_testkit::laws::{self, Input};
 
 /// A spelling of a call: `@T` is the tool, `@A` its arguments as a JSON object, or `@V` the value
 /// of its last parameter; and what closes it, which the spelling ends with.

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use crate::common::laws::Input;
-use crate::{expected, fixture};
+use toolgraft_testkit::fixture::Expectation;
+use toolgraft_testkit::laws::Input;
 
 /// A text, how it is read, and what stands beside it.
 pub(crate) struct Fixture {
@@ -39,7 +39,7 @@ fn read(root: &Path, path: &Path) -> Fixture {
     let name = path.strip_prefix(root).unwrap().with_extension("");
     let name: Vec<_> = name.iter().map(|part| part.to_str().unwrap()).collect();
     let stated = std::fs::read_to_string(path.with_extension("expect.json")).unwrap();
-    let config = expected::read(&stated).unwrap().0.unwrap_or_default();
+    let expectation = Expectation::read(&stated).unwrap();
     let text = std::fs::read_to_string(path).unwrap();
-    Fixture { name: name.join("/"), input: fixture::input(config, text).unwrap(), stated }
+    Fixture { name: name.join("/"), input: expectation.input(text).unwrap(), stated }
 }

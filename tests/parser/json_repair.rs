@@ -8,9 +8,8 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::Value;
 use toolgraft::parse::Config;
-
-use crate::common::laws;
-use crate::same::same_value;
+use toolgraft_testkit::laws;
+use toolgraft_testkit::same::same_value;
 
 #[derive(Deserialize)]
 struct Record {

@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
-use crate::common::laws::{self, Input};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use toolgraft::dialect::{DialectSet, write_call};
 use toolgraft::message::{FencedCalls, FinishReason, ReasoningCalls, ReasoningMode};
 use toolgraft::parse::{Config, Limits};
 use toolgraft::{Catalog, Dialect, Tool};
+use toolgraft_testkit::laws::{self, Input};
 
 /// Unoptimised builds check a sample: the fuzz target and `cargo test --release
 /// --test laws` do the long runs.

@@ -3,8 +3,8 @@
 use toolgraft::event::RejectedKind;
 use toolgraft::parse::{Config, Limits, MAX_CALL_BYTES, MAX_CALLS, MAX_DEPTH, OPENINGS_PER_CALL};
 use toolgraft::{Catalog, Tool};
+use toolgraft_testkit::laws::{self, Input};
 
-use crate::common::laws::{self, Input};
 use crate::fixtures::FIXTURES;
 
 const HEAD: &str = "<use_mcp_tool><server_name>s</server_name><tool_name>f</tool_name><arguments>";

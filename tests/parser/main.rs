@@ -3,19 +3,6 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
-/// The command's own reader and comparer of expectations (`replay --check`).
-#[allow(dead_code, reason = "what compares is used by the fixtures' own test")]
-#[path = "../../cli/src/replay/check.rs"]
-mod check;
-#[path = "../common/mod.rs"]
-mod common;
-#[path = "../../cli/src/replay/expected.rs"]
-mod expected;
-#[path = "../common/fixture.rs"]
-mod fixture;
-#[path = "../common/same.rs"]
-mod same;
-
 mod conformance;
 mod context;
 mod damage;

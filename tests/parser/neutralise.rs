@@ -9,8 +9,8 @@ use toolgraft::message::{ReasoningCalls, ReasoningMode};
 use toolgraft::outcome::Neutraliser;
 use toolgraft::parse::Config;
 use toolgraft::{Catalog, Tool};
+use toolgraft_testkit::laws;
 
-use crate::common::laws;
 use crate::fixtures::{FIXTURES, Fixture};
 
 static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| Arc::new(catalog()));

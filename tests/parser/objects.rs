@@ -7,8 +7,7 @@ use serde_json::{Map, Value, json};
 use toolgraft::event::Repair;
 use toolgraft::parse::Config;
 use toolgraft::{Call, Catalog, Tool};
-
-use crate::common::laws;
+use toolgraft_testkit::laws;
 
 static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
     let schema = json!({"type": "object", "required": ["city"],

@@ -4,9 +4,9 @@ use toolgraft::Dialect;
 use toolgraft::event::Provenance::{self, BeforeProse, BehindProse, FencedBehindProse, InALine, Plain};
 use toolgraft::message::ReasoningMode;
 use toolgraft::parse::Config;
+use toolgraft_testkit::laws::{self, Input};
 
 use super::context::{CATALOG, call};
-use crate::common::laws::{self, Input};
 
 /// How the calls of a text were found, at every cut; `{}` is a call in this dialect.
 fn found(text: &str, dialect: Dialect) -> Vec<Provenance> {

@@ -6,8 +6,7 @@ use serde_json::json;
 use toolgraft::event::RejectedKind;
 use toolgraft::parse::Config;
 use toolgraft::{Catalog, Tool};
-
-use crate::common::laws;
+use toolgraft_testkit::laws;
 
 fn rejected(call: &str) -> Vec<(RejectedKind, String)> {
     let schema = json!({"type": "object", "properties": {"a": {"type": "integer"}}});

@@ -8,9 +8,9 @@ use toolgraft::dialect::{
 use toolgraft::event::{Assembled, QuotedIn, Rejected, RejectedKind};
 use toolgraft::message::ReasoningMode;
 use toolgraft::parse::Config;
+use toolgraft_testkit::laws::{self, Input};
 
 use super::context::{CATALOG, call};
-use crate::common::laws::{self, Input};
 
 /// Dialects of each kind: a tag of the tool's name, an element, JSON in a tag, a name in a tag.
 const DIALECTS: [Dialect; 4] = [Dialect::ToolTag, Dialect::UseMcpTool, Dialect::Hermes, Dialect::FunctionTag];

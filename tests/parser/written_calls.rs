@@ -8,8 +8,7 @@ use toolgraft::dialect::{DialectSet, write_call, write_tool_call};
 use toolgraft::parse::Config;
 use toolgraft::tools::ACCESS_RESOURCE;
 use toolgraft::{Catalog, Dialect, Tool};
-
-use crate::common::laws;
+use toolgraft_testkit::laws;
 
 static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
     let schema = json!({"type": "object", "properties": {

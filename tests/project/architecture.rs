@@ -228,21 +228,30 @@ fn files_have_one_writer() {
 #[test]
 fn core_prompt_and_validate_bring_no_tokio() {
     for features in ["", "prompt", "validate", "prompt,validate"] {
-        let names = tree(features);
+        let names = tree("normal", features);
         assert!(names.contains("serde_json"), "the tree of {features:?} was not read: {names:?}");
         for runtime in ["tokio", "reqwest", "rmcp"] {
             assert!(!names.contains(runtime), "the features {features:?} bring {runtime}");
         }
     }
-    assert!(!tree("agent").contains("reqwest"), "a program that brings its own model needs no HTTP");
-    assert!(tree("agent").contains("tokio"), "with the agent tokio must show, or this test sees nothing");
+    assert!(!tree("normal", "agent").contains("reqwest"), "a program that brings its own model needs no HTTP");
+    assert!(tree("normal", "agent").contains("tokio"), "with the agent tokio must show, or this test sees nothing");
 }
 
-/// Names of the packages that the library needs with these features.
-fn tree(features: &str) -> BTreeSet<String> {
+#[test]
+fn tests_of_the_library_build_no_mcp_client_and_no_server() {
+    let names = tree("normal,dev", "");
+    assert!(names.contains("toolgraft-testkit"), "what the tests need was not read: {names:?}");
+    for part in ["axum", "rmcp", "toolgraft-mcp", "toolgraft-serve"] {
+        assert!(!names.contains(part), "a test of the parser builds {part}: the testkit has features");
+    }
+}
+
+/// Names of the packages that the library needs with these features, along these edges.
+fn tree(edges: &str, features: &str) -> BTreeSet<String> {
     let output = Command::new(env!("CARGO"))
         .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .args(["tree", "-p", "toolgraft", "-e", "normal", "--offline", "--locked", "--prefix", "none"])
+        .args(["tree", "-p", "toolgraft", "-e", edges, "--offline", "--locked", "--prefix", "none"])
         .args(["--features", features])
         .output()
         .expect("cargo runs, since it runs this test");

@@ -5,9 +5,8 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 use toolgraft::tools::DefaultDecision;
 use toolgraft::{Agent, Functions, OpenAi, Policy, Tool};
-
-use super::endpoint::{Endpoint, Reply, mcp_call};
-use super::recorded::recorded;
+use toolgraft_testkit::endpoint::{Endpoint, Reply, mcp_call};
+use toolgraft_testkit::spans::recorded;
 
 #[tokio::test]
 async fn a_turn_its_requests_and_its_calls_are_spans_within_the_programs_own() {

@@ -3,9 +3,4 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
-#[path = "../common/endpoint.rs"]
-mod endpoint;
-#[path = "../common/spans.rs"]
-mod recorded;
-
 mod agent;

@@ -13,11 +13,11 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
 use crate::chat_screen::Window;
-use crate::endpoint::{Endpoint, Reply, mcp_call};
 use crate::process::{Place, answering_server, demo_server};
 use crate::serve::Serving;
 use serde_json::{Value, json};
 use toolgraft::outcome::{control_tokens, is_invisible};
+use toolgraft_testkit::endpoint::{Endpoint, Reply, mcp_call};
 
 const SIZE: (u16, u16) = (80, 24);
 

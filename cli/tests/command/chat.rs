@@ -2,9 +2,10 @@
 
 use std::fs;
 
-use crate::endpoint::{End, Endpoint, Reply, call, mcp_call, says, stops, thinks, usage};
 use crate::process::{Place, Run, demo_server};
 use serde_json::{Value, json};
+use toolgraft_testkit::endpoint::{End, Endpoint, Reply, call, mcp_call, says, stops, thinks, usage};
+use toolgraft_testkit::real;
 
 /// A home without configuration, and a configuration with the bundled server.
 struct Home(Place);
@@ -621,7 +622,7 @@ fn an_answer_is_made_to_match_a_schema() {
 
 #[test]
 fn servers_of_other_people_serve_a_live_model() {
-    if !crate::real::wanted("servers_of_other_people_serve_a_live_model") {
+    if !real::wanted("servers_of_other_people_serve_a_live_model") {
         return;
     }
     let place = Place::new();
@@ -629,8 +630,8 @@ fn servers_of_other_people_serve_a_live_model() {
     let root = notes.path().canonicalize().unwrap();
     fs::write(root.join("note.txt"), "buy 3 lamps").unwrap();
     place.servers(json!({
-        "files": crate::real::node("filesystem", &[root.to_str().unwrap()]),
-        "time": crate::real::python("mcp-server-time", &["--local-timezone", "UTC"]),
+        "files": real::node("filesystem", &[root.to_str().unwrap()]),
+        "time": real::python("mcp-server-time", &["--local-timezone", "UTC"]),
     }));
     let read = mcp_call("files", "read_text_file", &json!({ "path": root.join("note.txt") }));
     let clock = mcp_call("time", "get_current_time", &json!({ "timezone": "Asia/Tokyo" }));

@@ -6,9 +6,11 @@ use std::io::Write;
 use std::net::TcpListener;
 use std::time::Duration;
 
-use crate::endpoint::{End, Endpoint, Reply, call, mcp_call, says, stops, thinks};
 use crate::process::{Place, Run, demo_server};
 use serde_json::{Value, json};
+use toolgraft_testkit::endpoint::{
+    End, Endpoint, EndpointSetup, Reply, Seen, call, mcp_call, says, stops, thinks, usage,
+};
 
 /// Asks, with the demonstration server at hand, and saves the conversation.
 fn chat(place: &Place, endpoint: &Endpoint, more: &[&str]) -> Run {
@@ -220,7 +222,7 @@ fn an_interrupt_in_mid_stream_reaches_the_endpoint() {
 }
 
 /// What llama.cpp's server says of itself at paths of its own.
-fn llama_cpp(tools: bool, context: u64) -> crate::endpoint::EndpointSetup {
+fn llama_cpp(tools: bool, context: u64) -> EndpointSetup {
     let models = json!({"data": [{"id": "models/tiny.gguf", "owned_by": "llamacpp",
         "meta": {"n_ctx": context, "n_params": 134_515_008}}]});
     let props = json!({"default_generation_settings": {"n_ctx": context},
@@ -347,9 +349,7 @@ fn a_prompt_that_cannot_fit_is_not_sent_and_the_advice_is_llama_cpps() {
 
 #[test]
 fn a_full_context_is_not_called_an_output_limit() {
-    let cut = |prompt, answer| {
-        Reply::events(&[says("It is"), stops("length"), crate::endpoint::usage(prompt, answer)]).done()
-    };
+    let cut = |prompt, answer| Reply::events(&[says("It is"), stops("length"), usage(prompt, answer)]).done();
     for (reply, words) in [(cut(700, 1_348), "context of 2048 tokens is full"), (cut(700, 160), "raise --max-tokens")] {
         let endpoint = llama_cpp(false, 2_048).start([reply]);
         chat(&Place::new(), &endpoint, &[]).fails_with(1, &[words]);
@@ -381,7 +381,7 @@ fn a_server_that_loads_its_model_is_waited_for_with_a_line() {
 
 #[test]
 fn a_missing_v1_is_tried_and_said() {
-    let answer = |request: &crate::endpoint::Seen, _| match request.target() {
+    let answer = |request: &Seen, _| match request.target() {
         "GET /v1/models" => Reply::new(200, r#"{"data": [{"id": "tiny"}]}"#),
         "POST /v1/chat/completions" => Reply::text("It rains."),
         _ => Reply::new(404, "404 page not found"),

@@ -3,9 +3,9 @@
 use std::fs;
 
 use crate::chat_terminal::Chat;
-use crate::endpoint::{Endpoint, Reply, mcp_call};
 use crate::process::{Run, demo_server};
 use serde_json::{Value, json};
+use toolgraft_testkit::endpoint::{Endpoint, Reply, mcp_call};
 
 /// A model that asks for the weather once, and then says what it got.
 fn endpoint() -> Endpoint {

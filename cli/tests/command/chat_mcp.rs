@@ -3,10 +3,10 @@
 use std::fs;
 
 use crate::chat_terminal::Chat;
-use crate::endpoint::{Endpoint, Reply, mcp_call};
-use crate::oauth_mcp::{OAuthMcp, Ways, browse};
 use crate::process::{Place, TOOLGRAFT, answering_server, demo_server};
 use serde_json::{Value, json};
+use toolgraft_testkit::endpoint::{Endpoint, Reply, mcp_call};
+use toolgraft_testkit::oauth_mcp::{OAuthMcp, Ways, browse};
 
 /// A model that says whether it was told of `weather_query`; the server's instructions name it too.
 fn endpoint() -> Endpoint {

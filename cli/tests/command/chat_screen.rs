@@ -7,11 +7,11 @@ use std::process::Command;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::endpoint::{End, Endpoint, Reply, mcp_call, says, stops, thinks};
 use crate::process::{Place, TOOLGRAFT, answering_server, demo_server};
 use rexpect::process::PtyProcess;
 use rustix::termios::{Winsize, tcsetwinsize};
 use serde_json::{Value, json};
+use toolgraft_testkit::endpoint::{End, Endpoint, Reply, mcp_call, says, stops, thinks};
 
 /// After this time something that should have come has failed.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -5,12 +5,12 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crate::endpoint::{End, Endpoint, Reply, mcp_call, says, stops, thinks};
 use crate::process::{Place, TOOLGRAFT, demo_server};
 use rexpect::reader::Options;
 use rexpect::session::{PtySession, spawn_with_options};
 use rustix::termios::{LocalModes, tcgetattr};
 use serde_json::{Value, json};
+use toolgraft_testkit::endpoint::{End, Endpoint, Reply, mcp_call, says, stops, thinks};
 
 /// After this time something that should have come has failed.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -1,12 +1,12 @@
 //! What the command says by itself, in Chinese: by `--lang zh`, or by the locale.
 
 use serde_json::json;
+use toolgraft_testkit::endpoint::{Endpoint, Reply, mcp_call};
 
 #[cfg(target_os = "linux")]
 use crate::chat_screen::Window;
 #[cfg(target_os = "linux")]
 use crate::elicit::{asks, form};
-use crate::endpoint::{Endpoint, Reply, mcp_call};
 use crate::inspect::Looking;
 use crate::process::{Place, Run, answering_server, demo_server};
 use crate::replay_page::text_of;

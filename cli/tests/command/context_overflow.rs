@@ -1,6 +1,5 @@
 //! A conversation whose context is full goes on: a recorded one, and those of the command.
 
-use crate::endpoint::{Endpoint, Reply, Seen, says, stops, usage};
 use crate::process::{Place, Run};
 use serde_json::{Value, json};
 use toolgraft::agent::StopReason;
@@ -9,6 +8,7 @@ use toolgraft::prompt::Options;
 use toolgraft::transcript::{self, Recording};
 use toolgraft::turn::TurnConfig;
 use toolgraft::{Agent, Conversation, Functions, OpenAi};
+use toolgraft_testkit::endpoint::{Endpoint, Reply, Seen, says, stops, usage};
 
 /// Tokens of the recorded server's context.
 const CONTEXT: u64 = 2048;

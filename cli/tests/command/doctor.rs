@@ -1,8 +1,8 @@
 //! `toolgraft doctor` against endpoints with and without faults.
 
 use serde_json::{Value, json};
+use toolgraft_testkit::endpoint::{Endpoint, Reply, call, says, stops};
 
-use crate::endpoint::{Endpoint, Reply, call, says, stops};
 use crate::process::Place;
 
 const CALL: &str = "<use_mcp_tool>\n<tool_name>get_weather</tool_name>\n<arguments>\n{\"city\": \"Oslo\"}\n</arguments>\n</use_mcp_tool>";

@@ -4,11 +4,11 @@
 use std::process::Command;
 
 use crate::chat_terminal::Chat;
-use crate::endpoint::{Endpoint, Reply, mcp_call};
 use crate::process::{Place, TOOLGRAFT};
 use rexpect::reader::Options;
 use rexpect::session::{PtySession, spawn_with_options};
 use serde_json::{Value, json};
+use toolgraft_testkit::endpoint::{Endpoint, Reply, mcp_call};
 
 /// A server whose tool `ask` asks this, and returns what it was told.
 pub(crate) fn asks(params: &Value) -> Value {

@@ -6,8 +6,6 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::endpoint::{End, Endpoint, Reply, Seen, mcp_call, says};
-use crate::http_mcp::HttpMcp;
 use futures::{Stream, StreamExt};
 use serde_json::{Map, Value, json};
 use tokio::sync::{mpsc, oneshot};
@@ -17,6 +15,8 @@ use toolgraft::route::Toolbox;
 use toolgraft::tools::DefaultDecision;
 use toolgraft::{Agent, AgentEvent, Conversation, Functions, OpenAi, Policy, Tool};
 use toolgraft_mcp::{Config, Hub, ServerConfig};
+use toolgraft_testkit::endpoint::{End, Endpoint, Reply, Seen, mcp_call, says};
+use toolgraft_testkit::http_mcp::HttpMcp;
 
 fn model(endpoint: &Endpoint) -> OpenAi {
     OpenAi::builder(endpoint.url(), "small-model").backoff(Duration::from_millis(1)).build().unwrap()

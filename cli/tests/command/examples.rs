@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::sync::OnceLock;
 
-use crate::endpoint::{End, Endpoint, Reply, mcp_call, says, thinks};
 use crate::process::{Run, TOOLGRAFT};
 use assert_cmd::Command;
 use futures::StreamExt;
 use serde_json::{Value, json};
+use toolgraft_testkit::endpoint::{End, Endpoint, Reply, mcp_call, says, thinks};
 
 /// The folder of the built examples. A run of one test alone does not build them.
 fn built() -> &'static Path {

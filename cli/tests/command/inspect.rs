@@ -7,8 +7,8 @@ use reqwest::header::{HeaderMap, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Response};
 use serde_json::{Value, json};
+use toolgraft_testkit::endpoint::{End, Endpoint, Reply, mcp_call, says, stops};
 
-use crate::endpoint::{End, Endpoint, Reply, mcp_call, says, stops};
 use crate::process::Place;
 use crate::replay_page::{EVIL, text_of};
 use crate::serve::{Serving, request};

@@ -7,8 +7,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use toolgraft_testkit::endpoint::{Endpoint, Reply};
 
-use crate::endpoint::{Endpoint, Reply};
 use crate::process::{Place, Run, TOOLGRAFT};
 
 /// Names on the command line, programs.

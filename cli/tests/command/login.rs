@@ -4,8 +4,8 @@ use std::io::{BufRead, BufReader, Read};
 use std::process::Stdio;
 
 use serde_json::json;
+use toolgraft_testkit::oauth_mcp::{OAuthMcp, Revokes, Ways, browse};
 
-use crate::oauth_mcp::{OAuthMcp, Revokes, Ways, browse};
 use crate::process::{Place, Run, TOOLGRAFT};
 
 const CONFIG: [&str; 2] = ["--mcp-config", "mcp.json"];

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use serde_json::{Value, json};
+use toolgraft_testkit::endpoint::{End, Endpoint, Reply, mcp_call, says, stops};
 
 use crate::chat_screen::Window;
-use crate::endpoint::{End, Endpoint, Reply, mcp_call, says, stops};
 use crate::process::{Place, Run, TOOLGRAFT, demo_server};
 
 const FOLDER: &str = ".local/state/toolgraft/sessions";

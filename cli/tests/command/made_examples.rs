@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use serde_json::json;
+use toolgraft_testkit::endpoint::{Endpoint, Reply, Seen};
 
-use crate::endpoint::{Endpoint, Reply, Seen};
 use crate::process::{Place, demo_server};
 use crate::serve::{Serving, request};
 

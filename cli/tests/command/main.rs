@@ -3,15 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 mod browser;
-#[path = "../../../tests/common/endpoint.rs"]
-mod endpoint;
-#[path = "../../../tests/common/http_mcp.rs"]
-mod http_mcp;
-#[path = "../../../tests/common/oauth_mcp.rs"]
-mod oauth_mcp;
 mod process;
-#[path = "../../../tests/common/real.rs"]
-mod real;
 
 #[cfg(target_os = "linux")]
 mod attack;

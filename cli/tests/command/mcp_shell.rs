@@ -3,8 +3,8 @@
 use std::fs;
 
 use serde_json::{Value, json};
+use toolgraft_testkit::http_mcp::HttpMcp;
 
-use crate::http_mcp::HttpMcp;
 use crate::process::{Place, Run, TOOLGRAFT, answering_server, demo_server};
 
 fn with_demo() -> Place {

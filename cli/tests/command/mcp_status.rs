@@ -4,8 +4,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
+use toolgraft_testkit::endpoint::{Endpoint, Reply};
 
-use crate::endpoint::{Endpoint, Reply};
 use crate::process::{Place, TOOLGRAFT, demo_server};
 use crate::serve::Serving;
 

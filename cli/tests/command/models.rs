@@ -3,8 +3,8 @@
 use std::fs;
 
 use serde_json::json;
+use toolgraft_testkit::endpoint::{Endpoint, Reply};
 
-use crate::endpoint::{Endpoint, Reply};
 use crate::process::Place;
 
 /// What llama.cpp says of itself.

@@ -9,8 +9,8 @@ use std::time::Instant;
 use rexpect::reader::Options;
 use rexpect::session::{PtySession, spawn_with_options};
 use serde_json::json;
+use toolgraft_testkit::endpoint::{Endpoint, Reply, mcp_call};
 
-use crate::endpoint::{Endpoint, Reply, mcp_call};
 use crate::process::{Place, demo_server};
 
 /// A shell, and what was typed into it.

@@ -4,9 +4,9 @@
 use std::path::Path;
 
 use serde_json::json;
+use toolgraft_testkit::endpoint::{Endpoint, Reply};
 
 use crate::devtools::Page;
-use crate::endpoint::{Endpoint, Reply};
 use crate::inspect_page::CONTRAST;
 use crate::process::{Place, ROOT};
 

@@ -11,7 +11,6 @@ use std::time::Instant;
 
 use crate::chat_screen::Window;
 use crate::devtools::Page;
-use crate::endpoint::{Reply, mcp_call};
 use crate::inspect::Looking;
 use crate::process::{Place, TOOLGRAFT};
 use regex::Regex;
@@ -27,6 +26,7 @@ use toolgraft::transcript::{self, Recorder};
 use toolgraft::{Agent, Dialect, Policy};
 use toolgraft_mcp::Hub;
 use toolgraft_mcp::ServerConfig;
+use toolgraft_testkit::endpoint::{Reply, mcp_call};
 use unicode_width::UnicodeWidthChar as _;
 
 /// Columns of the terminal: the widest box fits.

@@ -3,7 +3,8 @@
 
 use std::io::Write as _;
 
-use crate::endpoint::{End, Endpoint, Reply, says};
+use toolgraft_testkit::endpoint::{End, Endpoint, Reply, says};
+
 use crate::process::{Place, Run};
 
 const LIBRARIES: [&str; 9] = [

@@ -1,8 +1,8 @@
 //! `toolgraft probe` against a model that calls in one dialect only.
 
 use serde_json::{Value, json};
+use toolgraft_testkit::endpoint::{Endpoint, Reply, Seen, stops, token};
 
-use crate::endpoint::{Endpoint, Reply, Seen, stops, token};
 use crate::process::Place;
 
 const CALL: &str = "<use_mcp_tool>\n<tool_name>get_weather</tool_name>\n<arguments>\n{\"city\": \"Oslo\"}\n</arguments>\n</use_mcp_tool>";

@@ -9,8 +9,8 @@ use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::real::{node, python, wanted};
 use serde_json::{Value, json};
+use toolgraft_testkit::real::{self, node, python, wanted};
 
 /// The program with one configuration.
 struct Place(crate::process::Place);
@@ -164,8 +164,8 @@ fn fastmcp_over_http_and_over_sse() {
     }
     for (transport, path) in [("streamable-http", "mcp"), ("sse", "sse")] {
         let port = free_port();
-        let mut command = std::process::Command::new(crate::real::program("venv-v1", "python"));
-        command.arg(crate::real::servers().join("fast.py")).args([transport, &port.to_string()]);
+        let mut command = std::process::Command::new(real::program("venv-v1", "python"));
+        command.arg(real::servers().join("fast.py")).args([transport, &port.to_string()]);
         let _server = Background::listening(&mut command, port);
         let place = Place::new(|_| json!({ "fast": { "url": format!("http://127.0.0.1:{port}/{path}") } }));
         assert_has(&place.tools(), &["add", "count"]);
@@ -181,7 +181,7 @@ fn sqlite() {
         return;
     }
     let place = Place::new(|dir| {
-        let program = crate::real::program("venv-v1", "mcp-server-sqlite");
+        let program = real::program("venv-v1", "mcp-server-sqlite");
         json!({ "sqlite": { "command": program, "args": ["--db-path", format!("{dir}/test.db")], "connectTimeout": 120 } })
     });
     assert_has(&place.tools(), &["create_table", "write_query", "read_query"]);

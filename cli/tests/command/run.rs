@@ -3,8 +3,8 @@
 use std::fs;
 
 use serde_json::json;
+use toolgraft_testkit::endpoint::{Endpoint, Reply};
 
-use crate::endpoint::{Endpoint, Reply};
 use crate::process::{Place, Run, command_in, demo_server};
 use crate::up::writing_server;
 

@@ -4,11 +4,11 @@
 use std::fs;
 use std::process::Command;
 
-use crate::endpoint::{Endpoint, Reply, mcp_call};
 use crate::process::{Place, TOOLGRAFT, demo_server};
 use rexpect::reader::Options;
 use rexpect::session::{PtySession, spawn_with_options};
 use serde_json::{Value, json};
+use toolgraft_testkit::endpoint::{Endpoint, Reply, mcp_call};
 
 /// The demonstration server behind a shell that leaves the file `started`.
 fn server() -> Value {

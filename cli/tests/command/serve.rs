@@ -11,11 +11,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-
-use crate::endpoint::{Endpoint, Reply, mcp_call};
+use toolgraft_testkit::endpoint::{Endpoint, Reply, mcp_call};
 #[cfg(unix)]
-use crate::endpoint::{says, stops};
-use crate::http_mcp::HttpMcp;
+use toolgraft_testkit::endpoint::{says, stops};
+use toolgraft_testkit::http_mcp::HttpMcp;
+
 use crate::process::{Place, TOOLGRAFT, demo_server};
 
 /// A running server.

@@ -2,9 +2,9 @@
 //! and a question with one tool; by keys, wide and on a phone, light and dark.
 
 use serde_json::json;
+use toolgraft_testkit::endpoint::{Endpoint, Reply, mcp_call};
 
 use crate::devtools::Page;
-use crate::endpoint::{Endpoint, Reply, mcp_call};
 use crate::inspect_page::{looks_well, tab_to};
 use crate::process::Place;
 use crate::replay_page::EVIL;

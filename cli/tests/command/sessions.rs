@@ -4,8 +4,8 @@ use std::fs;
 
 use serde_json::{Value, json};
 use toolgraft::outcome::framed;
+use toolgraft_testkit::endpoint::{Endpoint, Reply, mcp_call, says, stops, usage};
 
-use crate::endpoint::{Endpoint, Reply, mcp_call, says, stops, usage};
 use crate::process::{Place, Run, demo_server};
 
 const FOLDER: &str = ".local/state/toolgraft/sessions";

@@ -4,8 +4,8 @@
 use std::fs;
 
 use serde_json::{Value, json};
+use toolgraft_testkit::endpoint::{Endpoint, Reply};
 
-use crate::endpoint::{Endpoint, Reply};
 use crate::process::{Place, Run};
 use crate::serve::{Serving, request};
 

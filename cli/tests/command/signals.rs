@@ -4,9 +4,9 @@ use std::fs;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::endpoint::{End, Endpoint, Reply, says};
 use crate::process::{Place, TOOLGRAFT};
 use serde_json::{Value, json};
+use toolgraft_testkit::endpoint::{End, Endpoint, Reply, says};
 
 /// After this time something that should have happened has failed.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -7,8 +7,8 @@ use std::time::Duration;
 use reqwest::redirect::Policy;
 use reqwest::{Client, Response};
 use serde_json::{Value, json};
+use toolgraft_testkit::endpoint::{End, Endpoint, Reply, mcp_call, says};
 
-use crate::endpoint::{End, Endpoint, Reply, mcp_call, says};
 use crate::process::{Place, TOOLGRAFT, answering_server, demo_server};
 
 /// The smallest image there is, in base64.

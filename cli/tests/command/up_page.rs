@@ -4,10 +4,10 @@
 use std::path::Path;
 
 use serde_json::json;
+use toolgraft_testkit::endpoint::{End, Endpoint, Reply, mcp_call, says, thinks};
 
 use crate::devtools::Page;
 use crate::elicit::{asks as asks_for, form};
-use crate::endpoint::{End, Endpoint, Reply, mcp_call, says, thinks};
 use crate::inspect_page::tab_to;
 use crate::process::Place;
 use crate::replay_page::EVIL;

@@ -2,8 +2,5 @@
 
 #[path = "../../../fuzz/fuzz_targets/config.rs"]
 mod config;
-#[macro_use]
-#[path = "../../../tests/common/corpus.rs"]
-mod corpus;
 
-targets!(config);
+toolgraft_testkit::targets!(config);

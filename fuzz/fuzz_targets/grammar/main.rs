@@ -14,11 +14,6 @@
 
 #![cfg_attr(fuzzing, no_main)]
 
-#[cfg(fuzzing)]
-#[path = "../../../tests/common/mod.rs"]
-#[allow(dead_code)] // Some of it is for the other tests.
-mod common;
-
 mod bytes;
 mod call;
 #[cfg(fuzzing)]
@@ -33,7 +28,6 @@ mod reader;
 mod spellings;
 mod syntax;
 
-use crate::common::laws::{self, Input};
 use bytes::Bytes;
 use call::CATALOG;
 use meant::Meant;
@@ -42,6 +36,7 @@ use placed::Placed;
 use toolgraft::event::Assembled;
 use toolgraft::message::FinishReason;
 use toolgraft::parse::Config;
+use toolgraft_testkit::laws::{self, Input};
 
 #[cfg(fuzzing)]
 libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz(data));

@@ -1,6 +1,8 @@
 //! What a tool said reaches the model byte for byte, and comes back in the arguments of a
 //! model that repeats it.
 
+use toolgraft_testkit::nasty::NASTY;
+
 use super::*;
 use crate::conversation::Conversation;
 use crate::dialect::{Lang, PromptStyle, write_call};
@@ -8,9 +10,6 @@ use crate::message::{Message, NativeCall};
 use crate::outcome::{self, break_tokens, control_tokens};
 use crate::prompt::Options;
 use crate::tools::ToolsMode;
-
-#[path = "../../../tests/common/nasty.rs"]
-mod nasty;
 
 const TAUGHT: [Dialect; 3] = [Dialect::UseMcpTool, Dialect::ToolTag, Dialect::TypeMarker];
 
@@ -85,7 +84,7 @@ fn comes_back(setup: &Arc<Setup>, text: &str) -> (String, String) {
 
 #[test]
 fn a_result_that_is_repeated_is_the_argument() {
-    assert!(nasty::NASTY.len() >= 140, "{}", nasty::NASTY.len());
+    assert!(NASTY.len() >= 140, "{}", NASTY.len());
     let mut wrong = Vec::new();
     for dialect in TAUGHT {
         for (style, lang, mode) in [
@@ -95,7 +94,7 @@ fn a_result_that_is_repeated_is_the_argument() {
             (PromptStyle::Full, Lang::En, ToolsMode::Native),
         ] {
             let setup = spoken(dialect, style, lang, mode);
-            for text in nasty::NASTY {
+            for text in NASTY {
                 let (shown, written) = comes_back(&setup, text);
                 if shown != *break_tokens(text) || written != *text {
                     wrong.push(format!("{dialect} {style:?} {mode:?} {text:?}: {shown:?}, {written:?}"));
@@ -109,7 +108,7 @@ fn a_result_that_is_repeated_is_the_argument() {
 /// Texts made of pieces of the table.
 fn texts() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
-        3 => prop::sample::select(nasty::NASTY).prop_map(str::to_owned),
+        3 => prop::sample::select(NASTY).prop_map(str::to_owned),
         1 => "[<\\[\\]|>/a\u{2060}\n &;{}\"'`\\\\=!-]{0,6}",
         1 => any::<char>().prop_map(String::from),
     ];

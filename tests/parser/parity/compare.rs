@@ -5,11 +5,11 @@ use toolgraft::dialect::DialectSet;
 use toolgraft::event::Assembled;
 use toolgraft::parse::Config;
 use toolgraft::{Catalog, Dialect};
+use toolgraft_testkit::laws::{self, Input};
+use toolgraft_testkit::same::same_value;
 
 use super::families::family;
 use super::record::{Call, Outcome, Partly, Record};
-use crate::common::laws::{self, Input};
-use crate::same::same_value;
 
 /// What our parser makes of a record, `auto` and by the family's dialects.
 #[derive(Debug)]

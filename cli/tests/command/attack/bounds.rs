@@ -5,8 +5,8 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use toolgraft_testkit::endpoint::{Endpoint, Reply, mcp_call};
 
-use crate::endpoint::{Endpoint, Reply};
 use crate::process::Place;
 use crate::serve::Serving;
 
@@ -137,7 +137,7 @@ fn with_branches(branches: usize) -> (Value, String) {
         { "type": "object", "properties": { "x": { "anyOf": any } }, "required": ["x"] } } });
     let body = json!({ "model": "m", "tools": [tool], "messages": [{ "role": "user", "content": "Go" }] });
     let arguments = json!({ "x": { "kind": "no", "a": "5", "other": branches } });
-    (body, crate::endpoint::mcp_call("client", "act", &arguments))
+    (body, mcp_call("client", "act", &arguments))
 }
 
 #[tokio::test]

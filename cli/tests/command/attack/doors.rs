@@ -4,9 +4,9 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 
 use serde_json::{Value, json};
+use toolgraft_testkit::endpoint::{End, Endpoint, Reply, delta, mcp_call, says, stops};
 
 use super::{around_the_web, bounds};
-use crate::endpoint::{End, Endpoint, Reply, delta, mcp_call, says, stops};
 use crate::process::Place;
 use crate::serve::{Serving, request};
 

@@ -1,11 +1,11 @@
 //! Words of a server or an endpoint in lines of ours: none of them begins a row.
 
 use serde_json::json;
+use toolgraft_testkit::endpoint::{Endpoint, Reply, mcp_call};
 
 use super::{FORGED, QUESTION, SIZE, is_raw};
 use crate::chat_screen::Window;
 use crate::elicit::asks;
-use crate::endpoint::{Endpoint, Reply, mcp_call};
 use crate::process::{Place, answering_server, demo_server};
 
 /// Whether a row of the screen is one that somebody else has written.

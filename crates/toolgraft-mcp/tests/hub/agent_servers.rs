@@ -8,8 +8,6 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::endpoint::{Endpoint, Reply, call, mcp_call, says, stops, thinks};
-use crate::real::{node, python, wanted};
 use futures::StreamExt;
 use serde_json::{Value, json};
 use toolgraft::agent::{Finished, Run};
@@ -17,6 +15,8 @@ use toolgraft::outcome::Status;
 use toolgraft::tools::DefaultDecision;
 use toolgraft::{Agent, AgentEvent, OpenAi, Outcome, Policy};
 use toolgraft_mcp::{Config, Hub, ServerState};
+use toolgraft_testkit::endpoint::{Endpoint, Reply, call, mcp_call, says, stops, thinks};
+use toolgraft_testkit::real::{node, python, wanted};
 
 async fn connect(servers: Value) -> Arc<Hub> {
     let text = json!({ "mcpServers": servers }).to_string();

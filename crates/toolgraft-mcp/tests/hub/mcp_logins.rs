@@ -7,8 +7,7 @@ use std::time::Duration;
 use serde_json::json;
 use toolgraft::route::{Invocation, Toolbox};
 use toolgraft_mcp::{Config, HttpTransport, Hub, Login, LoginError, Logins, ServerConfig, ServerState};
-
-use crate::oauth_mcp::{OAuthMcp, Ways, browse};
+use toolgraft_testkit::oauth_mcp::{OAuthMcp, Ways, browse};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -332,8 +331,9 @@ async fn a_login_is_for_one_url_and_its_own_header_goes_before_it() {
     }
     let sent = scene.servers.seen("mcp", "POST", "/other");
     assert!(!sent.is_empty() && sent.iter().all(|seen| seen.authorization.is_none()), "{sent:?}");
-    let used =
-        |seen: &crate::oauth_mcp::Seen| seen.authorization.as_deref().is_some_and(|it| it.contains("access-token"));
+    let used = |seen: &toolgraft_testkit::oauth_mcp::Seen| {
+        seen.authorization.as_deref().is_some_and(|it| it.contains("access-token"))
+    };
     assert!(!scene.servers.seen("mcp", "POST", "/mcp").iter().any(used));
 }
 

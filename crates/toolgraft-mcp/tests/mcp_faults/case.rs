@@ -12,6 +12,7 @@ use toolgraft::Outcome;
 use toolgraft::outcome::Status;
 use toolgraft::route::{Invocation, Toolbox};
 use toolgraft_mcp::{Config, Hub, HubBuilder, Retry, ServerConfig, ServerState};
+use toolgraft_testkit::faulty_mcp::deep;
 
 /// After this time what should have happened has not.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -185,20 +186,7 @@ pub(crate) async fn call_with(hub: &Hub, tool: &str, arguments: Value) -> Outcom
     hub.call(Invocation::new(tool).with_server("s").with_arguments(arguments)).await
 }
 
-/// A text that is nested so deeply that nobody reads it.
-fn deep() -> String {
-    format!("{}1{}", "[".repeat(300), "]".repeat(300))
-}
-
-/// Tools of which some cannot be read.
-pub(crate) fn odd_tools() -> String {
-    let deep = deep();
-    format!(
-        r#"[{{"name":"half","description":"cut \ud83d"}},{{"name":"nan","inputSchema":{{"default":NaN}}}},{{"name":"huge","inputSchema":{{"maximum":1e400}}}},{{"name":"deep","inputSchema":{{"default":{deep}}}}},{{"name":"echo"}},{{"name":"raw"}}]"#
-    )
-}
-
-/// Looks at what a hub made of [`odd_tools`] of the server `s`.
+/// Looks at what a hub made of the odd tools of the server `s`.
 pub(crate) fn odd_tools_are_left_out(hub: &Hub) {
     let status = hub.servers().remove(0);
     assert_eq!(status.state, ServerState::Ready, "{status:?}");

@@ -487,7 +487,7 @@ async fn schemas(case: Arc<Case>) {
     let hub = hub([case.server("odd-tools")]).await;
     let catalog = hub.catalog();
     let tool = catalog.find(Some("s"), "schema").unwrap().tool;
-    assert_eq!(tool.input_schema.as_ref().unwrap().to_string(), crate::server::SCHEMA);
+    assert_eq!(tool.input_schema.as_ref().unwrap().to_string(), toolgraft_testkit::faulty_mcp::SCHEMA);
     hub.shutdown().await;
 }
 

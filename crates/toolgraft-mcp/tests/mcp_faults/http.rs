@@ -247,7 +247,7 @@ fn answer(mut stream: TcpStream, fault: &str, requests: &std::sync::mpsc::Sender
             write(&mut stream, "200 OK", events, format!("data: {text}\n\n").as_bytes());
         }
         "odd-list" | "odd-list-events" if method == "tools/list" => {
-            let tools = crate::case::odd_tools();
+            let tools = toolgraft_testkit::faulty_mcp::odd_tools();
             let body = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"tools":{tools}}}}}"#);
             match fault {
                 "odd-list" => write(&mut stream, "200 OK", json, body.as_bytes()),

@@ -15,9 +15,9 @@ use toolgraft::{Agent, Policy};
 use toolgraft_mcp::{
     Elicitation, Hub, InputAnswer, InputKind, InputRequest, McpError, ServerConfig, ServerEventKind, ServerState, Start,
 };
+use toolgraft_testkit::http_mcp::HttpMcp;
 
 use crate::case::{Case, builder, call, call_with, connect, eventually, hub, retry, soon, trial};
-use crate::http_mcp::HttpMcp;
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -84,7 +84,7 @@ async fn restarted(case: Arc<Case>) {
 }
 
 async fn traced(case: Arc<Case>) {
-    let (spans, _guard) = crate::recorded::recorded();
+    let (spans, _guard) = toolgraft_testkit::spans::recorded();
     let hub = Arc::new(hub([case.server("none")]).await);
     let call = |tool: &str| {
         Round::text(format!(

@@ -2,7 +2,7 @@
 //!
 //! The test program is the servers as well: started as `mcp_faults serve FAULT
 //! DIR` it speaks MCP over its standard input and output and has that fault
-//! (`server.rs`). After each test the table of processes is searched for what
+//! (`toolgraft_testkit::faulty_mcp`). After each test the table of processes is searched for what
 //! a hub may have left behind (`case.rs`).
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
@@ -10,24 +10,21 @@
 mod case;
 mod faults;
 mod http;
-#[path = "../../../../tests/common/http_mcp.rs"]
-mod http_mcp;
 mod lifecycle;
 mod order;
-#[path = "../../../../tests/common/spans.rs"]
-mod recorded;
-mod server;
 mod soak;
 mod switches;
 
 use std::io::Write;
 use std::process::ExitCode;
 
+use toolgraft_testkit::{faulty_mcp, spans};
+
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        ["serve", fault, dir] => server::serve(fault, dir.as_ref(), "s"),
-        ["serve", fault, dir, name] => server::serve(fault, dir.as_ref(), name),
+        ["serve", fault, dir] => faulty_mcp::serve(fault, dir.as_ref(), "s"),
+        ["serve", fault, dir, name] => faulty_mcp::serve(fault, dir.as_ref(), name),
         ["soak", seconds, dir] => {
             let told = seconds.parse().map_err(|_| format!("{seconds} is no number of seconds"));
             let told = told.and_then(|seconds| soak::run(seconds, dir.as_ref()));
@@ -37,10 +34,10 @@ fn main() -> ExitCode {
             return ExitCode::from(code);
         }
         ["stateful", hints, dir, _] => order::serve(hints, dir.as_ref()),
-        ["linger", _] => server::linger(),
+        ["linger", _] => faulty_mcp::linger(),
         ["panic", dir] => lifecycle::panic_with_servers(dir.as_ref()),
         _ => {
-            recorded::wanted();
+            spans::wanted();
             let arguments = libtest_mimic::Arguments::from_args();
             return libtest_mimic::run(
                 &arguments,

@@ -5,8 +5,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use toolgraft::wire::openai::Chunk;
 use toolgraft_serve::{Adapter, Config, Piece, Refusal};
-
-use super::endpoint::{mcp_call, says, stops, thinks};
+use toolgraft_testkit::endpoint::{mcp_call, says, stops, thinks, usage};
 
 /// What a client makes of a stream.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -233,12 +232,12 @@ fn the_limit_on_tokens_covers_the_sum_of_all_rounds() {
         "<use_mcp_tool>\n<tool_name>nothing</tool_name>\n<arguments>\n{}\n</arguments>\n</use_mcp_tool>",
         "stop",
     );
-    first.push(super::endpoint::usage(10, 60));
+    first.push(usage(10, 60));
     let mut second = answer(
         "<use_mcp_tool>\n<tool_name>nothing</tool_name>\n<arguments>\n{}\n</arguments>\n</use_mcp_tool>",
         "stop",
     );
-    second.push(super::endpoint::usage(10, 40));
+    second.push(usage(10, 40));
     let seen = run(asked, &[first, second]);
     assert_eq!(seen.requests.iter().map(|r| r["max_tokens"].clone()).collect::<Vec<_>>(), [json!(100), json!(40)]);
     assert_eq!(seen.finish.as_deref(), Some("length"));

@@ -3,8 +3,8 @@
 
 use serde_json::{Value, json};
 use toolgraft_serve::{Config, LEFT_OUT_HEADER};
+use toolgraft_testkit::endpoint::{Endpoint, Reply, mcp_call};
 
-use super::endpoint::{Endpoint, Reply, mcp_call};
 use super::http::{Served, damaged, read, request, serve};
 
 fn write(tool: &str, arguments: &Value) -> String {

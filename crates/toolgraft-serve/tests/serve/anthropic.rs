@@ -1,8 +1,8 @@
 //! Anthropic's Messages in front of an endpoint that knows Chat Completions only.
 
 use serde_json::{Value, json};
+use toolgraft_testkit::endpoint::{End, Endpoint, Reply, says, stops, thinks, usage};
 
-use super::endpoint::{End, Endpoint, Reply, says, stops, thinks, usage};
 use super::http::{Served, call, read, serve};
 
 fn request(stream: bool) -> Value {

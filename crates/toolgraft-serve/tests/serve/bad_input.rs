@@ -1,8 +1,8 @@
 //! What clients send by mistake, in every shape: its own error with the place.
 
 use serde_json::{Value, json};
+use toolgraft_testkit::endpoint::{Endpoint, Reply};
 
-use super::endpoint::{Endpoint, Reply};
 use super::http::serve;
 use super::shapes::{Chat, Gemini, Messages, Responses, SHAPES, ask};
 

@@ -1,8 +1,8 @@
 //! What one request or one answer may take, in counts: never in time.
 
 use serde_json::{Value, json};
+use toolgraft_testkit::endpoint::{End, Endpoint, Reply, delta, says};
 
-use super::endpoint::{End, Endpoint, Reply, delta, says};
 use super::http::{read, request, serve};
 
 /// An endpoint that says the same pieces for as long as anybody listens, up to so many bytes.

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use toolgraft::constrain::Constrain;
+use toolgraft_testkit::endpoint::{Endpoint, Reply, Seen};
 
-use super::endpoint::{Endpoint, Reply, Seen};
 use super::http::{call, damaged, request, serve};
 
 /// The fields that hold an answer to a structure.

@@ -6,8 +6,8 @@ use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpSocket;
 use tokio::runtime::Handle;
+use toolgraft_testkit::endpoint::{End, Endpoint, Reply, says, stops};
 
-use super::endpoint::{End, Endpoint, Reply, says, stops};
 use super::http::{call, events, request, serve};
 
 const STREAMS: usize = 60;

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use toolgraft_serve::{Config, ServeError, Server};
+use toolgraft_testkit::endpoint::{End, Endpoint, Reply, Seen, says, stops, thinks};
 
-use super::endpoint::{End, Endpoint, Reply, Seen, says};
 use super::http::{call, read, request, serve};
 
 /// Every route that answers a request here.
@@ -334,8 +334,7 @@ async fn ready_follows_the_endpoint() {
 
 #[tokio::test]
 async fn an_answer_that_goes_on_is_waited_for_at_the_end() {
-    let reply =
-        Reply::events(&[says("Once "), says("upon "), says("a "), says("time."), super::endpoint::stops("stop")]);
+    let reply = Reply::events(&[says("Once "), says("upon "), says("a "), says("time."), stops("stop")]);
     let reply = reply.delay(Duration::from_millis(100)).done();
     let endpoint = Endpoint::answer(move |_, _| reply.clone());
     let mut served = serve(&endpoint, |config| config).await;
@@ -460,12 +459,12 @@ async fn the_servers_keys_stand_in_nothing_that_a_client_gets() {
         "choices": [{"index": 0, "message": {"role": "assistant", "content": both}, "finish_reason": "stop"}],
         "embedding": [both], "x": {UPSTREAM: 1}});
     // Cut at every byte, so in the key too.
-    let stream = Reply::events(&[says(&both), super::endpoint::thinks(&both), super::endpoint::stops("stop")]).done();
+    let stream = Reply::events(&[says(&both), thinks(&both), stops("stop")]).done();
     let plain = json!({"model": "m", "messages": [{"role": "user", "content": "Hi"}]});
     let streamed = json!({"model": "m", "stream": true, "messages": [{"role": "user", "content": "Hi"}]});
     let input = json!({"model": "m", "input": "Hi"});
     let mut in_pieces: Vec<Value> = both.chars().map(|c| says(&c.to_string())).collect();
-    in_pieces.push(super::endpoint::stops("stop"));
+    in_pieces.push(stops("stop"));
     for (path, body, reply) in [
         ("/v1/chat/completions", &plain, Reply::new(200, &whole.to_string()).bytewise()),
         ("/v1/chat/completions", &plain, Reply::refused(500, &both)),

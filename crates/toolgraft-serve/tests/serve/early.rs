@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolgraft_serve::Config;
+use toolgraft_testkit::endpoint::{End, Endpoint, Reply, says, stops};
 
-use super::endpoint::{End, Endpoint, Reply, says, stops};
 use super::http::{call, damaged, events, request, serve};
 
 /// A call whose text comes in these pieces.

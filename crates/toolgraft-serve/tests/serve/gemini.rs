@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use toolgraft::Dialect;
 use toolgraft::dialect::write_call;
+use toolgraft_testkit::endpoint::{End, Endpoint, Reply, says, stops, thinks, usage};
 
-use super::endpoint::{End, Endpoint, Reply, says, stops, thinks, usage};
 use super::http::{Served, call, events, read, serve};
 
 const WHOLE: &str = "/v1beta/models/org/gemma3:12b:generateContent";

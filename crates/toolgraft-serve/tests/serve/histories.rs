@@ -2,8 +2,8 @@
 //! and what the endpoint gets is what every chat template takes.
 
 use serde_json::{Value, json};
+use toolgraft_testkit::endpoint::{Endpoint, Reply};
 
-use super::endpoint::{Endpoint, Reply};
 use super::http::serve;
 use super::shapes::{Chat, Messages, SHAPES, ask};
 

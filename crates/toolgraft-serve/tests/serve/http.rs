@@ -6,8 +6,7 @@ use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use toolgraft_serve::{Config, ROUNDS_HEADER, Server};
-
-use super::endpoint::{End, Endpoint, Reply, mcp_call, says, stops, thinks};
+use toolgraft_testkit::endpoint::{End, Endpoint, Reply, mcp_call, says, stops, thinks, usage};
 
 /// A server on a free port, which ends when it is dropped.
 pub(crate) struct Served {
@@ -112,7 +111,7 @@ async fn what_an_endpoint_says_at_once_goes_out_at_once() {
 
 #[tokio::test]
 async fn usage_is_streamed_where_it_is_asked_for_and_its_sum_is_a_comment() {
-    let with_usage = |text: &str| Reply::events(&[says(text), stops("stop"), super::endpoint::usage(10, 5)]).done();
+    let with_usage = |text: &str| Reply::events(&[says(text), stops("stop"), usage(10, 5)]).done();
     let endpoint = Endpoint::start([with_usage(&damaged()), with_usage("No weather.")]);
     let served = serve(&endpoint, |config| config).await;
     let mut asked = request(true);

@@ -10,8 +10,8 @@ use toolgraft::tools::ToolsMode;
 use toolgraft::transcript::{self, Recording};
 use toolgraft::turn::NativeFault;
 use toolgraft_serve::{Inspected, Inspector};
+use toolgraft_testkit::endpoint::{End, Endpoint, Reply, says, stops};
 
-use super::endpoint::{End, Endpoint, Reply, says, stops};
 use super::http::{Served, call, damaged, request, serve};
 
 async fn inspected(endpoint: &Endpoint) -> (Served, Inspector) {

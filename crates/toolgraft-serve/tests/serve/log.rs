@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::json;
 use toolgraft_serve::{Config, Served};
+use toolgraft_testkit::endpoint::{End, Endpoint, Reply, mcp_call, says};
 
-use super::endpoint::{End, Endpoint, Reply, mcp_call, says};
 use super::http::{self, call, damaged, read, request, serve};
 use super::shapes::{Chat, SHAPES, ask};
 use super::toolbox::with_toolbox;

@@ -2,11 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
-#[path = "../../../../tests/common/client_histories.rs"]
-mod client_histories;
-#[path = "../../../../tests/common/endpoint.rs"]
-mod endpoint;
-
 mod adapter;
 mod agents;
 mod anthropic;

@@ -6,8 +6,8 @@ use toolgraft::outcome::MEDIA_EVENT;
 use toolgraft::tools::DefaultDecision;
 use toolgraft::{Functions, Outcome, Policy, Tool};
 use toolgraft_serve::Config;
+use toolgraft_testkit::endpoint::{Endpoint, Reply, mcp_call};
 
-use super::endpoint::{Endpoint, Reply, mcp_call};
 use super::http::{read, request, serve};
 
 /// The smallest image there is.

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use toolgraft::tools::ToolsMode;
 use toolgraft::turn::NativeFault;
 use toolgraft_serve::{Config, Learned};
+use toolgraft_testkit::endpoint::{End, Endpoint, Reply, call, delta, says, stops, thinks};
 
-use super::endpoint::{End, Endpoint, Reply, call, delta, says, stops, thinks};
 use super::http::{Served, serve};
 use super::shapes::{Chat, ask};
 

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use toolgraft_testkit::endpoint::{End, Endpoint, Reply, says, stops, thinks, usage};
 
-use super::endpoint::{End, Endpoint, Reply, says, stops, thinks, usage};
 use super::http::{Served, call, damaged, read, serve};
 use super::toolbox::with_toolbox;
 

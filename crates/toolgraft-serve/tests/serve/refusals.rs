@@ -2,8 +2,8 @@
 //! that there is none.
 
 use serde_json::{Value, json};
+use toolgraft_testkit::endpoint::{End, Endpoint, Reply, delta, says, stops};
 
-use super::endpoint::{End, Endpoint, Reply, delta, says, stops};
 use super::http::{Served, damaged, events, read, request, serve};
 
 const WORDS: [&str; 2] = ["I can't help ", "with that."];

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use toolgraft_serve::Config;
+use toolgraft_testkit::endpoint::{End, Endpoint, Reply, says, stops, thinks, usage};
 
-use super::endpoint::{End, Endpoint, Reply, says, stops, thinks, usage};
 use super::http::{Served, call, damaged, read, serve};
 
 fn request(stream: bool) -> Value {

@@ -5,12 +5,10 @@ use serde_json::{Value, json};
 use toolgraft::Dialect;
 use toolgraft::dialect::{TOKEN_FAMILIES, write_call};
 use toolgraft::outcome::{break_tokens, control_tokens};
+use toolgraft_testkit::endpoint::{Endpoint, Reply, Seen};
+use toolgraft_testkit::nasty::NASTY;
 
-use super::endpoint::{Endpoint, Reply, Seen};
 use super::http::{read, serve};
-
-#[path = "../../../../tests/common/nasty.rs"]
-mod nasty;
 
 /// Interfaces: path, and the request of a client whose tool said this.
 type Interface = (&'static str, fn(&str) -> Value);
@@ -102,7 +100,7 @@ async fn a_result_that_is_repeated_is_the_argument() {
     let served = serve(&endpoint, |config| config).await;
     let mut wrong = Vec::new();
     for (path, request) in INTERFACES {
-        for text in nasty::NASTY {
+        for text in NASTY {
             let (status, answer) = read(served.post(path, &request(text)).send().await.unwrap()).await;
             assert_eq!(status, 200, "{path} {text:?}: {answer:#}");
             let seen = endpoint.take_seen();

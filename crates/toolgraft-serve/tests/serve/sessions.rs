@@ -8,8 +8,8 @@ use toolgraft::dialect::PromptStyle;
 use toolgraft::prompt::Options;
 use toolgraft::tools::ToolsMode;
 use toolgraft_serve::{Config, Inspector, Served, USAGE_HEADER};
+use toolgraft_testkit::endpoint::{Endpoint, Reply, mcp_call, says, stops, usage};
 
-use super::endpoint::{Endpoint, Reply, mcp_call, says, stops, usage};
 use super::http::serve;
 use super::shapes::{Chat, Gemini, Messages, SHAPES, Shape, ask};
 

@@ -9,8 +9,7 @@ use minijinja::{Environment, Error, ErrorKind, context};
 use serde_json::{Value, json};
 use toolgraft::dialect::Profile;
 use toolgraft_serve::Config;
-
-use crate::client_histories::{STRICT, histories, marks, sent};
+use toolgraft_testkit::client_histories::{STRICT, histories, marks, sent};
 
 /// An environment with what `transformers` gives to templates.
 fn environment() -> Environment<'static> {

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
+use toolgraft_testkit::endpoint::{Endpoint, Reply, delta, says, stops};
 
-use super::endpoint::{Endpoint, Reply, delta, says, stops};
 use super::http::serve;
 use super::shapes::{Chat, ask};
 

@@ -8,8 +8,8 @@ use toolgraft::route::Toolboxes;
 use toolgraft::tools::DefaultDecision;
 use toolgraft::{Functions, Policy, Tool};
 use toolgraft_serve::Config;
+use toolgraft_testkit::endpoint::{End, Endpoint, Reply, mcp_call, says};
 
-use super::endpoint::{Endpoint, Reply, mcp_call};
 use super::http::{call, read, request, serve};
 
 pub(crate) fn with_toolbox(config: Config) -> Config {
@@ -145,8 +145,8 @@ async fn behind_the_limit_on_time_a_request_ends_with_its_own_error_and_its_call
 
 #[tokio::test]
 async fn behind_the_limit_on_time_a_model_that_goes_on_is_cut_off() {
-    let reply = Reply::events(&[super::endpoint::says("Once "), super::endpoint::says("upon ")]);
-    let mut endpoint = Endpoint::answer(move |_, _| reply.clone().end(super::endpoint::End::Stall));
+    let reply = Reply::events(&[says("Once "), says("upon ")]);
+    let mut endpoint = Endpoint::answer(move |_, _| reply.clone().end(End::Stall));
     let served = serve(&endpoint, |config| config.with_max_time(std::time::Duration::from_millis(300))).await;
     let body = json!({"model": "m", "max_tokens": 100, "messages": [{"role": "user", "content": "Hi"}],
         "tools": [{"name": "now", "input_schema": {"type": "object"}}]});

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use toolgraft::constrain::Way;
 use toolgraft_serve::{Config, ModelSettings, USAGE_HEADER};
+use toolgraft_testkit::endpoint::{Endpoint, Reply, Seen, says, stops, thinks, token};
 
-use super::endpoint::{Endpoint, Reply, Seen, says, stops, thinks, token};
 use super::http::{Served, call, read, request, serve};
 
 fn llama(replies: impl IntoIterator<Item = Reply>) -> Endpoint {

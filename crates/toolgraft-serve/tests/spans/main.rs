@@ -3,9 +3,4 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
-#[path = "../../../../tests/common/endpoint.rs"]
-mod endpoint;
-#[path = "../../../../tests/common/spans.rs"]
-mod recorded;
-
 mod serve;

@@ -4,9 +4,8 @@ use serde_json::{Map, Value, json};
 use toolgraft::tools::DefaultDecision;
 use toolgraft::{Functions, Policy, Tool};
 use toolgraft_serve::{Config, Server};
-
-use super::endpoint::{Endpoint, Reply, mcp_call, says, stops, usage};
-use super::recorded::{TRACE, recorded};
+use toolgraft_testkit::endpoint::{Endpoint, Reply, mcp_call, says, stops, usage};
+use toolgraft_testkit::spans::{TRACE, recorded};
 
 const CLIENTS: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 

@@ -1,6 +1,6 @@
 //! Texts of tools and files that have been altered or misread on their way.
-#![allow(unreachable_pub, reason = "tests of the library and of its users share it")]
 
+/// The texts, of which one is empty.
 pub const NASTY: &[&str] = &[
     // What configuration, code and prose are made of.
     "action: keep\n",

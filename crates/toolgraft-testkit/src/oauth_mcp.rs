@@ -5,9 +5,6 @@
 //! what token it was sent, and `admin`, which wants the scope `admin`. The authorization server registers clients, sends the browser back
 //! at once, and checks what it is given: the redirect, PKCE by S256, the resource.
 
-#![allow(dead_code, reason = "each test uses its part")]
-#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
-
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -25,44 +22,49 @@ use tokio::sync::{mpsc, oneshot};
 
 /// How the servers behave.
 #[derive(Clone)]
-pub(crate) struct Ways {
+pub struct Ways {
     /// What `code_challenge_methods_supported` says.
-    pub(crate) challenges: Option<Vec<&'static str>>,
+    pub challenges: Option<Vec<&'static str>>,
     /// Only OpenID Connect's document is there, not that of RFC 8414.
-    pub(crate) openid: bool,
+    pub openid: bool,
     /// Only the well-known place tells of the metadata, no header.
-    pub(crate) quiet: bool,
+    pub quiet: bool,
     /// The issuer that the metadata names, in place of the true one.
-    pub(crate) issuer: Option<String>,
+    pub issuer: Option<String>,
     /// The `iss` that the browser brings back; `None` for none.
-    pub(crate) iss: Option<String>,
+    pub iss: Option<String>,
     /// The error that the browser brings back, in place of a code.
-    pub(crate) error: Option<&'static str>,
-    pub(crate) registers: bool,
+    pub error: Option<&'static str>,
+    /// Whether the authorization server registers clients.
+    pub registers: bool,
     /// Seconds that a token is good for.
-    pub(crate) expires: u64,
+    pub expires: u64,
     /// Whether a refresh token is taken.
-    pub(crate) refreshes: bool,
-    /// The token endpoint, or the MCP server, sends everybody to the stranger.
-    pub(crate) tokens_elsewhere: bool,
-    pub(crate) mcp_elsewhere: bool,
+    pub refreshes: bool,
+    /// The token endpoint sends everybody to the stranger.
+    pub tokens_elsewhere: bool,
+    /// So does the MCP server.
+    pub mcp_elsewhere: bool,
     /// So does the place of the metadata.
-    pub(crate) metadata_elsewhere: bool,
+    pub metadata_elsewhere: bool,
     /// The MCP server lets everybody in and says nothing of logins.
-    pub(crate) open: bool,
+    pub open: bool,
     /// The MCP server speaks HTTP+SSE of 2024-11-05 only.
-    pub(crate) legacy: bool,
+    pub legacy: bool,
     /// Where tokens are taken back: nowhere, here, or at the stranger.
-    pub(crate) revokes: Revokes,
+    pub revokes: Revokes,
     /// What the metadata names as the place of the resource, in place of the true one.
-    pub(crate) resource: Option<String>,
+    pub resource: Option<String>,
 }
 
 /// Where the metadata says that tokens are taken back.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Revokes {
+pub enum Revokes {
+    /// No place is named.
     Nowhere,
+    /// At the authorization server.
     Here,
+    /// At another server, which never gave them.
     AtTheStranger,
 }
 
@@ -91,14 +93,19 @@ impl Default for Ways {
 
 /// A request that came.
 #[derive(Debug, Clone)]
-pub(crate) struct Seen {
+pub struct Seen {
     /// `mcp`, `as` or `stranger`.
-    pub(crate) who: &'static str,
-    pub(crate) method: String,
-    pub(crate) path: String,
-    pub(crate) query: String,
-    pub(crate) authorization: Option<String>,
-    pub(crate) body: String,
+    pub who: &'static str,
+    /// `GET`, `POST` and so on.
+    pub method: String,
+    /// The path, without the query.
+    pub path: String,
+    /// The query, without its question mark.
+    pub query: String,
+    /// The header of this name.
+    pub authorization: Option<String>,
+    /// The body.
+    pub body: String,
 }
 
 struct Grant {
@@ -126,7 +133,7 @@ struct Inner {
 type Shared = Arc<Mutex<Inner>>;
 
 /// The three servers. They end when this is dropped.
-pub(crate) struct OAuthMcp {
+pub struct OAuthMcp {
     shared: Shared,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
@@ -135,7 +142,8 @@ pub(crate) struct OAuthMcp {
 const WHO: [&str; 3] = ["mcp", "as", "stranger"];
 
 impl OAuthMcp {
-    pub(crate) fn start(ways: Ways) -> Self {
+    /// Starts them on free ports of the loopback interface.
+    pub fn start(ways: Ways) -> Self {
         let shared: Shared = Arc::new(Mutex::new(Inner { ways, ..Inner::default() }));
         let listeners = WHO.map(|who| {
             let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -164,41 +172,44 @@ impl OAuthMcp {
     }
 
     /// The MCP server.
-    pub(crate) fn url(&self) -> String {
+    pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}/mcp", self.inner().ports[0])
     }
 
-    pub(crate) fn issuer(&self) -> String {
+    /// The authorization server.
+    pub fn issuer(&self) -> String {
         self.inner().issuer()
     }
 
-    pub(crate) fn stranger(&self) -> String {
+    /// The stranger.
+    pub fn stranger(&self) -> String {
         format!("http://127.0.0.1:{}/", self.inner().ports[2])
     }
 
-    pub(crate) fn change(&self, change: impl FnOnce(&mut Ways)) {
+    /// Has them behave in another way from now on.
+    pub fn change(&self, change: impl FnOnce(&mut Ways)) {
         change(&mut self.inner().ways);
     }
 
     /// No token that was given is taken any more.
-    pub(crate) fn forget_tokens(&self) {
+    pub fn forget_tokens(&self) {
         self.inner().tokens.clear();
     }
 
     /// The stream of events ends.
-    pub(crate) fn ends_stream(&self) {
+    pub fn ends_stream(&self) {
         self.inner().events = None;
     }
 
     /// The requests to one of them, by method and path.
-    pub(crate) fn seen(&self, who: &str, method: &str, path: &str) -> Vec<Seen> {
+    pub fn seen(&self, who: &str, method: &str, path: &str) -> Vec<Seen> {
         let inner = self.inner();
         let fits = |seen: &&Seen| seen.who == who && seen.method == method && seen.path.starts_with(path);
         inner.seen.iter().filter(fits).cloned().collect()
     }
 
     /// All that was ever given out and must stay between the two.
-    pub(crate) fn secrets(&self) -> Vec<String> {
+    pub fn secrets(&self) -> Vec<String> {
         let inner = self.inner();
         inner.tokens.keys().chain(inner.refresh.keys()).cloned().collect()
     }
@@ -214,7 +225,7 @@ impl Drop for OAuthMcp {
 }
 
 /// What a browser does with the page to open; the page that it ends at.
-pub(crate) async fn browse(url: &str) -> (u16, String) {
+pub async fn browse(url: &str) -> (u16, String) {
     let answer = toolgraft::http::client().no_proxy().build().unwrap().get(url).send().await.unwrap();
     (answer.status().as_u16(), answer.text().await.unwrap())
 }

@@ -21,23 +21,23 @@ use toolgraft::message::{FinishReason, ReasoningMode};
 use toolgraft::parse::{Config, HOLD_SLACK, MIN_HOLD, NotACall};
 use toolgraft::{Call, Catalog, Dialect, Event, Parser};
 
-use super::json_prefix;
+use crate::json_prefix;
 
 /// One message and how to parse it.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Input {
+pub struct Input {
     /// Text of a separate reasoning field, pushed first.
-    pub(crate) reasoning_field: String,
+    pub reasoning_field: String,
     /// The answer's text.
-    pub(crate) text: String,
+    pub text: String,
     /// Why the stream ended.
-    pub(crate) reason: FinishReason,
+    pub reason: FinishReason,
     /// The parser's configuration.
-    pub(crate) config: Config,
+    pub config: Config,
 }
 
 /// A law that was broken, and where.
-pub(crate) type Broken = String;
+pub type Broken = String;
 
 /// A parser and what it was made of: the stored form of its configuration, and the tools.
 struct Made {
@@ -55,7 +55,7 @@ thread_local! {
 const PARSERS_KEPT: usize = 8;
 
 /// A parser at the start of a message.
-pub(crate) fn parser(config: &Config) -> Parser {
+pub fn parser(config: &Config) -> Parser {
     let written = serde_json::to_string(config).expect("a configuration can be written");
     let address = |catalog: &Option<Arc<Catalog>>| catalog.as_ref().map(Arc::as_ptr);
     PARSERS.with_borrow_mut(|parsers| {
@@ -72,8 +72,7 @@ pub(crate) fn parser(config: &Config) -> Parser {
 }
 
 /// Parses a whole text.
-#[allow(dead_code, reason = "not all tests that hold to the laws ask it")]
-pub(crate) fn read(text: &str, config: &Config) -> Assembled {
+pub fn read(text: &str, config: &Config) -> Assembled {
     parser(config).parse(text)
 }
 
@@ -82,7 +81,7 @@ pub(crate) fn read(text: &str, config: &Config) -> Assembled {
 ///
 /// # Errors
 /// The first law that was broken.
-pub(crate) fn check(input: &Input, cuts: &[Vec<usize>]) -> Result<Assembled, Broken> {
+pub fn check(input: &Input, cuts: &[Vec<usize>]) -> Result<Assembled, Broken> {
     let mut parser = parser(&input.config);
     let whole = parse(&mut parser, input, &[]).map_err(|e| format!("whole: {e}"))?;
     parser.reset();
@@ -104,13 +103,12 @@ pub(crate) fn check(input: &Input, cuts: &[Vec<usize>]) -> Result<Assembled, Bro
 ///
 /// # Errors
 /// The first law that was broken.
-pub(crate) fn run(parser: &mut Parser, input: &Input, cuts: &[usize]) -> Result<Assembled, Broken> {
+pub fn run(parser: &mut Parser, input: &Input, cuts: &[usize]) -> Result<Assembled, Broken> {
     parse(parser, input, cuts).map(|parsed| parsed.message)
 }
 
 /// Whether a text may hold what says where reasoning begins or ends.
-#[allow(dead_code, reason = "not all tests that hold to the laws ask it")]
-pub(crate) fn may_tell_reasoning(text: &str) -> bool {
+pub fn may_tell_reasoning(text: &str) -> bool {
     let marks = REASONING_MARKS.iter().any(|mark| text.contains(mark.open.trim()));
     // Harmony's headers begin with one of two tokens.
     marks || text.contains("<|channel|>") || text.contains("<|start|>") || text.to_ascii_lowercase().contains("think")
@@ -121,8 +119,7 @@ pub(crate) fn may_tell_reasoning(text: &str) -> bool {
 ///
 /// # Errors
 /// The difference, or a law that was broken.
-#[allow(dead_code, reason = "not all tests that hold to the laws ask it")]
-pub(crate) fn is_answer_in_open(input: &Input) -> Result<(), Broken> {
+pub fn is_answer_in_open(input: &Input) -> Result<(), Broken> {
     let parsed = |reasoning| {
         let config = input.config.clone().with_reasoning(reasoning);
         run(&mut parser(&config), &Input { config, ..input.clone() }, &[])

@@ -1,28 +1,28 @@
 //! Fuzz targets over the inputs that earlier walks found (`fixtures/fuzz`).
 //!
-//! ```ignore
-//! #[macro_use]
-//! #[path = "common/corpus.rs"]
-//! mod corpus;
+//! ```text
+//! #[path = "../fuzz/fuzz_targets/laws.rs"]
+//! mod laws;
+//!
+//! toolgraft_testkit::targets!(laws);   // a test `laws`
 //! ```
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
 /// Bytes of stack for a target.
-pub(crate) const STACK: usize = 64 << 20;
+pub const STACK: usize = 64 << 20;
 
 /// Runs a target over its file: an input on each line, in Base64.
-pub(crate) fn replay(target: &str, run: fn(&[u8])) {
+///
+/// # Panics
+/// The target fails, or there is no such file.
+pub fn replay(target: &str, run: fn(&[u8])) {
     let file = format!("fixtures/fuzz/{target}.base64");
-    // The package stands at the repository's root or below it.
-    let found =
-        Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().map(|folder| folder.join(&file)).find(|f| f.is_file());
-    let lines = found.map(fs::read_to_string).unwrap_or_else(|| panic!("{file} is missing")).expect("it can be read");
+    let lines = fs::read_to_string(crate::root().join(&file)).unwrap_or_else(|e| panic!("{file}: {e}"));
     let mut inputs = 0;
     for (at, line) in lines.lines().enumerate() {
         let input = BASE64_STANDARD.decode(line).unwrap_or_else(|e| panic!("{file}, line {}: {e}", at + 1));
@@ -34,6 +34,8 @@ pub(crate) fn replay(target: &str, run: fn(&[u8])) {
     assert!(inputs > 0, "{file} holds no input");
 }
 
+/// Makes a test of each fuzz target; each is a module with a function `fuzz`.
+#[macro_export]
 macro_rules! targets {
     ($($target:ident)*) => {$(
         #[test]

@@ -2,16 +2,12 @@
 //! other programs.
 //!
 //! ```text
-//! #[path = "common/spans.rs"]
-//! mod spans;
+//! use toolgraft_testkit::spans;
 //! let (spans, _guard) = spans::recorded();   // those of this thread, until the guard is dropped
 //! spans.of("chat")[0].fields["gen_ai.request.model"]
 //! ```
 //!
 //! The traceparent of the span with the identifier 7 ends in `-0000000000000007-01`.
-
-#![allow(dead_code, reason = "each test uses its part")]
-#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -24,32 +20,41 @@ use tracing::subscriber::DefaultGuard;
 use tracing::{Dispatch, Event, Metadata, Subscriber};
 use tracing_core::span::Current;
 
-pub(crate) const TRACE: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736";
+/// Version and trace of every traceparent.
+pub const TRACE: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736";
 
 /// A span, or an event with the span that it is in.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Kept {
-    pub(crate) id: u64,
-    pub(crate) name: String,
-    pub(crate) target: String,
-    pub(crate) parent: Option<u64>,
+pub struct Kept {
+    /// From 1; 0 for an event.
+    pub id: u64,
+    /// A span's name, or what an event says.
+    pub name: String,
+    /// Whose it is: `toolgraft` for the library's own.
+    pub target: String,
+    /// The span that it is in.
+    pub parent: Option<u64>,
     /// What another program's headers said.
-    pub(crate) remote: Vec<(String, String)>,
-    pub(crate) fields: BTreeMap<String, String>,
+    pub remote: Vec<(String, String)>,
+    /// Its fields; what was recorded last counts.
+    pub fields: BTreeMap<String, String>,
     handles: usize,
     metadata: Option<&'static Metadata<'static>>,
 }
 
 impl Kept {
-    pub(crate) fn is_closed(&self) -> bool {
+    /// Whether nobody holds the span any more.
+    pub fn is_closed(&self) -> bool {
         self.handles == 0
     }
 
-    pub(crate) fn traceparent(&self) -> String {
+    /// The header that names the span to other programs.
+    pub fn traceparent(&self) -> String {
         format!("{TRACE}-{:016x}-01", self.id)
     }
 
-    pub(crate) fn field(&self, name: &str) -> &str {
+    /// A field's value; empty where there is none.
+    pub fn field(&self, name: &str) -> &str {
         self.fields.get(name).map(String::as_str).unwrap_or_default()
     }
 }
@@ -63,16 +68,16 @@ struct State {
 
 /// All spans and events of a thread.
 #[derive(Clone, Default)]
-pub(crate) struct Spans(Arc<Mutex<State>>);
+pub struct Spans(Arc<Mutex<State>>);
 
 /// Wants all spans of the process, for programs in which other tests want none.
 /// Called before any of them, since what nobody wanted once may be left out for good.
-pub(crate) fn wanted() {
+pub fn wanted() {
     tracing::subscriber::set_global_default(Spans::default()).unwrap();
 }
 
 /// Keeps the spans and events of this thread.
-pub(crate) fn recorded() -> (Spans, DefaultGuard) {
+pub fn recorded() -> (Spans, DefaultGuard) {
     // The first test of the process sets it for all.
     toolgraft::spans::propagate(Joined);
     let spans = Spans::default();
@@ -85,17 +90,17 @@ impl Spans {
     }
 
     /// The library's spans of this name, in their order.
-    pub(crate) fn of(&self, name: &str) -> Vec<Kept> {
+    pub fn of(&self, name: &str) -> Vec<Kept> {
         self.lock().spans.iter().filter(|s| s.target == "toolgraft" && s.name == name).cloned().collect()
     }
 
     /// The library's events that say this.
-    pub(crate) fn events(&self, message: &str) -> Vec<Kept> {
+    pub fn events(&self, message: &str) -> Vec<Kept> {
         self.lock().events.iter().filter(|e| e.target == "toolgraft" && e.name == message).cloned().collect()
     }
 
     /// All that the library's spans and events say.
-    pub(crate) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         let state = self.lock();
         let own = |kept: &&Kept| kept.target == "toolgraft";
         let all: Vec<_> = state.spans.iter().filter(own).chain(state.events.iter().filter(own)).collect();

@@ -1,6 +1,8 @@
 //! An MCP server over standard input and output with one fault.
 //!
-//! Some faults are those of one answer, and are tools of every server.
+//! Some faults are those of one answer, and are tools of every server. The test program is the
+//! server as well: it starts itself with words that lead to [`serve`], and children of a server
+//! with `linger FOLDER`, which leads to [`linger`].
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -9,8 +11,8 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-/// Serves until standard input ends.
-pub(crate) fn serve(fault: &str, dir: &Path, name: &str) {
+/// Serves until standard input ends. What the server called `s` is asked it notes in `dir`.
+pub fn serve(fault: &str, dir: &Path, name: &str) {
     // Only what the faulty one does is written down.
     let noting = name == "s";
     let mut server = Server {
@@ -48,14 +50,27 @@ fn key() -> String {
 }
 
 /// Waits to be killed.
-pub(crate) fn linger() {
+pub fn linger() {
     loop {
         std::thread::park();
     }
 }
 
 /// A schema in an order and with words of its own.
-pub(crate) const SCHEMA: &str = r#"{"zeta":1.0,"type":"object","properties":{"b":{"type":"string","default":null},"a":{"enum":[1,"1",true]}},"x-own":{"deep":[{}]},"required":["b"],"$schema":"https://json-schema.org/draft/2020-12/schema"}"#;
+pub const SCHEMA: &str = r#"{"zeta":1.0,"type":"object","properties":{"b":{"type":"string","default":null},"a":{"enum":[1,"1",true]}},"x-own":{"deep":[{}]},"required":["b"],"$schema":"https://json-schema.org/draft/2020-12/schema"}"#;
+
+/// A text that is nested so deeply that nobody reads it.
+pub fn deep() -> String {
+    format!("{}1{}", "[".repeat(300), "]".repeat(300))
+}
+
+/// Tools of which some cannot be read.
+pub fn odd_tools() -> String {
+    let deep = deep();
+    format!(
+        r#"[{{"name":"half","description":"cut \ud83d"}},{{"name":"nan","inputSchema":{{"default":NaN}}}},{{"name":"huge","inputSchema":{{"maximum":1e400}}}},{{"name":"deep","inputSchema":{{"default":{deep}}}}},{{"name":"echo"}},{{"name":"raw"}}]"#
+    )
+}
 
 const TOOLS: &[&str] = &[
     "echo",
@@ -242,7 +257,7 @@ impl Server {
             }
             "exits-at-the-list" => std::process::exit(0),
             "unreadable-tools" => {
-                let tools = crate::case::odd_tools();
+                let tools = odd_tools();
                 return self.write(
                     format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"tools\":{tools}}}}}\n").as_bytes(),
                 );

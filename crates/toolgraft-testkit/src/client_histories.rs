@@ -4,13 +4,13 @@ use serde_json::{Value, json};
 use toolgraft_serve::{Adapter, Config, Piece};
 
 /// A template that knows no system role, as those of Gemma 2 and Mistral 7B v0.1 are.
-pub(crate) const STRICT: &str = "{% if messages[0].role == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}\
+pub const STRICT: &str = "{% if messages[0].role == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}\
     {% for message in messages %}{% if (message.role == 'user') != (loop.index0 % 2 == 0) %}\
     {{ raise_exception('Conversation roles must alternate user/assistant/user/assistant/...') }}{% endif %}\
     {{ message.content | trim }}\n{% endfor %}";
 
 /// Histories of clients, each text of which holds a number in brackets.
-pub(crate) fn histories() -> Vec<(&'static str, Value)> {
+pub fn histories() -> Vec<(&'static str, Value)> {
     let says = |role: &str, text: &str| json!({"role": role, "content": text});
     let parts =
         |texts: [&str; 2]| json!({"role": "user", "content": texts.map(|text| json!({"type": "text", "text": text}))});
@@ -69,13 +69,13 @@ pub(crate) fn histories() -> Vec<(&'static str, Value)> {
 }
 
 /// What the client offers.
-pub(crate) fn tool() -> Value {
+pub fn tool() -> Value {
     json!({"type": "function", "function": {"name": "get_weather", "parameters": {
         "type": "object", "properties": {"city": {"type": "string"}}}}})
 }
 
 /// What the endpoint gets.
-pub(crate) fn sent(config: &Config, history: &Value) -> Value {
+pub fn sent(config: &Config, history: &Value) -> Value {
     let request = json!({"model": "m", "stream": true, "messages": history, "tools": [tool()]});
     let mut adapter = Adapter::new(config, request).unwrap();
     let Some(Piece::Request(mut body)) = adapter.next() else { panic!("the model is asked") };
@@ -83,7 +83,7 @@ pub(crate) fn sent(config: &Config, history: &Value) -> Value {
 }
 
 /// Numbers in brackets in a history.
-pub(crate) fn marks(history: &Value) -> Vec<String> {
+pub fn marks(history: &Value) -> Vec<String> {
     let text = history.to_string();
     (1..10).map(|number| format!("[{number}]")).filter(|mark| text.contains(mark)).collect()
 }

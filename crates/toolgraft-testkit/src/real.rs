@@ -3,22 +3,18 @@
 //! `make test` sets `TOOLGRAFT_REAL_SERVERS=1`, with which a missing server is a
 //! failure; without it [`wanted`] says that the test was skipped.
 
-#![allow(dead_code, reason = "each test uses its part")]
-
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
 /// Where `make servers` puts them.
-pub(crate) fn servers() -> PathBuf {
-    // Of this package, or of the repository that it is a folder of.
-    let folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().map(|folder| folder.join("tests/servers"));
-    folders.into_iter().find(|folder| folder.is_dir()).expect("the repository has the folder")
+pub fn servers() -> PathBuf {
+    crate::root().join("tests/servers")
 }
 
 /// Whether to run; otherwise says so past the test harness's capture.
-pub(crate) fn wanted(test: &str) -> bool {
+pub fn wanted(test: &str) -> bool {
     let wanted = std::env::var("TOOLGRAFT_REAL_SERVERS").is_ok_and(|v| v == "1");
     if !wanted {
         let _ = writeln!(std::io::stderr(), "note: {test} skipped: real servers run with `make test`");
@@ -27,7 +23,7 @@ pub(crate) fn wanted(test: &str) -> bool {
 }
 
 /// A server that runs in Node, as a configuration writes it.
-pub(crate) fn node(name: &str, args: &[&str]) -> Value {
+pub fn node(name: &str, args: &[&str]) -> Value {
     let script = servers().join(format!("node_modules/@modelcontextprotocol/server-{name}/dist/index.js"));
     assert!(script.is_file(), "{} is missing: run `make servers`", script.display());
     let mut all = vec![script.display().to_string()];
@@ -36,13 +32,13 @@ pub(crate) fn node(name: &str, args: &[&str]) -> Value {
 }
 
 /// A program of a Python environment: `venv`, or `venv-v1` with the first version of the SDK.
-pub(crate) fn program(venv: &str, name: &str) -> PathBuf {
+pub fn program(venv: &str, name: &str) -> PathBuf {
     let program = servers().join(venv).join("bin").join(name);
     assert!(program.is_file(), "{} is missing: run `make servers`", program.display());
     program
 }
 
 /// A server of the Python environment, as a configuration writes it.
-pub(crate) fn python(name: &str, args: &[&str]) -> Value {
+pub fn python(name: &str, args: &[&str]) -> Value {
     json!({ "command": program("venv", name), "args": args, "connectTimeout": 120 })
 }

@@ -1,13 +1,5 @@
 //! An OpenAI-compatible endpoint that answers by script, over real HTTP.
 //!
-//! A test includes it with
-//!
-//! ```text
-//! #[path = "common/endpoint.rs"]
-//! mod endpoint;
-//! use endpoint::{End, Endpoint, Reply, call, says, stops};
-//! ```
-//!
 //! It runs on a thread of its own, so tests with and without a runtime use it
 //! alike, and it ends when it is dropped. Give its `url()` to the library or to
 //! the built program (`--base-url`).
@@ -34,9 +26,6 @@
 //! it is refused, and is not seen, unless `lists()` has the replies answer it, too. A request for which no reply is left gets HTTP 500 `no reply is left`,
 //! which no client should see in a test that passes.
 
-#![allow(dead_code, reason = "each test uses its part")]
-#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
-
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -54,24 +43,24 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What the endpoint answers to one request.
 #[derive(Debug, Clone)]
-pub(crate) struct Reply {
+pub struct Reply {
     /// HTTP status.
-    pub(crate) status: u16,
+    pub status: u16,
     /// Header lines, each with its line end.
-    pub(crate) headers: String,
+    pub headers: String,
     /// The body; each piece is one HTTP chunk and one write.
-    pub(crate) pieces: Vec<Vec<u8>>,
+    pub pieces: Vec<Vec<u8>>,
     /// All chunks go out in one write.
-    pub(crate) at_once: bool,
+    pub at_once: bool,
     /// Time before each piece.
-    pub(crate) delay: Duration,
+    pub delay: Duration,
     /// What follows the last piece.
-    pub(crate) end: End,
+    pub end: End,
 }
 
 /// What follows the last piece of a body.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum End {
+pub enum End {
     /// As HTTP wants it.
     Whole,
     /// The connection is closed within the body.
@@ -84,19 +73,19 @@ pub(crate) enum End {
 
 impl Reply {
     /// A body in one piece.
-    pub(crate) fn new(status: u16, body: &str) -> Self {
+    pub fn new(status: u16, body: &str) -> Self {
         let pieces = vec![body.as_bytes().to_vec()];
         Reply { status, headers: String::new(), pieces, at_once: false, delay: Duration::ZERO, end: End::Whole }
     }
 
     /// A stream of these events, each in a piece of its own.
-    pub(crate) fn events(events: &[Value]) -> Self {
+    pub fn events(events: &[Value]) -> Self {
         let pieces = events.iter().map(|e| format!("data: {e}\n\n").into_bytes()).collect();
         Reply { pieces, ..Reply::new(200, "") }.header("content-type", "text/event-stream")
     }
 
     /// A complete answer, a word in each event.
-    pub(crate) fn text(text: &str) -> Self {
+    pub fn text(text: &str) -> Self {
         let mut events: Vec<Value> = text.split_inclusive(' ').map(says).collect();
         events.push(stops("stop"));
         Reply::events(&events).done()
@@ -104,7 +93,7 @@ impl Reply {
 
     /// A complete answer as Ollama sends it: the role in every chunk, the reasoning
     /// in `reasoning`, and the cost in a chunk without choices.
-    pub(crate) fn ollama(reasoning: &str, text: &str) -> Self {
+    pub fn ollama(reasoning: &str, text: &str) -> Self {
         let chunk = |delta: Value, finish: Value| {
             json!({"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "m",
                 "system_fingerprint": "fp_ollama",
@@ -124,7 +113,7 @@ impl Reply {
 
     /// A complete answer as LM Studio sends it: the role in the first chunk, the
     /// reasoning in `reasoning_content`, an empty delta with the reason.
-    pub(crate) fn lm_studio(reasoning: &str, text: &str) -> Self {
+    pub fn lm_studio(reasoning: &str, text: &str) -> Self {
         let mut events = vec![delta(json!({"role": "assistant", "content": ""}))];
         events.extend(reasoning.split_inclusive(' ').map(|piece| delta(json!({"reasoning_content": piece}))));
         events.extend(text.split_inclusive(' ').map(|piece| delta(json!({"role": "assistant", "content": piece}))));
@@ -133,72 +122,72 @@ impl Reply {
     }
 
     /// A web page, as a proxy or a wrong address gives it.
-    pub(crate) fn html(title: &str) -> Self {
+    pub fn html(title: &str) -> Self {
         let page = format!("<!DOCTYPE html><html><head><title>{title}</title></head><body></body></html>");
         Reply::new(200, &page).header("content-type", "text/html")
     }
 
     /// A refusal with the endpoint's error object.
-    pub(crate) fn refused(status: u16, message: &str) -> Self {
+    pub fn refused(status: u16, message: &str) -> Self {
         Reply::new(status, &json!({"error": {"message": message}}).to_string())
     }
 
     /// Adds the `[DONE]` of the protocol.
-    pub(crate) fn done(mut self) -> Self {
+    pub fn done(mut self) -> Self {
         self.pieces.push(b"data: [DONE]\n\n".to_vec());
         self
     }
 
     /// Adds a piece as it is.
-    pub(crate) fn raw(mut self, piece: &str) -> Self {
+    pub fn raw(mut self, piece: &str) -> Self {
         self.pieces.push(piece.as_bytes().to_vec());
         self
     }
 
     /// Adds a header.
-    pub(crate) fn header(mut self, name: &str, value: &str) -> Self {
+    pub fn header(mut self, name: &str, value: &str) -> Self {
         self.headers += &format!("{name}: {value}\r\n");
         self
     }
 
     /// Each byte in a piece of its own.
-    pub(crate) fn bytewise(mut self) -> Self {
+    pub fn bytewise(mut self) -> Self {
         self.pieces = self.pieces.concat().chunks(1).map(<[u8]>::to_vec).collect();
         self
     }
 
     /// All in one piece.
-    pub(crate) fn whole(mut self) -> Self {
+    pub fn whole(mut self) -> Self {
         self.pieces = vec![self.pieces.concat()];
         self
     }
 
     /// The pieces stay HTTP chunks, but go out in one write.
-    pub(crate) fn at_once(mut self) -> Self {
+    pub fn at_once(mut self) -> Self {
         self.at_once = true;
         self
     }
 
     /// Waits so long before each piece.
-    pub(crate) fn delay(mut self, delay: Duration) -> Self {
+    pub fn delay(mut self, delay: Duration) -> Self {
         self.delay = delay;
         self
     }
 
     /// Sets what follows the last piece.
-    pub(crate) fn end(mut self, end: End) -> Self {
+    pub fn end(mut self, end: End) -> Self {
         self.end = end;
         self
     }
 }
 
 /// A chunk with this delta.
-pub(crate) fn delta(delta: Value) -> Value {
+pub fn delta(delta: Value) -> Value {
     json!({"choices": [{"index": 0, "delta": delta, "finish_reason": null}]})
 }
 
 /// A chunk of one token, with others that could have stood there, probabilities in percent.
-pub(crate) fn token(text: &str, percent: f64, others: &[(&str, f64)]) -> Value {
+pub fn token(text: &str, percent: f64, others: &[(&str, f64)]) -> Value {
     let of = |text: &str, percent: f64| json!({"token": text, "logprob": (percent / 100.0).ln().max(-99.0), "bytes": text.as_bytes()});
     let mut token = of(text, percent);
     token["top_logprobs"] = [(text, percent)].iter().chain(others).map(|(text, percent)| of(text, *percent)).collect();
@@ -206,35 +195,35 @@ pub(crate) fn token(text: &str, percent: f64, others: &[(&str, f64)]) -> Value {
 }
 
 /// A chunk of the answer's text.
-pub(crate) fn says(text: &str) -> Value {
+pub fn says(text: &str) -> Value {
     delta(json!({"content": text}))
 }
 
 /// A chunk of reasoning in a field of its own.
-pub(crate) fn thinks(text: &str) -> Value {
+pub fn thinks(text: &str) -> Value {
     delta(json!({"reasoning_content": text}))
 }
 
 /// A chunk with a whole native call.
-pub(crate) fn call(name: &str, arguments: &str) -> Value {
+pub fn call(name: &str, arguments: &str) -> Value {
     let call = json!({"index": 0, "id": "call_a", "type": "function",
         "function": {"name": name, "arguments": arguments}});
     delta(json!({"tool_calls": [call]}))
 }
 
 /// The chunk with the reason why the answer is over.
-pub(crate) fn stops(reason: &str) -> Value {
+pub fn stops(reason: &str) -> Value {
     json!({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
 }
 
 /// The chunk that says what an answer cost.
-pub(crate) fn usage(prompt: u64, completion: u64) -> Value {
+pub fn usage(prompt: u64, completion: u64) -> Value {
     json!({"choices": [], "usage":
         {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}})
 }
 
 /// A call in the syntax that the default prompt teaches.
-pub(crate) fn mcp_call(server: &str, tool: &str, arguments: &Value) -> String {
+pub fn mcp_call(server: &str, tool: &str, arguments: &Value) -> String {
     format!(
         "<use_mcp_tool>\n<server_name>{server}</server_name>\n<tool_name>{tool}</tool_name>\n\
          <arguments>\n{arguments}\n</arguments>\n</use_mcp_tool>"
@@ -243,35 +232,35 @@ pub(crate) fn mcp_call(server: &str, tool: &str, arguments: &Value) -> String {
 
 /// A request as the endpoint saw it.
 #[derive(Debug, Clone)]
-pub(crate) struct Seen {
+pub struct Seen {
     /// Request line and header lines.
-    pub(crate) head: String,
+    pub head: String,
     /// The body; null where it is no JSON.
-    pub(crate) body: Value,
+    pub body: Value,
 }
 
 impl Seen {
     /// `POST /v1/chat/completions`.
-    pub(crate) fn target(&self) -> &str {
+    pub fn target(&self) -> &str {
         let line = self.head.lines().next().unwrap_or_default();
         line.rsplit_once(' ').map_or(line, |(target, _)| target)
     }
 
     /// A header's value.
-    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+    pub fn header(&self, name: &str) -> Option<&str> {
         let mut lines = self.head.lines().skip(1).filter_map(|line| line.split_once(':'));
         lines.find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim())
     }
 
     /// The text of the last message.
-    pub(crate) fn question(&self) -> String {
+    pub fn question(&self) -> String {
         let messages = self.body["messages"].as_array();
         let last = messages.and_then(|messages| messages.last());
         last.and_then(|m| m["content"].as_str()).unwrap_or_default().to_owned()
     }
 
     /// All messages as one JSON text, for `contains`.
-    pub(crate) fn messages(&self) -> String {
+    pub fn messages(&self) -> String {
         self.body["messages"].to_string()
     }
 }
@@ -281,7 +270,7 @@ type Answer = Box<dyn FnMut(&Seen, usize) -> Reply + Send>;
 
 /// Options of an [`Endpoint`].
 #[derive(Default)]
-pub(crate) struct EndpointSetup {
+pub struct EndpointSetup {
     port: u16,
     models: Option<Vec<String>>,
     owner: Option<&'static str>,
@@ -292,49 +281,49 @@ pub(crate) struct EndpointSetup {
 
 impl EndpointSetup {
     /// Listens on this port of the loopback interface; else on any free one.
-    pub(crate) fn port(mut self, port: u16) -> Self {
+    pub fn port(mut self, port: u16) -> Self {
         self.port = port;
         self
     }
 
     /// Answers `GET …/models` with these.
-    pub(crate) fn models(mut self, models: &[&str]) -> Self {
+    pub fn models(mut self, models: &[&str]) -> Self {
         self.models = Some(models.iter().map(|&m| m.to_owned()).collect());
         self
     }
 
     /// Names this as the owner of its models, as llama.cpp, vLLM and SGLang name themselves.
-    pub(crate) fn owner(mut self, owner: &'static str) -> Self {
+    pub fn owner(mut self, owner: &'static str) -> Self {
         self.owner = Some(owner);
         self
     }
 
     /// Has the replies answer `GET …/models`.
-    pub(crate) fn lists(mut self) -> Self {
+    pub fn lists(mut self) -> Self {
         self.lists = true;
         self
     }
 
     /// Says at Ollama's `/api/show` whether requests may carry tools.
-    pub(crate) fn tools(mut self, tools: bool) -> Self {
+    pub fn tools(mut self, tools: bool) -> Self {
         self.tools = Some(tools);
         self
     }
 
     /// Answers requests for paths that end so with this; that uses up no reply and is not seen.
-    pub(crate) fn serves(mut self, path: &str, answer: Value) -> Self {
+    pub fn serves(mut self, path: &str, answer: Value) -> Self {
         self.serves.push((path.to_owned(), answer));
         self
     }
 
     /// Answers the requests in this order.
-    pub(crate) fn start(self, replies: impl IntoIterator<Item = Reply>) -> Endpoint {
+    pub fn start(self, replies: impl IntoIterator<Item = Reply>) -> Endpoint {
         let mut replies: VecDeque<Reply> = replies.into_iter().collect();
         self.answer(move |_, _| replies.pop_front().unwrap_or_else(|| Reply::refused(500, "no reply is left")))
     }
 
     /// Answers each request with what the function gives.
-    pub(crate) fn answer(self, answer: impl FnMut(&Seen, usize) -> Reply + Send + 'static) -> Endpoint {
+    pub fn answer(self, answer: impl FnMut(&Seen, usize) -> Reply + Send + 'static) -> Endpoint {
         let listener = std::net::TcpListener::bind(("127.0.0.1", self.port))
             .unwrap_or_else(|e| panic!("cannot listen on port {} of the loopback interface: {e}", self.port));
         listener.set_nonblocking(true).unwrap();
@@ -381,7 +370,7 @@ fn models_json(models: &[String], owner: Option<&str>) -> String {
 }
 
 /// A running endpoint; see the module.
-pub(crate) struct Endpoint {
+pub struct Endpoint {
     address: SocketAddr,
     seen: Arc<Mutex<Vec<Seen>>>,
     probed: Arc<Mutex<Vec<String>>>,
@@ -392,54 +381,54 @@ pub(crate) struct Endpoint {
 
 impl Endpoint {
     /// Options: port, list of models.
-    pub(crate) fn setup() -> EndpointSetup {
+    pub fn setup() -> EndpointSetup {
         EndpointSetup::default()
     }
 
     /// Answers the requests in this order, on any free port.
-    pub(crate) fn start(replies: impl IntoIterator<Item = Reply>) -> Self {
+    pub fn start(replies: impl IntoIterator<Item = Reply>) -> Self {
         Endpoint::setup().start(replies)
     }
 
     /// Answers each request with what the function gives for it and its number, from 0.
-    pub(crate) fn answer(answer: impl FnMut(&Seen, usize) -> Reply + Send + 'static) -> Self {
+    pub fn answer(answer: impl FnMut(&Seen, usize) -> Reply + Send + 'static) -> Self {
         Endpoint::setup().answer(answer)
     }
 
     /// The base URL, `http://127.0.0.1:PORT/v1`.
-    pub(crate) fn url(&self) -> String {
+    pub fn url(&self) -> String {
         format!("http://{}/v1", self.address)
     }
 
     /// The requests so far, those for the list of models included.
-    pub(crate) fn seen(&self) -> Vec<Seen> {
+    pub fn seen(&self) -> Vec<Seen> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// As [`seen`](Self::seen), and forgets them.
-    pub(crate) fn take_seen(&self) -> Vec<Seen> {
+    pub fn take_seen(&self) -> Vec<Seen> {
         std::mem::take(&mut *self.seen.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Methods and paths of what was asked about server and models and is not [`seen`](Self::seen).
-    pub(crate) fn probed(&self) -> Vec<String> {
+    pub fn probed(&self) -> Vec<String> {
         self.probed.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// How many requests came.
-    pub(crate) fn requests(&self) -> usize {
+    pub fn requests(&self) -> usize {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
     /// Waits until a client has left before its answer was complete; each such
     /// client is reported once.
-    pub(crate) async fn gone(&mut self) {
+    pub async fn gone(&mut self) {
         let gone = tokio::time::timeout(PATIENCE, self.gone.recv()).await;
         gone.expect("no client left before its answer was complete").unwrap();
     }
 
     /// [`gone`](Self::gone) for tests without a runtime.
-    pub(crate) fn gone_blocking(&mut self) {
+    pub fn gone_blocking(&mut self) {
         let start = Instant::now();
         while self.gone.try_recv().is_err() {
             assert!(start.elapsed() < PATIENCE, "no client left before its answer was complete");

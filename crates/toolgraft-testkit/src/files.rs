@@ -1,25 +1,23 @@
 //! Files in memory for tests of what is written while something runs.
 //!
 //! ```text
-//! #[path = "common/files.rs"]
-//! mod files;
+//! use toolgraft_testkit::files::{Full, Shared};
 //! let file = Shared::default();
 //! writes_to(file.clone());
 //! file.text();
 //! writes_to(Full::after(100));      // the 101st byte finds no space
 //! ```
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
-
 use std::io;
 use std::sync::{Arc, Mutex};
 
 /// A file in memory that a test reads while it is written.
 #[derive(Clone, Default)]
-pub(crate) struct Shared(Arc<Mutex<Vec<u8>>>);
+pub struct Shared(Arc<Mutex<Vec<u8>>>);
 
 impl Shared {
-    pub(crate) fn text(&self) -> String {
+    /// What was written so far.
+    pub fn text(&self) -> String {
         String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
     }
 }
@@ -36,10 +34,11 @@ impl io::Write for Shared {
 }
 
 /// A disk that is full after some bytes.
-pub(crate) struct Full(usize);
+pub struct Full(usize);
 
 impl Full {
-    pub(crate) fn after(bytes: usize) -> Self {
+    /// A disk with space for so many bytes.
+    pub fn after(bytes: usize) -> Self {
         Full(bytes)
     }
 }

@@ -3,9 +3,6 @@
 //! It has the tools `echo(text)`, which answers with the text, and `hang`, which
 //! never answers. It ends when it is dropped.
 
-#![allow(dead_code, reason = "each test uses its part")]
-#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
-
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
@@ -21,7 +18,7 @@ use serde::Deserialize;
 use tokio::sync::oneshot;
 
 /// A running server.
-pub(crate) struct HttpMcp {
+pub struct HttpMcp {
     port: u16,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
@@ -29,12 +26,12 @@ pub(crate) struct HttpMcp {
 
 impl HttpMcp {
     /// Starts it on any free port of the loopback interface.
-    pub(crate) fn start() -> Self {
+    pub fn start() -> Self {
         Self::start_at(0)
     }
 
     /// Starts it on this port of the loopback interface.
-    pub(crate) fn start_at(port: u16) -> Self {
+    pub fn start_at(port: u16) -> Self {
         let listener = std::net::TcpListener::bind(("127.0.0.1", port)).unwrap();
         listener.set_nonblocking(true).unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -61,12 +58,12 @@ impl HttpMcp {
     }
 
     /// Its port.
-    pub(crate) fn port(&self) -> u16 {
+    pub fn port(&self) -> u16 {
         self.port
     }
 
     /// Its address.
-    pub(crate) fn url(&self) -> String {
+    pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}/mcp", self.port)
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// Whether two values are the same, numbers by what they amount to.
-pub(crate) fn same_value(expected: &Value, got: &Value) -> bool {
+pub fn same_value(expected: &Value, got: &Value) -> bool {
     match (expected, got) {
         (Value::Object(e), Value::Object(g)) => {
             e.len() == g.len() && e.iter().all(|(key, e)| g.get(key).is_some_and(|g| same_value(e, g)))

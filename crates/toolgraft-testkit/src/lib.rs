@@ -1,0 +1,55 @@
+//! What the tests of toolgraft's crates share; it is not published.
+//!
+//! A package names it among its `dev-dependencies`, by path and without a version, with the
+//! features that its tests want. Without features there is what a test of the parser asks for:
+//!
+//! | module | what it is |
+//! |---|---|
+//! | [`laws`] | the parser's laws, checked on any input |
+//! | [`fixture`] | expectations that stand beside the parser's fixtures |
+//! | [`corpus`], [`targets!`] | fuzz targets over what earlier walks found |
+//! | [`nasty`] | texts that were altered or misread on their way |
+//! | [`same`] | when two JSON values amount to the same |
+//! | [`files`] | files in memory, and a full disk |
+//! | [`real`] | the MCP servers of other people that `make servers` installs |
+//!
+//! | feature | module | what it is |
+//! |---|---|---|
+//! | `endpoint` | `endpoint` | an OpenAI-compatible endpoint that answers by script |
+//! | `mcp` | `http_mcp`, `oauth_mcp`, `faulty_mcp` | MCP servers: over HTTP, with a login, with one fault |
+//! | `serve` | `client_histories` | histories as clients send them, and what an endpoint gets |
+//! | `spans` | `spans` | a subscriber of `tracing` that keeps all spans |
+//!
+//! A unit test of `toolgraft` sees another copy of the library than this crate does. It may use
+//! what holds none of the library's types, as [`nasty`].
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+#[cfg(feature = "serve")]
+pub mod client_histories;
+pub mod corpus;
+#[cfg(feature = "endpoint")]
+pub mod endpoint;
+#[cfg(feature = "mcp")]
+pub mod faulty_mcp;
+pub mod files;
+pub mod fixture;
+#[cfg(feature = "mcp")]
+pub mod http_mcp;
+mod json_prefix;
+pub mod laws;
+pub mod nasty;
+#[cfg(feature = "mcp")]
+pub mod oauth_mcp;
+pub mod real;
+pub mod same;
+#[cfg(feature = "spans")]
+pub mod spans;
+
+use std::path::Path;
+
+/// The repository's root.
+fn root() -> &'static Path {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2);
+    root.expect("this package stands two folders below it")
+}

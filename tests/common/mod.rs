@@ -1,4 +1,0 @@
-//! What several tests share.
-
-pub(crate) mod json_prefix;
-pub(crate) mod laws;
