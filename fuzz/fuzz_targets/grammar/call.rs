@@ -24,9 +24,11 @@ const TOOLS: &[Signature] = &[
     ),
 ];
 
+/// The tool that no call of its own is of: it is called from inside others alone (`nested`).
+pub(crate) const INNER: &str = "remove";
+
 pub(crate) static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
-    // Called from inside others alone (`nested`).
-    let inner: Signature = ("files", super::nested::INNER, &[("path", "string")]);
+    let inner: Signature = ("files", INNER, &[("path", "string")]);
     Arc::new(Catalog::from_tools(TOOLS.iter().chain([&inner]).map(|(server, name, parameters)| {
         let properties: Map<String, Value> =
             parameters.iter().map(|(name, kind)| ((*name).to_owned(), json!({"type": kind}))).collect();

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use toolgraft::event::Assembled;
 
 use super::bytes::Bytes;
-use super::call::MeantCall;
+use super::call::{INNER, MeantCall};
 use super::damage::FOREIGN;
 use super::spellings::ALL;
 use super::syntax::Syntax;
@@ -17,9 +17,6 @@ const TEXT: &str = "@@";
 
 /// What ends a turn or the reasoning: what stands behind it is not the call's any more.
 const ENDS: &[&str] = &["<think>", "</think>", "<|im_end|>", "\nObservation:"];
-
-/// The tool that no call of its own is of.
-pub(crate) const INNER: &str = "remove";
 
 #[derive(Debug)]
 pub(crate) struct Nested(pub(crate) String);
