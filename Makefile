@@ -360,7 +360,7 @@ advisories:
 	fi
 
 lint:
-	$(CARGO) clippy --all-targets -- -D warnings
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	cd benches && $(CARGO) clippy --all-targets -- -D warnings
 
 fmt-check:
