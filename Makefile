@@ -112,7 +112,7 @@ $(NODE_TESTS)/node_modules/.set-up: $(NODE_TESTS)/package.json
 	@touch $@
 
 # Everything that is handed out, in target/release-dist, each installed and run (dist/release); for
-# the other machine too, where nothing of it was ever run.
+# the other machine too, of which an emulator at most runs the program.
 OTHER := $(if $(filter aarch64,$(MACHINE)),x86_64,aarch64)
 release: wheel npm
 	CARGO="$(CARGO)" PYTHON="$(PYTHON)" dist/build $(OTHER)
