@@ -1,16 +1,16 @@
 //! Servers that are trusted beside those for which an authority of the system stands.
 
 use std::fmt;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use rustls::ClientConfig;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::verify_server_name;
-use rustls::crypto::CryptoProvider;
+use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
-use rustls::{DigitallySignedStruct, Error, SignatureScheme};
+use rustls::{CertificateError, DigitallySignedStruct, Error, SignatureScheme};
 use rustls_platform_verifier::Verifier;
 
 /// What every client of this process trusts.
@@ -18,7 +18,7 @@ static HELD: RwLock<Trust> = RwLock::new(Trust::new());
 
 /// Servers that are trusted beside those for which an authority of the system stands.
 ///
-/// The system's authorities count in any case; `SSL_CERT_FILE` and `SSL_CERT_DIR` name others in
+/// The system's authorities count in any case, if it has any; `SSL_CERT_FILE` and `SSL_CERT_DIR` name others in
 /// their place. A certificate that stands here is trusted as an authority, and as a server's own:
 /// `openssl req -x509` makes such a one, which is both.
 #[derive(Clone, Default)]
@@ -66,15 +66,16 @@ impl Trust {
         HELD.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// How TLS is spoken where more is trusted than the system says.
+    /// How TLS is spoken where more is trusted than the system says, or the system names no authority.
     pub(super) fn settings(&self) -> Option<ClientConfig> {
-        if self.certificates.is_empty() && self.unchecked.is_empty() {
+        let provider = CryptoProvider::get_default()?.clone();
+        if self.certificates.is_empty() && self.unchecked.is_empty() && has_authorities(&provider) {
             return None;
         }
-        let provider = CryptoProvider::get_default()?.clone();
-        let system = Verifier::new_with_extra_roots(self.certificates.iter().cloned(), provider.clone()).ok()?;
+        let system = Verifier::new_with_extra_roots(self.certificates.iter().cloned(), provider.clone()).ok();
+        let algorithms = provider.signature_verification_algorithms;
         let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().ok()?;
-        let verifier = Arc::new(Beside { trust: self.clone(), system });
+        let verifier = Arc::new(Beside { trust: self.clone(), system, algorithms });
         Some(config.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth())
     }
 }
@@ -86,11 +87,20 @@ impl fmt::Debug for Trust {
     }
 }
 
+/// Whether the system names an authority. A small container has none, and reqwest then makes no client
+/// at all, not even one for plain HTTP.
+fn has_authorities(provider: &Arc<CryptoProvider>) -> bool {
+    static HAS: OnceLock<bool> = OnceLock::new();
+    *HAS.get_or_init(|| Verifier::new(provider.clone()).is_ok())
+}
+
 /// Asks the system first.
 #[derive(Debug)]
 struct Beside {
     trust: Trust,
-    system: Verifier,
+    /// `None` where nobody is trusted as an authority.
+    system: Option<Verifier>,
+    algorithms: WebPkiSupportedAlgorithms,
 }
 
 impl Beside {
@@ -116,7 +126,11 @@ impl ServerCertVerifier for Beside {
         ocsp: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        match self.system.verify_server_cert(certificate, between, name, ocsp, now) {
+        let judged = match &self.system {
+            Some(system) => system.verify_server_cert(certificate, between, name, ocsp, now),
+            None => Err(CertificateError::UnknownIssuer.into()),
+        };
+        match judged {
             Err(_) if self.is_unchecked(name) || self.is_known(certificate, name) => {
                 Ok(ServerCertVerified::assertion())
             }
@@ -130,7 +144,7 @@ impl ServerCertVerifier for Beside {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.system.verify_tls12_signature(message, certificate, signed)
+        verify_tls12_signature(message, certificate, signed, &self.algorithms)
     }
 
     fn verify_tls13_signature(
@@ -139,10 +153,10 @@ impl ServerCertVerifier for Beside {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.system.verify_tls13_signature(message, certificate, signed)
+        verify_tls13_signature(message, certificate, signed, &self.algorithms)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.system.supported_verify_schemes()
+        self.algorithms.supported_schemes()
     }
 }

@@ -8,6 +8,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use serde_json::{Value, json};
+use toolgraft_testkit::endpoint::{Endpoint, Reply};
 
 use crate::process::{Place, Run};
 
@@ -99,6 +100,23 @@ fn a_certificate_of_its_own_is_trusted_where_it_is_named() {
     // A key is no certificate.
     ask(&place, &url, &["--ca", "key.pem"], None).fails_with(2, &["--ca key.pem: no certificate"]);
     ask(&place, &url, &["--ca", "none.pem"], None).fails_with(2, &["--ca none.pem: "]);
+}
+
+#[test]
+fn a_machine_without_authorities_speaks_plain_http_and_trusts_whom_it_is_told() {
+    let place = Place::new();
+    place.write("none.pem", "");
+    place.write("own.pem", CERTIFICATE);
+    let plain = Endpoint::start([Reply::text("It works.")]);
+    let run = ask(&place, &plain.url(), &[], Some("none.pem")).ok();
+    assert_eq!(run.out, "It works.\n", "{run:?}");
+
+    let url = format!("https://localhost:{}/v1", endpoint());
+    let nobody = "its certificate is of nobody that this machine trusts";
+    ask(&place, &url, &[], Some("none.pem")).fails_with(1, &[nobody]);
+    for args in [["--ca", "own.pem"], ["--insecure", "localhost"]] {
+        assert_eq!(ask(&place, &url, &args, Some("none.pem")).ok().out, "It works.\n", "{args:?}");
+    }
 }
 
 #[test]
