@@ -7,8 +7,12 @@ use super::score::{Kind, Trial};
 /// Stands for the logarithm of a probability that is not among those that the endpoint tells.
 pub(crate) const UNLIKELY: f64 = -99.0;
 
+/// A threshold above every logarithm of a probability: no call is made.
+pub(crate) const NEVER: f64 = 1.0;
+
 /// The threshold at which a call is as likely wanted as not, by the logistic curve that fits these
-/// trials best. `None` without any that was measured.
+/// trials best. `None` without any that was measured, [`NEVER`] where the endpoint told a call's
+/// probability in none of them.
 ///
 /// A curve goes by all trials, the counts on either side by the few next to the threshold: where no
 /// task lies in a gap they leave it anywhere in that. Of 65 tasks that neither had seen
@@ -20,7 +24,7 @@ pub(crate) fn fitting<'a>(trials: impl Iterator<Item = &'a Trial>) -> Option<f64
     let mut points: Vec<(f64, bool)> =
         counted.filter_map(|trial| Some((trial.likely?, trial.kind != Kind::None))).collect();
     let told = points.iter().map(|(likely, _)| *likely).filter(|likely| *likely > UNLIKELY);
-    let least = told.min_by(f64::total_cmp)?;
+    let Some(least) = told.min_by(f64::total_cmp) else { return (!points.is_empty()).then_some(NEVER) };
     // What is not among the alternatives lies below all that are, nobody knows how far.
     points.iter_mut().for_each(|(likely, _)| *likely = likely.max(least - 1.0));
     let most = points.iter().map(|(likely, _)| *likely).max_by(f64::total_cmp)?;
@@ -134,11 +138,13 @@ pub(crate) fn counted(trials: &[Trial], given: Option<f64>) -> Vec<Trial> {
         return trials.iter().map(|trial| within(trial, given)).collect();
     }
     let half = |even: bool| trials.iter().filter(move |trial| trial.task.is_multiple_of(2) == even);
-    let (of_even, of_odd) = (fitting(half(true)), fitting(half(false)));
+    // Of few tasks none may have been told in a half.
+    let fits = |even| fitting(half(even)).filter(|found| *found < NEVER);
+    let (of_even, of_odd) = (fits(true), fits(false));
     let other = |is_even: bool| if is_even { of_odd.or(of_even) } else { of_even.or(of_odd) };
     let of = |trial: &Trial| match other(trial.task.is_multiple_of(2)) {
         Some(threshold) => within(trial, threshold),
-        None => trial.clone(),
+        None => within(trial, NEVER),
     };
     trials.iter().map(of).collect()
 }
@@ -176,6 +182,23 @@ mod tests {
         // Where likelier calls are wanted less, none is made.
         let upside_down = [trial(0, Kind::Call, -9.0, true), trial(1, Kind::None, -1.0, false)];
         assert!(fits(&upside_down) > -1.0);
+    }
+
+    #[test]
+    fn what_the_endpoint_never_tells_is_never_called() {
+        let unseen = |task, kind, right| trial(task, kind, UNLIKELY, right);
+        let all = [unseen(0, Kind::Call, true), unseen(1, Kind::Call, true), unseen(2, Kind::None, false)];
+        assert_eq!(fitting(all.iter()), Some(NEVER));
+        assert!(counted(&all, None).iter().all(|trial| !trial.accepted && trial.right == (trial.kind == Kind::None)));
+        // Where it is told in one half, that half's threshold counts for both.
+        let told = [
+            all[0].clone(),
+            trial(1, Kind::Call, -1.0, true),
+            trial(3, Kind::None, -9.0, false),
+            trial(4, Kind::Call, -1.0, true),
+        ];
+        let right: Vec<bool> = counted(&told, None).iter().map(|trial| trial.right).collect();
+        assert_eq!(right, [false, true, true, true]);
     }
 
     #[test]
