@@ -96,7 +96,7 @@ async fn what_an_endpoint_says_at_once_goes_out_at_once() {
     let words: Vec<String> = (0..100).map(|number| format!("word{number} ")).collect();
     let mut events: Vec<Value> = words.iter().map(|word| says(word)).collect();
     events.push(stops("stop"));
-    let endpoint = Endpoint::start([Reply::events(&[says("Hi"), stops("stop")]).done().at_once()]);
+    let endpoint = Endpoint::start([Reply::events(&events).done().at_once()]);
     let served = serve(&endpoint, |config| config).await;
     let mut response = served.post("/v1/chat/completions", &request(true)).send().await.unwrap();
     let (mut pieces, mut text) = (0, String::new());
