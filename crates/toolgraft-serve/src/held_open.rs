@@ -65,9 +65,10 @@ async fn rest(shape: &dyn Shape, answer: Result<Response, Fault>) -> BoxStream<'
     stream::once(async move { Ok(Bytes::from(text)) }).boxed()
 }
 
+/// Whatever an endpoint calls its stream, it does not call it JSON.
 fn is_stream(answer: &Response) -> bool {
     let kind = answer.headers().get(header::CONTENT_TYPE);
-    answer.status().is_success() && kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
+    answer.status().is_success() && kind.is_none_or(|kind| !kind.as_bytes().starts_with(b"application/json"))
 }
 
 /// The completion of an answer that is no stream.
