@@ -150,12 +150,15 @@ def measured(toolgraft, model, threads, only, home=os.path.join(FOLDER, "home"))
         # Free answers of small models find no end; no call of these tasks is longer.
         flags = ["--tasks", os.path.join(HERE, "tasks.json"), "--max-tokens", "160"]
         flags += [] if only else ["--baselines"]
-        for way in only or ["native", WAY]:
+        ways = only or ["native", WAY]
+        for way in ways:
             flags += ["--only", way]
         if threshold is not None:
             flags += ["--call-threshold", str(threshold)]
         report = probe(toolgraft, model, server, home, *flags)
-    rows = [{key: row[key] for key in KEPT} for row in report["rows"]]
+    # What a run that was stopped has kept of other ways is in the report, too.
+    asked = [row for row in report["rows"] if any(way in row["cell"] for way in ways + ([] if only else ["baseline: "]))]
+    rows = [{key: row[key] for key in KEPT} for row in asked]
     agreement = {"twice": best.get("twice", 0), "same": best.get("same", 0)}
     return {"model": model["name"], "threshold": threshold, "date": time.strftime("%Y-%m-%d"), **agreement, "rows": rows}
 
