@@ -83,6 +83,34 @@ async fn what_the_endpoint_says_of_its_model_is_read() {
 }
 
 #[tokio::test]
+async fn what_many_want_to_know_at_once_is_asked_once() {
+    let endpoint = Endpoint::setup().models(&["small-model"]).tools(true).start([]);
+    let model = OpenAi::new(endpoint.url(), "small-model").unwrap();
+    let asked = futures::future::join_all((0..50).map(|_| model.native_tools(None))).await;
+    assert!(asked.iter().all(|said| *said == Some(true)), "{asked:?}");
+    let mut probed = endpoint.probed();
+    let questions = probed.len();
+    probed.sort();
+    probed.dedup();
+    assert_eq!(probed.len(), questions, "{probed:?}");
+    // One that leaves takes the answer from no other.
+    let other = model.with_model("other");
+    let (left, stays) = (other.native_tools(None), other.native_tools(None));
+    let _ = tokio::time::timeout(std::time::Duration::ZERO, left).await;
+    assert_eq!(stays.await, Some(true));
+}
+
+#[tokio::test]
+async fn a_question_without_an_answer_takes_none_from_the_others() {
+    let setup = Endpoint::setup().models(&["small-model"]).mutes("/api/show");
+    let endpoint = setup.serves("/props", json!({"default_generation_settings": {"n_ctx": 8192}})).start([]);
+    let model = OpenAi::new(endpoint.url(), "small-model").unwrap();
+    assert_eq!(model.context_window(None).await.map(|window| window.tokens), Some(8192));
+    drop(endpoint);
+    assert_eq!(model.context_window(None).await.map(|window| window.tokens), Some(8192), "it is known");
+}
+
+#[tokio::test]
 async fn a_server_that_is_not_up_yet_is_asked_again() {
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = free.local_addr().unwrap().port();

@@ -277,6 +277,7 @@ pub struct EndpointSetup {
     lists: bool,
     tools: Option<bool>,
     serves: Vec<(String, Value)>,
+    mutes: Vec<String>,
 }
 
 impl EndpointSetup {
@@ -316,6 +317,12 @@ impl EndpointSetup {
         self
     }
 
+    /// Takes requests for paths that end so and never answers; that uses up no reply and is not seen.
+    pub fn mutes(mut self, path: &str) -> Self {
+        self.mutes.push(path.to_owned());
+        self
+    }
+
     /// Answers the requests in this order.
     pub fn start(self, replies: impl IntoIterator<Item = Reply>) -> Endpoint {
         let mut replies: VecDeque<Reply> = replies.into_iter().collect();
@@ -341,6 +348,7 @@ impl EndpointSetup {
             lists: self.lists,
             tools: self.tools,
             serves: Arc::new(self.serves),
+            mutes: Arc::new(self.mutes),
             answer: Arc::new(Mutex::new((answer, 0))),
             seen: seen.clone(),
             probed: probed.clone(),
@@ -453,6 +461,7 @@ struct Desk {
     lists: bool,
     tools: Option<bool>,
     serves: Arc<Vec<(String, Value)>>,
+    mutes: Arc<Vec<String>>,
     answer: Arc<Mutex<(Answer, usize)>>,
     seen: Arc<Mutex<Vec<Seen>>>,
     probed: Arc<Mutex<Vec<String>>>,
@@ -464,6 +473,9 @@ impl Desk {
     /// says, if it was told to. It uses up no reply and is not seen.
     fn probed(&self, request: &Seen) -> Option<Reply> {
         let target = request.target();
+        if self.mutes.iter().any(|path| target.ends_with(path.as_str())) {
+            return Some(Reply::new(200, "").end(End::Mute));
+        }
         if let Some((_, answer)) = self.serves.iter().find(|(path, _)| target.ends_with(path.as_str())) {
             return Some(Reply::new(200, &answer.to_string()).header("content-type", "application/json"));
         }

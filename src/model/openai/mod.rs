@@ -36,7 +36,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures::channel::mpsc;
-use futures::future::BoxFuture;
+use futures::future::{BoxFuture, WeakShared};
 use futures::stream::{self, BoxStream, StreamExt};
 use reqwest::Url;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
@@ -126,6 +126,8 @@ struct Learned {
     tools: HashMap<String, Option<bool>>,
     /// What the endpoint says of its models.
     info: HashMap<String, ModelInfo>,
+    /// Those that it is being asked about.
+    asked: HashMap<String, WeakShared<BoxFuture<'static, Option<ModelInfo>>>>,
     /// The models as they were listed last; empty where there is no list.
     listed: Option<Vec<ModelInfo>>,
     /// Models that took a request with tools.

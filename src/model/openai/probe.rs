@@ -1,8 +1,11 @@
 //! What an endpoint says of a model, asked without a token of the model's: whether it takes
 //! tools, how long its context is, how large it is.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use futures::FutureExt;
+use futures::future::WeakShared;
 use reqwest::header::{CONNECTION, CONTENT_TYPE};
 use reqwest::{RequestBuilder, StatusCode, Url};
 use serde_json::{Value, json};
@@ -17,12 +20,15 @@ use crate::dialect::{Dialect, parameters_in_name};
 /// Time for all questions together. None makes the endpoint load a model.
 pub const PROBE_TIMEOUT: Duration = Duration::from_secs(3);
 
+/// Time for each: what the others say counts where one has no answer.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
+
 /// Nobody answered the probe.
 struct Unreached;
 
 impl Inner {
     /// Whether requests for `model` may carry tools, as far as the endpoint says.
-    pub(super) async fn native_tools(&self, model: &str) -> Option<bool> {
+    pub(super) async fn native_tools(self: &Arc<Self>, model: &str) -> Option<bool> {
         if let Some(known) = self.learned().tools.get(model) {
             return *known;
         }
@@ -31,16 +37,35 @@ impl Inner {
         said
     }
 
-    /// What the endpoint says of `model`. Asked once per model, but again where nobody
-    /// answered: the server may not have been up yet.
-    pub(super) async fn model_info(&self, model: &str) -> Option<ModelInfo> {
-        if let Some(known) = self.learned().info.get(model) {
-            return Some(known.clone());
-        }
-        let said = tokio::time::timeout(PROBE_TIMEOUT, self.probe(model)).await.unwrap_or(Err(Unreached)).ok()?;
-        let said = ModelInfo { server: said.server.or_else(|| self.known_server()), ..said };
-        self.learned().info.insert(model.to_owned(), said.clone());
-        Some(said)
+    /// What the endpoint says of `model`. Asked once per model, also where many want to know it at
+    /// once; but again where nobody answered: the server may not have been up yet.
+    pub(super) async fn model_info(self: &Arc<Self>, model: &str) -> Option<ModelInfo> {
+        let asked = {
+            let mut learned = self.learned();
+            if let Some(known) = learned.info.get(model) {
+                return Some(known.clone());
+            }
+            match learned.asked.get(model).and_then(WeakShared::upgrade) {
+                Some(asked) => asked,
+                None => {
+                    let (inner, name) = (self.clone(), model.to_owned());
+                    let asked = async move { inner.ask_about(&name).await }.boxed().shared();
+                    learned.asked.extend(asked.downgrade().map(|weak| (model.to_owned(), weak)));
+                    asked
+                }
+            }
+        };
+        asked.await
+    }
+
+    async fn ask_about(&self, model: &str) -> Option<ModelInfo> {
+        let said = tokio::time::timeout(PROBE_TIMEOUT, self.probe(model)).await.unwrap_or(Err(Unreached));
+        let server = || self.known_server();
+        let said = said.ok().map(|said| ModelInfo { server: said.server.or_else(server), ..said });
+        let mut learned = self.learned();
+        learned.asked.remove(model);
+        learned.info.extend(said.clone().map(|said| (model.to_owned(), said)));
+        said
     }
 
     /// The listed model of this name, or the only one that is listed.
@@ -105,8 +130,12 @@ impl Inner {
         Ok(info)
     }
 
-    /// The JSON that is answered, if it is some.
+    /// The JSON that is answered in time, if it is some.
     async fn answer(&self, request: RequestBuilder) -> Result<Option<Value>, Unreached> {
+        tokio::time::timeout(ANSWER_TIMEOUT, self.answer_to(request)).await.unwrap_or(Err(Unreached))
+    }
+
+    async fn answer_to(&self, request: RequestBuilder) -> Result<Option<Value>, Unreached> {
         // Six questions at once would leave as many connections that the server may have closed by the
         // time an answer is asked for.
         let request = request.header(CONNECTION, "close");
