@@ -54,9 +54,7 @@ impl Prompt {
     /// # Errors
     /// As [`compose`](Prompt::compose).
     pub fn system(&self, catalog: &Catalog) -> Result<String, PromptError> {
-        let draft = Draft::new(self, catalog);
-        let (styles, _) = draft.styles(&[])?;
-        self.render(self.stem(), &draft.view(&styles)?)
+        Ok(self.system_for(catalog, &[])?.0)
     }
 
     /// As [`compose`](Prompt::compose), for a conversation in which this was said so far: where
@@ -70,6 +68,13 @@ impl Prompt {
         let tokens = tokens.map_or_else(|| draft.listing(&styles), Ok)?;
         let text = self.render(self.stem(), &draft.view(&styles)?)?;
         Ok(System { text, listed: Listed::new(&styles, tokens, self.options.tool_budget) })
+    }
+
+    /// The same text, and whether tools are left to be found; not counted where nothing depends on it.
+    pub(crate) fn system_for(&self, catalog: &Catalog, said: &[Said<'_>]) -> Result<(String, bool), PromptError> {
+        let draft = Draft::new(self, catalog);
+        let (styles, _) = draft.styles(said)?;
+        Ok((self.render(self.stem(), &draft.view(&styles)?)?, styles.contains(&None)))
     }
 
     /// The system text without its examples, and these, to be shown as a question and an
@@ -307,7 +312,12 @@ impl<'a> Draft<'a> {
         };
         let pinned: Vec<bool> = self.tools.iter().map(named).collect();
         let start: Vec<Listing> = pinned.iter().map(|named| if *named { listing.full() } else { *listing }).collect();
-        let Some(budget) = tool_budget else { return Ok((start.into_iter().map(Some).collect(), None)) };
+        let whole: Vec<Style> = start.iter().copied().map(Some).collect();
+        let Some(budget) = tool_budget else { return Ok((whole, None)) };
+        // A token has a byte at least. A real count may have to read its table first, of megabytes.
+        if self.listing_text(&whole)?.len() <= *budget {
+            return Ok((whole, None));
+        }
         if self.catalog.built_in(BuiltIn::Find).is_some() && self.tools.len() > LIKELIEST {
             let names: Vec<Style> = start.iter().map(|start| Some(Listing::Index.max(*start))).collect();
             if self.listing(&names)? > *budget {
@@ -321,6 +331,16 @@ impl<'a> Draft<'a> {
         Ok((styles, Some(tokens)))
     }
 
+    /// What a budget is for.
+    fn listing_text(&self, styles: &[Style]) -> Result<String, PromptError> {
+        let view = self.view(styles)?;
+        let mut texts = vec![self.prompt.render("listing", &view)?, self.prompt.render("lookup", &view)?];
+        if self.prompt.options.style == PromptStyle::Compact {
+            texts.push(self.prompt.render("examples", &view)?);
+        }
+        Ok(texts.join("\n\n").trim_end().to_owned())
+    }
+
     fn lister(&self) -> Lister<'_> {
         Lister::new(self.catalog, &self.prompt.options, &self.neutraliser)
     }
@@ -332,12 +352,7 @@ impl<'a> Draft<'a> {
 
 impl Measure for Draft<'_> {
     fn listing(&self, styles: &[Style]) -> Result<usize, PromptError> {
-        let view = self.view(styles)?;
-        let mut texts = vec![self.prompt.render("listing", &view)?, self.prompt.render("lookup", &view)?];
-        if self.prompt.options.style == PromptStyle::Compact {
-            texts.push(self.prompt.render("examples", &view)?);
-        }
-        Ok(self.prompt.options.tokens.count(texts.join("\n\n").trim_end()))
+        Ok(self.prompt.options.tokens.count(&self.listing_text(styles)?))
     }
 
     fn tool(&self, place: usize, style: Listing) -> Result<usize, PromptError> {

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Map, Value, json};
 use toolgraft::dialect::{Lang, Profile, PromptStyle};
@@ -124,6 +125,24 @@ fn the_same_tools_and_budget_give_the_same_text() {
     let longer = within(10_000, Options::default());
     let unlimited = prompt(Options::default()).system(&real()).unwrap();
     assert_eq!(longer.text, unlimited, "a budget that is not needed changes nothing");
+}
+
+#[test]
+fn what_has_fewer_bytes_than_the_budget_has_tokens_is_not_counted() {
+    let counted = Arc::new(AtomicUsize::new(0));
+    let counts = |budget: usize| {
+        let times = counted.clone();
+        let counter = TokenCounter::new(move |text| {
+            times.fetch_add(1, Ordering::Relaxed);
+            text.len() / 4
+        });
+        counted.store(0, Ordering::Relaxed);
+        prompt(Options::default().with_tool_budget(budget).with_tokens(counter)).system(&real()).unwrap();
+        counted.load(Ordering::Relaxed)
+    };
+    let listing = within(usize::MAX, Options::default().with_tokens(TokenCounter::new(str::len))).listed.tokens;
+    assert_eq!(counts(listing), 0);
+    assert!(counts(listing - 1) > 0);
 }
 
 #[test]

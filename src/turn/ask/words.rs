@@ -8,7 +8,7 @@ use super::reading::read;
 use crate::conversation::{Answered, Replies};
 use crate::dialect::{Dialect, Lang};
 use crate::outcome::{Neutraliser, Outcome};
-use crate::prompt::{Earlier, Example, Item, Options, Prompt, PromptError, Round, System};
+use crate::prompt::{Earlier, Example, Item, Options, Prompt, PromptError, Round};
 use crate::tools::{Catalog, Said, ToolChoice};
 use crate::turn::config::TurnConfig;
 use crate::turn::wording::{ModelNote, Wanted, Wording, WordingError};
@@ -118,9 +118,9 @@ impl Templates {
     /// tools it lists.
     fn told(&self, said: &[Said<'_>]) -> Result<(SystemText, bool), PromptError> {
         let told = |prompt: &Prompt| -> Result<(Told, bool), PromptError> {
-            let System { text, listed, .. } = prompt.compose_for(&self.catalog, said)?;
+            let (text, chooses) = prompt.system_for(&self.catalog, said)?;
             let apart = prompt.system_apart_for(&self.catalog, said)?;
-            Ok((Told { text, apart }, listed.unlisted > 0))
+            Ok((Told { text, apart }, chooses))
         };
         let (due, chooses) = told(&self.prompt)?;
         let met = self.once_met.as_ref().map(told).transpose()?.map(|(met, _)| met);
