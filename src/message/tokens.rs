@@ -21,7 +21,8 @@ type Count = dyn Fn(&str) -> usize + Send + Sync;
 pub struct TokenCounter(Option<Arc<Count>>);
 
 impl TokenCounter {
-    /// Counts with this function.
+    /// Counts with this function. No text has more tokens than bytes: one that has fewer bytes than
+    /// it may have tokens is not counted.
     pub fn new(count: impl Fn(&str) -> usize + Send + Sync + 'static) -> Self {
         TokenCounter(Some(Arc::new(count)))
     }
@@ -44,6 +45,7 @@ impl TokenCounter {
     pub fn count(&self, text: &str) -> usize {
         match &self.0 {
             Some(count) => count(text),
+            None if text.is_ascii() => ascii_quarters_of(text).div_ceil(4),
             None => text.split_inclusive('\n').map(quarters_of).sum::<usize>().div_ceil(4),
         }
     }
@@ -52,14 +54,13 @@ impl TokenCounter {
 /// Quarters of a token that a line is worth. Most are ASCII, where the sum takes a fraction of
 /// the time.
 fn quarters_of(line: &str) -> usize {
-    match line.is_ascii() {
-        // In bytes, of which a processor adds many at once.
-        true => {
-            let light = |bytes: &[u8]| bytes.iter().map(|byte| 2 - ascii_quarters(*byte)).sum::<u8>();
-            2 * line.len() - line.as_bytes().chunks(255).map(|bytes| usize::from(light(bytes))).sum::<usize>()
-        }
-        false => line.chars().map(quarters).sum(),
-    }
+    if line.is_ascii() { ascii_quarters_of(line) } else { line.chars().map(quarters).sum() }
+}
+
+/// The same for ASCII, summed up in bytes, of which a processor adds many at once.
+fn ascii_quarters_of(text: &str) -> usize {
+    let light = |bytes: &[u8]| bytes.iter().map(|byte| 2 - ascii_quarters(*byte)).sum::<u8>();
+    2 * text.len() - text.as_bytes().chunks(255).map(|bytes| usize::from(light(bytes))).sum::<usize>()
 }
 
 /// Quarters of a token that an ASCII character is worth.

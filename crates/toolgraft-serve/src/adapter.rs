@@ -78,7 +78,7 @@ pub enum Piece {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Adapter {
-    exchange: Exchange,
+    exchange: Box<Exchange>,
     stream: ChatStream,
     answer: Option<Decoder>,
     chunks: VecDeque<Piece>,

@@ -1,13 +1,15 @@
 //! An answer over HTTP: as a stream, or whole.
 
 use std::convert::Infallible;
+use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures::{FutureExt, StreamExt, stream};
+use tokio::time::Sleep;
 
 use super::chat::cost;
 use super::drive::{Driver, Next};
@@ -86,6 +88,19 @@ impl Running {
         next
     }
 
+    /// The next, if it comes within this time, which the timer measures.
+    async fn within(&mut self, time: Duration, timer: &mut Pin<Box<Sleep>>) -> Option<Option<Next>> {
+        // One that no clock can hold never comes.
+        if let Some(until) = tokio::time::Instant::now().checked_add(time) {
+            timer.as_mut().reset(until);
+        }
+        tokio::select! {
+            biased;
+            next = self.next() => Some(next),
+            () = timer.as_mut() => None,
+        }
+    }
+
     /// Answers whole.
     ///
     /// # Errors
@@ -114,11 +129,13 @@ impl Running {
     ) -> Result<Response, Fault> {
         let mut first = String::new();
         let keep_alive = self.shared.config.keep_alive;
+        // One for all pieces: a timer that is moved costs a fraction of one that is made.
+        let mut silent = Box::pin(tokio::time::sleep(keep_alive));
         while first.is_empty() {
             // An endpoint that thinks for long says nothing, not even that it takes the request.
             // Its client, or a balancer before it, would give up: so the answer begins, and what
             // fails from here on is told in the stream.
-            let Ok(next) = tokio::time::timeout(keep_alive, self.next()).await else {
+            let Some(next) = self.within(keep_alive, &mut silent).await else {
                 first.push_str(shape.busy());
                 break;
             };
@@ -131,20 +148,20 @@ impl Running {
         }
         let (rounds, usage) = (self.driver.rounds(), self.driver.usage());
         // In a box: a stream moves its state for every piece.
-        let rest = stream::unfold(Some(Box::new((self, writer))), move |state| async move {
+        let rest = stream::unfold(Some(Box::new((self, writer, silent))), move |state| async move {
             let mut state = state?;
-            let (running, writer) = &mut *state;
+            let (running, writer, silent) = &mut *state;
             let mut text = String::new();
-            let mut next = tokio::time::timeout(keep_alive, running.next()).await;
+            let mut next = running.within(keep_alive, silent).await;
             loop {
                 match next {
-                    Err(_) | Ok(Some(Next::Busy)) => text.push_str(shape.busy()),
-                    Ok(Some(Next::Out(out))) => writer.write(out, &mut text),
-                    Ok(None) if text.is_empty() => return None,
-                    Ok(None) => return Some((Ok::<_, Infallible>(Bytes::from(text)), None)),
+                    None | Some(Some(Next::Busy)) => text.push_str(shape.busy()),
+                    Some(Some(Next::Out(out))) => writer.write(out, &mut text),
+                    Some(None) if text.is_empty() => return None,
+                    Some(None) => return Some((Ok::<_, Infallible>(Bytes::from(text)), None)),
                 }
                 next = if text.is_empty() {
-                    tokio::time::timeout(keep_alive, running.next()).await
+                    running.within(keep_alive, silent).await
                 } else if text.len() >= PIECE {
                     return Some((Ok(Bytes::from(text)), Some(state)));
                 } else {
@@ -157,10 +174,10 @@ impl Running {
                             there = running.next().now_or_never();
                         }
                     }
-                    match there {
-                        Some(next) => Ok(next),
-                        None => return Some((Ok(Bytes::from(text)), Some(state))),
+                    if there.is_none() {
+                        return Some((Ok(Bytes::from(text)), Some(state)));
                     }
+                    there
                 };
             }
         });

@@ -92,7 +92,7 @@ impl Told {
 
 impl Driver {
     pub(super) fn new(
-        exchange: Exchange,
+        exchange: Box<Exchange>,
         shared: &Shared,
         headers: Vec<(String, String)>,
         secrets: Secrets,
@@ -104,7 +104,7 @@ impl Driver {
         Driver {
             told: Told::of(&exchange),
             kept: exchange.kept().clone(),
-            exchange: Some(Box::new(exchange)),
+            exchange: Some(exchange),
             away: None,
             work: shared.work.clone(),
             model: shared.upstream.model.clone(),

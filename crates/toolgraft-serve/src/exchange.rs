@@ -176,7 +176,8 @@ pub(super) struct Exchange {
 }
 
 impl Exchange {
-    pub(super) fn new(prepared: Arc<Prepared>, mut asked: Asked) -> Result<Self, Fault> {
+    /// In a box: it takes some kilobytes, which each function that it passes through would copy.
+    pub(super) fn new(prepared: Arc<Prepared>, mut asked: Asked) -> Result<Box<Self>, Fault> {
         // The turn quotes it, and has no place for none.
         let question = &mut asked.history.question;
         if question.trim().is_empty() {
@@ -192,7 +193,7 @@ impl Exchange {
         let (setup, output) = (prepared.setup.clone(), asked.output.clone());
         let turn = Turn::of_client(setup, conversation, output, client)?;
         let output = asked.output.as_deref();
-        let mut exchange = Exchange {
+        let mut exchange = Box::new(Exchange {
             is_heavy: prepared.is_heavy || output.is_some_and(|output| takes_long(output.schema())),
             prepared,
             turn,
@@ -221,7 +222,7 @@ impl Exchange {
             rejected: BTreeMap::new(),
             record: None,
             asked,
-        };
+        });
         exchange.run();
         Ok(exchange)
     }

@@ -397,7 +397,7 @@ pub(super) fn object(
     shape: &dyn Shape,
     cache: &Cache,
 ) -> Result<(Map<String, Value>, Option<String>), Fault> {
-    doors::check_values([body])?;
+    doors::check_values(std::iter::once(body))?;
     let apart = if shape.is_chat() { doors::object_and_tools(body) } else { None };
     let is_list = |tools: &str| tools.strip_prefix('[').is_some_and(|rest| !rest.trim_start().starts_with(']'));
     match apart.filter(|(_, tools)| is_list(tools)) {

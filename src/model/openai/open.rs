@@ -1,5 +1,6 @@
 //! From a request to the beginning of its answer: attempts, refusals, what kind of answer it is.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -79,9 +80,9 @@ impl Inner {
         let has_tools = !request.tools.is_empty();
         // Others might refuse a field that they do not know.
         let is_llama = self.learned().info.get(model).is_some_and(|info| info.server == Some(ServerKind::LlamaCpp));
-        let mut parameters = self.parameters.clone();
-        if is_llama {
-            parameters.entry("return_progress").or_insert(true.into());
+        let mut parameters = Cow::Borrowed(&self.parameters);
+        if is_llama && !parameters.contains_key("return_progress") {
+            parameters.to_mut().insert("return_progress".to_owned(), true.into());
         }
         let body = |terms: Terms, form| {
             let alternatives = self.alternatives(request, terms);
