@@ -103,13 +103,17 @@ impl Origins {
         if read.calls.iter().any(|(tool, arguments)| *tool == call.tool && *arguments == call.arguments) {
             return true;
         }
+        let mut texts = self.texts(setup, conversation).peekable();
+        if texts.peek().is_none() {
+            return false;
+        }
         let raw = restore_tokens(raw.trim());
         let finder = memmem::Finder::new(raw.as_bytes());
         let mut left = MAX_PLACES;
         let mut stands_in = |text: &str| {
             (!raw.is_empty() && finder.find(text.as_bytes()).is_some()) || spoken_of(call, text, &mut left, setup)
         };
-        self.texts(setup, conversation).any(|text| {
+        texts.any(|text| {
             let mut found = stands_in(&text);
             // Within JSON only a text with escapes reads otherwise.
             if !found && text.contains('\\') && text.contains(&call.tool) {

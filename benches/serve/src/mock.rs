@@ -28,9 +28,11 @@ pub(crate) async fn serve() -> std::io::Result<()> {
 async fn connection(mut stream: TcpStream) {
     let mut buffer = Vec::with_capacity(64 << 10);
     while let Some((head, body)) = crate::http::message(&mut stream, &mut buffer).await {
-        let answered = match head.starts_with("GET ") {
-            true => whole(&mut stream, r#"{"object":"list","data":[]}"#).await,
-            false => answer(&mut stream, model(&body)).await,
+        // What else is asked about a model (Ollama's `/api/show`) nobody knows here.
+        let answered = match head.split(' ').nth(1).unwrap_or_default() {
+            "/v1/chat/completions" => answer(&mut stream, model(&body)).await,
+            "/v1/models" => whole(&mut stream, "200 OK", r#"{"object":"list","data":[]}"#).await,
+            _ => whole(&mut stream, "404 Not Found", r#"{"error":"404 page not found"}"#).await,
         };
         if answered.is_err() {
             return;
@@ -44,8 +46,8 @@ fn model(body: &[u8]) -> &str {
     text[at..].split('"').next().unwrap_or_default()
 }
 
-async fn whole(stream: &mut TcpStream, body: &str) -> std::io::Result<()> {
-    let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n";
+async fn whole(stream: &mut TcpStream, status: &str, body: &str) -> std::io::Result<()> {
+    let head = format!("HTTP/1.1 {status}\r\ncontent-type: application/json\r\n");
     stream.write_all(format!("{head}content-length: {}\r\n\r\n{body}", body.len()).as_bytes()).await
 }
 

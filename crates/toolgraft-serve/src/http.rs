@@ -36,7 +36,7 @@ use super::responses::Responses;
 use super::shape::{Places, Read, Shape, Writer};
 use super::shared::Shared;
 use super::upstream::client_key;
-use super::work::LARGE_BODY;
+use super::work::{LARGE_BODY, LARGE_WITH_NEW_TOOLS};
 use toolgraft::Model;
 use toolgraft::model::ClientError;
 use toolgraft::secrets::Secrets;
@@ -391,7 +391,7 @@ async fn answered(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target
         }
         let (length, sent, state) = (body.len(), body.clone(), shared.clone());
         let read = move || read(&state, shape, target, &sent);
-        let (request, places, mut writer) = apart(&shared, length, Span::none(), read).await??;
+        let (request, places, mut writer) = apart(&shared, length >= LARGE_BODY, Span::none(), read).await??;
         let placed = |fault| places.translate(shape, fault);
         let line = line_of(&parts, &shared, &request.model);
         if let Some(path) = shape.passes_to().filter(|_| request.is_plain()) {
@@ -418,12 +418,13 @@ async fn answered(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target
         }
         drop(body);
         let request = shared.known(request).await;
+        let is_large = length >= if request.has_new_tools() { LARGE_WITH_NEW_TOOLS } else { LARGE_BODY };
         let (model, stream) = (request.model.clone(), request.stream);
         let span = spans::requested_turn(&model, &shared.upstream.traced(&parts.headers));
         let (state, headers, seen) = (shared.clone(), parts.headers.clone(), watch.clone());
         let within = span.clone();
         let made = move || driver(&state, request, &headers, seen.as_ref(), span);
-        let driver = apart(&shared, length, within, made).await?.map_err(placed)?;
+        let driver = apart(&shared, is_large, within, made).await?.map_err(placed)?;
         let left_out = places.left_out();
         line.iter().for_each(|line| {
             line.lists(driver.cut(), driver.set_aside());
@@ -467,13 +468,14 @@ async fn counted(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target,
         let body = doors::body(&parts.headers, body, &shared.config).await?;
         let (length, state) = (body.len(), shared.clone());
         let read = move || read(&state, shape, target, &body);
-        let (request, places, _) = apart(&shared, length, Span::none(), read).await??;
+        let (request, places, _) = apart(&shared, length >= LARGE_BODY, Span::none(), read).await??;
         let placed = |fault| places.translate(shape, fault);
         line_of(&parts, &shared, &request.model);
         let request = shared.known(request).await;
+        let is_large = length >= if request.has_new_tools() { LARGE_WITH_NEW_TOOLS } else { LARGE_BODY };
         let (state, headers) = (shared.clone(), parts.headers.clone());
         let made = move || driver(&state, request, &headers, None, Span::none());
-        let driver = apart(&shared, length, Span::none(), made).await?.map_err(placed)?;
+        let driver = apart(&shared, is_large, Span::none(), made).await?.map_err(placed)?;
         let tokens = driver.prompt_tokens();
         Ok(([(header::CONTENT_TYPE, "application/json")], shape.count(tokens).to_string()).into_response())
     };
@@ -493,17 +495,14 @@ fn read(
     Ok((request.with_tools_text(tools), places, writer))
 }
 
-/// Does what a large body brings away from the threads that serve.
+/// Does the job away from the threads that serve, if it is large.
 async fn apart<T: Send + 'static>(
     shared: &Shared,
-    length: usize,
+    is_large: bool,
     span: Span,
     job: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Fault> {
-    match length < LARGE_BODY {
-        true => Ok(job()),
-        false => shared.work.run(span, job).await,
-    }
+    if is_large { shared.work.run(span, job).await } else { Ok(job()) }
 }
 
 /// What answers a request that needs more than the endpoint.

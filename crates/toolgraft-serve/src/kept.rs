@@ -30,6 +30,10 @@ pub const KEPT_BYTES: usize = 32 << 20;
 /// Bytes of all messages that are kept as the model wrote them.
 const WRITTEN_BYTES: usize = 16 << 20;
 
+/// Bytes that such a message takes beside its text and its arguments: identifiers, names, and the maps
+/// that they stand in. Counted with 24,000 short messages.
+const WRITTEN_ENTRY: usize = 800;
+
 /// Answers of which is known that they stood behind no words that may be anybody's.
 const MAX_CLEAN: usize = 1 << 16;
 
@@ -130,7 +134,7 @@ impl Kept {
     pub(super) fn keep_written(&self, ids: &[String], written: Written) {
         let Some(id) = ids.first() else { return };
         // The arguments stand in the text, too.
-        let bytes = 2 * written.text.len();
+        let bytes = 2 * written.text.len() + WRITTEN_ENTRY;
         let mut inner = self.store.lock();
         inner.written.insert(id.clone(), Arc::new(written));
         inner.writing.push_back((id.clone(), bytes));

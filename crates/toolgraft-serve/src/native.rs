@@ -63,6 +63,9 @@ pub(super) fn history(messages: Vec<Value>, prepared: &Prepared, kept: &Kept) ->
 
 /// Makes the descriptions of the client's own tools whole: the client sent them to such an endpoint.
 pub(super) fn describe(tools: &mut [ToolDefinition], prepared: &Prepared) {
+    if tools.is_empty() {
+        return;
+    }
     for tool in prepared.setup.catalog().offered().filter(|tool| tool.server.is_none()) {
         let name = wire_name(None, &tool.name);
         if let Some(told) = tools.iter_mut().find(|told| told.name == name) {

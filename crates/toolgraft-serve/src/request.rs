@@ -124,6 +124,12 @@ impl ChatRequest {
         self.with_tools || self.tools_text.is_some() || is_given(self.body.get("tools"))
     }
 
+    /// Whether it has tools that something has still to be prepared for: those for which something is
+    /// stand beside its body ([`object`]).
+    pub(super) fn has_new_tools(&self) -> bool {
+        is_given(self.body.get("tools"))
+    }
+
     /// The same request to a model with a context of so many tokens.
     pub(super) fn within(self, context: Option<usize>) -> Self {
         ChatRequest { context, ..self }

@@ -7,8 +7,12 @@ use tokio::sync::Semaphore;
 use super::fault::Fault;
 use toolgraft::spans::Span;
 
-/// Bytes of a body from which on it is read elsewhere: below, handing it over takes as long.
-pub(super) const LARGE_BODY: usize = 16 << 10;
+/// Bytes of a body from which on it is read elsewhere: below, that takes less than a millisecond, and
+/// each handing over takes some of it.
+pub(super) const LARGE_BODY: usize = 64 << 10;
+
+/// The same where its tools are new, whose schemas are compiled.
+pub(super) const LARGE_WITH_NEW_TOOLS: usize = 16 << 10;
 
 /// Threads for that: as many as there are processors. More would only hold more at once.
 #[derive(Clone)]
