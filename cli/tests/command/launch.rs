@@ -27,8 +27,8 @@ const RECORDS: &str = r#"#!/bin/sh
 env > "$RECORD/env"
 printf '%s\n' "$@" > "$RECORD/arguments"
 find "$TMPDIR"/toolgraft-launch-* -type f -exec cp '{}' "$RECORD/files" ';' 2>/dev/null
-touch "$RECORD/ready"
 trap 'exit 5' INT
+touch "$RECORD/ready"
 while [ ! -e "$RECORD/end" ]; do sleep 0.05; done
 exit 7
 "#;
