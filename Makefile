@@ -2,11 +2,6 @@
 # Python 3.10 or later; all else it sets up itself, below tests/.
 
 CARGO  ?= cargo
-
-# All tests: the library is optimised a little, which takes it a minute and takes three from its tests.
-# `cargo test` of one place is sooner built without.
-TESTED := $(CARGO) --config profile.dev.package.toolgraft.opt-level=1
-
 NPM    ?= npm
 PYTHON ?= python3
 
@@ -39,7 +34,7 @@ properties:
 # The whole test suite, real MCP servers and a browser (set up on first use) included.
 # Where no browser can be had, its tests are skipped, and named at the end.
 test: needs servers browser
-	TOOLGRAFT_REAL_SERVERS=1 PROPTEST_RNG_SEED=$(PROPTEST_RNG_SEED) RUST_TEST_THREADS=$(TEST_THREADS) $(TESTED) test
+	TOOLGRAFT_REAL_SERVERS=1 PROPTEST_RNG_SEED=$(PROPTEST_RNG_SEED) RUST_TEST_THREADS=$(TEST_THREADS) $(CARGO) test
 	@tests/browser/set-up --skipped
 
 # The package for Python (bindings/python): its wheel is built, installed into an empty
@@ -223,7 +218,7 @@ browser:
 # The program as the tests build it, target/debug/toolgraft: with other features of its dependencies
 # than `cargo build`, which so would compile all of them a second time.
 program:
-	$(TESTED) test --quiet --no-run --test command
+	$(CARGO) test --quiet --no-run --test command
 
 # Real MCP servers, inside tests/servers only.
 servers: $(NODE_SET) $(VENV_SET) $(VENV1_SET)
