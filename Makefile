@@ -16,7 +16,7 @@ FEATURES := prompt validate typed agent client
 # What a landing checks of the features; `make each-feature` has all.
 CHECKED  := none prompt,validate agent
 
-.PHONY: all fetch agents attack canitoolcall evidence evidence-held nightly test properties python wheel node npm packages packages-python packages-node release program needs browser servers clients clients-more pictures conformance conformance-older deploy otlp scale load live live-tests soak check each-feature check-windows package dist advisories lint fmt-check docs bench bench-extract bench-hub bench-serve bench-peers bench-smoke bench-changed bench-repetitions bench-limits fuzz fuzz-corpus clean-servers
+.PHONY: all fetch agents attack canitoolcall evidence evidence-held nightly test properties python wheel node npm packages packages-python packages-node release program needs browser servers clients clients-more pictures conformance conformance-older deploy otlp scale load live live-tests soak check each-feature check-windows package dist advisories lint lint-benches fmt-check docs bench bench-extract bench-hub bench-serve bench-peers bench-smoke bench-changed bench-repetitions bench-limits fuzz fuzz-corpus clean-servers
 
 all: fmt-check lint check docs test
 
@@ -139,7 +139,7 @@ live: needs
 # real model, all other clients, the older conformance suite, the dependencies once more for
 # Windows, texts made to be slow, a free walk of the fuzzer, twelve servers that are killed at
 # random, and so on. All are tried, and those that failed are named at the end.
-NIGHTLY := bench-smoke each-feature package advisories live clients-more agents conformance-older check-windows bench-repetitions fuzz soak deploy load otlp scale properties attack canitoolcall evidence-held python node release
+NIGHTLY := lint-benches bench-smoke each-feature package advisories live clients-more agents conformance-older check-windows bench-repetitions fuzz soak deploy load otlp scale properties attack canitoolcall evidence-held python node release
 nightly:
 	@failed=; for step in $(NIGHTLY); do \
 		echo "== $$step"; \
@@ -361,6 +361,9 @@ advisories:
 
 lint:
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
+
+# It shares nothing with the rest and takes a minute.
+lint-benches:
 	cd benches && $(CARGO) clippy --all-targets -- -D warnings
 
 fmt-check:
