@@ -36,7 +36,7 @@ use super::responses::Responses;
 use super::shape::{Places, Read, Shape, Writer};
 use super::shared::Shared;
 use super::upstream::client_key;
-use super::work::{LARGE_BODY, LARGE_WITH_NEW_TOOLS};
+use super::work::LARGE_BODY;
 use toolgraft::Model;
 use toolgraft::model::ClientError;
 use toolgraft::secrets::Secrets;
@@ -418,7 +418,7 @@ async fn answered(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target
         }
         drop(body);
         let request = shared.known(request).await;
-        let is_large = length >= if request.has_new_tools() { LARGE_WITH_NEW_TOOLS } else { LARGE_BODY };
+        let is_large = request.is_large(length);
         let (model, stream) = (request.model.clone(), request.stream);
         let span = spans::requested_turn(&model, &shared.upstream.traced(&parts.headers));
         let (state, headers, seen) = (shared.clone(), parts.headers.clone(), watch.clone());
@@ -472,7 +472,7 @@ async fn counted(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target,
         let placed = |fault| places.translate(shape, fault);
         line_of(&parts, &shared, &request.model);
         let request = shared.known(request).await;
-        let is_large = length >= if request.has_new_tools() { LARGE_WITH_NEW_TOOLS } else { LARGE_BODY };
+        let is_large = request.is_large(length);
         let (state, headers) = (shared.clone(), parts.headers.clone());
         let made = move || driver(&state, request, &headers, None, Span::none());
         let driver = apart(&shared, is_large, Span::none(), made).await?.map_err(placed)?;

@@ -234,6 +234,12 @@ mod tests {
             kept.keep_written(std::slice::from_ref(id), Written { calls: Vec::new(), text });
         }
         assert!(kept.written(&ids[0]).is_none() && kept.written(&ids[3]).is_some() && other.written(&ids[3]).is_none());
+        // Short ones are, too.
+        let first = kept.id(false);
+        let short = || Written { calls: Vec::new(), text: String::new() };
+        kept.keep_written(std::slice::from_ref(&first), short());
+        (0..WRITTEN_BYTES / WRITTEN_ENTRY).for_each(|number| kept.keep_written(&[number.to_string()], short()));
+        assert!(kept.written(&first).is_none());
     }
 
     #[test]

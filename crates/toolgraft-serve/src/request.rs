@@ -20,6 +20,7 @@ use super::native;
 use super::prepared::{Cache, Key, Prepared, Wanted};
 use super::shape::Shape;
 use super::way::Way;
+use super::work::{LARGE_BODY, LARGE_WITH_NEW_TOOLS};
 use toolgraft::Tool;
 use toolgraft::message::Reads;
 use toolgraft::model::ModelInfo;
@@ -124,10 +125,10 @@ impl ChatRequest {
         self.with_tools || self.tools_text.is_some() || is_given(self.body.get("tools"))
     }
 
-    /// Whether it has tools that something has still to be prepared for: those for which something is
-    /// stand beside its body ([`object`]).
-    pub(super) fn has_new_tools(&self) -> bool {
-        is_given(self.body.get("tools"))
+    /// Whether to prepare it takes long, of a body of so many bytes. Tools for which something is
+    /// prepared stand beside the body ([`object`]).
+    pub(super) fn is_large(&self, length: usize) -> bool {
+        length >= if is_given(self.body.get("tools")) { LARGE_WITH_NEW_TOOLS } else { LARGE_BODY }
     }
 
     /// The same request to a model with a context of so many tokens.
