@@ -261,6 +261,17 @@ async fn a_line_on_stderr_tells_of_each_request_without_what_was_said() {
 }
 
 #[test]
+fn a_port_is_one_of_this_machine() {
+    let place = Place::new();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let run =
+        |more: &[&str]| place.run(&[&["serve", "--base-url", "http://localhost:1/v1", "--port", &port], more].concat());
+    run(&[]).refuses(2, &format!("cannot listen on 127.0.0.1:{port}"));
+    run(&["--listen", "127.0.0.1:0"]).refuses(2, "cannot be used with '--listen");
+}
+
+#[test]
 fn a_public_address_without_a_key_is_wrong_usage() {
     let place = Place::new();
     let run = place.run(&["serve", "--base-url", "http://localhost:1/v1", "--listen", "0.0.0.0:0"]);
