@@ -55,20 +55,8 @@ pub(crate) const OWN_ROLES: &[&str] = &["assistant", "model", "ai", "assistant_t
 
 /// Names that chat templates have for others.
 pub const OTHER_ROLES: &[&str] = &[
-    "system",
-    "developer",
-    "user",
-    "tool",
-    "ipython",
-    "environment",
-    "observation",
-    "tool_response",
-    "available_tools",
-    "document",
-    "function",
-    "human",
-    "System",
-    "User",
+    "system", "developer", "user", "tool", "ipython", "environment", "observation", "tool_response", "available_tools",
+    "document", "function", "human", "System", "User",
 ];
 
 /// The token of Llama 2 and Mistral that ends a message. It is also HTML, so it
@@ -392,28 +380,9 @@ pub const CONTROL_FAMILIES: &[ControlFamily] = &[
         "Llama 2, Mistral",
         "mistralai/mistral-common src/mistral_common/tokens/tokenizers/base.py; LCC",
         [
-            "<s>",
-            "</s>",
-            "<unk>",
-            "<pad>",
-            "<<SYS>>",
-            "<</SYS>>",
-            "[TOOL_CALLS]",
-            "[TOOL_CONTENT]",
-            "[CALL_ID]",
-            "[ARGS]",
-            "[THINK]",
-            "[/THINK]",
-            "[IMG]",
-            "[IMG_BREAK]",
-            "[IMG_END]",
-            "[AUDIO]",
-            "[BEGIN_AUDIO]",
-            "[MODEL_SETTINGS]",
-            "[/MODEL_SETTINGS]",
-            "[PREFIX]",
-            "[MIDDLE]",
-            "[SUFFIX]",
+            "<s>", "</s>", "<unk>", "<pad>", "<<SYS>>", "<</SYS>>", "[TOOL_CALLS]", "[TOOL_CONTENT]", "[CALL_ID]",
+            "[ARGS]", "[THINK]", "[/THINK]", "[IMG]", "[IMG_BREAK]", "[IMG_END]", "[AUDIO]", "[BEGIN_AUDIO]",
+            "[MODEL_SETTINGS]", "[/MODEL_SETTINGS]", "[PREFIX]", "[MIDDLE]", "[SUFFIX]",
         ]
     ),
     control!(
@@ -437,16 +406,8 @@ pub const CONTROL_FAMILIES: &[ControlFamily] = &[
         "Gemma 4",
         "LC/gemma4.jinja; SG/gemma4_detector.py",
         [
-            "<|channel>",
-            "<channel|>",
-            "<|tool>",
-            "<tool|>",
-            "<|tool_call>",
-            "<tool_call|>",
-            "<|image>",
-            "<image|>",
-            "<|audio>",
-            "<audio|>",
+            "<|channel>", "<channel|>", "<|tool>", "<tool|>", "<|tool_call>", "<tool_call|>", "<|image>", "<image|>",
+            "<|audio>", "<audio|>",
         ]
     ),
     control!("GLM", "LC/GLM-4.6.jinja; LCC (chatglm4)", ["[gMASK]", "[MASK]", "[sMASK]", "<sop>", "<eop>"]),
@@ -462,12 +423,8 @@ pub const CONTROL_FAMILIES: &[ControlFamily] = &[
         "Seed-OSS",
         "LC/ByteDance-Seed-OSS.jinja",
         [
-            "<seed:think>",
-            "</seed:think>",
-            "<seed:cot_budget_reflect>",
-            "</seed:cot_budget_reflect>",
-            "<seed:tool_call>",
-            "</seed:tool_call>",
+            "<seed:think>", "</seed:think>", "<seed:cot_budget_reflect>", "</seed:cot_budget_reflect>",
+            "<seed:tool_call>", "</seed:tool_call>",
         ]
     ),
     control!(

@@ -21,43 +21,15 @@ const PHRASES: [&str; 8] = [
 /// The tools of a request. Words for calls in the history (`tool_calls`, the role
 /// `tool`) are none of these: a wrong history is no refusal of tools.
 const TOOLS: [&str; 14] = [
-    "tools",
-    "tool_choice",
-    "functions",
-    "tool use",
-    "tool-use",
-    "tool call",
-    "tool calls",
-    "tool calling",
-    "tool-calling",
-    "function call",
-    "function calls",
-    "function calling",
-    "function-calling",
-    "function_declarations",
+    "tools", "tool_choice", "functions", "tool use", "tool-use", "tool call", "tool calls", "tool calling",
+    "tool-calling", "function call", "function calls", "function calling", "function-calling", "function_declarations",
 ];
 
 /// Words that refuse.
 const REFUSES: [&str; 19] = [
-    "not support",
-    "t support",
-    "not supported",
-    "t supported",
-    "unsupported",
-    "no support",
-    "no endpoints found",
-    "not available",
-    "unavailable",
-    "not enabled",
-    "disabled",
-    "not allowed",
-    "not permitted",
-    "not implemented",
-    "unknown",
-    "unrecognized",
-    "unrecognised",
-    "unexpected",
-    "invalid",
+    "not support", "t support", "not supported", "t supported", "unsupported", "no support", "no endpoints found",
+    "not available", "unavailable", "not enabled", "disabled", "not allowed", "not permitted", "not implemented",
+    "unknown", "unrecognized", "unrecognised", "unexpected", "invalid",
 ];
 
 /// Whether the words are a known refusal, or one sentence of them both names the

@@ -21,23 +21,8 @@ const LONG: usize = 20;
 
 /// How tokens begin that are known by it, in the words of those who give them out.
 const TOKENS: &[&str] = &[
-    "sk-",
-    "sk_",
-    "pk_",
-    "ghp_",
-    "gho_",
-    "ghs_",
-    "github_pat_",
-    "glpat-",
-    "xoxb-",
-    "xoxp-",
-    "AKIA",
-    "eyJ",
-    "hf_",
-    "AIza",
-    "ntn_",
-    "secret_",
-    "lin_api_",
+    "sk-", "sk_", "pk_", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "AKIA", "eyJ", "hf_",
+    "AIza", "ntn_", "secret_", "lin_api_",
 ];
 
 /// Parts of the names of variables by which programs find code: `NODE_OPTIONS`, `LD_PRELOAD`,

@@ -206,12 +206,7 @@ impl<'s> Applying<'s> {
             index.and_then(|index| list(schema, key).nth(index)).map_or(Some(()), |s| self.enter(s))?;
         }
         let rest = [
-            "additionalProperties",
-            "unevaluatedProperties",
-            "items",
-            "additionalItems",
-            "unevaluatedItems",
-            "contains",
+            "additionalProperties", "unevaluatedProperties", "items", "additionalItems", "unevaluatedItems", "contains",
         ];
         rest.iter().filter_map(|key| schema.get(key)).try_for_each(|s| self.enter(s))
     }

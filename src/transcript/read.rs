@@ -120,11 +120,7 @@ const FIELDS: &[(&str, &[&str])] = &[
     (
         "usage",
         &[
-            "prompt_tokens",
-            "completion_tokens",
-            "reasoning_tokens",
-            "cached_tokens",
-            "estimated",
+            "prompt_tokens", "completion_tokens", "reasoning_tokens", "cached_tokens", "estimated",
             "reasoning_estimated",
         ],
     ),

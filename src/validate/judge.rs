@@ -30,34 +30,9 @@ const ONE_BY_ONE: usize = 24;
 
 /// Keywords that join subschemas, or say nothing about a value.
 const JOINING: &[&str] = &[
-    "$ref",
-    "$schema",
-    "$id",
-    "id",
-    "$anchor",
-    "$defs",
-    "definitions",
-    "$comment",
-    "title",
-    "description",
-    "default",
-    "examples",
-    "allOf",
-    "anyOf",
-    "oneOf",
-    "not",
-    "if",
-    "then",
-    "else",
-    "dependentSchemas",
-    "dependencies",
-    "propertyNames",
-    "contains",
-    "minContains",
-    "maxContains",
-    "items",
-    "prefixItems",
-    "additionalItems",
+    "$ref", "$schema", "$id", "id", "$anchor", "$defs", "definitions", "$comment", "title", "description", "default",
+    "examples", "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies",
+    "propertyNames", "contains", "minContains", "maxContains", "items", "prefixItems", "additionalItems",
 ];
 
 /// Judges values by one schema. All answers are `None` where the work is not

@@ -48,18 +48,8 @@ fn the_documented_example_is_read_without_notes_and_written_back_as_it_stands() 
 #[test]
 fn every_line_type_is_documented_and_stands_in_the_example() {
     for kind in [
-        "session",
-        "request",
-        "tools",
-        "message",
-        "delta",
-        "native_call",
-        "usage",
-        "finish",
-        "call",
-        "rejected",
-        "outcome",
-        "notice",
+        "session", "request", "tools", "message", "delta", "native_call", "usage", "finish", "call", "rejected",
+        "outcome", "notice",
     ] {
         assert!(DOC.contains(&format!("\n## `{kind}`\n")), "{kind} has a section");
         assert!(doc_example().contains(&format!("{{\"type\":\"{kind}\"")), "{kind} stands in the example");

@@ -270,29 +270,8 @@ struct Written {
 /// Values that a careless scanner would stumble over.
 fn text_value() -> impl Strategy<Value = String> {
     let pieces = [
-        "a",
-        " ",
-        "天",
-        "\n",
-        "\\",
-        "\"",
-        "{",
-        "}",
-        "]",
-        ",",
-        "<",
-        "</b>",
-        "</think>",
-        "<think>",
-        "`",
-        "\n```\n",
-        "'''",
-        "&amp;",
-        "TYPE: MCP\n",
-        "</arguments>",
-        "</use_mcp_tool>",
-        "\t",
-        "🙂",
+        "a", " ", "天", "\n", "\\", "\"", "{", "}", "]", ",", "<", "</b>", "</think>", "<think>", "`", "\n```\n",
+        "'''", "&amp;", "TYPE: MCP\n", "</arguments>", "</use_mcp_tool>", "\t", "🙂",
     ];
     prop::collection::vec(prop::sample::select(pieces.to_vec()), 0..8).prop_map(|p| p.concat())
 }
@@ -353,17 +332,7 @@ fn written() -> impl Strategy<Value = Written> {
 /// Prose without markers; some of it looks like the beginning of one.
 fn prose() -> impl Strategy<Value = String> {
     let words = [
-        "Well, ",
-        "好的。",
-        "a < b ",
-        "\n",
-        "<b>bold</b> ",
-        "Type of ",
-        "so </b> ",
-        "{x} ",
-        "(1) ",
-        "<use_it> ",
-        "** ",
+        "Well, ", "好的。", "a < b ", "\n", "<b>bold</b> ", "Type of ", "so </b> ", "{x} ", "(1) ", "<use_it> ", "** ",
     ];
     prop::collection::vec(prop::sample::select(words.to_vec()), 0..6).prop_map(|p| p.concat())
 }

@@ -147,26 +147,9 @@ fn files() -> Vec<String> {
     const BEFORE: [&str; 7] = ["", "\n", "\n\n", "\r\n", " ", "\t", "\n  "];
     const BEHIND: [&str; 6] = ["", "\n", "\n\n", "\r\n", " \n", " "];
     const WITHIN: [&str; 20] = [
-        "",
-        "x",
-        "a\nb",
-        "    indent\n\tx",
-        "{\"a\": 1}",
-        "é 天气 😀",
-        "<b>html</b> a < b && c",
-        "&lt; &amp; &quot;",
-        "\"quotes\" 'single' `code`",
-        "C:\\new\\table \\",
-        "```py\ncode\n```",
-        "TYPE: MCP\n{}",
-        "#!/bin/sh\necho $A",
-        "a,b: c}",
-        "[1, 2]",
-        "null",
-        "5",
-        "- item\n  - sub",
-        "it's",
-        "]]>",
+        "", "x", "a\nb", "    indent\n\tx", "{\"a\": 1}", "é 天气 😀", "<b>html</b> a < b && c", "&lt; &amp; &quot;",
+        "\"quotes\" 'single' `code`", "C:\\new\\table \\", "```py\ncode\n```", "TYPE: MCP\n{}", "#!/bin/sh\necho $A",
+        "a,b: c}", "[1, 2]", "null", "5", "- item\n  - sub", "it's", "]]>",
     ];
     let all = BEFORE.iter().flat_map(|before| {
         WITHIN.iter().flat_map(move |within| BEHIND.iter().map(move |behind| format!("{before}{within}{behind}")))

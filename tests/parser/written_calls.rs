@@ -23,27 +23,8 @@ static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
 /// `tool_tag` cannot say an unbalanced one.
 fn text() -> impl Strategy<Value = String> {
     let pieces = prop::sample::select(&[
-        "a",
-        "b c",
-        "\n",
-        "\n\n",
-        "\"",
-        "\\",
-        "{",
-        "}",
-        "</arguments>",
-        "</use_mcp_tool>",
-        "<b>",
-        "&amp;",
-        "&&",
-        "天气",
-        "TYPE: MCP",
-        "```",
-        "\t",
-        " ",
-        "'",
-        "[1]",
-        "</think>x",
+        "a", "b c", "\n", "\n\n", "\"", "\\", "{", "}", "</arguments>", "</use_mcp_tool>", "<b>", "&amp;", "&&",
+        "天气", "TYPE: MCP", "```", "\t", " ", "'", "[1]", "</think>x",
     ]);
     prop::collection::vec(pieces, 0..8).prop_map(|pieces| pieces.concat())
 }

@@ -13,22 +13,8 @@ use crate::settings;
 
 /// The keys that can change while a conversation goes on.
 const KEYS: [&str; 17] = [
-    "profile",
-    "tools_mode",
-    "constrain",
-    "way",
-    "call_threshold",
-    "dialect",
-    "prompt_style",
-    "listing",
-    "tool_budget",
-    "temperature",
-    "carry_reasoning",
-    "max_rounds",
-    "max_tokens",
-    "context",
-    "system",
-    "reasoning_display",
+    "profile", "tools_mode", "constrain", "way", "call_threshold", "dialect", "prompt_style", "listing", "tool_budget",
+    "temperature", "carry_reasoning", "max_rounds", "max_tokens", "context", "system", "reasoning_display",
     "call_display",
 ];
 

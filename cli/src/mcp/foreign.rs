@@ -23,17 +23,7 @@ use crate::servers::trust::Project;
 
 /// Keys that are taken over as they are.
 const KEPT: &[&str] = &[
-    "enabledTools",
-    "disabledTools",
-    "type",
-    "command",
-    "args",
-    "env",
-    "cwd",
-    "url",
-    "headers",
-    "oauth",
-    "disabled",
+    "enabledTools", "disabledTools", "type", "command", "args", "env", "cwd", "url", "headers", "oauth", "disabled",
     "timeout",
 ];
 

@@ -45,14 +45,8 @@ pub(crate) fn wanted(test: &str) -> Option<PathBuf> {
 pub(crate) fn browse(browser: &Path, args: &[&str]) -> String {
     let profile = tempfile::tempdir().unwrap();
     let mut command = Command::new(browser);
-    command.args([
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-quic",
-        "--no-first-run",
-        "--hide-scrollbars",
-    ]);
+    command
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars"]);
     command.args(["--disable-background-networking", "--disable-component-update", "--disable-sync"]);
     command.arg(format!("--user-data-dir={}", profile.path().display())).args(args);
     command.env("HOME", profile.path()).stdin(Stdio::null()).stderr(Stdio::null()).stdout(Stdio::piped());

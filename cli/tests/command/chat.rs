@@ -366,16 +366,7 @@ fn what_the_profile_decides_can_be_said() {
     let home = Home::new();
     fs::write(home.0.path("persona.txt"), "You are a pirate.").unwrap();
     let args = [
-        "Hi",
-        "--temperature",
-        "0.25",
-        "--max-tokens",
-        "77",
-        "--lang",
-        "zh",
-        "--dialect",
-        "type_marker",
-        "--system",
+        "Hi", "--temperature", "0.25", "--max-tokens", "77", "--lang", "zh", "--dialect", "type_marker", "--system",
         "@persona.txt",
     ];
     home.ask_with_tools(&endpoint, &args);

@@ -79,16 +79,8 @@ impl Window {
         command.args(["-c", "read go; echo $$ >.pid; exec \"$0\" \"$@\"", TOOLGRAFT]).args(args);
         command.current_dir(place.dir.path()).env("HOME", place.dir.path()).env("TERM", terminal);
         for name in [
-            "KITTY_WINDOW_ID",
-            "TERM_PROGRAM",
-            "TMUX",
-            "STY",
-            "OPENAI_API_KEY",
-            "OPENAI_BASE_URL",
-            "XDG_STATE_HOME",
-            "NO_COLOR",
-            "COLUMNS",
-            "LINES",
+            "KITTY_WINDOW_ID", "TERM_PROGRAM", "TMUX", "STY", "OPENAI_API_KEY", "OPENAI_BASE_URL", "XDG_STATE_HOME",
+            "NO_COLOR", "COLUMNS", "LINES",
         ] {
             command.env_remove(name);
         }

@@ -51,15 +51,8 @@ impl Chat {
         command.args(["--tools-mode", "prompt"]).args(args);
         command.current_dir(place.dir.path()).env("HOME", place.dir.path()).env("TERM", "xterm").env("COLUMNS", "100");
         for name in [
-            "OPENAI_API_KEY",
-            "OPENAI_BASE_URL",
-            "XDG_STATE_HOME",
-            "NO_COLOR",
-            "LC_ALL",
-            "LC_MESSAGES",
-            "LANG",
-            "VISUAL",
-            "EDITOR",
+            "OPENAI_API_KEY", "OPENAI_BASE_URL", "XDG_STATE_HOME", "NO_COLOR", "LC_ALL", "LC_MESSAGES", "LANG",
+            "VISUAL", "EDITOR",
         ] {
             command.env_remove(name);
         }

@@ -171,13 +171,7 @@ async fn a_request_is_listed_shown_and_taken_along_for_replay() {
     let page = looking.page("/inspect/1").await;
     let text = text_of(&page);
     for part in [
-        "Weather in Oslo?",
-        "The model is told",
-        "Rejected",
-        "malformed",
-        "{\"text\":}",
-        "Timeline",
-        "chat_completions",
+        "Weather in Oslo?", "The model is told", "Rejected", "malformed", "{\"text\":}", "Timeline", "chat_completions",
     ] {
         assert!(text.contains(part), "{part:?} is missing in {text}");
     }

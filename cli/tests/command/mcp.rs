@@ -20,15 +20,8 @@ fn tools_are_listed_with_resources_and_templates() {
     let run = with_demo().run(&["tools"]);
     assert_eq!(run.code, Some(0), "{run:?}");
     for text in [
-        "demo  ready in",
-        "MCP 2026-07-28",
-        "weather_query(city, date?)",
-        "tools (3)",
-        "resources (1)",
-        "demo://cities",
-        "demo://city/{name}",
-        "prompts (1)",
-        "trip(city, date?)",
+        "demo  ready in", "MCP 2026-07-28", "weather_query(city, date?)", "tools (3)", "resources (1)",
+        "demo://cities", "demo://city/{name}", "prompts (1)", "trip(city, date?)",
     ] {
         assert!(run.out.contains(text), "{text}: {run:?}");
     }

@@ -67,12 +67,8 @@ fn every_flag_that_the_page_names_is_there() {
     let named = DOC.split('`').skip(1).step_by(2).filter_map(|code| code.split_whitespace().next());
     // Those of the endpoints' own programs.
     let foreign = [
-        "--reasoning-format",
-        "--reasoning-parser",
-        "--max-model-len",
-        "--enable-auto-tool-choice",
-        "--tool-call-parser",
-        "--jinja",
+        "--reasoning-format", "--reasoning-parser", "--max-model-len", "--enable-auto-tool-choice",
+        "--tool-call-parser", "--jinja",
     ];
     for flag in named.filter(|code| code.starts_with("--") && !foreign.contains(code)) {
         assert!(help.split_whitespace().any(|word| word == flag), "{flag}");

@@ -8,15 +8,8 @@ use toolgraft_testkit::endpoint::{End, Endpoint, Reply, says};
 use crate::process::{Place, Run};
 
 const LIBRARIES: [&str; 9] = [
-    "client error",
-    "tcp connect",
-    "os error",
-    "InvalidContentType",
-    "dns error",
-    "anyOf",
-    "nonzero",
-    "chunk size line",
-    "u32",
+    "client error", "tcp connect", "os error", "InvalidContentType", "dns error", "anyOf", "nonzero",
+    "chunk size line", "u32",
 ];
 
 fn is_plain(run: &Run) {

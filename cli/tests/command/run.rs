@@ -38,15 +38,7 @@ fn a_template_asks_with_its_model_servers_tools_and_values() {
     place.write("city.txt", "Bergen");
     let url = endpoint.url();
     let args = [
-        "run",
-        "trip.md",
-        "--base-url",
-        &url,
-        "city=@city.txt",
-        "days=9",
-        "--model",
-        "parrot",
-        "--mcp-config",
+        "run", "trip.md", "--base-url", &url, "city=@city.txt", "days=9", "--model", "parrot", "--mcp-config",
         "mcp.json",
     ];
     place.run_with(&args, |command| command.write_stdin("With rain.")).ok();

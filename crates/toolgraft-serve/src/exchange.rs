@@ -81,15 +81,8 @@ pub(super) struct Sent {
 /// Fields of some endpoints that hold an answer to a structure. What a client says there
 /// counts alone.
 const STRUCTURES: [&str; 9] = [
-    "grammar",
-    "json_schema",
-    "structured_outputs",
-    "guided_json",
-    "guided_regex",
-    "guided_choice",
-    "guided_grammar",
-    "ebnf",
-    "regex",
+    "grammar", "json_schema", "structured_outputs", "guided_json", "guided_regex", "guided_choice", "guided_grammar",
+    "ebnf", "regex",
 ];
 
 /// Whether the client's own fields hold the answer to a structure.

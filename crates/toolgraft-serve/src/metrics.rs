@@ -8,17 +8,8 @@ use super::repeated::PromptCost;
 
 /// The routes that are counted.
 const ROUTES: [&str; 11] = [
-    "chat_completions",
-    "messages",
-    "count_tokens",
-    "responses",
-    "generate_content",
-    "ollama_chat",
-    "ollama_generate",
-    "models",
-    "completions",
-    "embeddings",
-    "other",
+    "chat_completions", "messages", "count_tokens", "responses", "generate_content", "ollama_chat", "ollama_generate",
+    "models", "completions", "embeddings", "other",
 ];
 
 /// Kinds of statuses.

@@ -35,18 +35,8 @@ const LONG_LIST: usize = 4_096;
 
 /// Fields that are ours: they mean nothing to the endpoint once the prompt teaches the tools.
 const OURS: [&str; 12] = [
-    "messages",
-    "tools",
-    "tool_choice",
-    "parallel_tool_calls",
-    "functions",
-    "function_call",
-    "stream",
-    "stream_options",
-    "n",
-    "logprobs",
-    "top_logprobs",
-    "model",
+    "messages", "tools", "tool_choice", "parallel_tool_calls", "functions", "function_call", "stream",
+    "stream_options", "n", "logprobs", "top_logprobs", "model",
 ];
 
 /// A request of Chat Completions.

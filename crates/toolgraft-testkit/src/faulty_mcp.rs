@@ -73,31 +73,9 @@ pub fn odd_tools() -> String {
 }
 
 const TOOLS: &[&str] = &[
-    "echo",
-    "pid",
-    "hang",
-    "die",
-    "grow",
-    "grow_first",
-    "listed",
-    "meta",
-    "version",
-    "refuse",
-    "work",
-    "big",
-    "latin1",
-    "nameless",
-    "odd",
-    "stop_listening",
-    "hologram",
-    "environment",
-    "stdin",
-    "last",
-    "raw",
-    "ask",
-    "elicit",
-    "page_first",
-    "task",
+    "echo", "pid", "hang", "die", "grow", "grow_first", "listed", "meta", "version", "refuse", "work", "big", "latin1",
+    "nameless", "odd", "stop_listening", "hologram", "environment", "stdin", "last", "raw", "ask", "elicit",
+    "page_first", "task",
 ];
 
 struct Server {

@@ -657,25 +657,9 @@ const REACT_LINES: [&str; 4] = ["Action:", "Observation:", "Thought:", "Final An
 
 /// What openers of foreign dialects begin with behind their `<`.
 const FOREIGN: &[&str] = &[
-    "function",
-    "invoke",
-    "antml:",
-    "steptml:",
-    "seed:",
-    "start_function_call>",
-    "minimax:",
-    "tool_call>",
-    "tool_call ",
-    "longcat_tool_call>",
-    "｜tool",
-    "|tool",
-    "｜DSML",
-    "｜｜DSML",
-    "||DSML",
-    "|DSML",
-    "|open|>call",
-    "|channel|>",
-    "|start|>",
+    "function", "invoke", "antml:", "steptml:", "seed:", "start_function_call>", "minimax:", "tool_call>",
+    "tool_call ", "longcat_tool_call>", "｜tool", "|tool", "｜DSML", "｜｜DSML", "||DSML", "|DSML", "|open|>call",
+    "|channel|>", "|start|>",
 ];
 
 /// The longest of them with all that the gate behind it waits for, but for the names.
@@ -684,24 +668,8 @@ const FOREIGN_OPENER: &str =
 
 /// Keys that an object may begin with that is a call without a marker.
 const CALL_KEYS: &[&str] = &[
-    "name",
-    "tool_name",
-    "tool",
-    "function_name",
-    "thought",
-    "arguments",
-    "parameters",
-    "args",
-    "params",
-    "input",
-    "server_name",
-    "server",
-    "id",
-    "type",
-    "index",
-    "call_id",
-    "function",
-    "tool_calls",
+    "name", "tool_name", "tool", "function_name", "thought", "arguments", "parameters", "args", "params", "input",
+    "server_name", "server", "id", "type", "index", "call_id", "function", "tool_calls",
 ];
 
 /// Bytes of a line that are searched for the beginning of a call.

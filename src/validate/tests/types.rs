@@ -168,17 +168,8 @@ fn coercion_reaches_every_nested_place() {
             "all": {"n": 5}, "any": 6, "one": {"b": true}, "名/前": 7, "n_1": 8,
         }),
         &[
-            "unwrapped_string:/list",
-            "coerced:/pair/0",
-            "coerced:/pair/1",
-            "coerced:/map/k",
-            "coerced:/ref",
-            "coerced:/all/n",
-            "coerced:/any",
-            "coerced:/one/b",
-            "coerced:/名~1前",
-            "coerced:/n_1",
-            "coerced:/list/1",
+            "unwrapped_string:/list", "coerced:/pair/0", "coerced:/pair/1", "coerced:/map/k", "coerced:/ref",
+            "coerced:/all/n", "coerced:/any", "coerced:/one/b", "coerced:/名~1前", "coerced:/n_1", "coerced:/list/1",
         ],
     );
 }

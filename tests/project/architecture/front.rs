@@ -8,42 +8,19 @@ use super::{Source, sources};
 
 /// Names that a first program needs. Each stands at the root, and nowhere else in public.
 const ROOT: &[&str] = &[
-    "Agent",
-    "AgentEvent",
-    "Call",
-    "Catalog",
-    "Conversation",
-    "Dialect",
-    "Error",
-    "Event",
-    "Functions",
-    "Message",
-    "Model",
-    "OpenAi",
-    "Outcome",
-    "Parser",
-    "Policy",
-    "Tool",
+    "Agent", "AgentEvent", "Call", "Catalog", "Conversation", "Dialect", "Error", "Event", "Functions", "Message",
+    "Model", "OpenAi", "Outcome", "Parser", "Policy", "Tool",
 ];
 
 /// Enums that are closed on purpose: a further value would be another thing.
 const CLOSED: &[&str] = &[
     // A message's text is content or reasoning.
-    "Region",
-    // A word of another interface, always the same one.
-    "Kind",
-    // What the prompt is given to write, and what it hands back: both ends are this crate's.
-    "Item",
-    "Shown",
+    "Region", // A word of another interface, always the same one.
+    "Kind", // What the prompt is given to write, and what it hands back: both ends are this crate's.
+    "Item", "Shown",
     // Whoever drives a turn must do all of them: one that is left out is waited for without an end.
-    "Action",
-    // Data of the dialects, which is not a part of the interface.
-    "Shape",
-    "ChildRole",
-    "Announcer",
-    "NamedArguments",
-    "Piece",
-    "BlockForm",
+    "Action", // Data of the dialects, which is not a part of the interface.
+    "Shape", "ChildRole", "Announcer", "NamedArguments", "Piece", "BlockForm",
 ];
 
 /// Files whose public items are this crate's own business.
@@ -123,26 +100,9 @@ fn every_public_enum_may_grow_or_is_closed_on_purpose() {
 /// further field would be another thing.
 const CLOSED_STRUCTS: &[&str] = &[
     // Data of the dialects, which is not a part of the interface.
-    "Spec",
-    "Block",
-    "Child",
-    "MarkedJson",
-    "CallKeys",
-    "Wrapper",
-    "Named",
-    "NamedCall",
-    "React",
-    "Group",
-    "LineMarker",
+    "Spec", "Block", "Child", "MarkedJson", "CallKeys", "Wrapper", "Named", "NamedCall", "React", "Group", "LineMarker",
     // Calls and chunks as other interfaces write them, which a server writes out; all have a default.
-    "NativeCall",
-    "ToolCall",
-    "FunctionCall",
-    "Chunk",
-    "ChunkChoice",
-    "ChunkDelta",
-    "ToolCallDelta",
-    "FunctionDelta",
+    "NativeCall", "ToolCall", "FunctionCall", "Chunk", "ChunkChoice", "ChunkDelta", "ToolCallDelta", "FunctionDelta",
 ];
 
 #[test]
@@ -176,11 +136,7 @@ fn every_public_struct_of_plain_fields_may_grow_or_is_closed_on_purpose() {
 
 /// Options of other programs, and words that endpoints say.
 const NOT_OURS: &[&str] = &[
-    "--max-model-len",
-    "--context-length",
-    "--jinja",
-    "--enable-auto-tool-choice",
-    "--tool-call-parser",
+    "--max-model-len", "--context-length", "--jinja", "--enable-auto-tool-choice", "--tool-call-parser",
     "--chat-template-file",
 ];
 

@@ -352,25 +352,8 @@ impl File<'_> {
 
 /// Keys of an entry that are read.
 const KEYS: &[&str] = &[
-    "type",
-    "transport",
-    "transportType",
-    "command",
-    "args",
-    "env",
-    "cwd",
-    "url",
-    "headers",
-    "disabled",
-    "timeout",
-    "connectTimeout",
-    "autoApprove",
-    "alwaysAllow",
-    "maxCalls",
-    "parallel",
-    "enabledTools",
-    "disabledTools",
-    "oauth",
+    "type", "transport", "transportType", "command", "args", "env", "cwd", "url", "headers", "disabled", "timeout",
+    "connectTimeout", "autoApprove", "alwaysAllow", "maxCalls", "parallel", "enabledTools", "disabledTools", "oauth",
     "ca",
 ];
 

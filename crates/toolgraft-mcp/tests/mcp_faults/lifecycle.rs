@@ -299,13 +299,7 @@ async fn told(case: Arc<Case>) {
         });
     }
     let expected = [
-        "Ready false",
-        "Backoff true",
-        "retry 1 10",
-        "Connecting true",
-        "Listed",
-        "respawn 1",
-        "Ready false",
+        "Ready false", "Backoff true", "retry 1 10", "Connecting true", "Listed", "respawn 1", "Ready false",
         "Failed true",
     ];
     assert_eq!(told, expected);

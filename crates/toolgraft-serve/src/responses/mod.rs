@@ -24,28 +24,10 @@ pub(super) struct Responses;
 
 /// Fields that mean something to OpenAI's service alone, or that were read.
 const THEIRS: [&str; 22] = [
-    "background",
-    "client_metadata",
-    "context_management",
-    "conversation",
-    "include",
-    "input",
-    "instructions",
-    "max_output_tokens",
-    "max_tool_calls",
-    "metadata",
-    "previous_response_id",
-    "prompt",
-    "prompt_cache_key",
-    "prompt_cache_options",
-    "prompt_cache_retention",
-    "reasoning",
-    "safety_identifier",
-    "service_tier",
-    "store",
-    "stream_options",
-    "top_logprobs",
-    "truncation",
+    "background", "client_metadata", "context_management", "conversation", "include", "input", "instructions",
+    "max_output_tokens", "max_tool_calls", "metadata", "previous_response_id", "prompt", "prompt_cache_key",
+    "prompt_cache_options", "prompt_cache_retention", "reasoning", "safety_identifier", "service_tier", "store",
+    "stream_options", "top_logprobs", "truncation",
 ];
 
 impl Shape for Responses {

@@ -156,24 +156,8 @@ mod tests {
     #[test]
     fn what_is_no_number_of_json_is_refused() {
         for text in [
-            "0x1F",
-            "-0x10",
-            "0o17",
-            "0b101",
-            "007",
-            "00",
-            "1__0",
-            "1_",
-            "_1",
-            "0x",
-            "0x1ffffffffffffffff",
-            "1j",
-            ".",
-            "-",
-            "1.2.3",
-            "5pm",
-            "1e",
-            "--1",
+            "0x1F", "-0x10", "0o17", "0b101", "007", "00", "1__0", "1_", "_1", "0x", "0x1ffffffffffffffff", "1j", ".",
+            "-", "1.2.3", "5pm", "1e", "--1",
         ] {
             assert_eq!(number(text, &mut Vec::new()), None, "{text}");
         }
