@@ -6,12 +6,10 @@
 # succeeded and none that failed.
 set -eu
 [ $# -gt 0 ] || { echo "usage: run.sh VERSION…" >&2; exit 2; }
-cd "$(dirname "$0")"
+here=$(cd "$(dirname "$0")" && pwd)
+cd "$here"
 export TOOLGRAFT="${TOOLGRAFT:-$PWD/../../target/debug/toolgraft}"
 export NODE="$PWD/node_modules/.bin/node"
-results=$(mktemp -d)
-trap 'rm -rf "$results" "$results.log"' EXIT
-failed=0
 
 # The scenarios of the suite for a version of the protocol that are of no extension, as the
 # suite itself lists them.
@@ -25,9 +23,11 @@ scenarios() {
         done
 }
 
+# One scenario, which is told in one piece.
 run() {
     suite=$1 version=$2 scenario=$3
-    rm -rf "${results:?}"/*
+    results=$(mktemp -d)
+    trap 'rm -rf "$results" "$results.log"' EXIT
     "$NODE" "node_modules/conformance-$suite/dist/index.js" client \
         --command "$PWD/client.sh" --scenario "$scenario" --spec-version "$version" \
         --output-dir "$results" > "$results.log" 2>&1 || true
@@ -42,16 +42,20 @@ run() {
     if [ "$good" -gt 0 ] && [ "$bad" -eq 0 ]; then
         echo "passed  $version $scenario: $good checks"
     else
-        echo "FAILED  $version $scenario: $good checks passed, $bad did not"
-        cat "$results.log"
-        failed=1
+        printf '%s\n' "FAILED  $version $scenario: $good checks passed, $bad did not" "$(cat "$results.log")"
+        return 1
     fi
 }
 
+if [ "$1" = --one ]; then
+    run "$2" "$3" "$4"
+    exit
+fi
+
+# They mostly wait, so four run at once.
+failed=0
 all() {
-    for scenario in $3; do
-        run "$1" "$2" "$scenario"
-    done
+    printf '%s\n' "$3" | xargs -P 4 -n 1 "$here/run.sh" --one "$1" "$2" || failed=1
 }
 
 for version in "$@"; do
@@ -59,6 +63,7 @@ for version in "$@"; do
     if [ -z "$names" ]; then
         echo "FAILED  $version: the suite lists no scenario"
         failed=1
+        continue
     fi
     all "$version" "$version" "${SCENARIOS:-$names}"
     if [ "$version" = 2025-11-25 ] && [ -z "${SCENARIOS:-}" ]; then

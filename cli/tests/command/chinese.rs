@@ -316,7 +316,7 @@ fn a_probe_says_in_chinese_what_is_best_and_what_was_left_out() {
     let endpoint = Endpoint::start((0..400).map(|_| Reply::text("I do not know.")));
     let place = Place::new();
     let probe = |url: &str, model: &str, more: &[&str]| {
-        let which = ["--quick", "--only", "tool_tag, compact", "--lang", "zh"];
+        let which = ["--quick", "--only", "tool_tag, compact, signature", "--lang", "zh"];
         place.run(&[&["probe", "--base-url", url, "--model", model], &which[..], more].concat())
     };
     probe(&endpoint.url(), "m", &[]).fails_with(1, &["没有一种提供工具的方式得到过正确的调用"]);

@@ -131,7 +131,9 @@ fn the_model_s_mother_tongue_is_tried_too_and_any_other_where_it_is_named() {
 fn a_model_that_never_calls_has_no_best_way() {
     let endpoint = Endpoint::answer(|_, _| Reply::text("I do not know."));
     let place = Place::new();
-    let run = place.run(&["probe", "--quick", "--base-url", &endpoint.url(), "--model", "m", "--save"]);
+    let only = ["--only", "compact, signature"];
+    let run = place
+        .run(&[&["probe", "--quick", "--base-url", &endpoint.url(), "--model", "m", "--save"], &only[..]].concat());
     run.fails_with(1, &["no way to offer tools led to one right call"]);
     assert!(!place.path(".config/toolgraft/profiles.toml").exists());
 }
@@ -220,8 +222,8 @@ fn the_way_is_reported_on_tasks_that_did_not_choose_it_and_twice() {
     let endpoint = Endpoint::answer(answer);
     let place = Place::new();
     let url = endpoint.url();
-    let probe = ["probe", "--json", "--only", "compact, signature", "--base-url", &url, "--model", "m"];
-    let run = place.run(&probe).ok();
+    let only = ["--only", "use_mcp_tool, compact, signature", "--only", "tool_tag, compact, signature"];
+    let run = place.run(&[&["probe", "--json", "--base-url", &url, "--model", "m"], &only[..]].concat()).ok();
     let best = &run.json()["best"];
     assert_eq!((&best["cell"], &best["apart"]), (&json!("use_mcp_tool, compact, signature"), &json!(true)), "{best}");
     assert_eq!((&best["tasks"], &best["twice"], &best["same"]), (&json!(25), &json!(25), &json!(25)), "{best}");
