@@ -42,28 +42,9 @@ const LISTING_PART: u64 = 4;
 /// Context in which a first request leaves room for work.
 const ROOM: u64 = 2;
 
-const EXAMPLES: &str = "\
-Examples:
-  toolgraft launch claude                         with what runs on this machine
-  toolgraft launch codex --base-url http://gpu:8000/v1 --model qwen3:8b
-  toolgraft launch opencode -- run \"What does this project do?\"
-  toolgraft launch gemini --print                 shows what would be set
-
-Programs: claude (Claude Code), codex, gemini (Gemini CLI), opencode, qwen (Qwen Code),
-cline, continue (its command is cn).
-
-The program gets a server of its own, as `toolgraft serve` would be, on a free port of this
-machine with a key that no other program knows; the variables and files that lead it there;
-and the length of the model's context where it has a setting for it, so that it makes its
-history shorter in time. Your own settings of the program are not changed. Nothing is
-left when it ends.
-
-Exit codes: the program's own; 128 and the signal's number where one ended it; 1 the server
-failed, or no endpoint is there; 2 wrong usage, a program that is not installed.";
-
 /// Options of `toolgraft launch`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = include_str!("../help/en/launch.txt").trim_end())]
 pub(crate) struct Args {
     /// Program to start: claude, codex, gemini, opencode, qwen, cline, continue
     #[arg(value_name = "CLIENT", value_parser = client)]

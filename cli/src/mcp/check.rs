@@ -41,18 +41,9 @@ const LONG_DESCRIPTION: usize = 4_000;
 /// many local models have no more than 8,192 in all.
 const LARGE_LISTING: usize = 8_000;
 
-const EXAMPLES: &str = "\
-Examples:
-  toolgraft mcp check
-  toolgraft mcp check --mcp-config my.json --tools 'files.*'
-  toolgraft mcp check --json | jq '.servers[] | select(.warnings != [])'
-
-Exit codes: 0 all enabled servers are ready, 1 one failed, 2 wrong usage or
-configuration. Warnings alone are no failure.";
-
 /// Options of `toolgraft mcp check`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = include_str!("../help/en/mcp-check.txt").trim_end())]
 pub(super) struct Args {
     /// Print one JSON object: per server its state, figures and warnings, and the totals
     #[arg(long)]
