@@ -70,6 +70,13 @@ impl Phrases {
     }
 }
 
+/// Each text of a table with its translation, which stands on the next line. Empty lines, and
+/// lines that begin with `#`, say nothing.
+pub(crate) fn pairs(table: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let mut lines = table.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    std::iter::from_fn(move || Some((lines.next()?, lines.next()?)))
+}
+
 /// Entries, and a list of them under the name that stands first.
 macro_rules! phrases {
     ($list:ident: $($(#[$doc:meta])* $name:ident $(($($value:ident),+))? = $english:literal, $chinese:literal;)*) => {
