@@ -78,7 +78,7 @@ pub(crate) struct Args {
 
 fn client(name: &str) -> Result<&'static Client, String> {
     Client::named(name).ok_or_else(|| {
-        let names: Vec<&str> = CLIENTS.iter().map(|client| client.name).collect();
+        let names: Vec<&str> = CLIENTS.iter().map(|client| client.name.as_str()).collect();
         format!("expected one of {}", names.join(", "))
     })
 }
@@ -88,9 +88,9 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode, Failure> {
     args.endpoint.trust.hold()?;
     settings::defaults()?.fill(Slots { lang: Some(&mut args.lang), ..args.endpoint.slots() });
     let say = Phrases::of_user(args.lang);
-    let program = session::found(args.client.program);
+    let program = session::found(&args.client.program);
     if program.is_none() && !args.print {
-        return Err(Failure::usage(say.not_installed(args.client.program, args.client.install)));
+        return Err(Failure::usage(say.not_installed(&args.client.program, &args.client.install)));
     }
     args.endpoint.take_upstream_key()?;
     let runner = Runner::start()?.speaking(say);
@@ -149,7 +149,7 @@ async fn launched(
 
 /// Says what is set, in one line.
 fn told(args: &Args, endpoint: &Endpoint, values: &Values<'_>, say: Phrases) {
-    let mut line = say.launches(args.client.name, word(endpoint.model()), shown_url(endpoint.url()), values.root);
+    let mut line = say.launches(&args.client.name, word(endpoint.model()), shown_url(endpoint.url()), values.root);
     let mentions = |what: &str| args.client.texts().any(|text| text.contains(what));
     match (values.context, values.output(), values.compact()) {
         (Some(context), Some(output), Some(compact)) => {
@@ -167,5 +167,5 @@ fn told(args: &Args, endpoint: &Endpoint, values: &Values<'_>, say: Phrases) {
 fn warn_of(client: &Client, context: Option<u64>, endpoint: &Endpoint, say: Phrases) {
     let Some(context) = context.filter(|context| *context < client.first_request * ROOM) else { return };
     let longer = endpoint.longer_context().map(|how| format!(": {how}")).unwrap_or_default();
-    output::warn_in(say, &say.launch_short_context(client.name, client.first_request, context, longer));
+    output::warn_in(say, &say.launch_short_context(&client.name, client.first_request, context, longer));
 }
