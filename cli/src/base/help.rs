@@ -1,11 +1,11 @@
 //! Reads the command line, and shows help in the user's language.
 //!
 //! clap's help is in English, as it stands beside each command and option; what a command says
-//! below them stands in `help/en`. In Chinese the whole
-//! definition is translated before anything is read: a text is cut into its paragraphs, each
-//! is looked up in `help.zh.txt` (the English on a line, its Chinese on the next), and what has
-//! no entry stays English, which a test does not let happen. Rows are broken here: clap measures
-//! characters, not columns, and ends a row at spaces only. What is wrong with a command line is said in English.
+//! below them stands in `help/en`. In Chinese the whole definition is translated before anything
+//! is read: a text is cut into its paragraphs, each is looked up in `help.zh.txt` (the English on
+//! a line, its Chinese on the next), and what has no entry stays English, which a test does not
+//! let happen. Rows are broken here: clap measures characters, not columns, and ends a row at
+//! spaces only. What is wrong with a command line is said in English.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
