@@ -1,24 +1,9 @@
 //! Why a turn ended, and what is said beside it, in Chinese. The library says it in English;
 //! the options that help are the command's own.
 
-use super::{Phrases, phrases};
+use super::Phrases;
 use toolgraft::agent::{CallerWarning, StopReason};
 use toolgraft::model::ModelError;
-
-phrases! {
-    STOPS:
-    more_tokens(reason) = "{reason}: raise --max-tokens", "{reason}：请提高 --max-tokens";
-    ask_otherwise(reason) =
-        "{reason}: ask in other words, raise the temperature, or raise --max-repeats",
-        "{reason}：请换个说法提问、提高温度，或提高 --max-repeats";
-    ask_another(reason) =
-        "{reason}: ask in other words, or take another model", "{reason}：请换个说法提问，或换一个模型";
-    more_rounds(reason) =
-        "{reason}: raise --max-rounds, or ask for less at once", "{reason}：请提高 --max-rounds，或一次少问一些";
-    with_options(text, options) = "{text} ({options})", "{text}（{options}）";
-    so_from_the_start(notice) =
-        "{notice}; --tools-mode prompt does so from the start", "{notice}；--tools-mode prompt 从一开始就这样做";
-}
 
 /// What helps where a context is too short, if nobody says more.
 const LONGER: &str = "请给模型更长的上下文（llama.cpp：-c；Ollama：num_ctx）";
