@@ -134,7 +134,7 @@ fn line(model: &Model, say: Phrases) -> String {
     let said = |said: Option<bool>, yes: &str| said.filter(|it| *it).map(|_| yes.to_owned());
     let facts = [
         model.parameters.map(|count| say.parameters(millions(count))),
-        model.context.map(|tokens| say.doctor_tokens(tokens)),
+        model.context.map(|tokens| say.so_many_tokens(tokens)),
         match model.tools {
             Some(true) => Some(say.takes_tools().to_owned()),
             Some(false) => Some(say.takes_no_tools().to_owned()),

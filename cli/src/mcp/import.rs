@@ -248,7 +248,7 @@ fn shown(found: &[Found], say: Phrases) -> String {
             };
             text.push_str(&list::server(&server.name, &server.entry, say));
             for line in why.into_iter().chain(server.notes.iter().map(|note| note.text(say))) {
-                let _ = writeln!(text, "      {}", word(&say.in_brackets(line)));
+                let _ = writeln!(text, "      {}", word(&say.in_parentheses(line)));
             }
         }
     }

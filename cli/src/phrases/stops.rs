@@ -14,15 +14,15 @@ impl Phrases {
         let said = if self.is_chinese() { chinese_reason(reason, self) } else { reason.to_string() };
         match reason {
             StopReason::OutputLimit => self.more_tokens(said),
-            StopReason::ContextFull { .. } => self.with_options(said, "--tool-budget; /clear"),
+            StopReason::ContextFull { .. } => self.aside(said, "--tool-budget; /clear"),
             StopReason::Repetition { .. } => self.ask_otherwise(said),
             StopReason::SameCalls { .. } => self.ask_another(said),
             StopReason::MaxRounds { .. } => self.more_rounds(said),
             StopReason::ContextTooSmall { .. } | StopReason::ContextExceeded { .. } => {
-                self.with_options(said, "--tool-budget, --max-tokens")
+                self.aside(said, "--tool-budget, --max-tokens")
             }
             StopReason::ModelFailed(failure) if failure.source.as_deref().is_some_and(ModelError::refuses_tools) => {
-                self.with_options(said, "--tools-mode prompt")
+                self.aside(said, "--tools-mode prompt")
             }
             _ => said,
         }
@@ -32,11 +32,9 @@ impl Phrases {
     pub(crate) fn noticed(self, notice: &CallerWarning) -> String {
         let said = if self.is_chinese() { chinese_notice(notice) } else { notice.to_string() };
         match notice {
-            CallerWarning::PromptCut { .. } | CallerWarning::HistoryLeftOut { .. } => {
-                self.with_options(said, "--tool-budget")
-            }
+            CallerWarning::PromptCut { .. } | CallerWarning::HistoryLeftOut { .. } => self.aside(said, "--tool-budget"),
             CallerWarning::ToolsRefused { .. } | CallerWarning::NativeFailed { .. } => self.so_from_the_start(said),
-            CallerWarning::ConstraintRefused { .. } => self.with_options(said, "--constrain off"),
+            CallerWarning::ConstraintRefused { .. } => self.aside(said, "--constrain off"),
             _ => said,
         }
     }

@@ -15,7 +15,7 @@ impl Phrases {
             "none": self.up_none(),
             "no_servers": self.up_no_servers(),
             "tools": self.up_tools(),
-            "model": self.up_model(),
+            "model": self.model(),
             "question": self.up_question(),
             "keys": self.up_keys(),
             "send": self.up_send(),
@@ -36,7 +36,7 @@ impl Phrases {
             "reasoning": capitalised(self.reasoning()),
             "user": self.up_you(),
             "new_label": self.up_new_label(),
-            "timeline": self.up_timeline(),
+            "timeline": self.timeline(),
             "share": self.up_share(),
         })
     }

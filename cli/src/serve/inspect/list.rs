@@ -116,7 +116,7 @@ fn prompts(prompt: PromptCost, say: Phrases) -> String {
     if prompt.bytes == 0 {
         return "…".to_owned();
     }
-    let mut parts = vec![say.prompt_tokens(grouped(prompt.tokens)), say.said_before(prompt.repeated_percent())];
+    let mut parts = vec![say.so_many_tokens(grouped(prompt.tokens)), say.said_before(prompt.repeated_percent())];
     parts.extend(prompt.cached_tokens.map(|tokens| say.tokens_cached(grouped(tokens))));
     parts.join(" · ")
 }
