@@ -26,9 +26,11 @@ fn words(here: &Path) {
     println!("cargo:rerun-if-changed={}", folder.display());
     let files = std::fs::read_dir(&folder).expect("the folder of the words is there");
     let files: BTreeSet<_> = files.map(|file| file.expect("the folder can be read").path()).collect();
-    let (mut phrases, mut counts) = (String::new(), String::new());
+    let (mut phrases, mut counts, mut pages) = (String::new(), String::new(), String::new());
     for file in files {
         let text = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        let page = file.file_stem().and_then(|name| name.to_str()).filter(|name| name.ends_with("_page"));
+        let mut names = Vec::new();
         let mut lines = (1..).zip(text.lines());
         while let Some((at, head)) = lines.find(|(_, line)| !line.is_empty() && !line.starts_with('#')) {
             let [english, chinese, behind] = [(); 3].map(|()| lines.next().unwrap_or_default().1);
@@ -39,15 +41,17 @@ fn words(here: &Path) {
                 panic!("{}:{at}: the entry {name} has {why}", file.display());
             }
             let texts = [english, chinese].map(|text| format!("\"{}\"", text.replace('"', "\\\""))).join(", ");
+            names.push(name);
             match values[..] {
                 ["+n"] => counts += &format!("    {name} = {texts};\n"),
                 [] => phrases += &format!("    /// {english}\n    {name} = {texts};\n"),
                 _ => phrases += &format!("    /// {english}\n    {name}({}) = {texts};\n", values.join(", ")),
             }
         }
+        pages += &page.map(|page| format!("    {page}: {};\n", names.join(" "))).unwrap_or_default();
     }
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it"));
-    let code = format!("phrases! {{\n{phrases}}}\n\ncounts! {{\n{counts}}}\n");
+    let code = format!("phrases! {{\n{phrases}}}\n\ncounts! {{\n{counts}}}\n\npages! {{\n{pages}}}\n");
     std::fs::write(out.join("phrases.rs"), code).expect("OUT_DIR can be written to");
 }
 

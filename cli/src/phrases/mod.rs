@@ -22,6 +22,9 @@
 //! 条消息
 //! ```
 //!
+//! A page's template names its words itself: those of `words/NAME_page.txt`, all without values,
+//! and those of `words/every_page.txt`.
+//!
 //! Each entry is a method of [`Phrases`], which `build.rs` makes. One that lacks a language, or a
 //! value in one of them, does not compile; that the Chinese is Chinese is a test. A command asks
 //! [`Phrases::of_user`] once, and hands the answer on.
@@ -32,14 +35,12 @@
 
 mod chat;
 mod elicit;
-mod inspect;
 mod locale;
 mod page;
 mod probe;
 mod rejections;
 mod replay;
 mod stops;
-mod up;
 
 use toolgraft::dialect::Lang;
 
@@ -122,6 +123,17 @@ macro_rules! counts {
     };
 }
 
+/// The words that a page's template names.
+macro_rules! pages {
+    ($($page:ident: $($name:ident)*;)*) => {
+        impl Phrases {
+            $(pub(crate) fn $page(self) -> Vec<(&'static str, &'static str)> {
+                vec![$((stringify!($name), self.$name())),*]
+            })*
+        }
+    };
+}
+
 include!(concat!(env!("OUT_DIR"), "/phrases.rs"));
 
 #[cfg(test)]
@@ -136,6 +148,31 @@ mod tests {
             let is_chinese = chinese.chars().any(|c| is_ideograph(c) || is_mark(c));
             assert!(is_chinese, "{name}: {chinese:?} is not Chinese");
             assert!(!english.is_empty() && !english.chars().any(is_ideograph), "{name}: {english:?} is not English");
+        }
+    }
+
+    #[test]
+    fn every_word_of_a_page_is_named_there() {
+        let say = Phrases::of(Lang::En);
+        let up = concat!(include_str!("../../pages/up.html"), include_str!("../../pages/up.js"));
+        let [page, replay, probe, inspect] = [
+            include_str!("../../pages/page.html"),
+            include_str!("../../pages/replay.html"),
+            include_str!("../../pages/probe.html"),
+            include_str!("../../pages/inspect.html"),
+        ];
+        let all = [up, page, replay, probe, inspect].concat();
+        for (template, words) in [
+            (up, say.up_page()),
+            (replay, say.replay_page()),
+            (probe, say.probe_page()),
+            (inspect, say.inspect_page()),
+            (&all, say.every_page()),
+        ] {
+            assert!(!words.is_empty());
+            for (name, _) in words {
+                assert!(template.contains(&format!("words.{name}")), "{name} is for nothing");
+            }
         }
     }
 

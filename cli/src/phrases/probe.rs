@@ -1,26 +1,8 @@
-//! Words of a probe's table and page.
-
-use serde_json::{Value, json};
+//! Words of a probe's table.
 
 use super::Phrases;
 
 impl Phrases {
-    /// What the page's template names.
-    pub(crate) fn for_probe(self) -> Value {
-        json!({
-            "lang": self.pick("en", "zh"),
-            "made_by": self.made_by(),
-            "tools_offered": self.tools_offered(),
-            "ways_tried": self.ways_tried(),
-            "outcome_of_each": self.outcome_of_each(),
-            "right": self.right(),
-            "curve_head": self.curve_head(),
-            "threshold": self.threshold(),
-            "fully_right": self.fully_right(),
-            "false_calls": self.false_calls(),
-        })
-    }
-
     /// The table's head.
     pub(crate) fn probe_head(self) -> [&'static str; 10] {
         [

@@ -30,9 +30,10 @@ pub(super) fn page(query: &Query, kept: usize, found: &[Inspected], say: Phrases
     };
     pages::file::render(
         TEMPLATE,
+        say,
+        say.inspect_page(),
         json!({
             "title": say.requests_title(),
-            "words": say.for_inspect(),
             "query": query.typed,
             "is_live": query.is_live,
             "refresh": query.is_live.then_some(REFRESH),
