@@ -274,10 +274,4 @@ fn in_file(name: &str, table: &Item) -> String {
 }
 
 /// How endpoints and models get names.
-const NAMES_EXAMPLE: &str = "\
-# [endpoints.router]
-# url = \"https://openrouter.ai/api/v1\"
-# key_command = \"secret-tool lookup service openrouter\"
-# [models]
-# r1 = \"router:deepseek/deepseek-r1\"
-";
+const NAMES_EXAMPLE: &str = include_str!("names_example.toml");
