@@ -3,6 +3,7 @@
 use std::fmt::Display;
 
 use super::Phrases;
+use super::sentences::{FIELDS, chinese};
 use toolgraft_mcp::{FieldError, TextFormat};
 
 impl Phrases {
@@ -16,9 +17,14 @@ impl Phrases {
             _ => self.a_text(),
         }
     }
+
     /// Why what was typed does not fit its field.
     pub(crate) fn field_error(self, error: &FieldError) -> String {
-        if self.is_chinese() { chinese_error(error) } else { error.to_string() }
+        match error {
+            _ if !self.is_chinese() => error.to_string(),
+            FieldError::NotAChoice { given, choices, .. } => format!("{given:?} 不在列表中：{}", choices.join("，")),
+            error => chinese(FIELDS, &error.to_string()),
+        }
     }
 
     /// Something with its limits.
@@ -32,24 +38,35 @@ impl Phrases {
     }
 }
 
-fn chinese_error(error: &FieldError) -> String {
-    match error {
-        FieldError::Required => "此项必填".to_owned(),
-        FieldError::NotAText => "请输入文本".to_owned(),
-        FieldError::NotANumber => "请输入数字，例如 1.5".to_owned(),
-        FieldError::NotAnInteger => "请输入整数，例如 3".to_owned(),
-        FieldError::NotABoolean => "请输入 y 或 n".to_owned(),
-        FieldError::TooSmall(least) => format!("不能小于 {least}"),
-        FieldError::TooGreat(most) => format!("不能大于 {most}"),
-        FieldError::TooShort(least) => format!("至少要有 {least} 个字符"),
-        FieldError::TooLong(most) => format!("最多 {most} 个字符"),
-        FieldError::Format(TextFormat::Email) => "请输入电子邮件地址，例如 ada@example.org".to_owned(),
-        FieldError::Format(TextFormat::Uri) => "请输入 URI，例如 https://example.org/a".to_owned(),
-        FieldError::Format(TextFormat::Date) => "请输入日期，例如 2026-03-14".to_owned(),
-        FieldError::Format(TextFormat::DateTime) => "请输入带时区的日期和时间，例如 2026-03-14T09:26:53Z".to_owned(),
-        FieldError::NotAChoice { given, choices, .. } => format!("{given:?} 不在列表中：{}", choices.join("，")),
-        FieldError::TooFew(least) => format!("至少选择 {least} 项"),
-        FieldError::TooMany(most) => format!("最多选择 {most} 项"),
-        other => other.to_string(),
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use toolgraft::dialect::Lang;
+
+    #[test]
+    fn whatever_is_wrong_in_a_field_is_said_in_chinese() {
+        let formats = [TextFormat::Email, TextFormat::Uri, TextFormat::Date, TextFormat::DateTime];
+        let number = serde_json::Number::from(3);
+        let errors = [
+            FieldError::Required,
+            FieldError::NotAText,
+            FieldError::NotANumber,
+            FieldError::NotAnInteger,
+            FieldError::NotABoolean,
+            FieldError::TooSmall(number.clone()),
+            FieldError::TooGreat(number),
+            FieldError::TooShort(1),
+            FieldError::TooShort(2),
+            FieldError::TooLong(1),
+            FieldError::TooLong(2),
+            FieldError::TooFew(2),
+            FieldError::TooMany(2),
+        ];
+        let chinese = Phrases::of(Lang::Zh);
+        for error in errors.into_iter().chain(formats.map(FieldError::Format)) {
+            let said = chinese.field_error(&error);
+            assert!(said.chars().any(|c| matches!(c, '\u{3400}'..='\u{9fff}')), "{said}");
+        }
+        assert_eq!(chinese.field_error(&FieldError::TooShort(1)), "至少要有 1 个字符");
     }
 }

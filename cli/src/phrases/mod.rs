@@ -31,21 +31,23 @@
 //!
 //! What a model, a tool or a server said is nobody's to translate. Keywords of the formats
 //! (`in_reasoning`, `tool_error`) and errors of the command stay English. Help has a table of its own,
-//! since its English stands beside the commands ([`crate::base::help`]).
+//! since its English stands beside the commands ([`crate::base::help`]), and so have sentences of
+//! the library ([`sentences`]).
 
 mod chat;
 mod elicit;
 mod locale;
 mod page;
 mod probe;
-mod rejections;
 mod replay;
+mod sentences;
 mod stops;
 
 use toolgraft::dialect::Lang;
 
 pub(crate) use locale::of_environment;
 pub(crate) use page::capitalised;
+pub(crate) use sentences::pairs;
 
 /// The command's own words in one language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,13 +78,6 @@ impl Phrases {
     fn pick(self, english: &'static str, chinese: &'static str) -> &'static str {
         if self.is_chinese() { chinese } else { english }
     }
-}
-
-/// Each text of a table with its translation, which stands on the next line. Empty lines, and
-/// lines that begin with `#`, say nothing.
-pub(crate) fn pairs(table: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
-    let mut lines = table.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
-    std::iter::from_fn(move || Some((lines.next()?, lines.next()?)))
 }
 
 /// Entries, and a list of them.

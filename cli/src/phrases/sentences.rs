@@ -1,34 +1,50 @@
-//! Why a call was rejected, in Chinese. The library says it in English, and the model reads
-//! it so; here a sentence is recognised by its fixed words, and what stands between them is
+//! Sentences of the library in Chinese. The library says them in English, and a model reads
+//! them so; here a sentence is recognised by its fixed words, and what stands between them is
 //! kept, or translated in its turn. A sentence that is not known stays as it is.
+//!
+//! A table has English with `{}` for each value, and on the next line the Chinese with them in the
+//! same order, or by number. `{=}` and `{=1}` are the words of a model, an endpoint or a server,
+//! which stay as they are. The first sentence that fits counts.
 
-use super::{Phrases, pairs};
+use super::Phrases;
+
+/// Why a call was rejected.
+const REJECTIONS: &str = include_str!("rejections.zh.txt");
+
+/// Why a turn ended, and what is said beside it.
+pub(super) const STOPS: &str = include_str!("stops.zh.txt");
+
+/// Why what was typed does not fit its field.
+pub(super) const FIELDS: &str = include_str!("fields.zh.txt");
 
 impl Phrases {
     /// A rejected call's message in this language.
     pub(crate) fn reason(self, message: &str) -> String {
-        if self.is_chinese() { chinese(message) } else { message.to_owned() }
+        if self.is_chinese() { chinese(REJECTIONS, message) } else { message.to_owned() }
     }
 }
 
-/// English with `{}` for each value, and the Chinese with them in the same order, or by number.
-/// The first that fits counts.
-fn sentences() -> impl Iterator<Item = (&'static str, &'static str)> {
-    pairs(include_str!("rejections.zh.txt"))
+/// Each text of a table with its translation, which stands on the next line. Empty lines, and
+/// lines that begin with `#`, say nothing.
+pub(crate) fn pairs(table: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let mut lines = table.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    std::iter::from_fn(move || Some((lines.next()?, lines.next()?)))
 }
 
-fn chinese(message: &str) -> String {
-    let found = sentences().find_map(|(english, chinese)| Some((values(english, message)?, chinese)));
-    let Some((values, chinese)) = found else { return message.to_owned() };
+/// A sentence in Chinese, as the table has it.
+pub(super) fn chinese(table: &'static str, sentence: &str) -> String {
+    let found = pairs(table).find_map(|(english, chinese)| Some((values(english, sentence)?, chinese)));
+    let Some((values, chinese)) = found else { return sentence.to_owned() };
     let mut said = String::new();
     let mut next = 0;
     let mut rest = chinese;
     while let Some((before, behind)) = rest.split_once('{') {
         let (place, behind) = behind.split_once('}').unwrap_or_default();
-        let at = place.parse().unwrap_or(next);
+        let others = place.strip_prefix('=');
+        let value = values.get(others.unwrap_or(place).parse().unwrap_or(next)).copied().unwrap_or_default();
         next += 1;
         said.push_str(before);
-        said.push_str(&self::chinese(values.get(at).copied().unwrap_or_default()));
+        said.push_str(&others.map_or_else(|| self::chinese(table, value), |_| value.to_owned()));
         rest = behind;
     }
     said + rest
@@ -69,15 +85,16 @@ mod tests {
             ("<tool_name> is missing in <use_mcp_tool>", "<use_mcp_tool> 中缺少 <tool_name>"),
             ("a sentence of tomorrow", "a sentence of tomorrow"),
         ] {
-            assert_eq!(chinese(english), expected);
+            assert_eq!(chinese(REJECTIONS, english), expected);
         }
     }
 
     #[test]
     fn each_value_of_a_sentence_has_its_place_in_the_other_language() {
-        for (english, chinese) in sentences() {
+        for (english, chinese) in [REJECTIONS, STOPS, FIELDS].into_iter().flat_map(pairs) {
             let places = |text: &str| text.matches('{').count();
-            assert_eq!(places(english), places(chinese), "{english}");
+            // One sentence leaves a value out, and names the other by its number.
+            assert!(places(english) == places(chinese) || chinese.contains("{=1}"), "{english}");
         }
     }
 }
