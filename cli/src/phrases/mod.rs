@@ -139,7 +139,7 @@ mod tests {
     fn every_entry_has_both_languages() {
         for (name, english, chinese) in ALL {
             let is_ideograph = |c: char| matches!(c, '\u{3400}'..='\u{9fff}');
-            let is_mark = |c: char| matches!(c, '：' | '（' | '，');
+            let is_mark = |c: char| matches!(c, '：' | '（' | '，' | '。');
             let is_chinese = chinese.chars().any(|c| is_ideograph(c) || is_mark(c));
             assert!(is_chinese, "{name}: {chinese:?} is not Chinese");
             assert!(!english.is_empty() && !english.chars().any(is_ideograph), "{name}: {english:?} is not English");
