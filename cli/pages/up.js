@@ -94,7 +94,7 @@ const STEPS = {
     wait("");
     if (step.note) STEPS.note({ text: step.note });
     step.steps.forEach(take);
-    if (!at("said").firstChild) add(element("p", { className: "note", id: "begin", textContent: words.begin }));
+    if (!at("said").firstChild) add(element("p", { className: "note", id: "begin", textContent: words.up_begin }));
     at("said").scrollTop = at("said").scrollHeight;
     working(step.busy);
     at("timeline").href = `/timeline?chat=${chat}`;
@@ -111,7 +111,7 @@ const STEPS = {
     at("begin")?.remove();
     at("ways").hidden = false;
     round = {};
-    add(block("user", words.user, text(step.text)));
+    add(block("user", words.up_you, text(step.text)));
   },
   round() { round = {}; },
   text(step) { spoken(step.text); },
@@ -139,9 +139,9 @@ const STEPS = {
     const say = (answer) => post("/answer", { chat, call: step.call, answer, reason: reason.value });
     const button = (label, answer, className = "") => element("button", { type: "button", textContent: label, className, onclick: () => say(answer) });
     reason.addEventListener("keydown", (event) => { if (event.key === "Enter" && !event.isComposing) say("no"); });
-    const choice = element("div", { className: "choice" }, button(words.once, "once", "go"));
-    if (!step.once) choice.append(button(words.always, "always"));
-    choice.append(element("div", {}, element("label", { htmlFor: reason.id, textContent: words.reason }), reason), button(words.deny, "no"));
+    const choice = element("div", { className: "choice" }, button(words.up_once, "once", "go"));
+    if (!step.once) choice.append(button(words.up_always, "always"));
+    choice.append(element("div", {}, element("label", { htmlFor: reason.id, textContent: words.up_reason }), reason), button(words.up_deny, "no"));
     choice.prepend(element("p", { textContent: `${step.title} ${step.why}` }));
     made.append(choice);
     made.setAttribute("role", "group");
@@ -168,8 +168,8 @@ const STEPS = {
     });
     const wrong = element("p", { className: "wrong", role: "alert" });
     const say = async (values) => { wrong.textContent = (await post("/input", { input: step.input, values }))?.wrong ?? ""; };
-    const decline = element("button", { type: "button", textContent: words.decline, onclick: () => say(null) });
-    made.append(wrong, element("div", { className: "choice" }, element("button", { className: "go", textContent: step.url ? words.agree : words.send }), decline));
+    const decline = element("button", { type: "button", textContent: words.up_decline, onclick: () => say(null) });
+    made.append(wrong, element("div", { className: "choice" }, element("button", { className: "go", textContent: step.url ? words.up_agree : words.up_send }), decline));
     made.addEventListener("submit", (event) => {
       event.preventDefault();
       say(Object.fromEntries(fields.map(([name, input]) => [name, input.value])));
@@ -197,7 +197,7 @@ const STEPS = {
     made.append(element("details", { className: "more", open: !step.good }, element("summary", { textContent: step.status }), element("pre", { dir: "auto", textContent: step.text })));
     for (let n = 0; n < step.pictures; n += 1) {
       const src = `/picture?chat=${chat}&call=${encodeURIComponent(step.call)}&n=${n}`;
-      made.append(element("img", { src, alt: words.picture, onload: () => add() }));
+      made.append(element("img", { src, alt: words.up_picture, onload: () => add() }));
     }
     add();
   },
@@ -229,7 +229,7 @@ function look(which) {
   source?.close();
   source = new EventSource(`/events?chat=${encodeURIComponent(which)}`);
   source.onmessage = (event) => take(JSON.parse(event.data));
-  source.onerror = () => wait(source.readyState === EventSource.CLOSED ? words.refused : words.lost);
+  source.onerror = () => wait(source.readyState === EventSource.CLOSED ? words.up_refused : words.up_lost);
 }
 
 async function post(path, message) {
@@ -239,7 +239,7 @@ async function post(path, message) {
     if (!answer.ok) throw new Error(read.error);
     return read;
   } catch (error) {
-    wait(error instanceof TypeError ? words.lost : error.message);
+    wait(error instanceof TypeError ? words.up_lost : error.message);
     return undefined;
   }
 }
@@ -290,7 +290,7 @@ async function list() {
     return element("li", {}, link);
   };
   const found = (answer.chats ?? []).map(entry);
-  at("found").replaceChildren(...(found.length ? found : [element("li", { className: "note", textContent: words.none })]));
+  at("found").replaceChildren(...(found.length ? found : [element("li", { className: "note", textContent: words.up_none })]));
 }
 
 function switched({ servers }) {
@@ -309,7 +309,7 @@ function switched({ servers }) {
     check(element("b", { textContent: server.name }), server.state !== "disabled", { server: server.name }),
     ...(server.error ? [element("p", { className: "meta", textContent: server.error })] : []),
     ...server.tools.map((tool) => check(element("span", { className: "name", textContent: tool.name }), tool.on, { server: server.name, tool: tool.name })));
-  at("tools").replaceChildren(...(servers.length ? servers.map(of) : [element("p", { className: "note", textContent: words.no_servers })]));
+  at("tools").replaceChildren(...(servers.length ? servers.map(of) : [element("p", { className: "note", textContent: words.up_no_servers })]));
 }
 
 async function panel(name, show) {

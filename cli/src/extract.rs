@@ -37,21 +37,7 @@ use toolgraft::parse::Config;
 
 /// Options of `toolgraft extract`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
-One JSON object a line:
-  in   {\"id\": any, \"text\": string, \"reasoning\"?: string,
-        \"finish_reason\"?: \"stop\"|\"length\", \"stop\"?: [string],
-        \"tools\"?: [{\"server\"?: string, \"name\": string,
-                    \"description\"?: string, \"inputSchema\"?: object}]}
-  out  {\"id\", \"content\", \"reasoning\",
-        \"calls\": [{\"server\", \"tool\", \"arguments\", \"dialect\",
-                   \"provenance\", \"repairs\"}],
-        \"rejected\": [{\"kind\", \"raw\", \"message\"}]}
-A line that is no such record becomes {\"id\": null, \"error\": \"line N: …\"}, and the exit code is 1.
-
-Example:
-  printf '%s\\n' '{\"text\": \"TYPE: MCP\\n{\\\"tool_name\\\": \\\"now\\\", \\\"parameters\\\": {}}\"}' | toolgraft extract
-")]
+#[command(after_help = include_str!("help/en/extract.txt"))]
 pub(crate) struct Args {
     /// File with one record a line; `-` is standard input
     #[arg(value_name = "FILE", default_value = "-")]

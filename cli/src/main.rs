@@ -31,15 +31,9 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 use settings::trust_args::TrustArgs;
 
-const START: &str = "\
-Start with `toolgraft demo`: it needs no network, key or configuration. Then talk
-to a model of your own with `toolgraft chat`, look at your MCP servers with
-`toolgraft tools`, or put some model output through `toolgraft replay FILE`.
-`toolgraft COMMAND --help` has examples.";
-
 /// Tool calling for language models that have none.
 #[derive(Debug, Parser)]
-#[command(name = "toolgraft", version, long_version = base::version::LONG, about, propagate_version = true, arg_required_else_help = true, after_help = START)]
+#[command(name = "toolgraft", version, long_version = base::version::LONG, about, propagate_version = true, arg_required_else_help = true, after_help = include_str!("help/en/toolgraft.txt").trim_end())]
 struct Cli {
     #[command(subcommand)]
     command: Command,

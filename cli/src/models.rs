@@ -23,18 +23,9 @@ use crate::settings::{self, Names, Slots, saved_profiles};
 /// Models that a server is asked about at once.
 const ASKED_AT_ONCE: usize = 8;
 
-const EXAMPLES: &str = "\
-Examples:
-  toolgraft models
-  toolgraft models http://localhost:8080/v1
-  toolgraft models --json | jq -r '.[].models[].model'
-
-Without an endpoint, those that config.toml names are asked, and those on this machine: LM
-Studio, Ollama and llama.cpp at their usual ports. `toolgraft chat --model NAME` talks to one of the models.";
-
 /// Options of `toolgraft models`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = include_str!("help/en/models.txt").trim_end())]
 pub(crate) struct Args {
     #[command(flatten)]
     endpoint: EndpointOrUrl,
@@ -143,7 +134,7 @@ fn line(model: &Model, say: Phrases) -> String {
     let said = |said: Option<bool>, yes: &str| said.filter(|it| *it).map(|_| yes.to_owned());
     let facts = [
         model.parameters.map(|count| say.parameters(millions(count))),
-        model.context.map(|tokens| say.doctor_tokens(tokens)),
+        model.context.map(|tokens| say.so_many_tokens(tokens)),
         match model.tools {
             Some(true) => Some(say.takes_tools().to_owned()),
             Some(false) => Some(say.takes_no_tools().to_owned()),

@@ -24,21 +24,9 @@ use toolgraft::route::Toolbox;
 use toolgraft::tools::{Server, ToolChoice, ToolsMode};
 use toolgraft::{Catalog, Dialect};
 
-const EXAMPLES: &str = "\
-Examples:
-  toolgraft prompt --tools tools.json
-  toolgraft prompt --mcp-config my.json --tool-budget 2000
-  toolgraft prompt --mcp-config my.json --model deepseek-r1:14b --system @persona.txt
-  toolgraft tools --json | toolgraft prompt --tools - --dialect tool_tag --lang zh --json
-
-The prompt goes to stdout, its size to stderr.
-
-Exit codes: 0 done, 1 a server failed and its tools are missing, 2 wrong usage or
-configuration.";
-
 /// Options of `toolgraft prompt`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = include_str!("help/en/prompt.txt").trim_end())]
 pub(crate) struct Args {
     /// Take the tools from a JSON file, or from - for standard input, instead of from servers
     ///

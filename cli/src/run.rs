@@ -27,23 +27,6 @@ use crate::chat::{self, ConversationArgs, FileArgs, OutputArgs, TalkArgs};
 use crate::screen::excerpt::names as shown_names;
 use crate::settings::{self, Place, Settings};
 
-const EXAMPLES: &str = "\
-Examples:
-  toolgraft run summary.md file=notes.txt
-  toolgraft run review.md diff=@change.patch --model qwen3:8b
-  git diff | toolgraft run review.md               a pipe is appended to the question
-  toolgraft run summary.md file=notes.txt --quiet > summary.txt
-
-A template is a text with {{ NAME }} where a value belongs; loops and conditions are those of
-Jinja. Before it may stand settings between two lines of +++, in TOML: the keys of
-`toolgraft config`, `servers` and `tools` with the names that take part, and a table
-[variables] with the values of names that need not be given.
-
-Options count before the file, and the file before the environment and config.toml. From a
-file come no base_url and no allow: name these on the command line.
-
-Exit codes: those of `toolgraft chat`, and 2 for a template that cannot be filled in.";
-
 /// What stands before and behind the settings of a file.
 const FENCE: &str = "+++";
 
@@ -61,7 +44,7 @@ const REFUSED: [(&str, &str); 5] = [
 
 /// Options of `toolgraft run`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = include_str!("help/en/run.txt").trim_end())]
 pub(super) struct Args {
     /// The template
     file: PathBuf,

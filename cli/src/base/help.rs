@@ -1,10 +1,11 @@
 //! Reads the command line, and shows help in the user's language.
 //!
-//! clap's help is in English, as it stands beside each command and option. In Chinese the whole
-//! definition is translated before anything is read: a text is cut into its paragraphs, each
-//! is looked up in `help.zh.txt` (the English on a line, its Chinese on the next), and what has
-//! no entry stays English, which a test does not let happen. Rows are broken here: clap measures characters, not columns, and ends a
-//! row at spaces only. What is wrong with a command line is said in English.
+//! clap's help is in English, as it stands beside each command and option; what a command says
+//! below them stands in `help/en`. In Chinese the whole definition is translated before anything
+//! is read: a text is cut into its paragraphs, each is looked up in `help.zh.txt` (the English on
+//! a line, its Chinese on the next), and what has no entry stays English, which a test does not
+//! let happen. Rows are broken here: clap measures characters, not columns, and ends a row at
+//! spaces only. What is wrong with a command line is said in English.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -15,7 +16,7 @@ use clap::builder::StyledStr;
 use clap::error::ErrorKind;
 use clap::{Arg, Command, Parser};
 
-use crate::phrases::Phrases;
+use crate::phrases::{Phrases, pairs};
 use crate::screen::boxes::width;
 use crate::screen::wrap::rows;
 use crate::terminal::columns;
@@ -93,8 +94,7 @@ fn asked(words: &[OsString]) -> Option<Lang> {
 
 /// English and Chinese of every paragraph and heading.
 fn entries() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let mut lines = include_str!("help.zh.txt").lines().filter(|line| !line.is_empty());
-    std::iter::from_fn(move || Some((lines.next()?, lines.next()?)))
+    pairs(include_str!("help.zh.txt"))
 }
 
 fn in_chinese(mut command: Command) -> Command {

@@ -19,38 +19,9 @@ use toolgraft::message::{CarryReasoning, FencedCalls, ReasoningMode};
 use toolgraft::tools::ToolsMode;
 use toolgraft_mcp::Config;
 
-const ABOUT: &str = "\
-Examples:
-  toolgraft chat                                  a conversation with what runs on this machine
-  toolgraft chat \"What time is it in Tokyo?\"      one question, then the end
-  git diff | toolgraft chat \"Review this\"         a pipe is appended to the question
-  toolgraft chat -f notes.md \"What is missing?\"   so is a file
-  toolgraft chat -f plan.png \"What is this?\"      an image, for a model that reads images
-  toolgraft chat --continue                       goes on with the latest conversation
-  toolgraft chat --base-url https://api.deepseek.com/v1 --model deepseek-reasoner
-  toolgraft chat --mcp-config my.json --allow 'files.read_*' --deny '*.delete_*'
-
-Tools come from the MCP servers of the configuration; without one, the model just
-answers. A tool's first call is asked about, unless --allow, --yes or the server's
-autoApprove lets it run: y runs it once, a runs it and every later call of that
-tool, until its server changes it; n does not run it, and n REASON tells the model
-why.
-
-In a conversation /help lists the commands, /file sends a file with the next
-question, /result N shows a long result in full, a line that ends in \\ goes on in the
-next, Ctrl-C cancels the answer, and Ctrl-C again leaves, as Ctrl-D does.
-
-Conversations are kept (`toolgraft log --help`), and defaults can be set
-(`toolgraft config --help`).
-
-On a pipe, standard output has the answer and nothing else.
-
-Exit codes: 0 answered, 1 no answer (no endpoint is there, the model failed, a limit,
-cancelled), 2 wrong usage or configuration.";
-
 /// Options of `toolgraft chat`.
 #[derive(Debug, Clone, clap::Args)]
-#[command(after_help = ABOUT)]
+#[command(after_help = include_str!("../help/en/chat.txt").trim_end())]
 pub(crate) struct Args {
     /// One question, in one word or several; without it, a conversation
     pub(super) question: Vec<String>,

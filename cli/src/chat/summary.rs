@@ -75,8 +75,7 @@ impl Summary {
             }
             several => {
                 let say = self.say;
-                let heads =
-                    [say.column_round(), say.column_prompt(), say.column_answer(), say.reasoning(), say.column_time()];
+                let heads = [say.column_round(), say.column_prompt(), say.answer(), say.reasoning(), say.column_time()];
                 let heads = heads.map(str::to_owned);
                 let rows = several.iter().enumerate().map(|(n, round)| {
                     let [prompt, answer, reasoning] = round.tokens();

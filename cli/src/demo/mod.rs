@@ -41,26 +41,9 @@ use toolgraft_mcp::{Config, ServerConfig};
 /// Name of the bundled server in the configuration, and so in the prompt.
 const SERVER: &str = "demo";
 
-const ABOUT: &str = "\
-The model's text is recorded: a reasoning model that thinks, drafts a call
-inside its thinking, and then makes it. Everything else is real: the prompt, the
-parser, and the calls, which go to a bundled MCP server that is started as a
-process of its own. The values in the answer are the ones that the server gave;
-its weather is made up. Behind its first call the model invents a result: that is
-where its stream is cancelled.
-
-Examples:
-  toolgraft demo
-  toolgraft demo --lang zh --dialect use_mcp_tool
-  toolgraft demo --speed max | less
-  toolgraft demo --open                    (and shows it as a page in a browser)
-  toolgraft demo --html demo.html --record demo.jsonl
-
-Exit codes: 0 done, 1 something in the loop failed, 2 wrong usage.";
-
 /// Options of `toolgraft demo`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = ABOUT)]
+#[command(after_help = include_str!("../help/en/demo.txt").trim_end())]
 pub(crate) struct Args {
     /// Language of the prompt, the model and what is said: en, zh [default: that of the locale, else en]
     #[arg(long, value_name = "LANG")]

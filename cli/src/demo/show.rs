@@ -75,7 +75,7 @@ impl<W: Write> Show<W> {
                 self.screen.line(CALL, &say.demo_running(self.named(id), name))
             }
             AgentEvent::Outcome { id, outcome } => self.outcome(id, outcome),
-            AgentEvent::Correcting { message, .. } => self.screen.remark(BAD, &say.demo_told(say.reason(message))),
+            AgentEvent::Correcting { message, .. } => self.screen.remark(BAD, &say.told_to_model(say.reason(message))),
             _ => Ok(()),
         }
     }

@@ -141,7 +141,7 @@ impl InWords {
 
 /// What is wrong with a field, with its name.
 pub(crate) fn field_error(field: &FormField, error: &FieldError, say: Phrases) -> String {
-    say.field_line(form::label(field), say.field_error(error))
+    say.headed(form::label(field), say.field_error(error))
 }
 
 /// A warning for a host that may look like another.

@@ -21,20 +21,9 @@ use std::sync::Arc;
 use toolgraft::dialect::{Lang, Profile};
 use trial::Trials;
 
-const EXAMPLES: &str = "\
-Examples:
-  toolgraft doctor http://localhost:8080/v1
-  toolgraft doctor http://localhost:11434/v1 --model qwen3:8b
-  toolgraft doctor --json | jq .advice
-
-It asks the model three times for a made-up tool: in the request, with the call and its
-result in the history, and by the prompt. `toolgraft probe` measures how well each way works.
-
-Exit codes: 0 a call comes in one way at least; 1 in none, or no endpoint is there; 2 wrong usage.";
-
 /// Options of `toolgraft doctor`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = include_str!("../help/en/doctor.txt").trim_end())]
 pub(crate) struct Args {
     #[command(flatten)]
     endpoint: EndpointOrUrl,

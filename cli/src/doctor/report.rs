@@ -105,10 +105,10 @@ impl Report {
         let mut lines = vec![(say.doctor_endpoint(), self.endpoint.clone()), (say.doctor_model(), self.model.clone())];
         let server = [self.server.as_deref(), self.version.as_deref()].into_iter().flatten().collect::<Vec<_>>();
         if !server.is_empty() {
-            lines.push((say.doctor_server(), server.join(" ")));
+            lines.push((say.column_server(), server.join(" ")));
         }
         if let Some(context) = self.context {
-            lines.push((say.doctor_context(), say.doctor_tokens(context)));
+            lines.push((say.doctor_context(), say.so_many_tokens(context)));
         }
         lines.push((say.doctor_profile(), self.profile.to_owned()));
         lines.extend(self.template.map(|dialect| (say.doctor_template(), dialect.to_owned())));

@@ -42,28 +42,9 @@ const LISTING_PART: u64 = 4;
 /// Context in which a first request leaves room for work.
 const ROOM: u64 = 2;
 
-const EXAMPLES: &str = "\
-Examples:
-  toolgraft launch claude                         with what runs on this machine
-  toolgraft launch codex --base-url http://gpu:8000/v1 --model qwen3:8b
-  toolgraft launch opencode -- run \"What does this project do?\"
-  toolgraft launch gemini --print                 shows what would be set
-
-Programs: claude (Claude Code), codex, gemini (Gemini CLI), opencode, qwen (Qwen Code),
-cline, continue (its command is cn).
-
-The program gets a server of its own, as `toolgraft serve` would be, on a free port of this
-machine with a key that no other program knows; the variables and files that lead it there;
-and the length of the model's context where it has a setting for it, so that it makes its
-history shorter in time. Your own settings of the program are not changed. Nothing is
-left when it ends.
-
-Exit codes: the program's own; 128 and the signal's number where one ended it; 1 the server
-failed, or no endpoint is there; 2 wrong usage, a program that is not installed.";
-
 /// Options of `toolgraft launch`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = include_str!("../help/en/launch.txt").trim_end())]
 pub(crate) struct Args {
     /// Program to start: claude, codex, gemini, opencode, qwen, cline, continue
     #[arg(value_name = "CLIENT", value_parser = client)]
@@ -97,7 +78,7 @@ pub(crate) struct Args {
 
 fn client(name: &str) -> Result<&'static Client, String> {
     Client::named(name).ok_or_else(|| {
-        let names: Vec<&str> = CLIENTS.iter().map(|client| client.name).collect();
+        let names: Vec<&str> = CLIENTS.iter().map(|client| client.name.as_str()).collect();
         format!("expected one of {}", names.join(", "))
     })
 }
@@ -107,9 +88,9 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode, Failure> {
     args.endpoint.trust.hold()?;
     settings::defaults()?.fill(Slots { lang: Some(&mut args.lang), ..args.endpoint.slots() });
     let say = Phrases::of_user(args.lang);
-    let program = session::found(args.client.program);
+    let program = session::found(&args.client.program);
     if program.is_none() && !args.print {
-        return Err(Failure::usage(say.not_installed(args.client.program, args.client.install)));
+        return Err(Failure::usage(say.not_installed(&args.client.program, &args.client.install)));
     }
     args.endpoint.take_upstream_key()?;
     let runner = Runner::start()?.speaking(say);
@@ -168,7 +149,7 @@ async fn launched(
 
 /// Says what is set, in one line.
 fn told(args: &Args, endpoint: &Endpoint, values: &Values<'_>, say: Phrases) {
-    let mut line = say.launches(args.client.name, word(endpoint.model()), shown_url(endpoint.url()), values.root);
+    let mut line = say.launches(&args.client.name, word(endpoint.model()), shown_url(endpoint.url()), values.root);
     let mentions = |what: &str| args.client.texts().any(|text| text.contains(what));
     match (values.context, values.output(), values.compact()) {
         (Some(context), Some(output), Some(compact)) => {
@@ -186,5 +167,5 @@ fn told(args: &Args, endpoint: &Endpoint, values: &Values<'_>, say: Phrases) {
 fn warn_of(client: &Client, context: Option<u64>, endpoint: &Endpoint, say: Phrases) {
     let Some(context) = context.filter(|context| *context < client.first_request * ROOM) else { return };
     let longer = endpoint.longer_context().map(|how| format!(": {how}")).unwrap_or_default();
-    output::warn_in(say, &say.launch_short_context(client.name, client.first_request, context, longer));
+    output::warn_in(say, &say.launch_short_context(&client.name, client.first_request, context, longer));
 }

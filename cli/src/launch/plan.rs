@@ -41,7 +41,7 @@ impl Values<'_> {
 pub(super) struct Plan {
     pub(super) program: &'static str,
     pub(super) set: Vec<(&'static str, String)>,
-    pub(super) unset: &'static [&'static str],
+    pub(super) unset: &'static [String],
     /// Their names in the folder, and their texts.
     pub(super) files: Vec<(&'static str, String)>,
     pub(super) arguments: Vec<String>,
@@ -49,7 +49,11 @@ pub(super) struct Plan {
 
 impl Plan {
     /// The client's entry with these values in it, and the person's arguments behind it.
-    pub(super) fn new(client: &Client, values: &Values<'_>, arguments: &[String]) -> Result<Self, minijinja::Error> {
+    pub(super) fn new(
+        client: &'static Client,
+        values: &Values<'_>,
+        arguments: &[String],
+    ) -> Result<Self, minijinja::Error> {
         let mut environment = Environment::new();
         environment.set_undefined_behavior(UndefinedBehavior::SemiStrict);
         let or_nothing = |tokens: Option<u64>| tokens.map_or_else(|| Value::from(""), Value::from);
@@ -64,8 +68,8 @@ impl Plan {
             folder => values.folder.to_string_lossy(),
         };
         let filled = |text: &str| environment.render_str(text, &known);
-        let all = |texts: &[(&'static str, &'static str)]| {
-            let filled = texts.iter().map(|(name, text)| Ok((*name, filled(text)?)));
+        let all = |texts: &'static [(String, String)]| {
+            let filled = texts.iter().map(|(name, text)| Ok((name.as_str(), filled(text)?)));
             let mut filled = filled.collect::<Result<Vec<_>, minijinja::Error>>()?;
             filled.retain(|(_, text)| !text.is_empty());
             Ok::<_, minijinja::Error>(filled)
@@ -73,10 +77,10 @@ impl Plan {
         let own = client.arguments.iter().map(|text| filled(text)).collect::<Result<Vec<_>, _>>()?;
         let own = own.into_iter().filter(|text| !text.is_empty());
         Ok(Plan {
-            program: client.program,
-            set: all(client.set)?,
-            unset: client.unset,
-            files: all(client.files)?,
+            program: &client.program,
+            set: all(&client.set)?,
+            unset: &client.unset,
+            files: all(&client.files)?,
             arguments: own.chain(arguments.iter().cloned()).collect(),
         })
     }
@@ -104,7 +108,7 @@ mod tests {
     use super::super::clients::CLIENTS;
     use super::*;
 
-    fn plan(client: &Client, context: Option<u64>) -> Plan {
+    fn plan(client: &'static Client, context: Option<u64>) -> Plan {
         let values = Values {
             root: "http://127.0.0.1:1",
             key: "k",
@@ -117,7 +121,7 @@ mod tests {
 
     #[test]
     fn every_client_is_told_the_door_the_model_and_the_context_where_it_is_known() {
-        for client in CLIENTS {
+        for client in CLIENTS.iter() {
             let told = plan(client, Some(32_768));
             let all = told.text(Path::new("/tmp/folder"));
             assert!(all.contains("http://127.0.0.1:1") && all.contains("hi"), "{all}");

@@ -17,27 +17,9 @@ use crate::sessions::{Kept, Store, by_process};
 use toolgraft::conversation::Entry;
 use toolgraft::dialect::Lang;
 
-const EXAMPLES: &str = "\
-Conversations are kept in ~/.local/state/toolgraft/sessions (below $XDG_STATE_HOME where
-that is set), in a database that only you can read, until you remove them. `toolgraft
-config set sessions false` turns that off, `session_days` deletes what is older;
---no-session leaves one conversation out.
-
-Examples:
-  toolgraft log
-  toolgraft log search weather oslo          those with both words
-  toolgraft log show 3f9a
-  toolgraft log export 3f9a -o talk.html     a page; talk.json for chat --resume
-  toolgraft replay --kept 3f9a               its calls through the parser, once more
-  toolgraft chat --continue                  goes on with the latest
-  toolgraft chat --continue=3f9a             goes on with this one
-  toolgraft log remove 3f9a
-
-Exit codes: 0 done, 1 it cannot be read or written, 2 wrong usage.";
-
 /// Options of `toolgraft log`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
+#[command(after_help = include_str!("../help/en/log.txt").trim_end(), args_conflicts_with_subcommands = true)]
 pub(super) struct Args {
     #[command(subcommand)]
     command: Option<Command>,

@@ -13,20 +13,9 @@ use crate::servers::config_file::{ConfigFile, Entry, checked, target};
 use toolgraft::secrets::names_secret;
 use toolgraft_mcp::files;
 
-const EXAMPLES: &str = "\
-Examples:
-  toolgraft mcp add time -- uvx mcp-server-time
-  toolgraft mcp add files -- npx -y @modelcontextprotocol/server-filesystem ~/notes
-  toolgraft mcp add github --env GITHUB_TOKEN -- npx -y some-github-server
-  toolgraft mcp add docs https://example.com/mcp --header 'Authorization: Bearer ${DOCS_TOKEN}'
-
-Then `toolgraft mcp check` starts it once and says what it is like.
-
-Exit codes: 0 added, 2 wrong usage or configuration.";
-
 /// Options of `toolgraft mcp add`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = include_str!("../help/en/mcp-add.txt").trim_end())]
 pub(super) struct Args {
     /// What to call it
     name: String,

@@ -41,18 +41,9 @@ const LONG_DESCRIPTION: usize = 4_000;
 /// many local models have no more than 8,192 in all.
 const LARGE_LISTING: usize = 8_000;
 
-const EXAMPLES: &str = "\
-Examples:
-  toolgraft mcp check
-  toolgraft mcp check --mcp-config my.json --tools 'files.*'
-  toolgraft mcp check --json | jq '.servers[] | select(.warnings != [])'
-
-Exit codes: 0 all enabled servers are ready, 1 one failed, 2 wrong usage or
-configuration. Warnings alone are no failure.";
-
 /// Options of `toolgraft mcp check`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = include_str!("../help/en/mcp-check.txt").trim_end())]
 pub(super) struct Args {
     /// Print one JSON object: per server its state, figures and warnings, and the totals
     #[arg(long)]
@@ -162,12 +153,12 @@ fn doubts(server: &Server, validator: &Validator, say: Phrases) -> Vec<String> {
         let others = catalog.tools().filter(|other| other.name == tool.name && other.server != tool.server);
         let others: Vec<&str> = others.filter_map(|other| other.server.as_deref()).collect();
         if !others.is_empty() {
-            warnings.push(say.doubt_of(&tool.name, say.name_is_shared(others.join(", "))));
+            warnings.push(say.headed(&tool.name, say.name_is_shared(others.join(", "))));
         }
-        warnings.extend(reads_as_anothers(server, tool, catalog, say).map(|doubt| say.doubt_of(&tool.name, doubt)));
+        warnings.extend(reads_as_anothers(server, tool, catalog, say).map(|doubt| say.headed(&tool.name, doubt)));
         let unusable = validator.problem(server.name.as_deref(), &tool.name).map(|problem| problem.message.as_str());
         let doubts = tool_doubts(tool, say).into_iter().chain(schema_doubts(tool, unusable, say));
-        warnings.extend(doubts.map(|doubt| say.doubt_of(&tool.name, doubt)));
+        warnings.extend(doubts.map(|doubt| say.headed(&tool.name, doubt)));
     }
     let resources = server.resources.iter().map(|r| (&r.name, r.description.as_deref()));
     let templates = server.resource_templates.iter().map(|r| (&r.name, r.description.as_deref()));
@@ -338,7 +329,7 @@ fn table(reports: &[Report], say: Phrases) -> String {
     for report in reports {
         for warning in &report.warnings {
             let (name, warning) = (plain(&report.status.name), plain(warning));
-            let line = say.warning_line(say.doubt_of(name, warning));
+            let line = say.warning_line(say.headed(name, warning));
             let line = if stdout().is_terminal() { in_rows(&line) } else { line };
             let head = say.warning_head();
             let rest = line.strip_prefix(head).unwrap_or(&line);

@@ -4,20 +4,9 @@ use crate::base::Failure;
 use crate::base::output;
 use toolgraft_mcp::client_document;
 
-const EXAMPLES: &str = "\
-Examples:
-  toolgraft mcp client-document https://example.com/toolgraft.json > toolgraft.json
-  toolgraft mcp client-document https://example.com/toolgraft.json --port 8765
-
-Publish the document at that URL, as application/json, and name the URL as \"clientId\"
-under \"oauth\" in a server's entry: an authorization server that reads such documents needs
-no registration then. Others get one at each login, as without it.
-
-Exit codes: 0 it was printed, 2 no authorization server would take such a URL.";
-
 /// Options of `toolgraft mcp client-document`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = include_str!("../help/en/mcp-document.txt").trim_end())]
 pub(super) struct Args {
     /// Where the document will be: an https URL with a path
     url: String,

@@ -22,27 +22,9 @@ use crate::terminal::tty::Tty;
 use toolgraft::secrets::Secrecy;
 use toolgraft_mcp::files;
 
-const EXAMPLES: &str = "\
-Without FROM: what Claude Desktop, Claude Code, Cursor and VS Code have on this machine,
-for you and not for a project. Other programs' files are named by their path (Windsurf,
-Gemini CLI, Cline, Zed, LM Studio, opencode; Codex's config.toml, goose's config.yaml).
-You see what would be taken over, secrets hidden, and are asked before anything is written.
-
-What lets calls run without a question (autoApprove, alwaysAllow) is never taken over. A
-project's file (.mcp.json, .cursor/mcp.json, .vscode/mcp.json) is asked about first, as
-`toolgraft mcp trust --help` says.
-
-Examples:
-  toolgraft mcp import
-  toolgraft mcp import cursor --server github
-  toolgraft mcp import ~/.codeium/windsurf/mcp_config.json --yes
-  toolgraft mcp import .vscode/mcp.json --dry-run
-
-Exit codes: 0 done, 1 you said no, 2 wrong usage or configuration.";
-
 /// Options of `toolgraft mcp import`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = include_str!("../help/en/mcp-import.txt").trim_end())]
 pub(super) struct Args {
     /// Where from: claude-desktop, claude-code, cursor, vscode, or a file
     #[arg(value_name = "FROM")]
@@ -266,7 +248,7 @@ fn shown(found: &[Found], say: Phrases) -> String {
             };
             text.push_str(&list::server(&server.name, &server.entry, say));
             for line in why.into_iter().chain(server.notes.iter().map(|note| note.text(say))) {
-                let _ = writeln!(text, "      {}", word(&say.in_brackets(line)));
+                let _ = writeln!(text, "      {}", word(&say.in_parentheses(line)));
             }
         }
     }

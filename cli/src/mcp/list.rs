@@ -15,19 +15,9 @@ use crate::servers::config_file::{ConfigFile, Entry, checked};
 use crate::servers::trust::{Project, Store};
 use toolgraft::dialect::Lang;
 
-const EXAMPLES: &str = "\
-Examples:
-  toolgraft mcp list
-  toolgraft mcp list --json | jq -r '.files[].servers[].name'
-
-Nothing is started; `toolgraft mcp check` does that. Values that look like secrets are
-hidden.
-
-Exit codes: 0 done, 2 wrong usage or configuration.";
-
 /// Options of `toolgraft mcp list`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = include_str!("../help/en/mcp-list.txt").trim_end())]
 pub(super) struct Args {
     /// Print one JSON object: the files, and the servers of each
     #[arg(long)]

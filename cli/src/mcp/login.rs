@@ -19,31 +19,9 @@ use crate::servers::{self, ServerArgs};
 use crate::terminal::tty::Tty;
 use toolgraft_mcp::{Config, LoggedOut, LoginError, ServerConfig};
 
-const LOGIN_EXAMPLES: &str = "\
-Examples:
-  toolgraft mcp login docs
-  toolgraft mcp login docs --no-browser
-  toolgraft mcp login docs --mcp-config my.json
-
-The page to open is on standard output. The browser is sent back to 127.0.0.1. One on
-another machine finds nothing there: copy the address that it shows then, all of it, and
-paste it here. The tokens are kept in ~/.local/state/toolgraft/logins, and used and
-refreshed by every command.
-
-Exit codes: 0 logged in, 1 the login failed, 2 wrong usage or configuration.";
-
-const LOGOUT_EXAMPLES: &str = "\
-Examples:
-  toolgraft mcp logout docs
-
-The tokens are taken back at the authorization server, where it has a place for that, and
-removed here in any case.
-
-Exit codes: 0 logged out, 2 wrong usage or configuration, or nobody was logged in.";
-
 /// Options of `toolgraft mcp login`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = LOGIN_EXAMPLES)]
+#[command(after_help = include_str!("../help/en/mcp-login.txt").trim_end())]
 pub(super) struct LoginArgs {
     /// Server to log in at, by its name in the configuration
     name: String,
@@ -64,7 +42,7 @@ pub(super) struct LoginArgs {
 
 /// Options of `toolgraft mcp logout`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = LOGOUT_EXAMPLES)]
+#[command(after_help = include_str!("../help/en/mcp-logout.txt").trim_end())]
 pub(super) struct LogoutArgs {
     /// Server to log out at, by its name in the configuration
     name: String,

@@ -11,22 +11,9 @@ use self::script::Player;
 use crate::base::Failure;
 use crate::base::input;
 
-const EXAMPLES: &str = "\
-Examples:
-  toolgraft mcp record files trouble.jsonl
-  toolgraft mcp play trouble.jsonl
-  toolgraft mcp add trouble -- toolgraft mcp play trouble.jsonl
-
-It serves MCP over standard input and output, for a client that starts it. A request is
-answered as the record has it, known by its method and its parameters; of equal requests
-each has its own answer, and the last one's stays. A request that is not in the record gets
-an error that says so.
-
-Exit codes: 0 standard input has ended, 2 the record cannot be read.";
-
 /// Options of `toolgraft mcp play`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = include_str!("../help/en/mcp-play.txt").trim_end())]
 pub(super) struct Args {
     /// Record, as `toolgraft mcp record`, or `--record` of `mcp shell`, `mcp check` or `call`, writes it
     file: PathBuf,

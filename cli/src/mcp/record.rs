@@ -22,25 +22,9 @@ use crate::servers::wire::Wire;
 use crate::servers::{self, ServerArgs};
 use toolgraft_mcp::{Config, Hub, LogLine, TransportConfig};
 
-const EXAMPLES: &str = "\
-Examples:
-  toolgraft mcp record files trouble.jsonl
-  printf 'call list_directory path=.\\n' | toolgraft mcp record files trouble.jsonl
-  toolgraft mcp play trouble.jsonl
-
-At a terminal it is `toolgraft mcp shell`, as it is with commands on a pipe. Where a client of
-MCP starts it, it is the server for that client: what either says goes on to the other as it
-came. So a client's trouble is recorded with this in its configuration, where all paths are
-whole, as the client may start it in any folder:
-
-  \"command\": \"toolgraft\", \"args\": [\"mcp\", \"record\", \"files\", \"/tmp/trouble.jsonl\"]
-
-Exit codes: as `toolgraft mcp shell`; for a client 0 it has left, 1 the server ended before it
-did or wrote what is no MCP, 2 wrong usage or configuration.";
-
 /// Options of `toolgraft mcp record`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = include_str!("../help/en/mcp-record.txt").trim_end())]
 pub(super) struct Args {
     /// Server, as the configuration names it
     server: String,

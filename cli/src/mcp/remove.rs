@@ -9,18 +9,9 @@ use crate::phrases::Phrases;
 use crate::screen::excerpt::names;
 use crate::servers::config_file::{ConfigFile, target};
 
-const EXAMPLES: &str = "\
-Examples:
-  toolgraft mcp remove files
-  toolgraft mcp remove files --mcp-config ./.mcp.json
-
-`\"disabled\": true` in an entry leaves a server out and keeps its entry.
-
-Exit codes: 0 removed, 2 wrong usage or configuration.";
-
 /// Options of `toolgraft mcp remove`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = include_str!("../help/en/mcp-remove.txt").trim_end())]
 pub(super) struct Args {
     /// Servers to take out
     #[arg(required = true, value_name = "NAME")]

@@ -32,25 +32,12 @@ use crate::terminal::tty::Tty;
 use crate::tools::{self, call, get, read};
 use toolgraft_mcp::{Config, Elicitation, Hub};
 
-const EXAMPLES: &str = "\
-Examples:
-  toolgraft mcp shell time
-  toolgraft mcp shell files --wire --record trouble.jsonl
-  printf 'tools\\ncall get_current_time timezone=Asia/Tokyo\\n' | toolgraft mcp shell time
-
-At a terminal `help` lists the commands and the tabulator completes commands, tools, their
-arguments and values. On a pipe each line is a command; empty lines, and those that begin
-with #, are left out.
-
-Exit codes: 0 all commands succeeded, or somebody left; 1 the server could not be reached,
-or on a pipe a command failed; 2 wrong usage or configuration.";
-
 /// The file that keeps the lines that were typed.
 const HISTORY: &str = "mcp-history";
 
 /// Options of `toolgraft mcp shell`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = include_str!("../help/en/mcp-shell.txt").trim_end())]
 pub(super) struct Args {
     /// Server, as the configuration names it
     server: String,

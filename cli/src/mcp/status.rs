@@ -17,24 +17,9 @@ use toolgraft_mcp::ServerStatus;
 /// Longest wait for an answer: a server that is switched on may have to be downloaded first.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-const EXAMPLES: &str = "\
-Examples:
-  toolgraft mcp status
-  toolgraft mcp status 8787 --log 50
-  toolgraft mcp status --restart files
-  toolgraft mcp status --off 'files.write_*'
-  toolgraft mcp status --json | jq '.instances[].servers[] | select(.state != \"ready\")'
-
-It finds what you yourself run on this machine with `toolgraft serve --mcp-config FILE`.
-What is switched holds until that `serve` ends; \"disabled\" in a server's entry holds
-longer.
-
-Exit codes: 0 all enabled servers are ready, 1 one failed, or no `serve` with MCP servers
-runs here, 2 wrong usage.";
-
 /// Options of `toolgraft mcp status`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = include_str!("../help/en/mcp-status.txt").trim_end())]
 pub(super) struct Args {
     /// The `serve` to ask, by its URL or port; else all of yours
     #[arg(value_name = "URL")]

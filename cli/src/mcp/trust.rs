@@ -15,21 +15,9 @@ use crate::servers::trust::{self, Project, Store, date};
 use crate::terminal::tty::Tty;
 use toolgraft::dialect::Lang;
 
-const EXAMPLES: &str = "\
-A project's ./.mcp.json that was not named on the command line starts nothing
-before you have said yes. The answer is kept in ~/.local/state/toolgraft, for
-that path and that content.
-
-Examples:
-  toolgraft mcp trust
-  toolgraft mcp trust --list
-  toolgraft mcp trust --revoke ~/src/project/.mcp.json
-
-Exit codes: 0 done, 1 you said no, 2 wrong usage or configuration.";
-
 /// Options of `toolgraft mcp trust`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = include_str!("../help/en/mcp-trust.txt").trim_end())]
 pub(super) struct Args {
     /// Configuration file of a project
     #[arg(default_value = servers::LOCAL, conflicts_with = "list")]

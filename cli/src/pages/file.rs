@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use crate::base::Failure;
 use crate::pages::text::visible_in;
+use crate::phrases::{Phrases, capitalised};
 use toolgraft_mcp::files::{self, Mode};
 
 const SHARED: &str = include_str!("../../pages/page.html");
@@ -43,10 +44,18 @@ pub(crate) fn write(path: &Path, page: &str) -> io::Result<()> {
     }
 }
 
-/// The page of a template and its values.
-pub(crate) fn render(template: &str, mut page: Value) -> io::Result<String> {
+/// The page of a template, with its words and values.
+pub(crate) fn render(
+    template: &str,
+    say: Phrases,
+    words: Vec<(&'static str, &'static str)>,
+    mut page: Value,
+) -> io::Result<String> {
     // Everything that is shown, wherever it came from.
     visible_in(&mut page);
+    let shared = say.every_page().into_iter().map(|(name, word)| (name, capitalised(word)));
+    let own = words.into_iter().map(|(name, word)| (name, word.to_owned()));
+    page["words"] = own.chain(shared).chain([("lang", say.lang().to_string())]).collect();
     page["version"] = env!("CARGO_PKG_VERSION").into();
     page["style"] = STYLE.into();
     filled(template, &page).map_err(io::Error::other)

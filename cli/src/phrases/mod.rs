@@ -1,43 +1,53 @@
 //! What the command itself says, in English and in Chinese.
 //!
-//! An entry is a method of [`Phrases`] that has both texts beside each other. One that lacks
-//! a language, or a value in one of them, does not compile; that the Chinese is Chinese is
-//! a test. A command asks [`Phrases::of_user`] once, and hands the answer on.
+//! The texts stand in `words/*.txt`, both languages beside each other, where a translator reads
+//! and changes them. An entry has three lines, with an empty line behind them: its name and its
+//! values, the English, the Chinese. A value's name in braces is its place in the text, which is
+//! another one in each language where that reads better. `+n` in place of values is a noun in the
+//! singular, which is shown with a number in front. In a text `\n` is a line break, `\\` a
+//! backslash, and `\x20` a space at an end, where it would not be seen. A line that begins with
+//! `#` and stands before an entry is a remark.
 //!
 //! ```text
-//! phrases! {
-//!     PAGE:                                   // the list of these entries, for the test
-//!     more = "Show the rest", "显示其余部分";        // phrases.more() -> &'static str
-//!     round(n) = "Round {n}", "第 {n} 轮";        // phrases.round(3) -> String
-//! }
+//! more                        phrases.more() -> &'static str
+//! Show the rest
+//! 显示其余部分
+//!
+//! left_out n                  phrases.left_out(3) -> String
+//! {n} were left out
+//! 省略了 {n} 条
+//!
+//! messages +n                 phrases.messages(3) -> String
+//! message
+//! 条消息
 //! ```
+//!
+//! A page's template names its words itself: those of `words/NAME_page.txt`, all without values,
+//! and those of `words/every_page.txt`.
+//!
+//! Each entry is a method of [`Phrases`], which `build.rs` makes. One that lacks a language, or a
+//! value in one of them, does not compile; that the Chinese is Chinese is a test. A command asks
+//! [`Phrases::of_user`] once, and hands the answer on.
 //!
 //! What a model, a tool or a server said is nobody's to translate. Keywords of the formats
 //! (`in_reasoning`, `tool_error`) and errors of the command stay English. Help has a table of its own,
-//! since its English stands beside the commands ([`crate::base::help`]).
+//! since its English stands beside the commands ([`crate::base::help`]), and so have sentences of
+//! the library ([`sentences`]).
 
 mod chat;
-mod check;
-mod doctor;
 mod elicit;
-mod explain;
-mod inspect;
-mod kept;
-mod launch;
 mod locale;
 mod page;
 mod probe;
-mod rejections;
 mod replay;
-mod servers;
-mod shell;
+mod sentences;
 mod stops;
-mod up;
 
 use toolgraft::dialect::Lang;
 
 pub(crate) use locale::of_environment;
 pub(crate) use page::capitalised;
+pub(crate) use sentences::pairs;
 
 /// The command's own words in one language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,14 +80,14 @@ impl Phrases {
     }
 }
 
-/// Entries, and a list of them under the name that stands first.
+/// Entries, and a list of them.
 macro_rules! phrases {
-    ($list:ident: $($(#[$doc:meta])* $name:ident $(($($value:ident),+))? = $english:literal, $chinese:literal;)*) => {
-        impl $crate::phrases::Phrases {
-            $($crate::phrases::phrases!(@entry [$(#[$doc])*] $name [$($($value),+)?] $english, $chinese);)*
+    ($($(#[$doc:meta])* $name:ident $(($($value:ident),+))? = $english:literal, $chinese:literal;)*) => {
+        impl Phrases {
+            $(phrases!(@entry [$(#[$doc])*] $name [$($($value),+)?] $english, $chinese);)*
         }
         #[cfg(test)]
-        pub(super) const $list: &[(&str, &str, &str)] = &[$((stringify!($name), $english, $chinese)),*];
+        const ALL: &[(&str, &str, &str)] = &[$((stringify!($name), $english, $chinese)),*];
     };
     (@entry [$(#[$doc:meta])*] $name:ident [] $english:literal, $chinese:literal) => {
         $(#[$doc])*
@@ -100,7 +110,7 @@ macro_rules! phrases {
 /// Nouns with their number in front.
 macro_rules! counts {
     ($($name:ident = $english:literal, $chinese:literal;)*) => {
-        impl $crate::phrases::Phrases {
+        impl Phrases {
             $(pub(crate) fn $name(self, n: usize) -> String {
                 if self.is_chinese() { format!("{n} {}", $chinese) } else { $crate::terminal::counted(n, $english) }
             })*
@@ -108,7 +118,18 @@ macro_rules! counts {
     };
 }
 
-pub(crate) use {counts, phrases};
+/// The words that a page's template names.
+macro_rules! pages {
+    ($($page:ident: $($name:ident)*;)*) => {
+        impl Phrases {
+            $(pub(crate) fn $page(self) -> Vec<(&'static str, &'static str)> {
+                vec![$((stringify!($name), self.$name())),*]
+            })*
+        }
+    };
+}
+
+include!(concat!(env!("OUT_DIR"), "/phrases.rs"));
 
 #[cfg(test)]
 mod tests {
@@ -116,31 +137,37 @@ mod tests {
 
     #[test]
     fn every_entry_has_both_languages() {
-        for (name, english, chinese) in [
-            page::PAGE,
-            replay::REPLAY,
-            explain::EXPLAIN,
-            doctor::DOCTOR,
-            launch::LAUNCH,
-            probe::PROBE,
-            chat::CHAT,
-            check::CHECK,
-            elicit::ELICIT,
-            inspect::INSPECT,
-            kept::KEPT,
-            servers::SERVERS,
-            shell::SHELL,
-            stops::STOPS,
-            up::UP,
-        ]
-        .into_iter()
-        .flatten()
-        {
+        for (name, english, chinese) in ALL {
             let is_ideograph = |c: char| matches!(c, '\u{3400}'..='\u{9fff}');
-            let is_mark = |c: char| matches!(c, '：' | '（' | '，');
+            let is_mark = |c: char| matches!(c, '：' | '（' | '，' | '。');
             let is_chinese = chinese.chars().any(|c| is_ideograph(c) || is_mark(c));
             assert!(is_chinese, "{name}: {chinese:?} is not Chinese");
             assert!(!english.is_empty() && !english.chars().any(is_ideograph), "{name}: {english:?} is not English");
+        }
+    }
+
+    #[test]
+    fn every_word_of_a_page_is_named_there() {
+        let say = Phrases::of(Lang::En);
+        let up = concat!(include_str!("../../pages/up.html"), include_str!("../../pages/up.js"));
+        let [page, replay, probe, inspect] = [
+            include_str!("../../pages/page.html"),
+            include_str!("../../pages/replay.html"),
+            include_str!("../../pages/probe.html"),
+            include_str!("../../pages/inspect.html"),
+        ];
+        let all = [up, page, replay, probe, inspect].concat();
+        for (template, words) in [
+            (up, say.up_page()),
+            (replay, say.replay_page()),
+            (probe, say.probe_page()),
+            (inspect, say.inspect_page()),
+            (&all, say.every_page()),
+        ] {
+            assert!(!words.is_empty());
+            for (name, _) in words {
+                assert!(template.contains(&format!("words.{name}")), "{name} is for nothing");
+            }
         }
     }
 

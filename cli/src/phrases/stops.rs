@@ -1,24 +1,10 @@
 //! Why a turn ended, and what is said beside it, in Chinese. The library says it in English;
 //! the options that help are the command's own.
 
-use super::{Phrases, phrases};
+use super::Phrases;
+use super::sentences::{STOPS, chinese};
 use toolgraft::agent::{CallerWarning, StopReason};
 use toolgraft::model::ModelError;
-
-phrases! {
-    STOPS:
-    more_tokens(reason) = "{reason}: raise --max-tokens", "{reason}：请提高 --max-tokens";
-    ask_otherwise(reason) =
-        "{reason}: ask in other words, raise the temperature, or raise --max-repeats",
-        "{reason}：请换个说法提问、提高温度，或提高 --max-repeats";
-    ask_another(reason) =
-        "{reason}: ask in other words, or take another model", "{reason}：请换个说法提问，或换一个模型";
-    more_rounds(reason) =
-        "{reason}: raise --max-rounds, or ask for less at once", "{reason}：请提高 --max-rounds，或一次少问一些";
-    with_options(text, options) = "{text} ({options})", "{text}（{options}）";
-    so_from_the_start(notice) =
-        "{notice}; --tools-mode prompt does so from the start", "{notice}；--tools-mode prompt 从一开始就这样做";
-}
 
 /// What helps where a context is too short, if nobody says more.
 const LONGER: &str = "请给模型更长的上下文（llama.cpp：-c；Ollama：num_ctx）";
@@ -29,15 +15,15 @@ impl Phrases {
         let said = if self.is_chinese() { chinese_reason(reason, self) } else { reason.to_string() };
         match reason {
             StopReason::OutputLimit => self.more_tokens(said),
-            StopReason::ContextFull { .. } => self.with_options(said, "--tool-budget; /clear"),
+            StopReason::ContextFull { .. } => self.aside(said, "--tool-budget; /clear"),
             StopReason::Repetition { .. } => self.ask_otherwise(said),
             StopReason::SameCalls { .. } => self.ask_another(said),
             StopReason::MaxRounds { .. } => self.more_rounds(said),
             StopReason::ContextTooSmall { .. } | StopReason::ContextExceeded { .. } => {
-                self.with_options(said, "--tool-budget, --max-tokens")
+                self.aside(said, "--tool-budget, --max-tokens")
             }
             StopReason::ModelFailed(failure) if failure.source.as_deref().is_some_and(ModelError::refuses_tools) => {
-                self.with_options(said, "--tools-mode prompt")
+                self.aside(said, "--tools-mode prompt")
             }
             _ => said,
         }
@@ -47,76 +33,25 @@ impl Phrases {
     pub(crate) fn noticed(self, notice: &CallerWarning) -> String {
         let said = if self.is_chinese() { chinese_notice(notice) } else { notice.to_string() };
         match notice {
-            CallerWarning::PromptCut { .. } | CallerWarning::HistoryLeftOut { .. } => {
-                self.with_options(said, "--tool-budget")
-            }
+            CallerWarning::PromptCut { .. } | CallerWarning::HistoryLeftOut { .. } => self.aside(said, "--tool-budget"),
             CallerWarning::ToolsRefused { .. } | CallerWarning::NativeFailed { .. } => self.so_from_the_start(said),
-            CallerWarning::ConstraintRefused { .. } => self.with_options(said, "--constrain off"),
+            CallerWarning::ConstraintRefused { .. } => self.aside(said, "--constrain off"),
             _ => said,
         }
     }
 }
 
 fn chinese_reason(reason: &StopReason, say: Phrases) -> String {
-    let longer = |remedy: &Option<String>| remedy.clone().unwrap_or_else(|| LONGER.to_owned());
     match reason {
-        StopReason::OutputLimit => "回答达到输出上限，被截断".to_owned(),
-        StopReason::EmptyAnswer => "模型给出了空回答".to_owned(),
-        StopReason::Refused { message } => format!("模型拒绝回答：{}", message.trim()),
-        StopReason::Filtered => "端点的内容过滤器拦下了回答".to_owned(),
-        StopReason::CallMissing => "模型没有进行所要求的调用".to_owned(),
-        StopReason::Repetition { times } => format!("模型连续重复了 {times} 次，已被停止"),
-        StopReason::SameCalls { tool } => format!("模型一再对 {tool} 进行相同的调用，结果也相同"),
-        StopReason::MaxRounds { rounds } => format!("在 {rounds} 轮的上限内没有得到回答"),
         StopReason::CorrectionsUsedUp { corrections, message } => {
             format!("纠正 {corrections} 次之后，模型的调用仍然有误：{}", say.reason(message))
         }
-        StopReason::OutputMismatch { corrections, message } => {
-            format!("纠正 {corrections} 次之后，回答仍不符合 schema：{message}")
-        }
-        StopReason::ModelFailed(failure) => format!("模型出错：{}", failure.message),
-        StopReason::PromptFailed { message, .. } => format!("无法写出提示词：{message}"),
-        StopReason::ContextFull { context, prompt, answer, remedy } => format!(
-            "{context} 个 token 的上下文已满：提示词占 {prompt} 个，回答在 {answer} 个之后被截断；{}、把工具列得更短，\
-             或开始新的对话",
-            longer(remedy)
-        ),
-        StopReason::ContextTooSmall { context, reply, system, request, remedy } => format!(
-            "{context} 个 token 的上下文太小：请求至少需要 {request} 个，其中带工具的系统提示词占 {system} 个，另为回复\
-             保留 {reply} 个；{}、把工具列得更短，或允许较短的回复",
-            longer(remedy)
-        ),
-        StopReason::ContextExceeded { message, .. } => {
-            format!("提示词超出上下文，而且不能再省略什么（{message}）；或把工具列得更短、允许较短的回复、问得简短一些")
-        }
-        StopReason::Cancelled => "本回合已取消".to_owned(),
-        other => other.to_string(),
+        reason => chinese(STOPS, &reason.to_string()),
     }
 }
 
 fn chinese_notice(notice: &CallerWarning) -> String {
     match notice {
-        CallerWarning::PromptCut { sent, read } => format!(
-            "提示词约 {sent} 个 token，端点只读取了 {read} 个：提示词被截断，模型可能不知道工具或问题；请给模型更长的上下文\
-             （Ollama：OLLAMA_CONTEXT_LENGTH，或 Modelfile 中的 PARAMETER num_ctx；LM Studio：加载模型时的上下文长度），\
-             或少发送一些：工具列得更短，对话更短"
-        ),
-        CallerWarning::ToolsRefused { message } => format!("端点拒绝请求中的工具（{message}）；改由提示词说明工具"),
-        CallerWarning::NativeFailed { message } => format!("端点在原生工具调用上出错（{message}）；改由提示词说明工具"),
-        CallerWarning::ConstraintRefused { message } => {
-            format!("端点拒绝所要求的回答形式（{message}）；它会在较少的约束下回答，出错时再纠正")
-        }
-        CallerWarning::ResultMismatch { server, tool, message } => {
-            let name: Vec<&str> = server.iter().chain([tool]).map(String::as_str).collect();
-            format!(
-                "{} 的结果不符合工具自己的输出 schema（{message}）；模型读到的是原样的结果；请告知服务器的作者",
-                name.join(".")
-            )
-        }
-        CallerWarning::NoProbabilities => {
-            "端点不给出 token 的概率（top_logprobs）：measured 方式改为 chosen".to_owned()
-        }
-        CallerWarning::NoStructure => "端点不按要求的形式回答：所要求的方式改为 free".to_owned(),
         CallerWarning::HistoryLeftOut { rounds, questions, results, context, remedy } => {
             let parts = [(*rounds, "条模型消息"), (*questions, "个问题"), (*results, "个结果")];
             let parts = parts.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}"));
@@ -126,13 +61,14 @@ fn chinese_notice(notice: &CallerWarning) -> String {
                 remedy.as_deref().unwrap_or(LONGER)
             )
         }
-        other => other.to_string(),
+        notice => chinese(STOPS, &notice.to_string()),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
     use toolgraft::dialect::Lang;
 
     #[test]
@@ -148,5 +84,54 @@ mod tests {
             chinese.contains("省略了 2 条模型消息、1 个结果；") && chinese.ends_with("（--tool-budget）"),
             "{chinese}"
         );
+    }
+    #[test]
+    fn every_reason_and_every_notice_is_said_in_chinese_with_the_endpoints_own_words_as_they_are() {
+        // Words of others, even where they are a sentence of ours.
+        let others = "the turn was cancelled";
+        let reasons = [
+            json!({"kind": "output_limit"}),
+            json!({"kind": "empty_answer"}),
+            json!({"kind": "refused", "message": others}),
+            json!({"kind": "filtered"}),
+            json!({"kind": "call_missing"}),
+            json!({"kind": "repetition", "times": 9}),
+            json!({"kind": "same_calls", "tool": others}),
+            json!({"kind": "max_rounds", "rounds": 1}),
+            json!({"kind": "max_rounds", "rounds": 2}),
+            json!({"kind": "corrections_used_up", "corrections": 2, "message": "no call"}),
+            json!({"kind": "output_mismatch", "corrections": 2, "message": others}),
+            json!({"kind": "model_failed", "message": others}),
+            json!({"kind": "prompt_failed", "message": others}),
+            json!({"kind": "context_full", "context": 3, "prompt": 2, "answer": 1}),
+            json!({"kind": "context_too_small", "context": 4, "reply": 1, "system": 2, "request": 3}),
+            json!({"kind": "context_exceeded", "message": others}),
+            json!({"kind": "context_exceeded", "prompt": 1, "context": 2, "message": others}),
+            json!({"kind": "context_exceeded", "prompt": 2, "context": 1, "message": others}),
+            json!({"kind": "cancelled"}),
+        ];
+        let notices = [
+            json!({"kind": "prompt_cut", "sent": 2, "read": 1}),
+            json!({"kind": "tools_refused", "message": others}),
+            json!({"kind": "native_failed", "message": others}),
+            json!({"kind": "constraint_refused", "message": others}),
+            json!({"kind": "result_mismatch", "server": "s", "tool": "t", "message": others}),
+            json!({"kind": "no_probabilities"}),
+            json!({"kind": "no_structure"}),
+        ];
+        let reasons = reasons.map(|reason| {
+            let read: StopReason = serde_json::from_value(reason.clone()).unwrap();
+            (reason, chinese_reason(&read, Phrases::of(Lang::Zh)))
+        });
+        let notices = notices.map(|notice| {
+            let read: CallerWarning = serde_json::from_value(notice.clone()).unwrap();
+            (notice, chinese_notice(&read))
+        });
+        for (given, said) in reasons.into_iter().chain(notices) {
+            assert!(said.chars().any(|c| matches!(c, '\u{3400}'..='\u{9fff}')), "{said}");
+            let own = said.replace(others, "");
+            assert!(!own.contains(" the ") && !own.starts_with("the "), "{said}");
+            assert_eq!(said.contains(others), given.to_string().contains(others), "{said}");
+        }
     }
 }

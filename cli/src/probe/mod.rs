@@ -55,25 +55,6 @@ use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::{Lang, Profile};
 use toolgraft::tools::ToolsMode;
 
-const EXAMPLES: &str = "\
-Examples:
-  toolgraft probe                            the model that runs on this machine, ten minutes
-  toolgraft probe --quick                    eight tasks for each way
-  toolgraft probe --full --html page.html    every task in every way, failures side by side
-  toolgraft probe --full --only compact      every task in the ways with a compact prompt
-  toolgraft probe --tasks mine.json          your own tools and questions
-  toolgraft probe --base-url http://localhost:11434/v1 --model qwen3:8b --save
-
-The tools are made up and answered by the command itself. There are 75 tasks at
-temperature 0: 40 with one right call, 5 with two in one message, 20 that want none, 10
-that need a call, its result, and an answer that holds the result's value. A third of
-them chooses the way: all get 4, the best eight 8, the best four 16, the best two 25.
-Its threshold is set on two thirds, and what it does on the last third is reported, with
-95 % intervals. What was tried is kept, so that the same command goes on where it was
-stopped.
-
-Exit codes: 0 done, 1 nothing worked, the model failed or no endpoint is there, 2 wrong usage.";
-
 /// How long it takes, unless said otherwise.
 const MINUTES: f64 = 10.0;
 
@@ -82,7 +63,7 @@ const LINE_EACH: Duration = Duration::from_secs(60);
 
 /// Options of `toolgraft probe`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = include_str!("../help/en/probe.txt").trim_end())]
 pub(crate) struct Args {
     #[command(flatten)]
     endpoint: EndpointArgs,

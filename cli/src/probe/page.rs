@@ -47,7 +47,6 @@ fn render(report: &Report, tried: &Tried<'_>, say: Phrases) -> std::io::Result<S
     let curves = measured.map(|row| curve(row.cell, report, tried.store));
     let page = json!({
         "title": report.model,
-        "words": say.for_probe(),
         "endpoint": report.endpoint,
         "tools": report.tools,
         "head": say.probe_head(),
@@ -55,7 +54,7 @@ fn render(report: &Report, tried: &Tried<'_>, say: Phrases) -> std::io::Result<S
         "curves": curves.collect::<Vec<Value>>(),
         "tasks": failed.collect::<Vec<Value>>(),
     });
-    pages::file::render(TEMPLATE, page)
+    pages::file::render(TEMPLATE, say, say.probe_page(), page)
 }
 
 /// Most thresholds of one curve that are shown: those between which the most tasks lie.

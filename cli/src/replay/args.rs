@@ -11,31 +11,9 @@ use toolgraft::dialect::{Lang, Profile};
 use toolgraft::transcript::Recording;
 use toolgraft::transcript::import::Format;
 
-const EXAMPLES: &str = "\
-Reads our own recordings, conversations that `chat` has saved or kept, chunks of
-OpenAI-compatible streams (with or without `data: `), lines of JSON with a `text`,
-Cline's api_conversation_history.json, and plain text. With --mcp-config the calls are run for real, and the tools of
-those servers are the known ones.
-
-Examples:
-  toolgraft replay session.jsonl
-  toolgraft replay --kept 3f9a                     (a conversation out of `toolgraft log`)
-  toolgraft replay --html session.jsonl            (writes session.html)
-  toolgraft replay --open session.jsonl            (and opens it in a browser)
-  toolgraft replay --html=both.html a.jsonl b.jsonl
-  toolgraft replay --explain --tools tools.json answer.txt
-  curl -sN … | toolgraft replay -
-  toolgraft replay --mcp-config mcp.json session.jsonl
-  toolgraft replay --check fixtures/*.txt
-
-The words are English or Chinese, as the locale says (LC_ALL, LC_MESSAGES, LANG); on a
-page whose reader's locale says neither they are in the language of the prompt.
-
-Exit codes: 0 done, 1 a check or a call found a failure, 2 a file cannot be read or wrong usage.";
-
 /// Options of `toolgraft replay`.
 #[derive(Debug, Default, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = include_str!("../help/en/replay.txt").trim_end())]
 pub(crate) struct Args {
     /// Recordings and saved conversations; - for standard input
     #[arg(required_unless_present = "kept", value_name = "FILE")]

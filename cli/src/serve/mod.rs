@@ -45,47 +45,9 @@ use toolgraft_serve::{Config, DRAIN, Inspector, ModelSettings, ServeError, Serve
 /// Longest wait for a connection to the endpoint when the server starts.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
-const ABOUT: &str = "\
-Examples:
-  toolgraft serve                                 in front of what runs on this machine
-  toolgraft serve --base-url http://gpu:8000/v1 --model deepseek-r1:32b
-  toolgraft serve --mcp-config my.json --allow 'files.read_*'
-  toolgraft serve --inspect                       and look at what goes through it
-  OPENAI_BASE_URL=http://127.0.0.1:8787/v1 OPENAI_API_KEY=none your-program
-
-A request's tools are taught to the model by the prompt; what it writes comes back as
-tool_calls, whole and checked against their schemas. A damaged call is corrected with
-the model before the client sees anything of it. Requests without tools pass through.
-
-Served, streamed and whole: /v1/chat/completions, /v1/responses (nothing is kept),
-/v1/messages, Gemini's /v1beta/models/MODEL:generateContent and Ollama's /api/chat and
-/api/generate, with its lists of models; /v1/completions, /v1/embeddings and /v1/models
-of the endpoint; /health, /ready and /metrics.
-
-A request names the server in its Host: the loopback's names and that of --listen are
-known, others by --host. A client in a container mostly says host.docker.internal.
-
-Keys: with --api-key (or TOOLGRAFT_API_KEY) clients must show that key, which goes no
-further; the endpoint gets TOOLGRAFT_UPSTREAM_KEY. Without one, a client's own key goes
-to an endpoint that was named with --base-url, and to no other. Instances of one service
-share TOOLGRAFT_INSTANCE_KEY, so that each believes what the others' call ids say.
-
-Each request leaves a line on stderr, but for /health, /ready and /metrics; --quiet turns
-that off.
-
-HTTPS_PROXY is the proxy for an endpoint whose URL begins with https, but for the hosts in
-NO_PROXY; others are reached directly. SSL_CERT_FILE is a file of the certificates to trust
-instead of the system's, SSL_CERT_DIR a folder of them; --ca is a file of those beside them.
-
-With --inspect the last requests can be looked at in a browser on this machine, searched
-(text, call:NAME, rejected:NAME), and taken along as recordings for `toolgraft replay`.
-
-Exit codes: 0 ended by a signal, once the answers that went on were over; 1 the server
-failed, or no endpoint was found; 2 wrong usage or configuration.";
-
 /// Options of `toolgraft serve`.
 #[derive(Debug, Clone, Default, clap::Args)]
-#[command(after_help = ABOUT)]
+#[command(after_help = include_str!("../help/en/serve.txt").trim_end())]
 pub(crate) struct Args {
     #[command(flatten)]
     endpoint: EndpointArgs,

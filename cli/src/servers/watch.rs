@@ -43,7 +43,7 @@ impl Watch<'_> {
                 }
                 Some(event) = events.next() => {
                     let ServerEventKind::Progress { progress, total, message, .. } = event.kind else { continue };
-                    shown = self.say.work_and_progress(&what, self.say.so_far(progress, total, message.as_deref()));
+                    shown = self.say.headed(&what, self.say.so_far(progress, total, message.as_deref()));
                     if asked.is_none() {
                         live.show(&shown);
                     }

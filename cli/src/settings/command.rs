@@ -21,34 +21,9 @@ use toolgraft::tools::ToolsMode;
 use toolgraft::turn::{CALL_THRESHOLD, TurnConfig};
 use toolgraft_mcp::files::{self, Mode};
 
-const EXAMPLES: &str = "\
-Examples:
-  toolgraft config --show                              every key, its value, where that comes from
-  toolgraft config --show --model deepseek-r1:14b      the same for a model
-  toolgraft config set model qwen3:8b
-  toolgraft config set allow '[\"files.read_*\"]'
-  toolgraft config unset model
-  toolgraft config set endpoints.router.url https://openrouter.ai/api/v1
-  toolgraft config set endpoints.router.key_command 'secret-tool lookup service openrouter'
-  toolgraft config set models.r1 router:deepseek/deepseek-r1     then: toolgraft chat -m r1
-  toolgraft config path
-
-The file counts for chat, serve, probe, prompt, replay and extract, for each key that the
-command has a flag for. Flags count before it, and so do OPENAI_BASE_URL and OPENAI_API_KEY;
-behind it counts what `toolgraft probe` found best for a model (profiles.toml beside it), and
-then the model's profile.
-
-An endpoint with a name stands for its URL in every --base-url, and before a colon in every
---model: `-m router:NAME`. Keys of an API are not kept here: key_command prints one from a
-keyring or a password manager (secret-tool, pass, `security find-generic-password -w -s NAME`
-on macOS), key_variable names the variable that holds it, and OPENAI_API_KEY is for
-endpoints without a name.
-
-Exit codes: 0 done, 1 the file cannot be written, 2 wrong usage or configuration.";
-
 /// Options of `toolgraft config`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = include_str!("../help/en/config.txt").trim_end())]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
     /// Show every key, its value, where that comes from, and what it does; so it is by default
@@ -299,10 +274,4 @@ fn in_file(name: &str, table: &Item) -> String {
 }
 
 /// How endpoints and models get names.
-const NAMES_EXAMPLE: &str = "\
-# [endpoints.router]
-# url = \"https://openrouter.ai/api/v1\"
-# key_command = \"secret-tool lookup service openrouter\"
-# [models]
-# r1 = \"router:deepseek/deepseek-r1\"
-";
+const NAMES_EXAMPLE: &str = include_str!("names_example.toml");

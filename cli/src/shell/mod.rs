@@ -18,29 +18,9 @@ const PROGRAM: &str = "toolgraft";
 /// The variable that says which shell asks.
 const VARIABLE: &str = "TOOLGRAFT_COMPLETE";
 
-const COMPLETIONS: &str = "\
-Examples:
-  toolgraft completions bash > ~/.local/share/bash-completion/completions/toolgraft
-  toolgraft completions zsh > ~/.zfunc/_toolgraft        (a folder of your fpath)
-  toolgraft completions fish > ~/.config/fish/completions/toolgraft.fish
-  toolgraft completions powershell >> $PROFILE
-
-The script asks the program: commands, options and their values are completed, and the
-names of this machine's models, endpoints, servers, tools and conversations. Tools are those
-that a server had when it last ran.
-
-Exit codes: 0 done, 2 wrong usage.";
-
-const MAN: &str = "\
-Examples:
-  toolgraft man ~/.local/share/man/man1
-  toolgraft man | man -l -
-
-Exit codes: 0 done, 1 a page cannot be written, 2 wrong usage.";
-
 /// Options of `toolgraft completions`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = COMPLETIONS)]
+#[command(after_help = include_str!("../help/en/completions.txt").trim_end())]
 pub(crate) struct CompletionArgs {
     /// Shell to write them for
     shell: Shell,
@@ -48,7 +28,7 @@ pub(crate) struct CompletionArgs {
 
 /// Options of `toolgraft man`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = MAN)]
+#[command(after_help = include_str!("../help/en/man.txt").trim_end())]
 pub(crate) struct ManArgs {
     /// Folder to write a page for each command to; without it, the first page is printed
     folder: Option<PathBuf>,

@@ -22,23 +22,9 @@ use toolgraft::Outcome;
 use toolgraft::route::{Invocation, Toolbox};
 use toolgraft_mcp::{Elicitation, Hub, HubBuilder, MEDIA_EVENT};
 
-const EXAMPLES: &str = "\
-Examples:
-  toolgraft call time get_current_time timezone=Asia/Tokyo
-  toolgraft call time get_current_time '{\"timezone\": \"Asia/Tokyo\"}'
-  toolgraft call files read_file @arguments.json --json
-  toolgraft call browser screenshot url=https://example.org --output shot.png
-  echo '{\"city\": \"Oslo\"}' | toolgraft call --mcp-config my.json weather weather_query -
-
-A word becomes what the tool's schema wants: `days=3` is a number where it wants one and a
-text where it wants a text. `NAME:=JSON` is JSON always, and a NAME that is given several
-times is a list.
-
-Exit codes: 0 the tool answered, 1 it failed, 2 wrong usage or configuration.";
-
 /// Options of `toolgraft call`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = include_str!("../help/en/call.txt").trim_end())]
 pub(crate) struct Args {
     /// Server, as the configuration names it
     server: String,

@@ -17,19 +17,9 @@ use crate::tools::call;
 use toolgraft::message::Role;
 use toolgraft_mcp::{Hub, McpPrompt, PromptMessage};
 
-const EXAMPLES: &str = "\
-Examples:
-  toolgraft get demo trip city=Oslo
-  toolgraft get notes summary --json | jq -r '.messages[].text'
-  toolgraft get demo trip city=Oslo | toolgraft chat
-
-In a conversation `/SERVER:PROMPT` sends a prompt to the model.
-
-Exit codes: 0 the prompt was filled in, 1 it was not, 2 wrong usage or configuration.";
-
 /// Options of `toolgraft get`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = include_str!("../help/en/get.txt").trim_end())]
 pub(crate) struct Args {
     /// Server, as the configuration names it
     server: String,

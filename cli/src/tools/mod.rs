@@ -24,23 +24,6 @@ use toolgraft::tools::Server;
 use toolgraft::{Catalog, Tool};
 use toolgraft_mcp::{Hub, McpPrompt, ServerStatus};
 
-const EXAMPLES: &str = "\
-Examples:
-  toolgraft tools
-  toolgraft tools --mcp-config my.json --schema
-  toolgraft tools --tools 'files.*' --tools 'git_*'
-  toolgraft tools --json | jq '.servers[].tools[].name'
-
-A configuration file:
-  { \"mcpServers\": {
-      \"time\": { \"command\": \"uvx\", \"args\": [\"mcp-server-time\"] },
-      \"docs\": { \"url\": \"https://example.com/mcp\",
-                \"headers\": { \"Authorization\": \"Bearer ${TOKEN}\" } }
-  } }
-
-Exit codes: 0 all enabled servers are ready, 1 one failed, 2 wrong usage or
-configuration.";
-
 /// Widest description, in columns; a wide terminal has two rows of it.
 const DESCRIPTION: usize = 100;
 
@@ -52,7 +35,7 @@ const BELOW: usize = 8;
 
 /// Options of `toolgraft tools`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = include_str!("../help/en/tools.txt").trim_end())]
 pub(crate) struct Args {
     /// Print one JSON object: per server its state, error, tools with schemas, resources, prompts
     #[arg(long)]

@@ -18,17 +18,9 @@ use toolgraft::route::{Invocation, Toolbox};
 use toolgraft::tools::ACCESS_RESOURCE;
 use toolgraft_mcp::Hub;
 
-const EXAMPLES: &str = "\
-Examples:
-  toolgraft read memory memory://knowledge-graph
-  toolgraft read --mcp-config my.json notes 'note://today' --json
-  toolgraft read files file:///plan.pdf --output plan.pdf
-
-Exit codes: 0 the resource was read, 1 it was not, 2 wrong usage or configuration.";
-
 /// Options of `toolgraft read`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = include_str!("../help/en/read.txt").trim_end())]
 pub(crate) struct Args {
     /// Server, as the configuration names it
     server: String,

@@ -44,27 +44,9 @@ use toolgraft::route::Toolbox;
 use toolgraft_mcp::{Elicitor, Hub, InputRequest};
 use web::Page;
 
-const EXAMPLES: &str = "\
-Examples:
-  toolgraft up                                    what runs on this machine, in the browser
-  toolgraft up --no-open                          only prints the page's address
-  toolgraft up --mcp-config my.json --allow 'files.read_*'
-  toolgraft up --base-url https://api.deepseek.com/v1 --model deepseek-reasoner
-
-The page is on 127.0.0.1 alone. Its address holds a key that lets one browser in, once; the
-next one is printed then. Nothing is loaded from elsewhere. The page asks before a call runs,
-with what would change in a file, as `toolgraft chat` does; it has the conversations that
-`toolgraft log` lists, and the same options, settings and permissions as chat count.
-
-Where a folder's .mcp.json asks for trust, the question stands at the terminal. Ctrl-C ends
-the page; what was said until then is kept.
-
-Exit codes: 0 ended by Ctrl-C or a signal, 1 it cannot listen or no endpoint is there,
-2 wrong usage or configuration.";
-
 /// Options of `toolgraft up`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = include_str!("../help/en/up.txt").trim_end())]
 pub(super) struct Args {
     /// Only print the page's address, and open no browser
     #[arg(long)]

@@ -85,10 +85,8 @@ impl Page {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(failed)?;
         let port = listener.local_addr().map_err(failed)?.port();
         let doors = Arc::new(Doors::new(port, BEHIND)?);
-        let page = json!({
-            "words": say.for_up(), "texts": say.for_up().to_string(), "own_style": OWN_STYLE, "script": SCRIPT,
-        });
-        let page = pages::file::render(TEMPLATE, page).map_err(Failure::job)?;
+        let page = json!({"own_style": OWN_STYLE, "script": SCRIPT});
+        let page = pages::file::render(TEMPLATE, say, say.up_page(), page).map_err(Failure::job)?;
         Ok(Page { listener, doors, desk: Desk { chats, page: page.into() } })
     }
 

@@ -14,7 +14,7 @@ use rmcp::model::{
     ContentBlock, ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation,
     ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
     Prompt, PromptArgument, PromptMessage, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
-    Resource, ResourceContents, ResourceTemplate, Role, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
+    Resource, ResourceContents, ResourceTemplate, Role, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::transport::stdio;
@@ -74,55 +74,10 @@ struct TimeQuery {
     kind: Option<DayKind>,
 }
 
-/// The tools as they are listed. Written out rather than derived: the macros that
-/// derive them take longer to build than they save here.
-fn tools() -> Vec<Tool> {
-    let tool = |name: &'static str, description: &'static str, properties: Value, required: &[&str]| {
-        let mut schema = json!({
-            "$schema": "https://json-schema.org/draft/2020-12/schema",
-            "type": "object", "properties": properties,
-        });
-        if !required.is_empty() {
-            schema["required"] = json!(required);
-        }
-        let schema = schema.as_object().cloned().unwrap_or_default();
-        Tool::new(name, description, schema).with_annotations(ToolAnnotations::new().read_only(true))
-    };
-    vec![
-        tool(
-            "location_query",
-            "Finds a place: the user's own, or a city by its name",
-            json!({
-                "query": {
-                    "description": "Name of a city; leave it out for the user's own place",
-                    "type": ["string", "null"],
-                },
-            }),
-            &[],
-        ),
-        tool(
-            "time_query",
-            "Tells the date (UTC), its weekday and what kind of day it is: weekday, weekend or holiday",
-            json!({
-                "date": { "description": "Day as YYYY-MM-DD; leave it out for today", "type": ["string", "null"] },
-                "kind": {
-                    "description": "Ask for the first day of this kind, from that day on",
-                    "type": ["string", "null"],
-                    "enum": ["weekday", "weekend", "holiday", null],
-                },
-            }),
-            &[],
-        ),
-        tool(
-            "weather_query",
-            "Tells the weather of a city, now or on a day",
-            json!({
-                "city": { "description": "City, such as \"Hangzhou\"", "type": "string" },
-                "date": { "description": "Day as YYYY-MM-DD; leave it out for now", "type": ["string", "null"] },
-            }),
-            &["city"],
-        ),
-    ]
+/// The tools as they are listed.
+fn tools() -> Result<Vec<Tool>, ErrorData> {
+    serde_json::from_str(include_str!("tools.json"))
+        .map_err(|error| ErrorData::internal_error(format!("the tools cannot be read: {error}"), None))
 }
 
 /// The arguments of a call, or the result that says what is wrong with them.
@@ -226,7 +181,7 @@ impl ServerHandler for DemoServer {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(tools()))
+        Ok(ListToolsResult::with_all_items(tools()?))
     }
 
     async fn call_tool(

@@ -46,7 +46,7 @@ impl Words {
         let mut text = message.trim_end().to_owned();
         text.push('\n');
         for field in &form.fields {
-            let mut head = self.say.field_line(label(field), self.what(field));
+            let mut head = self.say.headed(label(field), self.what(field));
             if let Some(default) = &field.default {
                 head = self.say.field_proposed(head, shown(default));
             }
@@ -86,7 +86,7 @@ impl Words {
 
     /// A field's name and what it wants, with what is proposed.
     fn label_with_kind(self, field: &FormField) -> String {
-        let head = self.say.field_line(label(field), self.what(field));
+        let head = self.say.headed(label(field), self.what(field));
         field.default.as_ref().map_or(head.clone(), |default| self.say.field_proposed(head, line(&shown(default))))
     }
 
@@ -95,7 +95,7 @@ impl Words {
         let filled = form.fields.iter().map(|field| {
             let value = content.get(&field.name).map(shown);
             let value = value.unwrap_or_else(|| self.say.field_left_out().to_owned());
-            format!("  {}", self.say.field_line(label(field), value))
+            format!("  {}", self.say.headed(label(field), value))
         });
         filled.collect::<Vec<_>>().join("\n")
     }

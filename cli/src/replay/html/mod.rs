@@ -416,7 +416,7 @@ fn render(taken: Vec<Taken>, about: Value) -> io::Result<String> {
     let recordings: Vec<RecordingPart> = taken.into_iter().map(Taken::finish).collect();
     let title = recordings.first().map_or("toolgraft", |r| r.title.as_str());
     let page = json!({
-        "title": title, "words": say.for_page(), "recordings": recordings, "refresh": about["refresh"], "about": about,
+        "title": title, "recordings": recordings, "refresh": about["refresh"], "about": about,
     });
-    pages::file::render(TEMPLATE, page)
+    pages::file::render(TEMPLATE, say, say.replay_page(), page)
 }

@@ -28,7 +28,7 @@ enum Kind {
 impl Kind {
     fn words(self, say: Phrases) -> &'static str {
         match self {
-            Kind::Wait => say.waiting(),
+            Kind::Wait => say.waiting_for_model(),
             Kind::Reasoning => say.reasoning(),
             Kind::Answer => say.answer(),
             Kind::Call => say.call(),

@@ -30,9 +30,10 @@ pub(super) fn page(query: &Query, kept: usize, found: &[Inspected], say: Phrases
     };
     pages::file::render(
         TEMPLATE,
+        say,
+        say.inspect_page(),
         json!({
             "title": say.requests_title(),
-            "words": say.for_inspect(),
             "query": query.typed,
             "is_live": query.is_live,
             "refresh": query.is_live.then_some(REFRESH),
@@ -116,7 +117,7 @@ fn prompts(prompt: PromptCost, say: Phrases) -> String {
     if prompt.bytes == 0 {
         return "…".to_owned();
     }
-    let mut parts = vec![say.prompt_tokens(grouped(prompt.tokens)), say.said_before(prompt.repeated_percent())];
+    let mut parts = vec![say.so_many_tokens(grouped(prompt.tokens)), say.said_before(prompt.repeated_percent())];
     parts.extend(prompt.cached_tokens.map(|tokens| say.tokens_cached(grouped(tokens))));
     parts.join(" · ")
 }

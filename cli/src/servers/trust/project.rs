@@ -66,7 +66,7 @@ impl Line {
             What::GetsVariables(names) => say.gets_variables(names),
             What::RunsUnasked(tools) => say.runs_unasked(tools),
         };
-        say.line_of_server(named(&self.server), what)
+        say.headed(named(&self.server), what)
     }
 
     /// Whether it says how a server is reached.
