@@ -9,12 +9,13 @@ use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 use tracing::Instrument;
 
-use super::exchange::{Exchange, Progress, Sent, Step};
+use super::exchange::{Exchange, Sent, Step};
 use super::fault::Fault;
 use super::hidden::Hidden;
 use super::inspect;
 use super::kept::{Before, Kept};
 use super::out::Out;
+use super::progress::Progress;
 use super::repeated::PromptCost;
 use super::shared::Shared;
 use toolgraft::agent::{CALL_TIMEOUT, run_call};

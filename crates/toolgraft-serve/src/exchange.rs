@@ -31,13 +31,14 @@ use super::fault::Fault;
 use super::kept::{Before, Kept};
 use super::out::{Out, Part};
 use super::prepared::Prepared;
+use super::progress::Progress;
 use super::say::Say;
 use toolgraft::agent::Approval;
 use toolgraft::agent::{Events, TurnRecord};
-use toolgraft::constrain::{Constraint, Way};
+use toolgraft::constrain::Constraint;
 use toolgraft::dialect::write_call;
 use toolgraft::event::{Rejected, RejectedKind};
-use toolgraft::message::{DeltaKind, FinishReason, NativeCall, Usage};
+use toolgraft::message::{DeltaKind, FinishReason, NativeCall};
 use toolgraft::model::{ModelError, ModelEvent, Request};
 use toolgraft::outcome::{Status, restore_tokens};
 use toolgraft::route::Invocation;
@@ -106,25 +107,6 @@ fn shown(name: &str, text: &str) -> String {
 /// A call failed of which something was sent: that cannot be taken back.
 fn taken_back() -> Fault {
     Fault::upstream(502, "a call failed that was sent as it came").with_code("tool_call_invalid")
-}
-
-/// How far an exchange is.
-#[derive(Default, Clone, Copy)]
-pub(super) struct Progress {
-    /// Tokens of the last request by our own count.
-    pub(super) prompt_tokens: u64,
-    /// Requests to the endpoint so far.
-    pub(super) rounds: u32,
-    /// Calls of the toolbox that were begun so far.
-    pub(super) own_calls: usize,
-    /// The way to a call that is taken, where one but a free one is configured.
-    pub(super) way: Option<Way>,
-    /// How the last request offered the tools, where another way but the prompt is configured.
-    pub(super) tools_mode: Option<ToolsMode>,
-    /// What all rounds cost that are over.
-    pub(super) usage: Usage,
-    /// What the endpoint cut a prompt to, where it did.
-    pub(super) cut_prompt: Option<(u64, u64)>,
 }
 
 /// A call of the toolbox that runs.

@@ -7,8 +7,8 @@ use axum::body::Body;
 use axum::response::Response;
 use futures::StreamExt;
 
-use super::exchange::Progress;
 use super::fault::Fault;
+use super::progress::Progress;
 use super::repeated::PromptCost;
 use toolgraft::constrain::Way;
 use toolgraft::secrets::Secrets;
