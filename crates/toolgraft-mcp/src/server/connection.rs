@@ -20,7 +20,6 @@ use tokio_util::sync::CancellationToken;
 use super::deadlines::Deadlines;
 use super::elicit::Answers;
 use super::noticed::Noticed;
-use super::request::RequestError;
 use super::settings::Limits;
 use super::states::{ServerEventKind, States};
 use crate::config::Hidden;
@@ -197,14 +196,6 @@ impl Connection {
     /// Waits until no further request can be answered.
     pub(super) async fn gone(&self) {
         self.gone.cancelled().await;
-    }
-
-    /// What this brings, unless the connection breaks before.
-    pub(super) async fn or_gone<T>(&self, coming: impl Future<Output = T>) -> Result<T, RequestError> {
-        match self.gone.run_until_cancelled(coming).await {
-            Some(came) => Ok(came),
-            None => Err(self.broken("the connection broke").await),
-        }
     }
 
     /// Notes that the connection is of no more use, where that was only found by trying.

@@ -90,6 +90,14 @@ impl Connection {
         }
     }
 
+    /// What this brings, unless the connection breaks before.
+    pub(super) async fn or_gone<T>(&self, coming: impl Future<Output = T>) -> Result<T, RequestError> {
+        match self.gone.run_until_cancelled(coming).await {
+            Some(came) => Ok(came),
+            None => Err(self.broken("the connection broke").await),
+        }
+    }
+
     async fn answer(&self, request: ClientRequest, limit: Duration) -> Result<ServerResult, RequestError> {
         if self.is_gone() {
             return Err(self.broken("the connection is closed").await);
