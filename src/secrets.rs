@@ -23,6 +23,12 @@ pub fn names_secret(name: &str) -> bool {
     SECRET_NAMES.iter().any(|part| name.contains(part))
 }
 
+/// Whether two secrets are the same, compared in a time that does not tell how much of them is.
+pub fn same(one: &str, other: &str) -> bool {
+    let differences = one.bytes().zip(other.bytes()).fold(0, |sum, (a, b)| sum | (a ^ b));
+    one.len() == other.len() && differences == 0
+}
+
 /// A URL as messages may show it: without user and password, and without its query and
 /// fragment, which may hold a key; `?…` says that there was a query. A text that is no URL
 /// is cut in the same places.

@@ -336,18 +336,14 @@ impl Drop for Run {
 fn told<'py>(py: Python<'py>, event: AgentEvent) -> PyResult<Bound<'py, PyAny>> {
     match event {
         AgentEvent::CallEnded { index, call } => {
-            let dict = PyDict::new(py);
-            dict.set_item("type", "call_ended")?;
-            dict.set_item("index", index)?;
+            let dict = fields(py, &json!({"type": "call_ended", "index": index}))?;
             dict.set_item("call", Bound::new(py, records::call(py, *call)?)?)?;
-            Ok(dict.into_any())
+            Ok(dict)
         }
         AgentEvent::CallRejected { index, rejected } => {
-            let dict = PyDict::new(py);
-            dict.set_item("type", "call_rejected")?;
-            dict.set_item("index", index)?;
+            let dict = fields(py, &json!({"type": "call_rejected", "index": index}))?;
             dict.set_item("rejected", Bound::new(py, records::rejected(py, *rejected)?)?)?;
-            Ok(dict.into_any())
+            Ok(dict)
         }
         AgentEvent::Finished(finished) => self::finished(py, *finished),
         event => fields(py, &event),

@@ -55,6 +55,55 @@ impl std::fmt::Debug for HubBuilder {
     }
 }
 
+setters! { HubBuilder:
+    /// Limit of a start, and again of a listing, for servers that set none.
+    connect_timeout(limit: Duration) => settings.connect_timeout = limit;
+
+    /// Limit of a call for servers that set none.
+    call_timeout(limit: Duration) => settings.call_timeout = limit;
+
+    /// Limit of a call however much progress its server reports; not below its other limit.
+    max_call(limit: Duration) => settings.max_call = limit;
+
+    /// Calls that run at once on a server that sets no number.
+    max_calls(calls: NonZeroUsize) => settings.max_calls = calls;
+
+    /// When servers are started.
+    start(start: Start) => settings.start = start;
+
+    /// When a server that has gone is started anew.
+    retry(retry: Retry) => settings.retry = retry;
+
+    /// What a server is told that asks back for input while a tool runs, where no
+    /// [`elicitor`](Self::elicitor) is set.
+    elicitation(elicitation: Elicitation) => settings.answers.rule = elicitation;
+
+    /// Who answers a server that asks back for input while a tool runs: forms to be filled in,
+    /// and pages to be opened. Without one, servers are told that nobody can be asked.
+    elicitor(elicitor: impl Elicitor + 'static) => settings.answers.elicitor = Some(Arc::new(elicitor));
+
+    /// Keeps the images, audio and blobs of results, as events ([`MEDIA_EVENT`](super::MEDIA_EVENT)) beside the
+    /// text, which has a note for each. A model that reads them is shown them
+    /// ([`TurnConfig::reads`](toolgraft::turn::TurnConfig::reads)). Not kept by default: they are
+    /// large, and outcomes are stored with conversations.
+    keep_media(keep: bool) => settings.media = keep;
+
+    /// Keeps what a server's `audience` says is for the user alone out of the text that a model
+    /// reads; it comes as an event ([`USER_EVENT`](super::USER_EVENT)), for a program that shows it. Not
+    /// by default: a program that does not would lose it.
+    by_audience(by_audience: bool) => settings.by_audience = by_audience;
+
+    /// Uses the logins that are kept there, at servers over HTTP whose entry has no
+    /// `Authorization` header, and refreshes them. Nobody is asked to log in:
+    /// [`Login`](super::Login) does that.
+    logins(logins: Logins) => settings.logins = Some(logins);
+
+    /// Shows each message of MCP on its way, in either direction, from the handshake on, without
+    /// the secrets of the servers' entries. `look` is told of them one by one; messages wait
+    /// meanwhile.
+    wire(look: impl Fn(WireMessage) + Send + Sync + 'static) => settings.wire = Some(Wire::new(look));
+}
+
 impl HubBuilder {
     /// Adds the servers of a configuration, behind those of an earlier one.
     pub fn config(mut self, config: Config) -> Self {
@@ -91,89 +140,6 @@ impl HubBuilder {
     /// configuration is known.
     pub fn require_all(mut self) -> Self {
         self.require_all = true;
-        self
-    }
-
-    /// Limit of a start, and again of a listing, for servers that set none.
-    pub fn connect_timeout(mut self, limit: Duration) -> Self {
-        self.settings.connect_timeout = limit;
-        self
-    }
-
-    /// Limit of a call for servers that set none.
-    pub fn call_timeout(mut self, limit: Duration) -> Self {
-        self.settings.call_timeout = limit;
-        self
-    }
-
-    /// Limit of a call however much progress its server reports; not below its other limit.
-    pub fn max_call(mut self, limit: Duration) -> Self {
-        self.settings.max_call = limit;
-        self
-    }
-
-    /// Calls that run at once on a server that sets no number.
-    pub fn max_calls(mut self, calls: NonZeroUsize) -> Self {
-        self.settings.max_calls = calls;
-        self
-    }
-
-    /// When servers are started.
-    pub fn start(mut self, start: Start) -> Self {
-        self.settings.start = start;
-        self
-    }
-
-    /// When a server that has gone is started anew.
-    pub fn retry(mut self, retry: Retry) -> Self {
-        self.settings.retry = retry;
-        self
-    }
-
-    /// What a server is told that asks back for input while a tool runs, where no
-    /// [`elicitor`](Self::elicitor) is set.
-    pub fn elicitation(mut self, elicitation: Elicitation) -> Self {
-        self.settings.answers.rule = elicitation;
-        self
-    }
-
-    /// Who answers a server that asks back for input while a tool runs: forms to be filled in,
-    /// and pages to be opened. Without one, servers are told that nobody can be asked.
-    pub fn elicitor(mut self, elicitor: impl Elicitor + 'static) -> Self {
-        self.settings.answers.elicitor = Some(Arc::new(elicitor));
-        self
-    }
-
-    /// Keeps the images, audio and blobs of results, as events ([`MEDIA_EVENT`](super::MEDIA_EVENT)) beside the
-    /// text, which has a note for each. A model that reads them is shown them
-    /// ([`TurnConfig::reads`](toolgraft::turn::TurnConfig::reads)). Not kept by default: they are
-    /// large, and outcomes are stored with conversations.
-    pub fn keep_media(mut self, keep: bool) -> Self {
-        self.settings.media = keep;
-        self
-    }
-
-    /// Keeps what a server's `audience` says is for the user alone out of the text that a model
-    /// reads; it comes as an event ([`USER_EVENT`](super::USER_EVENT)), for a program that shows it. Not
-    /// by default: a program that does not would lose it.
-    pub fn by_audience(mut self, by_audience: bool) -> Self {
-        self.settings.by_audience = by_audience;
-        self
-    }
-
-    /// Uses the logins that are kept there, at servers over HTTP whose entry has no
-    /// `Authorization` header, and refreshes them. Nobody is asked to log in:
-    /// [`Login`](super::Login) does that.
-    pub fn logins(mut self, logins: Logins) -> Self {
-        self.settings.logins = Some(logins);
-        self
-    }
-
-    /// Shows each message of MCP on its way, in either direction, from the handshake on, without
-    /// the secrets of the servers' entries. `look` is told of them one by one; messages wait
-    /// meanwhile.
-    pub fn wire(mut self, look: impl Fn(WireMessage) + Send + Sync + 'static) -> Self {
-        self.settings.wire = Some(Wire::new(look));
         self
     }
 
@@ -226,7 +192,7 @@ impl HubBuilder {
         let missing: Vec<_> = hub.servers().into_iter().filter(ServerStatus::has_failed).collect();
         if require_all && !missing.is_empty() {
             hub.shutdown().await;
-            return Err(McpError::not_ready(missing));
+            return Err(McpError::NotReady { servers: missing });
         }
         Ok(hub)
     }
@@ -468,37 +434,26 @@ impl Hub {
         join_all(self.servers.iter().map(ServerHandle::shutdown)).await;
     }
 
-    async fn run(&self, invocation: Invocation) -> Outcome {
+    async fn run(&self, invocation: Invocation) -> Result<Outcome, Outcome> {
         if invocation.tool == ACCESS_RESOURCE && !self.offered.now().catalog.knows(ACCESS_RESOURCE) {
             return self.read(invocation).await;
         }
         let named = invocation.server.as_deref();
         // What a server offers is only known once it was there.
-        if let Some(server) = named.and_then(|name| self.server(name)).filter(|server| !server.has_offer())
-            && let Err(absent) = server.connection().await
-        {
-            return Outcome::error(absent.to_string());
+        if let Some(server) = named.and_then(|name| self.server(name)).filter(|server| !server.has_offer()) {
+            server.connection().await.map_err(refusal)?;
         }
         let catalog = self.offered.now().catalog;
-        let found = match catalog.find(named, &invocation.tool) {
-            Ok(found) => found.tool,
-            Err(not_found) => return Outcome::error(not_found.to_string()),
-        };
+        let found = catalog.find(named, &invocation.tool).map_err(refusal)?.tool;
         let name = found.server.as_deref().unwrap_or_default();
-        let connection = match self.connection(name).await {
-            Ok(connection) => connection,
-            Err(absent) => return Outcome::error(absent.to_string()),
-        };
-        match connection.call(&found.name, invocation.arguments).await {
-            Ok((mut result, answer)) => {
-                let theirs = if self.by_audience { for_user(&mut result) } else { None };
-                let outcome = self.kept(tool_outcome(&result, &answer), &result).await;
-                let outcome = theirs.into_iter().fold(outcome, |outcome, event| outcome.with_event(USER_EVENT, event));
-                connection.lists_settled().await;
-                outcome
-            }
-            Err(error) => failure(name, &format!("tool {:?}", found.name), &error),
-        }
+        let connection = self.connection(name).await.map_err(refusal)?;
+        let answer = connection.call(&found.name, invocation.arguments).await;
+        let (mut result, answer) = answer.map_err(|error| failure(name, &format!("tool {:?}", found.name), &error))?;
+        let theirs = if self.by_audience { for_user(&mut result) } else { None };
+        let outcome = self.kept(tool_outcome(&result, &answer), &result).await;
+        let outcome = theirs.into_iter().fold(outcome, |outcome, event| outcome.with_event(USER_EVENT, event));
+        connection.lists_settled().await;
+        Ok(outcome)
     }
 
     /// With its images and sound, where they are wanted, and with what a model is shown of them.
@@ -515,23 +470,16 @@ impl Hub {
         tokio::task::spawn_blocking(move || scaled(outcome)).await.unwrap_or(unscaled)
     }
 
-    async fn read(&self, invocation: Invocation) -> Outcome {
-        let Some(uri) = invocation.arguments.get("uri").and_then(|uri| uri.as_str()) else {
-            return Outcome::error("a resource needs its \"uri\", a string");
-        };
-        let name = match self.resource_server(invocation.server.as_deref(), uri) {
-            Ok(name) => name,
-            Err(message) => return Outcome::error(message),
-        };
-        let connection = match self.connection(&name).await {
-            Ok(connection) => connection,
-            Err(absent) => return Outcome::error(absent.to_string()),
-        };
-        match connection.read(uri).await {
-            Ok((result, answer)) => self.kept(resource_outcome(&result, &answer), &result).await,
-            Err(error) if error.is_unknown_method() => Outcome::error(format!("server {name:?} has no resources")),
-            Err(error) => failure(&name, &format!("resource {uri:?}"), &error),
-        }
+    async fn read(&self, invocation: Invocation) -> Result<Outcome, Outcome> {
+        let uri = invocation.arguments.get("uri").and_then(|uri| uri.as_str());
+        let uri = uri.ok_or_else(|| refusal("a resource needs its \"uri\", a string"))?;
+        let name = self.resource_server(invocation.server.as_deref(), uri).map_err(refusal)?;
+        let connection = self.connection(&name).await.map_err(refusal)?;
+        let (result, answer) = connection.read(uri).await.map_err(|error| match error.is_unknown_method() {
+            true => refusal(format!("server {name:?} has no resources")),
+            false => failure(&name, &format!("resource {uri:?}"), &error),
+        })?;
+        Ok(self.kept(resource_outcome(&result, &answer), &result).await)
     }
 
     /// The server that a resource is read from: the named one; else the only one
@@ -566,6 +514,11 @@ impl Hub {
     }
 }
 
+/// An outcome that says why nothing was run.
+fn refusal(why: impl ToString) -> Outcome {
+    Outcome::error(why.to_string())
+}
+
 /// An outcome for a request that has no result.
 fn failure(server: &str, what: &str, error: &RequestError) -> Outcome {
     match error {
@@ -587,7 +540,7 @@ impl Toolbox for Hub {
     fn call(&self, invocation: Invocation) -> BoxFuture<'_, Outcome> {
         async move {
             let started = Instant::now();
-            let mut outcome = self.run(invocation).await;
+            let mut outcome = self.run(invocation).await.unwrap_or_else(|refused| refused);
             outcome.took = Some(started.elapsed());
             outcome
         }

@@ -49,6 +49,9 @@
 //! # }
 //! ```
 
+#[macro_use]
+mod setters;
+
 mod auth;
 mod config;
 mod environment;

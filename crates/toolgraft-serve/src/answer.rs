@@ -17,9 +17,9 @@ use super::fault::Fault;
 use super::inspect::Watch;
 use super::log::Line;
 use super::out::{Collected, Out, Part};
+use super::progress::Progress;
 use super::shape::{Shape, Writer};
 use super::shared::Shared;
-use toolgraft::message::Usage;
 
 /// The header that tells how many requests to the endpoint an answer took, as far as that
 /// is known when the answer begins.
@@ -114,7 +114,7 @@ impl Running {
         }
         let body = writer.whole(all).to_string();
         let response = (StatusCode::OK, [(header::CONTENT_TYPE, "application/json")], body).into_response();
-        Ok(with_cost(response, self.driver.rounds(), self.driver.usage()))
+        Ok(with_cost(response, self.driver.progress()))
     }
 
     /// Answers with a stream of events.
@@ -146,7 +146,7 @@ impl Running {
                 None => break,
             }
         }
-        let (rounds, usage) = (self.driver.rounds(), self.driver.usage());
+        let progress = self.driver.progress();
         // In a box: a stream moves its state for every piece.
         let rest = stream::unfold(Some(Box::new((self, writer, silent))), move |state| async move {
             let mut state = state?;
@@ -184,27 +184,25 @@ impl Running {
         let first = stream::once(async move { Ok::<_, Infallible>(Bytes::from(first)) });
         let body = Body::from_stream(first.chain(rest));
         let headers = [(header::CONTENT_TYPE, shape.stream_type()), (header::CACHE_CONTROL, "no-cache")];
-        Ok(with_cost((StatusCode::OK, headers, body).into_response(), rounds, usage))
+        Ok(with_cost((StatusCode::OK, headers, body).into_response(), progress))
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        let (rounds, own_calls) = (self.driver.rounds(), self.driver.own_calls());
-        let prompt = self.driver.prompt_cost();
-        self.shared.metrics.ended(rounds, self.calls, self.failed, prompt);
-        self.line.iter().for_each(|line| line.took(rounds, self.calls, own_calls));
-        self.line.iter().for_each(|line| line.came(self.driver.way(), self.driver.tools_mode(), prompt));
+        let (progress, prompt) = (self.driver.progress(), self.driver.prompt_cost());
+        self.shared.metrics.ended(progress.rounds, self.calls, self.failed, prompt);
+        self.line.iter().for_each(|line| line.took(progress, self.calls, prompt));
         if let Some(watch) = &self.watch {
             watch.over(prompt, watch.model().map(|model| self.shared.taught(model)).unwrap_or_default());
         }
     }
 }
 
-fn with_cost(mut response: Response, rounds: u32, usage: Usage) -> Response {
+fn with_cost(mut response: Response, progress: Progress) -> Response {
     let headers = response.headers_mut();
-    headers.insert(HeaderName::from_static(ROUNDS_HEADER), rounds.into());
-    if let Ok(sum) = HeaderValue::try_from(cost(usage)) {
+    headers.insert(HeaderName::from_static(ROUNDS_HEADER), progress.rounds.into());
+    if let Ok(sum) = HeaderValue::try_from(cost(progress.usage)) {
         headers.insert(HeaderName::from_static(USAGE_HEADER), sum);
     }
     response

@@ -195,7 +195,7 @@ impl Writer for ChatStream {
     }
 
     fn whole(&mut self, answer: Collected) -> Value {
-        let Collected { mut fields, reasoning, text, refusal, calls, finish } = answer;
+        let Collected { mut fields, reasoning, text, refusal, calls, finish, .. } = answer;
         let mut message = json!({"role": "assistant", "content": text});
         if text.is_empty() && !(calls.is_empty() && refusal.is_empty()) {
             message["content"] = Value::Null;

@@ -50,53 +50,6 @@ pub(super) struct HttpsProxy {
     pub(super) except: String,
 }
 
-/// How a server stands in front of its endpoint. Cheap to clone.
-#[derive(Clone)]
-pub struct Config {
-    pub(super) base_url: String,
-    pub(super) model: Option<String>,
-    pub(super) profile: Option<&'static Profile>,
-    pub(super) dialect: Option<Dialect>,
-    pub(super) style: Option<PromptStyle>,
-    pub(super) models: SettingsTable,
-    pub(super) prompt: Options,
-    pub(super) without: Vec<String>,
-    pub(super) tools_mode: ToolsMode,
-    pub(super) constrain: Constrain,
-    pub(super) way: Way,
-    pub(super) call_threshold: Option<f64>,
-    pub(super) client_key: Option<String>,
-    pub(super) upstream_key: Option<String>,
-    pub(super) instance_key: Option<String>,
-    pub(super) hands_on_key: bool,
-    pub(super) https_proxy: Option<HttpsProxy>,
-    pub(super) hosts: Vec<String>,
-    pub(super) toolbox: Option<Arc<dyn Toolbox>>,
-    pub(super) toolbox_always: bool,
-    pub(super) shows_results: bool,
-    pub(super) policy: Policy,
-    pub(super) untrusted: Vec<String>,
-    pub(super) reads: Reads,
-    pub(super) hold_bytes: Option<usize>,
-    pub(super) strict_calls: bool,
-    pub(super) origins: Vec<String>,
-    pub(super) max_rounds: u32,
-    pub(super) max_corrections: u32,
-    pub(super) max_calls: usize,
-    pub(super) max_time: Option<Duration>,
-    pub(super) max_body: usize,
-    pub(super) read_timeout: Duration,
-    pub(super) idle_timeout: Duration,
-    pub(super) keep_alive: Duration,
-    pub(super) drain: Duration,
-    pub(super) inspector: Option<Inspector>,
-    pub(super) log: Option<Log>,
-    pub(super) learned: Vec<Learned>,
-    pub(super) learning: Option<Learning>,
-    /// What messages of histories became, for all servers and adapters of this configuration.
-    pub(super) told: Arc<Told>,
-}
-
 impl Config {
     /// A server in front of the endpoint at `base_url`, such as
     /// `http://localhost:11434/v1`, with all defaults.
@@ -106,49 +59,7 @@ impl Config {
     pub fn new(base_url: impl Into<String>) -> Result<Self, ClientError> {
         let base_url = base_url.into();
         OpenAi::new(base_url.clone(), "")?;
-        Ok(Config {
-            base_url,
-            model: None,
-            profile: None,
-            dialect: None,
-            style: None,
-            models: SettingsTable::default(),
-            prompt: Options::default(),
-            without: Vec::new(),
-            tools_mode: ToolsMode::Auto,
-            constrain: Constrain::Auto,
-            way: Way::Free,
-            call_threshold: None,
-            client_key: None,
-            upstream_key: None,
-            instance_key: None,
-            hands_on_key: true,
-            https_proxy: None,
-            hosts: Vec::new(),
-            toolbox: None,
-            toolbox_always: false,
-            shows_results: false,
-            policy: Policy::new(DefaultDecision::Deny),
-            untrusted: Vec::new(),
-            reads: Reads::default(),
-            hold_bytes: None,
-            strict_calls: false,
-            origins: Vec::new(),
-            max_rounds: MAX_ROUNDS,
-            max_corrections: MAX_CORRECTIONS,
-            max_calls: MAX_OWN_CALLS,
-            max_time: None,
-            max_body: MAX_BODY,
-            read_timeout: READ_TIMEOUT,
-            idle_timeout: IDLE_TIMEOUT,
-            keep_alive: KEEP_ALIVE,
-            drain: DRAIN,
-            inspector: None,
-            log: None,
-            learned: Vec::new(),
-            learning: None,
-            told: Arc::default(),
-        })
+        Ok(Config::defaults(base_url))
     }
 
     /// Sets what counts for the model of this name, as the endpoint has it, before what is said
@@ -246,10 +157,28 @@ impl Config {
     }
 }
 
-/// Gives the configuration one consuming setter a row: what it takes, and what the field then is.
-macro_rules! setters {
-    ($($(#[$doc:meta])+ $setter:ident($($given:ident: $kind:ty),*) => $field:ident = $value:expr;)+) => {
+/// Makes the configuration of its rows. A row is a consuming setter, the field that it sets, what
+/// that is by default, and what the setter makes of it; behind `beside` stand the fields that have
+/// no setter of that kind.
+macro_rules! config {
+    (
+        $($(#[$doc:meta])+ $setter:ident($($given:ident: $kind:ty),*) sets $field:ident: $type:ty = $default:expr => $value:expr;)+
+        beside { $($(#[$about:meta])* $other:ident: $other_type:ty = $other_default:expr;)+ }
+    ) => {
+        /// How a server stands in front of its endpoint. Cheap to clone.
+        #[derive(Clone)]
+        pub struct Config {
+            pub(super) base_url: String,
+            $(pub(super) $field: $type,)+
+            $($(#[$about])* pub(super) $other: $other_type,)+
+        }
+
         impl Config {
+            /// All defaults, in front of the endpoint at this URL.
+            fn defaults(base_url: String) -> Self {
+                Config { base_url, $($field: $default,)+ $($other: $other_default,)+ }
+            }
+
             $(
                 $(#[$doc])+
                 #[must_use]
@@ -262,130 +191,143 @@ macro_rules! setters {
     };
 }
 
-setters! {
+config! {
     /// Sets the model that answers, whatever model a client names.
-    with_model(model: impl Into<String>) => model = Some(model.into());
+    with_model(model: impl Into<String>) sets model: Option<String> = None => Some(model.into());
 
     /// Sets the profile of every model. Without one it is the one for the model's name.
-    with_profile(profile: &'static Profile) => profile = Some(profile);
+    with_profile(profile: &'static Profile) sets profile: Option<&'static Profile> = None => Some(profile);
 
     /// Sets the call syntax that is taught, whatever the profile says.
-    with_dialect(dialect: Dialect) => dialect = Some(dialect);
+    with_dialect(dialect: Dialect) sets dialect: Option<Dialect> = None => Some(dialect);
 
     /// Sets how much the prompt says beside the tools. Without it, it is what suits the model's
     /// size, as its name or the endpoint's list of models tells that ([`Profile::style_for`]).
-    with_style(style: PromptStyle) => style = Some(style);
+    with_style(style: PromptStyle) sets style: Option<PromptStyle> = None => Some(style);
 
     /// Sets how tools are listed in the prompt. Language, dialect and style in it count for
     /// nothing: they are the model's, or those of [`with_dialect`](Self::with_dialect) and
     /// [`with_style`](Self::with_style).
-    with_prompt(options: Options) => prompt = options;
+    with_prompt(options: Options) sets prompt: Options = Options::default() => options;
 
     /// Sets how tools are offered to the model; default [`ToolsMode::Auto`]: requests carry them where
     /// the profile or the endpoint say that this works; where it fails, the same request goes out by
     /// prompt, and so do later ones once that worked.
-    with_tools_mode(mode: ToolsMode) => tools_mode = mode;
+    with_tools_mode(mode: ToolsMode) sets tools_mode: ToolsMode = ToolsMode::Auto => mode;
 
     /// Sets whether the endpoint is asked to hold answers to a structure where one is due: a
     /// call that is required, an answer after a schema, the round that corrects either.
     /// Default [`Constrain::Auto`]: in the form that it takes, and where it takes none the same
     /// request goes out without. What comes is checked here in any case.
-    with_constrain(constrain: Constrain) => constrain = constrain;
+    with_constrain(constrain: Constrain) sets constrain: Constrain = Constrain::Auto => constrain;
 
     /// Sets how it comes to a call where the model may as well answer; default [`Way::Free`].
     /// What the endpoint does not give for it is remembered, and the next way taken
     /// ([`Served::way`](super::Served::way)).
-    with_way(way: Way) => way = way;
+    with_way(way: Way) sets way: Way = Way::Free => way;
 
     /// Sets the logarithm of the probability from which on a message is to be a call, for
     /// [`Way::Measured`]; default [`CALL_THRESHOLD`](toolgraft::turn::CALL_THRESHOLD).
-    with_call_threshold(threshold: f64) => call_threshold = Some(threshold);
+    with_call_threshold(threshold: f64) sets call_threshold: Option<f64> = None => Some(threshold);
 
     /// Sets the key that clients must show. It is then never sent to the endpoint.
-    with_api_key(key: impl Into<String>) => client_key = Some(key.into());
+    with_api_key(key: impl Into<String>) sets client_key: Option<String> = None => Some(key.into());
 
     /// Sets the key that the endpoint gets, instead of any of a client's.
-    with_upstream_key(key: impl Into<String>) => upstream_key = Some(key.into());
+    with_upstream_key(key: impl Into<String>) sets upstream_key: Option<String> = None => Some(key.into());
 
     /// Sets the secret that identifiers of calls are signed with: the same for all instances of
     /// one service, so that each believes the others' identifiers. Without it an instance
     /// believes its own alone.
-    with_instance_key(secret: impl Into<String>) => instance_key = Some(secret.into());
+    with_instance_key(secret: impl Into<String>) sets instance_key: Option<String> = None => Some(secret.into());
 
     /// Keeps the clients' keys from the endpoint: for one that nobody named, such as one
     /// that was found by its port.
-    without_client_keys() => hands_on_key = false;
+    without_client_keys() sets hands_on_key: bool = true => false;
 
     /// Sets a proxy for an endpoint whose URL begins with `https`; `except` lists hosts that
     /// are reached without it, as `NO_PROXY` does. Any other endpoint is reached directly, and
     /// no proxy is taken from the environment.
-    with_https_proxy(url: impl Into<String>, except: impl Into<String>) => https_proxy = Some(HttpsProxy { url: url.into(), except: except.into() });
+    with_https_proxy(url: impl Into<String>, except: impl Into<String>) sets https_proxy: Option<HttpsProxy> = None => Some(HttpsProxy { url: url.into(), except: except.into() });
 
     /// Tells clients the results of the toolbox's calls, as text of the reasoning: at most
     /// [`SHOWN_RESULT`](super::SHOWN_RESULT) characters of each. Without it they see the answer alone.
-    with_shown_results() => shows_results = true;
+    with_shown_results() sets shows_results: bool = false => true;
 
     /// Sets which calls of the toolbox run. Without one, none do; a call that the policy
     /// would ask about does not run either.
-    with_policy(policy: Policy) => policy = policy;
+    with_policy(policy: Policy) sets policy: Policy = Policy::new(DefaultDecision::Deny) => policy;
 
     /// Sets what the model is known to read beside text of what the toolbox's tools give, such
     /// as images; by default what the endpoint says that it reads. What clients send goes to it
     /// in any case. A hub has to keep such media (`HubBuilder::keep_media` of `toolgraft-mcp`).
-    with_reads(reads: Reads) => reads = reads;
+    with_reads(reads: Reads) sets reads: Reads = Reads::default() => reads;
 
     /// Sends a call before its message is over, once so many bytes of its arguments are there:
     /// the arguments that are texts as they come, all others at the end. One that fails behind
     /// that is not corrected: the answer ends with an error. Without it every call goes out whole.
-    with_hold_bytes(bytes: usize) => hold_bytes = Some(bytes);
+    with_hold_bytes(bytes: usize) sets hold_bytes: Option<usize> = None => Some(bytes);
 
     /// Ends an answer with an error where the model did not mend its call. Without it the client gets
     /// the call as it was written where only its schema refuses it, since its own check answers the
     /// model; else it gets the text.
-    with_strict_calls() => strict_calls = true;
+    with_strict_calls() sets strict_calls: bool = false => true;
 
     /// Sets how many requests one answer may take. Default [`MAX_ROUNDS`].
-    with_max_rounds(rounds: u32) => max_rounds = rounds;
+    with_max_rounds(rounds: u32) sets max_rounds: u32 = MAX_ROUNDS => rounds;
 
     /// Sets how many rounds in a row may only correct a mistake. Default [`MAX_CORRECTIONS`].
-    with_max_corrections(corrections: u32) => max_corrections = corrections;
+    with_max_corrections(corrections: u32) sets max_corrections: u32 = MAX_CORRECTIONS => corrections;
 
     /// Sets how many calls of the toolbox may run for one answer. The model is told of one
     /// behind them that no further call runs, and asked for its answer. Default [`MAX_OWN_CALLS`].
-    with_max_calls(calls: usize) => max_calls = calls;
+    with_max_calls(calls: usize) sets max_calls: usize = MAX_OWN_CALLS => calls;
 
     /// Sets how long an answer to a request with tools or a schema may take, all its rounds and
     /// calls together; one that takes longer ends with an error, and its calls are cancelled.
     /// Without it there is no such limit.
-    with_max_time(limit: Duration) => max_time = Some(limit);
+    with_max_time(limit: Duration) sets max_time: Option<Duration> = None => Some(limit);
 
     /// Sets the largest body of a request. Default [`MAX_BODY`].
-    with_max_body(bytes: usize) => max_body = bytes;
+    with_max_body(bytes: usize) sets max_body: usize = MAX_BODY => bytes;
 
     /// Sets the longest silence of a client within its request. Default [`READ_TIMEOUT`].
-    with_read_timeout(limit: Duration) => read_timeout = limit;
+    with_read_timeout(limit: Duration) sets read_timeout: Duration = READ_TIMEOUT => limit;
 
     /// Sets the longest silence of the endpoint. Default [`IDLE_TIMEOUT`].
-    with_idle_timeout(limit: Duration) => idle_timeout = limit;
+    with_idle_timeout(limit: Duration) sets idle_timeout: Duration = IDLE_TIMEOUT => limit;
 
     /// Sets the time between two comments in a silent stream. After as long without a word of the
     /// endpoint a stream begins: what fails behind that is told in it, with the status 200. Default
     /// [`KEEP_ALIVE`].
-    with_keep_alive(time: Duration) => keep_alive = time;
+    with_keep_alive(time: Duration) sets keep_alive: Duration = KEEP_ALIVE => time;
 
     /// Sets the time that answers have to end once the server is told to. Default [`DRAIN`].
-    with_drain(time: Duration) => drain = time;
+    with_drain(time: Duration) sets drain: Duration = DRAIN => time;
 
     /// Keeps the last requests there, to be looked at. Without it no request leaves a text behind.
-    with_inspector(inspector: Inspector) => inspector = Some(inspector);
+    with_inspector(inspector: Inspector) sets inspector: Option<Inspector> = None => Some(inspector);
 
     /// Tells this function of every request that is over, but for `/health`, `/ready` and
     /// `/metrics`. It is called where answers are made, and must not wait.
-    with_log(log: impl Fn(Served) + Send + Sync + 'static) => log = Some(Arc::new(log));
+    with_log(log: impl Fn(Served) + Send + Sync + 'static) sets log: Option<Log> = None => Some(Arc::new(log));
 
     /// Tells this function what is learned of the endpoint, to be kept. It is called where answers are
     /// made, and must not wait.
-    with_learning(keep: impl Fn(Learned) + Send + Sync + 'static) => learning = Some(Arc::new(keep));
+    with_learning(keep: impl Fn(Learned) + Send + Sync + 'static) sets learning: Option<Learning> = None => Some(Arc::new(keep));
+
+    beside {
+        models: SettingsTable = SettingsTable::default();
+        without: Vec<String> = Vec::new();
+        hosts: Vec<String> = Vec::new();
+        toolbox: Option<Arc<dyn Toolbox>> = None;
+        toolbox_always: bool = false;
+        untrusted: Vec<String> = Vec::new();
+        origins: Vec<String> = Vec::new();
+        learned: Vec<Learned> = Vec::new();
+        /// What messages of histories became, for all servers and adapters of this configuration.
+        told: Arc<Told> = Arc::default();
+    }
 }
 
 impl std::fmt::Debug for Config {

@@ -15,18 +15,15 @@ use super::hidden::Hidden;
 use super::inspect;
 use super::kept::{Before, Kept};
 use super::out::Out;
-use super::repeated::{Beginnings, PromptCost};
+use super::progress::Progress;
+use super::repeated::PromptCost;
 use super::shared::Shared;
-use super::work::Work;
 use toolgraft::agent::{CALL_TIMEOUT, run_call};
-use toolgraft::constrain::Way;
-use toolgraft::message::Usage;
 use toolgraft::model::endpoint::{in_span, of_request};
 use toolgraft::model::{ModelError, ModelEvent, RETRIES, Request};
 use toolgraft::route::{Invocation, Toolbox};
 use toolgraft::secrets::Secrets;
 use toolgraft::spans::{self, Span};
-use toolgraft::tools::ToolsMode;
 use toolgraft::{Model, OpenAi, Outcome};
 
 /// What happens next.
@@ -43,19 +40,16 @@ pub(super) struct Driver {
     /// Away while another thread works on it.
     exchange: Option<Box<Exchange>>,
     away: Option<BoxFuture<'static, Result<Box<Exchange>, Fault>>>,
-    work: Work,
+    shared: Arc<Shared>,
     /// How far it is, for while it is away.
-    told: Told,
+    progress: Progress,
     /// What is kept of whoever asks.
     kept: Kept,
-    model: OpenAi,
     headers: Vec<(String, String)>,
     /// What no client may read, whatever the endpoint says.
     secrets: Secrets,
-    beginnings: Arc<Beginnings>,
     /// Bytes of all requests, and those that the endpoint got before.
     sent: (u64, u64),
-    toolbox: Option<Arc<dyn Toolbox>>,
     answer: Option<Answer>,
     calls: FuturesUnordered<BoxFuture<'static, (String, Outcome)>>,
     /// The request's.
@@ -64,55 +58,25 @@ pub(super) struct Driver {
     limit: Option<(Duration, Instant)>,
 }
 
-/// How far an exchange is.
-#[derive(Default, Clone, Copy)]
-struct Told {
-    prompt_tokens: u64,
-    rounds: u32,
-    own_calls: usize,
-    way: Option<Way>,
-    tools_mode: Option<ToolsMode>,
-    usage: Usage,
-    cut_prompt: Option<(u64, u64)>,
-}
-
-impl Told {
-    fn of(exchange: &Exchange) -> Self {
-        Told {
-            prompt_tokens: exchange.prompt_tokens(),
-            rounds: exchange.rounds(),
-            own_calls: exchange.own_calls(),
-            way: exchange.way(),
-            tools_mode: exchange.tools_mode(),
-            usage: exchange.costs().total,
-            cut_prompt: exchange.costs().cut_prompt,
-        }
-    }
-}
-
 impl Driver {
     pub(super) fn new(
         exchange: Box<Exchange>,
-        shared: &Shared,
+        shared: Arc<Shared>,
         headers: Vec<(String, String)>,
         secrets: Secrets,
         span: Span,
     ) -> Self {
-        let config = &shared.config;
         // One that no clock can hold is none.
-        let limit = config.max_time.and_then(|time| Some((time, Instant::now().checked_add(time)?)));
+        let limit = shared.config.max_time.and_then(|time| Some((time, Instant::now().checked_add(time)?)));
         Driver {
-            told: Told::of(&exchange),
+            progress: exchange.progress(),
             kept: exchange.kept().clone(),
             exchange: Some(exchange),
             away: None,
-            work: shared.work.clone(),
-            model: shared.upstream.model.clone(),
             headers,
             secrets,
-            beginnings: shared.beginnings.clone(),
             sent: (0, 0),
-            toolbox: config.toolbox.clone(),
+            shared,
             answer: None,
             calls: FuturesUnordered::new(),
             span,
@@ -136,23 +100,9 @@ impl Driver {
         self.exchange.as_ref().filter(|exchange| exchange.is_clean()).map(|_| &self.kept)
     }
 
-    /// The way to a call that is taken, where one is configured.
-    pub(super) fn way(&self) -> Option<Way> {
-        self.told().way
-    }
-
-    /// How the last request offered the tools, where another way but the prompt is configured.
-    pub(super) fn tools_mode(&self) -> Option<ToolsMode> {
-        self.told().tools_mode
-    }
-
-    fn told(&self) -> Told {
-        self.exchange.as_deref().map_or(self.told, Told::of)
-    }
-
-    /// Tokens of the last request by our own count.
-    pub(super) fn prompt_tokens(&self) -> u64 {
-        self.told().prompt_tokens
+    /// How far it is.
+    pub(super) fn progress(&self) -> Progress {
+        self.exchange.as_deref().map_or(self.progress, Exchange::progress)
     }
 
     /// Tools whose description the listing does not hold, of how many.
@@ -165,25 +115,10 @@ impl Driver {
         self.exchange.as_deref().map(Exchange::set_aside).unwrap_or_default()
     }
 
-    /// What all rounds cost that are over.
-    pub(super) fn usage(&self) -> Usage {
-        self.told().usage
-    }
-
-    /// What their prompts took.
+    /// What the prompts of all rounds took that are over.
     pub(super) fn prompt_cost(&self) -> PromptCost {
-        let (Told { usage, cut_prompt, .. }, (bytes, repeated)) = (self.told(), self.sent);
+        let (Progress { usage, cut_prompt, .. }, (bytes, repeated)) = (self.progress(), self.sent);
         PromptCost { bytes, repeated, tokens: usage.prompt_tokens, cached_tokens: usage.cached_tokens, cut: cut_prompt }
-    }
-
-    /// Requests so far.
-    pub(super) fn rounds(&self) -> u32 {
-        self.told().rounds
-    }
-
-    /// Calls of the toolbox so far.
-    pub(super) fn own_calls(&self) -> usize {
-        self.told().own_calls
     }
 
     /// The next that happens. Waiting may be given up and begun again.
@@ -209,14 +144,15 @@ impl Driver {
                     Step::Send(sent) => {
                         let (model, messages) = (&sent.body["model"], &sent.body["messages"]);
                         let (bytes, repeated) = self
+                            .shared
                             .beginnings
                             .take(model.as_str().unwrap_or_default(), messages.as_array().map_or(&[], Vec::as_slice));
                         self.sent = (self.sent.0 + bytes, self.sent.1 + repeated);
-                        self.answer = send(exchange, sent, &self.model, &self.headers, &self.secrets);
+                        self.answer = send(exchange, sent, &self.shared.upstream.model, &self.headers, &self.secrets);
                     }
                     Step::Cancel => self.answer = None,
                     Step::Run(call) => {
-                        self.calls.push(Box::pin(run(self.toolbox.clone(), call)));
+                        self.calls.push(Box::pin(run(self.shared.config.toolbox.clone(), call)));
                         return Some(Next::Busy);
                     }
                     Step::Out(mut out) => {
@@ -246,7 +182,7 @@ impl Driver {
                         self.answer = None;
                     }
                     if exchange.is_heavy(event.as_ref()) {
-                        self.told = Told::of(exchange);
+                        self.progress = exchange.progress();
                         let exchange = self.exchange.take()?;
                         self.away = Some(self.hand_over(exchange, event));
                     } else {
@@ -269,13 +205,13 @@ impl Driver {
         mut exchange: Box<Exchange>,
         event: Option<Result<ModelEvent, ModelError>>,
     ) -> BoxFuture<'static, Result<Box<Exchange>, Fault>> {
-        let (work, span) = (self.work.clone(), self.span.clone());
+        let (shared, span) = (self.shared.clone(), self.span.clone());
         Box::pin(async move {
             let job = move || {
                 exchange.model(event);
                 exchange
             };
-            work.run(span, job).await
+            shared.work.run(span, job).await
         })
     }
 }
@@ -285,7 +221,7 @@ fn trace(span: &Span, exchange: &Exchange, out: &Out) {
     match out {
         Out::Finish(finish) => spans::turn_ended(span, finish.rounds, Some(finish.total)),
         Out::Failed(fault) => {
-            spans::turn_ended(span, exchange.rounds(), None);
+            spans::turn_ended(span, exchange.progress().rounds, None);
             match fault.code {
                 Some(code) => spans::failed(span, code),
                 None => spans::failed(span, &fault.status.to_string()),
@@ -306,7 +242,7 @@ fn send(
     secrets: &Secrets,
 ) -> Option<Answer> {
     // A client tries a refused request again by itself; of a later round it knows nothing.
-    let retries = if exchange.rounds() > 1 { RETRIES } else { 0 };
+    let retries = if exchange.progress().rounds > 1 { RETRIES } else { 0 };
     let Sent { body, constraint, alternatives, tools, tool_choice, by_prompt } = sent;
     let mut request = Request::default();
     // What is learned of an endpoint is learned by model.

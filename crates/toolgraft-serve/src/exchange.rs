@@ -31,10 +31,11 @@ use super::fault::Fault;
 use super::kept::{Before, Kept};
 use super::out::{Out, Part};
 use super::prepared::Prepared;
+use super::progress::Progress;
 use super::say::Say;
 use toolgraft::agent::Approval;
 use toolgraft::agent::{Events, TurnRecord};
-use toolgraft::constrain::{Constraint, Way};
+use toolgraft::constrain::Constraint;
 use toolgraft::dialect::write_call;
 use toolgraft::event::{Rejected, RejectedKind};
 use toolgraft::message::{DeltaKind, FinishReason, NativeCall};
@@ -252,11 +253,6 @@ impl Exchange {
         self.over
     }
 
-    /// Tokens of the last request by our own count.
-    pub(super) fn prompt_tokens(&self) -> u64 {
-        self.costs.sent_tokens as u64
-    }
-
     /// Listed tools whose description is cut, before anything was said, of how many.
     pub(super) fn cut(&self) -> (usize, usize) {
         self.prepared.cut
@@ -268,30 +264,18 @@ impl Exchange {
         self.prepared.set_aside.iter().cloned().chain(form).collect()
     }
 
-    /// What its rounds cost.
-    pub(super) fn costs(&self) -> &Costs {
-        &self.costs
-    }
-
-    /// Requests to the endpoint so far.
-    pub(super) fn rounds(&self) -> u32 {
-        self.rounds
-    }
-
-    /// Calls of the toolbox that were begun so far.
-    pub(super) fn own_calls(&self) -> usize {
-        self.own_begun
-    }
-
-    /// The way to a call that is taken, where one but a free one is configured.
-    pub(super) fn way(&self) -> Option<Way> {
-        self.turn.way()
-    }
-
-    /// How the last request offered the tools, where another way but the prompt is configured.
-    pub(super) fn tools_mode(&self) -> Option<ToolsMode> {
-        let mode = if self.native { ToolsMode::Native } else { ToolsMode::Prompt };
-        (self.prepared.setup.config().tools_mode != ToolsMode::Prompt).then_some(mode)
+    /// How far it is.
+    pub(super) fn progress(&self) -> Progress {
+        let offers = self.prepared.setup.config().tools_mode != ToolsMode::Prompt;
+        Progress {
+            prompt_tokens: self.costs.sent_tokens as u64,
+            rounds: self.rounds,
+            own_calls: self.own_begun,
+            way: self.turn.way(),
+            tools_mode: offers.then_some(if self.native { ToolsMode::Native } else { ToolsMode::Prompt }),
+            usage: self.costs.total,
+            cut_prompt: self.costs.cut_prompt,
+        }
     }
 
     /// What is kept of whoever asks.
@@ -332,7 +316,7 @@ impl Exchange {
                     // It ends the answer, whatever round this is.
                     self.tell(Some(Out::Refusal(delta.text.clone())));
                 }
-                if delta.kind == DeltaKind::Content && self.prepared.hold_bytes.is_some() {
+                if delta.kind == DeltaKind::Content && self.prepared.config.hold_bytes.is_some() {
                     self.content.push_str(&delta.text);
                 }
                 // Whatever the endpoint makes of the limit, the client's holds.
@@ -358,7 +342,7 @@ impl Exchange {
         if let Some(at) = self.running.iter().position(|running| running.id == id) {
             let Own { name, untrusted, .. } = self.running.remove(at);
             self.untrusted |= untrusted;
-            if self.prepared.shows_results {
+            if self.prepared.config.shows_results {
                 self.out(Out::Reasoning(shown(&name, &outcome.text)));
             }
         }
@@ -491,7 +475,7 @@ impl Exchange {
             }
             AgentEvent::Reclassified { .. } if self.is_sent() => self.fail(taken_back()),
             AgentEvent::Text { text } => {
-                if self.prepared.hold_bytes.is_some() {
+                if self.prepared.config.hold_bytes.is_some() {
                     self.heard.push_str(&text);
                 }
                 let out = self.say.text(&text);
@@ -504,7 +488,7 @@ impl Exchange {
             // An example, which the client sees as it was written. Whether it is one is open
             // where the model may be asked for the call once more.
             AgentEvent::CallRejected { rejected, .. } if rejected.kind == RejectedKind::Quoted => {
-                if self.prepared.hold_bytes.is_some() {
+                if self.prepared.config.hold_bytes.is_some() {
                     self.heard.push_str(&rejected.raw);
                 }
                 if may_be_meant(&rejected) {
@@ -518,8 +502,7 @@ impl Exchange {
             }
             AgentEvent::Reclassified { to } => {
                 self.rejected.clear();
-                let out = self.say.reclassified(to);
-                self.steps.extend(out.map(Step::Out));
+                self.steps.extend(self.say.reclassified(to).map(Step::Out));
             }
             AgentEvent::Correcting { kind, .. } => {
                 spans::correction(&Span::current(), kind.map(RejectedKind::as_str));
@@ -540,7 +523,7 @@ impl Exchange {
     }
 
     fn call_started(&mut self, server: Option<&str>, tool: &str) {
-        let Some(hold) = self.prepared.hold_bytes else { return };
+        let Some(hold) = self.prepared.config.hold_bytes else { return };
         if !self.prepared.is_clients(server, tool) || !self.prepared.choice.admits(server, tool) || self.is_sent() {
             return;
         }
@@ -565,7 +548,7 @@ impl Exchange {
     fn refused(&self, call: &Invocation) -> Option<Outcome> {
         let decision = self.prepared.decide(call.server.as_deref(), &call.tool, self.untrusted);
         let note = match decision {
-            Decision::Allow if self.own_begun < self.prepared.max_calls => return None,
+            Decision::Allow if self.own_begun < self.prepared.config.max_calls => return None,
             Decision::Allow => ModelNote::LastRound,
             _ => ModelNote::NotAllowed,
         };

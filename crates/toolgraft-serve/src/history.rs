@@ -189,7 +189,7 @@ impl History<'_> {
                 self.question = words.unwrap_or(text);
                 self.said.push(SaidBefore::Question(self.question.clone()));
                 self.done.clear();
-                self.before = self.prepared.told.hash(&self.question);
+                self.before = self.prepared.config.told.hash(&self.question);
                 self.newest = None;
             }
         }
@@ -266,7 +266,7 @@ impl History<'_> {
             prepared.setup.wording().replies(&replies).map_err(|error| Fault::internal(error.to_string()))
         };
         let message = |text: &str| json!({"role": "user", "content": join(text.into(), others.clone())});
-        let told = message(&prepared.told.text(key, || replies(1))?);
+        let told = message(&prepared.config.told.text(key, || replies(1))?);
         let newest = if is_newest { Some(message(&replies(0)?)) } else { None };
         (self.newest, self.after_results, self.before) = (newest, true, key);
         self.rendered.push(told);
@@ -275,7 +275,7 @@ impl History<'_> {
 
     /// The hash of what a message becomes that is made of this, behind all that was before.
     fn key(&self, of: impl Hash) -> [u64; 2] {
-        self.prepared.told.hash((self.prepared.identity, self.before, of))
+        self.prepared.config.told.hash((self.prepared.identity, self.before, of))
     }
 }
 

@@ -233,59 +233,54 @@ const CODEX_LIST: &str = "client_version=";
 async fn models(State(shared): State<Arc<Shared>>, request: Request) -> Response {
     let headers = request.headers();
     if request.uri().query().is_some_and(|query| query.split('&').any(|pair| pair.starts_with(CODEX_LIST))) {
-        return match shared.listed(headers).await {
-            Err(fault) => refuse(&Chat, &fault),
-            Ok((status, mut list)) => {
+        return told(
+            &Chat,
+            shared.listed(headers).await.map(|(status, mut list)| {
                 // Those of Codex' own kind: for all others it takes its defaults.
                 list["models"] = json!([]);
-                whole(status, &list)
-            }
-        };
+                (status, list)
+            }),
+        );
     }
     if shared.config.toolbox.is_none() || shared.config.toolbox_always {
         let passed = shared.upstream.pass(Method::GET, "models", headers, Bytes::new(), Span::none()).await;
         return passed.unwrap_or_else(|fault| refuse(&Chat, &fault));
     }
-    match shared.listed(headers).await {
-        Err(fault) => refuse(&Chat, &fault),
-        Ok((status, list)) => whole(status, &list),
-    }
+    told(&Chat, shared.listed(headers).await)
 }
 
 /// One of them, as clients of OpenAI's read it.
 async fn openai_model(State(shared): State<Arc<Shared>>, Path(name): Path<String>, request: Request) -> Response {
-    let (status, list) = match shared.listed(request.headers()).await {
-        Ok(listed) => listed,
-        Err(fault) => return refuse(&Chat, &fault),
-    };
-    if !status.is_success() {
-        return whole(status, &list);
-    }
+    let listed = shared.listed(request.headers()).await;
+    let found = listed.and_then(|(status, list)| match status.is_success() {
+        true => found(&shared, &name, &list),
+        false => Ok((status, list)),
+    });
+    told(&Chat, found)
+}
+
+/// The model of this name in the endpoint's list.
+fn found(shared: &Shared, name: &str, list: &Value) -> Result<(StatusCode, Value), Fault> {
     let models = list["data"].as_array().map(Vec::as_slice).unwrap_or_default();
     let named = |wanted: &str| models.iter().find(|model| model["id"] == wanted).cloned();
-    let found = named(&name).or_else(|| {
+    let found = named(name).or_else(|| {
         // Whatever name a client has, this model answers.
         let model = shared.config.model.as_ref()?;
         let mut model =
             named(model).unwrap_or_else(|| json!({"object": "model", "created": 0, "owned_by": "toolgraft"}));
-        model["id"] = name.as_str().into();
+        model["id"] = name.into();
         Some(model)
     });
-    match found {
-        Some(model) => whole(StatusCode::OK, &model),
-        None => {
-            let message = format!("the endpoint lists no model {name:?}");
-            refuse(&Chat, &Fault::door(404, "model_not_found", message).with_param("model"))
-        }
-    }
+    found.map(|model| (StatusCode::OK, model)).ok_or_else(|| {
+        let message = format!("the endpoint lists no model {name:?}");
+        Fault::door(404, "model_not_found", message).with_param("model")
+    })
 }
 
 /// The same list as Google's clients read it.
 async fn gemini_models(State(shared): State<Arc<Shared>>, request: Request) -> Response {
-    match gemini_list(&shared, request.headers()).await {
-        Ok(models) => whole(StatusCode::OK, &json!({"models": models})),
-        Err(fault) => refuse(&Gemini, &fault),
-    }
+    let models = gemini_list(&shared, request.headers()).await;
+    told(&Gemini, models.map(|models| (StatusCode::OK, json!({"models": models}))))
 }
 
 /// One of them.
@@ -295,7 +290,7 @@ async fn gemini_model(State(shared): State<Arc<Shared>>, Path(name): Path<String
         let found = models.into_iter().find(|model| model["name"] == wanted);
         found.ok_or_else(|| Fault::door(404, "not_found", format!("the endpoint lists no model {name:?}")))
     });
-    found.map_or_else(|fault| refuse(&Gemini, &fault), |model| whole(StatusCode::OK, &model))
+    told(&Gemini, found.map(|model| (StatusCode::OK, model)))
 }
 
 async fn gemini_list(shared: &Shared, headers: &HeaderMap) -> Result<Vec<Value>, Fault> {
@@ -305,10 +300,12 @@ async fn gemini_list(shared: &Shared, headers: &HeaderMap) -> Result<Vec<Value>,
 
 /// What Ollama's clients ask beside answers.
 async fn ollama_told(State(shared): State<Arc<Shared>>, request: Request) -> Response {
-    match ollama::told(&shared, request).await {
-        Ok(told) => whole(StatusCode::OK, &told),
-        Err(fault) => refuse(&Ollama::Chat, &fault),
-    }
+    told(&Ollama::Chat, ollama::told(&shared, request).await.map(|told| (StatusCode::OK, told)))
+}
+
+/// What was found out for a client, or why not.
+fn told(shape: &dyn Shape, found: Result<(StatusCode, Value), Fault>) -> Response {
+    found.map_or_else(|fault| refuse(shape, &fault), |(status, body)| whole(status, &body))
 }
 
 fn whole(status: StatusCode, body: &Value) -> Response {
@@ -430,7 +427,7 @@ async fn answered(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target
             line.lists(driver.cut(), driver.set_aside());
             line.leaves_out(&left_out);
         });
-        writer.begin(&model, driver.prompt_tokens());
+        writer.begin(&model, driver.progress().prompt_tokens);
         let running = Running::new(shared.clone(), driver, watch.clone(), line);
         let answer = match stream {
             true => running.streamed(shape, writer).await,
@@ -476,7 +473,7 @@ async fn counted(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target,
         let (state, headers) = (shared.clone(), parts.headers.clone());
         let made = move || driver(&state, request, &headers, None, Span::none());
         let driver = apart(&shared, is_large, Span::none(), made).await?.map_err(placed)?;
-        let tokens = driver.prompt_tokens();
+        let tokens = driver.progress().prompt_tokens;
         Ok(([(header::CONTENT_TYPE, "application/json")], shape.count(tokens).to_string()).into_response())
     };
     counted.await.unwrap_or_else(|fault: Fault| refuse(shape, &fault))
@@ -491,8 +488,9 @@ fn read(
 ) -> Result<(ChatRequest, Places, Box<dyn Writer>), Fault> {
     let (object, tools) = request::object(body, shape, &shared.cache)?;
     let Read { chat, places, writer } = shape.read(target.fill(object))?;
-    let request = ChatRequest::read(chat, &shared.config).map_err(|fault| places.translate(shape, fault))?;
-    Ok((request.with_tools_text(tools), places, writer))
+    let mut request = ChatRequest::read(chat, &shared.config).map_err(|fault| places.translate(shape, fault))?;
+    request.tools_text = tools;
+    Ok((request, places, writer))
 }
 
 /// Does the job away from the threads that serve, if it is large.
@@ -507,7 +505,7 @@ async fn apart<T: Send + 'static>(
 
 /// What answers a request that needs more than the endpoint.
 fn driver(
-    shared: &Shared,
+    shared: &Arc<Shared>,
     request: ChatRequest,
     headers: &HeaderMap,
     watch: Option<&Watch>,
@@ -532,5 +530,5 @@ fn driver(
     }
     let secrets = Secrets::new(shared.config.keys());
     // In a box: the future of every function that it passes through would hold it once more.
-    Ok(Box::new(Driver::new(exchange, shared, shared.upstream.headers(headers), secrets, span)))
+    Ok(Box::new(Driver::new(exchange, shared.clone(), shared.upstream.headers(headers), secrets, span)))
 }

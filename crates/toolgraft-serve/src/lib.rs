@@ -89,6 +89,7 @@ mod own_words;
 mod page;
 mod passed;
 mod prepared;
+mod progress;
 mod ready;
 mod repeated;
 mod request;

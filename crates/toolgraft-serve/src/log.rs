@@ -8,6 +8,7 @@ use axum::response::Response;
 use futures::StreamExt;
 
 use super::fault::Fault;
+use super::progress::Progress;
 use super::repeated::PromptCost;
 use toolgraft::constrain::Way;
 use toolgraft::secrets::Secrets;
@@ -21,7 +22,7 @@ pub(super) type Log = Arc<dyn Fn(Served) + Send + Sync>;
 
 /// A request that is over, without anything that was said in it. Keys are taken out of the
 /// model's name; what else it holds is a client's, and may be any text of 100 characters.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Served {
     /// The route as `/metrics` names it.
@@ -72,24 +73,7 @@ struct Open {
 impl Line {
     /// A request for this route begins.
     pub(super) fn new(route: &'static str, log: Log) -> Self {
-        let (model, status, code) = (String::new(), None, None);
-        let (prompt, took) = (PromptCost::default(), Duration::ZERO);
-        let about = Served {
-            route,
-            model,
-            status,
-            code,
-            rounds: 0,
-            calls: 0,
-            own_calls: 0,
-            way: None,
-            tools_mode: None,
-            cut_descriptions: (0, 0),
-            left_out: String::new(),
-            set_aside: Vec::new(),
-            prompt,
-            took,
-        };
+        let about = Served { route, ..Served::default() };
         Line(Arc::new(Open { about: Mutex::new(about), since: Instant::now(), log }))
     }
 
@@ -127,21 +111,17 @@ impl Line {
         self.about().code = Some(fault.code.unwrap_or("failed"));
     }
 
-    /// What the answer took.
-    pub(super) fn took(&self, rounds: u32, calls: u64, own_calls: usize) {
+    /// What the answer took, and how it came about.
+    pub(super) fn took(&self, progress: Progress, calls: u64, prompt: PromptCost) {
+        let Progress { rounds, own_calls, way, tools_mode, .. } = progress;
         let mut about = self.about();
         (about.rounds, about.calls, about.own_calls) = (rounds, calls, own_calls);
-    }
-
-    /// The way to a call that was taken, how tools were offered, and what the prompts took.
-    pub(super) fn came(&self, way: Option<Way>, tools_mode: Option<ToolsMode>, prompt: PromptCost) {
-        let mut about = self.about();
         (about.way, about.tools_mode, about.prompt) = (way, tools_mode, prompt);
     }
 
     /// The same answer; the request is over with it.
     pub(super) fn follow(self, response: Response) -> Response {
-        self.took(1, 0, 0);
+        self.about().rounds = 1;
         response.map(|body| {
             let pieces = futures::stream::unfold((body.into_data_stream(), self), |(mut pieces, line)| async {
                 let next = pieces.next().await;

@@ -1,24 +1,17 @@
-//! Counts for `/metrics`, in Prometheus' text form. Labels come from this file alone,
-//! never from a client.
+//! Counts for `/metrics`, in Prometheus' text form. Labels are words of the program, never a client's.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use super::repeated::PromptCost;
-
-/// The routes that are counted.
-const ROUTES: [&str; 11] = [
-    "chat_completions", "messages", "count_tokens", "responses", "generate_content", "ollama_chat", "ollama_generate",
-    "models", "completions", "embeddings", "other",
-];
-
-/// Kinds of statuses.
-const CLASSES: [&str; 4] = ["2xx", "3xx", "4xx", "5xx"];
 
 /// What was counted since the start.
 #[derive(Default)]
 pub(super) struct Metrics {
-    requests: [[AtomicU64; CLASSES.len()]; ROUTES.len()],
+    /// By the route and the first digit of the status.
+    requests: Mutex<BTreeMap<(&'static str, u16), u64>>,
     active: AtomicU64,
     rounds: AtomicU64,
     calls: AtomicU64,
@@ -31,10 +24,9 @@ pub(super) struct Metrics {
 
 impl Metrics {
     /// A request to this route was answered with this status.
-    pub(super) fn answered(&self, route: &str, status: u16) {
-        let route = ROUTES.iter().position(|known| *known == route).unwrap_or(ROUTES.len() - 1);
-        let class = usize::from(status / 100).clamp(2, 5) - 2;
-        self.requests[route][class].fetch_add(1, Ordering::Relaxed);
+    pub(super) fn answered(&self, route: &'static str, status: u16) {
+        let class = (status / 100).clamp(2, 5);
+        *self.requests.lock().unwrap_or_else(PoisonError::into_inner).entry((route, class)).or_default() += 1;
     }
 
     /// An answer begins that is put together here.
@@ -65,13 +57,8 @@ impl Metrics {
             let _ = writeln!(page, "# HELP toolgraft_{name} {help}\n# TYPE toolgraft_{name} {kind}");
         };
         head(&mut page, "requests_total", "counter", "Requests by route and status.");
-        for (route, counts) in ROUTES.iter().zip(&self.requests) {
-            for (class, count) in CLASSES.iter().zip(counts) {
-                let count = count.load(Ordering::Relaxed);
-                if count > 0 {
-                    let _ = writeln!(page, "toolgraft_requests_total{{route=\"{route}\",status=\"{class}\"}} {count}");
-                }
-            }
+        for ((route, class), count) in &*self.requests.lock().unwrap_or_else(PoisonError::into_inner) {
+            let _ = writeln!(page, "toolgraft_requests_total{{route=\"{route}\",status=\"{class}xx\"}} {count}");
         }
         for (name, kind, help, value) in [
             ("active_answers", "gauge", "Answers that go on.", &self.active),

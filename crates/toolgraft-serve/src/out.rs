@@ -92,6 +92,8 @@ pub(super) struct Collected {
     pub(super) refusal: String,
     pub(super) calls: Vec<NativeCall>,
     pub(super) finish: Option<Finish>,
+    /// The call that comes in pieces.
+    open: WholeCalls,
 }
 
 impl Collected {
@@ -100,6 +102,7 @@ impl Collected {
     /// # Errors
     /// The answer failed.
     pub(super) fn push(&mut self, out: Out) -> Result<(), Fault> {
+        let Some(out) = self.open.take(out) else { return Ok(()) };
         match out {
             Out::Fields(fields) => self.fields.extend(fields),
             Out::Reasoning(text) => self.reasoning.push_str(&text),
@@ -113,15 +116,8 @@ impl Collected {
                 self.reasoning.push_str(&moved);
             }
             Out::Call(call) => self.calls.push(call),
-            Out::Part(Part::Begin { id, name }) => {
-                self.calls.push(NativeCall { id: Some(id), name, arguments: String::new() });
-            }
-            Out::Part(Part::Arguments(text)) => {
-                if let Some(call) = self.calls.last_mut() {
-                    call.arguments.push_str(&text);
-                }
-            }
-            Out::Part(Part::End) => {}
+            // They are whole by now.
+            Out::Part(_) => {}
             Out::Finish(finish) => self.finish = Some(finish),
             Out::Failed(fault) => return Err(fault),
         }

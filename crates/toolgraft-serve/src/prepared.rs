@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::config::Config;
 use super::fault::Fault;
 use super::named::Named;
-use super::told::Told;
 use super::way::Way;
 use toolgraft::dialect::{DialectSet, Profile, SystemPlacement};
 use toolgraft::tools::{Decision, DefaultDecision, Server, ToolChoice};
@@ -37,18 +36,8 @@ pub(super) struct Prepared {
     read_bytes: usize,
     /// Names of the client's tools.
     client: Vec<String>,
-    /// Which of the toolbox's calls run.
-    policy: Policy,
-    /// Servers whose results may be anybody's words.
-    untrusted: Vec<String>,
-    /// Clients are told the results of those.
-    pub(super) shows_results: bool,
-    /// How many calls of the toolbox run for one answer.
-    pub(super) max_calls: usize,
-    /// After how many bytes a call goes out as it comes.
-    pub(super) hold_bytes: Option<usize>,
-    /// A call that corrections did not mend is an error.
-    pub(super) strict_calls: bool,
+    /// As it was then; its policy is that of this catalog.
+    pub(super) config: Config,
     pub(super) choice: ToolChoice,
     /// What the client calls its tools.
     pub(super) named: Named,
@@ -56,8 +45,7 @@ pub(super) struct Prepared {
     pub(super) cut: (usize, usize),
     /// The client's tools whose schema is set aside, by its names.
     pub(super) set_aside: Vec<String>,
-    /// What messages became, and the hash of all that this depends on beside them.
-    pub(super) told: Arc<Told>,
+    /// The hash of all beside them that what messages became depends on.
     pub(super) identity: [u64; 2],
 }
 
@@ -125,17 +113,16 @@ impl Prepared {
             SystemPlacement::User => wording.with_examples_in_text(),
             _ => wording,
         };
-        let told = config.told.clone();
         let tools: Vec<_> = catalog.tools().map(|tool| (&tool.server, &tool.name, &tool.input_schema)).collect();
         let templates = format!("{:?}", options.templates);
-        let identity = told.hash((wanted.way, tools, templates, options.lang, options.result_bytes));
+        let identity = config.told.hash((wanted.way, tools, templates, options.lang, options.result_bytes));
         let is_heavy = catalog.tools().filter_map(|tool| tool.input_schema.as_ref()).any(takes_long);
         let described = |tool: &Tool| tool.description.as_ref().map_or(0, String::len) + size_of::<Tool>();
         let read_bytes =
             catalog.tools().map(|tool| described(tool) + tool.input_schema.as_ref().map_or(0, bytes_of)).sum();
         let validator = Arc::new(Validator::new(catalog));
         let setup = Arc::new(Setup::new(turn, validator, Arc::new(wording)).knowing(wanted.ways));
-        let policy = config.policy.in_catalog(setup.catalog());
+        let config = Config { policy: config.policy.in_catalog(setup.catalog()), ..config.clone() };
         Ok(Prepared {
             setup,
             placement: profile.system,
@@ -144,17 +131,11 @@ impl Prepared {
             is_heavy,
             read_bytes,
             client,
-            policy,
-            untrusted: config.untrusted.clone(),
-            shows_results: config.shows_results,
-            max_calls: config.max_calls,
-            hold_bytes: config.hold_bytes,
-            strict_calls: config.strict_calls,
+            config,
             choice: wanted.choice,
             named: wanted.named,
             cut,
             set_aside: wanted.set_aside,
-            told,
             identity,
         })
     }
@@ -172,21 +153,21 @@ impl Prepared {
 
     /// Whether results of some server may be anybody's words, so that it counts what came before.
     pub(super) fn watches(&self) -> bool {
-        self.with_own && !self.untrusted.is_empty()
+        self.with_own && !self.config.untrusted.is_empty()
     }
 
     /// Whether a result of this server may be anybody's words.
     pub(super) fn is_untrusted(&self, server: Option<&str>) -> bool {
-        server.is_some_and(|server| self.untrusted.iter().any(|name| name == server))
+        server.is_some_and(|server| self.config.untrusted.iter().any(|name| name == server))
     }
 
     /// Whether a call of the toolbox runs, behind results that may be anybody's words or not.
     pub(super) fn decide(&self, server: Option<&str>, tool: &str, behind_untrusted: bool) -> Decision {
         let found = self.setup.catalog().find(server, tool).ok();
         let annotations = found.and_then(|found| found.tool.annotations.as_ref());
-        match behind_untrusted && self.policy.can_be_led(server, tool, annotations, &self.untrusted) {
+        match behind_untrusted && self.config.policy.can_be_led(server, tool, annotations, &self.config.untrusted) {
             true => Decision::Deny,
-            false => self.policy.decide(server, tool, annotations),
+            false => self.config.policy.decide(server, tool, annotations),
         }
     }
 }

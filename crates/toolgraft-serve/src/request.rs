@@ -49,15 +49,22 @@ pub(super) struct ChatRequest {
     /// Whether the toolbox's tools are wanted.
     with_tools: bool,
     /// The client's tools as they are written, where that is known; the body may be without them.
-    tools_text: Option<String>,
+    pub(super) tools_text: Option<String>,
+    /// What is known of its model.
+    pub(super) known: Known,
+}
+
+/// What the endpoint says of a request's model, as far as that counts for it.
+#[derive(Default)]
+pub(super) struct Known {
     /// The model that the endpoint has for the name, where that tells more than the name.
-    served: Option<ModelInfo>,
+    pub(super) served: Option<ModelInfo>,
     /// Whether the endpoint takes tools for it, where it was asked and says so.
-    takes_tools: Option<bool>,
+    pub(super) takes_tools: Option<bool>,
     /// What it reads beside text, as far as the endpoint says, where results of the toolbox may have it.
-    reads: Reads,
+    pub(super) reads: Reads,
     /// Tokens of its context, where the list of tools is long enough for that to count.
-    context: Option<usize>,
+    pub(super) context: Option<usize>,
 }
 
 impl ChatRequest {
@@ -72,37 +79,7 @@ impl ChatRequest {
         let model = config.model_of(named).ok_or_else(|| Fault::field("model", "you must provide a 'model'"))?;
         let stream = flag(&body, "stream")?.unwrap_or(false);
         let with_tools = with_tools && config.toolbox.is_some();
-        Ok(ChatRequest {
-            with_tools,
-            tools_text: None,
-            served: None,
-            takes_tools: None,
-            reads: Reads::default(),
-            context: None,
-            model,
-            stream,
-            body,
-        })
-    }
-
-    /// The same request with tools that are written so.
-    pub(super) fn with_tools_text(self, tools_text: Option<String>) -> Self {
-        ChatRequest { tools_text, ..self }
-    }
-
-    /// The same request to a model of which the endpoint says this.
-    pub(super) fn served_by(self, served: Option<ModelInfo>) -> Self {
-        ChatRequest { served, ..self }
-    }
-
-    /// The same request to a model that takes tools or not, as far as the endpoint says.
-    pub(super) fn taking_tools(self, takes_tools: Option<bool>) -> Self {
-        ChatRequest { takes_tools, ..self }
-    }
-
-    /// The same request to a model that reads this beside text, as far as the endpoint says.
-    pub(super) fn reading(self, reads: Reads) -> Self {
-        ChatRequest { reads, ..self }
+        Ok(ChatRequest { with_tools, tools_text: None, known: Known::default(), model, stream, body })
     }
 
     /// Whether it wants the toolbox's tools.
@@ -119,11 +96,6 @@ impl ChatRequest {
     /// prepared stand beside the body ([`object`]).
     pub(super) fn is_large(&self, length: usize) -> bool {
         length >= if is_given(self.body.get("tools")) { LARGE_WITH_NEW_TOOLS } else { LARGE_BODY }
-    }
-
-    /// The same request to a model with a context of so many tokens.
-    pub(super) fn within(self, context: Option<usize>) -> Self {
-        ChatRequest { context, ..self }
     }
 
     /// Whether the list of tools may take much of a context.
@@ -169,9 +141,10 @@ impl ChatRequest {
         self.refuse()?;
         let own = config.toolbox.as_ref().filter(|_| self.with_tools).map(|toolbox| toolbox.catalog());
         let max_calls = (flag(&self.body, "parallel_tool_calls")? == Some(false)).then_some(1);
-        let served = self.served.as_ref();
+        let Known { served, takes_tools, reads, context } = std::mem::take(&mut self.known);
+        let served = served.as_ref();
         let profile = config.profile_of(served.map_or(&self.model, |served| &served.id));
-        let way = Way::of(config, &self.model, served, profile).within(self.context).reading(self.reads);
+        let way = Way::of(config, &self.model, served, profile).within(context).reading(reads);
         let key = Key {
             way,
             tools: match self.tools_text.take() {
@@ -202,7 +175,7 @@ impl ChatRequest {
         let may_be = prepared.watches() && kept.may_be_untrusted(&messages);
         let own = RoundModel::own(prepared.setup.config());
         let native = prepared.setup.natively(&own, &Some(self.model.clone()));
-        let native = native.unwrap_or_else(|| own.takes_tools(self.takes_tools)).then(|| messages.clone());
+        let native = native.unwrap_or_else(|| own.takes_tools(takes_tools)).then(|| messages.clone());
         let native = native.map(|messages| native::history(messages, &prepared, &kept)).transpose()?;
         let mut history = history::render(messages, &prepared, &kept)?;
         history.untrusted |= may_be;
@@ -211,10 +184,7 @@ impl ChatRequest {
         });
         self.body.insert("model".to_owned(), self.model.into());
         self.body.retain(|_, value| !value.is_null());
-        Ok((
-            prepared,
-            Asked { body: self.body, history, native, max_tokens, output, no_form, kept, context: self.context },
-        ))
+        Ok((prepared, Asked { body: self.body, history, native, max_tokens, output, no_form, kept, context }))
     }
 
     /// What cannot be true of an answer that is put together from several.

@@ -72,6 +72,49 @@ pub(super) struct Places {
     pub(super) left_out: Vec<String>,
 }
 
+/// A request's messages as those of Chat Completions, each with the place that it came from.
+#[derive(Default)]
+pub(super) struct Messages {
+    pub(super) list: Vec<Value>,
+    places: Vec<String>,
+}
+
+impl Messages {
+    /// Adds one that came from this place.
+    pub(super) fn push(&mut self, place: &str, message: Value) {
+        self.list.push(message);
+        self.places.push(place.to_owned());
+    }
+
+    /// The messages, and their places.
+    pub(super) fn into_parts(self) -> (Vec<Value>, Vec<String>) {
+        (self.list, self.places)
+    }
+}
+
+/// What a field says, if it says something. It is taken out.
+pub(super) fn given(body: &mut Map<String, Value>, field: &str) -> Option<Value> {
+    body.shift_remove(field).filter(|value| !value.is_null())
+}
+
+/// Sets a field, where there is something to be said.
+pub(super) fn set(body: &mut Map<String, Value>, field: &str, value: Option<impl Into<Value>>) {
+    if let Some(value) = value {
+        body.insert(field.to_owned(), value.into());
+    }
+}
+
+/// Parts of a message as its content: one text, with this between several, where all of them are
+/// texts. Which of several texts of a user are the person's own words is still to be told, so these
+/// stay parts.
+pub(super) fn content_of(parts: Vec<Value>, is_user: bool, between: &str) -> Value {
+    let texts: Option<Vec<&str>> = parts.iter().map(|part| part["text"].as_str()).collect();
+    match texts {
+        Some(texts) if texts.len() == 1 || !is_user => Value::String(texts.join(between)),
+        _ => Value::Array(parts),
+    }
+}
+
 /// Most characters of the types that are named: clients write them.
 const LEFT_OUT: usize = 200;
 

@@ -14,7 +14,7 @@ use super::metrics::Metrics;
 use super::prepared::Cache;
 use super::ready::Ready;
 use super::repeated::Beginnings;
-use super::request::ChatRequest;
+use super::request::{ChatRequest, Known};
 use super::upstream::Upstream;
 use super::way::Way;
 use super::work::Work;
@@ -63,7 +63,7 @@ impl Shared {
     }
 
     /// The request with what is known of its model.
-    pub(super) async fn known(&self, request: ChatRequest) -> ChatRequest {
+    pub(super) async fn known(&self, mut request: ChatRequest) -> ChatRequest {
         let served = self.served(&request.model).await;
         let context = match request.lists_much() {
             true => self.upstream.model.context_window(Some(&request.model)).await,
@@ -84,7 +84,8 @@ impl Shared {
                 self.cache.ways().recalls(&Some(request.model.clone()), learned.fault);
             }
         }
-        request.served_by(served).taking_tools(takes_tools).reading(reads).within(context.map(|window| window.tokens))
+        request.known = Known { served, takes_tools, reads, context: context.map(|window| window.tokens) };
+        request
     }
 
     /// What the endpoint has taught of a model.

@@ -16,13 +16,11 @@ use super::token::{Denied, EARLY, REFRESH, time_left, token};
 use crate::config::{GrantType, ServerConfig, TransportConfig};
 
 /// How requests to one server come to their token.
-#[derive(Debug)]
 pub(crate) struct Access {
     server: String,
     way: Way,
 }
 
-#[derive(Debug)]
 enum Way {
     /// The entry's own header is the token.
     Header,
@@ -41,12 +39,6 @@ struct LoginWay {
     /// A file of certificates that are trusted there.
     ca: Option<String>,
     held: Mutex<Option<KeptLogin>>,
-}
-
-impl std::fmt::Debug for LoginWay {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("LoginWay").field("resource", &self.resource).finish_non_exhaustive()
-    }
 }
 
 impl Access {

@@ -15,6 +15,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::error::LoginError;
+use toolgraft::secrets::same;
 
 const PATH: &str = "/callback";
 
@@ -179,11 +180,6 @@ fn parameters(url: &Url, state: &str) -> Result<HashMap<String, String>, &'stati
         Some(named) if same(named, state) => Ok(parameters),
         _ => Err("It belongs to another login: its state is not the one that was asked with."),
     }
-}
-
-/// Compares in a time that does not tell where two texts differ.
-fn same(a: &str, b: &str) -> bool {
-    a.len() == b.len() && a.bytes().zip(b.bytes()).fold(0, |differ, (a, b)| differ | (a ^ b)) == 0
 }
 
 async fn answer(mut socket: TcpStream, status: &str, title: &str, text: &str) {

@@ -24,12 +24,6 @@ pub(super) struct MachineWay {
     held: Mutex<Option<StoredCredentials>>,
 }
 
-impl std::fmt::Debug for MachineWay {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("MachineWay").field("resource", &self.resource).finish_non_exhaustive()
-    }
-}
-
 impl MachineWay {
     /// # Errors
     /// A token may not be sent to this URL.

@@ -1,6 +1,5 @@
 //! What a token is for: a server's URL, without what is not its identity.
 
-use std::fmt;
 use std::net::IpAddr;
 
 use reqwest::Url;
@@ -64,12 +63,6 @@ impl WayIn {
             Err(_) if host == "localhost" || host.ends_with(".localhost") => WayIn::ThisMachine,
             Err(_) => WayIn::Anybody,
         }
-    }
-}
-
-impl fmt::Display for Resource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }
 

@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::servers::{Config, ServerConfig, TransportConfig};
+use super::servers::{ServerConfig, TransportConfig};
+use super::stored::Config;
 use toolgraft::secrets::{Secrecy, Secrets, names_secret};
 
 /// Values shorter than this, in characters, are settings (`true`, `8080`, `en_GB`)

@@ -10,8 +10,8 @@
 //! stays with that server as its [`problem`](ServerConfig::problem), so that the
 //! others still run.
 //!
-//! [`read`] reads the text and [`expand`]s its variables, [`servers`] holds the values,
-//! [`stored`] is their form with serde, [`error`] says what is wrong with them, [`hidden`]
+//! [`read`] reads the text and [`expand`]s its variables, [`servers`] holds the values of
+//! each, [`stored`] all of them, [`error`] says what is wrong with them, [`hidden`]
 //! knows the secrets, [`url`] checks URLs and headers.
 
 mod ca;
@@ -19,6 +19,7 @@ mod error;
 mod expand;
 mod hidden;
 mod read;
+pub(crate) mod seconds;
 mod servers;
 mod stored;
 mod url;
@@ -27,6 +28,6 @@ pub(crate) use ca::client_builder;
 pub use error::{ConfigError, EntryError};
 pub use expand::Environment;
 pub(crate) use hidden::Hidden;
-pub use servers::{Config, GrantType, HttpTransport, OAuthConfig, ServerConfig, TransportConfig};
-pub(crate) use stored::seconds;
+pub use servers::{GrantType, HttpTransport, OAuthConfig, ServerConfig, TransportConfig};
+pub use stored::Config;
 pub(crate) use url::header_map;

@@ -8,52 +8,58 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::error::EntryError;
+use super::seconds;
 use toolgraft::tools::server_pattern;
 
-/// Servers, in the order of the file.
-///
-/// With serde it has the form of an `mcpServers` file, with all values as they are: no
-/// variable is looked up, and secrets stand in it.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Config {
-    pub(super) servers: Vec<ServerConfig>,
-    pub(super) notes: Vec<String>,
-}
-
 /// How to reach one server.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ServerConfig {
-    /// Name, unique in the configuration.
+    /// Name, unique in the configuration. With serde it is the key among others, and stands in an
+    /// entry that stands alone.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
     /// Where it was read, as `file:line:column`.
+    #[serde(default = "the_program")]
     pub place: String,
     /// How it is reached; the reason where its entry is wrong.
+    #[serde(flatten, with = "transport_or_problem")]
     pub transport: Result<TransportConfig, EntryError>,
     /// Whether it is left out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub disabled: bool,
     /// Limit of one call; `None` takes the hub's.
+    #[serde(default, rename = "timeout", with = "seconds::optional", skip_serializing_if = "Option::is_none")]
     pub call_timeout: Option<Duration>,
     /// Limit of the start, and again of the listing; `None` takes the hub's.
+    #[serde(default, with = "seconds::optional", skip_serializing_if = "Option::is_none")]
     pub connect_timeout: Option<Duration>,
     /// Calls that run at once; `None` takes the hub's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_calls: Option<NonZeroUsize>,
     /// Whether its calls may run beside each other. Without it those of one message run in
     /// the order written, but for tools that both call themselves read-only.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub parallel: bool,
     /// Tools that the user lets run without being asked: globs, `*` for all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub auto_approve: Vec<String>,
     /// The only tools that are listed and can be called: globs; none means all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub enabled_tools: Vec<String>,
     /// Tools that are not listed and cannot be called, `enabled_tools` or not: globs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disabled_tools: Vec<String>,
     /// The only tools that are listed: globs over `TOOL` or `SERVER.TOOL`; none
     /// means all. No file sets this.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub listed_tools: Vec<String>,
 }
 
 /// A transport and what it needs. `Debug` hides values that may be secret.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Transport", into = "Transport")]
 #[non_exhaustive]
 pub enum TransportConfig {
     /// A child process that speaks over its standard input and output.
@@ -95,7 +101,7 @@ pub enum TransportConfig {
 #[non_exhaustive]
 pub struct OAuthConfig {
     /// Who logs in.
-    #[serde(skip_serializing_if = "GrantType::is_default")]
+    #[serde(skip_serializing_if = "is_default")]
     pub grant_type: GrantType,
     /// A client that the authorization server knows; a URL is that of a metadata document and
     /// counts where the server reads such. Without it one is registered at each login.
@@ -125,17 +131,9 @@ pub enum GrantType {
     ClientCredentials,
 }
 
-impl GrantType {
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde has it")]
-    fn is_default(&self) -> bool {
-        *self == GrantType::default()
-    }
-}
-
-impl OAuthConfig {
-    pub(super) fn is_empty(&self) -> bool {
-        *self == OAuthConfig::default()
-    }
+/// Whether a value says nothing.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 impl fmt::Debug for OAuthConfig {
@@ -187,44 +185,136 @@ impl fmt::Debug for TransportConfig {
     }
 }
 
-impl Config {
-    /// Adds a later file's servers; one of the same name replaces the earlier
-    /// one in its place, with a note.
-    pub fn merge(&mut self, later: Config) {
-        self.notes.extend(later.notes);
-        for server in later.servers {
-            self.push(server);
-        }
-    }
+/// The part of an entry that says how the server is reached.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Transport {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    r#type: Option<Type>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    args: Vec<String>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    env: BTreeMap<String, String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cwd: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<String>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    headers: BTreeMap<String, String>,
+    #[serde(skip_serializing_if = "is_default")]
+    oauth: OAuthConfig,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ca: Option<String>,
+    /// What is wrong with the entry, in place of all others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problem: Option<String>,
+}
 
-    /// Adds a server; one of the same name replaces the earlier one, with a note.
-    pub fn push(&mut self, server: ServerConfig) {
-        match self.servers.iter_mut().find(|s| s.name == server.name) {
-            Some(earlier) => {
-                self.notes.push(format!(
-                    "server {:?} of {} is replaced by that of {}",
-                    server.name, earlier.place, server.place
-                ));
-                *earlier = server;
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Type {
+    Stdio,
+    Http,
+    Sse,
+}
+
+impl From<TransportConfig> for Transport {
+    fn from(transport: TransportConfig) -> Self {
+        match transport {
+            TransportConfig::Stdio { command, args, env, cwd } => {
+                Transport { command: Some(command), args, env, cwd, ..Transport::default() }
             }
-            None => self.servers.push(server),
+            TransportConfig::Http { url, headers, transport, oauth, ca } => {
+                let r#type = match transport {
+                    HttpTransport::Any => None,
+                    HttpTransport::Streamable => Some(Type::Http),
+                    HttpTransport::Sse => Some(Type::Sse),
+                };
+                Transport { r#type, url: Some(url), headers, oauth, ca, ..Transport::default() }
+            }
         }
     }
+}
 
-    /// The servers, in order.
-    pub fn servers(&self) -> &[ServerConfig] {
-        &self.servers
+impl TryFrom<Transport> for TransportConfig {
+    type Error = EntryError;
+
+    fn try_from(stored: Transport) -> Result<Self, EntryError> {
+        let Transport { r#type, command, args, env, cwd, url, headers, oauth, ca, problem: _ } = stored;
+        let http = |url, transport| TransportConfig::Http { url, headers, transport, oauth, ca };
+        match (r#type, command, url) {
+            (None, Some(command), None) | (Some(Type::Stdio), Some(command), _) => {
+                Ok(TransportConfig::Stdio { command, args, env, cwd })
+            }
+            (None, None, Some(url)) => Ok(http(url, HttpTransport::Any)),
+            (Some(Type::Http), _, Some(url)) => Ok(http(url, HttpTransport::Streamable)),
+            (Some(Type::Sse), _, Some(url)) => Ok(http(url, HttpTransport::Sse)),
+            _ => Err("expected \"command\", or \"url\", or a \"type\" that says which".to_owned().into()),
+        }
+    }
+}
+
+/// How a server is reached, or the reason where its entry is wrong.
+mod transport_or_problem {
+    use serde::de::{Deserialize, Deserializer, Error};
+    use serde::ser::{Serialize, Serializer};
+
+    use super::{EntryError, Transport, TransportConfig};
+
+    type Found = Result<TransportConfig, EntryError>;
+
+    pub(super) fn serialize<S: Serializer>(found: &Found, serializer: S) -> Result<S::Ok, S::Error> {
+        let stored = match found {
+            Ok(transport) => transport.clone().into(),
+            Err(problem) => Transport { problem: Some(problem.to_string()), ..Transport::default() },
+        };
+        stored.serialize(serializer)
     }
 
-    /// Things that a user may want to know: servers that were replaced, doubtful values.
-    pub fn notes(&self) -> &[String] {
-        &self.notes
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Found, D::Error> {
+        let mut stored = Transport::deserialize(deserializer)?;
+        match stored.problem.take() {
+            Some(problem) => Ok(Err(problem.into())),
+            None => stored.try_into().map(Ok).map_err(D::Error::custom),
+        }
     }
+}
 
-    /// Keeps only the servers that `keep` accepts.
-    pub fn retain(&mut self, keep: impl FnMut(&ServerConfig) -> bool) {
-        self.servers.retain(keep);
-    }
+/// Changes a field of a transport. One of the other kind has no such field, and the entry is wrong then.
+macro_rules! fitting {
+    ($server:ident, $kind:ident { $field:ident }, $unfit:expr, $change:expr) => {
+        match &mut $server.transport {
+            Ok(TransportConfig::$kind { $field, .. }) => {
+                $change;
+            }
+            Ok(_) => $server.transport = Err($unfit.to_owned().into()),
+            Err(_) => {}
+        }
+    };
+}
+
+setters! { ServerConfig:
+    /// Sets the limit of one call.
+    #[must_use]
+    with_call_timeout(limit: Duration) => call_timeout = Some(limit);
+
+    /// Sets the limit of the start, and again of the listing.
+    #[must_use]
+    with_connect_timeout(limit: Duration) => connect_timeout = Some(limit);
+
+    /// Sets how many calls run at once.
+    #[must_use]
+    with_max_calls(calls: NonZeroUsize) => max_calls = Some(calls);
+
+    /// Sets whether calls may run beside each other.
+    #[must_use]
+    with_parallel(parallel: bool) => parallel = parallel;
+}
+
+fn the_program() -> String {
+    "the program".to_owned()
 }
 
 impl ServerConfig {
@@ -268,7 +358,7 @@ impl ServerConfig {
     pub(super) fn broken(name: impl Into<String>, why: String) -> Self {
         ServerConfig {
             name: name.into(),
-            place: "the program".to_owned(),
+            place: the_program(),
             transport: Err(why.into()),
             disabled: false,
             call_timeout: None,
@@ -285,98 +375,37 @@ impl ServerConfig {
     /// Sets a variable of the child process. To set one of a server over HTTP is a
     /// [`problem`](Self::problem) of its entry, as are the other two where they do not fit.
     #[must_use]
-    pub fn with_env(self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.changed("a server over HTTP has no \"env\"", |transport| match transport {
-            TransportConfig::Stdio { env, .. } => {
-                env.insert(name.into(), value.into());
-                true
-            }
-            TransportConfig::Http { .. } => false,
-        })
+    pub fn with_env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        fitting!(self, Stdio { env }, "a server over HTTP has no \"env\"", env.insert(name.into(), value.into()));
+        self
     }
 
     /// Sets a header of every request.
     #[must_use]
-    pub fn with_header(self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.changed("a server over stdio has no \"headers\"", |transport| match transport {
-            TransportConfig::Http { headers, .. } => {
-                headers.insert(name.into(), value.into());
-                true
-            }
-            TransportConfig::Stdio { .. } => false,
-        })
+    pub fn with_header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        let unfit = "a server over stdio has no \"headers\"";
+        fitting!(self, Http { headers }, unfit, headers.insert(name.into(), value.into()));
+        self
     }
 
     /// Sets what a login at a server over HTTP is made with.
     #[must_use]
-    pub fn with_oauth(self, config: OAuthConfig) -> Self {
-        self.changed("nobody logs in at a server over stdio", |transport| match transport {
-            TransportConfig::Http { oauth, .. } => {
-                *oauth = config;
-                true
-            }
-            TransportConfig::Stdio { .. } => false,
-        })
+    pub fn with_oauth(mut self, config: OAuthConfig) -> Self {
+        fitting!(self, Http { oauth }, "nobody logs in at a server over stdio", *oauth = config);
+        self
     }
 
     /// Trusts the certificates of this file (PEM) at a server over HTTP, and where one logs in at it.
     #[must_use]
-    pub fn with_ca(self, file: impl Into<String>) -> Self {
-        self.changed("a server over stdio has no \"ca\"", |transport| match transport {
-            TransportConfig::Http { ca, .. } => {
-                *ca = Some(file.into());
-                true
-            }
-            TransportConfig::Stdio { .. } => false,
-        })
-    }
-
-    /// Sets the limit of one call.
-    #[must_use]
-    pub fn with_call_timeout(mut self, limit: Duration) -> Self {
-        self.call_timeout = Some(limit);
-        self
-    }
-
-    /// Sets the limit of the start, and again of the listing.
-    #[must_use]
-    pub fn with_connect_timeout(mut self, limit: Duration) -> Self {
-        self.connect_timeout = Some(limit);
-        self
-    }
-
-    /// Sets how many calls run at once.
-    #[must_use]
-    pub fn with_max_calls(mut self, calls: NonZeroUsize) -> Self {
-        self.max_calls = Some(calls);
-        self
-    }
-
-    /// Sets whether calls may run beside each other.
-    #[must_use]
-    pub fn with_parallel(mut self, parallel: bool) -> Self {
-        self.parallel = parallel;
+    pub fn with_ca(mut self, file: impl Into<String>) -> Self {
+        fitting!(self, Http { ca }, "a server over stdio has no \"ca\"", *ca = Some(file.into()));
         self
     }
 
     /// Sets how a server over HTTP is spoken to.
     #[must_use]
-    pub fn with_http_transport(self, http: HttpTransport) -> Self {
-        self.changed("a server over stdio is not spoken to over HTTP", |config| match config {
-            TransportConfig::Http { transport, .. } => {
-                *transport = http;
-                true
-            }
-            TransportConfig::Stdio { .. } => false,
-        })
-    }
-
-    fn changed(mut self, unfit: &str, change: impl FnOnce(&mut TransportConfig) -> bool) -> Self {
-        if let Ok(transport) = &mut self.transport
-            && !change(transport)
-        {
-            self.transport = Err(unfit.to_owned().into());
-        }
+    pub fn with_http_transport(mut self, http: HttpTransport) -> Self {
+        fitting!(self, Http { transport }, "a server over stdio is not spoken to over HTTP", *transport = http);
         self
     }
 
@@ -398,13 +427,5 @@ impl ServerConfig {
     pub fn problem(&self) -> Option<String> {
         let message = self.transport.as_ref().err().filter(|_| !self.disabled)?;
         Some(format!("{}: server {:?}: {message}", self.place, self.name))
-    }
-}
-
-impl FromIterator<ServerConfig> for Config {
-    fn from_iter<I: IntoIterator<Item = ServerConfig>>(servers: I) -> Self {
-        let mut config = Config::default();
-        servers.into_iter().for_each(|server| config.push(server));
-        config
     }
 }

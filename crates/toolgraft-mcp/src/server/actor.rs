@@ -10,9 +10,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::connect::{self, ConnectError, Era};
 use super::connection::Connection;
+use super::count::Count;
 use super::following::Followed;
 use super::settings::{Settings, Start};
-use super::shared::{Demand, Offer, Snapshot};
+use super::shared::{Offer, Snapshot};
 use super::states::{ServerEventKind, States};
 use super::status::ServerState;
 use crate::auth::Access;
@@ -34,7 +35,7 @@ pub(super) struct Actor {
     pub(super) environment: Arc<[(OsString, OsString)]>,
     pub(super) settings: Settings,
     pub(super) view: watch::Sender<Snapshot>,
-    pub(super) demand: Arc<Demand>,
+    pub(super) demand: Arc<Count>,
     pub(super) reset: Arc<Notify>,
     /// Whether it is to be there at all.
     pub(super) on: watch::Receiver<bool>,
@@ -295,16 +296,16 @@ impl Actor {
                 biased;
                 () = connection.gone() => return Gone::Died(connection),
                 () = self.reset.notified() => return Gone::Restart(connection),
-                () = connection.noticed.changed() => {}
+                () = connection.client.noticed.changed() => {}
             }
             // Servers tell of each change, and make many at once.
             tokio::select! {
                 () = connection.gone() => return Gone::Died(connection),
                 // What a server tells after the call's answer comes right behind it.
-                () = async { connection.noticed.awaited().await; sleep(BURST).await } => {}
+                () = async { connection.client.noticed.awaited().await; sleep(BURST).await } => {}
                 () = sleep(DEBOUNCE) => {}
             }
-            connection.noticed.forget();
+            connection.client.noticed.forget();
             let again = Instant::now() + BETWEEN_LISTINGS;
             tokio::select! {
                 () = self.reset.notified() => return Gone::Restart(connection),
@@ -313,17 +314,17 @@ impl Actor {
             tokio::select! {
                 () = connection.gone() => return Gone::Died(connection),
                 () = self.reset.notified() => return Gone::Restart(connection),
-                () = connection.noticed.awaited() => {}
+                () = connection.client.noticed.awaited() => {}
                 () = sleep_until(again) => {}
             }
         }
     }
 
     async fn list_anew(&self, connection: &Connection) {
-        let notices = connection.noticed.so_far();
+        let notices = connection.client.noticed.so_far();
         let offered = self.offered(connection).await;
         self.take_anew(connection, offered);
-        connection.noticed.has_listed(notices);
+        connection.client.noticed.has_listed(notices);
     }
 
     fn take_anew(&self, connection: &Connection, offered: Result<(Offer, Vec<String>), String>) {

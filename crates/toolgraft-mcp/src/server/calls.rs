@@ -80,7 +80,7 @@ impl Connection {
     /// Sends a request and answers what the server wants to know in between, where that
     /// is wanted, until there is a result.
     async fn ask(&self, params: &impl Askable) -> Result<(Value, Answer<'_>), RequestError> {
-        let _under_way = self.deadlines.under_way();
+        let _under_way = self.client.deadlines.calls.add();
         let mut left = self.limits.most.max(self.limits.call);
         let mut request = params.with(None, None);
         for round in 1..=MAX_ROUNDS {
@@ -102,14 +102,12 @@ impl Connection {
             if is_ticket(&result) {
                 return self.finished(&result, left).await;
             }
-            if !self.answers.answers() || !is_question(&result) {
+            if !self.client.answers.answers() || !is_question(&result) {
                 return Ok((result, answer));
             }
             let state = result.get("requestState").and_then(Value::as_str).map(str::to_owned);
-            let responses = tokio::select! {
-                responses = self.answers.responses(&self.server, &result) => responses.map_err(RequestError::Broken)?,
-                () = self.gone() => return Err(self.broken("the connection broke").await),
-            };
+            let responses = self.or_gone(self.client.answers.responses(&self.client.server, &result)).await?;
+            let responses = responses.map_err(RequestError::Broken)?;
             if responses.is_empty() && state.is_none() {
                 return Err(RequestError::Broken("it asks for input and does not say for which".to_owned()));
             }
@@ -121,20 +119,20 @@ impl Connection {
     /// Has a person open these pages, after which the request is sent again. Where nobody is
     /// there, or the person says no, it stays `refused`.
     async fn open(&self, pages: &[Value], refused: RequestError, round: usize) -> Result<(), RequestError> {
-        if !self.answers.asks_somebody() {
+        if !self.client.answers.asks_somebody() {
             return Err(refused);
         }
         for page in pages {
-            let answer = tokio::select! {
-                answer = self.answers.answer(&self.server, page) => answer.map_err(RequestError::Broken)?,
-                () = self.gone() => return Err(self.broken("the connection broke").await),
-            };
+            let answer = self
+                .or_gone(self.client.answers.answer(&self.client.server, page))
+                .await?
+                .map_err(RequestError::Broken)?;
             if answer.get("action").and_then(Value::as_str) != Some("accept") {
                 return Err(refused);
             }
         }
         let ids: Vec<&str> = pages.iter().filter_map(|page| page.get("elicitationId")?.as_str()).collect();
-        self.noticed.pages_done(&ids, PAGE * u32::try_from(round).unwrap_or(u32::MAX)).await;
+        self.client.noticed.pages_done(&ids, PAGE * u32::try_from(round).unwrap_or(u32::MAX)).await;
         Ok(())
     }
 }

@@ -12,14 +12,12 @@ use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use super::connection::{Client, Connection, Service};
-use super::elicit::Answers;
 use super::handshake::{HandshakeError, Methods, handshake};
 use super::noticing::Noticing;
 use super::request::seconds;
 use super::settings::{Limits, Settings};
-use super::states::States;
 use crate::auth::{Access, Denied};
-use crate::config::{Hidden, HttpTransport, ServerConfig, TransportConfig};
+use crate::config::{HttpTransport, ServerConfig, TransportConfig};
 use crate::transport::http::{self, SseTransport};
 use crate::transport::log::Log;
 use crate::transport::scan::one_line;
@@ -56,11 +54,7 @@ pub(super) enum Era {
 /// Makes a connection, whatever the transport.
 struct Connector {
     limits: Limits,
-    hidden: Hidden,
-    server: String,
-    answers: Answers,
-    states: Arc<States>,
-    log: Arc<Log>,
+    client: Client,
     wire: Option<Wire>,
     by: Instant,
 }
@@ -78,10 +72,10 @@ pub(super) async fn connect(
     let hidden = config.hidden();
     let mut secrets = hidden.in_errors.clone();
     let transport = config.transport.as_ref().map_err(|problem| ConnectError::from(problem.to_string()))?;
-    let (limits, server, answers) = (settings.limits(config), config.name.clone(), settings.answers.clone());
-    let (states, log, wire) = (settings.states.clone(), log.clone(), settings.wire.clone());
-    let by = Instant::now() + limits.connect;
-    let mut connector = Connector { limits, hidden, server, answers, states, log, wire, by };
+    let (server, answers, states) = (config.name.clone(), settings.answers.clone(), settings.states.clone());
+    let client = Client { server, answers, states, log: log.clone(), hidden, ..Client::default() };
+    let (limits, wire) = (settings.limits(config), settings.wire.clone());
+    let mut connector = Connector { limits, client, wire, by: Instant::now() + limits.connect };
     let connected = match transport {
         TransportConfig::Stdio { command, args, env, cwd } => {
             let program = Program { command, args, env, cwd: cwd.as_deref() };
@@ -94,8 +88,8 @@ pub(super) async fn connect(
             let token = timeout_at(connector.by, access.token()).await.unwrap_or(Ok(None));
             let connected = match token {
                 Ok(token) => {
-                    connector.hidden = connector.hidden.and(token.as_deref());
-                    secrets = connector.hidden.in_errors.clone();
+                    connector.client.hidden = connector.client.hidden.and(token.as_deref());
+                    secrets = connector.client.hidden.in_errors.clone();
                     connector.http(place, *transport, era).await
                 }
                 Err(denied) => Err(denied.into()),
@@ -135,7 +129,7 @@ impl Connector {
         era: &mut Option<Era>,
     ) -> Result<Connection, ConnectError> {
         if *era != Some(Era::Initialize) {
-            let (transport, child) = stdio::spawn(program, environment, &self.log)?;
+            let (transport, child) = stdio::spawn(program, environment, &self.client.log)?;
             let mut transport = self.tapped(transport);
             let mut agreed = self.negotiate(&mut transport, Methods::Both, self.part(2, 3)).await;
             let late = matches!(agreed, Err(HandshakeError::Silence(_))) && transport.is_unread();
@@ -161,7 +155,7 @@ impl Connector {
                 }
             }
         }
-        let (transport, child) = stdio::spawn(program, environment, &self.log)?;
+        let (transport, child) = stdio::spawn(program, environment, &self.client.log)?;
         let mut transport = self.tapped(transport);
         match self.negotiate(&mut transport, Methods::Initialize, self.by).await {
             Ok(info) => {
@@ -261,8 +255,8 @@ impl Connector {
     }
 
     fn over_stdio(self, child: ChildState, transport: Tapped<StdioTransport>, info: ServerPeerInfo) -> Connection {
-        let (service, gone) = (serve(self.client(), transport, info), child.gone.clone());
-        Connection::new(service, (self.limits, self.hidden), None, Some(child), gone)
+        let (service, gone) = (serve(self.client, transport, info), child.gone.clone());
+        Connection::new(service, self.limits, None, Some(child), gone)
     }
 
     fn over_http<T>(
@@ -276,30 +270,19 @@ impl Connector {
         T: Transport<RoleClient> + 'static,
         T::Error: std::error::Error + Send + Sync + 'static,
     {
-        let service = serve(self.client(), transport, info);
-        Connection::new(service, (self.limits, self.hidden), Some(toolgraft::secrets::shown_url(place.url)), None, gone)
+        let service = serve(self.client, transport, info);
+        Connection::new(service, self.limits, Some(toolgraft::secrets::shown_url(place.url)), None, gone)
     }
 
     /// The transport, with a look at it where somebody wants one.
     fn tapped<T>(&self, transport: T) -> Tapped<T> {
-        let (server, secrets) = (&self.server, &self.hidden.in_errors);
+        let (server, secrets) = (&self.client.server, &self.client.hidden.in_errors);
         let tap = |wire: &Wire| Tap { wire: wire.clone(), server: server.clone(), secrets: secrets.clone() };
         Tapped::new(transport, self.wire.as_ref().map(tap))
     }
 
-    fn client(&self) -> Client {
-        Client {
-            server: self.server.clone(),
-            answers: self.answers.clone(),
-            states: self.states.clone(),
-            log: self.log.clone(),
-            hidden: self.hidden.clone(),
-            ..Client::default()
-        }
-    }
-
     fn me(&self) -> ClientConfig {
-        self.client().get_info()
+        self.client.get_info()
     }
 
     fn me_at(&self, version: ProtocolVersion) -> ClientConfig {
@@ -406,9 +389,7 @@ where
     T: Transport<RoleClient> + 'static,
     T::Error: std::error::Error + Send + Sync + 'static,
 {
-    let (noticed, log, secrets) = (client.noticed.clone(), client.log.clone(), client.hidden.in_errors.clone());
-    let (states, server) = (client.states.clone(), client.server.clone());
-    serve_directly(client, Noticing { transport, noticed, log, states, server, secrets }, Some(info))
+    serve_directly(client.clone(), Noticing { transport, client }, Some(info))
 }
 
 impl Era {

@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::deadlines::Deadlines;
 use super::elicit::Answers;
-use super::noticing::Noticed;
+use super::noticed::Noticed;
 use super::settings::Limits;
 use super::states::{ServerEventKind, States};
 use crate::config::Hidden;
@@ -35,8 +35,8 @@ const SETTLE: Duration = Duration::from_secs(2);
 /// A running client of rmcp.
 pub(super) type Service = RunningService<RoleClient, Client>;
 
-/// Our side of the protocol: no sampling, no roots, and elicitation where somebody answers it.
-#[derive(Default)]
+/// Our side of the protocol, shared by its clones: no sampling, no roots, and elicitation where somebody answers it.
+#[derive(Default, Clone)]
 pub(super) struct Client {
     pub(super) deadlines: Arc<Deadlines>,
     /// What the server says of its lists.
@@ -56,14 +56,14 @@ impl Client {
     async fn elicit(&self, params: &Value, withdrawn: &CancellationToken) -> Result<Value, ErrorData> {
         let cancelled = json!({ "action": "cancel" });
         // Out of a call nobody knows what it is about.
-        if self.answers.asks_somebody() && self.deadlines.is_idle() {
+        if self.answers.asks_somebody() && self.deadlines.calls.is_none() {
             return Ok(cancelled);
         }
         let _still = self.deadlines.stand_still();
         tokio::select! {
             biased;
             () = withdrawn.cancelled() => Ok(cancelled),
-            () = self.deadlines.idle() => Ok(cancelled),
+            () = self.deadlines.calls.none() => Ok(cancelled),
             answer = self.answers.answer(&self.server, params) => {
                 answer.map_err(|why| ErrorData::invalid_params(why, None))
             }
@@ -119,8 +119,9 @@ impl ClientHandler for Client {
 pub(crate) struct Connection {
     pub(super) peer: Peer<RoleClient>,
     running: Mutex<Option<Service>>,
-    pub(super) deadlines: Arc<Deadlines>,
-    /// The watch over them, which ends with the connection.
+    /// Our side, as the service has it.
+    pub(super) client: Client,
+    /// The watch over its deadlines, which ends with the connection.
     _watch: JoinSet<()>,
     /// A URL that may be shown, for messages.
     pub(super) url: Option<String>,
@@ -129,48 +130,35 @@ pub(crate) struct Connection {
     pub(super) permits: Semaphore,
     /// It has answered a call.
     answered: AtomicBool,
-    /// What the server says of its lists.
-    pub(super) noticed: Arc<Noticed>,
-    /// The server's name, and who answers it.
-    pub(super) server: String,
-    pub(super) answers: Answers,
-    /// Who is told how far its calls are.
-    pub(super) states: Arc<States>,
     /// Its tools that run as tasks alone.
     pub(super) task_tools: Mutex<HashSet<String>>,
     pub(super) limits: Limits,
-    pub(super) hidden: Hidden,
 }
 
 impl Connection {
     pub(super) fn new(
         service: Service,
-        (limits, hidden): (Limits, Hidden),
+        limits: Limits,
         url: Option<String>,
         child: Option<ChildState>,
         gone: CancellationToken,
     ) -> Self {
-        let deadlines = service.service().deadlines.clone();
+        let client = service.service().clone();
         let mut watch = JoinSet::new();
-        let (watched, until) = (deadlines.clone(), gone.clone());
+        let (watched, until) = (client.deadlines.clone(), gone.clone());
         watch.spawn(async move { watched.watch(&until).await });
         Connection {
             peer: service.peer().clone(),
-            deadlines,
+            client,
             _watch: watch,
-            server: service.service().server.clone(),
-            answers: service.service().answers.clone(),
             gone,
             answered: AtomicBool::new(false),
-            noticed: service.service().noticed.clone(),
-            states: service.service().states.clone(),
             task_tools: Mutex::default(),
             permits: Semaphore::new(limits.calls.get().min(Semaphore::MAX_PERMITS)),
             running: Mutex::new(Some(service)),
             url,
             child,
             limits,
-            hidden,
         }
     }
 
@@ -187,10 +175,7 @@ impl Connection {
     /// Waits, not for long, until the lists are read anew that the server says have changed: a
     /// tool that a call brought can be called next.
     pub(crate) async fn lists_settled(&self) {
-        tokio::select! {
-            _ = tokio::time::timeout(SETTLE, self.noticed.settled()) => {}
-            () = self.gone() => {}
-        }
+        let _ = self.gone.run_until_cancelled(tokio::time::timeout(SETTLE, self.client.noticed.settled())).await;
     }
 
     /// Name, version and protocol version, as the server gave them.
@@ -204,13 +189,8 @@ impl Connection {
 
     /// What it wrote to standard output that is no MCP, in words.
     pub(super) fn noise(&self) -> Option<String> {
-        let noise = self.child.as_ref()?.noise_after(0)?;
-        Some(self.hidden.in_errors.hide(&noise).into_owned())
-    }
-
-    /// Whether the server says that it has prompts.
-    pub(super) fn has_prompts(&self) -> bool {
-        self.peer.peer_info().is_some_and(|info| info.capabilities.prompts.is_some())
+        let noise = self.child.as_ref()?.noise.after(0)?;
+        Some(self.client.hidden.in_errors.hide(&noise).into_owned())
     }
 
     /// Waits until no further request can be answered.
@@ -232,7 +212,7 @@ impl Connection {
             (None, Some(url)) => format!(" ({url})"),
             (None, None) => String::new(),
         };
-        self.hidden.in_errors.hide(&format!("{what}{more}")).into_owned()
+        self.client.hidden.in_errors.hide(&format!("{what}{more}")).into_owned()
     }
 
     /// Whether no further request can be answered.

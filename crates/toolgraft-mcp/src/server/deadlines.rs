@@ -8,9 +8,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rmcp::model::ProgressToken;
-use tokio::sync::{Notify, watch};
+use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
+
+use super::count::Count;
 
 /// The requests of a connection that wait for their answers.
 #[derive(Default)]
@@ -18,8 +20,8 @@ pub(super) struct Deadlines {
     requests: Mutex<Requests>,
     /// Told when one ends before the next look, and when the time goes on.
     sooner: Notify,
-    /// How many calls are under way.
-    calls: watch::Sender<usize>,
+    /// Calls that are under way; a server may ask back meanwhile.
+    pub(super) calls: Count,
 }
 
 #[derive(Default)]
@@ -65,9 +67,6 @@ impl Clock {
     }
 }
 
-/// A call that is under way; a server may ask back meanwhile.
-pub(super) struct UnderWay<'d>(&'d Deadlines);
-
 /// A clock that stands still.
 pub(super) struct StandsStill<'d>(&'d Deadlines);
 
@@ -110,24 +109,6 @@ impl Deadlines {
         self.requests().waiting.remove(token).map(|waiting| waiting.deadline - waiting.started)
     }
 
-    /// A call begins; it is under way until this is dropped.
-    pub(super) fn under_way(&self) -> UnderWay<'_> {
-        self.calls.send_modify(|calls| *calls += 1);
-        UnderWay(self)
-    }
-
-    /// Whether no call is under way.
-    pub(super) fn is_idle(&self) -> bool {
-        *self.calls.borrow() == 0
-    }
-
-    /// Waits until no call is under way.
-    pub(super) async fn idle(&self) {
-        let mut calls = self.calls.subscribe();
-        // The sender is here.
-        let _ = calls.wait_for(|calls| *calls == 0).await;
-    }
-
     /// Nobody's time goes on until this is dropped.
     pub(super) fn stand_still(&self) -> StandsStill<'_> {
         let clock = &mut self.requests().clock;
@@ -165,12 +146,6 @@ impl Deadlines {
 
     fn requests(&self) -> MutexGuard<'_, Requests> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Drop for UnderWay<'_> {
-    fn drop(&mut self) {
-        self.0.calls.send_modify(|calls| *calls -= 1);
     }
 }
 
@@ -260,11 +235,11 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn it_is_idle_when_the_last_call_has_ended() {
         let (deadlines, _gone) = watched();
-        assert!(deadlines.is_idle());
-        let calls = (deadlines.under_way(), deadlines.under_way());
-        let mut idle = std::pin::pin!(deadlines.idle());
+        assert!(deadlines.calls.is_none());
+        let calls = (deadlines.calls.add(), deadlines.calls.add());
+        let mut idle = std::pin::pin!(deadlines.calls.none());
         drop(calls.0);
-        assert!(futures::poll!(idle.as_mut()).is_pending() && !deadlines.is_idle());
+        assert!(futures::poll!(idle.as_mut()).is_pending() && !deadlines.calls.is_none());
         drop(calls.1);
         idle.await;
     }

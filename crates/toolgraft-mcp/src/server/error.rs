@@ -75,10 +75,6 @@ impl McpError {
     pub(crate) fn request(server: &str, what: String, source: RequestError) -> Self {
         McpError::Request { server: server.to_owned(), what, source }
     }
-
-    pub(crate) fn not_ready(servers: Vec<ServerStatus>) -> Self {
-        McpError::NotReady { servers }
-    }
 }
 
 fn nearest(near: &[String]) -> String {

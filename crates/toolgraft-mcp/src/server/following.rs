@@ -10,7 +10,7 @@ use rmcp::model::{CustomRequest, SubscriptionFilter};
 use serde_json::json;
 
 use super::connection::Connection;
-use super::listen::{gone_or, listen};
+use super::listen::listen;
 use super::request::RequestError;
 
 /// The URIs that somebody follows on one server, over all its starts.
@@ -43,8 +43,8 @@ impl Connection {
         }
         let mut filter = SubscriptionFilter::new();
         filter.resource_subscriptions = Some(vec![uri.to_owned()]);
-        let (peer, noticed, gone) = (self.peer.clone(), self.noticed.clone(), self.gone.clone());
-        tokio::spawn(async move { gone_or(&gone, listen(&peer, filter, &noticed)).await });
+        let (peer, noticed, gone) = (self.peer.clone(), self.client.noticed.clone(), self.gone.clone());
+        tokio::spawn(async move { gone.run_until_cancelled(listen(&peer, filter, &noticed)).await });
         Ok(true)
     }
 }

@@ -12,10 +12,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::actor::Actor;
 use super::connection::Connection;
+use super::count::Count;
 use super::error::McpError;
 use super::following::Followed;
 use super::settings::{Retry, Settings};
-use super::shared::{Demand, Offer, Snapshot};
+use super::shared::{Offer, Snapshot};
 use super::states::{ServerEventKind, States};
 use super::status::{ServerState, ServerStatus};
 use super::switches::{Switches, ToolState};
@@ -28,7 +29,7 @@ pub(crate) struct ServerHandle {
     name: String,
     retry: Retry,
     view: watch::Receiver<Snapshot>,
-    demand: Arc<Demand>,
+    demand: Arc<Count>,
     /// Starts it anew, whatever happened before.
     reset: Arc<Notify>,
     /// Whether it is to be there at all.
@@ -58,7 +59,7 @@ impl ServerHandle {
         states: Arc<States>,
         changed: Changed,
     ) -> ServerHandle {
-        let mut status = ServerStatus::new(&config.name, ServerState::Idle);
+        let mut status = ServerStatus::new(&config.name);
         if config.disabled {
             status.state = ServerState::Disabled;
         } else if let Some(problem) = config.problem() {
@@ -69,7 +70,7 @@ impl ServerHandle {
         states.state(&config.name, status.state, status.error.clone());
         let view = Snapshot { status, connection: None, offer: None, attempts: 0, shut_until: None };
         let (sender, receiver) = watch::channel(view);
-        let (demand, reset, stop) = (Arc::<Demand>::default(), Arc::new(Notify::new()), CancellationToken::new());
+        let (demand, reset, stop) = (Arc::<Count>::default(), Arc::new(Notify::new()), CancellationToken::new());
         let (on, log) = (watch::Sender::new(!config.disabled), Arc::new(Log::new(config.hidden().in_errors)));
         let followed = Followed::default();
         let actor = problem.is_none().then(|| {

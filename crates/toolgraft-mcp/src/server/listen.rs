@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use rmcp::model::SubscriptionFilter;
 use rmcp::{Peer, RoleClient};
-use tokio_util::sync::CancellationToken;
 
 use super::connection::Connection;
-use super::noticing::Noticed;
+use super::noticed::Noticed;
 
 /// Wait before a subscription that has ended is asked for again.
 const AGAIN: Duration = Duration::from_secs(5);
@@ -18,8 +17,8 @@ impl Connection {
     /// asking, or has none, is left alone.
     pub(super) fn listen(&self) {
         let Some(filter) = self.notices() else { return };
-        let (peer, noticed, gone) = (self.peer.clone(), self.noticed.clone(), self.gone.clone());
-        tokio::spawn(async move { gone_or(&gone, listen(&peer, filter, &noticed)).await });
+        let (peer, noticed, gone) = (self.peer.clone(), self.client.noticed.clone(), self.gone.clone());
+        tokio::spawn(async move { gone.run_until_cancelled(listen(&peer, filter, &noticed)).await });
     }
 
     /// The notices that the server has and that must be asked for.
@@ -32,13 +31,6 @@ impl Connection {
         filter.prompts_list_changed = wanted(can.prompts.as_ref().and_then(|prompts| prompts.list_changed));
         filter.resources_list_changed = wanted(can.resources.as_ref().and_then(|resources| resources.list_changed));
         (filter != SubscriptionFilter::new()).then_some(filter)
-    }
-}
-
-pub(super) async fn gone_or(gone: &CancellationToken, listening: impl Future<Output = ()>) {
-    tokio::select! {
-        () = gone.cancelled() => {}
-        () = listening => {}
     }
 }
 

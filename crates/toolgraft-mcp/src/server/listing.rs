@@ -30,7 +30,7 @@ impl Connection {
         let has_resources = info.as_ref().is_some_and(|i| i.capabilities.resources.is_some());
         let mut server = tools::Server::new(name);
         let instructions = info.and_then(|i| i.instructions.clone()).filter(|i| !i.trim().is_empty());
-        server.instructions = instructions.map(|text| self.hidden.in_answers.hide(&text).into_owned());
+        server.instructions = instructions.map(|text| self.client.hidden.in_answers.hide(&text).into_owned());
 
         let mut notes = Vec::new();
         let tools = self.pages(("tools", "name"), |params| ListToolsRequest { params, ..Default::default() }.into());
@@ -46,10 +46,13 @@ impl Connection {
         let templates = self.pages(("resourceTemplates", "uriTemplate"), |params| {
             ListResourceTemplatesRequest { params, ..Default::default() }.into()
         });
+        let has_prompts = self.peer.peer_info().is_some_and(|info| info.capabilities.prompts.is_some());
+        let prompts =
+            self.pages(("prompts", "name"), |params| ListPromptsRequest { params, ..Default::default() }.into());
         let (resources, templates, prompts) = tokio::join!(
             self.optional("resources/list", has_resources, resources),
             self.optional("resources/templates/list", has_resources, templates),
-            self.optional("prompts/list", self.has_prompts(), self.prompt_entries()),
+            self.optional("prompts/list", has_prompts, prompts),
         );
         let mut known = |list: Result<Vec<Entry>, String>| {
             list.unwrap_or_else(|note| {
@@ -108,11 +111,6 @@ impl Connection {
             }
         }
         Err(RequestError::Broken(format!("its list has more than {MAX_PAGES} pages")))
-    }
-
-    /// The entries of the server's list of prompts.
-    async fn prompt_entries(&self) -> Result<Vec<Entry>, RequestError> {
-        self.pages(("prompts", "name"), |params| ListPromptsRequest { params, ..Default::default() }.into()).await
     }
 
     /// The prompts in a list.

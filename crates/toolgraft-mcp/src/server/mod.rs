@@ -25,10 +25,10 @@
 //! |---|---|
 //! | [settings], [status], [states], [error] | what a program sets, and what it is told |
 //! | [switches] | which of its tools are on |
-//! | [handle], [actor], [shared] | the two sides of a server, and what they share |
+//! | [handle], [actor], [shared], [count] | the two sides of a server, what they share, and who waits |
 //! | [connect], [handshake] | from an entry to a server that has answered, in either era of MCP |
 //! | [connection], [request], [deadlines] | requests that always end |
-//! | [listing], [listen], [noticing], [prompts] | what it offers, and that this has changed |
+//! | [listing], [listen], [noticed], [noticing], [prompts] | what it offers, and that this has changed |
 //! | [calls], [elicit], [content], [scale] | calls, questions in between, results as outcomes |
 //! | [relay] | a server that another program uses through this one |
 
@@ -38,6 +38,7 @@ mod completing;
 mod connect;
 mod connection;
 mod content;
+mod count;
 mod deadlines;
 mod elicit;
 mod error;
@@ -46,6 +47,7 @@ mod handle;
 mod handshake;
 mod listen;
 mod listing;
+mod noticed;
 mod noticing;
 mod prompts;
 mod relay;

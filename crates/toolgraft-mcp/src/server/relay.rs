@@ -38,6 +38,6 @@ pub(crate) async fn relayed(
     let _ = transport.close().await;
     match is_waited_for {
         true => Err(hidden(format!("has ended{}", state.last_words().await))),
-        false => state.noise_after(0).map_or(Ok(()), |noise| Err(hidden(format!("does not keep to MCP: {noise}")))),
+        false => state.noise.after(0).map_or(Ok(()), |noise| Err(hidden(format!("does not keep to MCP: {noise}")))),
     }
 }

@@ -18,7 +18,6 @@ use crate::transport::answer::Answer;
 use crate::transport::http;
 use crate::transport::message::UNREADABLE;
 use crate::transport::scan::one_line;
-use crate::transport::stdio::ChildState;
 
 /// Wait for a cancellation to be written.
 const CANCEL: Duration = Duration::from_millis(500);
@@ -27,10 +26,11 @@ const CANCEL: Duration = Duration::from_millis(500);
 ///
 /// What the server or its transport said is here as text, since the server's secrets are
 /// taken out of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RequestError {
     /// The server answered with a JSON-RPC error.
+    #[error("{message} (JSON-RPC error {code})")]
     #[non_exhaustive]
     Refused {
         /// Its code.
@@ -42,6 +42,7 @@ pub enum RequestError {
         pages: Vec<Value>,
     },
     /// It did not answer in time, and the request was cancelled.
+    #[error("no answer within {}{}", seconds(*limit), noise.as_ref().map(|noise| format!("; {noise}")).unwrap_or_default())]
     #[non_exhaustive]
     TimedOut {
         /// The limit.
@@ -50,10 +51,9 @@ pub enum RequestError {
         noise: Option<String>,
     },
     /// The connection has broken, or the answer cannot be read; the text says how.
+    #[error("{0}")]
     Broken(String),
 }
-
-impl std::error::Error for RequestError {}
 
 impl RequestError {
     fn map_text(self, text: impl Fn(String) -> String) -> Self {
@@ -72,19 +72,6 @@ impl RequestError {
     }
 }
 
-impl std::fmt::Display for RequestError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            RequestError::Refused { code, message, .. } => write!(f, "{message} (JSON-RPC error {code})"),
-            RequestError::TimedOut { limit, noise: None } => write!(f, "no answer within {}", seconds(*limit)),
-            RequestError::TimedOut { limit, noise: Some(noise) } => {
-                write!(f, "no answer within {}; {noise}", seconds(*limit))
-            }
-            RequestError::Broken(how) => f.write_str(how),
-        }
-    }
-}
-
 /// `30 s`, `1.5 s`.
 pub(crate) fn seconds(time: Duration) -> String {
     format!("{} s", time.as_millis() as f64 / 1000.0)
@@ -98,8 +85,16 @@ impl Connection {
     /// The server's secrets are in neither the result nor the error.
     pub(super) async fn request(&self, request: ClientRequest, limit: Duration) -> Result<Answer<'_>, RequestError> {
         match self.answer(request, limit).await {
-            Ok(result) => Ok(Answer::new(result, &self.hidden.in_answers)),
-            Err(error) => Err(error.map_text(|text| self.hidden.in_errors.hide(&text).into_owned())),
+            Ok(result) => Ok(Answer::new(result, &self.client.hidden.in_answers)),
+            Err(error) => Err(error.map_text(|text| self.client.hidden.in_errors.hide(&text).into_owned())),
+        }
+    }
+
+    /// What this brings, unless the connection breaks before.
+    pub(super) async fn or_gone<T>(&self, coming: impl Future<Output = T>) -> Result<T, RequestError> {
+        match self.gone.run_until_cancelled(coming).await {
+            Some(came) => Ok(came),
+            None => Err(self.broken("the connection broke").await),
         }
     }
 
@@ -108,15 +103,15 @@ impl Connection {
             return Err(self.broken("the connection is closed").await);
         }
         let started = Instant::now();
-        let noise = self.child.as_ref().map(ChildState::noise).unwrap_or_default();
+        let noise = self.child.as_ref().map(|child| child.noise.count()).unwrap_or_default();
         let handle = match self.peer.send_request_with_option(request, PeerRequestOptions::no_options()).await {
             Ok(handle) => handle,
             Err(error) => return Err(self.service_error(error).await),
         };
         let mut pending = Pending {
-            over: self.deadlines.add(handle.progress_token.clone(), started, (limit, self.limits.most)),
+            over: self.client.deadlines.add(handle.progress_token.clone(), started, (limit, self.limits.most)),
             handle,
-            deadlines: &self.deadlines,
+            deadlines: &self.client.deadlines,
             answered: false,
         };
         let answer = tokio::select! {
@@ -127,7 +122,7 @@ impl Connection {
                     Err(ServiceError::TransportClosed)
                 } else {
                     let limit = pending.cancel().await.unwrap_or_else(|| started.elapsed());
-                    let noise = self.child.as_ref().and_then(|child| child.noise_after(noise));
+                    let noise = self.child.as_ref().and_then(|child| child.noise.after(noise));
                     return Err(RequestError::TimedOut { limit, noise });
                 }
             }

@@ -1,9 +1,7 @@
-//! What a server's actor and its callers share: what is known of it, and who waits for it.
+//! What a server's actor and its callers share: what is known of it.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::connection::Connection;
@@ -39,35 +37,5 @@ impl Snapshot {
 
     pub(super) fn is_shut(&self) -> bool {
         self.shut_until.is_some_and(|until| until > Instant::now())
-    }
-}
-
-/// Calls that wait for the server to be there.
-#[derive(Default)]
-pub(super) struct Demand {
-    waiting: AtomicUsize,
-    came: Notify,
-}
-
-/// One of them.
-pub(super) struct Waiting<'d>(&'d Demand);
-
-impl Demand {
-    pub(super) fn add(&self) -> Waiting<'_> {
-        self.waiting.fetch_add(1, Ordering::SeqCst);
-        self.came.notify_one();
-        Waiting(self)
-    }
-
-    pub(super) async fn any(&self) {
-        while self.waiting.load(Ordering::SeqCst) == 0 {
-            self.came.notified().await;
-        }
-    }
-}
-
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        self.0.waiting.fetch_sub(1, Ordering::SeqCst);
     }
 }

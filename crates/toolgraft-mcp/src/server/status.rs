@@ -5,13 +5,14 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 /// How a server is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ServerState {
     /// The configuration leaves it out.
     Disabled,
     /// It is not started: the first call that needs it starts it.
+    #[default]
     Idle,
     /// It is being started, or asked what it offers.
     Connecting,
@@ -28,7 +29,7 @@ pub enum ServerState {
 }
 
 /// A server and how it is.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ServerStatus {
     /// Name in the configuration.
@@ -65,20 +66,8 @@ pub struct ServerStatus {
 }
 
 impl ServerStatus {
-    pub(crate) fn new(name: &str, state: ServerState) -> Self {
-        ServerStatus {
-            name: name.to_owned(),
-            state,
-            error: None,
-            last_error: None,
-            misconfigured: false,
-            server_name: None,
-            server_version: None,
-            protocol_version: None,
-            connect_time: Duration::ZERO,
-            restarts: 0,
-            notes: Vec::new(),
-        }
+    pub(crate) fn new(name: &str) -> Self {
+        ServerStatus { name: name.to_owned(), ..ServerStatus::default() }
     }
 
     /// Whether calls cannot run, and not because the user left the server out or

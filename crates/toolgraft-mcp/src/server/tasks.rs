@@ -103,10 +103,7 @@ impl Connection {
             if left.is_zero() {
                 return Err(RequestError::TimedOut { limit: most, noise: None });
             }
-            tokio::select! {
-                () = tokio::time::sleep(wait.min(left)) => {}
-                () = self.gone() => return Err(self.broken("the connection broke").await),
-            }
+            self.or_gone(tokio::time::sleep(wait.min(left))).await?;
             let answer = self.request(GetTaskRequest::new(GetTaskParams::new(id)).into(), self.limits.call).await?;
             let now = answer.value().map_err(RequestError::Broken)?;
             let task = Task(&now);
@@ -143,16 +140,14 @@ impl Connection {
 
     /// Answers what a task wants to know, each question once.
     async fn update(&self, id: &str, mut task: Value, told: &mut HashSet<String>) -> Result<(), RequestError> {
-        if !self.answers.answers() {
+        if !self.client.answers.answers() {
             return Err(RequestError::Broken(ASKS.to_owned()));
         }
         if let Some(requests) = task.get_mut("inputRequests").and_then(Value::as_object_mut) {
             requests.retain(|key, _| !told.contains(key));
         }
-        let responses = tokio::select! {
-            responses = self.answers.responses(&self.server, &task) => responses.map_err(RequestError::Broken)?,
-            () = self.gone() => return Err(self.broken("the connection broke").await),
-        };
+        let responses = self.or_gone(self.client.answers.responses(&self.client.server, &task)).await?;
+        let responses = responses.map_err(RequestError::Broken)?;
         if responses.is_empty() {
             return Ok(());
         }
@@ -164,7 +159,7 @@ impl Connection {
     fn tell_progress(&self, task: &Task<'_>, looks: u32) {
         if let Some(message) = task.text("statusMessage") {
             let (progress, message) = (f64::from(looks), Some(message.to_owned()));
-            self.states.tell(&self.server, ServerEventKind::Progress { progress, total: None, message });
+            self.client.states.tell(&self.client.server, ServerEventKind::Progress { progress, total: None, message });
         }
     }
 

@@ -57,13 +57,7 @@ pub(crate) struct Log {
 /// Somebody who is shown lines.
 type Look = Box<dyn Fn(&LogLine) + Send + Sync>;
 
-impl std::fmt::Debug for Log {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Log").field("kept", &self.kept).finish_non_exhaustive()
-    }
-}
-
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Kept {
     lines: VecDeque<LogLine>,
     bytes: usize,
@@ -155,8 +149,7 @@ impl ErrorLines {
 
 /// The beginning of a text that is longer than a line may be.
 fn short(text: &str) -> &str {
-    let end = (0..=LINE_BYTES.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
-    &text[..end.unwrap_or_default()]
+    &text[..text.floor_char_boundary(LINE_BYTES)]
 }
 
 pub(super) fn unix_millis<S: Serializer>(at: &SystemTime, serializer: S) -> Result<S::Ok, S::Error> {

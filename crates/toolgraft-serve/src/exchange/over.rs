@@ -20,11 +20,9 @@ use toolgraft::turn::row;
 impl Exchange {
     /// Hands the client its calls. Those of ours in the same message are left to be made again.
     pub(super) fn hand_out(&mut self) {
-        let out = self.say.settle();
-        self.steps.extend(out.map(Step::Out));
+        self.steps.extend(self.say.settle().map(Step::Out));
         if self.asked.output.is_some() && self.rounds == 1 {
-            let out = self.say.release();
-            self.steps.extend(out.map(Step::Out));
+            self.steps.extend(self.say.release().map(Step::Out));
         }
         let written = self.turn.written();
         let made = self.client_calls.iter().map(|call| (call.tool.clone(), call.arguments.clone())).collect();
@@ -73,8 +71,8 @@ impl Exchange {
             | StopReason::Repetition { .. }
             | StopReason::ContextFull { .. } => {
                 self.refused = matches!(finished.reason, StopReason::Refused { .. });
-                let out = self.say.end(finished.output.map(|value| value.to_string()));
-                self.steps.extend(out.map(Step::Out));
+                let instead = finished.output.map(|value| value.to_string());
+                self.steps.extend(self.say.end(instead).map(Step::Out));
                 let reason = match self.finish.take() {
                     Some(FinishReason::Other(word)) => FinishReason::Other(word),
                     _ if matches!(finished.reason, StopReason::Answered | StopReason::Refused { .. }) => {
@@ -103,18 +101,16 @@ impl Exchange {
     fn hands_out_unmended(&mut self) -> bool {
         let rejected = std::mem::take(&mut self.rejected).into_values();
         let rejected: Vec<Rejected> = rejected.filter(|wrong| row(wrong.kind).meant && !wrong.in_text).collect();
-        if self.prepared.strict_calls || rejected.is_empty() {
+        if self.prepared.config.strict_calls || rejected.is_empty() {
             return false;
         }
         // One that may be text of another, or an example, is nobody's call. Beside one that cannot be
         // read all stay text, so that nothing is lost.
         let calls: Option<Vec<Call>> = rejected.iter().map(|wrong| self.refused_by_its_schema(wrong)).collect();
-        let out = self.say.settle();
-        self.steps.extend(out.map(Step::Out));
+        self.steps.extend(self.say.settle().map(Step::Out));
         let Some(calls) = calls else {
             let texts: Vec<_> = rejected.iter().map(|rejected| restore_tokens(&rejected.raw)).collect();
-            let out = self.say.end(Some(texts.join("\n\n")));
-            self.steps.extend(out.map(Step::Out));
+            self.steps.extend(self.say.end(Some(texts.join("\n\n"))).map(Step::Out));
             self.end(FinishReason::Stop);
             return true;
         };

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::fields::part;
 use crate::fault::Fault;
+use crate::shape::{Messages, content_of};
 use crate::waiting::Waiting;
 use toolgraft::message::NativeCall;
 use toolgraft::wire::ToolResult;
@@ -13,8 +14,7 @@ use toolgraft::wire::gemini::{FunctionCall, FunctionResponse};
 /// Messages, each with the place of the content that it is of.
 #[derive(Default)]
 pub(super) struct History {
-    messages: Vec<Value>,
-    places: Vec<String>,
+    messages: Messages,
     waiting: Waiting,
 }
 
@@ -31,7 +31,7 @@ impl History {
             None => system.as_str().or(system["text"].as_str()).map(str::to_owned),
         };
         let text = text.ok_or_else(|| Fault::field(place, "expected a content with parts of text"))?;
-        self.push(place, json!({"role": "system", "content": text}));
+        self.messages.push(place, json!({"role": "system", "content": text}));
         Ok(())
     }
 
@@ -49,12 +49,7 @@ impl History {
     }
 
     pub(super) fn into_parts(self) -> (Vec<Value>, Vec<String>) {
-        (self.messages, self.places)
-    }
-
-    fn push(&mut self, place: &str, message: Value) {
-        self.messages.push(message);
-        self.places.push(place.to_owned());
+        self.messages.into_parts()
     }
 
     fn content(&mut self, mut content: Value, place: &str) -> Result<(), Fault> {
@@ -76,7 +71,7 @@ impl History {
                 calls.push(self.call(call, &place)?);
             } else if let Some(response) = part(&mut item, "functionResponse") {
                 let message = self.result(response, &place)?;
-                self.push(&place, message);
+                self.messages.push(&place, message);
             } else if item["thought"] != true {
                 // The model's own thoughts do not go back to it.
                 parts.extend(plain(item, &place)?);
@@ -85,19 +80,13 @@ impl History {
         if parts.is_empty() && calls.is_empty() {
             return Ok(());
         }
-        let texts: Option<Vec<&str>> = parts.iter().map(|part| part["text"].as_str()).collect();
-        let content = match texts {
-            // One text may come in several parts there, as a stream brought it.
-            Some(texts) if role == "assistant" => Value::String(texts.concat()),
-            // Which of several are the person's own words is still to be told.
-            Some(texts) if texts.len() == 1 => texts[0].into(),
-            _ => Value::Array(parts),
-        };
+        // One text may come in several parts there, as a stream brought it.
+        let content = content_of(parts, role == "user", "");
         let mut message = json!({"role": role, "content": content});
         if !calls.is_empty() {
             message["tool_calls"] = Value::Array(calls);
         }
-        self.push(place, message);
+        self.messages.push(place, message);
         Ok(())
     }
 

@@ -18,7 +18,7 @@ use self::fields::{part, snake, take};
 use self::schema::json_schema;
 use self::writer::GeminiStream;
 use super::fault::Fault;
-use super::shape::{Places, Read, Shape};
+use super::shape::{Places, Read, Shape, set};
 
 /// Gemini's `generateContent`.
 pub(super) struct Gemini;
@@ -70,17 +70,11 @@ impl Shape for Gemini {
         if !tools.is_empty() {
             chat.insert("tools".to_owned(), Value::Array(tools));
         }
-        if let Some(choice) = choice.choice {
-            chat.insert("tool_choice".to_owned(), choice.into());
-        }
+        set(&mut chat, "tool_choice", choice.choice);
         for (theirs, ours) in SAME {
-            if let Some(value) = take(&mut config, theirs) {
-                chat.insert(ours.to_owned(), value);
-            }
+            set(&mut chat, ours, take(&mut config, theirs));
         }
-        if let Some(format) = format_of(&mut config)? {
-            chat.insert("response_format".to_owned(), format);
-        }
+        set(&mut chat, "response_format", format_of(&mut config)?);
         refuse(&mut config)?;
         let thinking = take(&mut config, "thinkingConfig").unwrap_or_default();
         let thoughts = thinking["includeThoughts"] == true || thinking["include_thoughts"] == true;

@@ -17,7 +17,7 @@ use self::tools::{Tools, tools_of};
 use super::fault::Fault;
 use super::ids::new_id;
 use super::out::{Collected, Finish, Out, Part};
-use super::shape::{Places, Read, Shape, Writer, event};
+use super::shape::{Messages as History, Places, Read, Shape, Writer, content_of, event, given, set};
 use toolgraft::message::{FinishReason, NativeCall, Usage};
 
 /// What Claude Code's first block of the system text begins with. It says nothing to a model and is
@@ -40,24 +40,21 @@ impl Shape for Messages {
             return Err(Fault::field("mcp_servers", "'mcp_servers' cannot be had here: the server has its own"));
         }
         body.shift_remove("mcp_servers");
-        let (mut messages, mut places) = (Vec::new(), Vec::new());
-        match body.shift_remove("system") {
-            None | Some(Value::Null) => {}
-            Some(system) => messages.push(json!({"role": "system", "content": text(&system, "system")?})),
+        let mut messages = History::default();
+        if let Some(system) = given(&mut body, "system") {
+            messages.push("system", json!({"role": "system", "content": text(&system, "system")?}));
         }
-        places.resize(messages.len(), "system".to_owned());
         match body.shift_remove("messages") {
             Some(Value::Array(list)) => {
                 for (at, message) in list.into_iter().enumerate() {
-                    let place = format!("messages[{at}]");
-                    take(message, &place, &mut messages)?;
-                    places.resize(messages.len(), place);
+                    take(message, &format!("messages[{at}]"), &mut messages)?;
                 }
             }
             _ => return Err(Fault::field("messages", "'messages' must be a list of messages")),
         }
+        let (mut messages, mut places) = messages.into_parts();
         let mut tools = Tools::default();
-        if let Some(list) = body.shift_remove("tools").filter(|list| !list.is_null()) {
+        if let Some(list) = given(&mut body, "tools") {
             tools = tools_of(list)?;
             body.insert("tools".to_owned(), Value::Array(std::mem::take(&mut tools.functions)));
         }
@@ -76,12 +73,10 @@ impl Shape for Messages {
                 body.insert("parallel_tool_calls".to_owned(), false.into());
             }
         }
-        if let Some(stop) = body.shift_remove("stop_sequences") {
-            body.insert("stop".to_owned(), stop);
-        }
-        if let Some(format) = format_of(&mut body)? {
-            body.insert("response_format".to_owned(), format);
-        }
+        let stop = body.shift_remove("stop_sequences");
+        set(&mut body, "stop", stop);
+        let format = format_of(&mut body)?;
+        set(&mut body, "response_format", format);
         body.retain(|field, _| !THEIRS.contains(&field.as_str()));
         body.insert("messages".to_owned(), Value::Array(messages));
         let places = Places { messages: places, tools: tools.places, left_out: tools.left_out };
@@ -126,7 +121,7 @@ fn text(content: &Value, place: &str) -> Result<String, Fault> {
 }
 
 /// A message as those of Chat Completions: results first, which have messages of their own.
-fn take(mut message: Value, place: &str, messages: &mut Vec<Value>) -> Result<(), Fault> {
+fn take(mut message: Value, place: &str, messages: &mut History) -> Result<(), Fault> {
     let role = match message["role"].as_str() {
         Some(role @ ("user" | "assistant" | "system")) => role.to_owned(),
         Some(other) => {
@@ -140,7 +135,7 @@ fn take(mut message: Value, place: &str, messages: &mut Vec<Value>) -> Result<()
     let content = message.get_mut("content").map(Value::take).unwrap_or_default();
     let blocks = match content {
         Value::String(text) => {
-            messages.push(json!({"role": role, "content": text}));
+            messages.push(place, json!({"role": role, "content": text}));
             return Ok(());
         }
         Value::Array(blocks) => blocks,
@@ -148,9 +143,9 @@ fn take(mut message: Value, place: &str, messages: &mut Vec<Value>) -> Result<()
     };
     let (mut parts, mut calls) = (Vec::new(), Vec::new());
     for (at, block) in blocks.into_iter().enumerate() {
-        let place = format!("{place}.content[{at}]");
+        let within = format!("{place}.content[{at}]");
         match block["type"].as_str() {
-            Some("tool_result") if role == "user" => messages.push(result(&block, &place)?),
+            Some("tool_result") if role == "user" => messages.push(place, result(&block, &within)?),
             Some("tool_use") if role == "assistant" => calls.push(json!({
                 "id": block["id"], "type": "function",
                 "function": {"name": block["name"], "arguments": block["input"].to_string()},
@@ -159,24 +154,19 @@ fn take(mut message: Value, place: &str, messages: &mut Vec<Value>) -> Result<()
             Some("thinking" | "redacted_thinking") => {}
             // What the service's own tools did: a call there, and its result.
             Some("server_tool_use" | "mcp_tool_use") => parts.push(line(&block)),
-            _ => parts.push(part(block, &place)?),
+            _ => parts.push(part(block, &within)?),
         }
     }
     if parts.is_empty() && calls.is_empty() {
         return Ok(());
     }
-    // Most endpoints take a text where there is nothing else. Which of several texts of a user are
-    // the person's own words is still to be told.
-    let is_text = parts.iter().all(|part| part["type"] == "text") && (role != "user" || parts.len() == 1);
-    let content = match is_text {
-        true => Value::String(parts.iter().filter_map(|part| part["text"].as_str()).collect::<Vec<_>>().join("\n\n")),
-        false => Value::Array(parts),
-    };
+    // Most endpoints take a text where there is nothing else.
+    let content = content_of(parts, role == "user", "\n\n");
     let mut message = json!({"role": role, "content": content});
     if !calls.is_empty() {
         message["tool_calls"] = Value::Array(calls);
     }
-    messages.push(message);
+    messages.push(place, message);
     Ok(())
 }
 
@@ -324,7 +314,7 @@ impl Writer for MessageStream {
     }
 
     fn whole(&mut self, answer: Collected) -> Value {
-        let Collected { fields, reasoning, mut text, refusal, calls, finish } = answer;
+        let Collected { fields, reasoning, mut text, refusal, calls, finish, .. } = answer;
         // That interface has a reason for it, and no field.
         text.push_str(&refusal);
         let mut content = Vec::new();

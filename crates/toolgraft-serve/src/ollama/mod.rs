@@ -18,7 +18,7 @@ pub(super) use self::writer::Ollama;
 use self::writer::OllamaStream;
 use super::fault::Fault;
 use super::ids::utc_now;
-use super::shape::{Places, Read, Shape};
+use super::shape::{Places, Read, Shape, given, set};
 
 /// Options that say how tokens are chosen, and what each is called in Chat Completions, or by the
 /// servers that take it there (llama.cpp, vLLM).
@@ -48,25 +48,18 @@ impl Shape for Ollama {
             Ollama::Generate => prompt(&mut body)?,
         };
         let mut chat = Map::from_iter([("messages".to_owned(), Value::Array(messages))]);
-        let stream = body.shift_remove("stream").filter(|stream| !stream.is_null());
-        chat.insert("stream".to_owned(), stream.unwrap_or(Value::Bool(true)));
+        set(&mut chat, "stream", given(&mut body, "stream").or(Some(Value::Bool(true))));
         for field in ["model", "tools", "logprobs", "top_logprobs"] {
-            if let Some(value) = body.shift_remove(field) {
-                chat.insert(field.to_owned(), value);
-            }
+            set(&mut chat, field, body.shift_remove(field));
         }
         match body.shift_remove("options") {
             None | Some(Value::Null) => {}
             Some(Value::Object(options)) => chat.extend(chosen(options)),
             Some(_) => return Err(Fault::field("options", "'options' must be an object")),
         }
-        if let Some(format) = format_of(body.shift_remove("format"))? {
-            chat.insert("response_format".to_owned(), format);
-        }
+        set(&mut chat, "response_format", format_of(body.shift_remove("format"))?);
         let think = body.shift_remove("think").unwrap_or_default();
-        if think.is_string() {
-            chat.insert("reasoning_effort".to_owned(), think.clone());
-        }
+        set(&mut chat, "reasoning_effort", think.as_str());
         let writer = OllamaStream::new(*self, think != false);
         Ok(Read { chat, places: Places::default(), writer: Box::new(writer) })
     }

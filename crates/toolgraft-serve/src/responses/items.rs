@@ -4,26 +4,26 @@ use serde_json::{Map, Value, json};
 
 use super::tools::{ACTIONS, full_name, input};
 use crate::fault::Fault;
+use crate::shape::{Messages, content_of};
 use toolgraft::wire::roles::join;
 
 /// Messages, each with the place of the item that it began with.
 #[derive(Default)]
 pub(super) struct History {
-    messages: Vec<Value>,
-    places: Vec<String>,
+    messages: Messages,
     /// Tools that searches of the client's brought, with the place of each list's item.
     found: Vec<(String, Value)>,
 }
 
 impl History {
     pub(super) fn instructions(&mut self, text: String) {
-        self.push("instructions", json!({"role": "system", "content": text}));
+        self.messages.push("instructions", json!({"role": "system", "content": text}));
     }
 
     /// Takes the `input`: a text, or a list of items.
     pub(super) fn input(&mut self, input: Option<Value>) -> Result<(), Fault> {
         match input {
-            Some(Value::String(text)) => self.push("input", json!({"role": "user", "content": text})),
+            Some(Value::String(text)) => self.messages.push("input", json!({"role": "user", "content": text})),
             Some(Value::Array(items)) if !items.is_empty() => {
                 for (at, item) in items.into_iter().enumerate() {
                     self.item(item, &format!("input[{at}]"))?;
@@ -41,12 +41,7 @@ impl History {
     }
 
     pub(super) fn into_parts(self) -> (Vec<Value>, Vec<String>) {
-        (self.messages, self.places)
-    }
-
-    fn push(&mut self, place: &str, message: Value) {
-        self.messages.push(message);
-        self.places.push(place.to_owned());
+        self.messages.into_parts()
     }
 
     fn item(&mut self, mut item: Value, place: &str) -> Result<(), Fault> {
@@ -105,7 +100,7 @@ impl History {
         if item["type"] == "apply_patch_call_output" {
             message["is_error"] = (item["status"] == "failed").into();
         }
-        self.push(place, message);
+        self.messages.push(place, message);
     }
 
     fn message(&mut self, item: &mut Value, place: &str) -> Result<(), Fault> {
@@ -118,28 +113,28 @@ impl History {
         match self.last_with_calls().filter(|_| role == "assistant") {
             // What the model said behind its calls stands before their results.
             Some(last) => last["content"] = join(last["content"].take(), content),
-            None => self.push(place, json!({"role": role, "content": content})),
+            None => self.messages.push(place, json!({"role": role, "content": content})),
         }
         Ok(())
     }
 
     /// The model's last message, if its calls wait for their results.
     fn last_with_calls(&mut self) -> Option<&mut Value> {
-        self.messages.last_mut().filter(|last| last.get("tool_calls").is_some())
+        self.messages.list.last_mut().filter(|last| last.get("tool_calls").is_some())
     }
 
     /// A call belongs to the message before it, where the model said one.
     fn call(&mut self, item: &Value, name: &str, arguments: &Value, place: &str) {
         let function = json!({"name": name, "arguments": arguments});
         let call = json!({"id": id_of(item), "type": "function", "function": function});
-        match self.messages.last_mut().filter(|last| last["role"] == "assistant").and_then(Value::as_object_mut) {
+        match self.messages.list.last_mut().filter(|last| last["role"] == "assistant").and_then(Value::as_object_mut) {
             Some(last) => match last.get_mut("tool_calls").and_then(Value::as_array_mut) {
                 Some(calls) => calls.push(call),
                 None => {
                     last.insert("tool_calls".to_owned(), json!([call]));
                 }
             },
-            None => self.push(place, json!({"role": "assistant", "content": null, "tool_calls": [call]})),
+            None => self.messages.push(place, json!({"role": "assistant", "content": null, "tool_calls": [call]})),
         }
     }
 }
@@ -181,12 +176,7 @@ fn content(content: Value, is_user: bool, place: &str) -> Result<Value, Fault> {
     };
     let parts = parts.into_iter().enumerate().map(|(at, item)| part(item, &format!("{place}[{at}]")));
     let parts = parts.collect::<Result<Vec<Value>, Fault>>()?;
-    let texts: Option<Vec<&str>> = parts.iter().map(|part| part["text"].as_str()).collect();
-    Ok(match texts {
-        Some(texts) if texts.len() == 1 || !is_user => Value::String(texts.join("\n\n")),
-        // Which of several are the person's own words is still to be told.
-        _ => Value::Array(parts),
-    })
+    Ok(content_of(parts, is_user, "\n\n"))
 }
 
 /// A part as one of Chat Completions.

@@ -17,7 +17,7 @@ use self::tools::{Tools, full_name};
 use self::writer::ResponseStream;
 use super::chat::Chat;
 use super::fault::Fault;
-use super::shape::{Places, Read, Shape};
+use super::shape::{Places, Read, Shape, given, set};
 
 /// OpenAI's Responses.
 pub(super) struct Responses;
@@ -63,18 +63,10 @@ impl Shape for Responses {
         if !functions.is_empty() {
             chat.insert("tools".to_owned(), Value::Array(functions));
         }
-        if let Some(choice) = choice.choice {
-            chat.insert("tool_choice".to_owned(), choice);
-        }
-        if let Some(most) = given(&mut body, "max_output_tokens") {
-            chat.insert("max_tokens".to_owned(), most);
-        }
-        if let Some(effort) = reasoning["effort"].as_str() {
-            chat.insert("reasoning_effort".to_owned(), effort.into());
-        }
-        if let Some(format) = format_of(given(&mut body, "text"))? {
-            chat.insert("response_format".to_owned(), format);
-        }
+        set(&mut chat, "tool_choice", choice.choice);
+        set(&mut chat, "max_tokens", given(&mut body, "max_output_tokens"));
+        set(&mut chat, "reasoning_effort", reasoning["effort"].as_str());
+        set(&mut chat, "response_format", format_of(given(&mut body, "text"))?);
         body.retain(|field, _| !THEIRS.contains(&field.as_str()));
         body.extend(chat);
         let places = Places { messages: message_places, tools: tool_places, left_out };
@@ -92,11 +84,6 @@ impl Shape for Responses {
             _ => field.replace(".function", "").replace("response_format.json_schema", "text.format"),
         }
     }
-}
-
-/// What a field says, if it says something.
-fn given(body: &mut Map<String, Value>, field: &str) -> Option<Value> {
-    body.shift_remove(field).filter(|value| !value.is_null())
 }
 
 /// Refuses what cannot be true here.

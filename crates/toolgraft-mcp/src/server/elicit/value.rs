@@ -219,51 +219,15 @@ impl TextFormat {
                 is_plain(user) && is_plain(host) && host.split('.').all(|label| !label.is_empty())
             }),
             TextFormat::Uri => Url::parse(text).is_ok(),
-            TextFormat::Date => is_date(text),
-            TextFormat::DateTime => {
-                text.split_once(['T', 't', ' ']).is_some_and(|(date, time)| is_date(date) && is_time(time))
-            }
+            TextFormat::Date => is_date_time(&format!("{text}T00:00:00Z")),
+            TextFormat::DateTime => is_date_time(text),
         }
     }
 }
 
-/// `2026-03-14`, of RFC 3339.
-fn is_date(text: &str) -> bool {
-    let Some([year, month, day]) = digits(text, '-', [4, 2, 2]) else { return false };
-    let leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-    let days = match month {
-        2 => 28 + u32::from(leap),
-        4 | 6 | 9 | 11 => 30,
-        1..=12 => 31,
-        _ => 0,
-    };
-    (1..=days).contains(&day)
-}
-
-/// `09:26:53`, with a fraction or without, and a zone; of RFC 3339.
-fn is_time(text: &str) -> bool {
-    let zone_at = text.find(['Z', 'z', '+', '-']).unwrap_or(text.len());
-    let (time, zone) = text.split_at(zone_at);
-    let (time, fraction) = time.split_once('.').unwrap_or((time, "0"));
-    let is_zone = match zone.strip_prefix(['+', '-']) {
-        Some(offset) => matches!(digits(offset, ':', [2, 2]), Some([0..=23, 0..=59])),
-        None => zone.eq_ignore_ascii_case("z"),
-    };
-    // A minute may end with a leap second.
-    let is_time = matches!(digits(time, ':', [2, 2, 2]), Some([0..=23, 0..=59, 0..=60]));
-    is_time && is_zone && !fraction.is_empty() && fraction.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-/// Numbers of so many digits each, with a mark between.
-fn digits<const N: usize>(text: &str, mark: char, lengths: [usize; N]) -> Option<[u32; N]> {
-    let parts: Vec<&str> = text.split(mark).collect();
-    let fits = parts.len() == N
-        && parts
-            .iter()
-            .zip(lengths)
-            .all(|(part, length)| part.len() == length && part.bytes().all(|b| b.is_ascii_digit()));
-    let numbers: Vec<u32> = parts.iter().filter(|_| fits).filter_map(|part| part.parse().ok()).collect();
-    numbers.try_into().ok()
+/// `2026-03-14T09:26:53Z`, with a fraction or without; of RFC 3339.
+fn is_date_time(text: &str) -> bool {
+    chrono::DateTime::parse_from_rfc3339(text).is_ok()
 }
 
 #[cfg(test)]

@@ -1,11 +1,10 @@
-//! The HTTP client of all transports over HTTP, and what its failures mean.
+//! The HTTP client of all transports over HTTP.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use reqwest::redirect::Policy;
 
-use super::words;
 use crate::config::{client_builder, header_map};
 use toolgraft::Cause;
 
@@ -39,22 +38,4 @@ fn same_origin() -> Policy {
             false => attempt.stop(),
         }
     })
-}
-
-/// `rest` is what follows the code: the phrase and the body.
-pub(crate) fn status(code: u16, rest: &str) -> String {
-    match code {
-        401 => "HTTP 401: it wants authorization".to_owned(),
-        403 => "HTTP 403: access is refused: check the token under \"headers\"".to_owned(),
-        404 => "HTTP 404: nothing there: check the URL's path".to_owned(),
-        405 => "HTTP 405: it does not take this request: check the URL's path".to_owned(),
-        _ => words::of_status(code, rest),
-    }
-}
-
-pub(crate) fn request_error(error: &reqwest::Error) -> String {
-    if let Some(code) = error.status() {
-        return status(code.as_u16(), "");
-    }
-    words::of_request(error)
 }

@@ -4,8 +4,8 @@ use rmcp::transport::DynamicTransportError;
 use rmcp::transport::auth::AuthError;
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 
-use super::client::{request_error, status};
 use super::sse::SseError;
+use super::words::{of_request, of_status};
 use crate::transport::scan::one_line;
 
 /// What a transport error means for the user; `None` for an error that is not of HTTP.
@@ -32,27 +32,21 @@ pub(crate) fn wants_auth(error: &DynamicTransportError) -> bool {
 }
 
 fn of_http(error: &DynamicTransportError) -> Option<&StreamableHttpError<reqwest::Error>> {
-    let mut source: Option<&(dyn std::error::Error + 'static)> = Some(error.error.as_ref());
-    while let Some(current) = source {
-        if let Some(error) = current.downcast_ref() {
-            return Some(error);
-        }
-        source = current.source();
-    }
-    None
+    let first: &(dyn std::error::Error + 'static) = error.error.as_ref();
+    std::iter::successors(Some(first), |error| error.source()).find_map(|error| error.downcast_ref())
 }
 
 fn http_error(error: &StreamableHttpError<reqwest::Error>) -> String {
     match error {
-        StreamableHttpError::Client(error) => request_error(error),
+        StreamableHttpError::Client(error) => of_request(error),
         StreamableHttpError::Auth(AuthError::AuthorizationFailed(why) | AuthError::TokenRefreshFailed(why)) => {
             why.clone()
         }
-        StreamableHttpError::AuthRequired(_) => status(401, ""),
-        StreamableHttpError::InsufficientScope(_) => status(403, ""),
+        StreamableHttpError::AuthRequired(_) => of_status(401, ""),
+        StreamableHttpError::InsufficientScope(_) => of_status(403, ""),
         StreamableHttpError::HttpStatus(error) => {
             let after = error.retry_after.as_deref().filter(|after| after.parse::<u32>().is_ok());
-            status(error.status, "") + &after.map(|after| format!(" (it says in {after} s)")).unwrap_or_default()
+            of_status(error.status, "") + &after.map(|after| format!(" (it says in {after} s)")).unwrap_or_default()
         }
         StreamableHttpError::SessionExpired => "the server has forgotten the session: connect anew".to_owned(),
         StreamableHttpError::ResponseBodyTooLarge { max_size } => {
@@ -65,7 +59,7 @@ fn http_error(error: &StreamableHttpError<reqwest::Error>) -> String {
         StreamableHttpError::UnexpectedServerResponse(text) => {
             let parts = text.strip_prefix("HTTP ").and_then(|t| t.split_at_checked(3));
             let code = parts.and_then(|(code, rest)| Some((code.parse().ok()?, rest)));
-            code.map_or_else(|| format!("unexpected answer: {}", one_line(text)), |(code, rest)| status(code, rest))
+            code.map_or_else(|| format!("unexpected answer: {}", one_line(text)), |(code, rest)| of_status(code, rest))
         }
         StreamableHttpError::UnexpectedContentType(kind) => {
             let kind = kind.as_deref().unwrap_or("none");

@@ -5,7 +5,7 @@
 //! are ours, so that they are read as over the other transports.
 //!
 //! [`client`] sends, [`events`] cuts a body into events, [`streamable`] and [`sse`] make
-//! messages of them, [`failure`] explains.
+//! messages of them, [`failure`] explains in the words of [`words`].
 
 mod client;
 mod events;

@@ -17,8 +17,9 @@ use rmcp::transport::Transport;
 use sse_stream::Sse;
 use tokio_util::sync::CancellationToken;
 
-use super::client::{client, request_error, status};
+use super::client::client;
 use super::events::{Event, events, is_of};
+use super::words::{of_request, of_status};
 use crate::transport::message::{Heard, read_whole, unreadable};
 use crate::transport::scan::one_line;
 
@@ -62,7 +63,7 @@ impl SseTransport {
         let client = client(&headers, ca)?;
         let url = Url::parse(url).map_err(|e| format!("not a URL ({e})"))?;
         let request = client.get(url.clone()).header(ACCEPT, "text/event-stream");
-        let response = request.send().await.map_err(|e| request_error(&e))?;
+        let response = request.send().await.map_err(|e| of_request(&e))?;
         refused(&response)?;
         if !is_of(response.headers(), "text/event-stream") {
             let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or("none");
@@ -99,10 +100,7 @@ impl SseTransport {
                 }
                 Some(Heard::Noise(_)) => {}
                 None => {
-                    let event = tokio::select! {
-                        event = self.events.next() => event?,
-                        () = self.gone.cancelled() => return None,
-                    };
+                    let event = self.gone.run_until_cancelled(self.events.next()).await??;
                     match Event::of(&event) {
                         Event::Message(text) => read_whole(text, &mut self.heard),
                         Event::Dropped(id) => self.heard.extend(id.map(|id| unreadable(id, Event::too_long()))),
@@ -125,7 +123,7 @@ impl Transport<RoleClient> for SseTransport {
         let gone = self.gone.clone();
         async move {
             let body = serde_json::to_vec(&item).map_err(|e| format!("it cannot be written as JSON: {e}"))?;
-            let response = request.body(body).send().await.map_err(|e| request_error(&e))?;
+            let response = request.body(body).send().await.map_err(|e| of_request(&e))?;
             if matches!(response.status(), StatusCode::NOT_FOUND | StatusCode::GONE | StatusCode::UNAUTHORIZED) {
                 // The session is forgotten, and the stream of it says no more; or its token is not taken
                 // any more, and the next one begins with another.
@@ -154,7 +152,7 @@ fn refused(response: &Response) -> Result<(), SseError> {
     let code = response.status();
     match code.is_success() {
         true => Ok(()),
-        false => Err(SseError { message: status(code.as_u16(), ""), needs_auth: code == StatusCode::UNAUTHORIZED }),
+        false => Err(SseError { message: of_status(code.as_u16(), ""), needs_auth: code == StatusCode::UNAUTHORIZED }),
     }
 }
 

@@ -80,7 +80,7 @@ pub(crate) fn transport(
 }
 
 /// Sends messages and reads answers.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct StreamableClient {
     client: reqwest::Client,
     access: Arc<Access>,

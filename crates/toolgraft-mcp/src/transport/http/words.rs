@@ -5,12 +5,16 @@ use std::io::ErrorKind;
 use crate::transport::scan::one_line;
 use toolgraft::http::{certificate_fault, proxy_fault};
 
-/// What a status means that says nothing more; `rest` is what follows the code.
-pub(super) fn of_status(code: u16, rest: &str) -> String {
+/// What a status means; `rest` is what follows the code, its phrase and the body.
+pub(crate) fn of_status(code: u16, rest: &str) -> String {
     let rest = Some(one_line(rest)).filter(|rest| !rest.is_empty()).map(|rest| format!(" {rest}")).unwrap_or_default();
     let rest = rest.trim_end_matches([' ', ':']);
     let remedy = match code {
         200..=299 => "check the URL's path",
+        401 => return "HTTP 401: it wants authorization".to_owned(),
+        403 => return "HTTP 403: access is refused: check the token under \"headers\"".to_owned(),
+        404 => return "HTTP 404: nothing there: check the URL's path".to_owned(),
+        405 => return "HTTP 405: it does not take this request: check the URL's path".to_owned(),
         300..=399 => return format!("HTTP {code}: it redirects to another origin, or nowhere: write the final URL"),
         400 => "check the URL and the headers",
         410 => "nothing is there any more: check the URL",
@@ -23,8 +27,11 @@ pub(super) fn of_status(code: u16, rest: &str) -> String {
     format!("HTTP {code}{rest}: {remedy}")
 }
 
-/// What a request met that has no answer.
-pub(super) fn of_request(error: &reqwest::Error) -> String {
+/// What a request met that has no answer, or one with this status.
+pub(crate) fn of_request(error: &reqwest::Error) -> String {
+    if let Some(code) = error.status() {
+        return of_status(code.as_u16(), "");
+    }
     let has_tls = error.url().is_some_and(|url| url.scheme() == "https");
     let (words, innermost) = chain(error);
     let says = |any: &[&str]| any.iter().any(|part| words.contains(part));

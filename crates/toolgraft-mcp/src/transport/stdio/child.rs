@@ -50,7 +50,8 @@ const INHERITED: &[&str] = &[
 pub(crate) struct ChildState {
     tail: Arc<Mutex<Vec<u8>>>,
     exit: Arc<Mutex<Option<String>>>,
-    noise: Noise,
+    /// What standard output held that is no MCP.
+    pub(crate) noise: Noise,
     /// Cancelled when standard error has ended.
     stderr_ended: CancellationToken,
     /// Cancelled when the child's standard output has ended: no answer will come.
@@ -58,21 +59,6 @@ pub(crate) struct ChildState {
 }
 
 impl ChildState {
-    /// How often standard output held what is no MCP, so far.
-    pub(crate) fn noise(&self) -> usize {
-        self.noise.count()
-    }
-
-    /// Standard output held something that is no MCP.
-    pub(super) fn add_noise(&self, what: String) {
-        self.noise.add(what);
-    }
-
-    /// What it was, if it came more than so many times.
-    pub(crate) fn noise_after(&self, before: usize) -> Option<String> {
-        self.noise.after(before)
-    }
-
     /// How the child ended and the last it wrote to standard error.
     pub(crate) async fn last_words(&self) -> String {
         // A grandchild may hold standard error open, so this wait is bounded.
@@ -82,7 +68,7 @@ impl ChildState {
         let tail = String::from_utf8_lossy(&tail);
         let tail: String = tail.trim().chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect();
         let exit = exit.map(|status| format!(" ({status})")).unwrap_or_default();
-        let noise = self.noise_after(0).map(|noise| format!("; {noise}")).unwrap_or_default();
+        let noise = self.noise.after(0).map(|noise| format!("; {noise}")).unwrap_or_default();
         match tail.is_empty() {
             true if noise.is_empty() && !exit.is_empty() => {
                 format!("{exit}; it said nothing on stderr: run it by hand to see why")

@@ -16,7 +16,7 @@ const CHUNK: usize = 64 * 1024;
 
 /// What a server wrote to standard output that is no MCP.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Noise(Arc<Mutex<(usize, String)>>);
+pub(crate) struct Noise(Arc<Mutex<(usize, String)>>);
 
 impl Noise {
     pub(super) fn add(&self, what: String) {
@@ -25,12 +25,12 @@ impl Noise {
     }
 
     /// How often, so far.
-    pub(super) fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).0
     }
 
     /// What it was, if it came more than so many times.
-    pub(super) fn after(&self, before: usize) -> Option<String> {
+    pub(crate) fn after(&self, before: usize) -> Option<String> {
         let noise = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let times = match noise.0.checked_sub(before)? {
             0 => return None,

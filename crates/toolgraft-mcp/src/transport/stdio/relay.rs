@@ -76,7 +76,7 @@ impl Said<'_> {
     fn end(&mut self) {
         let line = String::from_utf8_lossy(&self.begun);
         if !line.trim().is_empty() && !self.tap.tell(WireSide::Server, line.trim()) {
-            self.state.add_noise(format!("{:?}", one_line(&line)));
+            self.state.noise.add(format!("{:?}", one_line(&line)));
         }
         drop(line);
         self.begun.clear();
