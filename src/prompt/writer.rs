@@ -1,7 +1,6 @@
 //! A catalog and a round to the texts that the model reads.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -26,11 +25,7 @@ pub struct Prompt {
     pub(super) options: Options,
 }
 
-impl fmt::Debug for Prompt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Prompt").field("options", &self.options).finish_non_exhaustive()
-    }
-}
+crate::message::opaque_debug!(Prompt, self => options: self.options);
 
 /// A system text, and how it lists the tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
