@@ -128,7 +128,7 @@ impl Driver {
                 self.over = true;
                 spans::turn_ended(&self.span, finished.rounds, finished.usage);
                 if let Some(kind) = finished.reason.failure() {
-                    spans::failed(&self.span, kind);
+                    spans::failed(&self.span, &kind);
                 }
                 return Some(AgentEvent::Finished(finished));
             }
