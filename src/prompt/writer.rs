@@ -201,9 +201,7 @@ impl Prompt {
     /// # Errors
     /// [`PromptError::Template`] only.
     pub fn describe(&self, catalog: &Catalog, name: &str) -> Result<Outcome, PromptError> {
-        let view = listing::describe(catalog, &self.options, name);
-        let text = self.render("describe", &view)?;
-        Ok(if view.tools.is_empty() { Outcome::error(text) } else { Outcome::result(text) })
+        self.looked_up(&listing::describe(catalog, &self.options, name))
     }
 
     /// What a call of the built-in tool is answered with that looks for tools by what they do:
@@ -212,8 +210,11 @@ impl Prompt {
     /// # Errors
     /// [`PromptError::Template`] only.
     pub fn find(&self, catalog: &Catalog, query: &str) -> Result<Outcome, PromptError> {
-        let view = listing::find(catalog, &self.options, query);
-        let text = self.render("describe", &view)?;
+        self.looked_up(&listing::find(catalog, &self.options, query))
+    }
+
+    fn looked_up(&self, view: &listing::DescribeVariables) -> Result<Outcome, PromptError> {
+        let text = self.render("describe", view)?;
         Ok(if view.tools.is_empty() { Outcome::error(text) } else { Outcome::result(text) })
     }
 
