@@ -185,11 +185,7 @@ impl AgentBuilder {
     }
 }
 
-impl std::fmt::Debug for AgentBuilder {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("AgentBuilder").field("config", &self.inner.config).finish_non_exhaustive()
-    }
-}
+crate::message::opaque_debug!(AgentBuilder, self => config: self.inner.config);
 
 #[cfg(test)]
 mod tests {

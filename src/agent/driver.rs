@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use futures::future::BoxFuture;
+use futures::future::{BoxFuture, FutureExt};
 use futures::stream::{self, FuturesUnordered, StreamExt};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
@@ -14,7 +14,6 @@ use super::record::{Events, TurnRecord};
 use crate::event::RejectedKind;
 use crate::model::span::{in_span, of_request};
 use crate::model::{ModelError, ModelEvent, Request};
-use crate::outcome::Outcome;
 use crate::spans::{self, Span};
 use crate::turn::{Action, AgentEvent, Input, Turn};
 
@@ -27,9 +26,9 @@ pub(super) struct Driver {
     /// Taken once it was told to the turn.
     suspend: Option<CancellationToken>,
     message: Option<Events>,
-    calls: FuturesUnordered<BoxFuture<'static, (String, Outcome)>>,
+    /// Calls, and what the endpoint is asked.
+    calls: FuturesUnordered<BoxFuture<'static, Input>>,
     question: Option<BoxFuture<'static, Input>>,
-    probe: Option<BoxFuture<'static, Input>>,
     over: bool,
     record: Option<TurnRecord>,
     /// Headers of the requests.
@@ -57,7 +56,6 @@ impl Driver {
             message: None,
             calls: FuturesUnordered::new(),
             question: None,
-            probe: None,
             over: false,
             record,
             headers,
@@ -104,18 +102,19 @@ impl Driver {
             }
             Action::Probe(model) => {
                 let said = self.agent.model.native_tools(model.as_deref());
-                self.probe = Some(Box::pin(async move { Input::Probed(said.await) }));
+                self.calls.push(Box::pin(async move { Input::Probed(said.await) }));
             }
             Action::AskContext(model) => {
                 let said = self.agent.model.context_window(model.as_deref());
-                self.probe = Some(Box::pin(async move { Input::ContextWindow(said.await) }));
+                self.calls.push(Box::pin(async move { Input::ContextWindow(said.await) }));
             }
             Action::Send(request) => self.message = Some(self.send(request)),
             Action::CancelStream => self.message = None,
             Action::Withdraw { .. } => self.question = None,
             Action::Call(invocation) => {
                 let (toolbox, limit) = (self.agent.toolbox.clone(), self.agent.call_timeout);
-                self.calls.push(Box::pin(run_call(toolbox, invocation, limit)));
+                let ran = run_call(toolbox, invocation, limit);
+                self.calls.push(Box::pin(ran.map(|(id, outcome)| Input::Outcome { id, outcome })));
             }
             Action::Ask(request) => {
                 self.question = Some(Box::pin(ask(self.asking.clone(), self.turn.setup(), request)))
@@ -124,11 +123,10 @@ impl Driver {
                 self.message = None;
                 self.calls.clear();
                 self.question = None;
-                self.probe = None;
                 self.over = true;
                 spans::turn_ended(&self.span, finished.rounds, finished.usage);
                 if let Some(kind) = finished.reason.failure() {
-                    spans::failed(&self.span, kind);
+                    spans::failed(&self.span, &kind);
                 }
                 return Some(AgentEvent::Finished(finished));
             }
@@ -154,17 +152,13 @@ impl Driver {
 
     /// Waits for the first thing that happens.
     async fn input(&mut self) -> Input {
-        let Driver { cancel, suspend, message, calls, question, probe, .. } = self;
+        let Driver { cancel, suspend, message, calls, question, .. } = self;
         tokio::select! {
             biased;
             () = cancel.cancelled() => Input::Cancel,
             () = suspended(suspend) => Input::Suspend,
             event = next_event(message) => event,
-            Some((id, outcome)) = calls.next(), if !calls.is_empty() => Input::Outcome { id, outcome },
-            said = answer(probe) => {
-                *probe = None;
-                said
-            }
+            Some(input) = calls.next(), if !calls.is_empty() => input,
             answer = answer(question) => {
                 *question = None;
                 answer
@@ -194,7 +188,7 @@ async fn next_event(message: &mut Option<Events>) -> Input {
     }
 }
 
-/// The answer to a question of the turn: to a person, or to the endpoint.
+/// The answer to a question to a person.
 async fn answer(question: &mut Option<BoxFuture<'static, Input>>) -> Input {
     match question {
         None => std::future::pending().await,

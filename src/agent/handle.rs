@@ -86,8 +86,4 @@ impl Agent {
     }
 }
 
-impl std::fmt::Debug for Agent {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Agent").field("config", &self.inner.config).finish_non_exhaustive()
-    }
-}
+crate::message::opaque_debug!(Agent, self => config: self.inner.config);

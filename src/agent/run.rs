@@ -107,8 +107,4 @@ impl Stream for Run {
     }
 }
 
-impl std::fmt::Debug for Run {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Run").finish_non_exhaustive()
-    }
-}
+crate::message::opaque_debug!(Run);

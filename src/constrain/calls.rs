@@ -55,8 +55,7 @@ impl Calls {
                 frame(fenced.unwrap_or(&written).strip_prefix(lead)?, "{}", Inside::Json(arguments))
             })
             .collect();
-        let readable =
-            catalog.servers().iter().filter(|s| !(s.resources.is_empty() && s.resource_templates.is_empty()));
+        let readable = catalog.servers().iter().filter(|server| server.has_resources());
         for server in readable.filter(|server| choice.admits(server.name.as_deref(), ACCESS_RESOURCE)) {
             frames.extend(resource(dialect, lead, server.name.as_deref()));
         }

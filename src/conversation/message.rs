@@ -244,10 +244,7 @@ impl Assistant {
 
 /// Appends the head of `raw`, and an ellipsis where it was cut.
 pub(super) fn push_bounded(written: &mut String, raw: &str) {
-    let mut end = raw.len().min(MAX_REJECTED_BYTES);
-    while !raw.is_char_boundary(end) {
-        end -= 1;
-    }
+    let end = raw.floor_char_boundary(MAX_REJECTED_BYTES);
     written.push_str(&raw[..end]);
     if end < raw.len() {
         written.push('…');

@@ -29,6 +29,7 @@
 //! | `plain` | the same of what nearly all arguments are, without a detour |
 //! | `escape` | text as it stands in a string |
 //! | `delimited` | an object with texts between tokens, to JSON |
+//! | `texts` | the keys and texts of a value, changed |
 //! | `literal` | a text that spells a value, for schemas that want one |
 //! | `repair/` | mending, each fix with its name |
 
@@ -45,6 +46,7 @@ mod plain;
 mod repair;
 mod spaced;
 mod strict;
+mod texts;
 mod trailing;
 mod unclosed;
 mod value;
@@ -58,6 +60,7 @@ pub(crate) use outside::outside;
 pub(crate) use plain::string;
 pub use repair::Repair;
 pub(crate) use spaced::spaced;
+pub(crate) use texts::map_texts;
 pub(crate) use trailing::Trailing;
 pub(crate) use unclosed::unclosed;
 pub(crate) use value::read;

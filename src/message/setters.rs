@@ -1,4 +1,4 @@
-//! One way to set the fields of a settings type that may grow.
+//! What many types have alike: setters for the fields that may become more, and a short debug form.
 
 /// Gives a type one consuming setter for each field that is named. A program cannot write such
 /// a type field by field, since a field that comes later would break it. Behind `;` stand
@@ -30,3 +30,22 @@ macro_rules! setters {
 }
 
 pub(crate) use setters;
+
+/// Shows a type by a few of its fields, and says that there are more:
+/// `opaque_debug!(Turn, self => state: self.state)`.
+#[cfg(feature = "prompt")]
+macro_rules! opaque_debug {
+    ($type:ident) => {
+        crate::message::opaque_debug!($type, self =>);
+    };
+    ($type:ident, $self:ident => $($field:ident: $value:expr),*) => {
+        impl std::fmt::Debug for $type {
+            fn fmt(&$self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.debug_struct(stringify!($type))$(.field(stringify!($field), &$value))*.finish_non_exhaustive()
+            }
+        }
+    };
+}
+
+#[cfg(feature = "prompt")]
+pub(crate) use opaque_debug;

@@ -23,8 +23,7 @@ pub trait Model: Send + Sync {
     /// tools, as far as it can be told without one. Asked before the first request
     /// of a turn in [`ToolsMode::Auto`](crate::tools::ToolsMode::Auto), so an
     /// answer that takes time should be kept. Without an answer the profile decides.
-    fn native_tools(&self, model: Option<&str>) -> BoxFuture<'static, Option<bool>> {
-        let _ = model;
+    fn native_tools(&self, _model: Option<&str>) -> BoxFuture<'static, Option<bool>> {
         Box::pin(std::future::ready(None))
     }
 
@@ -43,8 +42,7 @@ pub trait Model: Send + Sync {
     /// The context of this model (`None` is the client's own), as far as it can be told
     /// without a request. Asked before the first request of a turn that may pass it, so an
     /// answer that takes time should be kept.
-    fn context_window(&self, model: Option<&str>) -> BoxFuture<'static, Option<ContextWindow>> {
-        let _ = model;
+    fn context_window(&self, _model: Option<&str>) -> BoxFuture<'static, Option<ContextWindow>> {
         Box::pin(std::future::ready(None))
     }
 }

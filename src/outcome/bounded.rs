@@ -25,17 +25,9 @@ pub fn cut(text: &str, limit: usize) -> Option<Cut<'_>> {
     }
     // A remainder of one or two bytes goes to the head.
     let tail_bytes = limit / 3;
-    let head = &text[..boundary(text, limit - tail_bytes)];
-    let mut from = text.len() - tail_bytes;
-    while !text.is_char_boundary(from) {
-        from += 1;
-    }
+    let head = &text[..text.floor_char_boundary(limit - tail_bytes)];
+    let from = text.ceil_char_boundary(text.len() - tail_bytes);
     Some(Cut { head, missing: from - head.len(), tail: &text[from..] })
-}
-
-/// The last character boundary at or before `at`.
-pub(super) fn boundary(text: &str, at: usize) -> usize {
-    (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
 /// The text, or its head and tail with a note between them that says how many

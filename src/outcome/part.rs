@@ -2,8 +2,6 @@
 
 use regex::RegexBuilder;
 
-use super::bounded::boundary;
-
 /// Bytes of a line before and behind what is looked for.
 const AROUND: (usize, usize) = (80, 160);
 
@@ -30,10 +28,10 @@ impl<'a> Part<'a> {
     /// At most `limit` bytes of `text` from the character at byte `from` on. It ends behind a line
     /// where one ends in its last quarter, and has one character at least.
     pub fn new(text: &'a str, from: usize, limit: usize) -> Self {
-        let from = boundary(text, from.min(text.len()));
+        let from = text.floor_char_boundary(from);
         let rest = &text[from..];
         let least = rest.chars().next().map_or(0, char::len_utf8);
-        let most = boundary(rest, limit.min(rest.len())).max(least);
+        let most = rest.floor_char_boundary(limit).max(least);
         let line = rest[..most].rfind('\n').map(|at| at + 1).filter(|end| most < rest.len() && *end > most / 4 * 3);
         Part { from, text: &rest[..line.unwrap_or(most)] }
     }
@@ -65,8 +63,8 @@ impl<'a> Places<'a> {
         let (mut at, mut bytes) = (0, 0);
         while let Some(found) = pattern.find_at(text, at) {
             // No more is looked at than is shown: the line may be the whole text.
-            let first = boundary(text, found.start().saturating_sub(AROUND.0));
-            let last = boundary(text, (found.end() + AROUND.1).min(text.len()));
+            let first = text.floor_char_boundary(found.start().saturating_sub(AROUND.0));
+            let last = text.floor_char_boundary(found.end() + AROUND.1);
             let begin = text[first..found.start()].rfind('\n').map_or(first, |line| first + line + 1);
             let end = text[found.end()..last].find('\n').map_or(last, |line| found.end() + line);
             places.count += 1;

@@ -4,11 +4,12 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::budget::Style;
-use super::example::{display_name, map_strings};
+use super::example::display_name;
 use super::options::{DESCRIPTION_CHARS, Listing, NAME_CHARS, NOTE_CHARS, Options, SENTENCE_CHARS, TEXT_CHARS};
 use super::sentence::first_sentence;
 use super::signature::{self, parameters};
 use crate::dialect::Dialect;
+use crate::json::map_texts;
 use crate::outcome::{Neutraliser, strip_invisible};
 use crate::tools::{Catalog, Resource, ResourceTemplate, Server, Tool};
 
@@ -175,8 +176,8 @@ impl<'a> Lister<'a> {
         if let Some(map) = schema.as_object_mut() {
             map.shift_remove("$schema");
         }
-        map_strings(&schema, &|text| {
-            let stripped = strip_invisible(text);
+        map_texts(schema, &mut |text| {
+            let stripped = strip_invisible(&text);
             match stripped.char_indices().nth(TEXT_CHARS) {
                 None => self.neutraliser.neutralise(&stripped).into_owned(),
                 Some(_) => self.clean(&stripped, TEXT_CHARS),

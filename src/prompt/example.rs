@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use super::options::{NAME_CHARS, Options, SENTENCE_CHARS, TEXT_CHARS};
 use super::sentence::first_sentence;
 use crate::dialect::{Dialect, Lang, Shape, write_call, write_tool_call};
+use crate::json::map_texts;
 use crate::outcome::Neutraliser;
 use crate::tools::{ACCESS_RESOURCE, BuiltIn, Catalog, Tool, ToolExample};
 
@@ -191,11 +192,8 @@ pub(super) fn describe_call(
     about: &Tool,
 ) -> Option<(String, String)> {
     let built_in = catalog.built_in(BuiltIn::Describe)?;
-    let about = match &about.server {
-        Some(server) if catalog.is_ambiguous(&about.name) => format!("{server}.{}", about.name),
-        _ => about.name.clone(),
-    };
-    let arguments = Map::from_iter([("tool".to_owned(), neutraliser.describe(&about, NAME_CHARS).into())]);
+    let about = neutraliser.describe(&catalog.tag(about), NAME_CHARS);
+    let arguments = Map::from_iter([("tool".to_owned(), about.into())]);
     Some((built_in.name.clone(), write_tool_call(dialect, catalog, built_in, &arguments)))
 }
 
@@ -391,19 +389,10 @@ fn clean_tool(neutraliser: &Neutraliser, tool: &Tool) -> Tool {
 }
 
 fn clean_arguments(neutraliser: &Neutraliser, arguments: &Map<String, Value>) -> Map<String, Value> {
-    match map_strings(&Value::Object(arguments.clone()), &|text| neutraliser.describe(text, EXAMPLE_CHARS)) {
+    let mut clean = |text: String| neutraliser.describe(&text, EXAMPLE_CHARS);
+    match map_texts(Value::Object(arguments.clone()), &mut clean) {
         Value::Object(arguments) => arguments,
         _ => Map::new(),
-    }
-}
-
-/// The value with each key and string put through `change`.
-pub(super) fn map_strings(value: &Value, change: &impl Fn(&str) -> String) -> Value {
-    match value {
-        Value::String(text) => change(text).into(),
-        Value::Array(items) => items.iter().map(|item| map_strings(item, change)).collect(),
-        Value::Object(map) => map.iter().map(|(key, value)| (change(key), map_strings(value, change))).collect(),
-        other => other.clone(),
     }
 }
 

@@ -1,6 +1,5 @@
 //! Examples that a program keeps of tools that have none.
 
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -54,8 +53,4 @@ impl PartialEq for ExampleSource {
     }
 }
 
-impl fmt::Debug for ExampleSource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ExampleSource").field("changes", &self.changes).finish_non_exhaustive()
-    }
-}
+crate::message::opaque_debug!(ExampleSource, self => changes: self.changes);

@@ -115,11 +115,7 @@ pub(super) fn view(
     let named = named(catalog, &options.tool_choice)?;
     let silent = options.tool_choice == ToolChoice::None;
     let listed = if silent { &[] } else { catalog.servers() };
-    let resource = listed.iter().find_map(|server| {
-        let uri =
-            server.resources.first().map(|r| &r.uri).or(server.resource_templates.first().map(|t| &t.uri_template));
-        uri.map(|uri| (server.name.as_deref(), uri))
-    });
+    let resource = listed.iter().find_map(readable);
     let read = resource.map(|(server, uri)| read_call(options.dialect, neutraliser, server, uri));
     let in_prompt = catalog.offered().zip(styles).filter(|(_, style)| style.is_some()).map(|(tool, _)| tool);
     let example = if silent { None } else { named.or_else(|| example_tool(in_prompt, neutraliser)) };
@@ -208,7 +204,7 @@ fn examples(
     options: &Options,
     neutraliser: &Neutraliser,
     (styles, named): (&[Style], Option<&Tool>),
-    read: Option<(&String, &str)>,
+    read: Option<(&str, &str)>,
 ) -> Vec<Example> {
     let tools = harmless(shown(catalog, styles, named));
     let call = |tool: &Tool, arguments: &Map<String, Value>| {
@@ -266,7 +262,7 @@ pub(super) fn servers(
     for server in catalog.offering() {
         let (own, rest) = styles.split_at(server.tools.len());
         styles = rest;
-        if own.iter().any(Option::is_some) || reads(server) {
+        if own.iter().any(Option::is_some) || server.has_resources() {
             views.push(lister.server(server, own));
         }
     }
@@ -310,9 +306,11 @@ pub(super) fn find(catalog: &Catalog, options: &Options, query: &str) -> Describ
     }
 }
 
-/// Whether a server has something to read.
-fn reads(server: &Server) -> bool {
-    !(server.resources.is_empty() && server.resource_templates.is_empty())
+/// The name of a server and the first address that can be read there.
+pub(super) fn readable(server: &Server) -> Option<(Option<&str>, &str)> {
+    let templates = server.resource_templates.iter().map(|template| &template.uri_template);
+    let uri = server.resources.iter().map(|resource| &resource.uri).chain(templates).next()?;
+    Some((server.name.as_deref(), uri))
 }
 
 /// What the templates call a choice; there is none where nothing can be called.

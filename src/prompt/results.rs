@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::example::{display_name, example_call, example_question, example_tool, read_call, read_on};
-use super::listing::{NAMES, named};
+use super::listing::{NAMES, named, readable};
 use super::options::{NOTE_CHARS, Options};
 use super::round::{Earlier, Item, Round};
 use crate::event::{Rejected, RejectedKind};
@@ -255,10 +255,7 @@ impl RoundWriter<'_> {
     fn reading(&self, server: Option<&str>) -> Option<String> {
         let servers = self.catalog.servers().iter();
         let named = servers.clone().filter(|s| s.name.as_deref() == server);
-        let (server, uri) = named.chain(servers).find_map(|s| {
-            let uri = s.resources.first().map(|r| &r.uri).or(s.resource_templates.first().map(|t| &t.uri_template));
-            uri.map(|uri| (s.name.as_deref(), uri))
-        })?;
+        let (server, uri) = named.chain(servers).find_map(readable)?;
         Some(read_call(self.options.dialect, &self.neutraliser, server, uri))
     }
 

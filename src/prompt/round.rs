@@ -53,13 +53,6 @@ impl<'a> Round<'a> {
         self.followed = followed;
         self
     }
-
-    /// Sets that nobody says whether the tools failed.
-    #[must_use]
-    pub fn with_unknown_status(mut self) -> Self {
-        self.without_status = true;
-        self
-    }
 }
 
 /// One thing to tell the model about its last message.

@@ -23,39 +23,32 @@ const MAX_DEFAULT: usize = 60;
 /// What stands between the parentheses: names, types, defaults.
 pub(super) fn parameters(tool: &Tool) -> String {
     let Some(root) = &tool.input_schema else { return "…".to_owned() };
-    let types = Types { root };
     let parameters: Vec<String> = tool
         .parameters()
         .map(|p| {
             let mark = if p.required { "" } else { "?" };
             let default = p.schema.get("default").filter(|d| !d.is_null()).map(Value::to_string);
             let default = default.filter(|d| d.len() <= MAX_DEFAULT).map(|d| format!(" = {d}")).unwrap_or_default();
-            format!("{}{mark}: {}{default}", key(p.name), types.fitting(p.schema))
+            format!("{}{mark}: {}{default}", key(p.name), fitting(root, p.schema))
         })
         .collect();
     // Parameters that are not plain properties: unions of objects, references.
     if parameters.is_empty() && ["$ref", "anyOf", "oneOf", "allOf"].iter().any(|k| root.get(k).is_some()) {
-        return types.fitting(root);
+        return fitting(root, root);
     }
     parameters.join(", ")
 }
 
-struct Types<'a> {
-    root: &'a Value,
-}
-
-impl Types<'_> {
-    /// The type, as deep as it fits into [`MAX_TYPE`].
-    fn fitting(&self, schema: &Value) -> String {
-        let mut depth = MAX_DEPTH;
-        loop {
-            let mut spelling = Spelling { walk: Walk::new(self.root), seen: Vec::new(), levels: 0 };
-            let text = spelling.of(schema, depth);
-            if depth == 0 || (text.len() <= MAX_TYPE && !spelling.walk.is_over()) {
-                return text;
-            }
-            depth -= 1;
+/// The type, as deep as it fits into [`MAX_TYPE`].
+fn fitting(root: &Value, schema: &Value) -> String {
+    let mut depth = MAX_DEPTH;
+    loop {
+        let mut spelling = Spelling { walk: Walk::new(root), seen: Vec::new(), levels: 0 };
+        let text = spelling.of(schema, depth);
+        if depth == 0 || (text.len() <= MAX_TYPE && !spelling.walk.is_over()) {
+            return text;
         }
+        depth -= 1;
     }
 }
 

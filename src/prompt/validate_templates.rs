@@ -133,17 +133,8 @@ fn sample_round() -> SampleRound {
     let statuses =
         [Status::Result, Status::ToolError, Status::Denied, Status::TimedOut, Status::Cancelled, Status::Displayed];
     let rejected = |kind, tool: &str| Rejected {
-        kind,
-        raw: "<look>".to_owned(),
-        message: "something is wrong".to_owned(),
-        server: None,
         tool: Some(tool.to_owned()),
-        nearest: Vec::new(),
-        dialect: crate::dialect::Dialect::UseMcpTool,
-        call: None,
-        count: 0,
-        quoted_in: None,
-        in_text: false,
+        ..Rejected::new(kind, crate::dialect::Dialect::UseMcpTool, "<look>", "something is wrong")
     };
     SampleRound {
         arguments: Map::from_iter([("place".to_owned(), "here".into())]),

@@ -1,7 +1,6 @@
 //! A catalog and a round to the texts that the model reads.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -26,11 +25,7 @@ pub struct Prompt {
     pub(super) options: Options,
 }
 
-impl fmt::Debug for Prompt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Prompt").field("options", &self.options).finish_non_exhaustive()
-    }
-}
+crate::message::opaque_debug!(Prompt, self => options: self.options);
 
 /// A system text, and how it lists the tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -206,9 +201,7 @@ impl Prompt {
     /// # Errors
     /// [`PromptError::Template`] only.
     pub fn describe(&self, catalog: &Catalog, name: &str) -> Result<Outcome, PromptError> {
-        let view = listing::describe(catalog, &self.options, name);
-        let text = self.render("describe", &view)?;
-        Ok(if view.tools.is_empty() { Outcome::error(text) } else { Outcome::result(text) })
+        self.looked_up(&listing::describe(catalog, &self.options, name))
     }
 
     /// What a call of the built-in tool is answered with that looks for tools by what they do:
@@ -217,8 +210,11 @@ impl Prompt {
     /// # Errors
     /// [`PromptError::Template`] only.
     pub fn find(&self, catalog: &Catalog, query: &str) -> Result<Outcome, PromptError> {
-        let view = listing::find(catalog, &self.options, query);
-        let text = self.render("describe", &view)?;
+        self.looked_up(&listing::find(catalog, &self.options, query))
+    }
+
+    fn looked_up(&self, view: &listing::DescribeVariables) -> Result<Outcome, PromptError> {
+        let text = self.render("describe", view)?;
         Ok(if view.tools.is_empty() { Outcome::error(text) } else { Outcome::result(text) })
     }
 

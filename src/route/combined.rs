@@ -44,17 +44,10 @@ impl Toolboxes {
         Toolboxes::default()
     }
 
-    /// Adds a toolbox after the others.
+    /// Adds a toolbox after the others; a shared one as an `Arc`.
     #[must_use]
     pub fn with(mut self, toolbox: impl Toolbox + 'static) -> Self {
         self.boxes.push(Arc::new(toolbox));
-        self
-    }
-
-    /// Adds a shared toolbox after the others.
-    #[must_use]
-    pub fn with_shared(mut self, toolbox: Arc<dyn Toolbox>) -> Self {
-        self.boxes.push(toolbox);
         self
     }
 
@@ -154,7 +147,7 @@ mod tests {
             }
         }
         let changing = Arc::new(Changing(Mutex::default()));
-        let both = Toolboxes::new().with(says("a", "search")).with_shared(changing.clone());
+        let both = Toolboxes::new().with(says("a", "search")).with(changing.clone());
         let first = both.catalog();
         assert!(Arc::ptr_eq(&first, &both.catalog()) && Arc::ptr_eq(&first, &both.clone().catalog()));
         *changing.0.lock().unwrap() = Arc::new(Catalog::from_tools([Tool::new("new")]));

@@ -276,11 +276,7 @@ impl Toolbox for Functions {
     }
 }
 
-impl std::fmt::Debug for Functions {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Functions").field("server", &self.server).finish_non_exhaustive()
-    }
-}
+crate::message::opaque_debug!(Functions, self => server: self.server);
 
 fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
     panic

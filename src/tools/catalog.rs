@@ -48,6 +48,11 @@ impl Server {
     pub fn new(name: impl Into<String>) -> Self {
         Server { name: Some(name.into()), ..Server::default() }
     }
+
+    /// Whether it has something to read.
+    pub(crate) fn has_resources(&self) -> bool {
+        !(self.resources.is_empty() && self.resource_templates.is_empty())
+    }
 }
 
 setters!(
@@ -234,7 +239,7 @@ impl Catalog {
 
     /// Whether there are neither tools nor resources.
     pub fn is_empty(&self) -> bool {
-        self.servers.iter().all(|s| s.tools.is_empty() && s.resources.is_empty() && s.resource_templates.is_empty())
+        self.servers.iter().all(|s| s.tools.is_empty() && !s.has_resources())
     }
 
     /// Whether more than one server offers a tool of this name.
@@ -308,11 +313,10 @@ impl Catalog {
     /// the only one with resources at all.
     pub fn resource_server(&self, named: Option<&str>, uri: &str) -> Option<&Server> {
         let lists = |s: &&Server| s.resources.iter().any(|r| r.uri == uri);
-        let offers = |s: &&Server| !s.resources.is_empty() || !s.resource_templates.is_empty();
         named
             .and_then(|name| self.server(name))
             .or_else(|| only(self.servers.iter().filter(lists)))
-            .or_else(|| only(self.servers.iter().filter(offers)))
+            .or_else(|| only(self.servers.iter().filter(|s| s.has_resources())))
     }
 
     /// Names most like `name`, nearest first; a name that several servers have

@@ -161,14 +161,12 @@ impl Policy {
     }
 
     /// Whether an `allow` pattern names the tool itself: its server, and without a wildcard.
-    #[cfg(feature = "agent")]
     fn names(&self, server: Option<&str>, tool: &str) -> bool {
         self.allows(server, tool) == Some(Consent::Named)
     }
 
     /// Whether words of the `untrusted` servers, which may be anybody's, can lead a model to a call
     /// that nobody meant: not to one that `allow` names, nor to one that calls itself read-only.
-    #[cfg(feature = "agent")]
     pub fn can_be_led(
         &self,
         server: Option<&str>,
@@ -240,7 +238,7 @@ fn can_mean(patterns: &[String], server: Option<&str>, tool: &str) -> bool {
 /// server, which a bare name means by itself.
 fn servers_with<'c>(catalog: &'c Catalog, name: &str) -> Vec<&'c str> {
     let has = |server: &&Server| match name {
-        ACCESS_RESOURCE => !server.resources.is_empty() || !server.resource_templates.is_empty(),
+        ACCESS_RESOURCE => server.has_resources(),
         name => server.tools.iter().any(|tool| tool.name == name),
     };
     let servers: Option<Vec<&str>> =

@@ -23,6 +23,45 @@ pub(crate) const MAX_SCHEMAS: usize = 2000;
 /// Keywords whose subschemas apply to the same value as the schema itself.
 const UNIONS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 
+/// Keywords that hold a schema, a list of schemas, or schemas by name.
+#[cfg(feature = "validate")]
+const ONE: &[&str] =
+    &["items", "additionalItems", "additionalProperties", "propertyNames", "contains", "not", "if", "then", "else"];
+#[cfg(feature = "validate")]
+const SEVERAL: &[&str] = &["allOf", "anyOf", "oneOf", "items", "prefixItems"];
+#[cfg(feature = "validate")]
+const NAMED: &[&str] = &["properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"];
+
+/// The subschemas that a schema's keywords hold.
+#[cfg(feature = "validate")]
+pub(crate) fn subschemas(keywords: &Map<String, Value>) -> Vec<&Value> {
+    let mut found = Vec::new();
+    for (keyword, part) in keywords {
+        match part {
+            part @ Value::Object(_) if ONE.contains(&keyword.as_str()) => found.push(part),
+            Value::Array(parts) if SEVERAL.contains(&keyword.as_str()) => found.extend(parts),
+            Value::Object(parts) if NAMED.contains(&keyword.as_str()) => found.extend(parts.values()),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// As [`subschemas`], to be changed.
+#[cfg(feature = "validate")]
+pub(crate) fn subschemas_mut(keywords: &mut Map<String, Value>) -> Vec<&mut Value> {
+    let mut found = Vec::new();
+    for (keyword, part) in keywords {
+        match part {
+            part @ Value::Object(_) if ONE.contains(&keyword.as_str()) => found.push(part),
+            Value::Array(parts) if SEVERAL.contains(&keyword.as_str()) => found.extend(parts),
+            Value::Object(parts) if NAMED.contains(&keyword.as_str()) => found.extend(parts.values_mut()),
+            _ => {}
+        }
+    }
+    found
+}
+
 /// One way through a schema, for one question.
 pub(crate) struct Walk<'s> {
     root: &'s Value,

@@ -8,9 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::{
-    Cut, CutReason, Finish, Note, RecordedCall, RecordedNotice, RecordedOutcome, Recording, Round, TimedDelta,
-};
+use super::{Cut, CutReason, Finish, Note, RecordedCall, RecordedNotice, RecordedOutcome, Recording, Round};
 use crate::conversation::{Assistant, Conversation, Entry, Part};
 use crate::event::{Call, MarkerKind, RejectedKind};
 use crate::message::{DeltaKind, FinishReason, Message, ReasoningCalls, ReasoningMode};
@@ -34,9 +32,9 @@ impl From<&Conversation> for Recording {
                     recording.rounds.push(std::mem::take(&mut next));
                 }
                 Entry::Outcome { id, outcome } => {
-                    last(&mut recording).outcomes.push(RecordedOutcome::new(id, outcome.clone()));
+                    recording.last_round().outcomes.push(RecordedOutcome::new(id, outcome.clone()));
                 }
-                Entry::Note { text } => last(&mut recording).notices.push(RecordedNotice::new("note", text)),
+                Entry::Note { text } => recording.last_round().notices.push(RecordedNotice::new("note", text)),
             }
         }
         if !next.messages.is_empty() {
@@ -50,15 +48,6 @@ impl From<&Conversation> for Recording {
         recording.notes.push(Note { line: 0, text });
         recording
     }
-}
-
-/// The round that was answered last; outcomes and notes follow an answer.
-fn last(recording: &mut Recording) -> &mut Round {
-    if recording.rounds.is_empty() {
-        recording.rounds.push(Round::default());
-    }
-    let last = recording.rounds.len() - 1;
-    &mut recording.rounds[last]
 }
 
 /// A message as it was written.
@@ -88,9 +77,8 @@ fn answer(message: &Assistant, round: &mut Round) {
             }
         }
     }
-    let pieces = [(DeltaKind::Reasoning, message.reasoning.clone()), (DeltaKind::Content, text)];
-    let pieces = pieces.into_iter().filter(|(_, text)| !text.is_empty());
-    round.deltas.extend(pieces.map(|(kind, text)| TimedDelta::new(kind, text)));
+    round.say(DeltaKind::Reasoning, &message.reasoning);
+    round.say(DeltaKind::Content, text);
     round.finish = (!message.cut_off).then(|| Finish::new(FinishReason::Stop));
 }
 
@@ -100,12 +88,8 @@ fn index(round: &Round) -> u32 {
 
 /// The tools that were called.
 fn tools(conversation: &Conversation) -> Vec<Server> {
-    let messages = conversation.entries().iter().filter_map(|entry| match entry {
-        Entry::Assistant(message) => Some(message),
-        _ => None,
-    });
     let mut servers: BTreeMap<Option<String>, Called> = BTreeMap::new();
-    for called in messages.flat_map(Assistant::calls) {
+    for called in conversation.messages().flat_map(Assistant::calls) {
         servers.entry(called.call.server.clone()).or_default().take(&called.call);
     }
     servers.into_iter().map(|(name, called)| called.server(name)).collect()

@@ -1,4 +1,4 @@
-//! JSON helpers of the reader: positions, leniency about surrogates, dialect sets.
+//! JSON helpers of the reader: positions, leniency about surrogates.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -92,30 +92,6 @@ pub(super) fn words(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
     text.strip_suffix(&place).map_or(text.clone(), str::to_owned)
-}
-
-/// An optional [`DialectSet`](crate::dialect::DialectSet) as its command line form.
-pub(super) mod dialects {
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    use crate::dialect::DialectSet;
-
-    #[expect(clippy::ref_option, reason = "serde's `with` passes a reference to the field")]
-    pub(in crate::transcript) fn serialize<S: Serializer>(
-        set: &Option<DialectSet>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        match set {
-            Some(set) => serializer.collect_str(set),
-            None => serializer.serialize_none(),
-        }
-    }
-
-    pub(in crate::transcript) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Option<DialectSet>, D::Error> {
-        Option::<DialectSet>::deserialize(deserializer)
-    }
 }
 
 #[cfg(test)]

@@ -20,14 +20,17 @@
 //! ```
 //! use toolgraft::Message;
 //! use toolgraft::message::{DeltaKind, FinishReason};
-//! use toolgraft::transcript::{Session, Writer, self};
+//! use toolgraft::transcript::{Finish, Round, Session, TimedDelta, Writer, self};
 //!
 //! let session = Session::default().with_model("deepseek-r1:14b".to_owned());
 //! let mut writer = Writer::new(Vec::new(), &session)?;
-//! writer.message(&Message::user("What time is it?"))?;
-//! writer.delta(DeltaKind::Content, "It is ", Some(12))?;
-//! writer.delta(DeltaKind::Content, "noon.", Some(40))?;
-//! writer.finish(&FinishReason::Stop, Some(41))?;
+//! let pieces = [("It is ", 12_u64), ("noon.", 40)];
+//! let deltas = pieces.map(|(text, ms)| TimedDelta::new(DeltaKind::Content, text).with_ms(ms));
+//! let round = Round::default()
+//!     .with_messages([Message::user("What time is it?")])
+//!     .with_deltas(deltas)
+//!     .with_finish(Finish::new(FinishReason::Stop).with_ms(41_u64));
+//! writer.round(&round)?;
 //!
 //! let recording = transcript::read(&*writer.into_inner())?;
 //! assert_eq!(recording.rounds[0].text(DeltaKind::Content), "It is noon.");
@@ -49,7 +52,7 @@ mod write;
 pub(crate) use crate::message::NativeCall;
 pub use read::{ReadError, parse, read};
 #[cfg(feature = "agent")]
-pub use record::{RecordedModel, Recorder};
+pub use record::Recorder;
 pub use recording::{
     Cut, CutReason, Finish, Note, READABLE, RecordedCall, RecordedNotice, RecordedOutcome, Recording, Round, Sent,
     Session, TimedDelta, VERSION,

@@ -5,12 +5,8 @@ use std::io::{self, BufRead};
 use serde::Deserialize;
 
 use super::json;
-use super::recording::{
-    Cut, CutReason, Finish, Note, READABLE, RecordedCall, RecordedNotice, RecordedOutcome, Recording, Round, Sent,
-    Session, TimedDelta,
-};
+use super::recording::{Cut, CutReason, Note, READABLE, RecordedCall, Recording, Round, Session};
 use crate::event::{Call, Rejected};
-use crate::message::{Message, NativeCall, Usage};
 use crate::tools::Server;
 
 /// Why a text cannot be read as a recording. Lines and columns count from 1,
@@ -214,34 +210,25 @@ impl Reader {
     /// A line of a known type other than `session`.
     fn body(&mut self, kind: &str, text: &str) -> Result<(), ReadError> {
         match kind {
-            "request" => {
-                let sent: Sent = self.parse(text)?;
-                self.request().sent = Some(sent);
-            }
+            "request" => self.request().sent = Some(self.parse(text)?),
             "tools" => {
                 let ToolsLine { servers } = self.parse(text)?;
                 self.request().tools = Some(servers);
             }
             "message" => {
-                let message: Message = self.parse(text)?;
+                let message = self.parse(text)?;
                 self.request().messages.push(message);
             }
             "delta" => {
-                let delta: TimedDelta = self.parse(text)?;
+                let delta = self.parse(text)?;
                 self.answer().deltas.push(delta);
             }
             "native_call" => {
-                let call: NativeCall = self.parse(text)?;
+                let call = self.parse(text)?;
                 self.answer().native_calls.push(call);
             }
-            "usage" => {
-                let usage: Usage = self.parse(text)?;
-                self.answer().usage = Some(usage);
-            }
-            "finish" => {
-                let finish: Finish = self.parse(text)?;
-                self.answer().finish = Some(finish);
-            }
+            "usage" => self.answer().usage = Some(self.parse(text)?),
+            "finish" => self.answer().finish = Some(self.parse(text)?),
             "call" => {
                 let CallLine { id, index, call } = self.parse(text)?;
                 self.last().calls.push(RecordedCall { index, id, result: Ok(call) });
@@ -251,11 +238,11 @@ impl Reader {
                 self.last().calls.push(RecordedCall { index, id, result: Err(rejected) });
             }
             "outcome" => {
-                let outcome: RecordedOutcome = self.parse(text)?;
+                let outcome = self.parse(text)?;
                 self.last().outcomes.push(outcome);
             }
             "notice" => {
-                let notice: RecordedNotice = self.parse(text)?;
+                let notice = self.parse(text)?;
                 self.last().notices.push(notice);
             }
             _ => {}
@@ -280,10 +267,7 @@ impl Reader {
     }
 
     fn last(&mut self) -> &mut Round {
-        if self.recording.rounds.is_empty() {
-            self.recording.rounds.push(Round::default());
-        }
-        self.recording.rounds.last_mut().expect("one was pushed if there was none")
+        self.recording.last_round()
     }
 
     fn next_round(&mut self) {
@@ -297,11 +281,7 @@ impl Reader {
         if !self.started {
             return Err(ReadError::Empty);
         }
-        let reason = match self.recording.rounds.last() {
-            Some(round) if round.finish.is_some() => None,
-            Some(round) if round.answered() => Some(CutReason::NoFinish),
-            _ => Some(CutReason::NoAnswer),
-        };
+        let reason = self.recording.rounds.last().map_or(Some(CutReason::NoAnswer), Round::cut_reason);
         if let Some(reason) = reason.filter(|_| self.recording.cut.is_none()) {
             self.recording.cut = Some(Cut { line: self.line, reason });
         }

@@ -6,23 +6,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use futures::future::BoxFuture;
 use futures::stream::{BoxStream, Stream, StreamExt};
 
-use super::{NativeCall, RecordedNotice, RecordedOutcome, Sent, Session, Writer};
+use super::{Finish, NativeCall, RecordedCall, RecordedNotice, RecordedOutcome, Sent, Session, TimedDelta, Writer};
 use crate::event::{Call, Rejected};
 use crate::message::{Delta, DeltaKind, FinishReason, Message, Usage};
-use crate::model::{ContextWindow, Model, ModelError, ModelEvent, Request};
+use crate::model::{ModelError, ModelEvent, Request};
 use crate::outcome::Outcome;
 use crate::secrets::{Hider, Secrets};
-use crate::spans::Peer;
 use crate::tools::Catalog;
 
 type Answer = BoxStream<'static, Result<ModelEvent, ModelError>>;
 
 /// Writes a recording of one conversation as it happens, each line at once.
 ///
-/// A model that is [wrapped](Recorder::model) is recorded: what is sent, what
+/// A model's [stream](Recorder::stream) is recorded: what is sent, what
 /// comes and when, how it ends. What an agent makes of it comes by
 /// `Run::recorded`, or by the methods below. Clones write the same recording.
 ///
@@ -56,7 +54,7 @@ struct OpenRound {
 }
 
 enum AfterAnswer {
-    Call(u32, Option<String>, Box<Result<Call, Rejected>>),
+    Call(Box<RecordedCall>),
     Outcome(Box<RecordedOutcome>),
     Notice(RecordedNotice),
 }
@@ -86,11 +84,6 @@ impl Recorder {
         Recorder { state: Arc::new(Mutex::new(state)) }
     }
 
-    /// The model, with all that goes to it and comes from it recorded.
-    pub fn model<M: Model>(&self, model: M) -> RecordedModel<M> {
-        RecordedModel { model, recorder: self.clone() }
-    }
-
     /// Records a request to a model and its answer, which is handed on.
     pub fn stream(&self, request: &Request, answer: Answer) -> Answer {
         let number = self.state().request(request);
@@ -104,12 +97,12 @@ impl Recorder {
 
     /// A call that was found in the answer; `index` counts from 0.
     pub fn call(&self, index: u32, id: Option<&str>, call: &Call) {
-        self.state().behind(AfterAnswer::Call(index, id.map(str::to_owned), Box::new(Ok(call.clone()))));
+        self.state().found(index, id, Ok(call.clone()));
     }
 
     /// A call in the answer that must not run.
     pub fn rejected(&self, index: u32, id: Option<&str>, rejected: &Rejected) {
-        self.state().behind(AfterAnswer::Call(index, id.map(str::to_owned), Box::new(Err(rejected.clone()))));
+        self.state().found(index, id, Err(rejected.clone()));
     }
 
     /// What became of a call.
@@ -138,11 +131,7 @@ impl Recorder {
     }
 }
 
-impl std::fmt::Debug for Recorder {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Recorder").finish_non_exhaustive()
-    }
-}
+crate::message::opaque_debug!(Recorder);
 
 impl RecorderState {
     fn now(&self) -> u64 {
@@ -180,9 +169,9 @@ impl RecorderState {
             stop: request.stop.clone(),
             native: !request.tools.is_empty(),
         };
-        self.write(|to| to.request(&sent));
+        self.write(|to| to.write("request", &sent));
         for message in &request.messages[stays..] {
-            self.write(|to| to.message(message));
+            self.write(|to| to.write("message", message));
         }
         self.messages.clone_from(&request.messages);
         let hider = |kind| (kind, Hider::new(self.secrets.clone()));
@@ -207,7 +196,8 @@ impl RecorderState {
 
     fn deltas(&mut self, pieces: Vec<(DeltaKind, (u64, Vec<u8>))>) {
         for (kind, (ms, text)) in pieces {
-            self.write(|to| to.delta(kind, &String::from_utf8_lossy(&text), Some(ms)));
+            let delta = TimedDelta { kind, text: String::from_utf8_lossy(&text).into_owned(), ms: Some(ms) };
+            self.write(|to| to.write("delta", &delta));
         }
     }
 
@@ -223,22 +213,28 @@ impl RecorderState {
 
     fn native_call(&mut self, call: &NativeCall) {
         self.release();
-        self.write(|to| to.native_call(call));
+        self.write(|to| to.write("native_call", call));
     }
 
     fn usage(&mut self, usage: Usage) {
         self.release();
-        self.write(|to| to.usage(&usage));
+        self.write(|to| to.write("usage", &usage));
     }
 
     /// Ends the open answer, if there is one.
     fn finish(&mut self, reason: &FinishReason) {
         self.release();
         let Some(open) = self.open.take() else { return };
-        self.write(|to| to.finish(reason, Some(millis(open.sent))));
+        let finish = Finish { reason: reason.clone(), ms: Some(millis(open.sent)) };
+        self.write(|to| to.write("finish", &finish));
         for line in std::mem::take(&mut self.behind) {
             self.line(&line);
         }
+    }
+
+    fn found(&mut self, index: u32, id: Option<&str>, result: Result<Call, Rejected>) {
+        let call = RecordedCall { index, id: id.map(str::to_owned), result };
+        self.behind(AfterAnswer::Call(Box::new(call)));
     }
 
     fn behind(&mut self, line: AfterAnswer) {
@@ -247,12 +243,9 @@ impl RecorderState {
 
     fn line(&mut self, line: &AfterAnswer) {
         self.write(|to| match line {
-            AfterAnswer::Call(index, id, result) => match &**result {
-                Ok(call) => to.call(*index, id.as_deref(), call),
-                Err(rejected) => to.rejected(*index, id.as_deref(), rejected),
-            },
-            AfterAnswer::Outcome(outcome) => to.outcome(outcome),
-            AfterAnswer::Notice(notice) => to.notice(notice),
+            AfterAnswer::Call(call) => to.call(call),
+            AfterAnswer::Outcome(outcome) => to.write("outcome", outcome),
+            AfterAnswer::Notice(notice) => to.write("notice", notice),
         });
     }
 }
@@ -267,36 +260,6 @@ fn common(old: &[Message], new: &[Message]) -> (usize, Option<usize>) {
     let kept = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let (old, new) = (&old[kept..], &new[kept..]);
     (kept, (1..old.len()).find(|gone| new.starts_with(&old[*gone..])))
-}
-
-/// A model whose requests and answers are recorded.
-#[derive(Debug)]
-pub struct RecordedModel<M> {
-    model: M,
-    recorder: Recorder,
-}
-
-impl<M: Model> Model for RecordedModel<M> {
-    fn stream(&self, request: Request) -> Answer {
-        let answer = self.model.stream(request.clone());
-        self.recorder.stream(&request, answer)
-    }
-
-    fn native_tools(&self, model: Option<&str>) -> BoxFuture<'static, Option<bool>> {
-        self.model.native_tools(model)
-    }
-
-    fn constrains(&self) -> bool {
-        self.model.constrains()
-    }
-
-    fn peer(&self) -> Peer {
-        self.model.peer()
-    }
-
-    fn context_window(&self, model: Option<&str>) -> BoxFuture<'static, Option<ContextWindow>> {
-        self.model.context_window(model)
-    }
 }
 
 /// An answer that is handed on and written.

@@ -5,7 +5,6 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::json;
 use crate::dialect::DialectSet;
 use crate::event::{Call, Rejected};
 use crate::message::{DeltaKind, FinishReason, Message, NativeCall, ReasoningCalls, ReasoningMode, Usage, setters};
@@ -37,6 +36,17 @@ setters!(
     with_session => session: Session, with_rounds => rounds: Vec<Round>
 );
 
+impl Recording {
+    /// The round that is written or answered last; a first one where there is none.
+    pub(super) fn last_round(&mut self) -> &mut Round {
+        if self.rounds.is_empty() {
+            self.rounds.push(Round::default());
+        }
+        let last = self.rounds.len() - 1;
+        &mut self.rounds[last]
+    }
+}
+
 /// What was set up for a session. Absent fields were not recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -53,7 +63,7 @@ pub struct Session {
     pub profile: Option<String>,
     /// Dialects that were read, as on the command line: `auto` or names joined by commas;
     /// empty where none was.
-    #[serde(skip_serializing_if = "Option::is_none", with = "json::dialects")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub dialect: Option<DialectSet>,
     /// Where reasoning starts.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -336,6 +346,20 @@ impl Round {
     /// The text of one channel, joined.
     pub fn text(&self, kind: DeltaKind) -> String {
         self.deltas.iter().filter(|d| d.kind == kind).map(|d| d.text.as_str()).collect()
+    }
+
+    /// A piece of the answer of which the time is not known; none where it says nothing.
+    pub(super) fn say(&mut self, kind: DeltaKind, text: impl Into<String>) {
+        let text = text.into();
+        if !text.is_empty() {
+            self.deltas.push(TimedDelta::new(kind, text));
+        }
+    }
+
+    /// Why the recording breaks off where this is its last round; nothing where the answer has ended.
+    pub(super) fn cut_reason(&self) -> Option<CutReason> {
+        let reason = if self.answered() { CutReason::NoFinish } else { CutReason::NoAnswer };
+        Some(reason).filter(|_| self.finish.is_none())
     }
 
     /// Whether anything of an answer is there.

@@ -25,7 +25,7 @@ pub(super) struct Measure {
     /// Tokens that its context has, if its endpoint says so or has refused more.
     pub(super) context: Option<usize>,
     /// The endpoint was asked for that.
-    asked: bool,
+    pub(super) asked: bool,
     /// The endpoint's tokens for one of ours.
     scale: f64,
 }
@@ -50,11 +50,6 @@ impl Measured {
 
     pub(super) fn of(&self, model: &Option<String>) -> Measure {
         self.known().get(model).copied().unwrap_or_default()
-    }
-
-    /// Whether the endpoint was asked for the model's context.
-    pub(super) fn was_asked(&self, model: &Option<String>) -> bool {
-        self.of(model).asked
     }
 
     /// Takes what the endpoint says of the model's context.

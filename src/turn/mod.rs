@@ -75,7 +75,7 @@ use std::sync::Arc;
 use crate::conversation::{Conversation, Entry};
 use crate::event::Call;
 use crate::message::{DeltaKind, FinishReason};
-use crate::model::{ContextWindow, ModelError, TokenChoice};
+use crate::model::{ModelError, TokenChoice};
 use crate::outcome::{Outcome, Status};
 use crate::tools::ToolChoice;
 use crate::validate::OutputSchema;
@@ -271,7 +271,7 @@ impl Turn {
             (State::Working, Input::Cancel) => self.finish(StopReason::Cancelled),
             (_, Input::Suspend) => self.suspend(),
             (State::Streaming, Input::ConstraintRefused(message)) => {
-                self.shared.emit(AgentEvent::Notice { notice: CallerWarning::ConstraintRefused { message } });
+                self.shared.warn(CallerWarning::ConstraintRefused { message });
                 Ok(())
             }
             (State::Streaming, Input::Unconstrained) => self.unconstrained(),
@@ -313,8 +313,14 @@ impl Turn {
                 Ok(())
             }
             (State::Streaming, Input::ModelFinished(reason)) => self.message_over(Some(reason)),
-            (State::Probing, Input::Probed(said)) => self.probed(said),
-            (State::Measuring, Input::ContextWindow(window)) => self.measured(window),
+            (State::Probing, Input::Probed(said)) => {
+                self.ask.probed(said);
+                self.told()
+            }
+            (State::Measuring, Input::ContextWindow(window)) => {
+                self.ask.measured(window, &self.shared);
+                self.told()
+            }
             (State::Streaming, Input::ToolsRefused(error)) => {
                 let sent = self.ask.send_without_tools(error, has_begun, &mut self.shared);
                 sent.or_else(|reason| self.break_off(reason))
@@ -373,19 +379,8 @@ impl Turn {
         self.dispatch()
     }
 
-    /// Takes whether requests may carry tools, as far as the endpoint says.
-    fn probed(&mut self, said: Option<bool>) -> Result<(), TurnError> {
-        self.ask.probed(said);
-        if self.suspending {
-            self.shared.round -= 1;
-            return self.finish(StopReason::Suspended);
-        }
-        self.dispatch()
-    }
-
-    /// Takes how long the context is, as far as the endpoint says.
-    fn measured(&mut self, window: Option<ContextWindow>) -> Result<(), TurnError> {
-        self.ask.measured(window, &self.shared);
+    /// The endpoint has told what it was asked before the round's request.
+    fn told(&mut self) -> Result<(), TurnError> {
         if self.suspending {
             self.shared.round -= 1;
             return self.finish(StopReason::Suspended);
@@ -427,8 +422,7 @@ impl Turn {
     /// The endpoint failed at a request that carried the tools: the same is asked by prompt.
     fn native_failed(&mut self, error: &ModelError) -> Result<(), TurnError> {
         self.ask.leave_native(Some(NativeFault::Failed), &self.shared);
-        let notice = CallerWarning::NativeFailed { message: error.to_string() };
-        self.shared.emit(AgentEvent::Notice { notice });
+        self.shared.warn(CallerWarning::NativeFailed { message: error.to_string() });
         self.ask_instead(self.ask.asking(&self.shared), false)
     }
 
@@ -450,7 +444,7 @@ impl Turn {
     fn untold(&mut self) -> Result<(), TurnError> {
         let (setup, model) = (self.setup(), self.ask.model_name(&self.shared).clone());
         setup.ways().without_probabilities(&model);
-        self.shared.emit(AgentEvent::Notice { notice: CallerWarning::NoProbabilities });
+        self.shared.warn(CallerWarning::NoProbabilities);
         self.ask_instead(first(setup.config.way, setup.ways().missing(&model)), true)
     }
 
@@ -474,7 +468,7 @@ impl Turn {
     /// The endpoint was asked for a structure and does not hold to it.
     fn holds_to_nothing(&mut self) {
         self.shared.setup.ways().without_structure(self.ask.model_name(&self.shared));
-        self.shared.emit(AgentEvent::Notice { notice: CallerWarning::NoStructure });
+        self.shared.warn(CallerWarning::NoStructure);
     }
 
     /// The indices of the calls of a held message that are copied from the prompt's examples.
@@ -504,7 +498,7 @@ impl Turn {
 
     /// Leaves a message whose calls nobody asked for, and asks for one as the model likes it.
     fn answer_instead(&mut self, why: &str) -> Result<(), TurnError> {
-        self.shared.emit(AgentEvent::Correcting { kind: None, message: why.to_owned() });
+        self.shared.corrects(why);
         self.shared.next_is_free = true;
         self.send()
     }
@@ -536,8 +530,7 @@ impl Turn {
             self.shared.emit(AgentEvent::CallRejected { index, rejected: Box::new(rejected) });
         }
         if message.is_swallowed(&reason) && self.ask.leave_native(Some(NativeFault::Empty), &self.shared) {
-            let why = "the answer to native tools is empty: the prompt describes them from now on";
-            self.shared.emit(AgentEvent::Correcting { kind: None, message: why.to_owned() });
+            self.shared.corrects("the answer to native tools is empty: the prompt describes them from now on");
             return self.send();
         }
         if message.has_calls() || !message.is_blank() {
@@ -592,8 +585,7 @@ impl Turn {
             _ => None,
         };
         if matches!(next, Next::CallMissing) && self.ask.leave_native(Some(NativeFault::Missing), &self.shared) {
-            let message = "no native call came where one is due: the prompt describes the tools from now on".to_owned();
-            self.shared.emit(AgentEvent::Correcting { kind: None, message });
+            self.shared.corrects("no native call came where one is due: the prompt describes the tools from now on");
         }
         let note = match &next {
             Next::Run => return self.work(),
@@ -608,8 +600,7 @@ impl Turn {
             Next::OutputMismatch(problem) => Some(ModelNote::OutputMismatch(problem)),
         };
         if let Some(note) = note.map(|note| self.ask.wording(&self.shared).note(note)) {
-            let message = if let Next::OutputMismatch(problem) = next { problem } else { note.clone() };
-            self.shared.emit(AgentEvent::Correcting { kind: None, message });
+            self.shared.corrects(if let Next::OutputMismatch(problem) = next { problem } else { note.clone() });
             self.shared.conversation.push_note(note)?;
         }
         self.shared.corrections += 1;
@@ -705,11 +696,7 @@ impl Turn {
     }
 }
 
-impl std::fmt::Debug for Turn {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Turn").field("state", &self.state).field("round", &self.shared.round).finish_non_exhaustive()
-    }
-}
+crate::message::opaque_debug!(Turn, self => state: self.state, round: self.shared.round);
 
 #[cfg(test)]
 pub(crate) mod tests;

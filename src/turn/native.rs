@@ -109,17 +109,10 @@ impl Natives {
             Err(_) => self.written(server.as_deref(), &tool, arguments, serde_json::from_str(arguments).ok().as_ref()),
         };
         let result = result.map_err(|Fault { kind, message, nearest }| Rejected {
-            kind,
-            raw: raw.clone(),
-            message,
             server,
             tool: Some(tool).filter(|tool| !tool.is_empty()),
             nearest,
-            dialect: self.dialect,
-            call: None,
-            count: 0,
-            quoted_in: None,
-            in_text: false,
+            ..Rejected::new(kind, self.dialect, &raw, message)
         });
         NativeRead { native, result, raw }
     }

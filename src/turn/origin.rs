@@ -225,11 +225,12 @@ fn spoken_of(call: &Call, text: &str, left: &mut usize, setup: &Setup) -> bool {
         }
         *left -= 1;
         let end = place + call.tool.len();
-        let around = &text[boundary_before(text, place.saturating_sub(reach))..boundary_before(text, end + reach)];
+        let around =
+            &text[text.floor_char_boundary(place.saturating_sub(reach))..text.floor_char_boundary(end + reach)];
         if find_values(around).values.iter().any(|found| holds_value(&found.value, &call.arguments, MAX_JSON_DEPTH)) {
             return true;
         }
-        let behind = &text[end..boundary_before(text, end + reach)];
+        let behind = &text[end..text.floor_char_boundary(end + reach)];
         if behind.starts_with('(') {
             let parser = parser.get_or_insert_with(|| reader(setup));
             let ends = behind.match_indices(')').take(MAX_CLOSERS);
@@ -251,10 +252,6 @@ fn holds_value(value: &Value, wanted: &Value, depth: usize) -> bool {
             Value::Object(members) => members.values().any(within),
             _ => false,
         }
-}
-
-fn boundary_before(text: &str, at: usize) -> usize {
-    (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
 /// Tools and arguments of the calls in a text, those that are quoted there too.

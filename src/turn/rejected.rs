@@ -57,34 +57,20 @@ pub const TABLE: [Row; 10] = [
         meant: false,
         only_alone: false,
     },
-    Row {
-        kind: RejectedKind::Invented,
-        reaction: Reaction::Correct,
-        used_up: Reaction::Ignore,
-        meant: false,
-        only_alone: true,
-    },
-    Row {
-        kind: RejectedKind::Quoted,
-        reaction: Reaction::Correct,
-        used_up: Reaction::Ignore,
-        meant: false,
-        only_alone: true,
-    },
+    once(RejectedKind::Invented),
+    once(RejectedKind::Quoted),
     meant(RejectedKind::BehindDamage),
     meant(RejectedKind::Limit),
     meant(RejectedKind::Truncated),
     meant(RejectedKind::Malformed),
     meant(RejectedKind::UnknownTool),
     meant(RejectedKind::InvalidArguments),
-    Row {
-        kind: RejectedKind::NearCall,
-        reaction: Reaction::Correct,
-        used_up: Reaction::Ignore,
-        meant: false,
-        only_alone: true,
-    },
+    once(RejectedKind::NearCall),
 ];
+
+const fn once(kind: RejectedKind) -> Row {
+    Row { kind, reaction: Reaction::Correct, used_up: Reaction::Ignore, meant: false, only_alone: true }
+}
 
 const fn meant(kind: RejectedKind) -> Row {
     Row { kind, reaction: Reaction::Correct, used_up: Reaction::Finish, meant: true, only_alone: false }

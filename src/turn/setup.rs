@@ -177,8 +177,4 @@ fn parser(config: &TurnConfig, model: &RoundModel, catalog: &Arc<Catalog>) -> Pa
     })
 }
 
-impl std::fmt::Debug for Setup {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Setup").field("config", &self.config).finish_non_exhaustive()
-    }
-}
+crate::message::opaque_debug!(Setup, self => config: self.config);

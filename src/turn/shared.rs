@@ -11,6 +11,7 @@ use super::io::{Action, TurnError};
 use super::origin::{ForeignResult, Origins};
 use super::setup::Setup;
 use super::stop::StopReason;
+use super::warning::CallerWarning;
 use super::wording::ModelNote;
 use crate::constrain::Constrained;
 use crate::conversation::{Conversation, Entry};
@@ -201,6 +202,26 @@ impl Shared {
                     | RejectedKind::InvalidArguments
             )
         })
+    }
+
+    /// Tells the caller what he should know.
+    pub(super) fn warn(&mut self, notice: CallerWarning) {
+        self.emit(AgentEvent::Notice { notice });
+    }
+
+    /// Tells the caller what the model is to do better, beside its rejected calls.
+    pub(super) fn corrects(&mut self, message: impl Into<String>) {
+        self.emit(AgentEvent::Correcting { kind: None, message: message.into() });
+    }
+
+    /// Whether a round that only corrects a mistake may follow.
+    pub(super) fn may_correct(&self) -> bool {
+        self.corrections < self.setup.config.max_corrections && !self.is_last_round()
+    }
+
+    /// Whether a mistake in the message that streams will be corrected.
+    pub(super) fn is_correcting(&self) -> bool {
+        self.choice != ToolChoice::None && self.may_correct()
     }
 
     /// Whether no round follows the one that is asked for.

@@ -118,25 +118,11 @@ impl StopReason {
     }
 
     /// The kind of failure that it is, if it is one; as in its JSON form.
-    pub(crate) fn failure(&self) -> Option<&'static str> {
-        Some(match self {
-            StopReason::Answered | StopReason::OutputLimit | StopReason::Suspended => return None,
-            StopReason::EmptyAnswer => "empty_answer",
-            StopReason::Refused { .. } => "refused",
-            StopReason::Filtered => "filtered",
-            StopReason::CallMissing => "call_missing",
-            StopReason::Repetition { .. } => "repetition",
-            StopReason::SameCalls { .. } => "same_calls",
-            StopReason::MaxRounds { .. } => "max_rounds",
-            StopReason::CorrectionsUsedUp { .. } => "corrections_used_up",
-            StopReason::OutputMismatch { .. } => "output_mismatch",
-            StopReason::ModelFailed(_) => "model_failed",
-            StopReason::PromptFailed { .. } => "prompt_failed",
-            StopReason::ContextFull { .. } => "context_full",
-            StopReason::ContextTooSmall { .. } => "context_too_small",
-            StopReason::ContextExceeded { .. } => "context_exceeded",
-            StopReason::Cancelled => "cancelled",
-        })
+    pub(crate) fn failure(&self) -> Option<String> {
+        if matches!(self, StopReason::Answered | StopReason::OutputLimit | StopReason::Suspended) {
+            return None;
+        }
+        serde_json::to_value(self).ok()?.get("kind")?.as_str().map(str::to_owned)
     }
 
     /// The error behind it, of the model or of the words that are sent.

@@ -4,7 +4,6 @@ mod output;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::displays::Displays;
 use super::event::AskReason;
 use super::read::{Judge, READ_ON};
 use super::warning::CallerWarning;
@@ -154,10 +153,9 @@ fn entry(index: u32, result: Result<(), RejectedKind>) -> Entry {
 
 /// What follows from a message with one rejected call, `corrections` after the first mistake.
 fn after_one(kind: RejectedKind, corrections: u32) -> Next {
-    let setup = setup(allowing());
-    let conversation = Conversation::new();
+    let shared = Shared { round: 1, corrections, ..Shared::new(setup(allowing()), Conversation::new(), None) };
     let judge = Judge {
-        displays: Displays { setup: &setup, choice: &ToolChoice::Auto, conversation: &conversation },
+        shared: &shared,
         shown: &[],
         finish: &FinishReason::Stop,
         blank: false,
@@ -166,12 +164,6 @@ fn after_one(kind: RejectedKind, corrections: u32) -> Next {
         repeats: None,
         refusal: None,
         too_long: false,
-        full: None,
-        closing: false,
-        round: 1,
-        max_rounds: 12,
-        corrections,
-        max_corrections: 2,
     };
     judge.next(&[entry(0, Err(kind))])
 }
@@ -203,10 +195,9 @@ fn every_kind_has_its_row_and_each_row_holds() {
 
 #[test]
 fn a_quoted_call_is_corrected_only_alone_and_only_of_a_known_tool() {
-    let setup = setup(allowing());
-    let conversation = Conversation::new();
+    let shared = Shared { round: 1, ..Shared::new(setup(allowing()), Conversation::new(), None) };
     let judge = Judge {
-        displays: Displays { setup: &setup, choice: &ToolChoice::Auto, conversation: &conversation },
+        shared: &shared,
         shown: &[],
         finish: &FinishReason::Stop,
         blank: false,
@@ -215,12 +206,6 @@ fn a_quoted_call_is_corrected_only_alone_and_only_of_a_known_tool() {
         repeats: None,
         refusal: None,
         too_long: false,
-        full: None,
-        closing: false,
-        round: 1,
-        max_rounds: 12,
-        corrections: 0,
-        max_corrections: 2,
     };
     let quoted = || entry(0, Err(RejectedKind::Quoted));
     let draft = entry(1, Err(RejectedKind::InReasoning));

@@ -119,7 +119,7 @@ fn longest(parts: &[Part<'_>], next: &[Vec<usize>], before: &[Vec<usize>], is_do
 }
 
 /// How deep the arrays and objects of a value stand in each other.
-fn nesting(value: &Value) -> usize {
+pub(super) fn nesting(value: &Value) -> usize {
     match value {
         Value::Array(items) => 1 + items.iter().map(nesting).max().unwrap_or(0),
         Value::Object(members) => 1 + members.values().map(nesting).max().unwrap_or(0),

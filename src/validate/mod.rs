@@ -117,7 +117,7 @@ use serde_json::{Map, Value, json};
 
 use crate::cause::Cause;
 use crate::dialect::{Dialect, write_call, write_tool_call};
-use crate::event::{Assembled, Call, Collector, Entry, Event, Provenance, Rejected, RejectedKind, Repair};
+use crate::event::{Assembled, Call, Collector, Entry, Event, Rejected, RejectedKind, Repair};
 use crate::tools::{ACCESS_RESOURCE, Catalog, Tool};
 use compile::{Compiled, Unusable};
 use work::Work;
@@ -244,7 +244,8 @@ impl Validator {
     /// Checks one entry of a message in place.
     pub fn check_entry(&self, entry: &mut Entry) {
         if let Ok(call) = &mut entry.result {
-            let call = std::mem::replace(call, placeholder());
+            // It is put back, or its rejection.
+            let call = std::mem::replace(call, Call::new(Dialect::UseMcpTool, "", Value::Null));
             entry.result = self.check(call, &entry.raw).map_err(|rejected| *rejected);
         }
     }
@@ -333,19 +334,6 @@ fn add_repairs(repairs: &mut Vec<Repair>, mut new: Vec<Repair>) {
 fn reject(call: Call, raw: &str, message: String) -> Rejected {
     let raw = if raw.is_empty() { call.raw_arguments.clone() } else { raw.to_owned() };
     Rejected::of(call, RejectedKind::InvalidArguments, raw, message)
-}
-
-/// Stands in an entry while its call is checked.
-fn placeholder() -> Call {
-    Call {
-        server: None,
-        tool: String::new(),
-        arguments: Value::Null,
-        raw_arguments: String::new(),
-        dialect: Dialect::UseMcpTool,
-        repairs: Vec::new(),
-        provenance: Provenance::Plain,
-    }
 }
 
 fn qualified(server: Option<&str>, tool: &str) -> String {

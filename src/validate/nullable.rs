@@ -3,71 +3,32 @@
 //! <https://spec.openapis.org/oas/v3.0.3#schema-object>: `true` lets the value be `null` beside what
 //! `type` says.
 
-use std::borrow::Cow;
-
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::tools::allow_null;
+use crate::tools::schema::subschemas_mut;
 
 /// Deepest nesting that is followed.
 const MAX_DEPTH: usize = 64;
 
-/// Keywords that hold a schema, a list of schemas, or schemas by name.
-const ONE: &[&str] = &["items", "additionalProperties", "additionalItems", "contains", "not", "if", "then", "else"];
-const LISTS: &[&str] = &["anyOf", "oneOf", "allOf", "prefixItems", "items"];
-const NAMED: &[&str] = &["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
-
 /// The schema with `null` among the types where it says `nullable`; `None` where it says that nowhere.
 pub(super) fn nullable(schema: &Value) -> Option<Value> {
-    match read(schema, 0) {
-        Cow::Owned(schema) => Some(schema),
-        Cow::Borrowed(_) => None,
-    }
+    let mut read = schema.clone();
+    allow(&mut read, 0).then_some(read)
 }
 
-fn read(schema: &Value, depth: usize) -> Cow<'_, Value> {
-    let Some(keywords) = schema.as_object().filter(|_| depth < MAX_DEPTH) else { return Cow::Borrowed(schema) };
-    let mut changed: Vec<(&str, Value)> = Vec::new();
-    for (keyword, part) in keywords {
-        let read = match part {
-            Value::Object(_) if ONE.contains(&keyword.as_str()) => owned(read(part, depth + 1)),
-            Value::Object(parts) if NAMED.contains(&keyword.as_str()) => members(parts, depth + 1),
-            Value::Array(parts) if LISTS.contains(&keyword.as_str()) => items(parts, depth + 1),
-            _ => None,
-        };
-        changed.extend(read.map(|part| (keyword.as_str(), part)));
+/// Whether anything changed.
+fn allow(schema: &mut Value, depth: usize) -> bool {
+    let Some(keywords) = schema.as_object_mut().filter(|_| depth < MAX_DEPTH) else { return false };
+    let mut is_changed = false;
+    for part in subschemas_mut(keywords) {
+        is_changed |= allow(part, depth + 1);
     }
-    let is_nullable = keywords.get("nullable") == Some(&Value::Bool(true));
-    if changed.is_empty() && !is_nullable {
-        return Cow::Borrowed(schema);
+    if keywords.get("nullable") == Some(&Value::Bool(true)) {
+        allow_null(keywords);
+        is_changed = true;
     }
-    let mut keywords = keywords.clone();
-    for (keyword, part) in changed {
-        keywords.insert(keyword.to_owned(), part);
-    }
-    if is_nullable {
-        allow_null(&mut keywords);
-    }
-    Cow::Owned(Value::Object(keywords))
-}
-
-fn owned(schema: Cow<'_, Value>) -> Option<Value> {
-    match schema {
-        Cow::Owned(schema) => Some(schema),
-        Cow::Borrowed(_) => None,
-    }
-}
-
-fn members(parts: &Map<String, Value>, depth: usize) -> Option<Value> {
-    let read: Vec<_> = parts.iter().map(|(name, part)| (name, read(part, depth))).collect();
-    let is_changed = read.iter().any(|(_, part)| matches!(part, Cow::Owned(_)));
-    is_changed.then(|| read.into_iter().map(|(name, part)| (name.clone(), part.into_owned())).collect())
-}
-
-fn items(parts: &[Value], depth: usize) -> Option<Value> {
-    let read: Vec<_> = parts.iter().map(|part| read(part, depth)).collect();
-    let is_changed = read.iter().any(|part| matches!(part, Cow::Owned(_)));
-    is_changed.then(|| read.into_iter().map(Cow::into_owned).collect())
+    is_changed
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use jsonschema::Draft;
 use serde_json::{Map, Value};
 
 use super::work::nodes;
-use crate::tools::schema::unescaped;
+use crate::tools::schema::{subschemas, unescaped};
 
 /// Schemas inside schemas that are followed for one value, references included:
 /// as deep as the deepest JSON goes through several of them each level, and the
@@ -78,41 +78,9 @@ impl<'s> Rules<'s> {
     pub(super) fn parts(&self) -> Vec<&'s Map<String, Value>> {
         let (mut parts, mut waiting) = (Vec::new(), vec![self.root]);
         while let Some(schema) = waiting.pop() {
-            // A list stands where a keyword takes one subschema or several.
-            let keywords = match schema {
-                Value::Object(keywords) => keywords,
-                Value::Array(several) => {
-                    waiting.extend(several);
-                    continue;
-                }
-                _ => continue,
-            };
+            let Some(keywords) = schema.as_object() else { continue };
             parts.push(keywords);
-            for (keyword, part) in keywords {
-                match (keyword.as_str(), part) {
-                    ("properties" | "patternProperties" | "$defs" | "definitions", Value::Object(named))
-                    | ("dependentSchemas" | "dependencies", Value::Object(named)) => {
-                        waiting.extend(named.values().filter(|part| part.is_object()));
-                    }
-                    (
-                        "allOf"
-                        | "anyOf"
-                        | "oneOf"
-                        | "not"
-                        | "if"
-                        | "then"
-                        | "else"
-                        | "items"
-                        | "prefixItems"
-                        | "additionalItems"
-                        | "additionalProperties"
-                        | "contains"
-                        | "propertyNames",
-                        _,
-                    ) => waiting.push(part),
-                    _ => {}
-                }
-            }
+            waiting.extend(subschemas(keywords));
         }
         parts
     }

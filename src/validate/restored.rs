@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use crate::event::{Call, Repair};
+use crate::json::map_texts;
 use crate::outcome::{BREAK, Neutraliser, restore_tokens};
 use crate::tools::Catalog;
 
@@ -50,39 +51,16 @@ pub(super) fn restore<'s>(call: &mut Call, shown: impl FnOnce() -> &'s Shown) {
     if !may_hold || call.repairs.contains(&Repair::TokensRestored) {
         return;
     }
-    let mut restoring = Restoring { shown: shown(), changed: false };
-    call.arguments = restoring.value(std::mem::take(&mut call.arguments));
-    if restoring.changed {
-        call.repairs.push(Repair::TokensRestored);
-    }
-}
-
-struct Restoring<'s> {
-    shown: &'s Shown,
-    changed: bool,
-}
-
-impl Restoring<'_> {
-    fn text(&mut self, text: String) -> String {
+    let (shown, mut is_changed) = (shown(), false);
+    call.arguments = map_texts(std::mem::take(&mut call.arguments), &mut |text| {
         if !text.contains(BREAK) {
             return text;
         }
-        let restored = match self.shown.get(&text) {
-            Some(own) => own.clone(),
-            None => restore_tokens(&text).into_owned(),
-        };
-        self.changed |= restored != text;
+        let restored = shown.get(&text).cloned().unwrap_or_else(|| restore_tokens(&text).into_owned());
+        is_changed |= restored != text;
         restored
-    }
-
-    fn value(&mut self, value: Value) -> Value {
-        match value {
-            Value::String(text) => Value::String(self.text(text)),
-            Value::Array(items) => items.into_iter().map(|item| self.value(item)).collect(),
-            Value::Object(members) => {
-                members.into_iter().map(|(key, value)| (self.text(key), self.value(value))).collect()
-            }
-            other => other,
-        }
+    });
+    if is_changed {
+        call.repairs.push(Repair::TokensRestored);
     }
 }

@@ -4,6 +4,8 @@ use std::cell::Cell;
 
 use serde_json::Value;
 
+use super::depth::references;
+
 /// Steps that every check may take. A step is one subschema held against one
 /// value, or one value looked at while it is coerced.
 const STEPS: usize = 2_000_000;
@@ -34,17 +36,7 @@ const LONG: usize = 500;
 /// Whether checking a value by this schema may take long: it is large, or its parts refer to
 /// each other.
 pub fn takes_long(schema: &Value) -> bool {
-    nodes(schema) > LONG || refers(schema)
-}
-
-fn refers(schema: &Value) -> bool {
-    match schema {
-        Value::Array(items) => items.iter().any(refers),
-        Value::Object(members) => {
-            members.iter().any(|(key, part)| key.ends_with("Ref") || key == "$ref" || refers(part))
-        }
-        _ => false,
-    }
+    nodes(schema) > LONG || !references(schema).is_empty()
 }
 
 fn size(value: &Value) -> usize {

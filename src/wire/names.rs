@@ -8,7 +8,7 @@ use crate::conversation::HistoryCall;
 use crate::event::Call;
 use crate::message::NativeCall;
 use crate::tools::wire_name::{name_beside, own_names, wire_name};
-use crate::tools::{ACCESS_RESOURCE, Catalog, Tool};
+use crate::tools::{ACCESS_RESOURCE, Catalog, Server, Tool};
 
 /// The tools of a catalog by their names on the wire.
 #[derive(Debug, Clone, Default)]
@@ -45,7 +45,7 @@ impl Names {
 }
 
 fn has_resources(catalog: &Catalog) -> bool {
-    catalog.servers().iter().any(|s| !s.resources.is_empty() || !s.resource_templates.is_empty())
+    catalog.servers().iter().any(Server::has_resources)
 }
 
 /// A call of the history, under its [`wire_name`].

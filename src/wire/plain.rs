@@ -27,23 +27,18 @@ impl ToolDefinition {
 }
 
 /// What became of a call, for a model that calls natively.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct ToolResult {
     /// The call's identifier.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// The tool's name on the wire; empty where the shape does not say it.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
     /// What the model reads.
-    #[serde(default)]
     pub text: String,
     /// Whether the call failed or did not run.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_error: bool,
     /// The result as JSON, where there is one beside the text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub structured: Option<Map<String, Value>>,
 }
 

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value, json};
 
 use super::plain::ToolDefinition;
+use crate::json::map_texts;
 use crate::outcome::{break_tokens, strip_invisible};
 use crate::tools::ACCESS_RESOURCE;
 use crate::tools::schema::{Walk, merge, required};
@@ -92,16 +93,10 @@ pub(super) fn description(text: Option<&str>) -> String {
 /// The schema without control tokens of chat templates in its texts and keys, which many
 /// templates print; an endpoint's model writes them back as it sees them.
 pub(super) fn unmarked(schema: Value) -> Value {
-    let broken = |text: String| match break_tokens(&text) {
+    map_texts(schema, &mut |text| match break_tokens(&text) {
         Cow::Owned(broken) => broken,
         Cow::Borrowed(_) => text,
-    };
-    match schema {
-        Value::String(text) => Value::String(broken(text)),
-        Value::Array(items) => items.into_iter().map(unmarked).collect(),
-        Value::Object(members) => members.into_iter().map(|(key, value)| (broken(key), unmarked(value))).collect(),
-        other => other,
-    }
+    })
 }
 
 /// The function that reads a resource of any server.

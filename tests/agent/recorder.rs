@@ -209,10 +209,10 @@ impl Model for Reports {
 }
 
 #[tokio::test]
-async fn a_wrapped_model_is_recorded_without_an_agent() {
+async fn a_models_answer_is_recorded_without_an_agent() {
     let (file, recorder) = recorder();
-    let model = recorder.model(Reports);
-    let events: Vec<_> = model.stream(Request::new(vec![Message::user("Hello")])).collect().await;
+    let request = Request::new(vec![Message::user("Hello")]);
+    let events: Vec<_> = recorder.stream(&request, Reports.stream(request.clone())).collect().await;
     assert_eq!(events.len(), 3);
     let recording = recording(&file);
     assert_eq!(recording.rounds[0].messages, [Message::user("Hello")]);

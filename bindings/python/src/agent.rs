@@ -166,7 +166,7 @@ impl Loop {
         let mut config = self::config(TurnConfig::for_profile(profile), settings, &own)?;
         (config.0.tool_choice, config.0.max_calls) = (options.tool_choice.clone(), options.max_calls);
         let functions = Toolboxes::new().with(functions(tools, parallel));
-        let tools = hubs.iter().fold(functions, |tools, hub| tools.with_shared(hub.get().toolbox()));
+        let tools = hubs.iter().fold(functions, |tools, hub| tools.with(hub.get().toolbox()));
         let model: Arc<dyn Model> = match model {
             Some(endpoint) => Arc::new(endpoint.model(prompt.py())?),
             None => Arc::new(PythonModel),

@@ -101,18 +101,18 @@ impl Guard {
             Err(error) => error.into_bytes(),
         };
         let mut text = String::with_capacity(all.len());
-        let mut rest = all.as_slice();
-        while let Err(error) = std::str::from_utf8(rest) {
-            let (good, bad) = rest.split_at(error.valid_up_to());
-            text.push_str(&String::from_utf8_lossy(good));
-            let Some(wrong) = error.error_len() else {
-                self.partial = bad.to_vec();
-                return text;
-            };
-            text.push(char::REPLACEMENT_CHARACTER);
-            rest = &bad[wrong..];
+        let mut chunks = all.utf8_chunks().peekable();
+        while let Some(chunk) = chunks.next() {
+            text.push_str(chunk.valid());
+            match std::str::from_utf8(chunk.invalid()) {
+                Ok(_) => {}
+                // The next bytes may go on with it.
+                Err(error) if error.error_len().is_none() && chunks.peek().is_none() => {
+                    self.partial = chunk.invalid().to_vec();
+                }
+                Err(_) => text.push(char::REPLACEMENT_CHARACTER),
+            }
         }
-        text.push_str(&String::from_utf8_lossy(rest));
         text
     }
 

@@ -477,19 +477,9 @@ fn with_path(base: &Url, more: &str) -> Url {
     url
 }
 
-impl std::fmt::Debug for OpenAi {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let url = crate::secrets::shown_url(self.inner.chat.as_str());
-        f.debug_struct("OpenAi").field("url", &url).field("model", &self.inner.model).finish_non_exhaustive()
-    }
-}
+crate::message::opaque_debug!(OpenAi, self => url: crate::secrets::shown_url(self.inner.chat.as_str()), model: self.inner.model);
 
-impl std::fmt::Debug for OpenAiBuilder {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let url = crate::secrets::shown_url(&self.base_url);
-        f.debug_struct("OpenAiBuilder").field("url", &url).field("model", &self.model).finish_non_exhaustive()
-    }
-}
+crate::message::opaque_debug!(OpenAiBuilder, self => url: crate::secrets::shown_url(&self.base_url), model: self.model);
 
 #[cfg(test)]
 mod tests {

@@ -313,7 +313,9 @@ impl Inner {
         }
         let mut source = Source::new(response, self.idle);
         let url = shown_url(self.chat.as_str());
-        let decoder = |url| self.decoder(url).with_alternatives(alternatives);
+        let decoder = |url| Decoder::new(url).with_fields(self.fields).with_alternatives(alternatives);
+        let secrets = self.secrets.clone();
+        let hidden = move |event: Result<ModelEvent, ModelError>| event.map_err(|e| hide_in(&secrets, e));
         match source.first().await? {
             Some(b'<') => {
                 let page = source.collect(MAX_REFUSAL).await.unwrap_or_default();
@@ -327,12 +329,9 @@ impl Inner {
                     let message = format!("the endpoint sent an answer of more than {MAX_EVENT} bytes");
                     return Err(ModelError::bad_answer(url, message));
                 }
-                Ok(stream::iter(self.hidden(whole(&text, decoder(url)))).boxed())
+                Ok(stream::iter(whole(&text, decoder(url))).map(hidden).boxed())
             }
-            _ => {
-                let secrets = self.secrets.clone();
-                Ok(events(source, decoder(url)).map(move |event| event.map_err(|e| hide_in(&secrets, e))).boxed())
-            }
+            _ => Ok(events(source, decoder(url)).map(hidden).boxed()),
         }
     }
 
@@ -342,14 +341,6 @@ impl Inner {
         let is_llama = || self.known_server() == Some(ServerKind::LlamaCpp);
         let is_asked = request.alternatives && !terms.no_alternatives;
         is_asked.then(|| if is_llama() { MANY_ALTERNATIVES } else { ALTERNATIVES })
-    }
-
-    fn decoder(&self, url: String) -> Decoder {
-        Decoder::new(url).with_fields(self.fields)
-    }
-
-    fn hidden(&self, events: Vec<Result<ModelEvent, ModelError>>) -> Vec<Result<ModelEvent, ModelError>> {
-        events.into_iter().map(|event| event.map_err(|e| hide_in(&self.secrets, e))).collect()
     }
 
     pub(super) fn hide(&self, text: String) -> String {

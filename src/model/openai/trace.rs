@@ -101,11 +101,7 @@ impl Tracer {
     }
 }
 
-impl std::fmt::Debug for Tracer {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Tracer").finish_non_exhaustive()
-    }
-}
+crate::message::opaque_debug!(Tracer);
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]

@@ -154,21 +154,19 @@ impl Sampler<'_> {
             return Some(self.pick.of(["kim@example.com", "lee@example.org"]));
         }
         // Of what stands at either end only its description says what it is.
-        if let Some(is_end) = ENDS.iter().find(|(word, _)| own == [*word]).map(|(_, is_end)| *is_end) {
-            let row = BY_KIND.iter().find(|(word, _)| words(description).iter().any(|told| told == word));
-            if let Some((_, [first, second])) = row {
-                return Some(self.pick.of(if is_end { [second, first] } else { [first, second] }));
-            }
+        let is_one_of = |names: &[&str]| names.iter().any(|name| own == [*name]);
+        let is_end = is_one_of(ENDS);
+        if (is_end || is_one_of(BEGINNINGS))
+            && let Some((_, [first, second])) = row(BY_KIND, &words(description))
+        {
+            return Some(self.pick.of(if is_end { [second, first] } else { [first, second] }));
         }
-        let of_files = || OF_FILES_BY_NAME.iter().find(|(word, _)| own == [*word]);
-        let row = if self.is_of_files { of_files() } else { None };
-        let row = row.or_else(|| BY_NAME.iter().find(|(word, _)| own.iter().any(|w| w == word)));
-        row.map(|(_, values)| self.pick.of(*values))
+        let of_files = OF_FILES_BY_NAME.iter().find(|(names, _)| self.is_of_files && is_one_of(names));
+        of_files.or_else(|| row(BY_NAME, &own)).map(|(_, values)| self.pick.of(*values))
     }
 
     fn number(&self, name: &str) -> Option<i64> {
-        let words = words(name);
-        NUMBER_BY_NAME.iter().find(|(word, _)| words.iter().any(|w| w == word)).map(|(_, values)| self.pick.of(*values))
+        row(NUMBER_BY_NAME, &words(name)).map(|(_, values)| self.pick.of(*values))
     }
 
     fn array(&self, name: &str, schema: &Value, depth: usize) -> Value {
@@ -330,28 +328,18 @@ fn by_format(format: &str) -> Option<&'static str> {
 /// Parameters that hold an address where their description says so.
 const ADDRESSED: &[&str] = &["to", "from", "cc", "bcc", "recipient", "receiver", "sender"];
 
-/// Names of what stands at either end of something, and whether it is its end.
-const ENDS: &[(&str, bool)] = &[
-    ("from", false),
-    ("to", true),
-    ("source", false),
-    ("target", true),
-    ("origin", false),
-    ("destination", true),
-    ("base", false),
-    ("start", false),
-    ("end", true),
-];
+/// Names of what stands at either end of something: of where it begins, and of where it ends.
+const BEGINNINGS: &[&str] = &["from", "source", "origin", "base", "start"];
+const ENDS: &[&str] = &["to", "target", "destination", "end"];
 
 /// Words of a description and two values of that kind.
-const BY_KIND: &[(&str, [&str; 2])] = &[
-    ("currency", ["EUR", "GBP"]),
-    ("language", ["German", "Italian"]),
-    ("unit", ["km", "miles"]),
-    ("city", ["Vienna", "Munich"]),
-    ("station", ["Vienna", "Munich"]),
-    ("airport", ["VIE", "LIS"]),
-    ("place", ["Vienna", "Munich"]),
+const BY_KIND: &[(&[&str], [&str; 2])] = &[
+    (&["currency"], ["EUR", "GBP"]),
+    (&["language"], ["German", "Italian"]),
+    (&["unit"], ["km", "miles"]),
+    (&["city", "station"], ["Vienna", "Munich"]),
+    (&["airport"], ["VIE", "LIS"]),
+    (&["place"], ["Vienna", "Munich"]),
 ];
 
 /// A value and another of its kind.
@@ -375,101 +363,84 @@ const ALIKE: &[(&str, &str)] = &[
     ("3f2b8c1e-7d4a-4e6f-9b1a-2c3d4e5f6a7b", "8a1d5e2c-0b3f-4c7d-a6e9-5f4b3a2d1c0e"),
 ];
 
-/// A word in a parameter's name and two numbers that suit it.
-const NUMBER_BY_NAME: &[(&str, [i64; 2])] = &[
-    ("people", [3, 5]),
-    ("guests", [3, 5]),
-    ("quantity", [3, 4]),
-    ("minutes", [20, 35]),
-    ("seconds", [20, 35]),
-    ("minute", [20, 35]),
-    ("percent", [60, 80]),
-    ("amount", [40, 75]),
-    ("price", [40, 75]),
-    ("year", [2025, 2026]),
-    ("page", [1, 2]),
-    ("offset", [1, 20]),
-    ("a", [12, 7]),
-    ("b", [40, 8]),
+/// Words in a parameter's name and two numbers that suit them.
+const NUMBER_BY_NAME: &[(&[&str], [i64; 2])] = &[
+    (&["people", "guests"], [3, 5]),
+    (&["quantity"], [3, 4]),
+    (&["minutes", "seconds", "minute"], [20, 35]),
+    (&["percent"], [60, 80]),
+    (&["amount", "price"], [40, 75]),
+    (&["year"], [2025, 2026]),
+    (&["page"], [1, 2]),
+    (&["offset"], [1, 20]),
+    (&["a"], [12, 7]),
+    (&["b"], [40, 8]),
 ];
 
 /// Words of tools that deal with files.
 const OF_FILES: &[&str] = &["file", "files", "folder", "folders", "directory", "directories"];
 
-/// As [`BY_NAME`], for those, where the name is this word alone.
-const OF_FILES_BY_NAME: &[(&str, [&str; 2])] = &[
-    ("source", ["notes.txt", "list.csv"]),
-    ("destination", ["notes-old.txt", "list-new.csv"]),
-    ("target", ["notes-old.txt", "list-new.csv"]),
-    ("name", ["notes.txt", "list.csv"]),
+/// As [`BY_NAME`], for those, where the name is one of these words alone.
+const OF_FILES_BY_NAME: &[(&[&str], [&str; 2])] = &[
+    (&["source"], ["notes.txt", "list.csv"]),
+    (&["destination", "target"], ["notes-old.txt", "list-new.csv"]),
+    (&["name"], ["notes.txt", "list.csv"]),
 ];
 
-/// A word in a parameter's name and two values that suit it; the first that fits wins. Several
+/// Words in a parameter's name and two values that suit them; the first that fits wins. Several
 /// words where a value has several as a rule: a small model copies what it sees, its length too.
-const BY_NAME: &[(&str, [&str; 2])] = &[
-    ("timezone", ["Europe/Berlin", "America/Lima"]),
-    ("tz", ["Europe/Berlin", "America/Lima"]),
-    ("datetime", ["2025-06-01T09:30:00Z", "2026-09-17T14:45:00Z"]),
-    ("timestamp", ["2025-06-01T09:30:00Z", "2026-09-17T14:45:00Z"]),
-    ("date", ["2025-06-01", "2026-09-17"]),
-    ("time", ["09:30", "14:45"]),
-    ("city", ["Berlin", "New York"]),
-    ("location", ["Berlin", "New York"]),
-    ("place", ["Berlin", "New York"]),
-    ("country", ["DE", "PE"]),
-    ("room", ["dining room", "bathroom"]),
-    ("address", ["5 Park Road", "9 Lake View"]),
-    ("restaurant", ["Golden Lion", "Green Garden"]),
-    ("ingredient", ["carrots", "rice"]),
-    ("dish", ["tomato soup", "fried rice"]),
-    ("song", ["Blue Moon", "Purple Rain"]),
-    ("track", ["Blue Moon", "Purple Rain"]),
-    ("artist", ["Frank Sinatra", "Elvis Presley"]),
-    ("url", ["https://example.com", "https://example.org/news"]),
-    ("uri", ["https://example.com", "https://example.org/news"]),
-    ("email", ["user@example.com", "lee@example.org"]),
-    ("directory", ["docs/notes", "music/old"]),
-    ("dir", ["docs/notes", "music/old"]),
-    ("folder", ["docs/notes", "music/old"]),
-    ("repo", [".", "docs"]),
-    ("path", ["docs/notes.txt", "music/list.csv"]),
-    ("file", ["notes.txt", "list.csv"]),
-    ("filename", ["notes.txt", "list.csv"]),
-    ("origin", ["Vienna", "Lisbon"]),
-    ("departure", ["Vienna", "Lisbon"]),
-    ("destination", ["Munich", "New York"]),
-    ("arrival", ["Munich", "New York"]),
-    ("branch", ["main", "fix-login"]),
-    ("query", ["coffee", "used cars"]),
-    ("search", ["coffee", "used cars"]),
-    ("keyword", ["coffee", "cars"]),
-    ("word", ["curious", "gentle"]),
-    ("pattern", ["*.txt", "*.csv"]),
-    ("symbol", ["ACME", "TSLA"]),
-    ("ticker", ["ACME", "TSLA"]),
-    ("currency", ["EUR", "GBP"]),
-    ("language", ["German", "Italian"]),
-    ("lang", ["de", "it"]),
-    ("command", ["ls", "pwd"]),
-    ("cmd", ["ls", "pwd"]),
-    ("id", ["42", "57"]),
-    ("message", ["Hello", "See you tomorrow."]),
-    ("content", ["We have moved.", "Ask for the blue one."]),
-    ("body", ["We have moved.", "I will be away until Monday."]),
-    ("text", ["see you tomorrow", "how are you"]),
-    ("subject", ["New address", "Holiday plans"]),
-    ("title", ["Music lesson", "Holiday plans"]),
-    ("label", ["tea", "pasta"]),
-    ("item", ["water the plants", "call my sister"]),
-    ("task", ["water the plants", "call my sister"]),
-    ("todo", ["water the plants", "call my sister"]),
-    ("contact", ["Kim Lee", "Sara"]),
-    ("relation", ["knows", "likes"]),
-    ("from", ["Alice", "Sara"]),
-    ("to", ["Bob", "Kim Lee"]),
-    ("name", ["Alice", "Sara"]),
-    ("entity", ["Alice", "Sara"]),
+const BY_NAME: &[(&[&str], [&str; 2])] = &[
+    (&["timezone", "tz"], ["Europe/Berlin", "America/Lima"]),
+    (&["datetime", "timestamp"], ["2025-06-01T09:30:00Z", "2026-09-17T14:45:00Z"]),
+    (&["date"], ["2025-06-01", "2026-09-17"]),
+    (&["time"], ["09:30", "14:45"]),
+    (&["city", "location", "place"], ["Berlin", "New York"]),
+    (&["country"], ["DE", "PE"]),
+    (&["room"], ["dining room", "bathroom"]),
+    (&["address"], ["5 Park Road", "9 Lake View"]),
+    (&["restaurant"], ["Golden Lion", "Green Garden"]),
+    (&["ingredient"], ["carrots", "rice"]),
+    (&["dish"], ["tomato soup", "fried rice"]),
+    (&["song", "track"], ["Blue Moon", "Purple Rain"]),
+    (&["artist"], ["Frank Sinatra", "Elvis Presley"]),
+    (&["url", "uri"], ["https://example.com", "https://example.org/news"]),
+    (&["email"], ["user@example.com", "lee@example.org"]),
+    (&["directory", "dir", "folder"], ["docs/notes", "music/old"]),
+    (&["repo"], [".", "docs"]),
+    (&["path"], ["docs/notes.txt", "music/list.csv"]),
+    (&["file", "filename"], ["notes.txt", "list.csv"]),
+    (&["origin", "departure"], ["Vienna", "Lisbon"]),
+    (&["destination", "arrival"], ["Munich", "New York"]),
+    (&["branch"], ["main", "fix-login"]),
+    (&["query", "search"], ["coffee", "used cars"]),
+    (&["keyword"], ["coffee", "cars"]),
+    (&["word"], ["curious", "gentle"]),
+    (&["pattern"], ["*.txt", "*.csv"]),
+    (&["symbol", "ticker"], ["ACME", "TSLA"]),
+    (&["currency"], ["EUR", "GBP"]),
+    (&["language"], ["German", "Italian"]),
+    (&["lang"], ["de", "it"]),
+    (&["command", "cmd"], ["ls", "pwd"]),
+    (&["id"], ["42", "57"]),
+    (&["message"], ["Hello", "See you tomorrow."]),
+    (&["content"], ["We have moved.", "Ask for the blue one."]),
+    (&["body"], ["We have moved.", "I will be away until Monday."]),
+    (&["text"], ["see you tomorrow", "how are you"]),
+    (&["subject"], ["New address", "Holiday plans"]),
+    (&["title"], ["Music lesson", "Holiday plans"]),
+    (&["label"], ["tea", "pasta"]),
+    (&["item", "task", "todo"], ["water the plants", "call my sister"]),
+    (&["contact"], ["Kim Lee", "Sara"]),
+    (&["relation"], ["knows", "likes"]),
+    (&["from"], ["Alice", "Sara"]),
+    (&["to"], ["Bob", "Kim Lee"]),
+    (&["name", "entity"], ["Alice", "Sara"]),
 ];
+
+/// The first row of a table that one of these words stands for.
+fn row<'t, T>(table: &'t [(&[&str], T)], words: &[String]) -> Option<&'t (&'t [&'t str], T)> {
+    table.iter().find(|(known, _)| words.iter().any(|word| known.contains(&word.as_str())))
+}
 
 /// The words of `snake_case`, `kebab-case` and `camelCase`, in lower case.
 fn words(name: &str) -> Vec<String> {

@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use super::error::{ImportError, at_line};
+use crate::message::FinishReason;
 use crate::message::chunk::{Calls, Choice, Chunk};
-use crate::message::{DeltaKind, FinishReason};
-use crate::transcript::{Cut, CutReason, Finish, Note, Recording, Round, Sent, TimedDelta, json};
+use crate::transcript::{Cut, CutReason, Finish, Note, Recording, Round, Sent, json};
 
 /// Fields of server-sent events beside `data`; an empty name is a comment.
 const FIELDS: &[&str] = &["event:", "id:", "retry:", ":"];
@@ -73,7 +73,8 @@ impl ChunkReader {
         if let Some(error) = chunk.error.filter(|e| !e.is_null()) {
             let words = error.get("message").and_then(Value::as_str).map_or(error.to_string(), str::to_owned);
             self.note(number, format!("the endpoint reported an error: {words}"));
-            self.round().finish = Some(Finish { reason: FinishReason::Other("error".to_owned()), ms: None });
+            self.recording.last_round().finish =
+                Some(Finish { reason: FinishReason::Other("error".to_owned()), ms: None });
         }
         let choices = chunk.choices.unwrap_or_default();
         if choices.is_empty() {
@@ -114,30 +115,17 @@ impl ChunkReader {
     fn take(&mut self, choice: Choice) {
         if let Some(mut fields) = choice.delta.or(choice.message) {
             self.calls.extend(fields.tool_calls.take().unwrap_or_default());
-            fields.into_deltas().for_each(|delta| self.delta(delta.kind, delta.text));
+            fields.into_deltas().for_each(|delta| self.recording.last_round().say(delta.kind, delta.text));
         }
         if let Some(reason) = choice.finish_reason.filter(|r| !r.is_empty()) {
-            self.round().finish = Some(Finish { reason: FinishReason::from(reason.as_str()), ms: None });
+            self.recording.last_round().finish = Some(Finish { reason: FinishReason::from(reason.as_str()), ms: None });
         }
-    }
-
-    fn delta(&mut self, kind: DeltaKind, text: String) {
-        if !text.is_empty() {
-            self.round().deltas.push(TimedDelta { kind, text, ms: None });
-        }
-    }
-
-    fn round(&mut self) -> &mut Round {
-        if self.recording.rounds.is_empty() {
-            self.recording.rounds.push(Round::default());
-        }
-        self.recording.rounds.last_mut().expect("one was pushed if there was none")
     }
 
     fn end_answer(&mut self) {
         let calls = std::mem::take(&mut self.calls).finish();
         if !calls.is_empty() {
-            self.round().native_calls = calls;
+            self.recording.last_round().native_calls = calls;
         }
     }
 
@@ -150,14 +138,10 @@ impl ChunkReader {
         let Some(round) = self.recording.rounds.last() else {
             return Err(ImportError::Unknown { found: "stream events without `choices`".to_owned() });
         };
-        let reason = match round {
-            Round { finish: Some(_), .. } => None,
-            _ if round.answered() => Some(CutReason::NoFinish),
-            _ => {
-                self.recording.rounds.pop();
-                Some(CutReason::NoAnswer)
-            }
-        };
+        let reason = round.cut_reason();
+        if reason == Some(CutReason::NoAnswer) {
+            self.recording.rounds.pop();
+        }
         if let Some(reason) = reason.filter(|_| self.recording.cut.is_none()) {
             self.recording.cut = Some(Cut { line: last, reason });
         }

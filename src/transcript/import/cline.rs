@@ -6,9 +6,7 @@ use serde_json::Value;
 use super::error::{ImportError, at};
 use crate::message::{DeltaKind, FinishReason, Message, Role};
 use crate::outcome::Outcome;
-use crate::transcript::{
-    Cut, CutReason, Finish, NativeCall, Note, RecordedOutcome, Recording, Round, TimedDelta, json,
-};
+use crate::transcript::{Cut, CutReason, Finish, NativeCall, Note, RecordedOutcome, Recording, Round, json};
 
 #[derive(Deserialize)]
 struct ClineMessage {
@@ -71,8 +69,8 @@ fn answer(content: Content, round: &mut Round, mut note: impl FnMut(String)) {
     for block in blocks {
         let field = |key: &str| block.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         match field("type").as_str() {
-            "text" => delta(round, DeltaKind::Content, field("text")),
-            "thinking" => delta(round, DeltaKind::Reasoning, field("thinking")),
+            "text" => round.say(DeltaKind::Content, field("text")),
+            "thinking" => round.say(DeltaKind::Reasoning, field("thinking")),
             "tool_use" => round.native_calls.push(NativeCall {
                 id: Some(field("id")).filter(|id| !id.is_empty()),
                 name: field("name"),
@@ -83,12 +81,6 @@ fn answer(content: Content, round: &mut Round, mut note: impl FnMut(String)) {
     }
     let reason = if round.native_calls.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls };
     round.finish = Some(Finish { reason, ms: None });
-}
-
-fn delta(round: &mut Round, kind: DeltaKind, text: String) {
-    if !text.is_empty() {
-        round.deltas.push(TimedDelta { kind, text, ms: None });
-    }
 }
 
 /// The native calls' results in a user's message.

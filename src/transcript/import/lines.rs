@@ -8,7 +8,7 @@ use super::error::{ImportError, at_line};
 use crate::message::chunk::{Calls, ToolDelta};
 use crate::message::{DeltaKind, FinishReason};
 use crate::tools::{Catalog, Tool};
-use crate::transcript::{Finish, Note, Recording, Round, Session, TimedDelta, json};
+use crate::transcript::{Finish, Note, Recording, Round, Session, json};
 
 #[derive(Deserialize)]
 struct TextLine {
@@ -73,23 +73,16 @@ impl TextLine {
             0 => Vec::new(),
             n => vec![Note { line: number, text: format!("{n} chunks with native tool calls were not kept") }],
         };
-        let deltas = match self.chunks {
-            Some(chunks) => {
-                chunks.into_iter().flat_map(|p| [(DeltaKind::Reasoning, p.r), (DeltaKind::Content, p.c)]).collect()
-            }
-            None => vec![(DeltaKind::Reasoning, self.reasoning), (DeltaKind::Content, self.text)],
-        };
-        let deltas = deltas.into_iter().filter_map(|(kind, text)| {
-            let text = text.filter(|t| !t.is_empty())?;
-            Some(TimedDelta { kind, text, ms: None })
-        });
-        let round = Round {
+        let mut round = Round {
             tools: self.tools.map(|tools| Catalog::from_tools(tools).servers().to_vec()),
-            deltas: deltas.collect(),
             native_calls: calls.finish(),
             finish: Some(Finish { reason: self.finish_reason.unwrap_or_default(), ms: None }),
             ..Round::default()
         };
+        for piece in self.chunks.unwrap_or_else(|| vec![TextPiece { c: self.text, r: self.reasoning }]) {
+            round.say(DeltaKind::Reasoning, piece.r.unwrap_or_default());
+            round.say(DeltaKind::Content, piece.c.unwrap_or_default());
+        }
         let session = Session { title, model: self.model, ..Session::default() };
         Recording { session, rounds: vec![round], cut: None, notes }
     }

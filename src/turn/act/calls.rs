@@ -154,7 +154,7 @@ impl Act {
         let broken = broken_promise(id, &outcome, shared);
         shared.answer(id, outcome)?;
         if let Some(notice) = broken {
-            shared.emit(AgentEvent::Notice { notice });
+            shared.warn(notice);
         }
         if gave_the_same_before(id, shared) {
             let note = shared.setup.wording().note(ModelNote::SameResult);

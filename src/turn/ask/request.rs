@@ -151,7 +151,7 @@ impl Ask {
         self.cut_again = false;
         let (request, trim) = self.fitting(shared)?;
         let tokens = self.count(&request, shared);
-        if tokens >= ASK_FROM && !shared.setup.measured.was_asked(&self.model.name) {
+        if tokens >= ASK_FROM && !shared.setup.measured.of(&self.model.name).asked {
             shared.actions.push_back(Action::AskContext(self.model.name.clone()));
             return Ok(false);
         }
@@ -184,12 +184,8 @@ impl Ask {
             return Err(StopReason::ModelFailed(ModelFailure::from(error).with_help(help)));
         }
         self.offers_natively(false);
-        shared.emit(AgentEvent::Notice { notice: CallerWarning::ToolsRefused { message: error.to_string() } });
-        let (request, trim) = self.fitting(shared)?;
-        let tokens = self.count(&request, shared);
-        self.hand_over(request, tokens, &trim, shared);
-        self.tell_trim(trim, shared);
-        Ok(())
+        shared.warn(CallerWarning::ToolsRefused { message: error.to_string() });
+        self.fitting(shared).map(|(request, trim)| self.resend(request, trim, shared))
     }
 
     /// The endpoint says that the prompt is too long: less is sent once more, unless
@@ -209,9 +205,7 @@ impl Ask {
         }
         match self.fitting(shared) {
             Ok((request, trim)) if trim != self.last.1 => {
-                let tokens = self.count(&request, shared);
-                self.hand_over(request, tokens, &trim, shared);
-                self.tell_trim(trim, shared);
+                self.resend(request, trim, shared);
                 Ok(())
             }
             Ok(_) | Err(StopReason::ContextTooSmall { .. }) => Err(exceeded),
@@ -249,7 +243,7 @@ impl Ask {
         let usage = self.cost.round(shared.setup.config.tokens.as_ref(), spoken);
         shared.emit(AgentEvent::RoundFinished { round: shared.round, finish, usage });
         if let Some(notice) = self.cost.cut(usage) {
-            shared.emit(AgentEvent::Notice { notice });
+            shared.warn(notice);
         }
     }
 
@@ -280,6 +274,13 @@ impl Ask {
         shared.actions.push_back(Action::Send(request));
     }
 
+    /// Sends another request in the same round.
+    fn resend(&mut self, request: Request, trim: Trim, shared: &mut Shared) {
+        let tokens = self.count(&request, shared);
+        self.hand_over(request, tokens, &trim, shared);
+        self.tell_trim(trim, shared);
+    }
+
     /// Tells the caller what was left out, whenever it is more than before.
     fn tell_trim(&mut self, trim: Trim, shared: &mut Shared) {
         let measure = shared.setup.measured.of(&self.model.name);
@@ -290,7 +291,7 @@ impl Ask {
         if rounds + questions + results > 0 {
             let remedy = shared.setup.measured.remedy();
             let notice = CallerWarning::HistoryLeftOut { rounds, questions, results, context, remedy };
-            shared.emit(AgentEvent::Notice { notice });
+            shared.warn(notice);
         }
     }
 
@@ -381,11 +382,7 @@ impl Ask {
         shared: &mut Shared,
     ) -> Result<(), StopReason> {
         self.cost.leaves(shared.setup.config.tokens.as_ref(), spoken);
-        let (request, trim) = self.fitting(shared)?;
-        let tokens = self.count(&request, shared);
-        self.hand_over(request, tokens, &trim, shared);
-        self.tell_trim(trim, shared);
-        Ok(())
+        self.fitting(shared).map(|(request, trim)| self.resend(request, trim, shared))
     }
 
     /// The system text and, where they stand apart, the examples. In a user message they stay in

@@ -125,8 +125,7 @@ impl Probability {
             Some(at) => self.answers(text[at + close.len()..].trim_start()),
             // Of what came before only as much counts as may begin its closer.
             None => {
-                let from = text.len().saturating_sub(close.len());
-                let from = (from..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or_default();
+                let from = text.ceil_char_boundary(text.len().saturating_sub(close.len()));
                 self.place = Place::Reasoning { close, text: text[from..].to_owned() };
             }
         }

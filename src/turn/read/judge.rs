@@ -5,8 +5,8 @@ use crate::message::FinishReason;
 use crate::tools::ToolChoice;
 
 use super::doubt::is_doubted;
-use crate::turn::displays::Displays;
 use crate::turn::rejected::Reaction;
+use crate::turn::shared::Shared;
 use crate::turn::stop::StopReason;
 
 /// What follows from a message.
@@ -29,9 +29,8 @@ pub(in crate::turn) enum Next {
 }
 
 /// What a message is judged by.
-#[derive(Debug)]
 pub(in crate::turn) struct Judge<'a> {
-    pub(in crate::turn) displays: Displays<'a>,
+    pub(in crate::turn) shared: &'a Shared,
     /// Indices of the calls that were shown to the user.
     pub(in crate::turn) shown: &'a [u32],
     /// How the message ended.
@@ -49,41 +48,23 @@ pub(in crate::turn) struct Judge<'a> {
     pub(in crate::turn) refusal: Option<&'a str>,
     /// It was ended since no more of it is wanted.
     pub(in crate::turn) too_long: bool,
-    /// It was cut off since the context was full.
-    pub(in crate::turn) full: Option<&'a StopReason>,
-    /// No round follows this one, whatever the limit.
-    pub(in crate::turn) closing: bool,
-    pub(in crate::turn) round: u32,
-    pub(in crate::turn) max_rounds: u32,
-    /// Corrections in a row before this message.
-    pub(in crate::turn) corrections: u32,
-    pub(in crate::turn) max_corrections: u32,
 }
 
 impl Judge<'_> {
-    /// Whether a round that only corrects a mistake may follow.
-    pub(in crate::turn) fn may_correct(&self) -> bool {
-        self.corrections < self.max_corrections && self.has_round()
-    }
-
     /// Whether the entry is a call that something must be done about.
     fn is_work(&self, entry: &Entry) -> bool {
         entry.result.is_ok() && !self.shown.contains(&entry.index)
     }
 
-    fn has_round(&self) -> bool {
-        self.round < self.max_rounds && !self.closing
-    }
-
     /// Whether the model is to be told about this entry, if a round is left for it.
     pub(in crate::turn) fn corrects(&self, entry: &Entry, entries: &[Entry]) -> bool {
         let Err(rejected) = &entry.result else { return false };
-        let row = self.displays.row(rejected);
+        let row = self.shared.displays().row(rejected);
         let alone = entries.iter().all(|e| e.index == entry.index || is_draft(e));
-        let known = rejected.tool.as_deref().is_some_and(|tool| self.displays.setup.catalog.knows(tool));
+        let known = rejected.tool.as_deref().is_some_and(|tool| self.shared.setup.catalog.knows(tool));
         let once = if is_doubted(rejected) { known } else { alone && known && may_be_meant(rejected) };
         row.reaction == Reaction::Correct
-            && *self.displays.choice != ToolChoice::None
+            && self.shared.choice != ToolChoice::None
             && (!row.only_alone || (once && !self.told_once))
     }
 
@@ -104,7 +85,7 @@ impl Judge<'_> {
             return self.after_calls(entries);
         }
         if entries.iter().any(|e| self.corrects(e, entries)) {
-            if self.may_correct() {
+            if self.shared.may_correct() {
                 return Next::Correct;
             }
             if let Some(reason) = self.used_up(entries) {
@@ -115,56 +96,56 @@ impl Judge<'_> {
             return Next::Finish(StopReason::Repetition { times });
         }
         if *self.finish == FinishReason::Length {
-            return Next::Finish(self.full.cloned().unwrap_or(StopReason::OutputLimit));
+            return Next::Finish(self.shared.context_full.clone().unwrap_or(StopReason::OutputLimit));
         }
         if !self.shown.is_empty() {
             return Next::Finish(StopReason::Answered);
         }
         if let Some(told) = self.forged {
-            if !told && self.may_correct() {
+            if !told && self.shared.may_correct() {
                 return Next::Forged;
             }
             let message = "the message begins with a result that no tool gave".to_owned();
-            return Next::Finish(StopReason::CorrectionsUsedUp { corrections: self.corrections, message });
+            return Next::Finish(StopReason::CorrectionsUsedUp { corrections: self.shared.corrections, message });
         }
-        match self.displays.choice {
-            ToolChoice::Required | ToolChoice::Named(_) if self.may_correct() => Next::CallMissing,
+        match &self.shared.choice {
+            ToolChoice::Required | ToolChoice::Named(_) if self.shared.may_correct() => Next::CallMissing,
             ToolChoice::Required | ToolChoice::Named(_) => Next::Finish(StopReason::CallMissing),
             _ if !self.blank => Next::Finish(StopReason::Answered),
-            _ if self.may_correct() => Next::Empty,
+            _ if self.shared.may_correct() => Next::Empty,
             _ => Next::Finish(StopReason::EmptyAnswer),
         }
     }
 
     fn after_calls(&self, entries: &[Entry]) -> Next {
-        if self.closing {
+        if self.shared.closing {
             let tool =
                 entries.iter().filter(|e| self.is_work(e)).find_map(|e| Some(e.result.as_ref().ok()?.tool.clone()));
             return Next::Finish(StopReason::SameCalls { tool: tool.unwrap_or_default() });
         }
-        if !self.has_round() {
-            return Next::Finish(StopReason::MaxRounds { rounds: self.max_rounds });
+        if self.shared.is_last_round() {
+            return Next::Finish(StopReason::MaxRounds { rounds: self.shared.setup.config.max_rounds });
         }
         let mut calls = entries.iter().filter(|e| self.is_work(e)).filter_map(|e| e.result.as_ref().ok());
-        let admitted = calls.any(|call| self.displays.choice.admits(call.server.as_deref(), &call.tool));
-        if admitted || self.may_correct() {
+        let admitted = calls.any(|call| self.shared.choice.admits(call.server.as_deref(), &call.tool));
+        if admitted || self.shared.may_correct() {
             return Next::Run;
         }
-        let message = match self.displays.choice {
+        let message = match &self.shared.choice {
             ToolChoice::Named(tool) => format!("it called another tool although only {tool} may be called"),
             _ => "it called a tool although none may be called".to_owned(),
         };
-        Next::Finish(StopReason::CorrectionsUsedUp { corrections: self.corrections, message })
+        Next::Finish(StopReason::CorrectionsUsedUp { corrections: self.shared.corrections, message })
     }
 
     /// How the turn ends if no mistake can be corrected any more.
     fn used_up(&self, entries: &[Entry]) -> Option<StopReason> {
         let mut rejected = entries.iter().filter_map(|e| e.result.as_ref().err());
-        let last = rejected.rfind(|r| self.displays.row(r).used_up == Reaction::Finish)?;
-        Some(if self.has_round() {
-            StopReason::CorrectionsUsedUp { corrections: self.corrections, message: last.message.clone() }
+        let last = rejected.rfind(|r| self.shared.displays().row(r).used_up == Reaction::Finish)?;
+        Some(if self.shared.is_last_round() {
+            StopReason::MaxRounds { rounds: self.shared.setup.config.max_rounds }
         } else {
-            StopReason::MaxRounds { rounds: self.max_rounds }
+            StopReason::CorrectionsUsedUp { corrections: self.shared.corrections, message: last.message.clone() }
         })
     }
 }

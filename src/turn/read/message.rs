@@ -83,8 +83,7 @@ impl Message {
                 continue;
             }
             if text.len() > left {
-                let end = (0..=left).rev().find(|end| text.is_char_boundary(*end)).unwrap_or_default();
-                text.truncate(end);
+                text.truncate(text.floor_char_boundary(left));
                 self.pieces.truncate(at + 1);
                 return;
             }

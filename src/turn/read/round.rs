@@ -12,7 +12,6 @@ use crate::event::{Entry, Piece, Region, RejectedKind};
 use crate::message::{Delta, FinishReason, NativeCall};
 use crate::outcome::restore_tokens;
 use crate::parse::{MAX_CALL_BYTES, Parser};
-use crate::tools::ToolChoice;
 use crate::turn::config::RoundModel;
 use crate::turn::displays::Displays;
 use crate::turn::event::AgentEvent;
@@ -74,8 +73,7 @@ impl Read {
 
     /// Takes the next delta; says whether the stream is to be cancelled.
     pub(in crate::turn) fn delta(&mut self, delta: &Delta, model: &RoundModel, shared: &mut Shared) -> bool {
-        let correcting = self.is_correcting(shared);
-        with_reader(model, correcting, shared, |reader, emit| self.draft.push(delta, reader, emit))
+        with_reader(model, shared.is_correcting(), shared, |reader, emit| self.draft.push(delta, reader, emit))
     }
 
     /// Whether the message is longer than any may be once this is in it.
@@ -106,8 +104,9 @@ impl Read {
         model: &RoundModel,
         shared: &mut Shared,
     ) -> Message {
-        let correcting = self.is_correcting(shared);
-        with_reader(model, correcting, shared, |reader, emit| self.draft.finish(reason, broke_off, reader, emit))
+        with_reader(model, shared.is_correcting(), shared, |reader, emit| {
+            self.draft.finish(reason, broke_off, reader, emit)
+        })
     }
 
     /// Leaves the message that streams; what was said of it, answer and reasoning.
@@ -134,11 +133,15 @@ impl Read {
         let blank = message.is_blank() && self.standing.is_empty();
         let has_tools = !shared.setup.catalog.is_empty();
         let judge = Judge {
+            shared,
+            shown: &message.shown,
+            finish: reason,
+            blank,
+            told_once: self.told_once,
             forged: (has_tools && message.begins_with_a_result()).then_some(self.forged_told),
             repeats: message.repeats,
             refusal: message.refusal.as_deref(),
             too_long: message.too_long,
-            ..self.judge(reason, blank, &message.shown, shared)
         };
         let next = judge.next(&message.entries);
         let feedback = matches!(next, Next::Run | Next::Correct);
@@ -206,7 +209,7 @@ impl Read {
             }
             Err(problem) => problem,
         };
-        if self.judge(finish, false, &[], shared).may_correct() {
+        if shared.may_correct() {
             return Next::OutputMismatch(problem);
         }
         Next::Finish(match stopped {
@@ -219,31 +222,6 @@ impl Read {
     /// The turn is over: what the last message says, and its value.
     pub(in crate::turn) fn take_answer(&mut self) -> (String, Option<Output>) {
         (std::mem::take(&mut self.answer), self.found.take())
-    }
-
-    /// Whether a mistake in the message that streams will be corrected.
-    fn is_correcting(&self, shared: &Shared) -> bool {
-        shared.choice != ToolChoice::None && self.judge(&FinishReason::Stop, false, &[], shared).may_correct()
-    }
-
-    fn judge<'a>(&self, finish: &'a FinishReason, blank: bool, shown: &'a [u32], shared: &'a Shared) -> Judge<'a> {
-        Judge {
-            displays: shared.displays(),
-            shown,
-            finish,
-            blank,
-            told_once: self.told_once,
-            forged: None,
-            repeats: None,
-            refusal: None,
-            too_long: false,
-            full: shared.context_full.as_ref(),
-            closing: shared.closing,
-            round: shared.round,
-            max_rounds: shared.setup.config.max_rounds,
-            corrections: shared.corrections,
-            max_corrections: shared.setup.config.max_corrections,
-        }
     }
 
     /// Appends the message to the history.

@@ -29,6 +29,7 @@ use self::keys::Declared;
 use self::place::{ancestors, around, is_item, member};
 use self::reading::Reading;
 use super::compile::Compiled;
+use super::depth::nesting;
 use super::explain;
 use super::judge::Judge;
 use super::work::{Work, nodes};
@@ -90,7 +91,7 @@ pub(super) fn coerce_value(
 ) -> Result<Coerced, String> {
     let mut run = Run::new(compiled, schema, raw, work);
     match run.takes("", value) {
-        Some(true) if !integer::any(value) && !integer::any_lost(value) => Ok(None),
+        Some(true) if !integer::holds(value, &|n| integer::is_whole(n) || integer::may_be_lost(n)) => Ok(None),
         Some(_) => settle(run, value.clone(), Vec::new()),
         None => Err(work.message()),
     }
@@ -210,7 +211,7 @@ impl<'a> Run<'a> {
                         }
                         continue;
                     };
-                    if place.matches('/').count() + depth(&reading.value) > MAX_DEPTH {
+                    if place.matches('/').count() + nesting(&reading.value) > MAX_DEPTH {
                         continue;
                     }
                     let Some(slot) = value.pointer_mut(&path) else { continue };
@@ -410,14 +411,5 @@ fn same(a: &Value, b: &Value) -> bool {
             a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| same(a, b)))
         }
         _ => a == b,
-    }
-}
-
-/// Nesting of arrays and objects in a value.
-fn depth(value: &Value) -> usize {
-    match value {
-        Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
-        Value::Object(members) => 1 + members.values().map(depth).max().unwrap_or(0),
-        _ => 0,
     }
 }

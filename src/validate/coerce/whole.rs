@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use serde_json::{Number, Value};
+use serde_json::Value;
 
 use super::Run;
 use super::integer;
@@ -32,11 +32,11 @@ impl Run<'_> {
     /// anything. What would be sent is not what was written, and may be an identifier.
     pub(super) fn lost_digits(&mut self, value: &mut Value) -> Option<String> {
         let mut places = Vec::new();
-        if !integer::any_lost(value) {
+        if !integer::holds(value, &integer::may_be_lost) {
             return None;
         }
         let lossy: HashSet<_> = literal::lossy(self.raw).map(f64::to_bits).collect();
-        integer::find_lost(value, "", &lossy, &mut places);
+        integer::find(value, "", &|number| integer::is_lost(number, &lossy), &mut places);
         for (place, number) in places {
             if !self.work.spend((2 * FRACTIONS.len() + 4) * nodes(value)) {
                 return Some(self.work.message());
@@ -64,15 +64,16 @@ impl Run<'_> {
     /// refuses the number when half is added, and also when half is taken away.
     pub(super) fn write_whole_floats_as_integers(&mut self, value: &mut Value, repairs: &mut Vec<Repair>) {
         let mut places = Vec::new();
-        integer::find(value, "", &mut places);
-        for (place, float) in places {
+        integer::find(value, "", &integer::is_whole, &mut places);
+        for (place, number) in places {
+            let Some(float) = number.as_f64() else { continue };
             if !self.work.spend(2 * nodes(value)) {
                 return;
             }
             if self.refuses(float + 0.5, &place, value)
                 && self.refuses(float - 0.5, &place, value)
                 && let Some(slot) = value.pointer_mut(&place)
-                && let Some(integer) = Number::from_f64(float).and_then(|n| integer::of(&n))
+                && let Some(integer) = integer::of(&number)
             {
                 *slot = Value::Number(integer);
                 repairs.push(Repair::Coerced(place));
