@@ -135,10 +135,7 @@ fn begins_row(row: &str, text: &str, more: bool) -> Match<()> {
     let Some(at) = row.find(['#', '@']) else {
         return begins(text, row, more);
     };
-    match begins(text, &row[..at], more) {
-        Ok(()) => {}
-        found => return found,
-    }
+    begins(text, &row[..at], more)?;
     let is_number = row.as_bytes()[at] == b'#';
     let fits = |b: &u8| {
         if is_number { b.is_ascii_digit() } else { b.is_ascii_lowercase() || *b == b'_' || b.is_ascii_digit() }

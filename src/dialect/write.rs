@@ -33,7 +33,7 @@ pub fn write_call(dialect: Dialect, server: Option<&str>, tool: &str, arguments:
     match &dialect.spec().shape {
         Shape::MarkedJson(shape) => write_marked(shape, server, tool, arguments),
         Shape::Named(named) => write_named(&named.calls[0], server, tool, arguments),
-        Shape::React(react) => write_head(react.head, &full_name(server, tool)) + &json(arguments),
+        Shape::React(react) => write_head(react.head, &full_name(server, tool)) + &spaced(arguments),
         Shape::Python => write_python(server, tool, arguments),
         Shape::Json(keys) => {
             let keys = [keys.server[0], keys.tool[0], keys.arguments[0]];
@@ -74,7 +74,7 @@ fn write_element(block: &Block, server: Option<&str>, tool: &str, arguments: &Ma
         let text = match child.role {
             ChildRole::Server => server.map(escaped),
             ChildRole::Tool => Some(escaped(tool)),
-            ChildRole::Arguments => Some(format!("\n{}\n", json(arguments))),
+            ChildRole::Arguments => Some(format!("\n{}\n", spaced(arguments))),
             ChildRole::Argument => arguments.get(child.tag).map(|value| escaped(&plain(value))),
         };
         lines.extend(text.map(|text| format!("<{tag}>{text}</{tag}>", tag = child.tag)));
@@ -103,9 +103,9 @@ fn write_named(call: &NamedCall, server: Option<&str>, tool: &str, arguments: &M
     let head = write_head(call.head, &full_name(server, tool));
     let written = match &call.arguments {
         NamedArguments::None => String::new(),
-        NamedArguments::Arrows => json(arguments) + "}",
-        NamedArguments::Json { fenced: true } => format!("\n```json\n{}\n```", json(arguments)),
-        NamedArguments::Json { fenced: false } => json(arguments),
+        NamedArguments::Arrows => spaced(arguments) + "}",
+        NamedArguments::Json { fenced: true } => format!("\n```json\n{}\n```", spaced(arguments)),
+        NamedArguments::Json { fenced: false } => spaced(arguments),
         NamedArguments::Tags { open, close, glued } => {
             let written = |value: String| if *glued { value } else { broken_line(value) };
             format!("\n{}", write_values(arguments, |name| (write_head(open, name), (*close).to_owned()), written))
@@ -206,7 +206,7 @@ fn write_object(keys: [&str; 3], server: Option<&str>, tool: &str, arguments: &M
     }
     object.insert(tool_key, tool.into());
     object.insert(arguments_key, Value::Object(arguments.clone()));
-    json(&object)
+    spaced(&object)
 }
 
 fn write_python(server: Option<&str>, tool: &str, arguments: &Map<String, Value>) -> String {
@@ -249,10 +249,6 @@ fn plain(value: &Value) -> String {
         Value::String(text) => text.clone(),
         other => spaced(other),
     }
-}
-
-fn json(object: &Map<String, Value>) -> String {
-    spaced(object)
 }
 
 #[cfg(test)]
