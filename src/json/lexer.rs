@@ -27,8 +27,9 @@ pub(crate) enum LexStep {
     Fault(u64),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum State {
+    #[default]
     Value,
     /// A value, or the `]` of an empty array.
     FirstItem,
@@ -87,7 +88,7 @@ impl Number {
 }
 
 /// A strict JSON lexer; see the module.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Lexer {
     state: State,
     depth: usize,
@@ -118,19 +119,7 @@ impl Lexer {
 
     /// A lexer before the first byte of a value. `max_depth` is at most 127.
     pub(crate) fn new(max_depth: usize) -> Self {
-        Lexer {
-            state: State::Value,
-            depth: 0,
-            kinds: 0,
-            max_depth: max_depth.min(127),
-            string_start: 0,
-            comma: None,
-            members: false,
-            member_open: false,
-            too_deep: false,
-            last: b':',
-            line_start: false,
-        }
+        Lexer { max_depth: max_depth.min(127), last: b':', ..Lexer::default() }
     }
 
     /// Whether the lexer is inside a string.

@@ -3,7 +3,7 @@
 use crate::parse::config::Limits;
 
 /// What is left of the limits on calls, and what was left out because of them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Budget {
     /// Most calls in a message.
     limit: usize,
@@ -23,15 +23,7 @@ pub(crate) struct Budget {
 
 impl Budget {
     pub(crate) fn new(limits: &Limits) -> Self {
-        Budget {
-            limit: limits.calls,
-            openings: limits.openings(),
-            index: 0,
-            unlisted: 0,
-            limit_said: false,
-            unsaid: false,
-            unlisted_outside: false,
-        }
+        Budget { limit: limits.calls, openings: limits.openings(), ..Budget::default() }
     }
 
     /// A call may begin here, and is looked at; `false` where no further one is.

@@ -9,7 +9,7 @@ use crate::parse::config::Config;
 use crate::parse::emit::sink::Sink;
 
 /// What later decisions need to know about the calls so far.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Drafts {
     /// The last draft is a call if nothing else is.
     promotes: bool,
@@ -65,13 +65,7 @@ impl Drafts {
         Drafts {
             promotes: config.reasoning_calls == ReasoningCalls::LastResort,
             takes_fenced: config.fenced_calls == FencedCalls::LastResort,
-            calls: Vec::new(),
-            reclassified: 0,
-            run: 0,
-            run_is_over: false,
-            begins_with_call: false,
-            bare: Vec::new(),
-            first_fence: None,
+            ..Drafts::default()
         }
     }
 

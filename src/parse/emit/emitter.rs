@@ -23,7 +23,7 @@ use crate::parse::marks::turn::Turn;
 use crate::parse::tables::Tables;
 
 /// Hands events on in order and remembers what later decisions need.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Emitter {
     /// Everything before is in some event.
     reported: u64,
@@ -43,16 +43,8 @@ pub(crate) struct Emitter {
 
 impl Emitter {
     pub(crate) fn new(config: &Config) -> Self {
-        Emitter {
-            reported: 0,
-            region: RegionState::new(config),
-            budget: Budget::new(&config.limits),
-            drafts: Drafts::new(config),
-            pending: None,
-            started: false,
-            stop: Vec::new(),
-            ended_normally: false,
-        }
+        let (region, budget) = (RegionState::new(config), Budget::new(&config.limits));
+        Emitter { region, budget, drafts: Drafts::new(config), ..Emitter::default() }
     }
 
     /// Everything before is in some event.

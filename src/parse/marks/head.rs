@@ -49,10 +49,7 @@ fn this_head<'t>(pieces: &[Piece], text: &'t str, more: bool) -> Match<Head<'t>>
         let rest = &text[length..];
         let taken = match piece {
             Piece::Text(token) => begins_token(rest, token, more),
-            Piece::Maybe(token) => match begins_token(rest, token, more) {
-                Err(No) => Ok(0),
-                found => found,
-            },
+            Piece::Maybe(token) => Ok(begins_token(rest, token, more).decided()?.unwrap_or(0)),
             Piece::Space => run_of(leading_space(rest), 0, MAX_FILL, rest, more),
             Piece::Name => {
                 let end = name_length(rest, quote);
@@ -84,11 +81,8 @@ fn this_head<'t>(pieces: &[Piece], text: &'t str, more: bool) -> Match<Head<'t>>
             Piece::Attributes if rest.starts_with(|c: char| !c.is_whitespace() && c != '>') => Err(No),
             Piece::Attributes => {
                 let end = rest.find(['>', '<', '\n']).unwrap_or(rest.len());
-                match run_of(end, 0, MAX_FILL, rest, more) {
-                    Ok(end) if rest[end..].starts_with('>') => Ok(end + 1),
-                    Ok(_) => Err(No),
-                    other => other,
-                }
+                let end = run_of(end, 0, MAX_FILL, rest, more)?;
+                if rest[end..].starts_with('>') { Ok(end + 1) } else { Err(No) }
             }
         };
         let taken = taken?;

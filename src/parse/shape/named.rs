@@ -15,7 +15,7 @@ use super::tool_tag::{Callee, ToolTag};
 use crate::dialect::{Group, Named, NamedArguments, NamedCall, Piece};
 use crate::event::Repair;
 use crate::json::Closer;
-use crate::json::window::{Answer, Match, No, Undecided, Window, first_of, leading_space};
+use crate::json::window::{Answer, Match, No, Undecided, Window, first_of, first_said, leading_space};
 use crate::parse::call::json::{Around, CallJson, JsonCloser, JsonLead, JsonStep, TWO_OBJECTS};
 use crate::parse::call::{
     CallOut, CallShape, CalledTool, Ending, Missing, OpenValue, Opened, Opening, Opens, Step, kept_end,
@@ -273,38 +273,19 @@ impl Opens for Heads {
     }
 
     fn opener(&self, tables: &Tables, text: &str, more: bool) -> Match<Opening> {
-        for (item, dialect) in tables.named.iter().enumerate() {
-            if !dialect.may_begin(text) {
-                continue;
-            }
-            let named = dialect.named;
-            match call_of(named, text, more) {
-                Err(No) => {}
-                found => return found.map(|(form, length)| Opening { item, form, length }),
-            }
-            for group in named.groups {
-                match group_of(named, group, text, more) {
-                    Err(No) => {}
-                    found => {
-                        return found.map(|(opens, length)| {
-                            let form = if opens { GROUP_OPENS } else { GROUP_CLOSES };
-                            Opening { item, form, length }
-                        });
-                    }
-                }
-            }
-        }
-        Err(No)
+        let dialects = tables.named.iter().enumerate().filter(|(_, dialect)| dialect.may_begin(text));
+        first_said(dialects.map(|(item, NamedDialect { named, .. })| {
+            let groups = || first_said(named.groups.iter().map(|group| group_of(named, group, text, more)));
+            let found = call_of(named, text, more).else_try(groups);
+            found.map(|(form, length)| Opening { item, form, length })
+        }))
     }
 
     fn open(&self, opening: Opening, at: u64, text: &str, tables: &Tables) -> Opened {
         let Opening { item, form, length } = opening;
         let NamedDialect { dialect, named, .. } = tables.named[item];
         let Some(call) = named.calls.get(form) else { return Opened::Group(item, form == GROUP_OPENS) };
-        let name = match head(call.head, text, false) {
-            Ok(head) => head.name,
-            _ => "",
-        };
+        let name = head(call.head, text, false).map_or("", |head| head.name);
         let (server, name) = tables.split_name(name);
         let inner = at + length as u64;
         let shape: Box<dyn CallShape> = match call.arguments {
@@ -357,22 +338,18 @@ pub(crate) fn call_of(named: &Named, text: &str, more: bool) -> Match<(usize, us
 /// Whether `text` begins with what opens a group, and what must follow it; a
 /// special token counts anywhere, as a closer, too. Yields whether it opens,
 /// and its length with the white space behind an opener.
-fn group_of(named: &Named, group: &Group, text: &str, more: bool) -> Match<(bool, usize)> {
-    let length = match begins_token(text, group.open, more) {
-        Ok(length) if group.gated => length,
-        Ok(length) => return Ok((true, length)),
-        Err(Undecided) => return Err(Undecided),
-        Err(No) if group.gated => return Err(No),
-        Err(No) => {
-            return begins_token(text, group.close, more).map(|length| (false, length));
-        }
-    };
+fn group_of(named: &Named, group: &Group, text: &str, more: bool) -> Match<(usize, usize)> {
+    let open = begins_token(text, group.open, more).map(|length| (GROUP_OPENS, length));
+    if !group.gated {
+        return open.else_try(|| begins_token(text, group.close, more).map(|length| (GROUP_CLOSES, length)));
+    }
+    let (_, length) = open?;
     let length = length + leading_space(&text[length..]);
     let openers = named.calls.iter().filter_map(|call| match call.head.first() {
         Some(Piece::Text(opener)) => Some(begins_token(&text[length..], opener, more)),
         _ => None,
     });
-    first_of(openers).map(|_| (true, length))
+    first_of(openers).map(|_| (GROUP_OPENS, length))
 }
 
 pub(crate) fn group_close(named: &Named, text: &str, more: bool) -> Match<usize> {

@@ -11,7 +11,7 @@ use super::open::OpenCall;
 use super::tags::Here;
 use super::{Next, Scanner};
 use crate::dialect::Dialect;
-use crate::json::window::{Answer, Match, No, Window, first_of};
+use crate::json::window::{Answer, Match, No, Window, first_of, first_said};
 use crate::parse::call::{Markerless, Place, Stands};
 use crate::parse::emit::not_a_call::Reason;
 use crate::parse::emit::sink::Sink;
@@ -24,13 +24,7 @@ impl Scanner {
         if self.emitter.budget.is_spent() {
             return Err(No);
         }
-        for shape in MARKERLESS {
-            match self.line_of(*shape, line, sink) {
-                Err(No) => {}
-                found => return found,
-            }
-        }
-        Err(No)
+        first_said(MARKERLESS.iter().map(|shape| self.line_of(*shape, line, sink)))
     }
 
     /// At a line's start: a call of this shape.

@@ -158,13 +158,10 @@ impl Scanner {
 /// Whether `text` begins with what opens a mark; yields its length with its label and the line
 /// break behind that (`reasoning/gemma_label`, `reasoning/gemma_no_label`).
 fn mark_open(mark: &ReasoningMark, text: &str, more: bool) -> Match<usize> {
-    match (begins(text, mark.open, more), mark.label) {
-        (Ok(()), Some(label)) => {
-            let rest = &text[mark.open.len()..];
-            label_length(label, rest, more).map(|length| mark.open.len() + length)
-        }
-        (found, _) => found.map(|()| mark.open.len()),
-    }
+    begins(text, mark.open, more)?;
+    let length = mark.open.len();
+    let label = mark.label.map_or(Ok(0), |label| label_length(label, &text[length..], more));
+    label.map(|label| length + label)
 }
 
 fn label_length(label: &str, text: &str, more: bool) -> Match<usize> {

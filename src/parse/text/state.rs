@@ -6,7 +6,7 @@ use crate::parse::marks::channel::Channel;
 use crate::parse::marks::turn::Turn;
 
 /// What is reasoning, and what said so.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Reasoning {
     mode: ReasoningMode,
     /// The text comes from a separate field.
@@ -25,15 +25,7 @@ pub(super) struct Reasoning {
 
 impl Reasoning {
     pub(super) fn new(mode: ReasoningMode) -> Self {
-        Reasoning {
-            mode,
-            is_field: false,
-            is_told: false,
-            mark: None,
-            is_first_block: false,
-            think_closes: false,
-            turn_before: Turn::Own,
-        }
+        Reasoning { mode, ..Reasoning::default() }
     }
 
     /// Whether reasoning is told apart from the answer.

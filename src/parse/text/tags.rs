@@ -6,7 +6,7 @@ use super::open::{OpenCall, Spot, Where};
 use super::{CLOSES_WITHIN, Next, Outer, Scanner, recognised};
 use crate::dialect::{Dialect, NamedCall};
 use crate::event::{MarkerKind, QuotedIn};
-use crate::json::window::{Answer, Match, No, Undecided, Window};
+use crate::json::window::{Answer, Match, No, Undecided, Window, first_said};
 use crate::parse::call::{Opened, Opening, Opens};
 use crate::parse::emit::damage::{CallCloser, CloserKind};
 use crate::parse::emit::not_a_call::Reason;
@@ -38,13 +38,8 @@ impl Scanner {
             Err(Undecided) if more => return Err(Undecided),
             Err(Undecided) | Err(No) => return Err(No),
         };
-        for shape in OPENERS.iter().filter(|shape| owners & shape.owner().bit() != 0) {
-            match shape.opener(&self.tables, text, more) {
-                Err(No) => {}
-                found => return found.map(|opening| (*shape, opening)),
-            }
-        }
-        Err(No)
+        let shapes = OPENERS.iter().filter(|shape| owners & shape.owner().bit() != 0);
+        first_said(shapes.map(|shape| shape.opener(&self.tables, text, more).map(|opening| (*shape, opening))))
     }
 
     /// At a `<` or a `[`, or where reasoning may be closed: what the first recogniser says that
@@ -127,15 +122,12 @@ impl Scanner {
         }
         let (found, length) = self.emitter.region.closer(text, &self.tables, more)?;
         // In quotes it is only mentioned.
-        match self.is_mention(&text[length..], more, window) {
-            Err(No) => {
-                self.closer_at = self.at;
-                self.emitter.found_closer(found, length, window, sink);
-                Ok(())
-            }
-            Ok(()) => Err(No),
-            Err(Undecided) => Err(Undecided),
+        if self.is_mention(&text[length..], more, window).decided()?.is_some() {
+            return Err(No);
         }
+        self.closer_at = self.at;
+        self.emitter.found_closer(found, length, window, sink);
+        Ok(())
     }
 
     /// Notes an opener of a known dialect that something else follows.
@@ -253,15 +245,9 @@ impl Scanner {
     fn block_mark(&mut self, here: Here<'_>, _: &mut Sink<'_>) -> Match<Next> {
         let Here { text, more, window } = here;
         if let Some(block) = self.context.block() {
-            return match block.closed_by_mark(text, more) {
-                Err(Undecided) => Err(Undecided),
-                Err(No) => Err(No),
-                Ok(length) => {
-                    self.at += length as u64;
-                    self.context.block_closes(window, self.at);
-                    Ok(Next::Taken)
-                }
-            };
+            self.at += block.closed_by_mark(text, more)? as u64;
+            self.context.block_closes(window, self.at);
+            return Ok(Next::Taken);
         }
         if self.fence.is_some() || !Block::may_open(text) {
             return Err(No);
@@ -273,19 +259,13 @@ impl Scanner {
         }
         let begins_line = || self.context.begins_line();
         let is_name = |name: &str| self.tables.named_blocks.contains(&name);
-        match Block::opened_by_mark(text, begins_line, is_name, more) {
-            Err(Undecided) => Err(Undecided),
-            Err(No) => Err(No),
-            Ok((block, length)) => match self.is_mention(&text[length..], more, window) {
-                Err(Undecided) => Err(Undecided),
-                Ok(()) => Err(No),
-                Err(No) => {
-                    self.context.block_opens(block);
-                    self.at += length as u64;
-                    Ok(Next::Taken)
-                }
-            },
+        let (block, length) = Block::opened_by_mark(text, begins_line, is_name, more)?;
+        if self.is_mention(&text[length..], more, window).decided()?.is_some() {
+            return Err(No);
         }
+        self.context.block_opens(block);
+        self.at += length as u64;
+        Ok(Next::Taken)
     }
 
     /// Whether a call here stands in a fence that is known to hold other text.
