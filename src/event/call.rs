@@ -103,6 +103,14 @@ impl Call {
     }
 }
 
+/// The call that a verdict is about: of one that was rejected, as far as it was read.
+pub(crate) fn call_of(verdict: &Result<Call, Rejected>) -> Option<&Call> {
+    match verdict {
+        Ok(call) => Some(call),
+        Err(rejected) => rejected.call.as_deref(),
+    }
+}
+
 /// A call that must not run, and why.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]

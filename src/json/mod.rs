@@ -30,6 +30,7 @@
 //! | `escape` | text as it stands in a string |
 //! | `delimited` | an object with texts between tokens, to JSON |
 //! | `literal` | a text that spells a value, for schemas that want one |
+//! | `text_type` | types that are a text in JSON |
 //! | `repair/` | mending, each fix with its name |
 
 pub(crate) mod bytes;
@@ -45,6 +46,7 @@ mod plain;
 mod repair;
 mod spaced;
 mod strict;
+mod text_type;
 mod trailing;
 mod unclosed;
 mod value;
@@ -58,6 +60,7 @@ pub(crate) use outside::outside;
 pub(crate) use plain::string;
 pub use repair::Repair;
 pub(crate) use spaced::spaced;
+pub(crate) use text_type::text_type;
 pub(crate) use trailing::Trailing;
 pub(crate) use unclosed::unclosed;
 pub(crate) use value::read;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use serde_json::Value;
 
 use crate::event::Repair;
-use crate::json::window::{Match, No, Window, floor_boundary};
+use crate::json::window::{Match, No, Window};
 use crate::json::{Closer, LexStep, Lexer, LooseStep, read};
 use crate::parse::MAX_DEPTH;
 use crate::parse::marks::fence::{Fence, fence_close, fence_open};
@@ -204,7 +204,7 @@ impl Finder<'_> {
                 LexStep::Key(_) | LexStep::ValueStart(_) | LexStep::ValueEnd(_) => {}
                 LexStep::End(end) => return Ok(place(end)),
                 LexStep::More => return Err(unfinished()),
-                LexStep::Fault(_) if lexer.too_deep() => {
+                LexStep::Fault(_) if lexer.too_deep => {
                     return Err(Some((format!("it is nested deeper than {MAX_DEPTH} levels"), false)));
                 }
                 LexStep::Fault(_) => break,
@@ -214,7 +214,7 @@ impl Finder<'_> {
             return Err(None);
         }
         let from = place(cursor);
-        let readable = &self.text[..floor_boundary(self.text, from.saturating_add(self.tolerance))];
+        let readable = &self.text[..self.text.floor_char_boundary(from.saturating_add(self.tolerance))];
         let window = Window { text: readable, base: 0, more: false };
         let step = lexer.loosen().next(&window, &mut cursor, &FenceEnd(self.fence));
         self.tolerance = self.tolerance.saturating_sub(place(cursor) - from);

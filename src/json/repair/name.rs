@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use crate::json::text_type;
 
 /// Something that was mended in a call. Nothing is mended without one.
 ///
@@ -155,29 +155,20 @@ repair_words!(
     "left_out" => LeftOut,
 );
 
-#[cfg(feature = "typed")]
-impl schemars::JsonSchema for Repair {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Repair".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "type": "string", "description": "Something that was mended: a word, for some followed by a colon and a place or a name (`coerced:/days`)." })
+impl Repair {
+    /// Names it among these, once.
+    pub(crate) fn note(self, repairs: &mut Vec<Repair>) {
+        if !repairs.contains(&self) {
+            repairs.push(self);
+        }
     }
 }
 
-impl Serialize for Repair {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Repair {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let word = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
-        Ok(Repair::from(word.as_ref()))
-    }
-}
+text_type!(
+    Repair,
+    std::convert::identity,
+    "Something that was mended: a word, for some followed by a colon and a place or a name (`coerced:/days`)."
+);
 
 #[cfg(test)]
 mod tests {

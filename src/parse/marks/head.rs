@@ -2,7 +2,7 @@
 //! their spellings.
 
 use crate::dialect::{NamedArguments, NamedCall, Piece};
-use crate::json::window::{Answer, Match, No, Undecided, begins, floor_boundary, leading_space};
+use crate::json::window::{Answer, Match, No, Undecided, begins, leading_space};
 use crate::parse::marks::fence::fence_chars;
 
 /// Longest name in an opener, in bytes: the most that MCP recommends.
@@ -43,7 +43,7 @@ pub(crate) fn head<'t>(pieces: &[Piece], text: &'t str, more: bool) -> Match<Hea
 
 fn this_head<'t>(pieces: &[Piece], text: &'t str, more: bool) -> Match<Head<'t>> {
     let (text, more) =
-        if text.len() > MAX_HEAD { (&text[..floor_boundary(text, MAX_HEAD)], false) } else { (text, more) };
+        if text.len() > MAX_HEAD { (&text[..text.floor_char_boundary(MAX_HEAD)], false) } else { (text, more) };
     let (mut length, mut name, mut quote, mut is_json) = (0, "", None, false);
     for piece in pieces {
         let rest = &text[length..];
@@ -238,7 +238,7 @@ pub(crate) fn begins_token(text: &str, token: &str, more: bool) -> Match<usize> 
             }
         }
         Some(_) if text.as_bytes().get(same).is_some_and(|byte| begins_no_spelling(*byte)) => Err(No),
-        Some(_) => begins_spelling(text, token, floor_boundary(token, same), more),
+        Some(_) => begins_spelling(text, token, token.floor_char_boundary(same), more),
     }
 }
 

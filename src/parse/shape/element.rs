@@ -133,7 +133,7 @@ impl Element {
 
     /// Whether the arguments need no closing tag: their last bracket came.
     fn has_closed_json(&self) -> bool {
-        !self.scalar && self.json.as_ref().is_some_and(|json| json.end().is_some())
+        !self.scalar && self.json.as_ref().is_some_and(|json| json.end.is_some())
     }
 
     fn has(&self, child: usize) -> bool {
@@ -547,7 +547,7 @@ impl CallShape for Element {
     }
 
     fn is_too_deep(&self) -> bool {
-        self.json.as_ref().is_some_and(CallJson::is_too_deep)
+        self.json.as_ref().is_some_and(|json| json.too_deep)
     }
 
     fn closer(&self) -> CallCloser {
@@ -556,10 +556,6 @@ impl CallShape for Element {
 
     fn is_damaged(&self) -> bool {
         self.call.fault.is_some() || self.json.as_ref().is_some_and(|json| !json.is_whole(false))
-    }
-
-    fn ends_with_reasoning(&self) -> bool {
-        true
     }
 }
 

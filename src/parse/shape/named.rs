@@ -189,11 +189,7 @@ impl NamedJson {
 impl CallShape for NamedJson {
     fn step(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
         self.over_limit = out.is_over_limit();
-        if !std::mem::replace(&mut self.started, true)
-            && let Some(tool) = &self.call.tool
-        {
-            out.start(self.cursor, self.call.server.as_deref(), tool);
-        }
+        out.start_once(&mut self.started, self.cursor, &self.call);
         match self.state {
             State::Json => return self.json(window, out),
             State::Whole => return Step::End(self.cursor),
@@ -247,7 +243,7 @@ impl CallShape for NamedJson {
     }
 
     fn is_too_deep(&self) -> bool {
-        self.json.is_too_deep()
+        self.json.too_deep
     }
 
     fn closer(&self) -> CallCloser {
@@ -256,10 +252,6 @@ impl CallShape for NamedJson {
 
     fn is_damaged(&self) -> bool {
         self.state != State::Lead && !self.json.is_whole(self.close.is_empty())
-    }
-
-    fn ends_with_reasoning(&self) -> bool {
-        true
     }
 }
 
@@ -345,11 +337,8 @@ fn group_of(named: &Named, group: &Group, text: &str, more: bool) -> Match<(usiz
     }
     let (_, length) = open?;
     let length = length + leading_space(&text[length..]);
-    let openers = named.calls.iter().filter_map(|call| match call.head.first() {
-        Some(Piece::Text(opener)) => Some(begins_token(&text[length..], opener, more)),
-        _ => None,
-    });
-    first_of(openers).map(|_| (GROUP_OPENS, length))
+    let openers = named.calls.iter().filter_map(NamedCall::opener);
+    first_of(openers.map(|opener| begins_token(&text[length..], opener, more))).map(|_| (GROUP_OPENS, length))
 }
 
 pub(crate) fn group_close(named: &Named, text: &str, more: bool) -> Match<usize> {
@@ -370,10 +359,8 @@ impl Closer for Closers<'_> {
         let groups =
             self.named.iter().flat_map(|named| named.groups).map(|group| unit(begins_token(text, group.close, more)));
         // The next call of the same kind; a token may stand anywhere, other openers in strings as well.
-        let next = self.named.iter().flat_map(|named| named.calls).map(|call| match call.head {
-            [Piece::Text(opener), ..] if line_start || opener.starts_with("<｜") => {
-                unit(begins_token(text, opener, more))
-            }
+        let next = self.named.iter().flat_map(|named| named.calls).map(|call| match call.opener() {
+            Some(opener) if line_start || opener.starts_with("<｜") => unit(begins_token(text, opener, more)),
             _ => Err(No),
         });
         own.either(first_of(groups.chain(next)))

@@ -14,8 +14,8 @@ mod tags;
 use std::sync::{Arc, OnceLock};
 
 use crate::dialect::{
-    Announcer, Block, CallKeys, Dialect, MarkedJson, Named, Piece, QUOTING_BLOCKS, REASONING_MARKS, RESULT_TAGS, React,
-    ReasoningMark, Shape, Wrapper,
+    Announcer, Block, CallKeys, Dialect, MarkedJson, Named, NamedCall, QUOTING_BLOCKS, REASONING_MARKS, RESULT_TAGS,
+    React, ReasoningMark, Shape, Wrapper,
 };
 use crate::json::window::{Match, No, Undecided, begins_tag};
 use crate::parse::config::{Config, HOLD_SLACK, MIN_HOLD};
@@ -209,10 +209,7 @@ impl Tables {
         };
         let named = || {
             let openers = |named: &'static Named| {
-                let heads = named.calls.iter().filter_map(|call| match call.head.first() {
-                    Some(Piece::Text(opener)) => Some(*opener),
-                    _ => None,
-                });
+                let heads = named.calls.iter().filter_map(NamedCall::opener);
                 heads.chain(named.groups.iter().map(|group| group.open))
             };
             self.named.iter().find_map(|known| {

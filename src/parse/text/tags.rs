@@ -176,7 +176,7 @@ impl Scanner {
             // A call outside fences makes examples of the fenced ones before it.
             self.emitter.settle(window, true, sink);
         }
-        let in_group = self.group.is_some_and(|group| group.is_open) && call.start() == self.outer.end;
+        let in_group = self.group.is_some_and(|group| group.is_open) && call.start == self.outer.end;
         let in_outer = self.run.is_some() || in_group;
         let Outer { quoted_in, marks, begins_line, .. } =
             if in_outer { self.in_outer(window) } else { self.surroundings(self.at, window) };
@@ -213,10 +213,10 @@ impl Scanner {
         let Some(call) = &self.call else { return Err(No) };
         // Of a call past the limit on bytes there is too little left to make it text
         // (`limits/past_both_in_quotation_marks`, `limits/past_both_in_a_code_span`).
-        if !call.has_marks() || call.quoted_in().is_some() || self.fence.is_some() || call.is_past_limit() {
+        if !call.has_marks || call.quoted_in.is_some() || self.fence.is_some() || call.is_past_limit() {
             return Err(No);
         }
-        let marks = if call.is_in_outer() { self.outer.marks } else { self.context.marks() };
+        let marks = if call.in_outer { self.outer.marks } else { self.context.marks() };
         let (text, more) = window.candidate(at, CLOSES_WITHIN);
         let begins_call = |rest: &str| self.tables.mark(rest).is_some_and(|(_, _, is_whole)| is_whole);
         match self.behind_syntax(text, more) {

@@ -14,7 +14,7 @@ impl Scanner {
     pub(super) fn token(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
         let Here { text, more, window } = here;
         // The end of a channel is read wherever the channel is.
-        if !(self.tables.tokens || self.channels.are_seen()) || self.fence.is_some() {
+        if !(self.tables.tokens || self.channels.are_seen) || self.fence.is_some() {
             return Err(No);
         }
         let all = self.tables.tokens;

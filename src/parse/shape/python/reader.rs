@@ -301,11 +301,11 @@ impl Reader {
     }
 
     fn string_read(&mut self, quoted: Quoted, text: &str) -> Step {
-        if std::mem::take(&mut self.apostrophe) && !self.arguments.repairs.contains(&Repair::InnerQuotes) {
-            self.arguments.repairs.push(Repair::InnerQuotes);
+        if std::mem::take(&mut self.apostrophe) {
+            Repair::InnerQuotes.note(&mut self.arguments.repairs);
         }
-        if quoted.is_broken(text) && !self.arguments.repairs.contains(&Repair::ControlCharacters) {
-            self.arguments.repairs.push(Repair::ControlCharacters);
+        if quoted.is_broken(text) {
+            Repair::ControlCharacters.note(&mut self.arguments.repairs);
         }
         let Some(text) = literal::string(text, quoted.raw) else { return self.fault(self.cursor) };
         if !std::mem::take(&mut self.joins) {

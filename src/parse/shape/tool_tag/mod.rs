@@ -446,6 +446,10 @@ impl CallShape for ToolTag {
             (Tags::Names, Callee::Unknown) => CloserKind::Bracket,
         })
     }
+
+    fn ends_with_reasoning(&self) -> bool {
+        false
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
