@@ -34,6 +34,8 @@ pub(crate) mod object;
 pub(crate) mod python;
 pub(crate) mod react;
 pub(crate) mod run;
+#[cfg(test)]
+mod tests;
 pub(crate) mod tool_tag;
 mod tool_tags;
 
@@ -70,6 +72,3 @@ pub(crate) fn add_marks(tables: &mut Tables) {
     }
     MARKERLESS.iter().for_each(|shape| shape.add_leads(tables));
 }
-
-#[cfg(test)]
-mod tests;
