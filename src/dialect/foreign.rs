@@ -22,8 +22,17 @@ pub(super) const fn tag(open: &'static str, close: &'static str) -> Wrapper {
     Wrapper { open, close: Some(close), must_close: true }
 }
 
-const fn spec(name: &'static str, shape: MarkedJson) -> Spec {
-    Spec { name, template: None, shape: Shape::MarkedJson(shape), objects: None }
+/// A dialect of which no template of ours is known.
+const fn spec(name: &'static str, shape: Shape) -> Spec {
+    Spec { name, template: None, shape, objects: None }
+}
+
+const fn marked(name: &'static str, shape: MarkedJson) -> Spec {
+    spec(name, Shape::MarkedJson(shape))
+}
+
+const fn named(name: &'static str, shape: &'static Named) -> Spec {
+    spec(name, Shape::Named(shape))
 }
 
 pub(super) const fn json(wrappers: &'static [Wrapper]) -> MarkedJson {
@@ -35,9 +44,61 @@ const fn open_token(open: &'static str, close: &'static str) -> Wrapper {
     Wrapper { open, close: Some(close), must_close: false }
 }
 
+/// Calls in no group, under their names alone.
+const NAMED: Named = Named { calls: &[], groups: &[], name_line: false, types: &[] };
+
 macro_rules! group {
     ($tag:literal) => {
-        Group { open: concat!("<", $tag, ">"), close: concat!("</", $tag, ">"), gated: true, glued: false }
+        gated(concat!("<", $tag, ">"), concat!("</", $tag, ">"))
+    };
+}
+
+/// A group that only counts before a call.
+const fn gated(open: &'static str, close: &'static str) -> Group {
+    Group { open, close, gated: true, glued: false }
+}
+
+/// A group of special tokens, which always counts.
+const fn tokens(open: &'static str, close: &'static str) -> Group {
+    Group { open, close, gated: false, glued: false }
+}
+
+/// A head, or an opening tag, as it looks: a text stands for itself, `_` for white space, if any.
+macro_rules! head {
+    ($($piece:tt)*) => { &[$(piece!($piece)),*] };
+}
+
+macro_rules! piece {
+    (_) => {
+        Space
+    };
+    ($text:literal) => {
+        Text($text)
+    };
+    ($piece:expr) => {
+        $piece
+    };
+}
+
+/// A tag with a name as its attribute.
+macro_rules! name_attribute {
+    ($tag:literal) => { head!((Text(concat!("<", $tag, " "))) _ Before "name=" Quote Name Quote Attributes) };
+}
+
+/// A call of its head, JSON and its closer.
+const fn with_json(head: &'static [Piece], close: &'static str) -> NamedCall {
+    NamedCall { head, arguments: NamedArguments::Json { fenced: false }, close }
+}
+
+/// Arguments as tags, to which the template glues their values.
+const fn glued(open: &'static [Piece], close: &'static str) -> NamedArguments {
+    NamedArguments::Tags { open, close, glued: true }
+}
+
+/// A tag with the tool's name as an attribute, and JSON.
+macro_rules! attribute_json {
+    ($tag:literal) => {
+        with_json(name_attribute!($tag), concat!("</", $tag, ">"))
     };
 }
 
@@ -45,7 +106,7 @@ macro_rules! group {
 /// Apriel, Nemotron and LongCat; with tokens Phi-4-mini, Granite 3 (which closes none) and
 /// InternLM, LFM2 and openPangu (where a list of JSON stands between theirs), GigaChat 3; with a
 /// word Phi-4-mini, too.
-pub(super) const HERMES: Spec = spec("hermes", MarkedJson { named: Some(&TAGS_WITH_NAME), ..json(HERMES_MARKERS) });
+pub(super) const HERMES: Spec = marked("hermes", MarkedJson { named: Some(&TAGS_WITH_NAME), ..json(HERMES_MARKERS) });
 
 const HERMES_MARKERS: &[Wrapper] = &[
     tag("<tool_call>", "</tool_call>"),
@@ -69,126 +130,49 @@ const HERMES_MARKERS: &[Wrapper] = &[
     tag("<tools>", "</tools>"),
 ];
 
-/// A tag with the tool's name as an attribute, and JSON.
-macro_rules! named_tag {
-    ($tag:literal) => {
-        NamedCall {
-            head: &[Text(concat!("<", $tag, " ")), Space, Before, Text("name="), Quote, Name, Quote, Attributes],
-            arguments: NamedArguments::Json { fenced: false },
-            close: concat!("</", $tag, ">"),
-        }
-    };
-}
-
 /// The tool's name beside its JSON, where Hermes has it inside: models that saw several syntaxes
 /// mix them.
 static TAGS_WITH_NAME: Named = Named {
     calls: &[
-        named_tag!("tool_call"),
-        named_tag!("function_call"),
-        NamedCall {
-            head: &[Text("<tool_call>"), Space, Text("<function>"), Space, Name, Space, Text("</function>")],
-            arguments: NamedArguments::Json { fenced: false },
-            close: "</tool_call>",
-        },
-        NamedCall {
-            head: &[
-                Text("<tool_call>"),
-                Space,
-                Text("<name>"),
-                Space,
-                Name,
-                Space,
-                Text("</name>"),
-                Space,
-                Text("<arguments>"),
-            ],
-            arguments: NamedArguments::Json { fenced: false },
-            close: "</arguments>",
-        },
+        attribute_json!("tool_call"),
+        attribute_json!("function_call"),
+        with_json(head!("<tool_call>" _ "<function>" _ Name _ "</function>"), "</tool_call>"),
+        with_json(head!("<tool_call>" _ "<name>" _ Name _ "</name>" _ "<arguments>"), "</arguments>"),
     ],
     groups: &[group!("tool_call")],
-    name_line: false,
-    types: &[],
+    ..NAMED
 };
 
 const MISTRAL: &str = "[TOOL_CALLS]";
-
-/// A call of Mistral's with a name, and what stands between name and JSON.
-macro_rules! mistral {
-    ($($piece:expr),*) => {
-        NamedCall {
-            head: &[Text(MISTRAL), Space, Name, $(Space, $piece),*],
-            arguments: NamedArguments::Json { fenced: false },
-            close: "",
-        }
-    };
-}
+const TOOL_CALL: &str = "[TOOL_CALL]";
 
 /// What LM Studio's default prompt asks for, and the marker of MiniMax M2 where its own tags are
 /// not taught, with arrows or flags in place of JSON's colons
 /// (github.com/openclaw/openclaw, `sanitizeUserFacingText`).
-pub(super) const TOOL_REQUEST: Spec = spec(
+pub(super) const TOOL_REQUEST: Spec = marked(
     "tool_request",
     MarkedJson {
         named: Some(&Named {
             calls: &[
                 NamedCall {
-                    head: &[
-                        Text(TOOL_CALL),
-                        Space,
-                        Text("{"),
-                        Space,
-                        Text("tool"),
-                        Space,
-                        Text("=>"),
-                        Space,
-                        Quote,
-                        Name,
-                        Quote,
-                        Any(" \t\r\n,"),
-                        Text("args"),
-                        Space,
-                        Text("=>"),
-                        Space,
-                    ],
+                    head: head!((Text(TOOL_CALL)) _ "{" _ "tool" _ "=>" _ Quote Name Quote (Any(" \t\r\n,")) "args" _ "=>" _),
                     arguments: NamedArguments::Arrows,
                     close: "[/TOOL_CALL]",
                 },
                 NamedCall {
-                    head: &[
-                        Text(TOOL_CALL),
-                        Space,
-                        Text("{"),
-                        Space,
-                        Text("tool"),
-                        Space,
-                        Text("=>"),
-                        Space,
-                        Quote,
-                        Name,
-                        Quote,
-                        Space,
-                        Text("}"),
-                        Space,
-                        Text("[/TOOL_CALL]"),
-                    ],
+                    head: head!((Text(TOOL_CALL)) _ "{" _ "tool" _ "=>" _ Quote Name Quote _ "}" _ "[/TOOL_CALL]"),
                     arguments: NamedArguments::None,
                     close: "",
                 },
             ],
-            groups: &[],
-            name_line: false,
-            types: &[],
+            ..NAMED
         }),
         ..json(&[tag("[TOOL_REQUEST]", "[END_TOOL_REQUEST]"), tag(TOOL_CALL, "[/TOOL_CALL]")])
     },
 );
 
-const TOOL_CALL: &str = "[TOOL_CALL]";
-
 /// Cohere's Command R7B, A and 4.
-pub(super) const COMMAND: Spec = spec(
+pub(super) const COMMAND: Spec = marked(
     "command",
     MarkedJson {
         keys: &CallKeys { tool: &["tool_name", "name", "tool", "function_name"], arguments: PARAMETERS_FIRST, ..KEYS },
@@ -197,7 +181,7 @@ pub(super) const COMMAND: Spec = spec(
 );
 
 /// Llama 3.1 and later; a token of the chat template ends the run.
-pub(super) const PYTHON_TAG: Spec = spec(
+pub(super) const PYTHON_TAG: Spec = marked(
     "python_tag",
     MarkedJson {
         keys: &CallKeys { arguments: PARAMETERS_FIRST, ..KEYS },
@@ -207,40 +191,32 @@ pub(super) const PYTHON_TAG: Spec = spec(
 
 /// Mistral up to Nemo, and with the name before the JSON from version 11 of its
 /// tokenizer on. The closing marker is the one that some servers add.
-pub(super) const TOOL_CALLS: Spec = spec(
+pub(super) const TOOL_CALLS: Spec = marked(
     "tool_calls",
     MarkedJson {
         named: Some(&Named {
-            calls: &[mistral!(Text("[ARGS]")), mistral!(Text("[CALL_ID]"), Id, Text("[ARGS]")), mistral!()],
-            groups: &[Group { open: MISTRAL, close: "[/TOOL_CALLS]", gated: true, glued: false }],
-            name_line: false,
-            types: &[],
+            calls: &[
+                with_json(head!((Text(MISTRAL)) _ Name _ "[ARGS]"), ""),
+                with_json(head!((Text(MISTRAL)) _ Name _ "[CALL_ID]" _ Id _ "[ARGS]"), ""),
+                with_json(head!((Text(MISTRAL)) _ Name), ""),
+            ],
+            groups: &[gated(MISTRAL, "[/TOOL_CALLS]")],
+            ..NAMED
         }),
         ..json(&[Wrapper { open: MISTRAL, close: Some("[/TOOL_CALLS]"), must_close: false }])
     },
 );
 
-const FUNCTION: &[Piece] = &[Text("<function="), Name, Text(">")];
-const HALF_FUNCTION: &[Piece] = &[Text("<function="), Name, Space];
+const FUNCTION: &[Piece] = head!("<function=" Name ">");
+const HALF_FUNCTION: &[Piece] = head!("<function=" Name _);
 
 /// A call in Anthropic's style that is one tag, without arguments.
 macro_rules! empty_tag {
     ($call:literal) => {
         NamedCall {
-            head: &[Text(concat!("<", $call, " ")), Space, Text("name="), Quote, Name, Quote, Space, Text("/>")],
+            head: head!((Text(concat!("<", $call, " "))) _ "name=" Quote Name Quote _ "/>"),
             arguments: NamedArguments::None,
             close: "",
-        }
-    };
-}
-
-/// The same with JSON inside.
-macro_rules! attribute_json {
-    ($call:literal) => {
-        NamedCall {
-            head: &[Text(concat!("<", $call, " ")), Space, Before, Text("name="), Quote, Name, Quote, Attributes],
-            arguments: NamedArguments::Json { fenced: false },
-            close: concat!("</", $call, ">"),
         }
     };
 }
@@ -249,21 +225,8 @@ macro_rules! attribute_json {
 macro_rules! attributes {
     ($call:literal, $parameter:literal) => {
         NamedCall {
-            head: &[Text(concat!("<", $call, " ")), Space, Before, Text("name="), Quote, Name, Quote, Attributes],
-            arguments: NamedArguments::Tags {
-                open: &[
-                    Text(concat!("<", $parameter, " ")),
-                    Space,
-                    Before,
-                    Text("name="),
-                    Quote,
-                    Name,
-                    Quote,
-                    Attributes,
-                ],
-                close: concat!("</", $parameter, ">"),
-                glued: true,
-            },
+            head: name_attribute!($call),
+            arguments: glued(name_attribute!($parameter), concat!("</", $parameter, ">")),
             close: concat!("</", $call, ">"),
         }
     };
@@ -271,41 +234,36 @@ macro_rules! attributes {
 
 /// Llama 3's `<function=NAME>{…}</function>`, and Qwen3-Coder's with
 /// parameters as tags, usually in a `<tool_call>`; Seed's tag has a namespace.
-pub(super) const FUNCTION_TAG: Spec = Spec {
-    name: "function_tag",
-    template: None,
-    objects: None,
-    shape: Shape::Named(&Named {
+pub(super) const FUNCTION_TAG: Spec = named(
+    "function_tag",
+    &Named {
         calls: &[
-            NamedCall { head: FUNCTION, arguments: NamedArguments::Json { fenced: false }, close: "</function>" },
+            with_json(FUNCTION, "</function>"),
             NamedCall {
                 head: FUNCTION,
+                // Some write the sign behind the name once more.
                 arguments: NamedArguments::Tags {
-                    // Some write the sign behind the name once more.
-                    open: &[Text("<parameter="), Name, OneOf(">=")],
+                    open: head!("<parameter=" Name (OneOf(">="))),
                     close: "</parameter>",
                     glued: false,
                 },
                 close: "</function>",
             },
             // Llama 3.3 at times leaves the bracket out.
-            NamedCall { head: HALF_FUNCTION, arguments: NamedArguments::Json { fenced: false }, close: "</function>" },
+            with_json(HALF_FUNCTION, "</function>"),
         ],
         // Seed's template glues values to the same tags (ByteDance-Seed/Seed-OSS-36B-Instruct).
         groups: &[group!("tool_call"), Group { glued: true, ..group!("seed:tool_call") }],
-        name_line: false,
-        types: &[],
-    }),
-};
+        ..NAMED
+    },
+);
 
 /// Anthropic's `<function_calls><invoke name="…">`, with and without a
 /// namespace; MiniMax, Step-3, Muse, GigaChat 3.5, dots and DeepSeek from V3.2 on have
 /// tags of their own, MiniCPM has other words.
-pub(super) const INVOKE: Spec = Spec {
-    name: "invoke",
-    template: None,
-    objects: None,
-    shape: Shape::Named(&Named {
+pub(super) const INVOKE: Spec = named(
+    "invoke",
+    &Named {
         calls: &[
             attributes!("invoke", "parameter"),
             attributes!("antml:invoke", "antml:parameter"),
@@ -341,81 +299,63 @@ pub(super) const INVOKE: Spec = Spec {
             group!("｜｜DSML｜｜function_calls"),
             group!("｜｜DSML｜｜tool_calls"),
         ],
-        name_line: false,
-        types: &[],
-    }),
-};
+        ..NAMED
+    },
+);
 
 const CALL_BEGIN: Piece = Text("<｜tool▁call▁begin｜>");
 const SEPARATOR: Piece = Text("<｜tool▁sep｜>");
 const CALL_END: &str = "<｜tool▁call▁end｜>";
-
-macro_rules! deepseek {
-    ($fenced:literal, $($piece:expr),+) => {
-        NamedCall { head: &[$($piece),+], arguments: NamedArguments::Json { fenced: $fenced }, close: CALL_END }
-    };
-}
+const FENCED: NamedArguments = NamedArguments::Json { fenced: true };
 
 /// DeepSeek's special tokens: V3 and R1 with the type `function` and a fence,
 /// V3.1 without. R1 leaves the token before the type out at times.
-pub(super) const DEEPSEEK: Spec = Spec {
-    name: "deepseek",
-    template: None,
-    objects: None,
-    shape: Shape::Named(&Named {
+pub(super) const DEEPSEEK: Spec = named(
+    "deepseek",
+    &Named {
         calls: &[
-            deepseek!(true, CALL_BEGIN, Space, Text("function"), SEPARATOR, Space, Name),
-            deepseek!(false, CALL_BEGIN, Space, Name, Space, SEPARATOR),
-            deepseek!(false, CALL_BEGIN, Space, Name),
-            deepseek!(true, Text("<｜tool▁calls▁begin｜>"), Space, Text("function"), SEPARATOR, Space, Name),
+            NamedCall { head: head!(CALL_BEGIN _ "function" SEPARATOR _ Name), arguments: FENCED, close: CALL_END },
+            with_json(head!(CALL_BEGIN _ Name _ SEPARATOR), CALL_END),
+            with_json(head!(CALL_BEGIN _ Name), CALL_END),
+            NamedCall {
+                head: head!("<｜tool▁calls▁begin｜>" _ "function" SEPARATOR _ Name),
+                arguments: FENCED,
+                close: CALL_END,
+            },
         ],
         groups: &[
-            Group {
-                open: "<｜tool▁calls▁begin｜>", close: "<｜tool▁calls▁end｜>", gated: false, glued: false
-            },
-            Group { open: "<｜tool▁calls｜>", close: "<｜tool▁calls▁end｜>", gated: false, glued: false },
+            tokens("<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>"),
+            tokens("<｜tool▁calls｜>", "<｜tool▁calls▁end｜>"),
         ],
-        name_line: false,
         types: &["function"],
-    }),
-};
+        ..NAMED
+    },
+);
 
 const ARGUMENTS_BEGIN: Piece = Text("<｜tool▁call▁argument▁begin｜>");
 
 /// Moonshot's Kimi K2: tokens like DeepSeek's, and the call's number behind the name.
 /// A call without arguments lacks the token before them: `kimi/no_arguments`.
-pub(super) const KIMI: Spec = Spec {
-    name: "kimi",
-    template: None,
-    objects: None,
-    shape: Shape::Named(&Named {
+pub(super) const KIMI: Spec = named(
+    "kimi",
+    &Named {
         calls: &[
-            deepseek!(false, CALL_BEGIN, Space, Text("functions."), Name, Index, Space, ARGUMENTS_BEGIN),
-            deepseek!(false, CALL_BEGIN, Space, Name, Index, Space, ARGUMENTS_BEGIN),
-            deepseek!(false, CALL_BEGIN, Space, Text("functions."), Name, Index),
+            with_json(head!(CALL_BEGIN _ "functions." Name Index _ ARGUMENTS_BEGIN), CALL_END),
+            with_json(head!(CALL_BEGIN _ Name Index _ ARGUMENTS_BEGIN), CALL_END),
+            with_json(head!(CALL_BEGIN _ "functions." Name Index), CALL_END),
         ],
-        groups: &[Group {
-            open: "<｜tool▁calls▁section▁begin｜>",
-            close: "<｜tool▁calls▁section▁end｜>",
-            gated: false,
-            glued: false,
-        }],
-        name_line: false,
-        types: &[],
-    }),
-};
+        groups: &[tokens("<｜tool▁calls▁section▁begin｜>", "<｜tool▁calls▁section▁end｜>")],
+        ..NAMED
+    },
+);
 
 /// A call of Harmony's in a channel, with what stands around its recipient.
 macro_rules! harmony {
-    ($($before:expr),+; $($after:expr),*) => {
-        NamedCall {
-            head: &[
-                $($before),+, Name, Space, $($after,)* Maybe("<|constrain|>"), Space, Maybe("json"), Maybe("code"), Space,
-                Text("<|message|>")
-            ],
-            arguments: NamedArguments::Json { fenced: false },
-            close: "<|call|>",
-        }
+    ([$($before:tt)+] $($after:tt)*) => {
+        with_json(
+            head!($($before)+ Name _ $($after)* CONSTRAIN _ JSON_TYPE (Maybe("code")) _ "<|message|>"),
+            "<|call|>",
+        )
     };
 }
 
@@ -431,167 +371,112 @@ const JSON_TYPE: Piece = Maybe("json");
 /// before the channel or behind it (openai/harmony, docs/format.md). Built-in tools are addressed in
 /// `analysis`. Models name the channel twice, and the recipient behind the type (vllm-project/vllm
 /// and ggml-org/llama.cpp read both).
-pub(super) const HARMONY: Spec = Spec {
-    name: "harmony",
-    template: None,
-    objects: None,
-    shape: Shape::Named(&Named {
+pub(super) const HARMONY: Spec = named(
+    "harmony",
+    &Named {
         calls: &[
-            harmony!(CHANNEL, COMMENTARY, TO;),
-            harmony!(CHANNEL, ANALYSIS, TO;),
-            harmony!(START, CHANNEL, COMMENTARY, TO;),
-            harmony!(START, CHANNEL, ANALYSIS, TO;),
-            harmony!(START, TO; CHANNEL, COMMENTARY, Space),
-            harmony!(START, TO; CHANNEL, ANALYSIS, Space),
-            harmony!(CHANNEL, COMMENTARY, CHANNEL, COMMENTARY, TO;),
-            harmony!(CHANNEL, ANALYSIS, CHANNEL, COMMENTARY, TO;),
-            harmony!(START, CHANNEL, COMMENTARY, CHANNEL, COMMENTARY, TO;),
-            harmony!(START, CHANNEL, ANALYSIS, CHANNEL, COMMENTARY, TO;),
-            harmony!(START, TO; CHANNEL, COMMENTARY, CHANNEL, COMMENTARY, Space),
-            harmony!(CHANNEL, COMMENTARY, TO; CHANNEL, COMMENTARY, Space),
-            harmony!(START, CHANNEL, COMMENTARY, TO; CHANNEL, COMMENTARY, Space),
-            harmony!(CHANNEL, COMMENTARY, Space, CONSTRAIN, Space, JSON_TYPE, TO;),
-            harmony!(START, CHANNEL, COMMENTARY, Space, CONSTRAIN, Space, JSON_TYPE, TO;),
+            harmony!([CHANNEL COMMENTARY TO]),
+            harmony!([CHANNEL ANALYSIS TO]),
+            harmony!([START CHANNEL COMMENTARY TO]),
+            harmony!([START CHANNEL ANALYSIS TO]),
+            harmony!([START TO] CHANNEL COMMENTARY _),
+            harmony!([START TO] CHANNEL ANALYSIS _),
+            harmony!([CHANNEL COMMENTARY CHANNEL COMMENTARY TO]),
+            harmony!([CHANNEL ANALYSIS CHANNEL COMMENTARY TO]),
+            harmony!([START CHANNEL COMMENTARY CHANNEL COMMENTARY TO]),
+            harmony!([START CHANNEL ANALYSIS CHANNEL COMMENTARY TO]),
+            harmony!([START TO] CHANNEL COMMENTARY CHANNEL COMMENTARY _),
+            harmony!([CHANNEL COMMENTARY TO] CHANNEL COMMENTARY _),
+            harmony!([START CHANNEL COMMENTARY TO] CHANNEL COMMENTARY _),
+            harmony!([CHANNEL COMMENTARY _ CONSTRAIN _ JSON_TYPE TO]),
+            harmony!([START CHANNEL COMMENTARY _ CONSTRAIN _ JSON_TYPE TO]),
         ],
-        groups: &[],
-        name_line: false,
-        types: &[],
-    }),
-};
+        ..NAMED
+    },
+);
 
 /// What an id is made of.
 const ID: &str = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-:.";
 
 /// Upstage's Solar Open: tokens around an id, the name and JSON; Solar Open 2 has tokens around
 /// each argument.
-pub(super) const SOLAR: Spec = Spec {
-    name: "solar",
-    template: None,
-    objects: None,
-    shape: Shape::Named(&Named {
+pub(super) const SOLAR: Spec = named(
+    "solar",
+    &Named {
         calls: &[
+            with_json(
+                head!("<|tool_call:begin|>" _ (Any(ID)) _ "<|tool_call:name|>" _ Name _ "<|tool_call:args|>"),
+                "<|tool_call:end|>",
+            ),
             NamedCall {
-                head: &[
-                    Text("<|tool_call:begin|>"),
-                    Space,
-                    Any(ID),
-                    Space,
-                    Text("<|tool_call:name|>"),
-                    Space,
-                    Name,
-                    Space,
-                    Text("<|tool_call:args|>"),
-                ],
-                arguments: NamedArguments::Json { fenced: false },
-                close: "<|tool_call:end|>",
-            },
-            NamedCall {
-                head: &[Text("<|tool_call:start|>"), Space, Name],
-                arguments: NamedArguments::Tags {
-                    open: &[Text("<|tool_arg:start|>"), Space, Name, Space, Text("<|tool_arg:value|>")],
-                    close: "<|tool_arg:end|>",
-                    glued: true,
-                },
+                head: head!("<|tool_call:start|>" _ Name),
+                arguments: glued(head!("<|tool_arg:start|>" _ Name _ "<|tool_arg:value|>"), "<|tool_arg:end|>"),
                 close: "<|tool_call:end|>",
             },
         ],
-        groups: &[Group { open: "<|tool_calls|>", close: "<|calls|>", gated: true, glued: false }],
-        name_line: false,
-        types: &[],
-    }),
-};
+        groups: &[gated("<|tool_calls|>", "<|calls|>")],
+        ..NAMED
+    },
+);
 
 /// Moonshot's Kimi K3: elements whose tags are tokens.
-pub(super) const KIMI_K3: Spec = Spec {
-    name: "kimi_k3",
-    template: None,
-    objects: None,
-    shape: Shape::Named(&Named {
+pub(super) const KIMI_K3: Spec = named(
+    "kimi_k3",
+    &Named {
         calls: &[NamedCall {
-            head: &[
-                Text("<|open|>call tool="),
-                Quote,
-                Name,
-                Quote,
-                Any("abcdefghijklmnopqrstuvwxyz=\"0123456789 "),
-                Text("<|sep|>"),
-            ],
-            arguments: NamedArguments::Tags {
-                open: &[
-                    Text("<|open|>argument key="),
-                    Quote,
-                    Name,
-                    Quote,
-                    Any("abcdefghijklmnopqrstuvwxyz=\" "),
-                    Text("<|sep|>"),
-                ],
-                close: "<|close|>argument<|sep|>",
-                glued: true,
-            },
+            head: head!(
+                "<|open|>call tool=" Quote Name Quote (Any("abcdefghijklmnopqrstuvwxyz=\"0123456789 ")) "<|sep|>"
+            ),
+            arguments: glued(
+                head!(
+                    "<|open|>argument key=" Quote Name Quote (Any("abcdefghijklmnopqrstuvwxyz=\" ")) "<|sep|>"
+                ),
+                "<|close|>argument<|sep|>",
+            ),
             close: "<|close|>call<|sep|>",
         }],
-        groups: &[Group { open: "<|open|>tools<|sep|>", close: "<|close|>tools<|sep|>", gated: true, glued: false }],
-        name_line: false,
-        types: &[],
-    }),
-};
+        groups: &[gated("<|open|>tools<|sep|>", "<|close|>tools<|sep|>")],
+        ..NAMED
+    },
+);
 
 /// Zhipu's GLM-4.5 and later, Ling 3 and others; Hunyuan's Hy3 with a token behind the name
 /// and a group; LongCat with a prefix.
 /// GLM-4 writes the name on a line and the arguments as JSON on the next.
-pub(super) const GLM: Spec = Spec {
-    name: "glm",
-    template: None,
-    objects: None,
-    shape: Shape::Named(&Named {
+pub(super) const GLM: Spec = named(
+    "glm",
+    &Named {
         calls: &[
             NamedCall {
-                head: &[Text("<tool_call>"), Space, Name, Maybe("<tool_sep>")],
-                arguments: NamedArguments::Tags {
-                    open: &[Text("<arg_key>"), Space, Name, Space, Text("</arg_key>"), Space, Text("<arg_value>")],
-                    close: "</arg_value>",
-                    glued: true,
-                },
+                head: head!("<tool_call>" _ Name (Maybe("<tool_sep>"))),
+                arguments: glued(head!("<arg_key>" _ Name _ "</arg_key>" _ "<arg_value>"), "</arg_value>"),
                 close: "</tool_call>",
             },
             // GLM-4's form in the later one's tag.
+            with_json(head!("<tool_call>" _ Name _), "</tool_call>"),
             NamedCall {
-                head: &[Text("<tool_call>"), Space, Name, Space],
-                arguments: NamedArguments::Json { fenced: false },
-                close: "</tool_call>",
-            },
-            NamedCall {
-                head: &[Text("<longcat_tool_call>"), Space, Name],
-                arguments: NamedArguments::Tags {
-                    open: &[
-                        Text("<longcat_arg_key>"),
-                        Space,
-                        Name,
-                        Space,
-                        Text("</longcat_arg_key>"),
-                        Space,
-                        Text("<longcat_arg_value>"),
-                    ],
-                    close: "</longcat_arg_value>",
-                    glued: true,
-                },
+                head: head!("<longcat_tool_call>" _ Name),
+                arguments: glued(
+                    head!("<longcat_arg_key>" _ Name _ "</longcat_arg_key>" _ "<longcat_arg_value>"),
+                    "</longcat_arg_value>",
+                ),
                 close: "</longcat_tool_call>",
             },
         ],
         groups: &[group!("tool_calls")],
         name_line: true,
-        types: &[],
-    }),
-};
+        ..NAMED
+    },
+);
 
 /// Llama 4, LFM2, Gorilla and others.
-pub(super) const PYTHON: Spec = Spec { name: "python", template: None, shape: Shape::Python, objects: None };
+pub(super) const PYTHON: Spec = spec("python", Shape::Python);
 
 /// A call of Gemma's between these tokens, with texts between those.
 macro_rules! gemma {
     ($open:literal, $text:literal, $close:literal) => {
         NamedCall {
-            head: &[Text($open), Space, Text("call:"), Name],
+            head: head!($open _ "call:" Name),
             arguments: NamedArguments::Delimited { text: $text },
             close: $close,
         }
@@ -600,46 +485,29 @@ macro_rules! gemma {
 
 /// Gemma 4 (LC/gemma4.jinja), and FunctionGemma
 /// (ai.google.dev/gemma/docs/functiongemma/formatting-and-best-practices).
-pub(super) const GEMMA: Spec = Spec {
-    name: "gemma",
-    template: None,
-    objects: None,
-    shape: Shape::Named(&Named {
+pub(super) const GEMMA: Spec = named(
+    "gemma",
+    &Named {
         calls: &[
             gemma!("<|tool_call>", "<|\"|>", "<tool_call|>"),
             gemma!("<start_function_call>", "<escape>", "<end_function_call>"),
         ],
-        groups: &[],
-        name_line: false,
-        types: &[],
-    }),
-};
+        ..NAMED
+    },
+);
 
 /// What any model writes that has seen other programs' calls. OpenAI's interface
 /// puts name and arguments in `function`, and several calls in `tool_calls`.
-pub(super) const JSON: Spec = Spec { name: "json", template: None, objects: None, shape: Shape::Json(&KEYS) };
+pub(super) const JSON: Spec = spec("json", Shape::Json(&KEYS));
 
 /// The words of the ReAct paper, as LangChain and others prompt for them.
-pub(super) const REACT: Spec = Spec {
-    name: "react",
-    template: None,
-    objects: None,
-    shape: Shape::React(&React {
-        head: &[
-            Any("*_"),
-            Text("Action"),
-            Any("*_ \t"),
-            OneOf(":："),
-            Any("*_ \t`"),
-            Name,
-            Any("`*_ \t\r"),
-            OneOf("\n"),
-            Any("\r\n \t*_"),
-            Text("Action Input"),
-            Any("*_ \t"),
-            OneOf(":："),
-            Any("*_ \t"),
-        ],
+pub(super) const REACT: Spec = spec(
+    "react",
+    Shape::React(&React {
+        head: head!(
+            (Any("*_")) "Action" (Any("*_ \t")) (OneOf(":：")) (Any("*_ \t`")) Name (Any("`*_ \t\r")) (OneOf("\n"))
+            (Any("\r\n \t*_")) "Action Input" (Any("*_ \t")) (OneOf(":：")) (Any("*_ \t"))
+        ),
         lines: &["Action:", "Observation:", "Thought:", "Final Answer:"],
     }),
-};
+);

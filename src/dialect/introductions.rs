@@ -6,7 +6,7 @@
 use super::Lang;
 
 /// The lines of one language, as the templates name them.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, serde::Serialize)]
 pub(crate) struct Introductions {
     /// Of the form of a call (`use_mcp_tool`).
     pub(crate) form: &'static str,
@@ -31,7 +31,6 @@ pub(crate) struct Introductions {
     /// Of the results of calls, in prompts of before.
     pub(crate) results: &'static str,
     /// Of one result, before its colon, in the compact style.
-    #[cfg_attr(not(feature = "prompt"), expect(dead_code, reason = "the templates alone print it"))]
     pub(crate) result: &'static str,
     /// Of the calls that were made before.
     pub(crate) earlier: &'static str,
@@ -130,33 +129,6 @@ impl Introductions {
             .iter()
             .flat_map(|set| [set.results, set.earlier, set.shown, set.asked, set.wrong, set.incomplete]);
         lines.map(|line| (line, true)).chain(words)
-    }
-
-    /// Each with the name by which templates know it.
-    #[cfg(feature = "prompt")]
-    pub(crate) fn named(&self) -> [(&'static str, &'static str); 20] {
-        [
-            ("form", self.form),
-            ("tag_form", self.tag_form),
-            ("example", self.example),
-            ("call", self.call),
-            ("answer", self.answer),
-            ("read", self.read),
-            ("written", self.written),
-            ("correct", self.correct),
-            ("output", self.output),
-            ("question", self.question),
-            ("describe", self.describe),
-            ("find", self.find),
-            ("read_on", self.read_on),
-            ("results", self.results),
-            ("result", self.result),
-            ("earlier", self.earlier),
-            ("shown", self.shown),
-            ("asked", self.asked),
-            ("wrong", self.wrong),
-            ("incomplete", self.incomplete),
-        ]
     }
 }
 

@@ -58,64 +58,52 @@ pub enum Dialect {
     React,
 }
 
-impl Dialect {
-    /// All dialects, in order of precedence.
-    pub const ALL: &'static [Dialect] = &[
-        Dialect::UseMcpTool,
-        Dialect::ToolTag,
-        Dialect::TypeMarker,
-        Dialect::Hermes,
-        Dialect::ToolCalls,
-        Dialect::ToolRequest,
-        Dialect::PythonTag,
-        Dialect::FunctionTag,
-        Dialect::Invoke,
-        // Before DeepSeek, whose call without a separator would take `functions.` and
-        // the number for parts of the name: `kimi/no_arguments`.
-        Dialect::Kimi,
-        Dialect::DeepSeek,
-        Dialect::Glm,
-        Dialect::Harmony,
-        Dialect::Command,
-        Dialect::Solar,
-        Dialect::KimiK3,
-        Dialect::Gemma,
-        Dialect::Python,
-        Dialect::Json,
-        Dialect::React,
-    ];
+/// Gives the dialects their constant data, in order of precedence.
+macro_rules! dialects {
+    ($($dialect:ident => $spec:path),+ $(,)?) => {
+        impl Dialect {
+            /// All dialects, in order of precedence.
+            pub const ALL: &'static [Dialect] = &[$(Dialect::$dialect),+];
 
+            /// The dialect's constant data; not a part of the interface.
+            #[doc(hidden)]
+            pub fn spec(self) -> &'static Spec {
+                match self { $(Dialect::$dialect => &$spec),+ }
+            }
+        }
+    };
+}
+
+dialects!(
+    UseMcpTool => builtin::USE_MCP_TOOL,
+    ToolTag => builtin::TOOL_TAG,
+    TypeMarker => builtin::TYPE_MARKER,
+    Hermes => foreign::HERMES,
+    ToolCalls => foreign::TOOL_CALLS,
+    ToolRequest => foreign::TOOL_REQUEST,
+    PythonTag => foreign::PYTHON_TAG,
+    FunctionTag => foreign::FUNCTION_TAG,
+    Invoke => foreign::INVOKE,
+    // Before DeepSeek, whose call without a separator would take `functions.` and
+    // the number for parts of the name: `kimi/no_arguments`.
+    Kimi => foreign::KIMI,
+    DeepSeek => foreign::DEEPSEEK,
+    Glm => foreign::GLM,
+    Harmony => foreign::HARMONY,
+    Command => foreign::COMMAND,
+    Solar => foreign::SOLAR,
+    KimiK3 => foreign::KIMI_K3,
+    Gemma => foreign::GEMMA,
+    Python => foreign::PYTHON,
+    Json => foreign::JSON,
+    React => foreign::REACT,
+);
+
+impl Dialect {
     /// The dialects that the prompt teaches in words of their own; of any other it shows an example,
     /// which is enough for a model that was trained on it.
     pub fn taught() -> impl Iterator<Item = Dialect> {
         Dialect::ALL.iter().copied().filter(|dialect| dialect.spec().template.is_some())
-    }
-
-    /// The dialect's constant data; not a part of the interface.
-    #[doc(hidden)]
-    pub fn spec(self) -> &'static Spec {
-        match self {
-            Dialect::UseMcpTool => &builtin::USE_MCP_TOOL,
-            Dialect::ToolTag => &builtin::TOOL_TAG,
-            Dialect::TypeMarker => &builtin::TYPE_MARKER,
-            Dialect::Hermes => &foreign::HERMES,
-            Dialect::ToolCalls => &foreign::TOOL_CALLS,
-            Dialect::ToolRequest => &foreign::TOOL_REQUEST,
-            Dialect::PythonTag => &foreign::PYTHON_TAG,
-            Dialect::FunctionTag => &foreign::FUNCTION_TAG,
-            Dialect::Invoke => &foreign::INVOKE,
-            Dialect::DeepSeek => &foreign::DEEPSEEK,
-            Dialect::Kimi => &foreign::KIMI,
-            Dialect::Glm => &foreign::GLM,
-            Dialect::Harmony => &foreign::HARMONY,
-            Dialect::Command => &foreign::COMMAND,
-            Dialect::Solar => &foreign::SOLAR,
-            Dialect::KimiK3 => &foreign::KIMI_K3,
-            Dialect::Gemma => &foreign::GEMMA,
-            Dialect::Python => &foreign::PYTHON,
-            Dialect::Json => &foreign::JSON,
-            Dialect::React => &foreign::REACT,
-        }
     }
 
     /// Whether something announces its calls; else they are known by their tools' names alone.

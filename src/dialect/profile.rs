@@ -106,16 +106,10 @@ static PROFILES: &[Profile] = &[
     Profile {
         name: "mirothinker",
         pattern: "mirothinker",
-        dialect: Dialect::UseMcpTool,
-        reasoning: ReasoningMode::Auto,
-        reasoning_calls: ReasoningCalls::Ignore,
-        reasoning_marks: &[],
         reasons: Some(true),
-        system: SystemPlacement::System,
-        lang: Lang::En,
         style: Some(PromptStyle::Full),
-        temperature: None,
         native_tools: Some(false),
+        ..DEFAULT
     },
     // The API's name. Its endpoint moves the reasoning into `reasoning_content`,
     // and takes `temperature` without effect
@@ -124,15 +118,12 @@ static PROFILES: &[Profile] = &[
         name: "deepseek-reasoner",
         pattern: "deepseek-reasoner",
         dialect: Dialect::TypeMarker,
-        reasoning: ReasoningMode::Auto,
         reasoning_calls: ReasoningCalls::LastResort,
-        reasoning_marks: &[],
         reasons: Some(true),
         system: SystemPlacement::User,
-        lang: Lang::En,
         style: Some(PromptStyle::Full),
-        temperature: None,
         native_tools: Some(false),
+        ..DEFAULT
     },
     // Temperature 0.5 to 0.7, 0.6 recommended; no system prompt, all instructions
     // in the user prompt; output that starts in `<think>`, which the chat template
@@ -145,13 +136,11 @@ static PROFILES: &[Profile] = &[
         dialect: Dialect::TypeMarker,
         reasoning: ReasoningMode::Open,
         reasoning_calls: ReasoningCalls::LastResort,
-        reasoning_marks: &[],
         reasons: Some(true),
         system: SystemPlacement::User,
-        lang: Lang::En,
-        style: None,
         temperature: Some(0.6),
         native_tools: Some(false),
+        ..DEFAULT
     },
     // Temperature 0.6 in thinking mode, which is the default and writes both think
     // tags itself; tool calling in both modes (huggingface.co/Qwen/Qwen3-8B,
@@ -159,16 +148,10 @@ static PROFILES: &[Profile] = &[
     Profile {
         name: "qwen3",
         pattern: "qwen-?3",
-        dialect: Dialect::UseMcpTool,
-        reasoning: ReasoningMode::Auto,
-        reasoning_calls: ReasoningCalls::Ignore,
-        reasoning_marks: &[],
         reasons: Some(true),
-        system: SystemPlacement::System,
-        lang: Lang::En,
-        style: None,
         temperature: Some(0.6),
         native_tools: Some(true),
+        ..DEFAULT
     },
     // Trained on Harmony, whose channels say what is reasoning; a server that keeps the tokens
     // hands them on, one that does not has a field for the reasoning and native calls
@@ -177,16 +160,10 @@ static PROFILES: &[Profile] = &[
     Profile {
         name: "gpt-oss",
         pattern: "gpt[-_]?oss",
-        dialect: Dialect::UseMcpTool,
-        reasoning: ReasoningMode::Auto,
-        reasoning_calls: ReasoningCalls::Ignore,
-        reasoning_marks: &[],
         reasons: Some(true),
-        system: SystemPlacement::System,
-        lang: Lang::En,
         style: Some(PromptStyle::Full),
-        temperature: None,
         native_tools: Some(true),
+        ..DEFAULT
     },
     // Families with marks of their own around their reasoning; what they are taught otherwise
     // is the default. Where each mark is written down: `REASONING_MARKS`.

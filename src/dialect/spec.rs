@@ -236,6 +236,13 @@ pub struct NamedCall {
     pub close: &'static str,
 }
 
+impl NamedCall {
+    /// The text that its head begins with, if it begins with one.
+    pub fn opener(&self) -> Option<&'static str> {
+        if let Some(Piece::Text(opener)) = self.head.first() { Some(opener) } else { None }
+    }
+}
+
 /// How the arguments of a [`NamedCall`] are written.
 #[derive(Debug)]
 pub enum NamedArguments {

@@ -37,13 +37,14 @@ const fn user(text: &'static str, source: &'static str) -> TurnLine {
     TurnLine { text, counts: LineCounts::AtTheStart, source }
 }
 
-/// Such a line that is no prose: a token of a chat template.
+/// A line that is no prose, as a token of a chat template is none.
 const fn token(text: &'static str, source: &'static str) -> TurnLine {
     TurnLine { text, counts: LineCounts::Everywhere, source }
 }
 
-const fn result(text: &'static str, counts: LineCounts, source: &'static str) -> TurnLine {
-    TurnLine { text, counts, source }
+/// A line in front of a result, which prose may have as well.
+const fn behind(text: &'static str, source: &'static str) -> TurnLine {
+    TurnLine { text, counts: LineCounts::BehindACall, source }
 }
 
 const FASTCHAT: &str = "lm-sys/FastChat fastchat/conversation.py";
@@ -83,30 +84,22 @@ pub const USER_LINES: &[TurnLine] = &[
 /// What results of calls stand behind; those of our own prompts are in
 /// `Introductions` (`dialect/introductions.rs`).
 pub const RESULT_LINES: &[TurnLine] = &[
-    result("Observation:", LineCounts::BehindACall, "ReAct: ysymyth/ReAct; langchain"),
-    result("观察：", LineCounts::BehindACall, "ReAct in Chinese"),
-    result("✿RESULT✿", LineCounts::Everywhere, "Qwen-Agent qwen_agent/llm/fncall_prompts/qwen_fncall_prompt.py"),
-    result("Tool result:", LineCounts::BehindACall, "prompts of agents"),
-    result("Tool Result:", LineCounts::BehindACall, "prompts of agents"),
-    result("Tool output:", LineCounts::BehindACall, "prompts of agents"),
-    result("Tool Output:", LineCounts::BehindACall, "prompts of agents"),
-    result("Tool response:", LineCounts::BehindACall, "prompts of agents"),
-    result("Tool Response:", LineCounts::BehindACall, "prompts of agents"),
-    result("Function result:", LineCounts::BehindACall, "prompts of agents"),
-    result("Function output:", LineCounts::BehindACall, "prompts of agents"),
-    result("工具结果：", LineCounts::BehindACall, "Chinese prompts of agents"),
-    result("工具返回：", LineCounts::BehindACall, "Chinese prompts of agents"),
-    result(
-        "FUNCTION RESPONSE:",
-        LineCounts::BehindACall,
-        "Glaive: huggingface.co/datasets/glaiveai/glaive-function-calling-v2",
-    ),
-    result(
-        "[@ for '",
-        LineCounts::Everywhere,
-        "Cline, Roo Code: cline/cline src/core/task (`[use_mcp_tool for 'x'] Result:`)",
-    ),
-    result("[@] Result:", LineCounts::Everywhere, "Cline, Roo Code, of tools without parameters"),
+    behind("Observation:", "ReAct: ysymyth/ReAct; langchain"),
+    behind("观察：", "ReAct in Chinese"),
+    token("✿RESULT✿", "Qwen-Agent qwen_agent/llm/fncall_prompts/qwen_fncall_prompt.py"),
+    behind("Tool result:", "prompts of agents"),
+    behind("Tool Result:", "prompts of agents"),
+    behind("Tool output:", "prompts of agents"),
+    behind("Tool Output:", "prompts of agents"),
+    behind("Tool response:", "prompts of agents"),
+    behind("Tool Response:", "prompts of agents"),
+    behind("Function result:", "prompts of agents"),
+    behind("Function output:", "prompts of agents"),
+    behind("工具结果：", "Chinese prompts of agents"),
+    behind("工具返回：", "Chinese prompts of agents"),
+    behind("FUNCTION RESPONSE:", "Glaive: huggingface.co/datasets/glaiveai/glaive-function-calling-v2"),
+    token("[@ for '", "Cline, Roo Code: cline/cline src/core/task (`[use_mcp_tool for 'x'] Result:`)"),
+    token("[@] Result:", "Cline, Roo Code, of tools without parameters"),
 ];
 
 /// Tags that results of calls stand in: `<TAG>` or `<TAG ` with attributes.
@@ -135,10 +128,7 @@ fn begins_row(row: &str, text: &str, more: bool) -> Match<()> {
     let Some(at) = row.find(['#', '@']) else {
         return begins(text, row, more);
     };
-    match begins(text, &row[..at], more) {
-        Ok(()) => {}
-        found => return found,
-    }
+    begins(text, &row[..at], more)?;
     let is_number = row.as_bytes()[at] == b'#';
     let fits = |b: &u8| {
         if is_number { b.is_ascii_digit() } else { b.is_ascii_lowercase() || *b == b'_' || b.is_ascii_digit() }

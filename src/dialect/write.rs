@@ -3,7 +3,9 @@
 use quick_xml::escape::{partial_escape, unescape};
 use serde_json::{Map, Value};
 
-use super::{Announcer, Block, ChildRole, Dialect, MarkedJson, NamedArguments, NamedCall, Piece, Shape, Wrapper};
+use super::{
+    Announcer, Block, CallKeys, ChildRole, Dialect, MarkedJson, NamedArguments, NamedCall, Piece, Shape, Wrapper,
+};
 use crate::json::spaced;
 use crate::tools::{Catalog, Tool};
 
@@ -33,10 +35,9 @@ pub fn write_call(dialect: Dialect, server: Option<&str>, tool: &str, arguments:
     match &dialect.spec().shape {
         Shape::MarkedJson(shape) => write_marked(shape, server, tool, arguments),
         Shape::Named(named) => write_named(&named.calls[0], server, tool, arguments),
-        Shape::React(react) => write_head(react.head, &full_name(server, tool)) + &json(arguments),
+        Shape::React(react) => write_head(react.head, &full_name(server, tool)) + &spaced(arguments),
         Shape::Python => write_python(server, tool, arguments),
         Shape::Json(keys) => {
-            let keys = [keys.server[0], keys.tool[0], keys.arguments[0]];
             format!("```json\n{}\n```", write_object(keys, server, tool, arguments))
         }
         Shape::Element(_) | Shape::ToolTag => write_tag(server, tool, arguments),
@@ -74,7 +75,7 @@ fn write_element(block: &Block, server: Option<&str>, tool: &str, arguments: &Ma
         let text = match child.role {
             ChildRole::Server => server.map(escaped),
             ChildRole::Tool => Some(escaped(tool)),
-            ChildRole::Arguments => Some(format!("\n{}\n", json(arguments))),
+            ChildRole::Arguments => Some(format!("\n{}\n", spaced(arguments))),
             ChildRole::Argument => arguments.get(child.tag).map(|value| escaped(&plain(value))),
         };
         lines.extend(text.map(|text| format!("<{tag}>{text}</{tag}>", tag = child.tag)));
@@ -103,9 +104,9 @@ fn write_named(call: &NamedCall, server: Option<&str>, tool: &str, arguments: &M
     let head = write_head(call.head, &full_name(server, tool));
     let written = match &call.arguments {
         NamedArguments::None => String::new(),
-        NamedArguments::Arrows => json(arguments) + "}",
-        NamedArguments::Json { fenced: true } => format!("\n```json\n{}\n```", json(arguments)),
-        NamedArguments::Json { fenced: false } => json(arguments),
+        NamedArguments::Arrows => spaced(arguments) + "}",
+        NamedArguments::Json { fenced: true } => format!("\n```json\n{}\n```", spaced(arguments)),
+        NamedArguments::Json { fenced: false } => spaced(arguments),
         NamedArguments::Tags { open, close, glued } => {
             let written = |value: String| if *glued { value } else { broken_line(value) };
             format!("\n{}", write_values(arguments, |name| (write_head(open, name), (*close).to_owned()), written))
@@ -186,8 +187,7 @@ fn tag_value(value: String) -> String {
 }
 
 fn write_marked(shape: &MarkedJson, server: Option<&str>, tool: &str, arguments: &Map<String, Value>) -> String {
-    let keys = [shape.keys.server[0], shape.keys.tool[0], shape.keys.arguments[0]];
-    let object = write_object(keys, server, tool, arguments);
+    let object = write_object(shape.keys, server, tool, arguments);
     match &shape.announcer {
         Announcer::Line { call, .. } => format!("{}\n{object}", call.text),
         Announcer::Marker(wrappers) => {
@@ -197,16 +197,15 @@ fn write_marked(shape: &MarkedJson, server: Option<&str>, tool: &str, arguments:
     }
 }
 
-/// An object with server, tool and arguments under these keys.
-fn write_object(keys: [&str; 3], server: Option<&str>, tool: &str, arguments: &Map<String, Value>) -> String {
-    let [server_key, tool_key, arguments_key] = keys.map(str::to_owned);
+/// An object with server, tool and arguments, each under the first of its keys.
+fn write_object(keys: &CallKeys, server: Option<&str>, tool: &str, arguments: &Map<String, Value>) -> String {
     let mut object = Map::new();
     if let Some(server) = server {
-        object.insert(server_key, server.into());
+        object.insert(keys.server[0].to_owned(), server.into());
     }
-    object.insert(tool_key, tool.into());
-    object.insert(arguments_key, Value::Object(arguments.clone()));
-    json(&object)
+    object.insert(keys.tool[0].to_owned(), tool.into());
+    object.insert(keys.arguments[0].to_owned(), Value::Object(arguments.clone()));
+    spaced(&object)
 }
 
 fn write_python(server: Option<&str>, tool: &str, arguments: &Map<String, Value>) -> String {
@@ -249,10 +248,6 @@ fn plain(value: &Value) -> String {
         Value::String(text) => text.clone(),
         other => spaced(other),
     }
-}
-
-fn json(object: &Map<String, Value>) -> String {
-    spaced(object)
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use crate::event::{Call, Event, MarkerKind, Provenance, Reason, Region, Rejected, RejectedKind, Span};
+use crate::event::{Call, Event, MarkerKind, Provenance, Reason, Region, Rejected, RejectedKind, Span, call_of};
 use crate::message::ReasoningMode;
 
 /// Collects events; [`finish`](Collector::finish) joins them.
@@ -509,10 +509,7 @@ impl Collector {
 impl Entry {
     /// The call, if it was complete, also where it must not run.
     pub fn call(&self) -> Option<&Call> {
-        match &self.result {
-            Ok(call) => Some(call),
-            Err(rejected) => rejected.call.as_deref(),
-        }
+        call_of(&self.result)
     }
 
     fn call_mut(&mut self) -> Option<&mut Call> {

@@ -103,6 +103,14 @@ impl Call {
     }
 }
 
+/// The call that a verdict is about: of one that was rejected, as far as it was read.
+pub(crate) fn call_of(verdict: &Result<Call, Rejected>) -> Option<&Call> {
+    match verdict {
+        Ok(call) => Some(call),
+        Err(rejected) => rejected.call.as_deref(),
+    }
+}
+
 /// A call that must not run, and why.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
@@ -261,7 +269,7 @@ pub struct Reason {
 impl Reason {
     /// A closer behind the call closes nothing.
     pub(crate) fn withdrawn() -> Self {
-        let message = RejectedKind::withdrawn_message().to_owned();
+        let message = RejectedKind::WITHDRAWN.to_owned();
         Reason { kind: RejectedKind::BehindDamage, message, nearest: Vec::new(), quoted_in: None }
     }
 }
@@ -282,7 +290,7 @@ impl Rejected {
     /// Whether it was told as a call first.
     #[cfg(feature = "agent")]
     pub(crate) fn is_withdrawn(&self) -> bool {
-        self.message == RejectedKind::withdrawn_message()
+        self.message == RejectedKind::WITHDRAWN
     }
 
     /// Whether its text stays in the message, where it stands.
@@ -334,12 +342,8 @@ impl RejectedKind {
     }
 
     /// The message of a `behind_damage` rejection behind a call that cannot be read.
-    pub(crate) fn behind_damage_message() -> &'static str {
-        "the call stands behind one that cannot be read, before its end, so it may be a part of that one's text and was not run"
-    }
+    pub(crate) const BEHIND_DAMAGE: &str = "the call stands behind one that cannot be read, before its end, so it may be a part of that one's text and was not run";
 
     /// The same of one before a closer that closes nothing.
-    pub(crate) fn withdrawn_message() -> &'static str {
-        "behind the call stands once more what closes an earlier one, and it closes nothing: a value may have ended too early, and what follows be a part of it, so none of these calls was run"
-    }
+    pub(crate) const WITHDRAWN: &str = "behind the call stands once more what closes an earlier one, and it closes nothing: a value may have ended too early, and what follows be a part of it, so none of these calls was run";
 }

@@ -21,7 +21,7 @@ pub(crate) mod stream;
 
 pub use crate::json::Repair;
 pub use assemble::{Assembled, Collector, Entry, Piece};
-pub(crate) use call::Call;
+pub(crate) use call::{Call, call_of};
 pub use call::{Provenance, QuotedIn, Reason, Rejected, RejectedKind};
 pub use decode::DecodeError;
 #[cfg(feature = "agent")]

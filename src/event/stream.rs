@@ -158,11 +158,12 @@ pub enum Event<'a> {
 }
 
 /// Part of a message that text belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Region {
     /// What the user sees.
+    #[default]
     Content,
     /// What the model thinks.
     Reasoning,

@@ -169,48 +169,32 @@ impl Delimited {
                 Ok(()) => {
                     (self.state, self.expects_key) = (State::Text, false);
                     json.push('"');
-                    Between::Taken(self.token.len())
+                    return Between::Taken(self.token.len());
                 }
-                Err(Undecided) => Between::More,
-                Err(No) => Between::Step(DelimitedStep::Unexpected, 0),
+                Err(Undecided) => return Between::More,
+                Err(No) => return Between::Step(DelimitedStep::Unexpected, 0),
             },
-            b'{' | b'[' if self.depth == self.max_depth => Between::Step(DelimitedStep::TooDeep, 0),
+            b'{' | b'[' if self.depth == self.max_depth => return Between::Step(DelimitedStep::TooDeep, 0),
             b'{' | b'[' => {
                 self.expects_key = byte == b'{';
                 self.kinds = self.kinds << 1 | u128::from(self.expects_key);
                 self.depth += 1;
-                json.push(char::from(byte));
-                Between::Taken(1)
             }
-            b'}' | b']' if is_object != (byte == b'}') => Between::Step(DelimitedStep::Unexpected, 0),
+            b'}' | b']' if is_object != (byte == b'}') => return Between::Step(DelimitedStep::Unexpected, 0),
             b'}' | b']' => {
                 self.kinds >>= 1;
                 self.depth -= 1;
                 self.expects_key = false;
-                json.push(char::from(byte));
-                if self.depth == 0 { Between::Step(DelimitedStep::End, 1) } else { Between::Taken(1) }
             }
-            b'"' => {
-                (self.state, self.expects_key) = (State::String, false);
-                json.push('"');
-                Between::Taken(1)
-            }
-            b'\'' if begins_here => {
-                (self.state, self.expects_key) = (State::Single, false);
-                json.push('\'');
-                Between::Taken(1)
-            }
-            b',' | b':' => {
-                self.expects_key = byte == b',' && is_object;
-                json.push(char::from(byte));
-                Between::Taken(1)
-            }
-            _ if byte.is_ascii_whitespace() => {
-                json.push(char::from(byte));
-                Between::Taken(1)
-            }
-            _ => self.word(rest, more, json),
+            b'"' => (self.state, self.expects_key) = (State::String, false),
+            b'\'' if begins_here => (self.state, self.expects_key) = (State::Single, false),
+            b',' | b':' => self.expects_key = byte == b',' && is_object,
+            _ if byte.is_ascii_whitespace() => {}
+            _ => return self.word(rest, more, json),
         }
+        json.push(char::from(byte));
+        let is_over = self.depth == 0 && matches!(byte, b'}' | b']');
+        if is_over { Between::Step(DelimitedStep::End, 1) } else { Between::Taken(1) }
     }
 
     /// A bare key, or what stands for a value.

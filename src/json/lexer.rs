@@ -27,8 +27,9 @@ pub(crate) enum LexStep {
     Fault(u64),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum State {
+    #[default]
     Value,
     /// A value, or the `]` of an empty array.
     FirstItem,
@@ -87,7 +88,7 @@ impl Number {
 }
 
 /// A strict JSON lexer; see the module.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Lexer {
     state: State,
     depth: usize,
@@ -95,14 +96,14 @@ pub(crate) struct Lexer {
     kinds: u128,
     max_depth: usize,
     /// Start of the string that is being read.
-    string_start: u64,
+    pub(crate) string_start: u64,
     /// A comma whose next token has not come.
     comma: Option<u64>,
     /// Keys and values of the outermost object are reported.
     members: bool,
     /// A value of the outermost object was announced but not its end.
     member_open: bool,
-    too_deep: bool,
+    pub(crate) too_deep: bool,
     /// Last byte outside strings that is not white space.
     last: u8,
     /// Only white space came since the last line break.
@@ -118,19 +119,7 @@ impl Lexer {
 
     /// A lexer before the first byte of a value. `max_depth` is at most 127.
     pub(crate) fn new(max_depth: usize) -> Self {
-        Lexer {
-            state: State::Value,
-            depth: 0,
-            kinds: 0,
-            max_depth: max_depth.min(127),
-            string_start: 0,
-            comma: None,
-            members: false,
-            member_open: false,
-            too_deep: false,
-            last: b':',
-            line_start: false,
-        }
+        Lexer { max_depth: max_depth.min(127), last: b':', ..Lexer::default() }
     }
 
     /// Whether the lexer is inside a string.
@@ -143,19 +132,9 @@ impl Lexer {
         matches!(self.state, State::String { .. })
     }
 
-    /// Start of the string that is being read.
-    pub(crate) fn string_start(&self) -> u64 {
-        self.string_start
-    }
-
     /// The tolerant lexer that goes on where this one stopped.
     pub(crate) fn loosen(&self) -> Loose {
         Loose::new(self.depth, self.in_string(), char::from(self.last), self.line_start)
-    }
-
-    /// Whether the fault was nesting past the limit.
-    pub(crate) fn too_deep(&self) -> bool {
-        self.too_deep
     }
 
     /// Up to where the text before `cursor` is a prefix of valid JSON that may

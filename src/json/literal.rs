@@ -27,14 +27,7 @@ pub(crate) fn number(text: &str) -> Option<(Number, bool)> {
 
 /// The boolean that a text spells, in any case.
 pub(crate) fn boolean(text: &str) -> Option<bool> {
-    let text = text.trim();
-    if text.eq_ignore_ascii_case("true") {
-        Some(true)
-    } else if text.eq_ignore_ascii_case("false") {
-        Some(false)
-    } else {
-        None
-    }
+    text.trim().to_ascii_lowercase().parse().ok()
 }
 
 /// The object or array that a text spells in strict JSON without duplicate

@@ -31,6 +31,7 @@
 //! | `delimited` | an object with texts between tokens, to JSON |
 //! | `texts` | the keys and texts of a value, changed |
 //! | `literal` | a text that spells a value, for schemas that want one |
+//! | `text_type` | types that are a text in JSON |
 //! | `repair/` | mending, each fix with its name |
 
 pub(crate) mod bytes;
@@ -46,6 +47,7 @@ mod plain;
 mod repair;
 mod spaced;
 mod strict;
+mod text_type;
 mod texts;
 mod trailing;
 mod unclosed;
@@ -60,6 +62,7 @@ pub(crate) use outside::outside;
 pub(crate) use plain::string;
 pub use repair::Repair;
 pub(crate) use spaced::spaced;
+pub(crate) use text_type::text_type;
 pub(crate) use texts::map_texts;
 pub(crate) use trailing::Trailing;
 pub(crate) use unclosed::unclosed;

@@ -25,7 +25,7 @@ impl<'w> Window<'w> {
         if at >= self.end() {
             return Window { ..*self };
         }
-        Window { text: &self.text[..floor_boundary(self.text, self.index(at))], more: true, ..*self }
+        Window { text: &self.text[..self.text.floor_char_boundary(self.index(at))], more: true, ..*self }
     }
 
     /// Everything from `at`.
@@ -51,7 +51,7 @@ impl<'w> Window<'w> {
         if rest.len() < limit {
             return (rest, self.more);
         }
-        (&rest[..floor_boundary(rest, limit)], false)
+        (&rest[..rest.floor_char_boundary(limit)], false)
     }
 
     fn index(&self, at: u64) -> usize {
@@ -207,16 +207,6 @@ pub(crate) fn begins_tag_any_case(text: &str, tag: &str, close: bool, more: bool
 
 /// Most spaces behind the name of such a tag.
 const MAX_TAG_SPACE: usize = 8;
-
-/// The last character boundary at or before `at`.
-pub(crate) fn floor_boundary(text: &str, at: usize) -> usize {
-    (0..=at.min(text.len())).rev().find(|i| text.is_char_boundary(*i)).unwrap_or(0)
-}
-
-/// The first character boundary at or after `at`.
-pub(crate) fn ceil_boundary(text: &str, at: usize) -> usize {
-    (at..text.len()).find(|i| text.is_char_boundary(*i)).unwrap_or(text.len())
-}
 
 /// Number of leading bytes that are white space.
 pub(crate) fn leading_space(text: &str) -> usize {

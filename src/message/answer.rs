@@ -5,6 +5,7 @@ use std::ops::Add;
 use serde::{Deserialize, Serialize};
 
 use super::setters;
+use crate::json::text_type;
 
 /// Channel on which a piece of a model's answer arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -178,26 +179,8 @@ impl From<&str> for FinishReason {
     }
 }
 
-impl Serialize for FinishReason {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
-    }
-}
-
-impl<'de> Deserialize<'de> for FinishReason {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let word = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
-        Ok(FinishReason::from(word.as_ref()))
-    }
-}
-
-#[cfg(feature = "typed")]
-impl schemars::JsonSchema for FinishReason {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "FinishReason".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "type": "string", "description": "Why a model stopped: `stop`, `length`, `tool_calls`, or a word of the endpoint's own." })
-    }
-}
+text_type!(
+    FinishReason,
+    FinishReason::as_str,
+    "Why a model stopped: `stop`, `length`, `tool_calls`, or a word of the endpoint's own."
+);

@@ -102,13 +102,6 @@ impl Message {
     pub fn shown(&self) -> Cow<'_, str> {
         image::shown(&self.content, &self.images)
     }
-
-    /// Sets an assistant message's calls.
-    #[must_use]
-    pub fn with_calls(mut self, calls: Vec<NativeCall>) -> Self {
-        self.calls = calls;
-        self
-    }
 }
 
 /// A call that the endpoint reported in its own field (`tool_calls`, `tool_use`).
@@ -131,4 +124,5 @@ impl NativeCall {
     }
 }
 
+setters!(Message; with_calls => calls: Vec<NativeCall>);
 setters!(NativeCall, with_id => id: Option<String>);

@@ -8,16 +8,11 @@ use super::{Delta, DeltaKind, NativeCall};
 
 #[derive(Deserialize)]
 pub(crate) struct Chunk {
-    #[serde(default)]
     pub(crate) id: Option<String>,
-    #[serde(default)]
     pub(crate) model: Option<String>,
-    #[serde(default)]
     pub(crate) choices: Option<Vec<Choice>>,
     #[cfg(feature = "client")]
-    #[serde(default)]
     pub(crate) usage: Option<Value>,
-    #[serde(default)]
     pub(crate) error: Option<Value>,
 }
 
@@ -25,13 +20,10 @@ pub(crate) struct Chunk {
 pub(crate) struct Choice {
     #[serde(default)]
     pub(crate) index: u64,
-    #[serde(default)]
     pub(crate) delta: Option<Fields>,
     /// In a completion that was not streamed; some endpoints repeat the whole
     /// answer here in the last chunk.
-    #[serde(default)]
     pub(crate) message: Option<Fields>,
-    #[serde(default)]
     pub(crate) finish_reason: Option<String>,
     /// `{"content": [{"token": "…", "logprob": -0.1, "top_logprobs": [{"token": "…", "logprob": -0.1}]}]}`
     /// (OpenAI's interface; llama.cpp, vLLM and SGLang have the same).
@@ -45,9 +37,7 @@ pub(crate) struct Fields {
     /// Text, or a list of parts.
     #[serde(default)]
     content: Value,
-    #[serde(default)]
     reasoning_content: Option<String>,
-    #[serde(default)]
     reasoning: Option<String>,
     /// As Ollama's and some hosts' interfaces name it; to others it is something else.
     #[serde(default)]
@@ -56,9 +46,7 @@ pub(crate) struct Fields {
     #[serde(default)]
     reasoning_details: Value,
     /// Why the model does not answer; in place of the content.
-    #[serde(default)]
     refusal: Option<String>,
-    #[serde(default)]
     pub(crate) tool_calls: Option<Vec<ToolDelta>>,
 }
 
@@ -102,13 +90,11 @@ pub(crate) struct ToolDelta {
     index: Value,
     #[serde(default)]
     id: Value,
-    #[serde(default)]
     function: Option<Function>,
 }
 
 #[derive(Deserialize, Default)]
 struct Function {
-    #[serde(default)]
     name: Option<String>,
     /// JSON text; some endpoints send the object itself.
     #[serde(default)]

@@ -12,7 +12,7 @@ use super::tables::openers::Opener;
 use super::text::Scanner;
 use super::text::fast_path::{FastPath, FastText, FastValue, Way};
 use crate::event::{Assembled, Collector, Entry, Event, RejectedKind};
-use crate::json::window::{Window, ceil_boundary};
+use crate::json::window::Window;
 use crate::message::FinishReason;
 
 /// While bytes are held, a large chunk is taken in pieces of this size, so that
@@ -303,7 +303,7 @@ impl Parser {
             let in_place = self.held.is_empty();
             let piece = match in_place {
                 true => chunk.len(),
-                false => ceil_boundary(chunk, if self.scanner.in_call() { CALL_PIECE } else { PIECE }),
+                false => chunk.ceil_char_boundary(if self.scanner.in_call() { CALL_PIECE } else { PIECE }),
             };
             let (text, rest) = chunk.split_at(piece);
             chunk = rest;

@@ -68,13 +68,13 @@ pub struct FoundValues {
 /// assert_eq!(found.values[0].repairs[0].to_string(), "trailing_comma");
 /// ```
 pub fn find_values(text: &str) -> FoundValues {
-    let mut finder = Finder {
-        text,
-        tolerance: (text.len() * TOLERANCE).max(MIN_TOLERANCE),
-        fence: None,
-        is_json: false,
-        found: FoundValues::default(),
-    };
+    found_in(text, false)
+}
+
+/// The values of a text; whether all of it is meant to be one.
+fn found_in(text: &str, is_json: bool) -> FoundValues {
+    let tolerance = (text.len() * TOLERANCE).max(MIN_TOLERANCE);
+    let mut finder = Finder { text, tolerance, fence: None, is_json, found: FoundValues::default() };
     finder.scalar(0..text.len(), false);
     finder.run();
     finder.found
@@ -87,11 +87,7 @@ pub fn find_values(text: &str) -> FoundValues {
 /// What is wrong, and where; also if anything stands beside the value.
 #[cfg(feature = "agent")]
 pub(crate) fn read_value(text: &str) -> Result<FoundValue, NoValue> {
-    let tolerance = (text.len() * TOLERANCE).max(MIN_TOLERANCE);
-    let mut finder = Finder { text, tolerance, fence: None, is_json: true, found: FoundValues::default() };
-    finder.scalar(0..text.len(), false);
-    finder.run();
-    let FoundValues { values, broken } = finder.found;
+    let FoundValues { values, broken } = found_in(text, true);
     let beside = |value: &FoundValue| {
         let (mut before, mut after) = (text[..value.range.start].trim_end(), text[value.range.end..].trim_start());
         if value.fenced {
@@ -185,13 +181,8 @@ impl Finder<'_> {
         match self.end_of(start) {
             Ok(end) => match read(&self.text[start..end], self.is_json) {
                 Ok(found) => {
-                    let (value, repairs) = (found.value, found.repairs);
-                    self.found.values.push(FoundValue {
-                        value,
-                        range: start..end,
-                        fenced: self.fence.is_some(),
-                        repairs,
-                    });
+                    let (value, repairs, fenced) = (found.value, found.repairs, self.fence.is_some());
+                    self.found.values.push(FoundValue { value, range: start..end, fenced, repairs });
                     return end;
                 }
                 Err(error) => self.broken(start..end, error.to_string(), false),
@@ -213,7 +204,7 @@ impl Finder<'_> {
                 LexStep::Key(_) | LexStep::ValueStart(_) | LexStep::ValueEnd(_) => {}
                 LexStep::End(end) => return Ok(place(end)),
                 LexStep::More => return Err(unfinished()),
-                LexStep::Fault(_) if lexer.too_deep() => {
+                LexStep::Fault(_) if lexer.too_deep => {
                     return Err(Some((format!("it is nested deeper than {MAX_DEPTH} levels"), false)));
                 }
                 LexStep::Fault(_) => break,
@@ -222,9 +213,9 @@ impl Finder<'_> {
         if !self.may_be_json(start) {
             return Err(None);
         }
-        let window = Window { text: self.text, base: 0, more: false };
         let from = place(cursor);
-        let window = Window { text: floor(window.text, from.saturating_add(self.tolerance)), ..window };
+        let readable = &self.text[..self.text.floor_char_boundary(from.saturating_add(self.tolerance))];
+        let window = Window { text: readable, base: 0, more: false };
         let step = lexer.loosen().next(&window, &mut cursor, &FenceEnd(self.fence));
         self.tolerance = self.tolerance.saturating_sub(place(cursor) - from);
         match step {
@@ -276,11 +267,6 @@ fn until_close(body: &str, fence: Fence) -> usize {
         at += line.len();
     }
     at
-}
-
-/// The head of a text, cut at a character.
-fn floor(text: &str, at: usize) -> &str {
-    &text[..crate::json::window::floor_boundary(text, at.min(text.len()))]
 }
 
 fn place(cursor: u64) -> usize {

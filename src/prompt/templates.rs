@@ -4,6 +4,7 @@ use std::error::Error as _;
 use std::sync::LazyLock;
 
 use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Serde;
 use minijinja::{Environment, ErrorKind, UndefinedBehavior, Value};
 
 use super::options::Options;
@@ -68,7 +69,7 @@ impl Templates {
         let environment = &mut self.environment;
         environment.add_global("lang", options.lang.as_str());
         environment.add_global("dialect", options.dialect.name());
-        environment.add_global("introductions", Value::from_pairs(Introductions::of(options.lang).named()));
+        environment.add_global("introductions", Value::from(Serde(Introductions::of(options.lang))));
         if !options.templates.is_empty() {
             for (_, stem, source) in TEMPLATES.iter().filter(|(lang, ..)| *lang == options.lang) {
                 environment.add_template_owned(format!("{stem}.j2"), *source)?;

@@ -4,7 +4,6 @@
 
 use super::pass::{comment, is_space};
 use super::{quotes, words};
-use crate::json::window::floor_boundary;
 
 /// Bytes of white space and comments, or of a key, that are looked at.
 const FAR: usize = 1024;
@@ -13,7 +12,7 @@ const FAR: usize = 1024;
 /// break; `None` where they go on too far.
 pub(super) fn behind_gap(text: &str, from: usize) -> Option<(usize, bool)> {
     let (mut at, mut line_break) = (from, false);
-    let end = floor_boundary(text, from + FAR);
+    let end = text.floor_char_boundary(from + FAR);
     let near = &text[..end];
     while let Some(c) = near[at..].chars().next() {
         match c {
@@ -38,7 +37,7 @@ pub(super) fn char_at(text: &str, at: usize) -> Option<char> {
 
 /// Whether a key and its colon begin at `at`.
 pub(super) fn key_at(text: &str, at: usize) -> bool {
-    let near = &text[at..floor_boundary(text, at + FAR)];
+    let near = &text[at..text.floor_char_boundary(at + FAR)];
     let Some(first) = near.chars().next() else { return false };
     let length = if quotes::opens(first) {
         // The key's own escapes end nothing.
@@ -66,7 +65,7 @@ pub(super) fn value_at(text: &str, at: usize) -> bool {
     if quotes::opens(first) || matches!(first, '{' | '[' | '(') {
         return true;
     }
-    let length = words::length(&text[at..floor_boundary(text, at + FAR)]);
+    let length = words::length(&text[at..text.floor_char_boundary(at + FAR)]);
     let ends = |at| matches!(char_at(text, at), Some(',' | '，' | ']' | ')'));
     words::read(&text[at..at + length]).is_some()
         && behind_gap(text, at + length).is_some_and(|(at, line_break)| line_break || ends(at))

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use crate::json::text_type;
 
 /// Something that was mended in a call. Nothing is mended without one.
 ///
@@ -89,30 +89,25 @@ pub enum Repair {
     Other(String),
 }
 
-/// The repairs that are one word, both ways.
+/// Gives the repairs their words, both ways; behind `;` those that hold a name or a place.
 macro_rules! repair_words {
-    ($($word:literal => $repair:ident),+ $(,)?) => {
-        impl Repair {
-            /// Its word; `None` for one that holds a name, a place or a word.
-            fn word(&self) -> Option<&'static str> {
+    ($($word:literal => $repair:ident),+; $($lead:literal => $held:ident),+ $(,)?) => {
+        impl fmt::Display for Repair {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 match self {
-                    $(Repair::$repair => Some($word),)+
-                    Repair::NameMatched(_)
-                    | Repair::KeyAlias(_)
-                    | Repair::Coerced(_)
-                    | Repair::UnwrappedString(_)
-                    | Repair::UnwrappedArray(_)
-                    | Repair::WrappedInArray(_)
-                    | Repair::KeyRenamed(_)
-                    | Repair::LeftOut(_)
-                    | Repair::Other(_) => None,
+                    $(Repair::$repair => f.write_str($word),)+
+                    $(Repair::$held(held) => write!(f, concat!($lead, ":{}"), held),)+
+                    Repair::Other(word) => f.write_str(word),
                 }
             }
+        }
 
-            fn of_word(word: &str) -> Option<Repair> {
-                match word {
-                    $($word => Some(Repair::$repair),)+
-                    _ => None,
+        impl From<&str> for Repair {
+            fn from(word: &str) -> Self {
+                match (word, word.split_once(':')) {
+                    $(($word, _) => Repair::$repair,)+
+                    $((_, Some(($lead, held))) => Repair::$held(held.to_owned()),)+
+                    _ => Repair::Other(word.to_owned()),
                 }
             }
         }
@@ -149,65 +144,31 @@ repair_words!(
     "flat_arguments" => FlatArguments,
     "number_precision" => NumberPrecision,
     "tokens_restored" => TokensRestored,
-    "server_resolved" => ServerResolved,
+    "server_resolved" => ServerResolved;
+    "name_matched" => NameMatched,
+    "key_alias" => KeyAlias,
+    "coerced" => Coerced,
+    "unwrapped_string" => UnwrappedString,
+    "unwrapped_array" => UnwrappedArray,
+    "wrapped_in_array" => WrappedInArray,
+    "key_renamed" => KeyRenamed,
+    "left_out" => LeftOut,
 );
 
-impl fmt::Display for Repair {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Repair::NameMatched(name) => write!(f, "name_matched:{name}"),
-            Repair::KeyAlias(key) => write!(f, "key_alias:{key}"),
-            Repair::Coerced(place) => write!(f, "coerced:{place}"),
-            Repair::UnwrappedString(place) => write!(f, "unwrapped_string:{place}"),
-            Repair::UnwrappedArray(place) => write!(f, "unwrapped_array:{place}"),
-            Repair::WrappedInArray(place) => write!(f, "wrapped_in_array:{place}"),
-            Repair::KeyRenamed(place) => write!(f, "key_renamed:{place}"),
-            Repair::LeftOut(place) => write!(f, "left_out:{place}"),
-            Repair::Other(word) => f.write_str(word),
-            plain => f.write_str(plain.word().unwrap_or_default()),
+impl Repair {
+    /// Names it among these, once.
+    pub(crate) fn note(self, repairs: &mut Vec<Repair>) {
+        if !repairs.contains(&self) {
+            repairs.push(self);
         }
     }
 }
 
-impl From<&str> for Repair {
-    fn from(word: &str) -> Self {
-        match word.split_once(':') {
-            Some(("name_matched", name)) => Repair::NameMatched(name.to_owned()),
-            Some(("key_alias", key)) => Repair::KeyAlias(key.to_owned()),
-            Some(("coerced", place)) => Repair::Coerced(place.to_owned()),
-            Some(("unwrapped_string", place)) => Repair::UnwrappedString(place.to_owned()),
-            Some(("unwrapped_array", place)) => Repair::UnwrappedArray(place.to_owned()),
-            Some(("wrapped_in_array", place)) => Repair::WrappedInArray(place.to_owned()),
-            Some(("key_renamed", place)) => Repair::KeyRenamed(place.to_owned()),
-            Some(("left_out", place)) => Repair::LeftOut(place.to_owned()),
-            _ => Repair::of_word(word).unwrap_or_else(|| Repair::Other(word.to_owned())),
-        }
-    }
-}
-
-#[cfg(feature = "typed")]
-impl schemars::JsonSchema for Repair {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Repair".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "type": "string", "description": "Something that was mended: a word, for some followed by a colon and a place or a name (`coerced:/days`)." })
-    }
-}
-
-impl Serialize for Repair {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Repair {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let word = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
-        Ok(Repair::from(word.as_ref()))
-    }
-}
+text_type!(
+    Repair,
+    std::convert::identity,
+    "Something that was mended: a word, for some followed by a colon and a place or a name (`coerced:/days`)."
+);
 
 #[cfg(test)]
 mod tests {

@@ -27,9 +27,7 @@ impl<'t> Pass<'t> {
     }
 
     pub(super) fn note(&mut self, repair: Repair) {
-        if !self.repairs.contains(&repair) {
-            self.repairs.push(repair);
-        }
+        repair.note(&mut self.repairs);
     }
 
     pub(super) fn rest(&self) -> &'t str {

@@ -67,7 +67,7 @@ pub(crate) struct CallJson {
     pub(crate) cursor: u64,
     reader: Reader,
     /// What the text of the call's closer begins with, if it has one.
-    closer: Option<&'static str>,
+    pub(crate) closer: Option<&'static str>,
     max_depth: usize,
     around: Around,
     /// What was opened around it and not closed.
@@ -78,11 +78,12 @@ pub(crate) struct CallJson {
     fault: Option<u64>,
     /// A raw line break stands in a string.
     has_broken_string: bool,
-    too_deep: bool,
+    /// It is nested past the limit.
+    pub(crate) too_deep: bool,
     /// A lexer saw the value's end: its brackets are balanced.
-    end: Option<u64>,
+    pub(crate) end: Option<u64>,
     /// The part that is handed on: its start, and its end once that is known.
-    shown: Option<(u64, Option<u64>)>,
+    pub(crate) shown: Option<(u64, Option<u64>)>,
     /// The text up to here was handed on.
     previewed: u64,
     /// A closing tag inside the string that is being read, or what may become
@@ -128,7 +129,7 @@ impl CallJson {
 
     /// An object whose outermost members matter; it does not count as the depth
     /// of the arguments among them. Nothing of it is shown before
-    /// [`show`](Self::show).
+    /// [`shown`](Self::shown) says so.
     pub(crate) fn members(at: u64, max_depth: usize, closer: Option<&'static str>) -> Self {
         let reader = Reader::Strict(Lexer::of_members(max_depth + 1));
         CallJson { closer, ..CallJson::with(reader, at, max_depth) }
@@ -235,21 +236,6 @@ impl CallJson {
         self.has_fence && self.opened.is_some()
     }
 
-    /// Where the value ends, once a lexer saw that.
-    pub(crate) fn end(&self) -> Option<u64> {
-        self.end
-    }
-
-    /// Shows a part from now on: its start, and its end once that is known.
-    pub(crate) fn show(&mut self, start: u64, end: Option<u64>) {
-        self.shown = Some((start, end));
-    }
-
-    /// The part that is shown.
-    pub(crate) fn shown(&self) -> Option<(u64, Option<u64>)> {
-        self.shown
-    }
-
     /// Hands on what is known to be good of the part that is shown.
     pub(crate) fn preview(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) {
         let Some((start, end)) = self.shown else { return };
@@ -273,11 +259,6 @@ impl CallJson {
     pub(crate) fn is_settled(&self, at: u64) -> bool {
         let is_shown = self.previewed == at && matches!(self.shown, Some((_, None)));
         is_shown && matches!(&self.reader, Reader::Strict(_)) && self.cursor == at && self.safe() == at
-    }
-
-    /// What the text of the call's closer begins with, if it has one.
-    pub(crate) fn closer(&self) -> Option<&'static str> {
-        self.closer
     }
 
     /// Reads a chunk at `at` in which no closing tag begins, if all of it may be handed on
@@ -382,13 +363,13 @@ impl CallJson {
     /// The strict lexer stopped at `at`.
     fn faulted(&mut self, at: u64, window: &Window<'_>, closer: &dyn JsonCloser, is_over_limit: bool) -> JsonStep {
         let Reader::Strict(lexer) = &self.reader else { return JsonStep::Fault };
-        let string_start = lexer.string_start();
+        let string_start = lexer.string_start;
         if self.guarded < string_start {
             self.guard = None;
         }
         let line_break = lexer.in_string() && window.from(at).starts_with('\n');
         self.fault = Some(lexer.safe(at));
-        self.too_deep = lexer.too_deep();
+        self.too_deep = lexer.too_deep;
         self.reader = Reader::Loose(lexer.loosen());
         // The string may have swallowed the call's end: a whole closer on the broken line was it
         // (`hermes/missing_quote`). Over the limit the line is no longer at hand
@@ -417,8 +398,8 @@ impl CallJson {
             self.guard = None;
             return;
         }
-        if self.guarded < lexer.string_start() {
-            self.guarded = lexer.string_start();
+        if self.guarded < lexer.string_start {
+            self.guarded = lexer.string_start;
             self.guard = None;
         }
         self.watch_from(window, closer, self.cursor);
@@ -461,11 +442,6 @@ impl CallJson {
     /// open where strings end.
     pub(crate) fn is_whole(&self, closes: bool) -> bool {
         self.end.is_some() && (self.fault.is_none() || closes && !self.has_broken_string)
-    }
-
-    /// Whether it is nested past the limit.
-    pub(crate) fn is_too_deep(&self) -> bool {
-        self.too_deep
     }
 
     /// Looks at what follows the value, which ends at the cursor: `rest`, at `at`. Whether that

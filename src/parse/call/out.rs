@@ -3,6 +3,7 @@
 use crate::json::window::Window;
 use crate::parse::emit::emitter::Emitter;
 use crate::parse::emit::sink::Sink;
+use crate::parse::emit::unresolved::UnresolvedCall;
 use crate::parse::tables::Tables;
 
 /// Where an open call reports its name and its arguments.
@@ -25,22 +26,6 @@ impl CallOut<'_, '_> {
         self.head.is_some()
     }
 
-    /// Whether the limit on calls is past, and the call without a marker that comes next is
-    /// counted and no more.
-    pub(crate) fn only_counts(&self) -> bool {
-        self.emitter.only_counts()
-    }
-
-    /// A further call of several begins; `false` where no further one is looked at.
-    pub(crate) fn takes_opening(&mut self) -> bool {
-        self.emitter.budget.takes_opening()
-    }
-
-    /// How many more are.
-    pub(crate) fn openings(&self) -> usize {
-        self.emitter.budget.openings()
-    }
-
     /// Deepest nesting of a call's JSON.
     pub(crate) fn max_depth(&self) -> usize {
         self.tables.config.limits.depth
@@ -48,6 +33,15 @@ impl CallOut<'_, '_> {
 
     pub(crate) fn start(&mut self, at: u64, server: Option<&str>, tool: &str) {
         self.emitter.call_start(at, server, tool, self.sink);
+    }
+
+    /// Reports a call whose head named its tool, where it is read for the first time.
+    pub(crate) fn start_once(&mut self, started: &mut bool, at: u64, call: &UnresolvedCall) {
+        if !std::mem::replace(started, true)
+            && let Some(tool) = &call.tool
+        {
+            self.start(at, call.server.as_deref(), tool);
+        }
     }
 
     /// More of the arguments' JSON text, made from bytes up to `at`.

@@ -22,7 +22,7 @@ pub(crate) enum Step {
     /// One of several calls stands here; a further one may follow.
     Call(Range<u64>, Box<UnresolvedCall>),
     /// One of several stands here of which nothing is told, see
-    /// [`CallOut::only_counts`]; a further one may follow.
+    /// [`Emitter::only_counts`](crate::parse::emit::emitter::Emitter::only_counts); a further one may follow.
     Counted(Range<u64>),
     /// The calls up to here are calls, whatever follows: what is read behind them and turns
     /// out to be none is given back from here on, by an end here.
@@ -139,7 +139,7 @@ pub(crate) trait CallShape: fmt::Debug + Send + Sync {
 
     /// Whether `</think>` ends it in the answer, too; else only in the reasoning.
     fn ends_with_reasoning(&self) -> bool {
-        false
+        true
     }
 
     /// Whether a line that is not the call's ended it.

@@ -3,18 +3,18 @@
 use crate::parse::config::Limits;
 
 /// What is left of the limits on calls, and what was left out because of them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Budget {
     /// Most calls in a message.
     limit: usize,
     /// So many more beginnings of calls are looked at.
     openings: usize,
-    /// Calls that were reported.
-    index: u32,
+    /// Calls that were reported: the index of the one that is reported next.
+    pub(super) index: u32,
     /// Calls over the limit that are not reported.
-    unlisted: u64,
+    pub(super) unlisted: u64,
     /// A call over the limit was reported as such: no further one is.
-    limit_said: bool,
+    pub(super) limit_said: bool,
     /// That was taken back once, when it turned out to be a draft.
     unsaid: bool,
     /// A call that is not reported stands outside the reasoning, and is no example.
@@ -23,15 +23,7 @@ pub(crate) struct Budget {
 
 impl Budget {
     pub(crate) fn new(limits: &Limits) -> Self {
-        Budget {
-            limit: limits.calls,
-            openings: limits.openings(),
-            index: 0,
-            unlisted: 0,
-            limit_said: false,
-            unsaid: false,
-            unlisted_outside: false,
-        }
+        Budget { limit: limits.calls, openings: limits.openings(), ..Budget::default() }
     }
 
     /// A call may begin here, and is looked at; `false` where no further one is.
@@ -53,19 +45,9 @@ impl Budget {
         self.openings == 0
     }
 
-    /// Index of the call that is reported next.
-    pub(super) fn index(&self) -> u32 {
-        self.index
-    }
-
     /// Whether the limit was passed before the call of this index.
     pub(super) fn is_over(&self, index: u32) -> bool {
         index as usize > self.limit
-    }
-
-    /// Whether a call over the limit was reported as such.
-    pub(super) fn limit_is_said(&self) -> bool {
-        self.limit_said
     }
 
     /// The call of this index, the next one, is reported. `is_certain`: it is no draft, no example
@@ -91,11 +73,6 @@ impl Budget {
             self.limit_said = false;
         }
         self.unlisted_outside = false;
-    }
-
-    /// Calls that are not reported.
-    pub(super) fn unlisted(&self) -> u64 {
-        self.unlisted
     }
 
     /// Whether a call may have been meant that nobody looked for, or that is not reported.

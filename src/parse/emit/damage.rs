@@ -144,15 +144,7 @@ pub(crate) struct Brackets {
 
 /// Which kind a bracket is of, and whether it opens.
 fn bracket(byte: u8) -> Option<(usize, bool)> {
-    match byte {
-        b'{' => Some((0, true)),
-        b'}' => Some((0, false)),
-        b'[' => Some((1, true)),
-        b']' => Some((1, false)),
-        b'(' => Some((2, true)),
-        b')' => Some((2, false)),
-        _ => None,
-    }
+    b"{}[]()".iter().position(|known| *known == byte).map(|at| (at / 2, at % 2 == 0))
 }
 
 impl Brackets {
@@ -448,5 +440,5 @@ pub(crate) enum Found {
 
 /// A call behind damage.
 pub(crate) fn behind_damage(verdict: Verdict) -> Verdict {
-    super::verdict::relabel(verdict, RejectedKind::BehindDamage, RejectedKind::behind_damage_message())
+    super::verdict::relabel(verdict, RejectedKind::BehindDamage, RejectedKind::BEHIND_DAMAGE)
 }

@@ -6,7 +6,7 @@ mod held;
 
 use std::ops::Range;
 
-use crate::event::{Call, Event, MarkerKind, QuotedIn, Region, RejectedKind, Repair};
+use crate::event::{Event, MarkerKind, QuotedIn, Region, RejectedKind, Repair, call_of};
 use crate::json::window::{No, Undecided, Window};
 use crate::parse::config::Config;
 use crate::parse::emit::budget::Budget;
@@ -16,14 +16,14 @@ use crate::parse::emit::pending::{Ended, Held, Pending};
 use crate::parse::emit::prose::Prose;
 use crate::parse::emit::region::RegionState;
 use crate::parse::emit::sink::Sink;
-use crate::parse::emit::verdict::{Verdict, draft, invented, quoted};
+use crate::parse::emit::verdict::{draft, invented, quoted};
 use crate::parse::marks::fence::think_close;
 use crate::parse::marks::head::begins_token;
 use crate::parse::marks::turn::Turn;
 use crate::parse::tables::Tables;
 
 /// Hands events on in order and remembers what later decisions need.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Emitter {
     /// Everything before is in some event.
     reported: u64,
@@ -43,16 +43,8 @@ pub(crate) struct Emitter {
 
 impl Emitter {
     pub(crate) fn new(config: &Config) -> Self {
-        Emitter {
-            reported: 0,
-            region: RegionState::new(config),
-            budget: Budget::new(&config.limits),
-            drafts: Drafts::new(config),
-            pending: None,
-            started: false,
-            stop: Vec::new(),
-            ended_normally: false,
-        }
+        let (region, budget) = (RegionState::new(config), Budget::new(&config.limits));
+        Emitter { region, budget, drafts: Drafts::new(config), ..Emitter::default() }
     }
 
     /// Everything before is in some event.
@@ -79,7 +71,7 @@ impl Emitter {
 
     /// Index of the call that is open or comes next.
     pub(crate) fn index(&self) -> u32 {
-        self.budget.index() + self.pending.as_ref().map_or(0, |p| p.counts.ended)
+        self.budget.index + self.pending.as_ref().map_or(0, |p| p.counts.ended)
     }
 
     /// Whether the limit on calls was passed before the call that is open or comes
@@ -92,7 +84,7 @@ impl Emitter {
     /// as it stands. While it is undecided whether this is an answer, it is counted as one.
     pub(crate) fn leaves_out(&self, quoted: bool) -> bool {
         self.is_over_limit()
-            && (self.budget.limit_is_said() || self.region.only_drafts() || quoted || self.region.turn().invents())
+            && (self.budget.limit_said || self.region.only_drafts() || quoted || self.region.turn().invents())
     }
 
     /// Counts calls that are not reported.
@@ -105,7 +97,7 @@ impl Emitter {
 
     /// Whether text before said all that more text would say.
     pub(crate) fn is_settled(&self) -> bool {
-        self.region.is_settled() && self.drafts.run_is_over()
+        self.region.is_settled() && self.drafts.run_is_over
     }
 
     /// Something said where the reasoning ends or begins: what came is reasoning.
@@ -211,7 +203,7 @@ impl Emitter {
     fn text_piece(&mut self, window: &Window<'_>, to: u64, sink: &mut Sink<'_>) {
         if !window.slice(self.reported..to).trim_ascii_start().is_empty() {
             self.precede_prose(sink);
-            self.drafts.end_run();
+            self.drafts.run_is_over = true;
             self.region.prose_comes(window, self.reported, to);
         }
         self.plain(window, to, sink);
@@ -246,8 +238,8 @@ impl Emitter {
         self.region.damage().withdrawn();
         self.drafts.withdraw(first, self.region.is_undecided());
         let span = self.reported..self.reported;
-        if first < self.budget.index() {
-            sink(Event::Withdrawn { calls: first..self.budget.index(), span });
+        if first < self.budget.index {
+            sink(Event::Withdrawn { calls: first..self.budget.index, span });
         }
     }
 
@@ -321,7 +313,7 @@ impl Emitter {
         let span = self.reported..to;
         self.reported = to;
         sink(Event::Marker { kind, text: window.slice(span.clone()), span });
-        self.drafts.end_run();
+        self.drafts.run_is_over = true;
         self.decide();
         self.region.go_to(region);
     }
@@ -351,7 +343,7 @@ impl Emitter {
         let span = self.reported..at;
         self.reported = at;
         self.started = true;
-        sink(Event::CallStart { index: self.budget.index(), server, tool, span });
+        sink(Event::CallStart { index: self.budget.index, server, tool, span });
     }
 
     /// More of the open call's arguments, up to `at`.
@@ -366,7 +358,7 @@ impl Emitter {
         }
         let span = self.reported..at.max(self.reported);
         self.reported = span.end;
-        sink(Event::ArgsDelta { index: self.budget.index(), text, span });
+        sink(Event::ArgsDelta { index: self.budget.index, text, span });
     }
 
     /// The open call is over; what quotes it, if anything does.
@@ -427,7 +419,7 @@ impl Emitter {
     /// Whether the call that is held next is counted and not reported, whatever it is.
     pub(crate) fn only_counts(&self) -> bool {
         self.is_over_limit()
-            && self.pending.as_ref().is_some_and(|pending| self.budget.limit_is_said() || pending.counts.is_over_limit)
+            && self.pending.as_ref().is_some_and(|pending| self.budget.limit_said || pending.counts.is_over_limit)
     }
 
     /// Counts a call that is held and ends at `end`.
@@ -463,14 +455,14 @@ impl Emitter {
         };
         // A draft in a fence may be meant, one that is only mentioned is not.
         let is_mention = quoted_in.is_some_and(|quoted_in| quoted_in != QuotedIn::Fence);
-        let complete = verdict_call(&verdict).is_some() && !is_mention;
-        let is_due = verdict_call(&verdict).is_some_and(|call| call.repairs.contains(&Repair::MissingClose));
+        let complete = call_of(&verdict).is_some() && !is_mention;
+        let is_due = call_of(&verdict).is_some_and(|call| call.repairs.contains(&Repair::MissingClose));
         let reason =
             verdict.as_ref().err().filter(|_| self.region.is_undecided()).map(|rejected| Box::new(rejected.reason()));
         if in_reasoning {
             verdict = draft(verdict);
         }
-        let index = self.budget.index();
+        let index = self.budget.index;
         let begins = !self.region.has_text() && !is_quoted;
         self.drafts.push(Logged { index, complete, in_reasoning, quoted: is_quoted, never, reason, run: 0 }, begins);
         if !std::mem::take(&mut self.started) {
@@ -484,7 +476,7 @@ impl Emitter {
                 sink(Event::CallStart { index, server: server.as_deref(), tool, span });
             }
         }
-        if is_bare && !is_quoted && verdict_call(&verdict).is_some_and(|call| call.provenance.is_plain()) {
+        if is_bare && !is_quoted && call_of(&verdict).is_some_and(|call| call.provenance.is_plain()) {
             self.drafts.push_bare(index, self.region.kind());
         }
         let raw = head.as_deref().unwrap_or_else(|| window.slice(span.clone()));
@@ -513,12 +505,5 @@ impl Emitter {
             Region::Content => sink(Event::Text { text, span }),
             Region::Reasoning => sink(Event::Reasoning { text, syntax: None, span }),
         }
-    }
-}
-
-fn verdict_call(verdict: &Verdict) -> Option<&Call> {
-    match verdict {
-        Ok(call) => Some(call),
-        Err(rejected) => rejected.call.as_deref(),
     }
 }

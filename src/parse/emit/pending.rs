@@ -34,7 +34,7 @@ pub(crate) struct Ended {
 }
 
 /// Events that are held, in order.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Pending {
     pub(crate) start: u64,
     /// Whether a fence is undecided; else only calls without a marker are.
@@ -95,18 +95,7 @@ pub(crate) struct HeldCall {
 impl Pending {
     /// Nothing yet, from `start` on.
     pub(crate) fn new(start: u64) -> Self {
-        Pending {
-            start,
-            waits_for_fence: false,
-            in_fence: false,
-            held: Vec::new(),
-            counts: Counts::default(),
-            begins_message: false,
-            behind_unread: false,
-            first_fence: None,
-            markerless: None,
-            kept: None,
-        }
+        Pending { start, ..Pending::default() }
     }
 
     /// The same for a fence; `begins`: the message begins with it.

@@ -1,8 +1,9 @@
 //! Where text other than white space stands before a place, and so whether that begins its line.
 
 /// Where prose stands before a place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Prose {
+    #[default]
     None,
     /// On its line alone.
     OnTheLine,

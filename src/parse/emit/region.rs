@@ -10,7 +10,7 @@ use crate::parse::marks::turn::Turn;
 use crate::parse::tables::Tables;
 
 /// The region of the text, whose turn it is, and what came there.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct RegionState {
     kind: Region,
     /// Whose turn the text stands in.
@@ -49,19 +49,9 @@ impl RegionState {
         let open = config.reasoning == ReasoningMode::Open;
         RegionState {
             kind: if open { Region::Reasoning } else { Region::Content },
-            turn: Turn::Own,
             has_drafts: config.reasoning_calls != ReasoningCalls::Allow,
             undecided: open,
-            seen: false,
-            prose: Prose::None,
-            announced: None,
-            has_text: false,
-            has_calls: false,
-            answer_has_calls: false,
-            fence_is_clean: false,
-            behind_unread: false,
-            damage: Default::default(),
-            in_doubt: None,
+            ..RegionState::default()
         }
     }
 

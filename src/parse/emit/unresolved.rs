@@ -36,9 +36,7 @@ impl UnresolvedCall {
 
     /// Names a repair, once.
     pub(crate) fn note(&mut self, repair: Repair) {
-        if !self.repairs.contains(&repair) {
-            self.repairs.push(repair);
-        }
+        repair.note(&mut self.repairs);
     }
 
     /// Takes the value under the first of `keys` that is there; any but the first is a named

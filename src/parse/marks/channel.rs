@@ -45,11 +45,10 @@ pub(crate) fn header(text: &str, more: bool) -> Match<Header> {
     }
     let mut channel = None;
     for _ in 0..MAX_CHANNELS {
-        match begins(&text[at..], CHANNEL, more) {
-            Ok(()) => at += CHANNEL.len(),
-            Err(Undecided) => return Err(Undecided),
-            Err(No) => break,
+        if begins(&text[at..], CHANNEL, more).decided()?.is_none() {
+            break;
         }
+        at += CHANNEL.len();
         at += leading_space(&text[at..]);
         let name = text[at..].bytes().take_while(u8::is_ascii_lowercase).count();
         if at + name == text.len() && more {
@@ -63,12 +62,10 @@ pub(crate) fn header(text: &str, more: bool) -> Match<Header> {
         };
         at += name;
         for token in ["", CONSTRAIN] {
-            match begins(&text[at..], token, more) {
-                Ok(()) => at += token.len(),
-                Err(Undecided) => return Err(Undecided),
-                Err(No) => continue,
+            if begins(&text[at..], token, more).decided()?.is_some() {
+                at += token.len();
+                at += words(&text[at..], more)?;
             }
-            at += words(&text[at..], more)?;
         }
     }
     let Some(channel) = channel else { return Err(No) };

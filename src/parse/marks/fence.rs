@@ -43,15 +43,10 @@ pub(crate) fn fence_open(text: &str, more: bool) -> Match<(Fence, usize)> {
             let length = open_tag(text, tag, more);
             length.map(|length| (Fence { byte: b'<', length, tag: Some(tag) }, length))
         };
-        return match first_of(FENCE_TAGS.into_iter().map(opens)) {
-            // `<pre><code>` is one.
-            Ok((fence, length)) => match open_tag(&text[length..], "code", more) {
-                Ok(code) => Ok((fence, length + code)),
-                Err(No) => Ok((fence, length)),
-                Err(Undecided) => Err(Undecided),
-            },
-            found => found,
-        };
+        let (fence, length) = first_of(FENCE_TAGS.into_iter().map(opens))?;
+        // `<pre><code>` is one.
+        let code = open_tag(&text[length..], "code", more).decided()?;
+        return Ok((fence, length + code.unwrap_or(0)));
     }
     let fence = fence_chars(text, more)?;
     let info = &text[fence.length..];
@@ -76,11 +71,7 @@ fn open_tag(text: &str, name: &str, more: bool) -> Match<usize> {
     let end = attributes.bytes().take(MAX_TAG).position(|byte| matches!(byte, b'>' | b'<' | b'\n'));
     match (attributes.bytes().next(), end) {
         (Some(b'>' | b' '), Some(end)) if attributes[end..].starts_with('>') => {
-            let length = text.len() - attributes.len() + end + 1;
-            match &text[length..] {
-                "" if more => Err(Undecided),
-                behind => Ok(length + usize::from(behind.starts_with('\n'))),
-            }
+            with_line_break(text.len() - attributes.len() + end + 1, text, more)
         }
         (Some(b' ') | None, None) if more && attributes.len() < MAX_TAG => Err(Undecided),
         _ => Err(No),
@@ -90,17 +81,16 @@ fn open_tag(text: &str, name: &str, more: bool) -> Match<usize> {
 /// Whether `text` begins with what closes a fence that is spelt as a tag; yields its length with
 /// a line break behind it.
 fn tag_close(text: &str, tag: &str, more: bool) -> Match<usize> {
-    let code = match begins_tag(text, "code", true, more) {
-        Ok(length) if tag != "code" => length,
-        Err(Undecided) if tag != "code" => return Err(Undecided),
-        _ => 0,
-    };
-    match begins_tag(&text[code..], tag, true, more) {
-        Ok(length) => match &text[code + length..] {
-            "" if more => Err(Undecided),
-            behind => Ok(code + length + usize::from(behind.starts_with('\n'))),
-        },
-        found => found,
+    let code = if tag == "code" { Err(No) } else { begins_tag(text, "code", true, more) };
+    let code = code.decided()?.unwrap_or(0);
+    with_line_break(code + begins_tag(&text[code..], tag, true, more)?, text, more)
+}
+
+/// The length of a tag at the start of `text`, with a line break behind it.
+fn with_line_break(length: usize, text: &str, more: bool) -> Match<usize> {
+    match &text[length..] {
+        "" if more => Err(Undecided),
+        behind => Ok(length + usize::from(behind.starts_with('\n'))),
     }
 }
 
@@ -210,11 +200,12 @@ pub(crate) fn ends_message(text: &str, think_tags: bool, more: bool) -> Match<()
 }
 
 /// The same of the token that ends a message only where nothing follows it.
-fn sentence_end(text: &str, more: bool) -> Match<()> {
-    match begins(text, SENTENCE_END, more) {
-        Ok(()) if !text[SENTENCE_END.len()..].trim_ascii().is_empty() => Err(No),
-        Ok(()) if more => Err(Undecided),
-        found => found,
+pub(crate) fn sentence_end(text: &str, more: bool) -> Match<()> {
+    begins(text, SENTENCE_END, more)?;
+    match text[SENTENCE_END.len()..].trim_ascii() {
+        "" if more => Err(Undecided),
+        "" => Ok(()),
+        _ => Err(No),
     }
 }
 

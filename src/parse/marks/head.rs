@@ -2,7 +2,7 @@
 //! their spellings.
 
 use crate::dialect::{NamedArguments, NamedCall, Piece};
-use crate::json::window::{Answer, Match, No, Undecided, begins, floor_boundary, leading_space};
+use crate::json::window::{Answer, Match, No, Undecided, begins, leading_space};
 use crate::parse::marks::fence::fence_chars;
 
 /// Longest name in an opener, in bytes: the most that MCP recommends.
@@ -43,16 +43,13 @@ pub(crate) fn head<'t>(pieces: &[Piece], text: &'t str, more: bool) -> Match<Hea
 
 fn this_head<'t>(pieces: &[Piece], text: &'t str, more: bool) -> Match<Head<'t>> {
     let (text, more) =
-        if text.len() > MAX_HEAD { (&text[..floor_boundary(text, MAX_HEAD)], false) } else { (text, more) };
+        if text.len() > MAX_HEAD { (&text[..text.floor_char_boundary(MAX_HEAD)], false) } else { (text, more) };
     let (mut length, mut name, mut quote, mut is_json) = (0, "", None, false);
     for piece in pieces {
         let rest = &text[length..];
         let taken = match piece {
             Piece::Text(token) => begins_token(rest, token, more),
-            Piece::Maybe(token) => match begins_token(rest, token, more) {
-                Err(No) => Ok(0),
-                found => found,
-            },
+            Piece::Maybe(token) => Ok(begins_token(rest, token, more).decided()?.unwrap_or(0)),
             Piece::Space => run_of(leading_space(rest), 0, MAX_FILL, rest, more),
             Piece::Name => {
                 let end = name_length(rest, quote);
@@ -84,11 +81,8 @@ fn this_head<'t>(pieces: &[Piece], text: &'t str, more: bool) -> Match<Head<'t>>
             Piece::Attributes if rest.starts_with(|c: char| !c.is_whitespace() && c != '>') => Err(No),
             Piece::Attributes => {
                 let end = rest.find(['>', '<', '\n']).unwrap_or(rest.len());
-                match run_of(end, 0, MAX_FILL, rest, more) {
-                    Ok(end) if rest[end..].starts_with('>') => Ok(end + 1),
-                    Ok(_) => Err(No),
-                    other => other,
-                }
+                let end = run_of(end, 0, MAX_FILL, rest, more)?;
+                if rest[end..].starts_with('>') { Ok(end + 1) } else { Err(No) }
             }
         };
         let taken = taken?;
@@ -244,7 +238,7 @@ pub(crate) fn begins_token(text: &str, token: &str, more: bool) -> Match<usize> 
             }
         }
         Some(_) if text.as_bytes().get(same).is_some_and(|byte| begins_no_spelling(*byte)) => Err(No),
-        Some(_) => begins_spelling(text, token, floor_boundary(token, same), more),
+        Some(_) => begins_spelling(text, token, token.floor_char_boundary(same), more),
     }
 }
 

@@ -48,21 +48,13 @@ impl Names {
 
     /// The first two bytes of each name with the parenthesis behind it.
     pub(crate) fn leads(&self) -> Vec<[u8; 2]> {
-        let forms = |byte: u8| if byte == b'_' { b"_.-".to_vec() } else { vec![byte] };
-        let second_forms = |byte: u8| if byte == b'_' { b"_.-\\".to_vec() } else { vec![byte] };
-        let pairs = self
-            .sorted
-            .iter()
-            .chain(&self.methods)
-            .map(|name| (name.as_bytes()[0], name.as_bytes().get(1).copied().unwrap_or(b'(')));
-        pairs
-            .flat_map(|(first, second)| {
-                let seconds = second_forms(second);
-                forms(first)
-                    .into_iter()
-                    .flat_map(move |first| seconds.clone().into_iter().map(move |second| [first, second]))
-            })
-            .collect()
+        let forms = |byte: u8, forms: &[u8]| if byte == b'_' { forms.to_vec() } else { vec![byte] };
+        let of_name = |name: &String| {
+            let second = name.as_bytes().get(1).copied().unwrap_or(b'(');
+            let (firsts, seconds) = (forms(name.as_bytes()[0], b"_.-"), forms(second, b"_.-\\"));
+            firsts.into_iter().flat_map(move |first| seconds.clone().into_iter().map(move |second| [first, second]))
+        };
+        self.sorted.iter().chain(&self.methods).flat_map(of_name).collect()
     }
 
     /// Bytes of the longest name.

@@ -3,9 +3,10 @@
 use crate::dialect::TokenClass;
 
 /// Whose turn the text stands in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Turn {
     /// The model's.
+    #[default]
     Own,
     /// A token ended the model's, and only white space came since. `resumes`: a header
     /// of its own may follow.

@@ -21,7 +21,6 @@ use std::ops::Range;
 
 use crate::dialect::{Dialect, FUNCTION, introduces_example};
 use crate::event::{Rejected, RejectedKind};
-use crate::json::window::floor_boundary;
 use crate::parse::marks::near::{NearMarks, alike};
 use crate::parse::tables::Tables;
 use crate::tools::{Catalog, Tool};
@@ -47,7 +46,7 @@ const ARGUMENT_KEYS: &[&str] = &["arguments", "parameters", "args", "params", "i
 /// object or code beside them is an example.
 pub(crate) fn near_call(tables: &Tables, text: &str, has_calls: bool) -> Option<Rejected> {
     let catalog = tables.catalog()?;
-    let text = &text[floor_boundary(text, text.len().saturating_sub(MOST))..];
+    let text = &text[text.floor_char_boundary(text.len().saturating_sub(MOST))..];
     // Most messages have no line that begins so, and their words are not looked at.
     let mut names: Option<Vec<Name<'_>>> = None;
     let mut looks = MOST_LOOKS;
@@ -90,7 +89,7 @@ pub(crate) fn near_call(tables: &Tables, text: &str, has_calls: bool) -> Option<
             continue;
         }
         looks = looks.checked_sub(1)?;
-        let end = start + up_to_prose(&text[start..floor_boundary(text, (start + SEGMENT).min(text.len()))]);
+        let end = start + up_to_prose(&text[start..text.floor_char_boundary(start + SEGMENT)]);
         if *name >= end {
             continue;
         }

@@ -56,7 +56,7 @@ fn parsed(text: &str, config: Config) -> Assembled {
 fn pieces(text: &str, size: usize) -> Vec<&str> {
     let (mut rest, mut pieces) = (text, Vec::new());
     while !rest.is_empty() {
-        let (piece, after) = rest.split_at(ceil_boundary(rest, size.min(rest.len())));
+        let (piece, after) = rest.split_at(rest.ceil_char_boundary(size));
         pieces.push(piece);
         rest = after;
     }

@@ -149,11 +149,7 @@ impl Arrows {
 impl CallShape for Arrows {
     fn step(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
         self.over_limit = out.is_over_limit();
-        if !std::mem::replace(&mut self.started, true)
-            && let Some(tool) = &self.call.tool
-        {
-            out.start(self.cursor, self.call.server.as_deref(), tool);
-        }
+        out.start_once(&mut self.started, self.cursor, &self.call);
         match self.state {
             State::Body => self.body(window, out.max_depth()),
             State::Brace | State::Close => self.tail(window),
@@ -211,10 +207,6 @@ impl CallShape for Arrows {
 
     fn needed_from(&self) -> u64 {
         self.completed().unwrap_or(self.cursor)
-    }
-
-    fn ends_with_reasoning(&self) -> bool {
-        true
     }
 }
 

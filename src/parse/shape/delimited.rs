@@ -9,7 +9,7 @@
 //!
 //! The object is JSON as it comes ([`Delimited`]), which is handed on as far as it is valid.
 
-use crate::dialect::{NamedCall, Piece};
+use crate::dialect::NamedCall;
 use crate::event::Repair;
 use crate::json::window::{Answer, No, Undecided, Window, begins, leading_space};
 use crate::json::{Delimited, DelimitedStep, LexStep, Lexer, read};
@@ -131,10 +131,7 @@ impl DelimitedCall {
         self.cursor += at as u64;
         let (rest, more) = (&rest[at..], window.more);
         let think = if think_ends { unit(think_close(rest, more)) } else { Err(No) };
-        let next = match self.form.head.first() {
-            Some(Piece::Text(open)) => begins(rest, open, more),
-            _ => Err(No),
-        };
+        let next = self.form.opener().map_or(Err(No), |open| begins(rest, open, more));
         match (closes(self.form, rest, more), think.either(next)) {
             (Ok(length), _) => Step::End(self.cursor + length as u64),
             (_, Ok(())) => Step::End(self.cursor),
@@ -165,11 +162,7 @@ impl DelimitedCall {
 impl CallShape for DelimitedCall {
     fn step(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
         self.over_limit = out.is_over_limit();
-        if !std::mem::replace(&mut self.started, true)
-            && let Some(tool) = &self.call.tool
-        {
-            out.start(self.cursor, self.call.server.as_deref(), tool);
-        }
+        out.start_once(&mut self.started, self.cursor, &self.call);
         if matches!(self.state, State::Lead | State::Tail) {
             self.cursor += leading_space(window.from(self.cursor)) as u64;
         }
@@ -240,10 +233,6 @@ impl CallShape for DelimitedCall {
 
     /// What its tokens cut short no lexer sees.
     fn is_damaged(&self) -> bool {
-        true
-    }
-
-    fn ends_with_reasoning(&self) -> bool {
         true
     }
 }

@@ -14,7 +14,9 @@ use serde_json::{Map, Value};
 use crate::dialect::{Block, Child, ChildRole};
 use crate::event::Repair;
 use crate::json::Closer;
-use crate::json::window::{Answer, Match, No, Undecided, Window, begins, begins_tag, first_of, leading_space};
+use crate::json::window::{
+    Answer, Match, No, Undecided, Window, begins, begins_tag, first_of, first_said, leading_space,
+};
 use crate::parse::call::json::{Around, CallJson, JsonCloser, JsonLead, JsonStep, TWO_OBJECTS};
 use crate::parse::call::{
     COMMENT_OPEN, CallOut, CallShape, CalledTool, Ending, Missing, OpenValue, Opened, Opening, Opens, Step, comment,
@@ -95,11 +97,8 @@ impl Element {
 
     /// Whether `text`, after the opening tag, begins something that belongs to the block.
     fn gate(block: &Block, text: &str, more: bool) -> Match<()> {
-        let mut found = begins_tag(text, block.tag, true, more).map(|_| ());
-        for child in block.children {
-            found = found.else_try(|| begins_tag(text, child.tag, false, more).map(|_| ()));
-        }
-        found
+        let children = block.children.iter().map(|child| begins_tag(text, child.tag, false, more));
+        first_said([begins_tag(text, block.tag, true, more)].into_iter().chain(children)).map(|_| ())
     }
 
     /// Where the call ends if nothing more of it follows; that its closing tags are missing is noted.
@@ -134,7 +133,7 @@ impl Element {
 
     /// Whether the arguments need no closing tag: their last bracket came.
     fn has_closed_json(&self) -> bool {
-        !self.scalar && self.json.as_ref().is_some_and(|json| json.end().is_some())
+        !self.scalar && self.json.as_ref().is_some_and(|json| json.end.is_some())
     }
 
     fn has(&self, child: usize) -> bool {
@@ -548,7 +547,7 @@ impl CallShape for Element {
     }
 
     fn is_too_deep(&self) -> bool {
-        self.json.as_ref().is_some_and(CallJson::is_too_deep)
+        self.json.as_ref().is_some_and(|json| json.too_deep)
     }
 
     fn closer(&self) -> CallCloser {
@@ -557,10 +556,6 @@ impl CallShape for Element {
 
     fn is_damaged(&self) -> bool {
         self.call.fault.is_some() || self.json.as_ref().is_some_and(|json| !json.is_whole(false))
-    }
-
-    fn ends_with_reasoning(&self) -> bool {
-        true
     }
 }
 
@@ -573,17 +568,11 @@ impl Opens for Blocks {
     }
 
     fn opener(&self, tables: &Tables, text: &str, more: bool) -> Match<Opening> {
-        let mut undecided = false;
-        for (item, (_, block)) in tables.blocks.iter().enumerate() {
+        first_of(tables.blocks.iter().enumerate().map(|(item, (_, block))| {
             let tag = begins_tag(text, block.tag, false, more);
             let gate = |inner: &str| Element::gate(block, inner, more);
-            match if tag.is_ok() { gated(tag, text, more, gate) } else { tag } {
-                Ok(length) => return Ok(Opening { item, form: 0, length }),
-                Err(Undecided) => undecided = true,
-                Err(No) => {}
-            }
-        }
-        if undecided { Err(Undecided) } else { Err(No) }
+            gated(tag, text, more, gate).map(|length| Opening { item, form: 0, length })
+        }))
     }
 
     fn open(&self, opening: Opening, at: u64, _: &str, tables: &Tables) -> Opened {

@@ -349,7 +349,7 @@ impl CallShape for WholeMessage {
                 }
             }
             // The first is the one that the message was opened for.
-            (_, b'{') if may_go_on && self.begun && !out.takes_opening() => {
+            (_, b'{') if may_go_on && self.begun && !out.emitter.budget.takes_opening() => {
                 return Step::Broken(self.cursor, Reason::Limit);
             }
             (_, b'{') if may_go_on => {
@@ -415,10 +415,6 @@ impl CallShape for WholeMessage {
             (None, State::Object(object)) => (None, object.tool.clone()),
             (None, _) => (None, None),
         }
-    }
-
-    fn ends_with_reasoning(&self) -> bool {
-        true
     }
 }
 

@@ -18,9 +18,9 @@
 //! | `react` | `Action: f`, `Action Input: {…}` | `react` |
 //!
 //! A further shape is a file here, a line in [`OPENERS`] and a variant of
-//! [`Shape`](crate::dialect::Shape) for its data; `smallest.rs` is one, for the tests.
+//! [`Shape`](crate::dialect::Shape) for its data; `tests/smallest.rs` is one.
 //! The last four have no marker: their line stands in [`MARKERLESS`], and
-//! `smallest_bare.rs` is such a one.
+//! `tests/smallest_bare.rs` is such a one.
 
 pub(crate) mod arrows;
 pub(crate) mod call_object;
@@ -35,9 +35,7 @@ pub(crate) mod python;
 pub(crate) mod react;
 pub(crate) mod run;
 #[cfg(test)]
-mod smallest;
-#[cfg(test)]
-mod smallest_bare;
+mod tests;
 pub(crate) mod tool_tag;
 mod tool_tags;
 
@@ -54,7 +52,7 @@ pub(crate) const OPENERS: &[&dyn Opens] = &[
     &run::Markers,
     &named::Heads,
     #[cfg(test)]
-    &smallest::Smallest,
+    &tests::smallest::Smallest,
 ];
 
 /// How the calls of each shape begin that no marker announces, in order of precedence.
@@ -64,7 +62,7 @@ pub(crate) const MARKERLESS: &[&dyn Markerless] = &[
     &name_line::NameLines,
     &react::Words,
     #[cfg(test)]
-    &smallest_bare::Smallest,
+    &tests::smallest_bare::Smallest,
 ];
 
 /// Adds to the tables what they do not know of themselves.

@@ -133,8 +133,4 @@ impl CallShape for NameLine {
     fn called(&self, _: &Tables) -> CalledTool {
         self.called.clone()
     }
-
-    fn ends_with_reasoning(&self) -> bool {
-        true
-    }
 }

@@ -15,7 +15,7 @@ use super::tool_tag::{Callee, ToolTag};
 use crate::dialect::{Group, Named, NamedArguments, NamedCall, Piece};
 use crate::event::Repair;
 use crate::json::Closer;
-use crate::json::window::{Answer, Match, No, Undecided, Window, first_of, leading_space};
+use crate::json::window::{Answer, Match, No, Undecided, Window, first_of, first_said, leading_space};
 use crate::parse::call::json::{Around, CallJson, JsonCloser, JsonLead, JsonStep, TWO_OBJECTS};
 use crate::parse::call::{
     CallOut, CallShape, CalledTool, Ending, Missing, OpenValue, Opened, Opening, Opens, Step, kept_end,
@@ -189,11 +189,7 @@ impl NamedJson {
 impl CallShape for NamedJson {
     fn step(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
         self.over_limit = out.is_over_limit();
-        if !std::mem::replace(&mut self.started, true)
-            && let Some(tool) = &self.call.tool
-        {
-            out.start(self.cursor, self.call.server.as_deref(), tool);
-        }
+        out.start_once(&mut self.started, self.cursor, &self.call);
         match self.state {
             State::Json => return self.json(window, out),
             State::Whole => return Step::End(self.cursor),
@@ -247,7 +243,7 @@ impl CallShape for NamedJson {
     }
 
     fn is_too_deep(&self) -> bool {
-        self.json.is_too_deep()
+        self.json.too_deep
     }
 
     fn closer(&self) -> CallCloser {
@@ -256,10 +252,6 @@ impl CallShape for NamedJson {
 
     fn is_damaged(&self) -> bool {
         self.state != State::Lead && !self.json.is_whole(self.close.is_empty())
-    }
-
-    fn ends_with_reasoning(&self) -> bool {
-        true
     }
 }
 
@@ -273,38 +265,19 @@ impl Opens for Heads {
     }
 
     fn opener(&self, tables: &Tables, text: &str, more: bool) -> Match<Opening> {
-        for (item, dialect) in tables.named.iter().enumerate() {
-            if !dialect.may_begin(text) {
-                continue;
-            }
-            let named = dialect.named;
-            match call_of(named, text, more) {
-                Err(No) => {}
-                found => return found.map(|(form, length)| Opening { item, form, length }),
-            }
-            for group in named.groups {
-                match group_of(named, group, text, more) {
-                    Err(No) => {}
-                    found => {
-                        return found.map(|(opens, length)| {
-                            let form = if opens { GROUP_OPENS } else { GROUP_CLOSES };
-                            Opening { item, form, length }
-                        });
-                    }
-                }
-            }
-        }
-        Err(No)
+        let dialects = tables.named.iter().enumerate().filter(|(_, dialect)| dialect.may_begin(text));
+        first_said(dialects.map(|(item, NamedDialect { named, .. })| {
+            let groups = || first_said(named.groups.iter().map(|group| group_of(named, group, text, more)));
+            let found = call_of(named, text, more).else_try(groups);
+            found.map(|(form, length)| Opening { item, form, length })
+        }))
     }
 
     fn open(&self, opening: Opening, at: u64, text: &str, tables: &Tables) -> Opened {
         let Opening { item, form, length } = opening;
         let NamedDialect { dialect, named, .. } = tables.named[item];
         let Some(call) = named.calls.get(form) else { return Opened::Group(item, form == GROUP_OPENS) };
-        let name = match head(call.head, text, false) {
-            Ok(head) => head.name,
-            _ => "",
-        };
+        let name = head(call.head, text, false).map_or("", |head| head.name);
         let (server, name) = tables.split_name(name);
         let inner = at + length as u64;
         let shape: Box<dyn CallShape> = match call.arguments {
@@ -357,22 +330,15 @@ pub(crate) fn call_of(named: &Named, text: &str, more: bool) -> Match<(usize, us
 /// Whether `text` begins with what opens a group, and what must follow it; a
 /// special token counts anywhere, as a closer, too. Yields whether it opens,
 /// and its length with the white space behind an opener.
-fn group_of(named: &Named, group: &Group, text: &str, more: bool) -> Match<(bool, usize)> {
-    let length = match begins_token(text, group.open, more) {
-        Ok(length) if group.gated => length,
-        Ok(length) => return Ok((true, length)),
-        Err(Undecided) => return Err(Undecided),
-        Err(No) if group.gated => return Err(No),
-        Err(No) => {
-            return begins_token(text, group.close, more).map(|length| (false, length));
-        }
-    };
+fn group_of(named: &Named, group: &Group, text: &str, more: bool) -> Match<(usize, usize)> {
+    let open = begins_token(text, group.open, more).map(|length| (GROUP_OPENS, length));
+    if !group.gated {
+        return open.else_try(|| begins_token(text, group.close, more).map(|length| (GROUP_CLOSES, length)));
+    }
+    let (_, length) = open?;
     let length = length + leading_space(&text[length..]);
-    let openers = named.calls.iter().filter_map(|call| match call.head.first() {
-        Some(Piece::Text(opener)) => Some(begins_token(&text[length..], opener, more)),
-        _ => None,
-    });
-    first_of(openers).map(|_| (true, length))
+    let openers = named.calls.iter().filter_map(NamedCall::opener);
+    first_of(openers.map(|opener| begins_token(&text[length..], opener, more))).map(|_| (GROUP_OPENS, length))
 }
 
 pub(crate) fn group_close(named: &Named, text: &str, more: bool) -> Match<usize> {
@@ -393,10 +359,8 @@ impl Closer for Closers<'_> {
         let groups =
             self.named.iter().flat_map(|named| named.groups).map(|group| unit(begins_token(text, group.close, more)));
         // The next call of the same kind; a token may stand anywhere, other openers in strings as well.
-        let next = self.named.iter().flat_map(|named| named.calls).map(|call| match call.head {
-            [Piece::Text(opener), ..] if line_start || opener.starts_with("<｜") => {
-                unit(begins_token(text, opener, more))
-            }
+        let next = self.named.iter().flat_map(|named| named.calls).map(|call| match call.opener() {
+            Some(opener) if line_start || opener.starts_with("<｜") => unit(begins_token(text, opener, more)),
             _ => Err(No),
         });
         own.either(first_of(groups.chain(next)))

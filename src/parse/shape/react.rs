@@ -289,6 +289,10 @@ impl CallShape for React {
     fn called(&self, _: &Tables) -> CalledTool {
         self.call.called()
     }
+
+    fn ends_with_reasoning(&self) -> bool {
+        false
+    }
 }
 
 /// Where a token of a chat template stands in a line.

@@ -85,10 +85,7 @@ impl ObjectRun {
 
     /// Whether a further fence begins with a call of the dialect, by its object's first key.
     fn further_fence(&self, text: &str, more: bool) -> Match<Following> {
-        let prefix = match json_prefix(text, more) {
-            Ok(prefix) => prefix,
-            found => return found.map(Following::Object),
-        };
+        let prefix = json_prefix(text, more)?;
         let object = &text[prefix.fence_length + prefix.bracket + 1..];
         let key = &object[leading_space(object)..];
         let keys = self.marked.spec.keys.names();
@@ -152,10 +149,8 @@ impl Opens for Markers {
             if second.is_some() && wrapper.open.as_bytes().get(1) != second {
                 continue;
             }
-            let found = match begins(text, wrapper.open, more) {
-                Ok(()) => marker_prefix(text, length, more).map(|_| ()),
-                found => found,
-            };
+            let marker = begins(text, wrapper.open, more);
+            let found = marker.and_then(|()| marker_prefix(text, length, more)).map(|_| ());
             // What stands in the braces may be no JSON, where the dialect has such calls.
             let other = match (found, marked.spec.named) {
                 (Ok(()), Some(named)) => unit(call_of(named, text, more)),

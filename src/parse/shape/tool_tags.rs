@@ -18,12 +18,9 @@ impl Opens for ToolTags {
     }
 
     fn opener(&self, tables: &Tables, text: &str, more: bool) -> Match<Opening> {
-        let (item, length) = match tables.tool_opener(text, more) {
-            Ok((item, length)) => (item, Ok(length)),
-            found => return found.map(|(item, length)| Opening { item, form: 0, length }),
-        };
+        let (item, length) = tables.tool_opener(text, more)?;
         let gate = |inner: &str| ToolTag::gate(&tables.tools[item], inner, more);
-        gated(length, text, more, gate).map(|length| Opening { item, form: 0, length })
+        gated(Ok(length), text, more, gate).map(|length| Opening { item, form: 0, length })
     }
 
     fn open(&self, opening: Opening, at: u64, text: &str, tables: &Tables) -> Opened {

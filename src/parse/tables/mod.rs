@@ -14,8 +14,8 @@ mod tags;
 use std::sync::{Arc, OnceLock};
 
 use crate::dialect::{
-    Announcer, Block, CallKeys, Dialect, MarkedJson, Named, Piece, QUOTING_BLOCKS, REASONING_MARKS, RESULT_TAGS, React,
-    ReasoningMark, Shape, Wrapper,
+    Announcer, Block, CallKeys, Dialect, MarkedJson, Named, NamedCall, QUOTING_BLOCKS, REASONING_MARKS, RESULT_TAGS,
+    React, ReasoningMark, Shape, Wrapper,
 };
 use crate::json::window::{Match, No, Undecided, begins_tag};
 use crate::parse::config::{Config, HOLD_SLACK, MIN_HOLD};
@@ -56,7 +56,7 @@ impl Owner {
 pub(crate) type BlockRef = (Dialect, &'static Block);
 
 /// What a configuration knows; shared by parsers of the same configuration.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Tables {
     pub(crate) config: Config,
     pub(crate) blocks: Vec<BlockRef>,
@@ -109,33 +109,8 @@ pub(crate) struct Tables {
 
 impl Tables {
     pub(crate) fn new(config: Config) -> Self {
-        let mut tables = Tables {
-            blocks: Vec::new(),
-            tools: Vec::new(),
-            tags: None,
-            tool_tags: Vec::new(),
-            lined: Vec::new(),
-            wrapped: Vec::new(),
-            tokens: config.dialects.iter().next().is_some(),
-            marks: Vec::new(),
-            result_tags: Vec::new(),
-            result_firsts: 0,
-            named_blocks: Vec::new(),
-            named: Vec::new(),
-            openers: MarkSet::default(),
-            reasoning_marks: MarkSet::default(),
-            reasoning_leads: Leads::default(),
-            names: Names::default(),
-            react: None,
-            python: None,
-            json: None,
-            name_line: None,
-            triggers: Triggers::default(),
-            quiet: OnceLock::new(),
-            near_marks: OnceLock::new(),
-            hold: MIN_HOLD,
-            config,
-        };
+        let mut tables =
+            Tables { tokens: config.dialects.iter().next().is_some(), hold: MIN_HOLD, config, ..Tables::default() };
         tables.tools = tables.config.catalog.as_deref().map(tag_tools).unwrap_or_default();
         // Real tools have a parameter `thought`, and a tag of its name is theirs.
         let is_known = |name: &str| {
@@ -234,10 +209,7 @@ impl Tables {
         };
         let named = || {
             let openers = |named: &'static Named| {
-                let heads = named.calls.iter().filter_map(|call| match call.head.first() {
-                    Some(Piece::Text(opener)) => Some(*opener),
-                    _ => None,
-                });
+                let heads = named.calls.iter().filter_map(NamedCall::opener);
                 heads.chain(named.groups.iter().map(|group| group.open))
             };
             self.named.iter().find_map(|known| {

@@ -1,6 +1,6 @@
 //! Dialects whose openers hold a name, and what tells early that none of theirs begins.
 
-use crate::dialect::{Dialect, Named, Piece};
+use crate::dialect::{Dialect, Named, NamedCall};
 
 /// A dialect whose openers hold a name.
 #[derive(Debug)]
@@ -33,10 +33,7 @@ impl NamedDialect {
 
     /// What its calls and groups begin with; a closer that counts wherever it stands, too.
     pub(crate) fn openers(&self) -> impl Iterator<Item = &'static str> {
-        let heads = self.named.calls.iter().filter_map(|call| match call.head.first() {
-            Some(Piece::Text(opener)) => Some(*opener),
-            _ => None,
-        });
+        let heads = self.named.calls.iter().filter_map(NamedCall::opener);
         let groups = self.named.groups.iter().flat_map(|group| {
             let close = (!group.gated).then_some(group.close);
             [Some(group.open), close].into_iter().flatten()

@@ -11,7 +11,7 @@ use super::open::OpenCall;
 use super::tags::Here;
 use super::{Next, Scanner};
 use crate::dialect::Dialect;
-use crate::json::window::{Answer, Match, No, Window, first_of};
+use crate::json::window::{Answer, Match, No, Window, first_of, first_said};
 use crate::parse::call::{Markerless, Place, Stands};
 use crate::parse::emit::not_a_call::Reason;
 use crate::parse::emit::sink::Sink;
@@ -24,13 +24,7 @@ impl Scanner {
         if self.emitter.budget.is_spent() {
             return Err(No);
         }
-        for shape in MARKERLESS {
-            match self.line_of(*shape, line, sink) {
-                Err(No) => {}
-                found => return found,
-            }
-        }
-        Err(No)
+        first_said(MARKERLESS.iter().map(|shape| self.line_of(*shape, line, sink)))
     }
 
     /// At a line's start: a call of this shape.
@@ -63,7 +57,7 @@ impl Scanner {
     fn may_stand(&self, stands: Stands, indent: &str) -> bool {
         let is_code = || indent.len() > MAX_INDENT as usize || indent.contains('\t');
         match stands {
-            Stands::AnyLine => !self.channels.in_final(),
+            Stands::AnyLine => !self.channels.in_final,
             Stands::Line => self.may_be_bare() && !is_code(),
             Stands::First => self.may_be_bare() && (self.fence.is_some() || self.emitter.begins_region()),
         }
@@ -99,7 +93,7 @@ impl Scanner {
 
     /// Whether `text`, at a fence's start, begins a call that no marker announces.
     pub(super) fn markerless_in_fence(&self, text: &str, more: bool) -> Match<()> {
-        if self.channels.in_final() {
+        if self.channels.in_final {
             return Err(No);
         }
         first_of(MARKERLESS.iter().map(|shape| shape.ahead_in_fence(text, &self.tables, more)))
@@ -107,7 +101,7 @@ impl Scanner {
 
     /// The same of calls in Python's syntax.
     pub(super) fn python_ahead(&self, text: &str, more: bool) -> Match<()> {
-        if self.channels.in_final() { Err(No) } else { Calls.ahead_in_fence(text, &self.tables, more) }
+        if self.channels.in_final { Err(No) } else { Calls.ahead_in_fence(text, &self.tables, more) }
     }
 
     /// Opens the call of this shape that begins here.
@@ -135,6 +129,6 @@ impl Scanner {
     /// Whether a call may stand here without a marker: not in a fence with other text, nor in
     /// Harmony's channel of answers.
     fn may_be_bare(&self) -> bool {
-        !self.channels.in_final() && (self.fence.is_none() || self.emitter.region.fence_is_clean())
+        !self.channels.in_final && (self.fence.is_none() || self.emitter.region.fence_is_clean())
     }
 }

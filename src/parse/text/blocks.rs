@@ -100,25 +100,16 @@ impl Block {
         }
         let opened = |row: &'static QuotingBlock| match row.form {
             BlockForm::Anywhere => begins(text, row.open, more).map(|()| (row, row.open.len())),
-            BlockForm::Tag(bracket) if may_be_tag(text, bracket, row.open) => {
-                match open_tag(text, bracket, row.open, more) {
-                    Err(No) => Err(No),
-                    _ if is_name(row.open) => Err(No),
-                    found => found.map(|length| (row, length)),
-                }
+            BlockForm::Tag(bracket) if may_be_tag(text, bracket, row.open) && !is_name(row.open) => {
+                open_tag(text, bracket, row.open, more).map(|length| (row, length))
             }
             _ => Err(No),
         };
-        match first_of(QUOTING_BLOCKS.iter().map(opened)) {
-            Ok((row, length)) => {
-                let is_open = match row.form {
-                    BlockForm::Tag(_) if !begins_line() => ends_line(&text[length..], more),
-                    _ => Ok(()),
-                };
-                is_open.map(|()| (Block::of(row), length))
-            }
-            found => found.map(|(row, length)| (Block::of(row), length)),
+        let (row, length) = first_of(QUOTING_BLOCKS.iter().map(opened))?;
+        if matches!(row.form, BlockForm::Tag(_)) && !begins_line() {
+            ends_line(&text[length..], more)?;
         }
+        Ok((Block::of(row), length))
     }
 
     /// The same of a line's start.
@@ -151,10 +142,8 @@ impl Block {
             Closer::Line(close) => begins_any_case(text, close, more).map(|()| close.len()),
             Closer::Word { word, length } => {
                 let word = std::str::from_utf8(&word[..length]).unwrap_or_default();
-                match begins(text, word, more) {
-                    Ok(()) => ends_line(&text[length..], more).map(|()| length),
-                    found => found.map(|()| length),
-                }
+                begins(text, word, more)?;
+                ends_line(&text[length..], more).map(|()| length)
             }
             Closer::Text(_) | Closer::Tag(..) => Err(No),
         }
@@ -219,10 +208,7 @@ fn may_be_tag(text: &str, bracket: char, name: &str) -> bool {
 /// Whether `text` begins with an opening tag of this name; yields its length.
 fn open_tag(text: &str, bracket: char, name: &str, more: bool) -> Match<usize> {
     let (close, assigns) = if bracket == '<' { ('>', None) } else { (']', Some('=')) };
-    match begins_any_case(&text[1..], name, more) {
-        Ok(()) => {}
-        found => return found.map(|()| 0),
-    }
+    begins_any_case(&text[1..], name, more)?;
     let rest = &text[1 + name.len()..];
     let Some(next) = rest.chars().next() else { return if more { Err(Undecided) } else { Err(No) } };
     if next == close {
@@ -244,10 +230,8 @@ fn close_tag(text: &str, bracket: char, name: &str, more: bool) -> Match<usize> 
     let lead = bracket.encode_utf8(&mut lead);
     let mut at = 0;
     for part in [&*lead, "/", name, close] {
-        match begins_any_case(&text[at..], part, more) {
-            Ok(()) => at += part.len(),
-            found => return found.map(|()| 0),
-        }
+        begins_any_case(&text[at..], part, more)?;
+        at += part.len();
     }
     Ok(at)
 }

@@ -210,7 +210,7 @@ impl FastValue {
         reasoning_channel: bool,
     ) -> Option<Self> {
         let kind = match value {
-            OpenValue::Json(json) if json.is_settled(at) => ValueKind::json(json.closer(), json.in_string()),
+            OpenValue::Json(json) if json.is_settled(at) => ValueKind::json(json.closer, json.in_string()),
             OpenValue::Verbatim { cursor, previewed } if *cursor == at && *previewed == at => ValueKind::Verbatim,
             OpenValue::Json(_) | OpenValue::Verbatim { .. } => return None,
         };

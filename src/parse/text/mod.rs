@@ -195,7 +195,7 @@ impl Scanner {
             return None;
         }
         if let Some(call) = &mut self.call {
-            return call.fast_value(at, self.emitter.index(), self.reasoning.is_field()).map(FastPath::Value);
+            return call.fast_value(at, self.emitter.index(), self.reasoning.is_field).map(FastPath::Value);
         }
         let near_calls = self.group.is_some_and(|group| group.is_near);
         // A closer that no trigger knows is looked for in each chunk.
@@ -213,7 +213,7 @@ impl Scanner {
             line_start: self.line_start,
             region: self.emitter.region.kind(),
             prose: self.emitter.region.prose(),
-            reasoning_channel: self.reasoning.is_field(),
+            reasoning_channel: self.reasoning.is_field,
         }))
     }
 
@@ -272,7 +272,7 @@ impl Scanner {
     }
 
     pub(crate) fn channel_changes(&self, reasoning: bool) -> bool {
-        self.reasoning.is_field() != reasoning
+        self.reasoning.is_field != reasoning
     }
 
     /// Goes over to the other channel; everything before was decided about.
@@ -296,7 +296,7 @@ impl Scanner {
         let mut goes_on = true;
         while goes_on {
             goes_on = match &mut self.call {
-                Some(call) if !self.emitter.waits_for_fence() => match call.ended_at() {
+                Some(call) if !self.emitter.waits_for_fence() => match call.ended_at {
                     None => self.advance(window, sink),
                     Some(at) => self.call_ended(at, window, sink),
                 },
@@ -306,7 +306,7 @@ impl Scanner {
         let keep_from = match &self.call {
             // A call that is left out is a marker, whose last bytes are handed on with its end.
             Some(call) if !self.emitter.waits_for_fence() => {
-                let is_marker = call.ended_at().is_some() && self.emitter.leaves_out(call.quoted_in().is_some());
+                let is_marker = call.ended_at.is_some() && self.emitter.leaves_out(call.quoted_in.is_some());
                 if is_marker { call.keep_from().min(self.emitter.reported()) } else { call.keep_from() }
             }
             _ => self.emitter.keep_from(),
@@ -365,7 +365,7 @@ impl Scanner {
         }
         if self.emitter.waits_for_fence() {
             if let Some(call) = &mut self.call {
-                call.quote(QuotedIn::Fence);
+                call.quoted_in = Some(QuotedIn::Fence);
             }
             self.emitter.settle(window, true, sink);
         }
@@ -393,18 +393,18 @@ impl Scanner {
         if let Some(open) = &mut self.fence {
             open.is_unread |= is_unread && self.emitter.region.fence_is_clean();
         }
-        self.note(call.dialect(), call.start()..call.failed_at(at), why);
-        let text = window.slice(call.start()..at);
+        self.note(call.dialect, call.start..call.shape.failed_at().unwrap_or(at), why);
+        let text = window.slice(call.start..at);
         let line = memchr::memrchr(b'\n', text.as_bytes()).map(|end| &text[end + 1..]);
         self.line_start = line.is_some_and(|line| line.trim_start_matches([' ', '\t']).is_empty());
         self.at = at;
         let is_cut_short = matches!(why, Reason::Damaged | Reason::Unclosed | Reason::Limit);
-        if call.quoted_in().is_none() && !self.is_example() {
-            self.emitter.given_back(call.start()..at, false, window, &self.tables, sink);
+        if call.quoted_in.is_none() && !self.is_example() {
+            self.emitter.given_back(call.start..at, false, window, &self.tables, sink);
             let index = self.emitter.index();
-            self.emitter.region.damage().given_back(call.closer(), index);
-            if is_cut_short || call.is_damaged() {
-                self.emitter.region.damage().begins(call.closer(), call.dialect());
+            self.emitter.region.damage().given_back(call.shape.closer(), index);
+            if is_cut_short || call.shape.is_damaged() {
+                self.emitter.region.damage().begins(call.shape.closer(), call.dialect);
             }
         }
     }
@@ -465,7 +465,7 @@ impl Scanner {
 
     /// The stream is over and everything was closed.
     pub(crate) fn finish(&mut self, normal: bool, sink: &mut Sink<'_>) {
-        if !self.reasoning.is_field() {
+        if !self.reasoning.is_field {
             self.emitter.ends_in_reasoning(sink);
         }
         self.emitter.finish(normal, self.reasoning.is_unclosed(), sink);
@@ -476,14 +476,14 @@ impl Scanner {
         match self.closed_behind(at, window) {
             Err(Undecided) => {
                 if let Some(call) = &mut self.call {
-                    call.ends_at(at);
+                    call.ended_at = Some(at);
                 }
                 return false;
             }
             Err(No) => {}
             Ok(quoted_in) => {
                 if let Some(call) = &mut self.call {
-                    call.quote(quoted_in);
+                    call.quoted_in = Some(quoted_in);
                 }
             }
         }
@@ -495,14 +495,14 @@ impl Scanner {
     fn end_call(&mut self, ending: Ending, window: &Window<'_>, sink: &mut Sink<'_>) {
         let Some(call) = self.call.take() else { return };
         if ending == Ending::Text {
-            self.note(call.dialect(), call.start()..window.end(), Reason::CutOff);
+            self.note(call.dialect, call.start..window.end(), Reason::CutOff);
         }
-        if call.is_in_outer() && !call.is_in_span() {
+        if call.in_outer && !call.is_in_span() {
             self.outer.marks.run_before = 0;
         }
-        let (start, dialect, ended_by_line) = (call.start(), call.dialect(), call.ended_by_line());
-        let marks = match call.quoted_in() {
-            Some(QuotedIn::CodeSpan | QuotedIn::Quotation) if call.is_in_outer() => self.outer.marks,
+        let (start, dialect, ended_by_line) = (call.start, call.dialect, call.shape.ended_by_line());
+        let marks = match call.quoted_in {
+            Some(QuotedIn::CodeSpan | QuotedIn::Quotation) if call.in_outer => self.outer.marks,
             Some(QuotedIn::CodeSpan | QuotedIn::Quotation) => self.context.marks(),
             _ => Marks::default(),
         };

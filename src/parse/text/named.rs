@@ -50,7 +50,7 @@ impl Scanner {
     /// Bytes of what belongs to the open call's run or group at the start of `text`, which
     /// stands right behind the call.
     pub(super) fn behind_syntax(&self, text: &str, more: bool) -> Match<usize> {
-        let dialect = self.call.as_ref().map(|call| call.dialect());
+        let dialect = self.call.as_ref().map(|call| call.dialect);
         let groups = self.tables.named.iter().filter(|known| Some(known.dialect) == dialect);
         let (mut run, mut length) = (self.run, 0);
         loop {

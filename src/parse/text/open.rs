@@ -16,7 +16,7 @@ use super::context::Marks;
 use super::fast_path::FastValue;
 use crate::dialect::Dialect;
 use crate::event::{Call, MarkerKind, Provenance, QuotedIn, Region};
-use crate::json::window::{Window, floor_boundary, leading_space};
+use crate::json::window::{Window, leading_space};
 use crate::parse::call::{CallOut, CallShape, Ending, Missing, OpenValue, Step};
 use crate::parse::emit::command::decode_commands;
 use crate::parse::emit::damage::{CallCloser, without_group};
@@ -35,19 +35,19 @@ const CUT: &str = "the output ended inside the call";
 /// An open call.
 #[derive(Debug)]
 pub(crate) struct OpenCall {
-    dialect: Dialect,
-    start: u64,
-    shape: Box<dyn CallShape>,
+    pub(super) dialect: Dialect,
+    pub(super) start: u64,
+    pub(super) shape: Box<dyn CallShape>,
     /// Nothing announces it: it may yet be text.
     is_markerless: bool,
     /// What quotes it, as far as it is known.
-    quoted_in: Option<QuotedIn>,
+    pub(super) quoted_in: Option<QuotedIn>,
     /// It stands behind a group's opener or a marker, and what quotes that quotes it.
-    in_outer: bool,
+    pub(super) in_outer: bool,
     /// Marks are open before it, which may be closed behind it.
-    has_marks: bool,
-    /// It is over, and what follows decides whether it is quoted.
-    ended_at: Option<u64>,
+    pub(super) has_marks: bool,
+    /// It is over here, and what follows decides whether it is quoted.
+    pub(super) ended_at: Option<u64>,
     /// The run of backticks that it stands right behind ends it, on its first line.
     span: Option<OpenSpan>,
     think_ends: bool,
@@ -138,40 +138,6 @@ impl OpenCall {
         }
     }
 
-    /// What quotes it, as far as it is known.
-    #[inline]
-    pub(super) fn quoted_in(&self) -> Option<QuotedIn> {
-        self.quoted_in
-    }
-
-    /// It is known to be quoted.
-    pub(super) fn quote(&mut self, quoted_in: QuotedIn) {
-        self.quoted_in = Some(quoted_in);
-    }
-
-    /// Whether it stands behind a group's opener or a marker, and what quotes that quotes it.
-    #[inline]
-    pub(super) fn is_in_outer(&self) -> bool {
-        self.in_outer
-    }
-
-    /// Whether marks are open before it, which may be closed behind it.
-    #[inline]
-    pub(super) fn has_marks(&self) -> bool {
-        self.has_marks
-    }
-
-    /// Where it is over, if what follows decides whether it is quoted.
-    #[inline]
-    pub(super) fn ended_at(&self) -> Option<u64> {
-        self.ended_at
-    }
-
-    /// It is over here, and what follows decides whether it is quoted.
-    pub(super) fn ends_at(&mut self, at: u64) {
-        self.ended_at = Some(at);
-    }
-
     /// How it is found if it is a call.
     fn found(&self, place: Where, emitter: &Emitter) -> Provenance {
         let begins_line = match place {
@@ -184,34 +150,6 @@ impl OpenCall {
             _ if begins_line => Provenance::Plain,
             _ => Provenance::InALine,
         }
-    }
-
-    pub(crate) fn dialect(&self) -> Dialect {
-        self.dialect
-    }
-
-    pub(crate) fn start(&self) -> u64 {
-        self.start
-    }
-
-    /// Where it was known to be none that is text up to `at`.
-    pub(crate) fn failed_at(&self, at: u64) -> u64 {
-        self.shape.failed_at().unwrap_or(at)
-    }
-
-    /// What closes it.
-    pub(crate) fn closer(&self) -> CallCloser {
-        self.shape.closer()
-    }
-
-    /// Whether its text, which is none of a call, may go on behind where it was given back.
-    pub(crate) fn is_damaged(&self) -> bool {
-        self.shape.is_damaged()
-    }
-
-    /// Whether a line that is not the call's ended it.
-    pub(crate) fn ended_by_line(&self) -> bool {
-        self.shape.ended_by_line()
     }
 
     /// The first byte that the call still needs.
@@ -336,7 +274,7 @@ impl OpenCall {
                 }
                 Step::Call(span, call) => {
                     lead(self.kept, self.quoted_in.is_some(), span.start, window, &mut out);
-                    if out.only_counts() {
+                    if out.emitter.only_counts() {
                         out.emitter.count_call(span.end);
                         continue;
                     }
@@ -347,16 +285,8 @@ impl OpenCall {
                         out.start(span.start, call.server.as_deref(), &call.tool);
                         out.delta(span.start, &call.arguments.to_string());
                     }
-                    let closer = CallCloser::BRACKETS;
-                    let ended = Ended {
-                        verdict,
-                        restated: false,
-                        span,
-                        is_bare: self.is_bare,
-                        is_whole: true,
-                        closer,
-                        head: None,
-                    };
+                    let (closer, is_bare) = (CallCloser::BRACKETS, self.is_bare);
+                    let ended = Ended { verdict, restated: false, span, is_bare, is_whole: true, closer, head: None };
                     out.emitter.call_end(ended, self.quoted_in, window, out.sink);
                 }
                 step => return step,
@@ -466,7 +396,7 @@ impl OpenCall {
         let span = self.start..end;
         let raw = kept.slice(span.clone());
         // A call that its opener is all of may be past the limit as it begins.
-        let raw = &raw[..floor_boundary(raw, call_bytes)];
+        let raw = &raw[..raw.floor_char_boundary(call_bytes)];
         unwrap_element(&mut call, tables);
         decode_commands(&mut call);
         let (restated, is_unnamed) = (call.restated, call.tool.is_none());

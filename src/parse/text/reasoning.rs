@@ -47,7 +47,7 @@ impl Scanner {
         if !self.reads_marks() {
             return Err(No);
         }
-        if let Some(mark) = self.reasoning.mark() {
+        if let Some(mark) = self.reasoning.mark {
             return begins(text, mark.close, more).map(|()| (mark, true, mark.close.len()));
         }
         let named = &self.tables.config.reasoning_marks;
@@ -65,7 +65,7 @@ impl Scanner {
             return Err(No);
         }
         // Behind the first block those count that the model is known to write.
-        let counts = |mark: &&&'static ReasoningMark| !self.reasoning.is_told() || is_named(mark);
+        let counts = |mark: &&&'static ReasoningMark| !self.reasoning.is_told || is_named(mark);
         let begins = self.emitter.begins_region();
         let first = text.as_bytes().first();
         let marks = self.tables.marks.iter().filter(|mark| first.is_none() || mark.open.as_bytes().first() == first);
@@ -78,7 +78,7 @@ impl Scanner {
         let Line { indent, text, more, window } = line;
         // Others are found by their first bytes, wherever they stand.
         let is_own = self.tables.reasoning_leads.fit(text.as_bytes());
-        if indent > 0 || self.reasoning.mark().is_some() || !self.reads_marks() || !is_own {
+        if indent > 0 || self.reasoning.mark.is_some() || !self.reads_marks() || !is_own {
             return Err(No);
         }
         self.emitter.text(window, self.at, sink);
@@ -122,7 +122,7 @@ impl Scanner {
     /// Goes over to the reasoning with a mark up to `at`.
     pub(super) fn enter_reasoning(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) {
         self.begin_reasoning();
-        self.reasoning.is_told_here();
+        self.reasoning.is_told = true;
         self.emitter.think(MarkerKind::ThinkOpen, Region::Reasoning, window, self.at, sink);
     }
 
@@ -138,7 +138,7 @@ impl Scanner {
     pub(super) fn leave_reasoning(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) {
         let is_undecided = self.emitter.region.is_undecided();
         self.emitter.think(MarkerKind::ThinkClose, Region::Content, window, self.at, sink);
-        self.reasoning.is_told_here();
+        self.reasoning.is_told = true;
         self.end_reasoning(is_undecided);
     }
 
@@ -158,13 +158,10 @@ impl Scanner {
 /// Whether `text` begins with what opens a mark; yields its length with its label and the line
 /// break behind that (`reasoning/gemma_label`, `reasoning/gemma_no_label`).
 fn mark_open(mark: &ReasoningMark, text: &str, more: bool) -> Match<usize> {
-    match (begins(text, mark.open, more), mark.label) {
-        (Ok(()), Some(label)) => {
-            let rest = &text[mark.open.len()..];
-            label_length(label, rest, more).map(|length| mark.open.len() + length)
-        }
-        (found, _) => found.map(|()| mark.open.len()),
-    }
+    begins(text, mark.open, more)?;
+    let length = mark.open.len();
+    let label = mark.label.map_or(Ok(0), |label| label_length(label, &text[length..], more));
+    label.map(|label| length + label)
 }
 
 fn label_length(label: &str, text: &str, more: bool) -> Match<usize> {

@@ -6,15 +6,15 @@ use crate::parse::marks::channel::Channel;
 use crate::parse::marks::turn::Turn;
 
 /// What is reasoning, and what said so.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Reasoning {
     mode: ReasoningMode,
     /// The text comes from a separate field.
-    is_field: bool,
+    pub(super) is_field: bool,
     /// A tag, a mark or a field came: what is reasoning is told by them.
-    is_told: bool,
+    pub(super) is_told: bool,
     /// The mark that opened it, where it is none of the think tags.
-    mark: Option<&'static ReasoningMark>,
+    pub(super) mark: Option<&'static ReasoningMark>,
     /// Nothing before that mark told of reasoning.
     is_first_block: bool,
     /// A think tag closes what that mark opened, too.
@@ -25,15 +25,7 @@ pub(super) struct Reasoning {
 
 impl Reasoning {
     pub(super) fn new(mode: ReasoningMode) -> Self {
-        Reasoning {
-            mode,
-            is_field: false,
-            is_told: false,
-            mark: None,
-            is_first_block: false,
-            think_closes: false,
-            turn_before: Turn::Own,
-        }
+        Reasoning { mode, ..Reasoning::default() }
     }
 
     /// Whether reasoning is told apart from the answer.
@@ -42,35 +34,11 @@ impl Reasoning {
         self.mode != ReasoningMode::Off
     }
 
-    /// Whether the text comes from a separate field.
-    #[inline]
-    pub(super) fn is_field(&self) -> bool {
-        self.is_field
-    }
-
-    /// Whether something said what is reasoning.
-    #[inline]
-    pub(super) fn is_told(&self) -> bool {
-        self.is_told
-    }
-
-    /// The mark that opened the block, where it is none of the think tags.
-    #[inline]
-    pub(super) fn mark(&self) -> Option<&'static ReasoningMark> {
-        self.mark
-    }
-
     /// The block is over; yields whose turn it was where it began.
     #[inline]
     pub(super) fn block_ends(&mut self) -> Turn {
         self.mark = None;
         self.turn_before
-    }
-
-    /// Something here says what is reasoning.
-    #[inline]
-    pub(super) fn is_told_here(&mut self) {
-        self.is_told = true;
     }
 
     /// Whether `</think>` says something, wherever it stands.
@@ -136,30 +104,15 @@ impl Reasoning {
 /// Which of Harmony's channels the text stands in.
 #[derive(Debug, Default)]
 pub(super) struct Channels {
-    are_seen: bool,
-    in_final: bool,
-    in_analysis: bool,
+    /// A header of one came.
+    pub(super) are_seen: bool,
+    /// The channel of answers is open: what no marker announces is content.
+    pub(super) in_final: bool,
+    /// The reasoning is the channel of a header.
+    pub(super) in_analysis: bool,
 }
 
 impl Channels {
-    /// Whether a header of one came.
-    #[inline]
-    pub(super) fn are_seen(&self) -> bool {
-        self.are_seen
-    }
-
-    /// Whether the channel of answers is open: what no marker announces is content.
-    #[inline]
-    pub(super) fn in_final(&self) -> bool {
-        self.in_final
-    }
-
-    /// The reasoning is the channel of this header.
-    #[inline]
-    pub(super) fn enter_analysis(&mut self) {
-        self.in_analysis = true;
-    }
-
     /// Whether the reasoning was a channel, which the end of its message closes.
     #[inline]
     pub(super) fn leave_analysis(&mut self) -> bool {

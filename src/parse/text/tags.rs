@@ -6,7 +6,7 @@ use super::open::{OpenCall, Spot, Where};
 use super::{CLOSES_WITHIN, Next, Outer, Scanner, recognised};
 use crate::dialect::{Dialect, NamedCall};
 use crate::event::{MarkerKind, QuotedIn};
-use crate::json::window::{Answer, Match, No, Undecided, Window};
+use crate::json::window::{Answer, Match, No, Undecided, Window, first_said};
 use crate::parse::call::{Opened, Opening, Opens};
 use crate::parse::emit::damage::{CallCloser, CloserKind};
 use crate::parse::emit::not_a_call::Reason;
@@ -38,13 +38,8 @@ impl Scanner {
             Err(Undecided) if more => return Err(Undecided),
             Err(Undecided) | Err(No) => return Err(No),
         };
-        for shape in OPENERS.iter().filter(|shape| owners & shape.owner().bit() != 0) {
-            match shape.opener(&self.tables, text, more) {
-                Err(No) => {}
-                found => return found.map(|opening| (*shape, opening)),
-            }
-        }
-        Err(No)
+        let shapes = OPENERS.iter().filter(|shape| owners & shape.owner().bit() != 0);
+        first_said(shapes.map(|shape| shape.opener(&self.tables, text, more).map(|opening| (*shape, opening))))
     }
 
     /// At a `<` or a `[`, or where reasoning may be closed: what the first recogniser says that
@@ -127,15 +122,12 @@ impl Scanner {
         }
         let (found, length) = self.emitter.region.closer(text, &self.tables, more)?;
         // In quotes it is only mentioned.
-        match self.is_mention(&text[length..], more, window) {
-            Err(No) => {
-                self.closer_at = self.at;
-                self.emitter.found_closer(found, length, window, sink);
-                Ok(())
-            }
-            Ok(()) => Err(No),
-            Err(Undecided) => Err(Undecided),
+        if self.is_mention(&text[length..], more, window).decided()?.is_some() {
+            return Err(No);
         }
+        self.closer_at = self.at;
+        self.emitter.found_closer(found, length, window, sink);
+        Ok(())
     }
 
     /// Notes an opener of a known dialect that something else follows.
@@ -184,7 +176,7 @@ impl Scanner {
             // A call outside fences makes examples of the fenced ones before it.
             self.emitter.settle(window, true, sink);
         }
-        let in_group = self.group.is_some_and(|group| group.is_open) && call.start() == self.outer.end;
+        let in_group = self.group.is_some_and(|group| group.is_open) && call.start == self.outer.end;
         let in_outer = self.run.is_some() || in_group;
         let Outer { quoted_in, marks, begins_line, .. } =
             if in_outer { self.in_outer(window) } else { self.surroundings(self.at, window) };
@@ -221,10 +213,10 @@ impl Scanner {
         let Some(call) = &self.call else { return Err(No) };
         // Of a call past the limit on bytes there is too little left to make it text
         // (`limits/past_both_in_quotation_marks`, `limits/past_both_in_a_code_span`).
-        if !call.has_marks() || call.quoted_in().is_some() || self.fence.is_some() || call.is_past_limit() {
+        if !call.has_marks || call.quoted_in.is_some() || self.fence.is_some() || call.is_past_limit() {
             return Err(No);
         }
-        let marks = if call.is_in_outer() { self.outer.marks } else { self.context.marks() };
+        let marks = if call.in_outer { self.outer.marks } else { self.context.marks() };
         let (text, more) = window.candidate(at, CLOSES_WITHIN);
         let begins_call = |rest: &str| self.tables.mark(rest).is_some_and(|(_, _, is_whole)| is_whole);
         match self.behind_syntax(text, more) {
@@ -253,15 +245,9 @@ impl Scanner {
     fn block_mark(&mut self, here: Here<'_>, _: &mut Sink<'_>) -> Match<Next> {
         let Here { text, more, window } = here;
         if let Some(block) = self.context.block() {
-            return match block.closed_by_mark(text, more) {
-                Err(Undecided) => Err(Undecided),
-                Err(No) => Err(No),
-                Ok(length) => {
-                    self.at += length as u64;
-                    self.context.block_closes(window, self.at);
-                    Ok(Next::Taken)
-                }
-            };
+            self.at += block.closed_by_mark(text, more)? as u64;
+            self.context.block_closes(window, self.at);
+            return Ok(Next::Taken);
         }
         if self.fence.is_some() || !Block::may_open(text) {
             return Err(No);
@@ -273,19 +259,13 @@ impl Scanner {
         }
         let begins_line = || self.context.begins_line();
         let is_name = |name: &str| self.tables.named_blocks.contains(&name);
-        match Block::opened_by_mark(text, begins_line, is_name, more) {
-            Err(Undecided) => Err(Undecided),
-            Err(No) => Err(No),
-            Ok((block, length)) => match self.is_mention(&text[length..], more, window) {
-                Err(Undecided) => Err(Undecided),
-                Ok(()) => Err(No),
-                Err(No) => {
-                    self.context.block_opens(block);
-                    self.at += length as u64;
-                    Ok(Next::Taken)
-                }
-            },
+        let (block, length) = Block::opened_by_mark(text, begins_line, is_name, more)?;
+        if self.is_mention(&text[length..], more, window).decided()?.is_some() {
+            return Err(No);
         }
+        self.context.block_opens(block);
+        self.at += length as u64;
+        Ok(Next::Taken)
     }
 
     /// Whether a call here stands in a fence that is known to hold other text.

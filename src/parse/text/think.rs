@@ -52,20 +52,20 @@ impl Scanner {
         self.group = None;
         // Behind a closed block or a reasoning field a further closer says nothing of what
         // stands before it: those calls are settled (`reasoning/call_behind_a_block_then_closer`).
-        let orphan = close && self.emitter.region.kind() == Region::Content && !self.reasoning.is_told();
+        let orphan = close && self.emitter.region.kind() == Region::Content && !self.reasoning.is_told;
         let is_undecided = self.emitter.region.is_undecided();
-        self.reasoning.is_told_here();
+        self.reasoning.is_told = true;
         if !close {
             self.begin_reasoning();
         }
         let (kind, region) = match close {
-            _ if self.reasoning.is_field() => {
+            _ if self.reasoning.is_field => {
                 (if close { MarkerKind::ThinkClose } else { MarkerKind::ThinkOpen }, Region::Reasoning)
             }
             true => (MarkerKind::ThinkClose, Region::Content),
             false => (MarkerKind::ThinkOpen, Region::Reasoning),
         };
-        let leaves = close && !self.reasoning.is_field() && self.emitter.region.kind() == Region::Reasoning;
+        let leaves = close && !self.reasoning.is_field && self.emitter.region.kind() == Region::Reasoning;
         self.emitter.think(kind, region, window, self.at, sink);
         self.context = Context::new(self.at);
         if leaves || orphan {

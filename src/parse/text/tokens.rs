@@ -3,8 +3,9 @@
 use super::tags::Here;
 use super::{Next, Scanner};
 use crate::dialect::{CALL_TOKENS, OTHER_ROLES, OWN_ROLES, SENTENCE_END, STRIKE_OPEN, TemplateToken, TokenClass};
-use crate::json::window::{Answer, Match, No, Undecided, Window, begins, first_of, first_said, leading_space};
+use crate::json::window::{Answer, Match, No, Undecided, Window, begins, first_of, first_said};
 use crate::parse::emit::sink::Sink;
+use crate::parse::marks::fence::sentence_end;
 use crate::parse::marks::tokens::tokens_at;
 use crate::parse::marks::turn::Role;
 
@@ -13,7 +14,7 @@ impl Scanner {
     pub(super) fn token(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
         let Here { text, more, window } = here;
         // The end of a channel is read wherever the channel is.
-        if !(self.tables.tokens || self.channels.are_seen()) || self.fence.is_some() {
+        if !(self.tables.tokens || self.channels.are_seen) || self.fence.is_some() {
             return Err(No);
         }
         let all = self.tables.tokens;
@@ -25,22 +26,16 @@ impl Scanner {
             )
         };
         let end = self.sentence_end(text, more, window).map(|length| (TokenClass::EndsText, None, length));
-        match end.else_try(template) {
-            Err(Undecided) => return Err(Undecided),
-            Err(No) => return Err(No),
-            Ok((class, role, length)) => match self.is_mention(&text[length..], more, window) {
-                Err(Undecided) => return Err(Undecided),
-                Ok(()) => return Err(No),
-                Err(No) => {
-                    let (start, begins_line) = (self.at, self.context.begins_line());
-                    self.take_token(class, role, length, window, sink);
-                    self.context.new_line(window, start, self.at);
-                    if CALL_TOKENS.iter().any(|token| text.starts_with(token)) {
-                        // It announces the call that follows (`python/behind_the_python_tag`).
-                        self.emitter.region.announce(begins_line);
-                    }
-                }
-            },
+        let (class, role, length) = end.else_try(template)?;
+        if self.is_mention(&text[length..], more, window).decided()?.is_some() {
+            return Err(No);
+        }
+        let (start, begins_line) = (self.at, self.context.begins_line());
+        self.take_token(class, role, length, window, sink);
+        self.context.new_line(window, start, self.at);
+        if CALL_TOKENS.iter().any(|token| text.starts_with(token)) {
+            // It announces the call that follows (`python/behind_the_python_tag`).
+            self.emitter.region.announce(begins_line);
         }
         Ok(Next::Taken)
     }
@@ -53,18 +48,9 @@ impl Scanner {
         if self.saw_strike {
             return Err(No);
         }
-        match begins(text, SENTENCE_END, more) {
-            Ok(()) => {
-                let rest = &text[SENTENCE_END.len()..];
-                match leading_space(rest) == rest.len() {
-                    true if more => Err(Undecided),
-                    true if !window.more && text == window.from(self.at) => Ok(SENTENCE_END.len()),
-                    _ => Err(No),
-                }
-            }
-            Err(Undecided) => Err(Undecided),
-            Err(No) => Err(No),
-        }
+        sentence_end(text, more)?;
+        let is_all = !window.more && text == window.from(self.at);
+        if is_all { Ok(SENTENCE_END.len()) } else { Err(No) }
     }
 }
 
@@ -75,10 +61,9 @@ fn begins_token(text: &str, token: &TemplateToken, more: bool) -> Match<(usize, 
         (Ok(()), TokenClass::OpensRole(end)) => (token.text.len(), end),
         (found, _) => return found.map(|()| (token.text.len(), None)),
     };
-    let role = |name: &&str, role: Role| match begins(&text[length..], name, more) {
-        Ok(()) => role_end(&text[length + name.len()..], end, more).map(|end| (length + name.len() + end, Some(role))),
-        Err(Undecided) => Err(Undecided),
-        Err(No) => Err(No),
+    let role = |name: &&str, role: Role| {
+        begins(&text[length..], name, more)?;
+        role_end(&text[length + name.len()..], end, more).map(|end| (length + name.len() + end, Some(role)))
     };
     let own = first_said(OWN_ROLES.iter().map(|name| role(name, Role::Own)));
     let known = OTHER_ROLES.iter().fold(own, |found, name| found.else_try(|| role(name, Role::Other)));

@@ -99,13 +99,13 @@ impl Scanner {
         if !self.hears_others() || !text.starts_with('<') || text.as_bytes().get(1).is_some_and(is_other) {
             return Err(No);
         }
-        let tag = |tag: &&str| match begins(&text[1..], tag, more) {
-            Ok(()) => match text.as_bytes().get(1 + tag.len()) {
+        let tag = |tag: &&str| {
+            begins(&text[1..], tag, more)?;
+            match text.as_bytes().get(1 + tag.len()) {
                 Some(b'>' | b' ') => Ok(()),
                 None if more => Err(Undecided),
                 _ => Err(No),
-            },
-            found => found,
+            }
         };
         let found = first_of(self.tables.result_tags.iter().map(tag));
         if found != Err(No) && !self.emitter.region.answer_has_calls() {

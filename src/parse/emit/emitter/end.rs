@@ -50,9 +50,9 @@ impl Emitter {
 
     /// How many calls over the limit were not reported.
     fn tell_unlisted(&self, sink: &mut Sink<'_>) {
-        let count = self.budget.unlisted();
+        let count = self.budget.unlisted;
         if count > 0 {
-            sink(Event::Unlisted { index: self.budget.index() - 1, count, span: self.reported..self.reported });
+            sink(Event::Unlisted { index: self.budget.index - 1, count, span: self.reported..self.reported });
         }
     }
 }

@@ -111,7 +111,7 @@ impl Emitter {
         let mut open = None;
         self.leave_out(pending.counts.unlisted, as_quoted);
         let first_fence = pending.first_fence.filter(|_| as_quoted && pending.begins_message).unwrap_or_default();
-        let mut unfenced = Unfenced { calls: self.budget.index()..self.budget.index(), syntax: Vec::new() };
+        let mut unfenced = Unfenced { calls: self.budget.index..self.budget.index, syntax: Vec::new() };
         for (place, held) in pending.held.into_iter().enumerate() {
             if place < first_fence {
                 match &held {
@@ -137,8 +137,8 @@ impl Emitter {
                 },
             }
         }
-        if !unfenced.calls.is_empty() && self.budget.unlisted() == 0 {
-            self.drafts.fence_is_example(unfenced);
+        if !unfenced.calls.is_empty() && self.budget.unlisted == 0 {
+            self.drafts.first_fence = Some(unfenced);
         }
         if as_quoted {
             self.region.see();

@@ -37,11 +37,7 @@ pub(crate) fn number(text: &str, repairs: &mut Vec<Repair>) -> Option<Value> {
         None => format!("{sign}{mantissa}{exponent}"),
     };
     let read = read(&json, true).ok().filter(|read| read.value.is_number() && read.text == json)?;
-    for repair in read.repairs {
-        if !repairs.contains(&repair) {
-            repairs.push(repair);
-        }
-    }
+    read.repairs.into_iter().for_each(|repair| repair.note(repairs));
     Some(read.value)
 }
 

@@ -40,7 +40,7 @@ pub(crate) use ahead::MAX_INDENT;
 use ahead::{Form, MAX_NAME, unknown_name};
 pub(crate) use begins::Calls;
 use call::{call_of, calls_in};
-use callee::{split_name, takes};
+use callee::{called, split_name, takes};
 use quoted::Quoted;
 use reader::Reader;
 use state::{Around, Python, Series, State};
@@ -162,19 +162,16 @@ impl Python {
             Err(Undecided) => return Step::More,
         };
         let start = self.cursor;
-        if self.series.begun && out.openings() == 0 {
+        if self.series.begun && out.emitter.budget.openings() == 0 {
             return self.past_openings();
         }
-        if is_known && out.only_counts() {
+        if is_known && out.emitter.only_counts() {
             match skim::arguments(&rest[length + 1..], more) {
                 Err(Undecided) => return Step::More,
                 Ok(arguments) => {
                     self.begins(1, out);
                     self.cursor += (length + 1 + arguments) as u64;
-                    self.first.get_or_insert_with(|| {
-                        let (server, name) = split_name(&unescaped(&rest[..length]), tables);
-                        (server, Some(name))
-                    });
+                    self.first.get_or_insert_with(|| called(&rest[..length], tables));
                     match self.form {
                         Form::Line => self.member_ended(self.cursor),
                         _ => self.state = State::Between,
@@ -202,7 +199,7 @@ impl Python {
     fn begins(&mut self, members: usize, out: &mut CallOut<'_, '_>) {
         let first = usize::from(!std::mem::replace(&mut self.series.begun, true));
         for _ in first..members {
-            out.takes_opening();
+            out.emitter.budget.takes_opening();
         }
     }
 
@@ -236,7 +233,7 @@ impl Python {
             Ok(end) => end,
         };
         self.state = State::Between;
-        let left = out.openings() + usize::from(!self.series.begun);
+        let left = out.emitter.budget.openings() + usize::from(!self.series.begun);
         if left == 0 {
             return self.past_openings();
         }
@@ -419,10 +416,7 @@ impl CallShape for Python {
 
     /// What was cut off behind calls is named by its first one.
     fn called(&self, tables: &Tables) -> CalledTool {
-        self.first.clone().unwrap_or_else(|| {
-            let (server, name) = split_name(&unescaped(&self.name), tables);
-            (server, Some(name))
-        })
+        self.first.clone().unwrap_or_else(|| called(&self.name, tables))
     }
 
     fn failed_at(&self) -> Option<u64> {
@@ -438,5 +432,9 @@ impl CallShape for Python {
             Some(_) => self.is_over(at, Reason::Limit),
             None => Step::Text(at, Reason::Limit),
         }
+    }
+
+    fn ends_with_reasoning(&self) -> bool {
+        false
     }
 }

@@ -62,11 +62,8 @@ impl Quoted {
                 b'\\' if i + 1 == bytes.len() => return Err(Undecided),
                 b'\\' => from = i + 2,
                 b'\n' => return Err(No),
-                b'<' => match think_close(&text[i..], window.more) {
-                    Ok(_) => return Err(No),
-                    Err(Undecided) => return Err(Undecided),
-                    Err(No) => from = i + 1,
-                },
+                b'<' if think_close(&text[i..], window.more).decided()?.is_some() => return Err(No),
+                b'<' => from = i + 1,
                 _ => {
                     let run = bytes[i..].iter().take(quotes).take_while(|byte| **byte == self.quote).count();
                     if run == quotes && self.may_be_apostrophe() {

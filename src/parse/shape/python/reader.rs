@@ -65,9 +65,10 @@ enum Slot {
     Keywords,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum State {
     /// Before a value, a key or a closing bracket.
+    #[default]
     Value,
     /// Before a value.
     NeedValue,
@@ -89,7 +90,7 @@ enum State {
 }
 
 /// Reads a call's arguments; see the module.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Reader {
     pub(crate) cursor: u64,
     state: State,
@@ -109,17 +110,7 @@ pub(crate) struct Reader {
 impl Reader {
     /// A reader behind the call's opening parenthesis.
     pub(crate) fn new(at: u64, max_depth: usize) -> Self {
-        Reader {
-            cursor: at,
-            state: State::Value,
-            frames: vec![Frame::Call(Slot::Place)],
-            arguments: Arguments::default(),
-            joins: false,
-            apostrophe: false,
-            in_comment: false,
-            lines: false,
-            max_depth,
-        }
+        Reader { cursor: at, frames: vec![Frame::Call(Slot::Place)], max_depth, ..Reader::default() }
     }
 
     pub(crate) fn into_arguments(self) -> Arguments {
@@ -310,11 +301,11 @@ impl Reader {
     }
 
     fn string_read(&mut self, quoted: Quoted, text: &str) -> Step {
-        if std::mem::take(&mut self.apostrophe) && !self.arguments.repairs.contains(&Repair::InnerQuotes) {
-            self.arguments.repairs.push(Repair::InnerQuotes);
+        if std::mem::take(&mut self.apostrophe) {
+            Repair::InnerQuotes.note(&mut self.arguments.repairs);
         }
-        if quoted.is_broken(text) && !self.arguments.repairs.contains(&Repair::ControlCharacters) {
-            self.arguments.repairs.push(Repair::ControlCharacters);
+        if quoted.is_broken(text) {
+            Repair::ControlCharacters.note(&mut self.arguments.repairs);
         }
         let Some(text) = literal::string(text, quoted.raw) else { return self.fault(self.cursor) };
         if !std::mem::take(&mut self.joins) {

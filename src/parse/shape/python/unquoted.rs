@@ -60,9 +60,7 @@ fn value_of(keyword: &str, text: &str, tool: &Tool, tables: &Tables, repairs: &m
     if !wants_text || text == keyword || !is_words(text) {
         return None;
     }
-    if !repairs.contains(&Repair::UnquotedValues) {
-        repairs.push(Repair::UnquotedValues);
-    }
+    Repair::UnquotedValues.note(repairs);
     Some(Value::String(text.to_owned()))
 }
 

@@ -88,7 +88,7 @@ enum State {
 }
 
 /// An open value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Open {
     parameter: usize,
     /// Whether it is taken verbatim; see [`TagParameter::is_text`].
@@ -113,18 +113,7 @@ struct Open {
 impl Open {
     /// A value of which nothing was read.
     fn new(parameter: usize, is_text: bool) -> Self {
-        Open {
-            parameter,
-            is_text,
-            start: None,
-            line_break: 0,
-            parameters: 0,
-            tools: 0,
-            elements: 0,
-            is_doubtful: false,
-            cdata: false,
-            previewed: 0,
-        }
+        Open { parameter, is_text, ..Open::default() }
     }
 }
 
@@ -323,36 +312,16 @@ impl ToolTag {
     /// The tag that `text` begins with, among those that may follow the value
     /// of parameter `open`.
     fn next_tag<'t>(&self, tool: &'t TagTool, open: Option<usize>, text: &'t str, more: bool) -> Match<Next<'t>> {
-        let mut undecided = false;
-        match self.tags.closes_call(tool, text, more) {
-            Ok(length) => return Ok(Next::Close(length)),
-            found => undecided |= found == Err(Undecided),
-        }
-        match self.next_parameter(tool, open, text, more) {
-            Ok(head) => return Ok(Next::Parameter(head)),
-            found => undecided |= found == Err(Undecided),
-        }
-        match begins(text, COMMENT_OPEN, more) {
-            Ok(()) => Ok(Next::Comment),
-            Err(No) if undecided => Err(Undecided),
-            Err(No) => Err(No),
-            Err(Undecided) => Err(Undecided),
-        }
+        let close = self.tags.closes_call(tool, text, more).map(Next::Close);
+        let parameter = self.next_parameter(tool, open, text, more).map(Next::Parameter);
+        close.either(parameter).either(begins(text, COMMENT_OPEN, more).map(|()| Next::Comment))
     }
 
     /// The opening tag of a parameter that was given already, the open one included.
     fn given<'t>(&self, tool: &'t TagTool, open: usize, text: &'t str, more: bool) -> Match<Head<'t>> {
         let open = self.parameter(tool, open).name.as_str();
         let is_given = |name: &str| name == open || self.arguments.contains_key(name);
-        let Tags::Names = self.tags else {
-            return match self.tags.parameter(text, more) {
-                Ok(head) if is_given(head.name) => Ok(head),
-                Err(Undecided) => Err(Undecided),
-                _ => Err(No),
-            };
-        };
-        let given = tool.parameters.iter().filter(|p| is_given(&p.name));
-        first_of(given.map(|p| by_name(p, text, more)))
+        self.tags.parameter_that(is_given, tool, text, more)
     }
 
     /// The opening tag of an unfilled parameter, its name and its length. A tag
@@ -360,22 +329,8 @@ impl ToolTag {
     fn next_parameter<'t>(&self, tool: &'t TagTool, open: Option<usize>, text: &'t str, more: bool) -> Match<Head<'t>> {
         let open = open.map(|i| self.parameter(tool, i).name.as_str());
         let is_unfilled = |name: &str| open != Some(name) && !self.arguments.contains_key(name);
-        let Tags::Names = self.tags else {
-            return match self.tags.parameter(text, more) {
-                Ok(head) if is_unfilled(head.name) => Ok(head),
-                Err(Undecided) => Err(Undecided),
-                _ => Err(No),
-            };
-        };
-        let unfilled = tool.parameters.iter().filter(|p| is_unfilled(&p.name));
-        first_of(unfilled.map(|p| by_name(p, text, more)))
+        self.tags.parameter_that(is_unfilled, tool, text, more)
     }
-}
-
-/// Whether `text` begins with the opening tag that is this parameter's name.
-fn by_name<'t>(parameter: &'t TagParameter, text: &str, more: bool) -> Match<Head<'t>> {
-    let name = parameter.name.as_str();
-    begins_tag(text, name, false, more).map(|length| Head { name, length, is_json: false })
 }
 
 impl CallShape for ToolTag {
@@ -490,6 +445,10 @@ impl CallShape for ToolTag {
             (Tags::Names, Callee::Known(tool)) => CloserKind::Tool(*tool),
             (Tags::Names, Callee::Unknown) => CloserKind::Bracket,
         })
+    }
+
+    fn ends_with_reasoning(&self) -> bool {
+        false
     }
 }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use quick_xml::escape::unescape;
 
 use crate::dialect::{NamedArguments, NamedCall, Piece};
-use crate::json::window::{Match, No, begins, begins_tag};
+use crate::json::window::{Match, No, begins, begins_tag, first_of};
 use crate::parse::marks::head::{Head, begins_token, closes, head};
 use crate::parse::tables::{Tables, TagTool};
 
@@ -21,7 +21,17 @@ pub(crate) enum Tags {
 impl Tags {
     /// Whether values are glued to their tags.
     pub(crate) fn are_glued(self) -> bool {
-        matches!(self, Tags::Heads(NamedCall { arguments: NamedArguments::Tags { glued: true, .. }, .. }))
+        self.of_values().is_some_and(|(.., glued)| glued)
+    }
+
+    /// What opens and closes values where all are closed alike, and whether they are glued to that.
+    fn of_values(self) -> Option<(&'static [Piece], &'static str, bool)> {
+        match self {
+            Tags::Heads(NamedCall { arguments: NamedArguments::Tags { open, close, glued }, .. }) => {
+                Some((open, close, *glued))
+            }
+            _ => None,
+        }
     }
 
     /// Whether `text` begins with the opening tag of a call of this tool, or,
@@ -51,10 +61,7 @@ impl Tags {
 
     /// The closing tag of a value of this parameter.
     pub(crate) fn value_closer(self, parameter: &str) -> String {
-        match self {
-            Tags::Heads(NamedCall { arguments: NamedArguments::Tags { close, .. }, .. }) => (*close).to_owned(),
-            _ => format!("</{parameter}>"),
-        }
+        self.of_values().map_or_else(|| format!("</{parameter}>"), |(_, close, _)| close.to_owned())
     }
 
     /// Whether `text` begins with the opening tag of this parameter, or, where
@@ -70,10 +77,7 @@ impl Tags {
     pub(crate) fn closes_value(self, parameter: &str, text: &str, more: bool) -> Match<usize> {
         match self {
             Tags::Names => begins_tag(text, parameter, true, more),
-            Tags::Heads(NamedCall { arguments: NamedArguments::Tags { close, .. }, .. }) => {
-                begins_token(text, close, more)
-            }
-            Tags::Heads(_) => Err(No),
+            Tags::Heads(_) => begins_token(text, self.of_values().ok_or(No)?.1, more),
         }
     }
 
@@ -109,13 +113,8 @@ impl Tags {
     /// Whether `text` begins with the last tag of an opener of several, such as `<arg_value>`:
     /// inside a value the tags before it are broken.
     pub(crate) fn ends_opener(self, text: &str, more: bool) -> Match<()> {
-        match self {
-            Tags::Heads(NamedCall { arguments: NamedArguments::Tags { open, .. }, .. }) => match open.last() {
-                Some(Piece::Text(tag)) if tag.starts_with('<') && open.len() > 1 => {
-                    begins_token(text, tag, more).map(|_| ())
-                }
-                _ => Err(No),
-            },
+        match self.of_values() {
+            Some(([_, .., Piece::Text(tag)], ..)) if tag.starts_with('<') => begins_token(text, tag, more).map(|_| ()),
             _ => Err(No),
         }
     }
@@ -127,32 +126,37 @@ impl Tags {
 
     /// What stands in the tags around a value where all are closed alike.
     fn element(self) -> Option<&'static str> {
-        match self {
-            Tags::Heads(NamedCall { arguments: NamedArguments::Tags { close, .. }, .. }) => {
-                Some(close.trim_start_matches("</").trim_end_matches('>'))
-            }
-            _ => None,
-        }
+        self.of_values().map(|(_, close, _)| close.trim_start_matches("</").trim_end_matches('>'))
     }
 
     /// A parameter's name as it is meant: in an attribute, entities are decoded (`kimi_k3/entities`).
     pub(crate) fn parameter_name(self, name: &str) -> Cow<'_, str> {
-        match self {
-            Tags::Heads(NamedCall { arguments: NamedArguments::Tags { open, .. }, .. })
-                if open.contains(&Piece::Quote) =>
-            {
-                unescape(name).unwrap_or(Cow::Borrowed(name))
-            }
-            _ => Cow::Borrowed(name),
-        }
+        let quoted = self.of_values().is_some_and(|(open, ..)| open.contains(&Piece::Quote));
+        let decoded = if quoted { unescape(name).ok() } else { None };
+        decoded.unwrap_or(Cow::Borrowed(name))
     }
 
     /// Whether `text` begins with an opening tag that holds a parameter's name.
     pub(crate) fn parameter(self, text: &str, more: bool) -> Match<Head<'_>> {
-        match self {
-            Tags::Heads(NamedCall { arguments: NamedArguments::Tags { open, .. }, .. }) => head(open, text, more),
-            _ => Err(No),
-        }
+        head(self.of_values().ok_or(No)?.0, text, more)
+    }
+
+    /// The opening tag of a parameter of such a name that `text` begins with. A tag that holds a
+    /// name may hold one that the tool does not have.
+    pub(crate) fn parameter_that<'t>(
+        self,
+        is: impl Fn(&str) -> bool,
+        tool: &'t TagTool,
+        text: &'t str,
+        more: bool,
+    ) -> Match<Head<'t>> {
+        let Tags::Names = self else {
+            return self.parameter(text, more).and_then(|head| if is(head.name) { Ok(head) } else { Err(No) });
+        };
+        first_of(tool.parameters.iter().filter(|known| is(&known.name)).map(|known| {
+            let name = known.name.as_str();
+            begins_tag(text, name, false, more).map(|length| Head { name, length, is_json: false })
+        }))
     }
 }
 

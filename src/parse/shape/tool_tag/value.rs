@@ -328,7 +328,7 @@ impl ToolTag {
             lexer.next(&text.as_bytes()[cursor as usize..], &mut cursor),
             LexStep::More | LexStep::End(_) | LexStep::Fault(_)
         ) {}
-        self.too_deep |= lexer.too_deep();
+        self.too_deep |= lexer.too_deep;
         match read(text, false) {
             Ok(found) => {
                 self.repairs.extend(found.repairs);

@@ -45,7 +45,7 @@ enum Before {
 }
 
 /// What a line's start says.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct LineStart {
     columns: usize,
     /// Nothing but white space so far.
@@ -176,10 +176,8 @@ impl LineStart {
             is_heading: rest.starts_with(b"## "),
             item: item.map(|length| columns + length),
             begins_text: rest.first().is_some_and(|byte| byte.is_ascii_alphabetic() || *byte >= 0x80),
-            is_code: false,
             asks: asks_as_example(rest),
-            is_behind: false,
-            only_calls: false,
+            ..LineStart::default()
         }
     }
 

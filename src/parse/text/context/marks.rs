@@ -1,7 +1,7 @@
 //! Marks around what is quoted in a line: runs of backticks, quotation marks, code tags.
 
 use crate::event::QuotedIn;
-use crate::json::window::{Match, No, Undecided, begins, first_of};
+use crate::json::window::{Answer, Match, No, Undecided, begins, first_of};
 
 /// Quotation marks that open, with those that close them.
 const QUOTATION: [(char, char); 10] = [
@@ -233,18 +233,18 @@ impl Marks {
                     }
                     chars.by_ref().take(length - 1).for_each(drop);
                 }
-                '~' if self.struck => match begins(rest, STRIKE, more) {
-                    Ok(()) => return Ok(QuotedIn::Sign),
-                    Err(Undecided) => return Err(Undecided),
-                    Err(No) => {}
-                },
+                '~' if self.struck => {
+                    if begins(rest, STRIKE, more).decided()?.is_some() {
+                        return Ok(QuotedIn::Sign);
+                    }
+                }
                 '<' | '[' => {
                     let tags = TAGS.iter().zip(self.tags).filter(|(_, is_open)| *is_open);
-                    match first_of(tags.map(|((_, close), _)| begins(rest, close, more))) {
-                        Ok(()) => return Ok(QuotedIn::CodeSpan),
-                        Err(Undecided) => return Err(Undecided),
-                        Err(No) if begins_call(rest) => return Err(No),
-                        Err(No) => {}
+                    if first_of(tags.map(|((_, close), _)| begins(rest, close, more))).decided()?.is_some() {
+                        return Ok(QuotedIn::CodeSpan);
+                    }
+                    if begins_call(rest) {
+                        return Err(No);
                     }
                 }
                 _ => {

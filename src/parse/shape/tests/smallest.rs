@@ -1,7 +1,7 @@
 //! The smallest shape, only for the tests: `<!!NAME {JSON}!!>`.
 //!
 //! It shows what a further shape needs: a file like this one, a line in
-//! [`OPENERS`](super::OPENERS), and a variant of [`Shape`](crate::dialect::Shape) for the
+//! [`OPENERS`](crate::parse::shape::OPENERS), and a variant of [`Shape`](crate::dialect::Shape) for the
 //! data of its dialects, of which this one has none: its calls go by another's name.
 
 use crate::dialect::Dialect;

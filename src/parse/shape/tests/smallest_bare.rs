@@ -1,7 +1,7 @@
 //! The smallest shape without a marker, only for the tests: a line `%% NAME {JSON}`.
 //!
 //! It shows what a further one needs: a file like this one and a line in
-//! [`MARKERLESS`](super::MARKERLESS), and a variant of [`Shape`](crate::dialect::Shape) for the
+//! [`MARKERLESS`](crate::parse::shape::MARKERLESS), and a variant of [`Shape`](crate::dialect::Shape) for the
 //! data of its dialects, of which this one has none: its calls go by another's name.
 
 use crate::dialect::Dialect;
