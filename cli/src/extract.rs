@@ -84,7 +84,7 @@ pub(crate) struct Args {
     fenced_calls: FencedCalls,
 
     /// Records read side by side; all cores by default
-    #[arg(long, value_name = "N", value_parser = input::above_zero)]
+    #[arg(long, value_name = "N", value_parser = input::above_zero::<NonZeroUsize>)]
     jobs: Option<NonZeroUsize>,
 }
 

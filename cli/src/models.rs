@@ -71,7 +71,7 @@ struct Model {
     audio: Option<bool>,
     dialect: Option<String>,
     /// What `probe` keeps of it, as settings.
-    kept: BTreeMap<&'static str, String>,
+    kept: BTreeMap<String, String>,
 }
 
 /// Runs `toolgraft models`.

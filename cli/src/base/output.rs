@@ -84,6 +84,14 @@ fn write(bytes: &[u8]) -> Result<(), Failure> {
     }
 }
 
+/// What became of writing to the screen. A reader that has gone ends the program quietly.
+pub(crate) fn written(result: io::Result<()>) -> Result<(), Failure> {
+    result.map_err(|e| match e.kind() {
+        ErrorKind::BrokenPipe => Failure::Reported,
+        _ => Failure::job(format!("cannot write the output: {e}")),
+    })
+}
+
 /// Takes JSON. On a terminal the characters that could steer it or that nobody sees, and that
 /// JSON lets stand in a string, are written as `\u` escapes.
 pub(crate) struct JsonLines<W> {

@@ -3,14 +3,14 @@
 mod at_terminal;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use super::args::CallArgs;
 use super::existing::Existing;
-use crate::base::Failure;
+use crate::base::{Failure, lock};
 use crate::base::output;
 use crate::phrases::Phrases;
 use crate::screen::excerpt::bounded;
@@ -301,11 +301,6 @@ fn for_the_model(reason: AskReason) -> &'static str {
         }
         _ => "nobody is there to approve the call",
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing is done under these locks that could panic half-way.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Why the call is asked about: why it may not be meant, or what the server says of its tool.

@@ -11,7 +11,7 @@ use crate::servers::{ListedArgs, ServerArgs};
 use crate::settings::profiles::{known_profile, taught_dialect};
 use crate::settings::prompt_args::PromptArgs;
 use crate::settings::trust_args::TrustArgs;
-use crate::settings::{self, CallDisplay, Place, ReasoningDisplay, Slots};
+use crate::settings::{self, CallDisplay, Place, ReasoningDisplay, Slots, slots};
 use toolgraft::Dialect;
 use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::{Lang, Profile};
@@ -115,7 +115,7 @@ impl TalkArgs {
 impl EndpointArgs {
     /// The flags that have defaults.
     pub(crate) fn slots(&mut self) -> Slots<'_> {
-        Slots { base_url: Some(&mut self.base_url), model: Some(&mut self.model), ..Slots::default() }
+        slots! { self => base_url model }
     }
 
     /// Where the model is, once the names of `config.toml` are resolved.
@@ -165,51 +165,18 @@ impl Args {
 
 /// The flags that have defaults, of what is said and of how it is shown.
 pub(super) fn slots<'a>(talk: &'a mut TalkArgs, output: &'a mut OutputArgs) -> Slots<'a> {
-    Slots {
-        reasoning_display: Some(&mut output.reasoning_display),
-        call_display: Some(&mut output.call_display),
-        ..talk.slots()
-    }
+    slots! { output => reasoning_display call_display; ..talk.slots() }
 }
 
 impl TalkArgs {
     /// The flags that have defaults.
     pub(crate) fn slots(&mut self) -> Slots<'_> {
-        let EndpointArgs { base_url, model, .. } = &mut self.endpoint;
-        let ModelArgs {
-            profile,
-            tools_mode,
-            constrain,
-            way,
-            call_threshold,
-            dialect,
-            lang,
-            temperature,
-            system,
-            carry_reasoning,
-            ..
-        } = &mut self.model;
-        let LimitArgs { max_rounds, max_tokens, context, .. } = &mut self.limits;
-        let CallArgs { allow, deny, untrusted, .. } = &mut self.calls;
-        Slots {
-            base_url: Some(base_url),
-            model: Some(model),
-            profile: Some(profile),
-            tools_mode: Some(tools_mode),
-            constrain: Some(constrain),
-            way: Some(way),
-            call_threshold: Some(call_threshold),
-            dialect: Some(dialect),
-            lang: Some(lang),
-            temperature: Some(temperature),
-            carry_reasoning: Some(carry_reasoning),
-            system: Some(system),
-            max_rounds: Some(max_rounds),
-            max_tokens: Some(max_tokens),
-            context: Some(context),
-            allow: Some(allow),
-            deny: Some(deny),
-            untrusted: Some(untrusted),
+        slots! {
+            self.endpoint => base_url model,
+            self.model => profile tools_mode constrain way call_threshold dialect,
+            self.model => lang temperature carry_reasoning system,
+            self.limits => max_rounds max_tokens context,
+            self.calls => allow deny untrusted;
             ..self.listing.slots()
         }
     }
@@ -359,7 +326,7 @@ pub(crate) struct ModelArgs {
     ///
     /// auto: where the endpoint says that the model reads them; then sound, too. A note of
     /// each stands in the result in any case, and `/result N FILE` saves them.
-    #[arg(long, value_name = "WHEN", value_parser = images)]
+    #[arg(long, value_name = "WHEN", value_enum, hide_possible_values = true)]
     pub(super) images: Option<Images>,
 
     /// Sampling temperature, from 0 to 2
@@ -376,7 +343,7 @@ pub(crate) struct ModelArgs {
 #[command(next_help_heading = "Limits")]
 pub(crate) struct LimitArgs {
     /// Most requests for one question [default: 12]
-    #[arg(long, value_name = "N", value_parser = above_zero)]
+    #[arg(long, value_name = "N", value_parser = input::above_zero::<NonZeroU32>)]
     pub(super) max_rounds: Option<NonZeroU32>,
 
     /// Times in a row that the model may repeat a passage; 0 for no limit [default: 10]
@@ -387,14 +354,14 @@ pub(crate) struct LimitArgs {
     pub(super) max_repeats: Option<u32>,
 
     /// Most tokens of one message of the model, reasoning included
-    #[arg(long, value_name = "N", value_parser = above_zero)]
+    #[arg(long, value_name = "N", value_parser = input::above_zero::<NonZeroU32>)]
     pub(super) max_tokens: Option<NonZeroU32>,
 
     /// Tokens that the model's context has; older rounds are left out where they do not fit
     ///
     /// Without it, what the endpoint says that the model has. Ollama says it of a
     /// model that is loaded or sets num_ctx, and cuts longer prompts silently.
-    #[arg(long, value_name = "TOKENS", value_parser = input::above_zero)]
+    #[arg(long, value_name = "TOKENS", value_parser = input::above_zero::<NonZeroUsize>)]
     pub(super) context: Option<NonZeroUsize>,
 }
 
@@ -416,7 +383,7 @@ pub(crate) struct FileArgs {
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArgs {
     /// How reasoning is shown: folded (to one line when it ends), full, hidden
-    #[arg(long, value_name = "HOW", value_parser = reasoning_display)]
+    #[arg(long, value_name = "HOW", value_enum, hide_possible_values = true)]
     pub(super) reasoning_display: Option<ReasoningDisplay>,
 
     /// How calls and results are shown: box, or line, which /call N and /result N open
@@ -480,34 +447,12 @@ pub(crate) struct ConversationArgs {
     pub(super) no_history: bool,
 }
 
-fn reasoning_display(text: &str) -> Result<ReasoningDisplay, String> {
-    match text {
-        "folded" => Ok(ReasoningDisplay::Folded),
-        "full" => Ok(ReasoningDisplay::Full),
-        "hidden" => Ok(ReasoningDisplay::Hidden),
-        _ => Err("expected one of folded, full, hidden".to_owned()),
-    }
-}
-
 /// Whether images of tools go to the model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Images {
     Auto,
     Always,
     Never,
-}
-
-fn images(text: &str) -> Result<Images, String> {
-    match text {
-        "auto" => Ok(Images::Auto),
-        "always" => Ok(Images::Always),
-        "never" => Ok(Images::Never),
-        _ => Err("expected one of auto, always, never".to_owned()),
-    }
-}
-
-fn above_zero(text: &str) -> Result<NonZeroU32, String> {
-    text.parse().map_err(|_| "expected a whole number above 0".to_owned())
 }
 
 fn temperature(text: &str) -> Result<f64, String> {

@@ -4,9 +4,9 @@ use super::args::Args;
 use crate::phrases::Phrases;
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
 
 use crate::base::Failure;
+use crate::base::digest::sha256;
 use crate::base::media::numbered;
 use crate::base::output;
 use crate::base::state;
@@ -175,9 +175,8 @@ pub(super) fn hold_file(file: &Path) -> Result<Option<Lock>, Holder> {
     let beside = || Some(folder.canonicalize().ok()?.join(file.file_name()?));
     let place = file.canonicalize().ok().or_else(beside);
     let Some((place, locks)) = place.zip(state::file("locks")) else { return Ok(None) };
-    let name: String =
-        Sha256::digest(place.as_os_str().as_encoded_bytes()).iter().take(16).map(|b| format!("{b:02x}")).collect();
-    Lock::take(&locks.join(format!("{name}.lock"))).map_or(Ok(None), |taken| taken.map(Some))
+    let name = sha256(place.as_os_str().as_encoded_bytes());
+    Lock::take(&locks.join(format!("{}.lock", &name[..32]))).map_or(Ok(None), |taken| taken.map(Some))
 }
 
 /// Says once that nothing is kept, and keeps nothing from then on.

@@ -18,7 +18,7 @@ use super::mentioned::{self, Followed};
 use super::talk::Talk;
 use crate::base::Failure;
 use crate::base::media;
-use crate::base::output;
+use crate::base::output::{self, written};
 use crate::base::reader;
 use crate::base::signals::Signals;
 use crate::dialog::elicit::{Questions, over};
@@ -352,12 +352,4 @@ fn note_failure(first: &mut Option<Failure>, result: io::Result<()>) {
     if let Err(failure) = written(result) {
         first.get_or_insert(failure);
     }
-}
-
-/// What became of writing to the screen. A reader that has gone ends the program quietly.
-fn written(result: io::Result<()>) -> Result<(), Failure> {
-    result.map_err(|e| match e.kind() {
-        io::ErrorKind::BrokenPipe => Failure::Reported,
-        _ => Failure::job(format!("cannot write the output: {e}")),
-    })
 }

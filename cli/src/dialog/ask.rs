@@ -48,6 +48,11 @@ pub(crate) struct Floor {
 }
 
 impl Asker {
+    /// One at this process's terminal, which is put back as it was when the last clone is dropped.
+    pub(crate) fn at_terminal(say: Phrases) -> Option<Self> {
+        Self::new(Tty::open().map(Arc::new).as_ref(), say)
+    }
+
     /// Nobody can be asked where nobody would see it.
     pub(crate) fn new(tty: Option<&Arc<Tty>>, say: Phrases) -> Option<Self> {
         let tty = tty.filter(|_| stderr().is_terminal())?;

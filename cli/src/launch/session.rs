@@ -23,7 +23,7 @@ pub(super) struct Folder(PathBuf);
 impl Folder {
     /// The path of one that is made once something is written to it.
     pub(super) fn new() -> Result<Self, Failure> {
-        let name = secret().map_err(|error| Failure::job(format!("there are no random numbers: {error}")))?;
+        let name = secret()?;
         Ok(Folder(std::env::temp_dir().join(format!("toolgraft-launch-{name}"))))
     }
 

@@ -28,9 +28,8 @@ use crate::servers::status::{self, head};
 use crate::servers::watch::Watch;
 use crate::servers::wire::{Wire, WireArgs};
 use crate::servers::{self, ServerArgs};
-use crate::terminal::tty::Tty;
 use crate::tools::{self, call, get, read};
-use toolgraft_mcp::{Config, Elicitation, Hub};
+use toolgraft_mcp::{Config, Hub};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -83,16 +82,10 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
 /// A session with the one server of a configuration, which `wire` looks at.
 pub(super) fn open(config: Config, wire: Wire, (accepts, keeps): (bool, bool)) -> Result<(), Failure> {
     let server = config.servers().first().map(|server| server.name.clone()).unwrap_or_default();
-    // Dropped last: it puts the terminal back as it was.
-    let tty = Tty::open().map(Arc::new);
     let say = Phrases::of_user(None);
-    let asker = Asker::new(tty.as_ref(), say);
+    let asker = Asker::at_terminal(say);
     let questions = Questions::new(asker.clone(), say);
-    let hub = wire.tap_for_later(Hub::builder().config(config));
-    let hub = match accepts {
-        true => hub.elicitation(Elicitation::Defaults),
-        false => call::asking(hub, &questions),
-    };
+    let hub = call::answered(wire.tap_for_later(Hub::builder().config(config)), &questions, accepts);
     let runner = Runner::start()?;
     let signals = runner.signals();
     let in_shell = wire.clone();

@@ -1,7 +1,6 @@
 //! `toolgraft mcp trust`.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use super::foreign;
 use super::places::Machine;
@@ -12,7 +11,6 @@ use crate::phrases::Phrases;
 use crate::screen::visible::word;
 use crate::servers;
 use crate::servers::trust::{self, Project, Store, date};
-use crate::terminal::tty::Tty;
 use toolgraft::dialect::Lang;
 
 const EXAMPLES: &str = "\
@@ -70,8 +68,7 @@ fn say_yes(store: &mut Store, file: &Path, yes: bool) -> Result<(), Failure> {
     if yes {
         anstream::eprintln!("{}", trust::question(file, &project, store, say));
     } else {
-        let tty = Tty::open().map(Arc::new);
-        let Some(asker) = Asker::new(tty.as_ref(), say) else {
+        let Some(asker) = Asker::at_terminal(say) else {
             return Err(Failure::usage(format!(
                 "{}nobody is at a terminal to say yes: look at it, then say --yes",
                 trust::question(file, &project, store, Phrases::of(Lang::En))

@@ -21,6 +21,7 @@ use super::wrap::{Layout, OpenRow};
 const LONG: usize = 64 * 1024;
 
 /// The answer that is being written. What it returns is for the terminal.
+#[derive(Default)]
 pub(super) struct Page {
     columns: usize,
     /// Rows of the terminal: the fewest since the open block began.
@@ -55,17 +56,8 @@ impl Page {
             columns: columns.saturating_sub(1),
             height,
             height_now: height,
-            source: String::new(),
-            shown: 0,
-            fence: None,
-            row: OpenRow::default(),
-            rows: 0,
-            breaks: 0,
-            empty_code: 0,
-            has_block: false,
-            parted: false,
             countable: true,
-            too_wide: false,
+            ..Page::default()
         }
     }
 

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use crate::base::Failure;
-use crate::base::output;
+use crate::base::{input, output};
 use crate::base::signals::Signals;
 use crate::chat::{Endpoint, local_endpoint};
 use crate::phrases::Phrases;
@@ -28,7 +28,7 @@ use crate::settings::profiles::{known_profile, taught_dialect, teach_what_is_nam
 use crate::settings::prompt_args::PromptArgs;
 use crate::settings::saved_profiles::SavedProfile;
 use crate::settings::trust_args::TrustArgs;
-use crate::settings::{self, Place, Settings, Slots, learned, variable};
+use crate::settings::{self, Place, Settings, Slots, learned, slots, variable};
 use tokio::sync::oneshot;
 use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::{Lang, Profile};
@@ -255,14 +255,14 @@ pub(crate) struct ModelArgs {
     strict_calls: bool,
 
     /// Most requests to the model for one answer [default: 12]
-    #[arg(long, value_name = "N", value_parser = above_zero)]
+    #[arg(long, value_name = "N", value_parser = input::above_zero::<NonZeroU32>)]
     max_rounds: Option<NonZeroU32>,
 
     /// Longest time for one answer to a request with tools or a schema; else without limit
     ///
     /// All rounds, corrections and calls of servers' tools together. Behind it the answer ends
     /// with an error (504, max_time).
-    #[arg(long, value_name = "SECONDS", value_parser = above_zero)]
+    #[arg(long, value_name = "SECONDS", value_parser = input::above_zero::<NonZeroU32>)]
     max_time: Option<NonZeroU32>,
 }
 
@@ -291,7 +291,7 @@ struct CallArgs {
     /// Most calls of the servers' tools for one answer [default: 64]
     ///
     /// Behind them no further one runs, and the model is asked for its answer.
-    #[arg(long, value_name = "N", value_parser = above_zero)]
+    #[arg(long, value_name = "N", value_parser = input::above_zero::<NonZeroU32>)]
     max_calls: Option<NonZeroU32>,
 
     /// Give the servers' tools to every model; else to those named NAME+tools
@@ -330,19 +330,10 @@ impl CallArgs {
 impl Args {
     /// The flags that have defaults.
     fn slots(&mut self) -> Slots<'_> {
-        let ModelArgs { profile, tools_mode, dialect, way, call_threshold, constrain, max_rounds, .. } =
-            &mut self.model;
-        let mut slots = Slots {
-            base_url: Some(&mut self.endpoint.base_url),
-            model: Some(&mut self.endpoint.model),
-            profile: Some(profile),
-            tools_mode: Some(tools_mode),
-            dialect: Some(dialect),
-            way: Some(way),
-            call_threshold: Some(call_threshold),
-            constrain: Some(constrain),
-            max_rounds: Some(max_rounds),
-            lang: Some(&mut self.door.lang),
+        let mut slots = slots! {
+            self.endpoint => base_url model,
+            self.model => profile tools_mode dialect way call_threshold constrain max_rounds,
+            self.door => lang;
             ..self.listing.slots()
         };
         // Without servers there is nothing for them to be about.
@@ -383,10 +374,6 @@ fn host_name(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-fn above_zero(text: &str) -> Result<NonZeroU32, String> {
-    text.parse().map_err(|_| "expected a whole number above 0".to_owned())
-}
-
 /// Runs the command.
 pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     if !args.servers.is_given() && args.calls.is_given() {
@@ -410,7 +397,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     let runner = Runner::start()?;
     let signals = runner.signals();
     runner.wait_out(async {
-        let (config, name) = stopped_by(&signals, config(&args)).await?;
+        let (config, name) = signals.or_stopped(config(&args)).await?;
         let inspector = Inspector::new().with_secrets(&servers.as_ref().map(|s| s.secrets()).unwrap_or_default());
         let config = match args.door.inspect {
             Some(_) => config.with_inspector(inspector.clone()),
@@ -427,13 +414,10 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
         let hub = match servers {
             Some(servers) => {
                 let connecting = of_this_user(Hub::builder().config(servers).keep_media(true)).connect();
-                let hub = stopped_by(&signals, async { connecting.await.map_err(Failure::job) }).await?;
+                let hub = signals.or_stopped(async { connecting.await.map_err(Failure::job) }).await?;
                 let known = hub.servers();
-                if let Err(failure) = refuse_strangers(&args.calls.untrusted, &known) {
-                    hub.shutdown().await;
-                    return Err(failure);
-                }
-                if let Err(failure) = refuse_ambiguous(&policy(&args), &hub.catalog()) {
+                let fits = refuse_strangers(&args.calls.untrusted, &known);
+                if let Err(failure) = fits.and_then(|()| refuse_ambiguous(&policy(&args), &hub.catalog())) {
                     hub.shutdown().await;
                     return Err(failure);
                 }
@@ -467,15 +451,6 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
         }
         served
     })
-}
-
-/// What a job gives, unless a signal comes first.
-async fn stopped_by<T>(signals: &Signals, job: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
-    tokio::select! {
-        biased;
-        name = signals.stopped() => Err(Failure::job(format!("stopped by {name}"))),
-        done = job => done,
-    }
 }
 
 /// The server's configuration, and the endpoint's name for messages.

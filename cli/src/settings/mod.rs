@@ -30,7 +30,7 @@ mod variables;
 pub(crate) use command::{Args, one, run};
 pub(crate) use file::{names, parsed_with, read as file};
 pub(crate) use folder::Folder;
-pub(crate) use keys::{CallDisplay, ReasoningDisplay, Settings, Slots, key_names};
+pub(crate) use keys::{CallDisplay, ReasoningDisplay, Settings, Slots, key_names, slots};
 pub(crate) use names::{Names, Place};
 pub(crate) use sources::{defaults, environment};
 pub(crate) use variables::variable;

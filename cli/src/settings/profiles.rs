@@ -1,5 +1,6 @@
 //! Model profiles and dialects by their names.
 
+use crate::base::input;
 use toolgraft::Dialect;
 use toolgraft::constrain::Way;
 use toolgraft::dialect::Profile;
@@ -7,10 +8,8 @@ use toolgraft::tools::ToolsMode;
 
 /// Reads the name of a dialect; each can be taught.
 pub(crate) fn taught_dialect(name: &str) -> Result<Dialect, String> {
-    Dialect::ALL.iter().copied().find(|dialect| dialect.name() == name).ok_or_else(|| {
-        let names: Vec<_> = Dialect::ALL.iter().map(|dialect| dialect.name()).collect();
-        format!("expected one of {}", names.join(", "))
-    })
+    let found = Dialect::ALL.iter().copied().find(|dialect| dialect.name() == name);
+    found.ok_or_else(|| input::expected_one_of(Dialect::ALL.iter().map(|dialect| dialect.name())))
 }
 
 /// Whoever names a syntax, or a way to calls in it, wants it to be taught.
@@ -22,10 +21,7 @@ pub(crate) fn teach_what_is_named(dialect: Option<Dialect>, way: Option<Way>, mo
 
 /// Reads a profile's name, for clap.
 pub(crate) fn known_profile(name: &str) -> Result<&'static Profile, String> {
-    Profile::named(name).ok_or_else(|| {
-        let names: Vec<_> = Profile::all().iter().map(|p| p.name).collect();
-        format!("expected one of {}", names.join(", "))
-    })
+    Profile::named(name).ok_or_else(|| input::expected_one_of(Profile::all().iter().map(|p| p.name)))
 }
 
 /// Reads a profile's name, or a model's, which names its profile; for clap.

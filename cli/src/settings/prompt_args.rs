@@ -9,7 +9,7 @@ use crate::base::Failure;
 use crate::base::input;
 use crate::base::tokens;
 use crate::phrases::Phrases;
-use crate::settings::Slots;
+use crate::settings::{Slots, slots};
 use crate::settings::examples::{Examples, MadeExamples};
 use toolgraft::dialect::PromptStyle;
 use toolgraft::message::TokenCounter;
@@ -54,7 +54,7 @@ pub(crate) struct PromptArgs {
     /// first, then brief, then index. No tool is left out. Counted in o200k;
     /// instructions and resources of the servers count too, the rules of the
     /// prompt do not.
-    #[arg(long, value_name = "TOKENS", value_parser = input::above_zero)]
+    #[arg(long, value_name = "TOKENS", value_parser = input::above_zero::<NonZeroUsize>)]
     pub(crate) tool_budget: Option<NonZeroUsize>,
 
     /// A template that replaces the system text, or a folder of templates
@@ -69,13 +69,7 @@ pub(crate) struct PromptArgs {
 impl PromptArgs {
     /// The flags that have defaults.
     pub(crate) fn slots(&mut self) -> Slots<'_> {
-        Slots {
-            listing: Some(&mut self.listing),
-            prompt_style: Some(&mut self.prompt_style),
-            tool_budget: Some(&mut self.tool_budget),
-            examples: Some(&mut self.examples),
-            ..Slots::default()
-        }
+        slots! { self => listing prompt_style tool_budget examples }
     }
 
     /// The examples that the model made, where those are to be shown.

@@ -5,7 +5,7 @@ pub(crate) mod tty;
 #[cfg(unix)]
 pub(crate) mod typed;
 
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -36,11 +36,11 @@ pub(crate) fn counted(n: usize, what: &str) -> String {
 }
 
 /// `640 ms`, `12.3 s`, `2 min 5 s`.
-pub(crate) fn lasted(ms: u64) -> String {
-    match ms {
-        0..1000 => format!("{ms} ms"),
-        1000..60_000 => format!("{}.{} s", ms / 1000, ms % 1000 / 100),
-        _ => format!("{} min {} s", ms / 60_000, ms % 60_000 / 1000),
+pub(crate) fn lasted(time: Duration) -> String {
+    match time.as_millis() {
+        ms @ 0..1000 => format!("{ms} ms"),
+        ms @ 1000..60_000 => format!("{}.{} s", ms / 1000, ms % 1000 / 100),
+        ms => format!("{} min {} s", ms / 60_000, ms % 60_000 / 1000),
     }
 }
 

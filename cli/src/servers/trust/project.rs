@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
 
 use crate::base::Failure;
+use crate::base::digest::sha256;
 use crate::base::input;
 use crate::phrases::Phrases;
 use crate::screen::excerpt::bounded;
@@ -100,7 +100,7 @@ impl Project {
     ) -> Result<Self, Failure> {
         let path = place(file).map_err(|e| Failure::usage(format!("cannot read {}: {e}", file.display())))?;
         let bytes = input::read_bytes(&path)?;
-        let hash = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        let hash = sha256(&bytes);
         let text = input::decode(bytes, &input::shown(file))?;
         let search = std::env::var("PATH").ok();
         let listed = Listing::of(&reading(&text)?, &path, variable, search.as_deref()).map_err(Failure::usage)?;
