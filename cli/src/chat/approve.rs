@@ -10,8 +10,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::args::CallArgs;
 use super::existing::Existing;
-use crate::base::{Failure, lock};
 use crate::base::output;
+use crate::base::{Failure, lock};
 use crate::phrases::Phrases;
 use crate::screen::excerpt::bounded;
 use crate::screen::visible::word;

@@ -8,15 +8,12 @@ use clap::builder::NonEmptyStringValueParser;
 use crate::base::Failure;
 use crate::base::input;
 use crate::servers::{ListedArgs, ServerArgs};
-use crate::settings::profiles::{known_profile, taught_dialect};
+use crate::settings::offer_args::OfferArgs;
 use crate::settings::prompt_args::PromptArgs;
 use crate::settings::trust_args::TrustArgs;
 use crate::settings::{self, CallDisplay, Place, ReasoningDisplay, Slots, slots};
-use toolgraft::Dialect;
-use toolgraft::constrain::{Constrain, Way};
-use toolgraft::dialect::{Lang, Profile};
+use toolgraft::dialect::Lang;
 use toolgraft::message::{CarryReasoning, FencedCalls, ReasoningMode};
-use toolgraft::tools::ToolsMode;
 use toolgraft_mcp::Config;
 
 const ABOUT: &str = "\
@@ -173,7 +170,7 @@ impl TalkArgs {
     pub(crate) fn slots(&mut self) -> Slots<'_> {
         slots! {
             self.endpoint => base_url model,
-            self.model => profile tools_mode constrain way call_threshold dialect,
+            self.model.offer => profile tools_mode constrain way call_threshold dialect,
             self.model => lang temperature carry_reasoning system,
             self.limits => max_rounds max_tokens context,
             self.calls => allow deny untrusted;
@@ -261,40 +258,8 @@ pub(crate) struct CallArgs {
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Model (defaults by its profile)")]
 pub(crate) struct ModelArgs {
-    /// Profile to take instead of the one for the model's name
-    #[arg(long, value_name = "NAME", value_parser = known_profile)]
-    pub(super) profile: Option<&'static Profile>,
-
-    /// How tools are offered: auto, native, prompt
-    ///
-    /// auto: in the request where profile or endpoint say that it works, else in
-    /// the prompt. With --dialect it is the prompt.
-    #[arg(long, value_name = "MODE")]
-    pub(super) tools_mode: Option<ToolsMode>,
-
-    /// Whether answers are held to a form where one is due: auto, off, require
-    ///
-    /// Due it is for an answer after --schema and for the round that corrects a call.
-    /// auto: in the form that the endpoint takes (a grammar, a JSON Schema), if it takes
-    /// one. require: else it is an error.
-    #[arg(long, value_name = "WHEN")]
-    pub(super) constrain: Option<Constrain>,
-
-    /// How it comes to a call where the model may as well answer: free, measured, chosen
-    ///
-    /// free: as the model writes. measured: by the probability that its answer begins with a
-    /// call; the call is then held to its form. chosen: the model names a tool first. What an
-    /// endpoint does not give for that is left: measured, chosen, free. [default: free]
-    #[arg(long, value_name = "WAY")]
-    pub(super) way: Option<Way>,
-
-    /// Logarithm of that probability from which on it is a call [default: -4]
-    #[arg(long, value_name = "LN", allow_negative_numbers = true)]
-    pub(super) call_threshold: Option<f64>,
-
-    /// Call syntax to teach: use_mcp_tool, tool_tag, type_marker
-    #[arg(long, value_name = "DIALECT", value_parser = taught_dialect)]
-    pub(super) dialect: Option<Dialect>,
+    #[command(flatten)]
+    pub(super) offer: OfferArgs,
 
     /// Language of the prompt, else its profile's, and of what chat says, else the locale's: en, zh
     #[arg(long)]

@@ -331,7 +331,7 @@ impl Endpoint {
 
     /// The profile of the flags, or the model's.
     pub(super) fn profile(&self, args: &ModelArgs) -> &'static Profile {
-        args.profile.unwrap_or_else(|| Profile::for_model(&self.model))
+        args.offer.profile.unwrap_or_else(|| Profile::for_model(&self.model))
     }
 
     fn info(&self, model: &str) -> Option<&ModelInfo> {

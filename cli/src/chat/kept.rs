@@ -4,7 +4,6 @@ use super::args::Args;
 use crate::phrases::Phrases;
 use std::path::{Path, PathBuf};
 
-
 use crate::base::Failure;
 use crate::base::digest::sha256;
 use crate::base::media::numbered;

@@ -2,9 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use unicode_width::UnicodeWidthStr;
-
 use crate::phrases::Phrases;
+use crate::screen::boxes::aligned;
 use crate::terminal::lasted;
 use toolgraft::AgentEvent;
 use toolgraft::agent::Finished;
@@ -83,7 +82,9 @@ impl Summary {
                     let [prompt, answer, reasoning] = round.tokens();
                     [(n + 1).to_string(), prompt, answer, reasoning, lasted(round.took)]
                 });
-                say.cost_of_several(head, table(&[heads].into_iter().chain(rows).collect::<Vec<_>>()))
+                // A narrow terminal has room for them.
+                let rows = aligned(&[heads].into_iter().chain(rows).collect::<Vec<_>>(), 0, " ");
+                say.cost_of_several(head, rows.join("\n"))
             }
         }
     }
@@ -101,20 +102,6 @@ impl Round {
             usage.reasoning_tokens.map_or_else(|| "-".to_owned(), |n| said(n, usage.reasoning_estimated)),
         ]
     }
-}
-
-/// Columns as wide as they must be, so that a narrow terminal has room for them.
-fn table<const N: usize>(rows: &[[String; N]]) -> String {
-    let width = |column: usize| rows.iter().map(|row| row[column].width()).max().unwrap_or(0);
-    let widths: [usize; N] = std::array::from_fn(width);
-    let line = |row: &[String; N]| {
-        let cells = row.iter().zip(widths).map(|(cell, width)| {
-            // Ideographs take two columns each.
-            format!("{}{cell}", " ".repeat(width.saturating_sub(cell.width())))
-        });
-        cells.collect::<Vec<_>>().join(" ")
-    };
-    rows.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]

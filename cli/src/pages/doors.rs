@@ -16,9 +16,9 @@ use axum::response::{IntoResponse, Response};
 use serde_json::Value;
 use tokio::net::TcpListener;
 
-use crate::base::{Failure, lock};
 use crate::base::output;
 use crate::base::secret::secret;
+use crate::base::{Failure, lock};
 
 /// What stands behind the doors.
 pub(crate) struct Behind {

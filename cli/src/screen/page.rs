@@ -52,13 +52,7 @@ pub(super) struct Page {
 
 impl Page {
     pub(super) fn new(columns: usize, height: usize) -> Self {
-        Page {
-            columns: columns.saturating_sub(1),
-            height,
-            height_now: height,
-            countable: true,
-            ..Page::default()
-        }
+        Page { columns: columns.saturating_sub(1), height, height_now: height, countable: true, ..Page::default() }
     }
 
     /// Whether the cursor stands at the start of a line.

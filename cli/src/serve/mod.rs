@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use crate::base::Failure;
-use crate::base::{input, output};
 use crate::base::signals::Signals;
+use crate::base::{input, output};
 use crate::chat::{Endpoint, local_endpoint};
 use crate::phrases::Phrases;
 use crate::screen::visible::word;
@@ -24,21 +24,20 @@ use crate::servers::logins::of_this_user;
 use crate::servers::runner::Runner;
 use crate::servers::{ListedArgs, ServerArgs, refuse_ambiguous, refuse_problems, refuse_strangers, report_failed};
 use crate::settings::examples::Examples;
-use crate::settings::profiles::{known_profile, taught_dialect, teach_what_is_named};
+use crate::settings::offer_args::OfferArgs;
 use crate::settings::prompt_args::PromptArgs;
 use crate::settings::saved_profiles::SavedProfile;
 use crate::settings::trust_args::TrustArgs;
 use crate::settings::{self, Place, Settings, Slots, learned, slots, variable};
 use tokio::sync::oneshot;
-use toolgraft::constrain::{Constrain, Way};
-use toolgraft::dialect::{Lang, Profile};
+use toolgraft::dialect::Lang;
 use toolgraft::message::Reads;
 use toolgraft::model::ModelError;
 use toolgraft::prompt::Options;
 use toolgraft::route::Toolbox;
 use toolgraft::secrets::shown_url;
-use toolgraft::tools::{DefaultDecision, ToolsMode};
-use toolgraft::{Dialect, OpenAi, Policy};
+use toolgraft::tools::DefaultDecision;
+use toolgraft::{OpenAi, Policy};
 use toolgraft_mcp::Hub;
 use toolgraft_serve::{Config, DRAIN, Inspector, ModelSettings, ServeError, Server};
 
@@ -191,40 +190,8 @@ struct DoorArgs {
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Model (defaults by its profile)")]
 pub(crate) struct ModelArgs {
-    /// Profile to take instead of the one for the model's name
-    #[arg(long, value_name = "NAME", value_parser = known_profile)]
-    profile: Option<&'static Profile>,
-
-    /// How tools are offered: auto, native, prompt
-    ///
-    /// auto: in the request where profile or endpoint say that it works, else in
-    /// the prompt. With --dialect it is the prompt.
-    #[arg(long, value_name = "MODE")]
-    tools_mode: Option<ToolsMode>,
-
-    /// Call syntax to teach: use_mcp_tool, tool_tag, type_marker
-    #[arg(long, value_name = "DIALECT", value_parser = taught_dialect)]
-    dialect: Option<Dialect>,
-
-    /// How it comes to a call where the model may as well answer: free, measured, chosen
-    ///
-    /// free: as the model writes. measured: by the probability that its answer begins with a
-    /// call; the call is then held to its form. chosen: the model names a tool first. What an
-    /// endpoint does not give for that is left: measured, chosen, free. [default: free]
-    #[arg(long, value_name = "WAY")]
-    way: Option<Way>,
-
-    /// Logarithm of that probability from which on it is a call [default: -4]
-    #[arg(long, value_name = "LN", allow_negative_numbers = true)]
-    call_threshold: Option<f64>,
-
-    /// Whether answers are held to a form where one is due: auto, off, require
-    ///
-    /// Due it is where a call is required, for an answer after a schema, and for the request
-    /// that corrects either. auto: in the form that the endpoint takes (a grammar, a JSON
-    /// Schema), if it takes one. require: else the answer is an error. [default: auto]
-    #[arg(long, value_name = "WHEN")]
-    constrain: Option<Constrain>,
+    #[command(flatten)]
+    offer: OfferArgs,
 
     /// Leave clients' tools out whose names match a glob, such as 'Cron*'; the model sees none of them
     ///
@@ -314,12 +281,6 @@ impl EndpointArgs {
     }
 }
 
-impl ModelArgs {
-    fn teach_what_is_named(&mut self) {
-        teach_what_is_named(self.dialect, self.way, &mut self.tools_mode);
-    }
-}
-
 impl CallArgs {
     fn is_given(&self) -> bool {
         let has_names = [&self.allow, &self.deny, &self.untrusted].iter().any(|names| !names.is_empty());
@@ -332,7 +293,8 @@ impl Args {
     fn slots(&mut self) -> Slots<'_> {
         let mut slots = slots! {
             self.endpoint => base_url model,
-            self.model => profile tools_mode dialect way call_threshold constrain max_rounds,
+            self.model.offer => profile tools_mode constrain way call_threshold dialect,
+            self.model => max_rounds,
             self.door => lang;
             ..self.listing.slots()
         };
@@ -387,7 +349,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     }
     defaults(&args.door.listen)?.fill(args.slots());
     args.endpoint.resolve()?;
-    args.model.teach_what_is_named();
+    args.model.offer.teach_what_is_named();
     let mut servers = args.servers.clone();
     servers.listed_tools.clone_from(&args.listed.tools);
     let servers = if servers.is_given() { Some(servers.load()?) } else { None };
@@ -483,7 +445,7 @@ async fn config(args: &Args) -> Result<(Config, String), Failure> {
 pub(crate) fn in_front_of(endpoint: &Endpoint, model: ModelArgs, listing: PromptArgs) -> Result<Config, Failure> {
     let mut args = Args { model, listing, ..Args::default() };
     settings::defaults()?.fill(args.slots());
-    args.model.teach_what_is_named();
+    args.model.offer.teach_what_is_named();
     args.endpoint.model = Some(endpoint.model().to_owned());
     let config = config_at(&args, endpoint.url().to_owned(), endpoint.key())?;
     Ok(match endpoint.key() {
@@ -510,22 +472,22 @@ fn config_at(args: &Args, url: String, key: Option<&str>) -> Result<Config, Fail
     }
     config = args.door.host.iter().fold(config, Config::with_host);
     config = args.door.origin.iter().fold(config, Config::with_origin);
-    if let Some(profile) = args.model.profile {
+    if let Some(profile) = args.model.offer.profile {
         config = config.with_profile(profile);
     }
-    if let Some(dialect) = args.model.dialect {
+    if let Some(dialect) = args.model.offer.dialect {
         config = config.with_dialect(dialect);
     }
-    if let Some(mode) = args.model.tools_mode {
+    if let Some(mode) = args.model.offer.tools_mode {
         config = config.with_tools_mode(mode);
     }
-    if let Some(constrain) = args.model.constrain {
+    if let Some(constrain) = args.model.offer.constrain {
         config = config.with_constrain(constrain);
     }
-    if let Some(way) = args.model.way {
+    if let Some(way) = args.model.offer.way {
         config = config.with_way(way);
     }
-    if let Some(threshold) = args.model.call_threshold {
+    if let Some(threshold) = args.model.offer.call_threshold {
         config = config.with_call_threshold(threshold);
     }
     if let Some(style) = args.listing.prompt_style {
@@ -579,13 +541,13 @@ fn policy(args: &Args) -> Policy {
 fn probed(mut args: Args, kept: &SavedProfile) -> ModelSettings {
     Settings::from(kept).fill(args.slots());
     ModelSettings {
-        tools_mode: args.model.tools_mode,
-        dialect: args.model.dialect,
+        tools_mode: args.model.offer.tools_mode,
+        dialect: args.model.offer.dialect,
         style: args.listing.prompt_style,
         listing: args.listing.listing,
-        constrain: args.model.constrain,
-        way: args.model.way,
-        call_threshold: args.model.call_threshold,
+        constrain: args.model.offer.constrain,
+        way: args.model.offer.way,
+        call_threshold: args.model.offer.call_threshold,
     }
 }
 

@@ -1,10 +1,10 @@
 //! What `toolgraft probe` found best for an endpoint's models, as its file has it by now.
 
-use std::sync::{Mutex};
+use std::sync::Mutex;
 use std::time::{Duration, Instant, SystemTime};
 
-use crate::base::{Failure, lock};
 use crate::base::output;
+use crate::base::{Failure, lock};
 use crate::settings::saved_profiles::{self, SavedProfile};
 
 /// How often the file is looked at, at most.

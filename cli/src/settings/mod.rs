@@ -12,6 +12,7 @@
 //! A further option is a line of the table below, its words ([`Phrases`]), its flag and slot in
 //! the command's arguments, and the place that it counts for.
 
+pub(crate) mod offer_args;
 pub(crate) mod profiles;
 pub(crate) mod prompt_args;
 pub(crate) mod saved_profiles;

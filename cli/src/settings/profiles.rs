@@ -2,21 +2,12 @@
 
 use crate::base::input;
 use toolgraft::Dialect;
-use toolgraft::constrain::Way;
 use toolgraft::dialect::Profile;
-use toolgraft::tools::ToolsMode;
 
 /// Reads the name of a dialect; each can be taught.
 pub(crate) fn taught_dialect(name: &str) -> Result<Dialect, String> {
     let found = Dialect::ALL.iter().copied().find(|dialect| dialect.name() == name);
     found.ok_or_else(|| input::expected_one_of(Dialect::ALL.iter().map(|dialect| dialect.name())))
-}
-
-/// Whoever names a syntax, or a way to calls in it, wants it to be taught.
-pub(crate) fn teach_what_is_named(dialect: Option<Dialect>, way: Option<Way>, mode: &mut Option<ToolsMode>) {
-    if dialect.is_some() || way.is_some_and(|way| way != Way::Free) {
-        mode.get_or_insert(ToolsMode::Prompt);
-    }
 }
 
 /// Reads a profile's name, for clap.

@@ -7,6 +7,7 @@ pub(crate) mod typed;
 
 use std::time::{Duration, SystemTime};
 
+use chrono::{DateTime, Utc};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Columns where neither the environment nor a terminal says.
@@ -46,10 +47,7 @@ pub(crate) fn lasted(time: Duration) -> String {
 
 /// The time of a day in UTC: `10:52:31.107`.
 pub(crate) fn time_of_day(at: SystemTime) -> String {
-    let since = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    let second = since.as_secs() % 86_400;
-    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    format!("{hour:02}:{minute:02}:{second:02}.{:03}", since.subsec_millis())
+    DateTime::<Utc>::from(at).format("%H:%M:%S%.3f").to_string()
 }
 
 /// `1,234,567`.

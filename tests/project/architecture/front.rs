@@ -16,7 +16,7 @@ const ROOT: &[&str] = &[
 const CLOSED: &[&str] = &[
     // A message's text is content or reasoning.
     "Region", // A word of another interface, always the same one.
-    "Kind", // What the prompt is given to write, and what it hands back: both ends are this crate's.
+    "Kind",   // What the prompt is given to write, and what it hands back: both ends are this crate's.
     "Item", "Shown",
     // Whoever drives a turn must do all of them: one that is left out is waited for without an end.
     "Action", // Data of the dialects, which is not a part of the interface.

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::time::SystemTime;
 
-
 use crate::base::digest::sha256;
 use crate::sessions::saved::Saved;
 use toolgraft::message::Usage;
