@@ -24,11 +24,8 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use crate::base::Failure;
-use crate::base::input;
-use crate::base::output;
-use crate::settings::profiles::profile_of;
-use crate::settings::{self, Slots};
+use crate::base::{Failure, input, output};
+use crate::settings::{self, Slots, profiles::profile_of};
 use chunk::Chunk;
 use record::{Extractor, Problems};
 use toolgraft::dialect::{DialectSet, Profile};

@@ -6,17 +6,11 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::base::Failure;
-use crate::base::input;
-use crate::base::output;
-use crate::base::tokens;
+use crate::base::{Failure, input, output, tokens};
 use crate::phrases::Phrases;
-use crate::servers::ServerArgs;
-use crate::servers::tool_file;
-use crate::settings::profiles::taught_dialect;
+use crate::servers::{ServerArgs, tool_file};
 use crate::settings::prompt_args::{self, PromptArgs};
-use crate::settings::saved_profiles;
-use crate::settings::{self, Place, Settings, Slots, slots};
+use crate::settings::{self, Place, Settings, Slots, profiles::taught_dialect, saved_profiles, slots};
 use crate::terminal;
 use toolgraft::dialect::{Lang, Profile, SystemPlacement};
 use toolgraft::prompt::{Options, Prompt, PromptError, System};

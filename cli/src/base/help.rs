@@ -16,8 +16,7 @@ use clap::error::ErrorKind;
 use clap::{Arg, Command, Parser};
 
 use crate::phrases::Phrases;
-use crate::screen::boxes::width;
-use crate::screen::wrap::rows;
+use crate::screen::{boxes::width, wrap::rows};
 use crate::terminal::columns;
 use toolgraft::dialect::Lang;
 

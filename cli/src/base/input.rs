@@ -8,8 +8,7 @@ use std::str::FromStr;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use crate::base::Failure;
-use crate::base::output;
+use crate::base::{Failure, output};
 use crate::phrases::Phrases;
 
 /// Reads a text file, or standard input for `-`. An empty file is an error.

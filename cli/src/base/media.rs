@@ -6,13 +6,11 @@ use base64::Engine;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use serde_json::Value;
 
-use crate::base::Failure;
-use crate::base::output;
+use crate::base::{Failure, output};
 use crate::phrases::Phrases;
 use crate::terminal::grouped;
 use toolgraft::Outcome;
-use toolgraft_mcp::MEDIA_EVENT;
-use toolgraft_mcp::files;
+use toolgraft_mcp::{MEDIA_EVENT, files};
 
 /// Servers pad or do not.
 const BASE64: GeneralPurpose = GeneralPurpose::new(

@@ -10,9 +10,8 @@ use serde::Serialize;
 
 use crate::base::Failure;
 use crate::phrases::Phrases;
-use crate::screen::excerpt::remark;
-use crate::screen::visible::clean;
 use crate::screen::wrap::{in_rows, wrapped};
+use crate::screen::{excerpt::remark, visible::clean};
 use toolgraft::dialect::Lang;
 use toolgraft::outcome::is_invisible;
 

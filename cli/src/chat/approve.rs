@@ -10,12 +10,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::args::CallArgs;
 use super::existing::Existing;
-use crate::base::output;
-use crate::base::{Failure, lock};
+use crate::base::{Failure, lock, output};
 use crate::phrases::Phrases;
-use crate::screen::excerpt::bounded;
-use crate::screen::visible::word;
-use crate::screen::{arguments, full_name};
+use crate::screen::{arguments, excerpt::bounded, full_name, visible::word};
 use crate::servers::refuse_ambiguous;
 use serde_json::Value;
 use toolgraft::agent::{Approval, ApprovalRequest, AskReason};
@@ -24,8 +21,7 @@ use toolgraft::tools::{
     Annotations, Decision, DefaultDecision, Definition, Server, matches, server_pattern, wants_approval,
 };
 use toolgraft::{Catalog, Policy, Tool};
-use toolgraft_mcp::Hub;
-use toolgraft_mcp::ServerConfig;
+use toolgraft_mcp::{Hub, ServerConfig};
 
 pub(super) use at_terminal::AtTerminal;
 

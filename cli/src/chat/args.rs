@@ -5,13 +5,12 @@ use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
 
-use crate::base::Failure;
-use crate::base::input;
+use crate::base::{Failure, input};
 use crate::servers::{ListedArgs, ServerArgs};
-use crate::settings::offer_args::OfferArgs;
-use crate::settings::prompt_args::PromptArgs;
-use crate::settings::trust_args::TrustArgs;
-use crate::settings::{self, CallDisplay, Place, ReasoningDisplay, Slots, slots};
+use crate::settings::{
+    self, CallDisplay, Place, ReasoningDisplay, Slots, offer_args::OfferArgs, prompt_args::PromptArgs, slots,
+    trust_args::TrustArgs,
+};
 use toolgraft::dialect::Lang;
 use toolgraft::message::{CarryReasoning, FencedCalls, ReasoningMode};
 use toolgraft_mcp::Config;

@@ -14,14 +14,14 @@ use tokio::time::Instant;
 use super::args::OutputArgs;
 use super::existing::Existing;
 use super::summary::Summary;
-use crate::base::Failure;
-use crate::base::tokens;
+use crate::base::{Failure, tokens};
 use crate::phrases::Phrases;
 use crate::screen::boxes::{clean, fit};
 use crate::screen::excerpt::remark;
 use crate::screen::live::{Live, Place};
-use crate::screen::pictures::Protocol;
-use crate::screen::{self, BAD, CALL, DIM, DRAFT, Frame, RESULT, Screen, as_fits_screen, excerpt, full_name, pretty};
+use crate::screen::{
+    self, BAD, CALL, DIM, DRAFT, Frame, RESULT, Screen, as_fits_screen, excerpt, full_name, pictures::Protocol, pretty,
+};
 use crate::settings::{CallDisplay, ReasoningDisplay, variable};
 use crate::terminal::{self, grouped, lasted};
 use numbers::Numbers;

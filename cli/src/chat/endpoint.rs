@@ -6,9 +6,7 @@ use std::time::Duration;
 use futures::future::join_all;
 
 use super::args::{EndpointArgs, ModelArgs};
-use crate::base::Failure;
-use crate::base::output;
-use crate::base::words::near;
+use crate::base::{Failure, output, words::near};
 use crate::dialog::ask::Asker;
 use crate::phrases::Phrases;
 use crate::screen::visible::word;

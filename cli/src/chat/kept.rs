@@ -4,13 +4,8 @@ use super::args::Args;
 use crate::phrases::Phrases;
 use std::path::{Path, PathBuf};
 
-use crate::base::Failure;
-use crate::base::digest::sha256;
-use crate::base::media::numbered;
-use crate::base::output;
-use crate::base::state;
-use crate::sessions::saved::Saved;
-use crate::sessions::{Kept, Store, by_process};
+use crate::base::{Failure, digest::sha256, media::numbered, output, state};
+use crate::sessions::{Kept, Store, by_process, saved::Saved};
 use crate::settings::Settings;
 use toolgraft_mcp::files::{Holder, Lock};
 

@@ -7,8 +7,7 @@ use futures::StreamExt;
 use toolgraft_mcp::{Hub, ServerEventKind};
 
 use super::attached::Attached;
-use crate::base::media;
-use crate::base::{Failure, lock};
+use crate::base::{Failure, lock, media};
 use crate::phrases::Phrases;
 use crate::servers::watch::Watch;
 use crate::tools::read;

@@ -11,12 +11,7 @@ use std::sync::Arc;
 use futures::StreamExt;
 use serde_json::Value;
 
-use crate::base::Failure;
-use crate::base::browser;
-use crate::base::media;
-use crate::base::output::written;
-use crate::base::state;
-use crate::base::written::Written;
+use crate::base::{Failure, browser, media, output::written, state, written::Written};
 use crate::pages;
 use crate::phrases::Phrases;
 use crate::replay;
@@ -37,9 +32,8 @@ use toolgraft::route::Toolbox;
 use toolgraft::tools::DefaultDecision;
 use toolgraft::transcript::{self, Recorder, Recording};
 use toolgraft::{Agent, AgentEvent, Dialect, Policy};
-use toolgraft_mcp::Hub;
 use toolgraft_mcp::files::{self, Mode};
-use toolgraft_mcp::{Config, ServerConfig};
+use toolgraft_mcp::{Config, Hub, ServerConfig};
 
 /// Name of the bundled server in the configuration, and so in the prompt.
 const SERVER: &str = "demo";

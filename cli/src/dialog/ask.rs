@@ -11,8 +11,7 @@ use tokio::sync::{Mutex, OwnedMutexGuard, oneshot};
 use crate::base::output;
 use crate::phrases::Phrases;
 use crate::screen::wrap::in_rows;
-use crate::terminal::keys;
-use crate::terminal::tty::Tty;
+use crate::terminal::{keys, tty::Tty};
 
 /// Asks on the terminal, even where standard input or output is a pipe. Of those who ask,
 /// clones of one asker, each waits until the others have their answers.

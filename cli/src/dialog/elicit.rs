@@ -15,13 +15,11 @@ use tokio_util::sync::CancellationToken;
 
 use form::{PageField, Words, line};
 
-use crate::base::lock;
-use crate::base::output;
+use crate::base::{lock, output};
 use crate::dialog::ask::{Asker, Floor, Unanswered};
 use crate::phrases::Phrases;
-use crate::screen::Frame;
 use crate::screen::boxes::{self, clean};
-use crate::screen::visible::word;
+use crate::screen::{Frame, visible::word};
 use crate::terminal;
 use toolgraft_mcp::{FieldError, Form, FormField, InputAnswer, InputKind, InputRequest};
 

@@ -7,14 +7,12 @@
 mod report;
 mod trial;
 
-use crate::base::Failure;
-use crate::base::output;
+use crate::base::{Failure, output};
 use crate::chat::{Endpoint, EndpointOrUrl};
 use crate::dialog::ask::Asker;
 use crate::phrases::Phrases;
 use crate::servers::runner::Runner;
-use crate::settings::profiles::known_profile;
-use crate::settings::{self, saved_profiles, slots};
+use crate::settings::{self, profiles::known_profile, saved_profiles, slots};
 use report::Report;
 use toolgraft::dialect::{Lang, Profile};
 use trial::Trials;

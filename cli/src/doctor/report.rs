@@ -11,8 +11,7 @@ use super::trial::{Came, Trial, Trials};
 use crate::chat::Endpoint;
 use crate::phrases::Phrases;
 use crate::screen::boxes::clean;
-use crate::settings::learned;
-use crate::settings::saved_profiles::SavedProfile;
+use crate::settings::{learned, saved_profiles::SavedProfile};
 
 /// A context of fewer tokens than this gets the word how it gets longer.
 const SHORT_CONTEXT: u64 = 8_192;

@@ -97,7 +97,7 @@ where
 {
     let mut line = worker();
     loop {
-        let next = lock(&blocks).recv();
+        let next = lock(blocks).recv();
         let Ok((place, block)) = next else { return };
         let bytes = size(&block);
         // What comes out is mostly about as long as what went in.

@@ -9,8 +9,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::chunk::Chunk;
-use crate::base::lock;
-use crate::base::{input, output};
+use crate::base::{input, lock, output};
 use toolgraft::event::{Assembled, Collector, Provenance, Rejected, RejectedKind, Repair};
 use toolgraft::message::FinishReason;
 use toolgraft::parse::Config;

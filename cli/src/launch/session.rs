@@ -7,9 +7,7 @@ use std::time::Duration;
 use tokio::process::{Child, Command};
 
 use super::plan::Plan;
-use crate::base::Failure;
-use crate::base::secret::secret;
-use crate::base::signals::Signals;
+use crate::base::{Failure, secret::secret, signals::Signals};
 use crate::terminal::tty::Tty;
 use toolgraft_mcp::files;
 

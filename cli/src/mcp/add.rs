@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::base::Failure;
-use crate::base::output;
+use crate::base::{Failure, output};
 use crate::phrases::Phrases;
 use crate::screen::excerpt::names;
 use crate::servers;

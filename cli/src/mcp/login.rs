@@ -6,15 +6,10 @@ use std::path::PathBuf;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::base::Failure;
-use crate::base::browser;
-use crate::base::input::piped_lines;
-use crate::base::output;
+use crate::base::{Failure, browser, input::piped_lines, output};
 use crate::dialog::ask::Asker;
 use crate::phrases::Phrases;
-use crate::servers::logins;
-use crate::servers::runner::Runner;
-use crate::servers::{self, ServerArgs};
+use crate::servers::{self, ServerArgs, logins, runner::Runner};
 use toolgraft_mcp::{Config, LoggedOut, LoginError, ServerConfig};
 
 const LOGIN_EXAMPLES: &str = "\

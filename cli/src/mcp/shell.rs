@@ -14,20 +14,14 @@ use std::sync::Arc;
 use tokio::runtime::Handle;
 
 use self::command::ShellCommand;
-use crate::base::Failure;
-use crate::base::input::piped_lines;
-use crate::base::output;
-use crate::base::signals::Signals;
-use crate::dialog::ask::Asker;
-use crate::dialog::elicit::Questions;
+use crate::base::{Failure, input::piped_lines, output, signals::Signals};
 use crate::dialog::line::{Completion, Prompt, Typed};
+use crate::dialog::{ask::Asker, elicit::Questions};
 use crate::phrases::Phrases;
 use crate::screen::visible::word;
-use crate::servers::runner::Runner;
 use crate::servers::status::{self, head};
-use crate::servers::watch::Watch;
 use crate::servers::wire::{Wire, WireArgs};
-use crate::servers::{self, ServerArgs};
+use crate::servers::{self, ServerArgs, runner::Runner, watch::Watch};
 use crate::tools::{self, call, get, read};
 use toolgraft_mcp::{Config, Hub};
 

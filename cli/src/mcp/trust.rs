@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::foreign;
 use super::places::Machine;
-use crate::base::Failure;
-use crate::base::output;
+use crate::base::{Failure, output};
 use crate::dialog::ask::Asker;
 use crate::phrases::Phrases;
 use crate::screen::visible::word;

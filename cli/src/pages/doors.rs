@@ -16,9 +16,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::Value;
 use tokio::net::TcpListener;
 
-use crate::base::output;
-use crate::base::secret::secret;
-use crate::base::{Failure, lock};
+use crate::base::{Failure, lock, output, secret::secret};
 
 /// What stands behind the doors.
 pub(crate) struct Behind {

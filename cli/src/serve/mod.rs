@@ -11,24 +11,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
-use crate::base::Failure;
-use crate::base::signals::Signals;
-use crate::base::{input, output};
+use crate::base::{Failure, input, output, signals::Signals};
 use crate::chat::{Endpoint, local_endpoint};
 use crate::phrases::Phrases;
 use crate::screen::visible::word;
-use crate::serve::log::RequestLog;
-use crate::serve::probed::Probed;
-use crate::serve::running::Running;
-use crate::servers::logins::of_this_user;
-use crate::servers::runner::Runner;
-use crate::servers::{ListedArgs, ServerArgs, refuse_ambiguous, refuse_problems, refuse_strangers, report_failed};
-use crate::settings::examples::Examples;
-use crate::settings::offer_args::OfferArgs;
-use crate::settings::prompt_args::PromptArgs;
-use crate::settings::saved_profiles::SavedProfile;
-use crate::settings::trust_args::TrustArgs;
-use crate::settings::{self, Place, Settings, Slots, learned, slots, variable};
+use crate::serve::{log::RequestLog, probed::Probed, running::Running};
+use crate::servers::{
+    ListedArgs, ServerArgs, logins::of_this_user, refuse_ambiguous, refuse_problems, refuse_strangers, report_failed,
+    runner::Runner,
+};
+use crate::settings::{
+    self, Place, Settings, Slots, examples::Examples, learned, offer_args::OfferArgs, prompt_args::PromptArgs,
+    saved_profiles::SavedProfile, slots, trust_args::TrustArgs, variable,
+};
 use tokio::sync::oneshot;
 use toolgraft::dialect::Lang;
 use toolgraft::message::Reads;

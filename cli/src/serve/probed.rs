@@ -3,8 +3,7 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant, SystemTime};
 
-use crate::base::output;
-use crate::base::{Failure, lock};
+use crate::base::{Failure, lock, output};
 use crate::settings::saved_profiles::{self, SavedProfile};
 
 /// How often the file is looked at, at most.

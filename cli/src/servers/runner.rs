@@ -9,12 +9,10 @@
 use std::pin::pin;
 use std::sync::Arc;
 
-use crate::base::Failure;
-use crate::base::output::warn_in;
 use crate::base::signals::{Signals, stopped};
+use crate::base::{Failure, output::warn_in};
 use crate::phrases::Phrases;
-use crate::servers::starting::Starting;
-use crate::servers::{known, logins};
+use crate::servers::{known, logins, starting::Starting};
 use toolgraft::route::Toolbox;
 use toolgraft::tools::matches;
 use toolgraft_mcp::{Config, Hub, HubBuilder};

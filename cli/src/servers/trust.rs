@@ -23,13 +23,10 @@ use std::path::Path;
 pub(crate) use project::{Project, place};
 pub(crate) use store::{Store, date};
 
-use crate::base::Failure;
-use crate::base::output;
+use crate::base::{Failure, output};
 use crate::dialog::ask::{Asker, Heard};
 use crate::phrases::Phrases;
-use crate::screen::excerpt::Excerpt;
-use crate::screen::visible::word;
-use crate::screen::wrap::in_rows;
+use crate::screen::{excerpt::Excerpt, visible::word, wrap::in_rows};
 use crate::terminal::{columns, size};
 use toolgraft::dialect::Lang;
 

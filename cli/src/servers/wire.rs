@@ -13,8 +13,7 @@ use std::time::{Duration, SystemTime};
 use anstyle::{AnsiColor, Style};
 use serde_json::{Map, Value};
 
-use crate::base::media;
-use crate::base::{Failure, lock};
+use crate::base::{Failure, lock, media};
 use crate::screen::live::Place;
 use crate::screen::visible::{clean, plain};
 use crate::terminal::{columns, lasted, shortened, time_of_day};

@@ -14,8 +14,7 @@ use toolgraft::prompt::ExampleSource;
 use toolgraft::tools::ToolExample;
 use toolgraft::{OpenAi, Tool};
 
-use crate::base::digest::sha256;
-use crate::base::state;
+use crate::base::{digest::sha256, state};
 
 const FILE: &str = "examples.json";
 

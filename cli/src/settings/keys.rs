@@ -5,8 +5,7 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::phrases::Phrases;
-use crate::settings::examples::Examples;
-use crate::settings::saved_profiles::SavedProfile;
+use crate::settings::{examples::Examples, saved_profiles::SavedProfile};
 use toolgraft::Dialect;
 use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::{Lang, Profile, PromptStyle};

@@ -5,9 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use crate::base::Failure;
-use crate::base::input;
-use crate::base::tokens;
+use crate::base::{Failure, input, tokens};
 use crate::phrases::Phrases;
 use crate::settings::examples::{Examples, MadeExamples};
 use crate::settings::{Slots, slots};

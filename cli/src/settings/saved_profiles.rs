@@ -30,8 +30,7 @@ use toolgraft::dialect::PromptStyle;
 use toolgraft::prompt::Listing;
 use toolgraft::tools::ToolsMode;
 
-use crate::base::Failure;
-use crate::base::input;
+use crate::base::{Failure, input};
 use crate::settings::examples::Examples;
 use toolgraft_mcp::files::{self, Mode};
 

@@ -5,19 +5,11 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use crate::base::Failure;
-use crate::base::input;
-use crate::base::media;
-use crate::base::output;
-use crate::base::words;
-use crate::dialog::ask::Asker;
-use crate::dialog::elicit::Questions;
+use crate::base::{Failure, input, media, output, words};
+use crate::dialog::{ask::Asker, elicit::Questions};
 use crate::phrases::Phrases;
 use crate::screen::live::Place;
-use crate::servers::runner::Runner;
-use crate::servers::watch::Watch;
-use crate::servers::wire::WireArgs;
-use crate::servers::{self, ServerArgs};
+use crate::servers::{self, ServerArgs, runner::Runner, watch::Watch, wire::WireArgs};
 use toolgraft::Outcome;
 use toolgraft::route::{Invocation, Toolbox};
 use toolgraft_mcp::{Elicitation, Hub, HubBuilder, MEDIA_EVENT};

@@ -2,13 +2,9 @@
 
 use serde_json::json;
 
-use crate::base::Failure;
-use crate::base::output;
-use crate::base::words;
-use crate::screen::excerpt::names as shown_names;
-use crate::screen::live::Place;
-use crate::servers::watch::Watch;
-use crate::servers::{self, ServerArgs};
+use crate::base::{Failure, output, words};
+use crate::screen::{excerpt::names as shown_names, live::Place};
+use crate::servers::{self, ServerArgs, watch::Watch};
 use crate::tools::call;
 use toolgraft::message::Role;
 use toolgraft_mcp::{Hub, McpPrompt, PromptMessage};

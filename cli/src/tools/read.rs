@@ -4,11 +4,9 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use crate::base::Failure;
-use crate::base::media;
+use crate::base::{Failure, media};
 use crate::screen::live::Place;
-use crate::servers::watch::Watch;
-use crate::servers::{self, ServerArgs};
+use crate::servers::{self, ServerArgs, watch::Watch};
 use crate::tools::call;
 use toolgraft::Outcome;
 use toolgraft::route::{Invocation, Toolbox};

@@ -8,8 +8,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::oneshot;
 
 use super::person::AtPage;
-use crate::base::lock;
-use crate::base::secret::secret;
+use crate::base::{lock, secret::secret};
 use crate::dialog::elicit::{InWords, field_error};
 use crate::phrases::Phrases;
 use toolgraft_mcp::{InputAnswer, InputKind, InputRequest};

@@ -24,13 +24,9 @@ mod web;
 
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
-use crate::base::Failure;
-use crate::base::browser;
-use crate::base::output;
-use crate::base::signals::Signals;
+use crate::base::{Failure, browser, output, signals::Signals};
 use crate::chat::{Endpoint, Existing, TalkArgs, prune, settings_here, warn_unmatched};
-use crate::dialog::ask::Asker;
-use crate::dialog::elicit::Questions;
+use crate::dialog::{ask::Asker, elicit::Questions};
 use crate::phrases::Phrases;
 use crate::servers;
 use crate::servers::runner::Runner;

@@ -3,12 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use crate::base::Failure;
-use crate::base::digest::sha256;
-use crate::base::input;
+use crate::base::{Failure, digest::sha256, input};
 use crate::phrases::Phrases;
-use crate::screen::excerpt::bounded;
-use crate::screen::visible::quoted;
+use crate::screen::{excerpt::bounded, visible::quoted};
 use toolgraft_mcp::{Config, ServerConfig, TransportConfig};
 
 /// A configuration file that was read once.
@@ -81,7 +78,7 @@ impl Started {
         }
         let unasked: Vec<String> = self.real.auto_approve.iter().map(|tool| named(tool)).collect();
         if !unasked.is_empty() {
-            gets.push(say.runs_unasked(&unasked.join(", ")));
+            gets.push(say.runs_unasked(unasked.join(", ")));
         }
         (line(reached), gets.into_iter().map(line).collect())
     }
