@@ -24,11 +24,8 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use crate::base::Failure;
-use crate::base::input;
-use crate::base::output;
-use crate::settings::profiles::profile_of;
-use crate::settings::{self, Slots};
+use crate::base::{Failure, input, output};
+use crate::settings::{self, Slots, profiles::profile_of};
 use chunk::Chunk;
 use record::{Extractor, Problems};
 use toolgraft::dialect::{DialectSet, Profile};
@@ -70,7 +67,7 @@ pub(crate) struct Args {
     fenced_calls: FencedCalls,
 
     /// Records read side by side; all cores by default
-    #[arg(long, value_name = "N", value_parser = input::above_zero)]
+    #[arg(long, value_name = "N", value_parser = input::above_zero::<NonZeroUsize>)]
     jobs: Option<NonZeroUsize>,
 }
 

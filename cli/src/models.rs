@@ -11,12 +11,10 @@ use serde::Serialize;
 use toolgraft::dialect::Lang;
 use toolgraft::model::ModelInfo;
 
-use crate::base::Failure;
-use crate::base::output;
+use crate::base::{Failure, output};
 use crate::chat::{Endpoint, EndpointOrUrl};
 use crate::phrases::Phrases;
-use crate::screen::DIM;
-use crate::screen::visible::word;
+use crate::screen::{DIM, visible::word};
 use crate::servers::runner::Runner;
 use crate::settings::{self, Names, Slots, saved_profiles};
 
@@ -62,7 +60,7 @@ struct Model {
     audio: Option<bool>,
     dialect: Option<String>,
     /// What `probe` keeps of it, as settings.
-    kept: BTreeMap<&'static str, String>,
+    kept: BTreeMap<String, String>,
 }
 
 /// Runs `toolgraft models`.

@@ -6,17 +6,11 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::base::Failure;
-use crate::base::input;
-use crate::base::output;
-use crate::base::tokens;
+use crate::base::{Failure, input, output, tokens};
 use crate::phrases::Phrases;
-use crate::servers::ServerArgs;
-use crate::servers::tool_file;
-use crate::settings::profiles::taught_dialect;
+use crate::servers::{ServerArgs, tool_file};
 use crate::settings::prompt_args::{self, PromptArgs};
-use crate::settings::saved_profiles;
-use crate::settings::{self, Place, Settings, Slots};
+use crate::settings::{self, Place, Settings, Slots, profiles::taught_dialect, saved_profiles, slots};
 use crate::terminal;
 use toolgraft::dialect::{Lang, Profile, SystemPlacement};
 use toolgraft::prompt::{Options, Prompt, PromptError, System};
@@ -57,7 +51,7 @@ pub(crate) struct Args {
     tool_choice: ToolChoice,
 
     /// Most calls in one message
-    #[arg(long, value_name = "N", value_parser = input::above_zero)]
+    #[arg(long, value_name = "N", value_parser = input::above_zero::<NonZeroUsize>)]
     max_calls: Option<NonZeroUsize>,
 
     /// Print one JSON object: prompt, tokens, tools (their number), profile, dialect, lang, style, listing, listed, placement
@@ -74,13 +68,7 @@ pub(crate) struct Args {
 impl Args {
     /// The flags that have defaults.
     fn slots(&mut self) -> Slots<'_> {
-        Slots {
-            model: Some(&mut self.model),
-            dialect: Some(&mut self.dialect),
-            lang: Some(&mut self.lang),
-            system: Some(&mut self.system),
-            ..self.listing.slots()
-        }
+        slots! { self => model dialect lang system; ..self.listing.slots() }
     }
 }
 

@@ -28,8 +28,7 @@ use std::io;
 use std::sync::Arc;
 
 use self::settings::Settings;
-use crate::base::Failure;
-use crate::base::output;
+use crate::base::{Failure, output};
 use crate::phrases::Phrases;
 use crate::screen::Frame;
 use crate::servers::tool_file;
@@ -39,8 +38,7 @@ use crate::terminal;
 use serde_json::Value;
 use toolgraft::Catalog;
 use toolgraft::dialect::Lang;
-use toolgraft::transcript::Recording;
-use toolgraft::transcript::import::Format;
+use toolgraft::transcript::{Recording, import::Format};
 
 pub(crate) use args::Args;
 pub(crate) use play::Speed;

@@ -20,9 +20,7 @@ use std::path::{Path, PathBuf};
 use minijinja::{Environment, UndefinedBehavior};
 use toml_edit::{DocumentMut, Item};
 
-use crate::base::Failure;
-use crate::base::input;
-use crate::base::words::near;
+use crate::base::{Failure, input, words::near};
 use crate::chat::{self, ConversationArgs, FileArgs, OutputArgs, TalkArgs};
 use crate::screen::excerpt::names as shown_names;
 use crate::settings::{self, Place, Settings};

@@ -3,8 +3,7 @@
 use std::fmt;
 use std::process::ExitCode;
 
-use crate::screen::excerpt::remark;
-use crate::screen::wrap::wrapped;
+use crate::screen::{excerpt::remark, wrap::wrapped};
 
 /// Why a command did not succeed.
 #[derive(Debug)]

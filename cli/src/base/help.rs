@@ -17,8 +17,7 @@ use clap::error::ErrorKind;
 use clap::{Arg, Command, Parser};
 
 use crate::phrases::{Phrases, pairs};
-use crate::screen::boxes::width;
-use crate::screen::wrap::rows;
+use crate::screen::{boxes::width, wrap::rows};
 use crate::terminal::columns;
 use toolgraft::dialect::Lang;
 

@@ -2,13 +2,13 @@
 
 use std::fs;
 use std::io::{self, BufRead, IsTerminal, Read};
-use std::num::NonZeroUsize;
 use std::path::Path;
+use std::str::FromStr;
 
+use serde_json::Value;
 use tokio::sync::mpsc;
 
-use crate::base::Failure;
-use crate::base::output;
+use crate::base::{Failure, output};
 use crate::phrases::Phrases;
 
 /// Reads a text file, or standard input for `-`. An empty file is an error.
@@ -112,8 +112,25 @@ pub(crate) fn plain_json(message: &str) -> &str {
 }
 
 /// Reads a number above 0, for clap.
-pub(crate) fn above_zero(text: &str) -> Result<NonZeroUsize, String> {
+pub(crate) fn above_zero<T: FromStr>(text: &str) -> Result<T, String> {
     text.parse().map_err(|_| "expected a whole number above 0".to_owned())
+}
+
+/// What the caller of a word that is none of those that there are is told.
+pub(crate) fn expected_one_of<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
+    format!("expected one of {}", words.into_iter().collect::<Vec<_>>().join(", "))
+}
+
+/// What a JSON value is, where an object was due.
+pub(crate) fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
 }
 
 /// The lines of standard input as they come; an error is the last of them.

@@ -6,13 +6,11 @@ use base64::Engine;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use serde_json::Value;
 
-use crate::base::Failure;
-use crate::base::output;
+use crate::base::{Failure, output};
 use crate::phrases::Phrases;
 use crate::terminal::grouped;
 use toolgraft::Outcome;
-use toolgraft_mcp::MEDIA_EVENT;
-use toolgraft_mcp::files;
+use toolgraft_mcp::{MEDIA_EVENT, files};
 
 /// Servers pad or do not.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
@@ -20,15 +18,26 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
+/// Whether a file can be written to, as nothing is in it yet. Devices and pipes have no size.
+pub(crate) fn check_new(what: &str, file: &Path) -> Result<(), Failure> {
+    match file.metadata().is_ok_and(|found| found.is_file() && found.len() > 0) {
+        true => Err(is_there(what, file)),
+        false => Ok(()),
+    }
+}
+
+fn is_there(what: &str, file: &Path) -> Failure {
+    let remedy = "is there already and is not written over: give another name, or delete it";
+    Failure::usage(format!("{what}: {} {remedy}", file.display()))
+}
+
 /// Whether a result can be written there: nothing is written over.
 pub(crate) fn check_place(what: &str, file: &Path) -> Result<(), Failure> {
     let shown = file.display();
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     match () {
         () if file.is_dir() => Err(Failure::usage(format!("{what}: {shown} is a directory: name a file in it"))),
-        () if file.exists() => Err(Failure::usage(format!(
-            "{what}: {shown} is there already and is not written over: give another name, or delete it"
-        ))),
+        () if file.exists() => Err(is_there(what, file)),
         () if folder.is_some_and(|folder| !folder.is_dir()) => {
             Err(Failure::usage(format!("{what}: the folder of {shown} is not there")))
         }

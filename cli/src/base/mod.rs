@@ -1,5 +1,7 @@
 //! What every command stands on: failures, files and pipes, signals, the state folder.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 pub(crate) mod browser;
 pub(crate) mod digest;
 pub(crate) mod failure;
@@ -14,5 +16,11 @@ pub(crate) mod state;
 pub(crate) mod tokens;
 pub(crate) mod version;
 pub(crate) mod words;
+pub(crate) mod written;
 
 pub(crate) use failure::Failure;
+
+/// Takes a lock. Nothing is done under the program's locks that could panic half-way.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -10,9 +10,8 @@ use serde::Serialize;
 
 use crate::base::Failure;
 use crate::phrases::Phrases;
-use crate::screen::excerpt::remark;
-use crate::screen::visible::clean;
 use crate::screen::wrap::{in_rows, wrapped};
+use crate::screen::{excerpt::remark, visible::clean};
 use toolgraft::dialect::Lang;
 use toolgraft::outcome::is_invisible;
 
@@ -82,6 +81,14 @@ fn write(bytes: &[u8]) -> Result<(), Failure> {
         Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(Failure::job(format!("cannot write to stdout: {e}"))),
         _ => Ok(()),
     }
+}
+
+/// What became of writing to the screen. A reader that has gone ends the program quietly.
+pub(crate) fn written(result: io::Result<()>) -> Result<(), Failure> {
+    result.map_err(|e| match e.kind() {
+        ErrorKind::BrokenPipe => Failure::Reported,
+        _ => Failure::job(format!("cannot write the output: {e}")),
+    })
 }
 
 /// Takes JSON. On a terminal the characters that could steer it or that nobody sees, and that

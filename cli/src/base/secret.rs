@@ -1,8 +1,13 @@
 //! What nobody can guess.
 
+use crate::base::Failure;
+
 /// 128 random bits, in hexadecimal digits.
-pub(crate) fn secret() -> Result<String, getrandom::Error> {
+///
+/// # Errors
+/// The system has no random numbers.
+pub(crate) fn secret() -> Result<String, Failure> {
     let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes)?;
+    getrandom::fill(&mut bytes).map_err(|error| Failure::job(format!("there are no random numbers: {error}")))?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }

@@ -50,6 +50,11 @@ enum Signal {
 #[derive(Debug, Clone)]
 pub(crate) struct Signals(watch::Sender<Heard>);
 
+/// What a job has failed at that a signal has ended.
+pub(crate) fn stopped(by: &str) -> Failure {
+    Failure::job(format!("stopped by {by}"))
+}
+
 impl Signals {
     /// Listens from now on, and as long as the runtime lives in which this is called.
     pub(crate) fn listen() -> Result<Self, Failure> {
@@ -77,6 +82,15 @@ impl Signals {
             Some(name) => name,
             // This holds a sender, so there is always one.
             None => std::future::pending().await,
+        }
+    }
+
+    /// Waits for a job, which a signal ends: that is a failure.
+    pub(crate) async fn or_stopped<T>(&self, job: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+        tokio::select! {
+            biased;
+            name = self.stopped() => Err(stopped(name)),
+            done = job => done,
         }
     }
 

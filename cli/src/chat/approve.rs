@@ -3,19 +3,16 @@
 mod at_terminal;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use super::args::CallArgs;
 use super::existing::Existing;
-use crate::base::Failure;
-use crate::base::output;
+use crate::base::{Failure, lock, output};
 use crate::phrases::{Phrases, capitalised};
-use crate::screen::excerpt::bounded;
-use crate::screen::visible::word;
-use crate::screen::{arguments, full_name};
+use crate::screen::{arguments, excerpt::bounded, full_name, visible::word};
 use crate::servers::refuse_ambiguous;
 use serde_json::Value;
 use toolgraft::agent::{Approval, ApprovalRequest, AskReason};
@@ -24,8 +21,7 @@ use toolgraft::tools::{
     Annotations, Decision, DefaultDecision, Definition, Server, matches, server_pattern, wants_approval,
 };
 use toolgraft::{Catalog, Policy, Tool};
-use toolgraft_mcp::Hub;
-use toolgraft_mcp::ServerConfig;
+use toolgraft_mcp::{Hub, ServerConfig};
 
 pub(super) use at_terminal::AtTerminal;
 
@@ -287,11 +283,6 @@ fn for_the_model(reason: AskReason) -> String {
         _ => "",
     };
     format!("nobody is there to approve the call{why}")
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing is done under these locks that could panic half-way.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Where the call stands, if that makes it doubtful.

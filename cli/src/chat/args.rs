@@ -5,18 +5,14 @@ use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
 
-use crate::base::Failure;
-use crate::base::input;
+use crate::base::{Failure, input};
 use crate::servers::{ListedArgs, ServerArgs};
-use crate::settings::profiles::{known_profile, taught_dialect};
-use crate::settings::prompt_args::PromptArgs;
-use crate::settings::trust_args::TrustArgs;
-use crate::settings::{self, CallDisplay, Place, ReasoningDisplay, Slots};
-use toolgraft::Dialect;
-use toolgraft::constrain::{Constrain, Way};
-use toolgraft::dialect::{Lang, Profile};
+use crate::settings::{
+    self, CallDisplay, Place, ReasoningDisplay, Slots, offer_args::OfferArgs, prompt_args::PromptArgs, slots,
+    trust_args::TrustArgs,
+};
+use toolgraft::dialect::Lang;
 use toolgraft::message::{CarryReasoning, FencedCalls, ReasoningMode};
-use toolgraft::tools::ToolsMode;
 use toolgraft_mcp::Config;
 
 /// Options of `toolgraft chat`.
@@ -86,7 +82,7 @@ impl TalkArgs {
 impl EndpointArgs {
     /// The flags that have defaults.
     pub(crate) fn slots(&mut self) -> Slots<'_> {
-        Slots { base_url: Some(&mut self.base_url), model: Some(&mut self.model), ..Slots::default() }
+        slots! { self => base_url model }
     }
 
     /// Where the model is, once the names of `config.toml` are resolved.
@@ -136,51 +132,18 @@ impl Args {
 
 /// The flags that have defaults, of what is said and of how it is shown.
 pub(super) fn slots<'a>(talk: &'a mut TalkArgs, output: &'a mut OutputArgs) -> Slots<'a> {
-    Slots {
-        reasoning_display: Some(&mut output.reasoning_display),
-        call_display: Some(&mut output.call_display),
-        ..talk.slots()
-    }
+    slots! { output => reasoning_display call_display; ..talk.slots() }
 }
 
 impl TalkArgs {
     /// The flags that have defaults.
     pub(crate) fn slots(&mut self) -> Slots<'_> {
-        let EndpointArgs { base_url, model, .. } = &mut self.endpoint;
-        let ModelArgs {
-            profile,
-            tools_mode,
-            constrain,
-            way,
-            call_threshold,
-            dialect,
-            lang,
-            temperature,
-            system,
-            carry_reasoning,
-            ..
-        } = &mut self.model;
-        let LimitArgs { max_rounds, max_tokens, context, .. } = &mut self.limits;
-        let CallArgs { allow, deny, untrusted, .. } = &mut self.calls;
-        Slots {
-            base_url: Some(base_url),
-            model: Some(model),
-            profile: Some(profile),
-            tools_mode: Some(tools_mode),
-            constrain: Some(constrain),
-            way: Some(way),
-            call_threshold: Some(call_threshold),
-            dialect: Some(dialect),
-            lang: Some(lang),
-            temperature: Some(temperature),
-            carry_reasoning: Some(carry_reasoning),
-            system: Some(system),
-            max_rounds: Some(max_rounds),
-            max_tokens: Some(max_tokens),
-            context: Some(context),
-            allow: Some(allow),
-            deny: Some(deny),
-            untrusted: Some(untrusted),
+        slots! {
+            self.endpoint => base_url model,
+            self.model.offer => profile tools_mode constrain way call_threshold dialect,
+            self.model => lang temperature carry_reasoning system,
+            self.limits => max_rounds max_tokens context,
+            self.calls => allow deny untrusted;
             ..self.listing.slots()
         }
     }
@@ -265,40 +228,8 @@ pub(crate) struct CallArgs {
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Model (defaults by its profile)")]
 pub(crate) struct ModelArgs {
-    /// Profile to take instead of the one for the model's name
-    #[arg(long, value_name = "NAME", value_parser = known_profile)]
-    pub(super) profile: Option<&'static Profile>,
-
-    /// How tools are offered: auto, native, prompt
-    ///
-    /// auto: in the request where profile or endpoint say that it works, else in
-    /// the prompt. With --dialect it is the prompt.
-    #[arg(long, value_name = "MODE")]
-    pub(super) tools_mode: Option<ToolsMode>,
-
-    /// Whether answers are held to a form where one is due: auto, off, require
-    ///
-    /// Due it is for an answer after --schema and for the round that corrects a call.
-    /// auto: in the form that the endpoint takes (a grammar, a JSON Schema), if it takes
-    /// one. require: else it is an error.
-    #[arg(long, value_name = "WHEN")]
-    pub(super) constrain: Option<Constrain>,
-
-    /// How it comes to a call where the model may as well answer: free, measured, chosen
-    ///
-    /// free: as the model writes. measured: by the probability that its answer begins with a
-    /// call; the call is then held to its form. chosen: the model names a tool first. What an
-    /// endpoint does not give for that is left: measured, chosen, free. [default: free]
-    #[arg(long, value_name = "WAY")]
-    pub(super) way: Option<Way>,
-
-    /// Logarithm of that probability from which on it is a call [default: -4]
-    #[arg(long, value_name = "LN", allow_negative_numbers = true)]
-    pub(super) call_threshold: Option<f64>,
-
-    /// Call syntax to teach: use_mcp_tool, tool_tag, type_marker
-    #[arg(long, value_name = "DIALECT", value_parser = taught_dialect)]
-    pub(super) dialect: Option<Dialect>,
+    #[command(flatten)]
+    pub(super) offer: OfferArgs,
 
     /// Language of the prompt, else its profile's, and of what chat says, else the locale's: en, zh
     #[arg(long)]
@@ -330,7 +261,7 @@ pub(crate) struct ModelArgs {
     ///
     /// auto: where the endpoint says that the model reads them; then sound, too. A note of
     /// each stands in the result in any case, and `/result N FILE` saves them.
-    #[arg(long, value_name = "WHEN", value_parser = images)]
+    #[arg(long, value_name = "WHEN", value_enum, hide_possible_values = true)]
     pub(super) images: Option<Images>,
 
     /// Sampling temperature, from 0 to 2
@@ -347,7 +278,7 @@ pub(crate) struct ModelArgs {
 #[command(next_help_heading = "Limits")]
 pub(crate) struct LimitArgs {
     /// Most requests for one question [default: 12]
-    #[arg(long, value_name = "N", value_parser = above_zero)]
+    #[arg(long, value_name = "N", value_parser = input::above_zero::<NonZeroU32>)]
     pub(super) max_rounds: Option<NonZeroU32>,
 
     /// Times in a row that the model may repeat a passage; 0 for no limit [default: 10]
@@ -358,14 +289,14 @@ pub(crate) struct LimitArgs {
     pub(super) max_repeats: Option<u32>,
 
     /// Most tokens of one message of the model, reasoning included
-    #[arg(long, value_name = "N", value_parser = above_zero)]
+    #[arg(long, value_name = "N", value_parser = input::above_zero::<NonZeroU32>)]
     pub(super) max_tokens: Option<NonZeroU32>,
 
     /// Tokens that the model's context has; older rounds are left out where they do not fit
     ///
     /// Without it, what the endpoint says that the model has. Ollama says it of a
     /// model that is loaded or sets num_ctx, and cuts longer prompts silently.
-    #[arg(long, value_name = "TOKENS", value_parser = input::above_zero)]
+    #[arg(long, value_name = "TOKENS", value_parser = input::above_zero::<NonZeroUsize>)]
     pub(super) context: Option<NonZeroUsize>,
 }
 
@@ -387,7 +318,7 @@ pub(crate) struct FileArgs {
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArgs {
     /// How reasoning is shown: folded (to one line when it ends), full, hidden
-    #[arg(long, value_name = "HOW", value_parser = reasoning_display)]
+    #[arg(long, value_name = "HOW", value_enum, hide_possible_values = true)]
     pub(super) reasoning_display: Option<ReasoningDisplay>,
 
     /// How calls and results are shown: box, or line, which /call N and /result N open
@@ -451,34 +382,12 @@ pub(crate) struct ConversationArgs {
     pub(super) no_history: bool,
 }
 
-fn reasoning_display(text: &str) -> Result<ReasoningDisplay, String> {
-    match text {
-        "folded" => Ok(ReasoningDisplay::Folded),
-        "full" => Ok(ReasoningDisplay::Full),
-        "hidden" => Ok(ReasoningDisplay::Hidden),
-        _ => Err("expected one of folded, full, hidden".to_owned()),
-    }
-}
-
 /// Whether images of tools go to the model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Images {
     Auto,
     Always,
     Never,
-}
-
-fn images(text: &str) -> Result<Images, String> {
-    match text {
-        "auto" => Ok(Images::Auto),
-        "always" => Ok(Images::Always),
-        "never" => Ok(Images::Never),
-        _ => Err("expected one of auto, always, never".to_owned()),
-    }
-}
-
-fn above_zero(text: &str) -> Result<NonZeroU32, String> {
-    text.parse().map_err(|_| "expected a whole number above 0".to_owned())
 }
 
 fn temperature(text: &str) -> Result<f64, String> {

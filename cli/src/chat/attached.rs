@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::base::Failure;
-use crate::base::input;
+use crate::base::{Failure, input};
 use crate::phrases::Phrases;
 use crate::screen::visible::word;
 use toolgraft::conversation::User;

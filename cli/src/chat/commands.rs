@@ -9,14 +9,10 @@ use super::here::{self, HereCommand};
 use super::mcp::{self, McpCommand};
 use super::mentioned;
 use super::session::Session;
-use crate::base::Failure;
-use crate::base::output;
-use crate::base::tokens;
+use crate::base::{Failure, output, tokens};
 use crate::phrases::Phrases;
-use crate::screen::DIM;
-use crate::screen::excerpt::names as shown_names;
 use crate::screen::visible::{plain, word};
-use crate::screen::wrap::hanging;
+use crate::screen::{DIM, excerpt::names as shown_names, wrap::hanging};
 use crate::servers::proposals;
 use crate::sessions::saved::Saved;
 use crate::settings::prompt_args;
@@ -93,6 +89,7 @@ pub(super) fn read(line: &str, prompts: &[McpPrompt], say: Phrases) -> Result<Co
         [] => Ok(command),
         _ => Err(say.takes_nothing(name)),
     };
+    let number = |word: &str| word.trim_start_matches('#').parse().map_err(|_| say.result_number(word));
     match (name.as_str(), rest) {
         ("/help" | "/?", _) => alone(Command::Help),
         ("/tools", _) => alone(Command::Tools),
@@ -105,19 +102,10 @@ pub(super) fn read(line: &str, prompts: &[McpPrompt], say: Phrases) -> Result<Co
         // Standard input is the terminal.
         ("/file", files) if files.iter().any(|file| file == "-") => Err(say.file_takes().to_owned()),
         ("/file", files) => Ok(Command::File(files.iter().map(|file| at_home(file)).collect())),
-        ("/call", [number]) => match number.trim_start_matches('#').parse() {
-            Ok(number) => Ok(Command::Call(number)),
-            Err(_) => Err(say.result_number(number)),
-        },
+        ("/call", [word]) => number(word).map(Command::Call),
         ("/call", _) => Err(say.call_takes().to_owned()),
-        ("/result", [number]) => match number.trim_start_matches('#').parse() {
-            Ok(number) => Ok(Command::Result(number, None)),
-            Err(_) => Err(say.result_number(number)),
-        },
-        ("/result", [number, file]) => match number.trim_start_matches('#').parse() {
-            Ok(number) => Ok(Command::Result(number, Some(at_home(file)))),
-            Err(_) => Err(say.result_number(number)),
-        },
+        ("/result", [word]) => Ok(Command::Result(number(word)?, None)),
+        ("/result", [word, file]) => Ok(Command::Result(number(word)?, Some(at_home(file)))),
         ("/result", _) => Err(say.result_takes().to_owned()),
         ("/set", words) => here::read_set(words, say).map(Command::Here),
         ("/allow", words) => Ok(Command::Here(here::read_allow(words))),

@@ -13,17 +13,17 @@ use tokio::time::Instant;
 
 use super::args::OutputArgs;
 use super::existing::Existing;
-use super::summary::{Summary, time};
-use crate::base::Failure;
-use crate::base::tokens;
+use super::summary::Summary;
+use crate::base::{Failure, tokens};
 use crate::phrases::Phrases;
 use crate::screen::boxes::{clean, fit};
 use crate::screen::excerpt::remark;
 use crate::screen::live::{Live, Place};
-use crate::screen::pictures::Protocol;
-use crate::screen::{self, BAD, CALL, DIM, DRAFT, Frame, RESULT, Screen, as_fits_screen, excerpt, full_name, pretty};
+use crate::screen::{
+    self, BAD, CALL, DIM, DRAFT, Frame, RESULT, Screen, as_fits_screen, excerpt, full_name, pictures::Protocol, pretty,
+};
 use crate::settings::{CallDisplay, ReasoningDisplay, variable};
-use crate::terminal::{self, grouped};
+use crate::terminal::{self, grouped, lasted};
 use numbers::Numbers;
 use piped::Piped;
 pub(super) use shelf::Shelf;
@@ -434,7 +434,7 @@ impl Display {
         }
         let how = if self.in_conversation { "/think" } else { "--reasoning-display full" };
         let size = self.say.tokens_counted(tokens::count(self.thoughts.of_round()));
-        self.line(DIM, &self.say.thought_for(time(took), size, how))
+        self.line(DIM, &self.say.thought_for(lasted(took), size, how))
     }
 
     /// What was shown so far was something else.
@@ -554,7 +554,7 @@ impl Display {
             Status::ToolError | Status::TimedOut => BAD,
             _ => DRAFT,
         };
-        let took = outcome.took.map(time);
+        let took = outcome.took.map(lasted);
         let mut body = self.shown_of(outcome.said().trim_end(), number);
         for event in outcome.events.iter().filter(|event| event.kind == USER_EVENT) {
             let text = event.data.get("text").and_then(Value::as_str).unwrap_or_default();

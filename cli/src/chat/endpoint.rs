@@ -6,9 +6,7 @@ use std::time::Duration;
 use futures::future::join_all;
 
 use super::args::{EndpointArgs, ModelArgs};
-use crate::base::Failure;
-use crate::base::output;
-use crate::base::words::near;
+use crate::base::{Failure, output, words::near};
 use crate::dialog::ask::Asker;
 use crate::phrases::Phrases;
 use crate::screen::visible::word;
@@ -331,7 +329,7 @@ impl Endpoint {
 
     /// The profile of the flags, or the model's.
     pub(super) fn profile(&self, args: &ModelArgs) -> &'static Profile {
-        args.profile.unwrap_or_else(|| Profile::for_model(&self.model))
+        args.offer.profile.unwrap_or_else(|| Profile::for_model(&self.model))
     }
 
     fn info(&self, model: &str) -> Option<&ModelInfo> {

@@ -6,9 +6,7 @@ use std::path::{Path, PathBuf};
 use super::args::Args;
 use super::endpoint::Endpoint;
 use super::talk::described;
-use crate::base::Failure;
-use crate::base::failure::without_codes;
-use crate::base::output;
+use crate::base::{Failure, failure::without_codes, media, output};
 use crate::phrases::Phrases;
 use toolgraft::model::Tracer;
 use toolgraft::secrets::Secrets;
@@ -80,14 +78,7 @@ impl Files {
 pub(super) fn check(args: &Args) -> Result<(), Failure> {
     let (record, trace) = (args.files.record.as_deref(), args.files.trace.as_deref());
     for (flag, file) in [("--record", record), ("--trace", trace)] {
-        let Some(file) = file else { continue };
-        // Devices and pipes have no size.
-        if file.metadata().is_ok_and(|found| found.is_file() && found.len() > 0) {
-            return Err(Failure::usage(format!(
-                "{flag}: {} is there already and is not written over: give another name, or delete it",
-                file.display()
-            )));
-        }
+        file.map_or(Ok(()), |file| media::check_new(flag, file))?;
     }
     let named = [("--record", record), ("--trace", trace), ("--save", args.conversation.save.as_deref())];
     for (n, (flag, file)) in named.iter().enumerate() {

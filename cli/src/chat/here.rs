@@ -6,9 +6,7 @@ use super::args::slots;
 use super::session::Session;
 use crate::base::Failure;
 use crate::phrases::Phrases;
-use crate::screen::DIM;
-use crate::screen::excerpt::names as shown_names;
-use crate::screen::visible::word;
+use crate::screen::{DIM, excerpt::names as shown_names, visible::word};
 use crate::settings;
 
 /// The keys that can change while a conversation goes on.

@@ -4,14 +4,8 @@ use super::args::Args;
 use crate::phrases::Phrases;
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
-
-use crate::base::Failure;
-use crate::base::media::numbered;
-use crate::base::output;
-use crate::base::state;
-use crate::sessions::saved::Saved;
-use crate::sessions::{Kept, Store, by_process};
+use crate::base::{Failure, digest::sha256, media::numbered, output, state};
+use crate::sessions::{Kept, Store, by_process, saved::Saved};
 use crate::settings::Settings;
 use toolgraft_mcp::files::{Holder, Lock};
 
@@ -175,9 +169,8 @@ pub(super) fn hold_file(file: &Path) -> Result<Option<Lock>, Holder> {
     let beside = || Some(folder.canonicalize().ok()?.join(file.file_name()?));
     let place = file.canonicalize().ok().or_else(beside);
     let Some((place, locks)) = place.zip(state::file("locks")) else { return Ok(None) };
-    let name: String =
-        Sha256::digest(place.as_os_str().as_encoded_bytes()).iter().take(16).map(|b| format!("{b:02x}")).collect();
-    Lock::take(&locks.join(format!("{name}.lock"))).map_or(Ok(None), |taken| taken.map(Some))
+    let name = sha256(place.as_os_str().as_encoded_bytes());
+    Lock::take(&locks.join(format!("{}.lock", &name[..32]))).map_or(Ok(None), |taken| taken.map(Some))
 }
 
 /// Says once that nothing is kept, and keeps nothing from then on.

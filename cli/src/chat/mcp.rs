@@ -1,16 +1,10 @@
 //! `/mcp`: the servers of a conversation, how they are, and what of them takes part.
 
 use super::session::Session;
-use crate::base::Failure;
-use crate::base::browser;
-use crate::base::output;
+use crate::base::{Failure, browser, output};
 use crate::phrases::Phrases;
-use crate::screen::DIM;
-use crate::screen::excerpt::names as shown_names;
-use crate::screen::visible::word;
-use crate::servers::logins;
-use crate::servers::remembered;
-use crate::servers::status;
+use crate::screen::{DIM, excerpt::names as shown_names, visible::word};
+use crate::servers::{logins, remembered, status};
 use toolgraft_mcp::{Hub, McpError, ServerConfig, ServerState, ServerStatus, TransportConfig};
 
 /// Lines of a log that are shown where no number is named.

@@ -1,14 +1,13 @@
 //! Resources of servers that a question names: `@SERVER:URI`. They go with it as files do.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use futures::StreamExt;
 use toolgraft_mcp::{Hub, ServerEventKind};
 
 use super::attached::Attached;
-use crate::base::Failure;
-use crate::base::media;
+use crate::base::{Failure, lock, media};
 use crate::phrases::Phrases;
 use crate::servers::watch::Watch;
 use crate::tools::read;
@@ -84,7 +83,7 @@ impl Followed {
             while let Some(event) = events.next().await {
                 if let ServerEventKind::ResourceUpdated { uri, .. } = event.kind {
                     let name = format!("@{}:{uri}", event.server);
-                    told.lock().unwrap_or_else(PoisonError::into_inner).insert(name);
+                    lock(&told).insert(name);
                 }
             }
         });
@@ -103,7 +102,7 @@ impl Followed {
 
     /// Those that have changed since this was asked last.
     pub(super) fn news(&self) -> Vec<String> {
-        let changed = std::mem::take(&mut *self.changed.lock().unwrap_or_else(PoisonError::into_inner));
+        let changed = std::mem::take(&mut *lock(&self.changed));
         changed.into_iter().filter(|name| self.named.contains(name)).collect()
     }
 }

@@ -16,18 +16,13 @@ use super::files::Files;
 use super::kept::{self, Keeping};
 use super::mentioned::{self, Followed};
 use super::talk::Talk;
-use crate::base::Failure;
-use crate::base::media;
-use crate::base::output;
-use crate::base::reader;
-use crate::base::signals::Signals;
+use crate::base::output::{self, written};
+use crate::base::{Failure, media, reader, signals::Signals};
 use crate::dialog::elicit::{Questions, over};
 use crate::phrases::Phrases;
-use crate::screen::live::Place;
-use crate::screen::{BAD, DIM};
+use crate::screen::{BAD, DIM, live::Place};
 use crate::servers::watch::Watch;
-use crate::sessions::by_process;
-use crate::sessions::saved::Saved;
+use crate::sessions::{by_process, saved::Saved};
 use crate::settings::Folder;
 use crate::terminal::tty::Tty;
 use toolgraft::agent::Finished;
@@ -352,12 +347,4 @@ fn note_failure(first: &mut Option<Failure>, result: io::Result<()>) {
     if let Err(failure) = written(result) {
         first.get_or_insert(failure);
     }
-}
-
-/// What became of writing to the screen. A reader that has gone ends the program quietly.
-fn written(result: io::Result<()>) -> Result<(), Failure> {
-    result.map_err(|e| match e.kind() {
-        io::ErrorKind::BrokenPipe => Failure::Reported,
-        _ => Failure::job(format!("cannot write the output: {e}")),
-    })
 }

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use unicode_width::UnicodeWidthStr;
-
 use crate::phrases::Phrases;
+use crate::screen::boxes::aligned;
+use crate::terminal::lasted;
 use toolgraft::AgentEvent;
 use toolgraft::agent::Finished;
 use toolgraft::message::Usage;
@@ -62,7 +62,7 @@ impl Summary {
             n => self.say.calls(n as usize),
         };
         let rounds = self.say.rounds(self.rounds.len());
-        let head = self.say.turn_cost(rounds, calls, time(self.started.elapsed().saturating_sub(self.waited)));
+        let head = self.say.turn_cost(rounds, calls, lasted(self.started.elapsed().saturating_sub(self.waited)));
         match self.rounds.as_slice() {
             [] => String::new(),
             [round] => {
@@ -79,9 +79,11 @@ impl Summary {
                 let heads = heads.map(str::to_owned);
                 let rows = several.iter().enumerate().map(|(n, round)| {
                     let [prompt, answer, reasoning] = round.tokens();
-                    [(n + 1).to_string(), prompt, answer, reasoning, time(round.took)]
+                    [(n + 1).to_string(), prompt, answer, reasoning, lasted(round.took)]
                 });
-                say.cost_of_several(head, table(&[heads].into_iter().chain(rows).collect::<Vec<_>>()))
+                // A narrow terminal has room for them.
+                let rows = aligned(&[heads].into_iter().chain(rows).collect::<Vec<_>>(), 0, " ");
+                say.cost_of_several(head, rows.join("\n"))
             }
         }
     }
@@ -98,29 +100,6 @@ impl Round {
             said(usage.completion_tokens, usage.estimated),
             usage.reasoning_tokens.map_or_else(|| "-".to_owned(), |n| said(n, usage.reasoning_estimated)),
         ]
-    }
-}
-
-/// Columns as wide as they must be, so that a narrow terminal has room for them.
-fn table<const N: usize>(rows: &[[String; N]]) -> String {
-    let width = |column: usize| rows.iter().map(|row| row[column].width()).max().unwrap_or(0);
-    let widths: [usize; N] = std::array::from_fn(width);
-    let line = |row: &[String; N]| {
-        let cells = row.iter().zip(widths).map(|(cell, width)| {
-            // Ideographs take two columns each.
-            format!("{}{cell}", " ".repeat(width.saturating_sub(cell.width())))
-        });
-        cells.collect::<Vec<_>>().join(" ")
-    };
-    rows.iter().map(line).collect::<Vec<_>>().join("\n")
-}
-
-/// `340 ms`, `2.1 s`, `3 min 5 s`.
-pub(super) fn time(time: Duration) -> String {
-    match time.as_millis() {
-        ms @ ..1000 => format!("{ms} ms"),
-        ms @ ..60_000 => format!("{:.1} s", ms as f64 / 1000.0),
-        ms => format!("{} min {} s", ms / 60_000, ms % 60_000 / 1000),
     }
 }
 
@@ -185,7 +164,7 @@ round prompt answer reasoning time
 
     #[test]
     fn times_are_short() {
-        let times = [340, 2140, 185_000].map(|ms| time(Duration::from_millis(ms)));
+        let times = [340, 2140, 185_000].map(|ms| lasted(Duration::from_millis(ms)));
         assert_eq!(times, ["340 ms", "2.1 s", "3 min 5 s"]);
     }
 }

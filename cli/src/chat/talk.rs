@@ -13,18 +13,11 @@ use super::approve::Approvals;
 use super::args::{Images, TalkArgs};
 use super::endpoint::Endpoint;
 use super::kept::{self, Keeping};
-use crate::base::Failure;
-use crate::base::input;
-use crate::base::output;
-use crate::base::tokens;
+use crate::base::{Failure, input, output, tokens};
 use crate::phrases::Phrases;
 use crate::screen::visible::word;
 use crate::sessions::saved::Saved;
-use crate::settings::Settings;
-use crate::settings::examples::MadeExamples;
-use crate::settings::profiles::teach_what_is_named;
-use crate::settings::prompt_args;
-use crate::settings::saved_profiles;
+use crate::settings::{Settings, examples::MadeExamples, prompt_args, saved_profiles};
 use crate::terminal::grouped;
 use toolgraft::agent::{Finished, Run};
 use toolgraft::constrain::Constrain;
@@ -358,10 +351,10 @@ fn asked(
     config.round_model = args.model.round_model.as_deref().map(ModelChoice::from);
     config.tokens = Some(TokenCounter::new(tokens::count));
     config.carry_reasoning = args.model.carry_reasoning.unwrap_or(config.carry_reasoning);
-    config.tools_mode = args.model.tools_mode.unwrap_or(ToolsMode::Auto);
-    config.constrain = args.model.constrain.unwrap_or(config.constrain);
-    config.way = args.model.way.unwrap_or(config.way);
-    config.call_threshold = args.model.call_threshold;
+    config.tools_mode = args.model.offer.tools_mode.unwrap_or(ToolsMode::Auto);
+    config.constrain = args.model.offer.constrain.unwrap_or(config.constrain);
+    config.way = args.model.offer.way.unwrap_or(config.way);
+    config.call_threshold = args.model.offer.call_threshold;
     config.context = args.limits.context.map(Into::into).or(endpoint.context());
     config.context_remedy = endpoint.longer_context();
     config.max_repeats = args.limits.max_repeats.unwrap_or(config.max_repeats);
@@ -370,7 +363,8 @@ fn asked(
         output::warn_in(say, say.native_without_place());
     }
     let defaults = Options::for_profile(profile).with_style(endpoint.style(profile));
-    let (dialect, lang) = (args.model.dialect.unwrap_or(defaults.dialect), args.model.lang.unwrap_or(defaults.lang));
+    let (dialect, lang) =
+        (args.model.offer.dialect.unwrap_or(defaults.dialect), args.model.lang.unwrap_or(defaults.lang));
     let options = args
         .listing
         .apply(defaults)?
@@ -399,7 +393,7 @@ fn asked(
 /// The flags with what `toolgraft probe` found for the model where they say nothing.
 fn probed(args: &TalkArgs, endpoint: &Endpoint) -> Result<TalkArgs, Failure> {
     let mut args = args.clone();
-    teach_what_is_named(args.model.dialect, args.model.way, &mut args.model.tools_mode);
+    args.model.offer.teach_what_is_named();
     if let Some(saved) = saved_profiles::find(Some(endpoint.url()), endpoint.model())? {
         Settings::from(&saved).fill(args.slots());
     }

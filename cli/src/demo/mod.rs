@@ -6,14 +6,12 @@ mod show;
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use futures::StreamExt;
 use serde_json::Value;
 
-use crate::base::Failure;
-use crate::base::browser;
-use crate::base::state;
+use crate::base::{Failure, browser, media, output::written, state, written::Written};
 use crate::pages;
 use crate::phrases::Phrases;
 use crate::replay;
@@ -34,9 +32,8 @@ use toolgraft::route::Toolbox;
 use toolgraft::tools::DefaultDecision;
 use toolgraft::transcript::{self, Recorder, Recording};
 use toolgraft::{Agent, AgentEvent, Dialect, Policy};
-use toolgraft_mcp::Hub;
 use toolgraft_mcp::files::{self, Mode};
-use toolgraft_mcp::{Config, ServerConfig};
+use toolgraft_mcp::{Config, Hub, ServerConfig};
 
 /// Name of the bundled server in the configuration, and so in the prompt.
 const SERVER: &str = "demo";
@@ -80,36 +77,8 @@ impl Args {
 
     /// Looks before the work whether the files can be written.
     fn check(&self) -> Result<(), Failure> {
-        // Devices and pipes have no size.
-        if let Some(file) = &self.record
-            && file.metadata().is_ok_and(|found| found.is_file() && found.len() > 0)
-        {
-            return Err(Failure::usage(format!(
-                "--record: {} is there already and is not written over: give another name, or delete it",
-                file.display()
-            )));
-        }
+        self.record.as_deref().map_or(Ok(()), |file| media::check_new("--record", file))?;
         self.page().map_or(Ok(()), |page| pages::file::writable(&page))
-    }
-}
-
-/// What a recorder writes, kept here.
-#[derive(Clone, Default)]
-struct Kept(Arc<Mutex<Vec<u8>>>);
-
-impl Kept {
-    fn text(&self) -> String {
-        String::from_utf8_lossy(&self.0.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
-    }
-}
-
-impl Write for Kept {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }
 
@@ -166,7 +135,7 @@ async fn show(args: &Args, say: Phrases, recording: &Recording, hub: Arc<Hub>) -
     let tools: Vec<String> = hub.catalog().tools().map(|t| t.name.clone()).collect();
     let catalog = Arc::new(hub.catalog().clone());
     let agent = agent(args.dialect, say.lang(), Profile::for_model(name), model.clone(), hub);
-    let kept = Kept::default();
+    let kept = Written::default();
     let recorder = Recorder::new(kept.clone(), &recording.session);
 
     written(screen.opening(name, args.dialect, SERVER, &tools, question))?;
@@ -241,14 +210,6 @@ fn verdict(finished: &Finished) -> Result<(), Failure> {
         Some(call) => Err(Failure::job(format!("{} ({}) failed: {}", call.id, call.call.tool, call.outcome.text))),
         None => Ok(()),
     }
-}
-
-/// What became of a write to stdout. A reader that has gone is no failure to report.
-fn written(result: io::Result<()>) -> Result<(), Failure> {
-    result.map_err(|e| match e.kind() {
-        io::ErrorKind::BrokenPipe => Failure::Reported,
-        _ => Failure::job(format!("cannot write to stdout: {e}")),
-    })
 }
 
 #[cfg(test)]

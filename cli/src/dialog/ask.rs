@@ -11,8 +11,7 @@ use tokio::sync::{Mutex, OwnedMutexGuard, oneshot};
 use crate::base::output;
 use crate::phrases::Phrases;
 use crate::screen::wrap::in_rows;
-use crate::terminal::keys;
-use crate::terminal::tty::Tty;
+use crate::terminal::{keys, tty::Tty};
 
 /// Asks on the terminal, even where standard input or output is a pipe. Of those who ask,
 /// clones of one asker, each waits until the others have their answers.
@@ -48,6 +47,11 @@ pub(crate) struct Floor {
 }
 
 impl Asker {
+    /// One at this process's terminal, which is put back as it was when the last clone is dropped.
+    pub(crate) fn at_terminal(say: Phrases) -> Option<Self> {
+        Self::new(Tty::open().map(Arc::new).as_ref(), say)
+    }
+
     /// Nobody can be asked where nobody would see it.
     pub(crate) fn new(tty: Option<&Arc<Tty>>, say: Phrases) -> Option<Self> {
         let tty = tty.filter(|_| stderr().is_terminal())?;

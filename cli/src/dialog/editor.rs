@@ -3,8 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::base::Failure;
-use crate::base::state;
+use crate::base::{Failure, state};
 use crate::phrases::Phrases;
 use toolgraft_mcp::files;
 

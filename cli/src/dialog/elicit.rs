@@ -7,7 +7,7 @@
 
 mod form;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use serde_json::Map;
 use tokio::sync::{mpsc, oneshot};
@@ -15,12 +15,11 @@ use tokio_util::sync::CancellationToken;
 
 use form::{PageField, Words, line};
 
-use crate::base::output;
+use crate::base::{lock, output};
 use crate::dialog::ask::{Asker, Floor, Unanswered};
 use crate::phrases::Phrases;
-use crate::screen::Frame;
 use crate::screen::boxes::{self, clean};
-use crate::screen::visible::word;
+use crate::screen::{Frame, visible::word};
 use crate::terminal;
 use toolgraft_mcp::{FieldError, Form, FormField, InputAnswer, InputKind, InputRequest};
 
@@ -95,7 +94,7 @@ impl Questions {
 
     fn turn(&self) -> MutexGuard<'_, Option<Turn>> {
         // Nothing is done under the lock that could panic half-way.
-        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.turn)
     }
 }
 

@@ -14,9 +14,7 @@ use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Cmd, CompletionType, Context, Editor, ExternalPrinter, Helper, KeyEvent};
 use tokio::sync::oneshot;
 
-use crate::base::Failure;
-use crate::base::output;
-use crate::base::state;
+use crate::base::{Failure, output, state};
 use crate::dialog::ask;
 use crate::phrases::Phrases;
 use crate::terminal::keys;

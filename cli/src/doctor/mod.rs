@@ -7,17 +7,13 @@
 mod report;
 mod trial;
 
-use crate::base::Failure;
-use crate::base::output;
+use crate::base::{Failure, output};
 use crate::chat::{Endpoint, EndpointOrUrl};
 use crate::dialog::ask::Asker;
 use crate::phrases::Phrases;
 use crate::servers::runner::Runner;
-use crate::settings::profiles::known_profile;
-use crate::settings::{self, Slots, saved_profiles};
-use crate::terminal::tty::Tty;
+use crate::settings::{self, profiles::known_profile, saved_profiles, slots};
 use report::Report;
-use std::sync::Arc;
 use toolgraft::dialect::{Lang, Profile};
 use trial::Trials;
 
@@ -45,15 +41,10 @@ pub(crate) struct Args {
 pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     let mut endpoint = args.endpoint.flags();
     endpoint.trust.hold()?;
-    settings::defaults()?.fill(Slots {
-        profile: Some(&mut args.profile),
-        lang: Some(&mut args.lang),
-        ..endpoint.slots()
-    });
-    let tty = Tty::open().map(Arc::new);
+    settings::defaults()?.fill(slots! { args => profile lang; ..endpoint.slots() });
     // What a program reads is English.
     let say = if args.json { Phrases::of(Lang::En) } else { Phrases::of_user(args.lang) };
-    let asker = Asker::new(tty.as_ref(), say);
+    let asker = Asker::at_terminal(say);
     let runner = Runner::start()?.speaking(say);
     let endpoint = runner.wait(Endpoint::choose(&endpoint, asker.as_ref(), say))?;
     let profile = args.profile.unwrap_or_else(|| Profile::for_model(endpoint.model()));

@@ -11,8 +11,7 @@ use super::trial::{Came, Trial, Trials};
 use crate::chat::Endpoint;
 use crate::phrases::Phrases;
 use crate::screen::boxes::clean;
-use crate::settings::learned;
-use crate::settings::saved_profiles::SavedProfile;
+use crate::settings::{learned, saved_profiles::SavedProfile};
 
 /// A context of fewer tokens than this gets the word how it gets longer.
 const SHORT_CONTEXT: u64 = 8_192;
@@ -152,30 +151,14 @@ fn comes(trial: &Trial) -> bool {
 fn advice(trials: &Trials, info: &ModelInfo, saved: Option<ToolsMode>, say: Phrases) -> (ToolsMode, Vec<String>) {
     let takes_results = !matches!(trials.history.outcome, Came::Failed { .. } | Came::Empty { .. });
     let is_native = comes(&trials.native) && takes_results;
-    let mut advice = Vec::new();
-    let mode = match (is_native, comes(&trials.prompt)) {
-        // The endpoint does not say that it takes tools, so nobody would send it any.
-        (true, _) if info.tools.is_none() => {
-            advice.push(say.doctor_take_native().to_owned());
-            ToolsMode::Native
-        }
-        (true, _) if info.tools == Some(true) => {
-            advice.push(say.doctor_nothing_to_do().to_owned());
-            ToolsMode::Auto
-        }
-        (true, _) => {
-            advice.push(say.doctor_take_native().to_owned());
-            ToolsMode::Native
-        }
-        (false, true) => {
-            advice.push(say.doctor_take_prompt().to_owned());
-            ToolsMode::Prompt
-        }
-        (false, false) => {
-            advice.push(say.doctor_take_probe().to_owned());
-            ToolsMode::Auto
-        }
+    let (mode, first) = match (is_native, comes(&trials.prompt)) {
+        (true, _) if info.tools == Some(true) => (ToolsMode::Auto, say.doctor_nothing_to_do()),
+        // An endpoint that does not say that it takes tools would be sent none.
+        (true, _) => (ToolsMode::Native, say.doctor_take_native()),
+        (false, true) => (ToolsMode::Prompt, say.doctor_take_prompt()),
+        (false, false) => (ToolsMode::Auto, say.doctor_take_probe()),
     };
+    let mut advice = vec![first.to_owned()];
     if saved.is_some_and(|saved| saved != ToolsMode::Auto && saved != mode && mode != ToolsMode::Auto) {
         advice.push(say.doctor_saved_differs().to_owned());
     }

@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
+
+use crate::base::lock;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 
@@ -95,7 +97,7 @@ where
 {
     let mut line = worker();
     loop {
-        let next = blocks.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let next = lock(blocks).recv();
         let Ok((place, block)) = next else { return };
         let bytes = size(&block);
         // What comes out is mostly about as long as what went in.
@@ -182,14 +184,14 @@ impl Budget {
 
     /// Waits until a block of this size may go; a block alone always may.
     fn take(&self, size: usize) {
-        let used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let used = lock(&self.used);
         let full = |used: &mut (usize, usize)| used.0 > 0 && (used.0 >= self.blocks || used.1 + size > self.bytes);
         let mut used = self.freed.wait_while(used, full).unwrap_or_else(PoisonError::into_inner);
         *used = (used.0 + 1, used.1 + size);
     }
 
     fn give_back(&self, size: usize) {
-        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut used = lock(&self.used);
         *used = (used.0.saturating_sub(1), used.1.saturating_sub(size));
         self.freed.notify_one();
     }

@@ -2,14 +2,14 @@
 
 use std::borrow::Cow;
 use std::collections::{HashSet, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::chunk::Chunk;
-use crate::base::output;
+use crate::base::{input, lock, output};
 use toolgraft::event::{Assembled, Collector, Provenance, Rejected, RejectedKind, Repair};
 use toolgraft::message::FinishReason;
 use toolgraft::parse::Config;
@@ -225,14 +225,7 @@ fn object<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
     if text.trim_start().starts_with('{') {
         return serde_json::from_str(text).map_err(|e| json_error(&e));
     }
-    let found = match serde_json::from_str::<Value>(text) {
-        Err(_) => "text that is no JSON",
-        Ok(Value::Array(_)) => "an array",
-        Ok(Value::String(_)) => "a string",
-        Ok(Value::Number(_)) => "a number",
-        Ok(Value::Bool(_)) => "a boolean",
-        Ok(_) => "null",
-    };
+    let found = serde_json::from_str(text).map_or("text that is no JSON", |value| input::kind(&value));
     Err(format!("expected a JSON object, found {found}"))
 }
 
@@ -272,7 +265,7 @@ impl Problems {
                 Err(_) => continue,
             };
             let Some(problem) = tool.and_then(|tool| validator.problem(server, tool)) else { continue };
-            let mut printed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut printed = lock(&self.0);
             let text = problem.to_string();
             if printed.len() < MAX_PROBLEMS && !printed.contains(&text) {
                 output::warn(&text);

@@ -14,20 +14,15 @@ mod session;
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Arc;
 
-use crate::base::Failure;
-use crate::base::secret::secret;
-use crate::base::{input, output};
+use crate::base::{Failure, input, output, secret::secret};
 use crate::chat::{Endpoint, EndpointArgs};
 use crate::dialog::ask::Asker;
 use crate::phrases::Phrases;
 use crate::screen::visible::word;
 use crate::serve::{self, ModelArgs};
 use crate::servers::runner::Runner;
-use crate::settings::prompt_args::PromptArgs;
-use crate::settings::{self, Slots};
-use crate::terminal::tty::Tty;
+use crate::settings::{self, prompt_args::PromptArgs, slots};
 use clients::{CLIENTS, Client};
 use plan::{Plan, Values};
 use session::Folder;
@@ -62,7 +57,7 @@ pub(crate) struct Args {
     endpoint: EndpointArgs,
 
     /// Tokens that the model's context has, where the endpoint does not say or says too much
-    #[arg(long, value_name = "TOKENS", value_parser = input::above_zero, help_heading = "Endpoint")]
+    #[arg(long, value_name = "TOKENS", value_parser = input::above_zero::<NonZeroUsize>, help_heading = "Endpoint")]
     context: Option<NonZeroUsize>,
 
     #[command(flatten)]
@@ -77,16 +72,13 @@ pub(crate) struct Args {
 }
 
 fn client(name: &str) -> Result<&'static Client, String> {
-    Client::named(name).ok_or_else(|| {
-        let names: Vec<&str> = CLIENTS.iter().map(|client| client.name.as_str()).collect();
-        format!("expected one of {}", names.join(", "))
-    })
+    Client::named(name).ok_or_else(|| input::expected_one_of(CLIENTS.iter().map(|client| client.name.as_str())))
 }
 
 /// Runs the command.
 pub(crate) fn run(mut args: Args) -> Result<ExitCode, Failure> {
     args.endpoint.trust.hold()?;
-    settings::defaults()?.fill(Slots { lang: Some(&mut args.lang), ..args.endpoint.slots() });
+    settings::defaults()?.fill(slots! { args => lang; ..args.endpoint.slots() });
     let say = Phrases::of_user(args.lang);
     let program = session::found(&args.client.program);
     if program.is_none() && !args.print {
@@ -94,12 +86,11 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode, Failure> {
     }
     args.endpoint.take_upstream_key()?;
     let runner = Runner::start()?.speaking(say);
-    let tty = Tty::open().map(Arc::new);
-    let asker = Asker::new(tty.as_ref(), say);
+    let asker = Asker::at_terminal(say);
     let endpoint =
         runner.wait(async { Endpoint::choose(&args.endpoint, asker.as_ref(), say).await?.reached().await })?;
     // The program has the terminal from here on.
-    drop((asker, tty));
+    drop(asker);
     let context = args.context.map(NonZeroUsize::get).or_else(|| endpoint.context()).map(|tokens| tokens as u64);
     warn_of(args.client, context, &endpoint, say);
     if let Some(tokens) = context {
@@ -128,7 +119,7 @@ async fn launched(
     runner: &Runner,
     say: Phrases,
 ) -> Result<ExitCode, Failure> {
-    let key = secret().map_err(|error| Failure::job(format!("there are no random numbers: {error}")))?;
+    let key = secret()?;
     let config = serve::in_front_of(endpoint, args.model.clone(), args.listing.clone())?.with_api_key(key.as_str());
     let server = Server::bind(config, "127.0.0.1:0").await.map_err(Failure::job)?;
     let root = format!("http://{}", server.local_addr().map_err(Failure::job)?);

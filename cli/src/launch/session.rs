@@ -7,9 +7,7 @@ use std::time::Duration;
 use tokio::process::{Child, Command};
 
 use super::plan::Plan;
-use crate::base::Failure;
-use crate::base::secret::secret;
-use crate::base::signals::Signals;
+use crate::base::{Failure, secret::secret, signals::Signals};
 use crate::terminal::tty::Tty;
 use toolgraft_mcp::files;
 
@@ -23,7 +21,7 @@ pub(super) struct Folder(PathBuf);
 impl Folder {
     /// The path of one that is made once something is written to it.
     pub(super) fn new() -> Result<Self, Failure> {
-        let name = secret().map_err(|error| Failure::job(format!("there are no random numbers: {error}")))?;
+        let name = secret()?;
         Ok(Folder(std::env::temp_dir().join(format!("toolgraft-launch-{name}"))))
     }
 

@@ -6,9 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::spent;
-use crate::base::Failure;
-use crate::base::media::check_place;
-use crate::base::output;
+use crate::base::{Failure, media::check_place, output};
 use crate::phrases::{Phrases, capitalised};
 use crate::replay;
 use crate::screen::full_name;

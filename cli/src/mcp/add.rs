@@ -2,10 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use crate::base::Failure;
-use crate::base::output;
+use crate::base::{Failure, output};
 use crate::phrases::Phrases;
 use crate::screen::excerpt::names;
 use crate::servers;
@@ -136,8 +135,7 @@ fn entry(args: &Args) -> Result<Entry, Failure> {
         )));
     }
     let unfit = |flag: &str, what: &str| Failure::usage(format!("{flag} is of no use to a server {what}"));
-    let mut entry = Map::new();
-    match &args.url {
+    let entry = match &args.url {
         Some(url) => {
             if !url.contains("://") {
                 return Err(Failure::usage(format!(
@@ -148,15 +146,9 @@ fn entry(args: &Args) -> Result<Entry, Failure> {
             if !args.env.is_empty() || args.cwd.is_some() {
                 return Err(unfit(if args.cwd.is_some() { "--cwd" } else { "--env" }, "over HTTP"));
             }
-            if let Some(kind) = &args.kind {
-                entry.insert("type".to_owned(), json!(kind));
-            }
-            entry.insert("url".to_owned(), json!(url));
-            let headers =
-                args.header.iter().map(|header| pair("--header", header, ':')).collect::<Result<Map<_, _>, _>>()?;
-            if !headers.is_empty() {
-                entry.insert("headers".to_owned(), Value::Object(headers));
-            }
+            let headers = args.header.iter().map(|header| pair("--header", header, ':'));
+            let headers = headers.collect::<Result<Entry, _>>()?;
+            [("type", json!(args.kind)), ("url", json!(url)), ("headers", json!(headers))].to_vec()
         }
         None => {
             if !args.header.is_empty() || args.kind.is_some() {
@@ -168,20 +160,12 @@ fn entry(args: &Args) -> Result<Entry, Failure> {
                     "nothing says where {name:?} is: name its URL, or the program to start behind --, as in: toolgraft mcp add {name} -- npx -y PACKAGE"
                 ))
             })?;
-            entry.insert("command".to_owned(), json!(command));
-            if !rest.is_empty() {
-                entry.insert("args".to_owned(), json!(rest));
-            }
-            let env = args.env.iter().map(|pair| variable(pair)).collect::<Result<Map<_, _>, _>>()?;
-            if !env.is_empty() {
-                entry.insert("env".to_owned(), Value::Object(env));
-            }
-            if let Some(cwd) = &args.cwd {
-                entry.insert("cwd".to_owned(), json!(cwd));
-            }
+            let env = args.env.iter().map(|pair| variable(pair)).collect::<Result<Entry, _>>()?;
+            [("command", json!(command)), ("args", json!(rest)), ("env", json!(env)), ("cwd", json!(args.cwd))].to_vec()
         }
-    }
-    Ok(entry)
+    };
+    let says = |value: &Value| ![Value::Null, json!([]), json!({})].contains(value);
+    Ok(entry.into_iter().filter(|(_, value)| says(value)).map(|(key, value)| (key.to_owned(), value)).collect())
 }
 
 /// `NAME=VALUE`, or `NAME` alone for the variable of that name.

@@ -6,19 +6,12 @@ use std::io::{IsTerminal, stdout};
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 use serde_json::Value;
-use unicode_width::UnicodeWidthStr;
 
 use super::suspect;
-use crate::base::Failure;
-use crate::base::output;
-use crate::base::tokens;
+use crate::base::{Failure, output, tokens};
 use crate::phrases::Phrases;
-use crate::screen::visible::plain;
-use crate::screen::wrap::in_rows;
-use crate::servers::runner::Runner;
-use crate::servers::status::state;
-use crate::servers::wire::WireArgs;
-use crate::servers::{ListedArgs, ServerArgs};
+use crate::screen::{boxes::aligned, visible::plain, wrap::in_rows};
+use crate::servers::{ListedArgs, ServerArgs, runner::Runner, status::state, wire::WireArgs};
 use crate::terminal::grouped;
 use crate::tools;
 use toolgraft::dialect::Lang;
@@ -312,17 +305,9 @@ fn table(reports: &[Report], say: Phrases) -> String {
         let [tools, bytes, tokens] = sums;
         rows.push([say.row_total().to_owned(), none(), none(), none(), tools, bytes, tokens]);
     }
-    let widths: Vec<usize> =
-        (0..head.len()).map(|n| rows.iter().map(|row| row[n].width()).max().unwrap_or(0)).collect();
     let mut text = String::new();
-    for (n, row) in rows.iter().enumerate() {
+    for (n, line) in aligned(&rows, 4, "  ").into_iter().enumerate() {
         let style = if n == 0 { Style::new().bold() } else { Style::new() };
-        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, width))| {
-            let pad = " ".repeat(width - cell.width());
-            // Figures stand below each other.
-            if column >= 4 { format!("{pad}{cell}") } else { format!("{cell}{pad}") }
-        });
-        let line = cells.collect::<Vec<_>>().join("  ");
         text.push_str(&format!("{style}{}{style:#}\n", line.trim_end()));
     }
     let yellow = AnsiColor::Yellow.on_default();

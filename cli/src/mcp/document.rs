@@ -1,7 +1,6 @@
 //! `toolgraft mcp client-document`.
 
-use crate::base::Failure;
-use crate::base::output;
+use crate::base::{Failure, output};
 use toolgraft_mcp::client_document;
 
 /// Options of `toolgraft mcp client-document`.

@@ -15,8 +15,7 @@ use yaml_rust2::{Yaml, YamlLoader};
 
 use super::forms::{self, Form, Taken};
 use super::places::Machine;
-use crate::base::Failure;
-use crate::base::input;
+use crate::base::{Failure, input};
 use crate::phrases::Phrases;
 use crate::servers::config_file::{self, Entry};
 use crate::servers::trust::Project;

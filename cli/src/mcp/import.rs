@@ -2,23 +2,21 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
 
 use super::add::warn_unset;
 use super::foreign::{self, Foreign};
 use super::list;
 use super::places::{Machine, Program};
-use crate::base::Failure;
-use crate::base::input;
-use crate::base::output;
+use crate::base::{Failure, input, output};
 use crate::dialog::ask::Asker;
 use crate::phrases::Phrases;
-use crate::screen::excerpt::names as shown_names;
-use crate::screen::visible::word;
+use crate::screen::{excerpt::names as shown_names, visible::word};
 use crate::servers;
 use crate::servers::config_file::{ConfigFile, checked, target};
 use crate::servers::trust;
-use crate::terminal::tty::Tty;
 use toolgraft::secrets::Secrecy;
 use toolgraft_mcp::files;
 
@@ -125,10 +123,11 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
 }
 
 fn sources(args: &Args, machine: &Machine, say: Phrases) -> Result<Vec<Source>, Failure> {
+    let all = Program::value_variants();
     let of =
         |program: Program| program.files(machine).into_iter().map(move |path| Source { program: Some(program), path });
     if args.from.is_empty() {
-        let files: Vec<Source> = Program::ALL.into_iter().flat_map(of).filter(|source| source.path.exists()).collect();
+        let files: Vec<Source> = all.iter().copied().flat_map(of).filter(|source| source.path.exists()).collect();
         for file in machine.project_files() {
             output::note(&say.also_a_project_file(file.display()));
         }
@@ -136,7 +135,7 @@ fn sources(args: &Args, machine: &Machine, say: Phrases) -> Result<Vec<Source>, 
             false => Ok(files),
             true => {
                 let looked: Vec<String> =
-                    Program::ALL.into_iter().flat_map(of).map(|s| s.path.display().to_string()).collect();
+                    all.iter().copied().flat_map(of).map(|s| s.path.display().to_string()).collect();
                 Err(Failure::usage(format!(
                     "no other program's servers were found; name a file, or add one with `toolgraft mcp add`. \
                      Looked for:\n  {}",
@@ -147,8 +146,8 @@ fn sources(args: &Args, machine: &Machine, say: Phrases) -> Result<Vec<Source>, 
     }
     let mut files = Vec::new();
     for from in &args.from {
-        match Program::ALL.into_iter().find(|program| program.word() == from) {
-            Some(program) => {
+        match Program::from_str(from, false) {
+            Ok(program) => {
                 let there: Vec<Source> = of(program).filter(|source| source.path.exists()).collect();
                 if there.is_empty() {
                     let looked: Vec<String> = of(program).map(|source| source.path.display().to_string()).collect();
@@ -160,10 +159,11 @@ fn sources(args: &Args, machine: &Machine, say: Phrases) -> Result<Vec<Source>, 
                 }
                 files.extend(there);
             }
-            None if Path::new(from).exists() => files.push(Source { program: None, path: from.into() }),
-            None => {
-                let words = Program::ALL.map(Program::word).join(", ");
-                return Err(Failure::usage(format!("{from:?} is neither a file nor one of {words}")));
+            Err(_) if Path::new(from).exists() => files.push(Source { program: None, path: from.into() }),
+            Err(_) => {
+                let words: Vec<_> = all.iter().filter_map(Program::to_possible_value).collect();
+                let words: Vec<_> = words.iter().map(PossibleValue::get_name).collect();
+                return Err(Failure::usage(format!("{from:?} is neither a file nor one of {}", words.join(", "))));
             }
         }
     }
@@ -259,8 +259,7 @@ fn confirm(args: &Args, servers: usize, target: &Path, say: Phrases) -> Result<(
     if args.yes {
         return Ok(());
     }
-    let tty = Tty::open().map(Arc::new);
-    let Some(asker) = Asker::new(tty.as_ref(), say) else {
+    let Some(asker) = Asker::at_terminal(say) else {
         return Err(Failure::usage("nobody is at a terminal to say yes: look at it, then say --yes"));
     };
     let question = say.write_servers(say.servers(servers), word(&target.display().to_string()));

@@ -6,8 +6,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::masked;
-use crate::base::Failure;
-use crate::base::output;
+use crate::base::{Failure, output};
 use crate::phrases::Phrases;
 use crate::screen::visible::plain;
 use crate::servers;

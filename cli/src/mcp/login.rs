@@ -2,21 +2,14 @@
 
 use std::io::{IsTerminal, stderr, stdin, stdout};
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::base::Failure;
-use crate::base::browser;
-use crate::base::input::piped_lines;
-use crate::base::output;
+use crate::base::{Failure, browser, input::piped_lines, output};
 use crate::dialog::ask::Asker;
 use crate::phrases::Phrases;
-use crate::servers::logins;
-use crate::servers::runner::Runner;
-use crate::servers::{self, ServerArgs};
-use crate::terminal::tty::Tty;
+use crate::servers::{self, ServerArgs, logins, runner::Runner};
 use toolgraft_mcp::{Config, LoggedOut, LoginError, ServerConfig};
 
 /// Options of `toolgraft mcp login`.
@@ -81,9 +74,7 @@ pub(super) fn run(args: LoginArgs) -> Result<(), Failure> {
         output::note(&if opened { say.log_in_opened(&shown) } else { say.log_in_by(&shown) });
         output::emit(&format!("{url}\n"))
     };
-    // Dropped last: it puts the terminal back as it was.
-    let tty = Tty::open().map(Arc::new);
-    let asker = Asker::new(tty.as_ref(), say).filter(|_| stdin().is_terminal());
+    let asker = Asker::at_terminal(say).filter(|_| stdin().is_terminal());
     let pasted = PastedLines { asker, lines: args.paste.then(piped_lines), say };
     Runner::start()?.wait(pasted.log_in(server, show))?;
     output::tell(&say.logged_in(shown))

@@ -11,13 +11,11 @@ pub(super) enum Program {
     ClaudeDesktop,
     ClaudeCode,
     Cursor,
+    #[value(name = "vscode")]
     VsCode,
 }
 
 impl Program {
-    pub(super) const ALL: [Program; 4] =
-        [Program::ClaudeDesktop, Program::ClaudeCode, Program::Cursor, Program::VsCode];
-
     /// As people call it.
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -25,16 +23,6 @@ impl Program {
             Program::ClaudeCode => "Claude Code",
             Program::Cursor => "Cursor",
             Program::VsCode => "VS Code",
-        }
-    }
-
-    /// As the command line calls it.
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Program::ClaudeDesktop => "claude-desktop",
-            Program::ClaudeCode => "claude-code",
-            Program::Cursor => "cursor",
-            Program::VsCode => "vscode",
         }
     }
 

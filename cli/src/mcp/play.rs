@@ -8,8 +8,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use self::script::Player;
-use crate::base::Failure;
-use crate::base::input;
+use crate::base::{Failure, input};
 
 /// Options of `toolgraft mcp play`.
 #[derive(Debug, clap::Args)]

@@ -12,14 +12,10 @@ use std::path::PathBuf;
 use futures::stream;
 
 use super::shell;
-use crate::base::Failure;
-use crate::base::input::piped_lines;
-use crate::base::output;
+use crate::base::{Failure, input::piped_lines, output};
 use crate::phrases::Phrases;
 use crate::screen::visible::clean;
-use crate::servers::runner::Runner;
-use crate::servers::wire::Wire;
-use crate::servers::{self, ServerArgs};
+use crate::servers::{self, ServerArgs, runner::Runner, wire::Wire};
 use toolgraft_mcp::{Config, Hub, LogLine, TransportConfig};
 
 /// Options of `toolgraft mcp record`.

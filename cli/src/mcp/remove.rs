@@ -2,9 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::base::Failure;
-use crate::base::input;
-use crate::base::output;
+use crate::base::{Failure, input, output};
 use crate::phrases::Phrases;
 use crate::screen::excerpt::names;
 use crate::servers::config_file::{ConfigFile, target};

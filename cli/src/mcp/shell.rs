@@ -14,23 +14,16 @@ use std::sync::Arc;
 use tokio::runtime::Handle;
 
 use self::command::ShellCommand;
-use crate::base::Failure;
-use crate::base::input::piped_lines;
-use crate::base::output;
-use crate::base::signals::Signals;
-use crate::dialog::ask::Asker;
-use crate::dialog::elicit::Questions;
+use crate::base::{Failure, input::piped_lines, output, signals::Signals};
 use crate::dialog::line::{Completion, Prompt, Typed};
+use crate::dialog::{ask::Asker, elicit::Questions};
 use crate::phrases::Phrases;
 use crate::screen::visible::word;
-use crate::servers::runner::Runner;
 use crate::servers::status::{self, head};
-use crate::servers::watch::Watch;
 use crate::servers::wire::{Wire, WireArgs};
-use crate::servers::{self, ServerArgs};
-use crate::terminal::tty::Tty;
+use crate::servers::{self, ServerArgs, runner::Runner, watch::Watch};
 use crate::tools::{self, call, get, read};
-use toolgraft_mcp::{Config, Elicitation, Hub};
+use toolgraft_mcp::{Config, Hub};
 
 /// The file that keeps the lines that were typed.
 const HISTORY: &str = "mcp-history";
@@ -70,16 +63,10 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
 /// A session with the one server of a configuration, which `wire` looks at.
 pub(super) fn open(config: Config, wire: Wire, (accepts, keeps): (bool, bool)) -> Result<(), Failure> {
     let server = config.servers().first().map(|server| server.name.clone()).unwrap_or_default();
-    // Dropped last: it puts the terminal back as it was.
-    let tty = Tty::open().map(Arc::new);
     let say = Phrases::of_user(None);
-    let asker = Asker::new(tty.as_ref(), say);
+    let asker = Asker::at_terminal(say);
     let questions = Questions::new(asker.clone(), say);
-    let hub = wire.tap_for_later(Hub::builder().config(config));
-    let hub = match accepts {
-        true => hub.elicitation(Elicitation::Defaults),
-        false => call::asking(hub, &questions),
-    };
+    let hub = call::answered(wire.tap_for_later(Hub::builder().config(config)), &questions, accepts);
     let runner = Runner::start()?;
     let signals = runner.signals();
     let in_shell = wire.clone();

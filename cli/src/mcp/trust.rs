@@ -1,18 +1,15 @@
 //! `toolgraft mcp trust`.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use super::foreign;
 use super::places::Machine;
-use crate::base::Failure;
-use crate::base::output;
+use crate::base::{Failure, output};
 use crate::dialog::ask::Asker;
 use crate::phrases::Phrases;
 use crate::screen::visible::word;
 use crate::servers;
 use crate::servers::trust::{self, Project, Store, date};
-use crate::terminal::tty::Tty;
 use toolgraft::dialect::Lang;
 
 /// Options of `toolgraft mcp trust`.
@@ -58,8 +55,7 @@ fn say_yes(store: &mut Store, file: &Path, yes: bool) -> Result<(), Failure> {
     if yes {
         anstream::eprintln!("{}", trust::question(file, &project, store, say));
     } else {
-        let tty = Tty::open().map(Arc::new);
-        let Some(asker) = Asker::new(tty.as_ref(), say) else {
+        let Some(asker) = Asker::at_terminal(say) else {
             return Err(Failure::usage(format!(
                 "{}nobody is at a terminal to say yes: look at it, then say --yes",
                 trust::question(file, &project, store, Phrases::of(Lang::En))

@@ -1,20 +1,22 @@
-//! Who may look: a browser that was given the URL, by the name of the loopback; and programs of
+//! A server of this machine alone, and who may look: a browser that was given the URL, by the name of the loopback; and programs of
 //! this user that have the key.
 //!
 //! The URL's token lets one browser in, once; the browser then has a cookie, which no page
 //! can read. The next token is printed when one was used, so that a second browser can be
 //! let in, and a URL that somebody finds later opens nothing.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::net::Ipv4Addr;
+use std::sync::{Arc, Mutex};
 
+use axum::Router;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, Method, StatusCode, header};
-use axum::middleware::Next;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
+use serde_json::Value;
+use tokio::net::TcpListener;
 
-use crate::base::Failure;
-use crate::base::output;
-use crate::base::secret::secret;
+use crate::base::{Failure, lock, output, secret::secret};
 
 /// What stands behind the doors.
 pub(crate) struct Behind {
@@ -28,6 +30,67 @@ pub(crate) struct Behind {
     pub(crate) entered: &'static str,
     /// How to come in.
     pub(crate) remedy: &'static str,
+    /// What the port is for, behind a blank, where that is to be said.
+    pub(crate) wants: &'static str,
+    /// How to have another port than one that is taken.
+    pub(crate) other_port: &'static str,
+}
+
+/// A server of this machine alone.
+pub(crate) struct House {
+    listener: TcpListener,
+    pub(crate) doors: Arc<Doors>,
+}
+
+impl House {
+    /// Listens on the loopback alone; port 0 takes any that is free.
+    ///
+    /// # Errors
+    /// The port cannot be had; the system has no random numbers.
+    pub(crate) async fn bind(port: u16, behind: Behind) -> Result<Self, Failure> {
+        let Behind { wants, other_port, .. } = behind;
+        let failed = |error| Failure::job(format!("cannot listen on 127.0.0.1:{port}{wants}: {error}: {other_port}"));
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(failed)?;
+        let port = listener.local_addr().map_err(failed)?.port();
+        Ok(House { listener, doors: Arc::new(Doors::new(port, behind)?) })
+    }
+
+    /// Answers those who may look until it is dropped. `policy` says what a page may load and run.
+    pub(crate) async fn serve(self, pages: Router, policy: &str) {
+        let headers = headers(policy);
+        let pages = pages.layer(middleware::from_fn_with_state(self.doors, check)).layer(middleware::map_response(
+            move |mut response: Response| {
+                response.headers_mut().extend(headers.clone());
+                std::future::ready(response)
+            },
+        ));
+        // Ends with an error of the listener only, which accepting tries again.
+        let _ = axum::serve(self.listener, pages).await;
+    }
+}
+
+/// What every answer says of itself.
+fn headers(policy: &str) -> HeaderMap {
+    let all = [
+        (header::CACHE_CONTROL, "no-store"),
+        (header::CONTENT_SECURITY_POLICY, policy),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    ];
+    all.into_iter().filter_map(|(name, value)| Some((name, HeaderValue::from_str(value).ok()?))).collect()
+}
+
+/// A value of a request's query.
+pub(crate) fn value(query: Option<&str>, name: &str) -> Option<String> {
+    let mut pairs = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
+    pairs.find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
+}
+
+/// An answer that is JSON.
+pub(crate) fn json(status: StatusCode, body: &Value) -> Response {
+    (status, [(header::CONTENT_TYPE, "application/json")], body.to_string()).into_response()
 }
 
 /// Who may look.
@@ -47,8 +110,7 @@ impl Doors {
     ///
     /// # Errors
     /// The system has no random numbers.
-    pub(crate) fn new(port: u16, behind: Behind) -> Result<Self, Failure> {
-        let secret = || secret().map_err(|error| Failure::job(format!("no random numbers: {error}")));
+    fn new(port: u16, behind: Behind) -> Result<Self, Failure> {
         Ok(Doors { behind, port, token: Mutex::new(secret()?), session: secret()?, key: secret()? })
     }
 
@@ -64,7 +126,7 @@ impl Doors {
 
     /// The URL that lets the next browser in.
     pub(crate) fn url(&self) -> String {
-        let token = self.token.lock().unwrap_or_else(PoisonError::into_inner);
+        let token = lock(&self.token);
         format!("{}{}?token={token}", self.address(), self.behind.path)
     }
 
@@ -100,7 +162,7 @@ impl Doors {
 
     /// Takes the token, if it is the one; another then stands in its place.
     fn takes(&self, shown: &str) -> bool {
-        let mut token = self.token.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut token = lock(&self.token);
         if !same(shown, &token) {
             return false;
         }
@@ -117,7 +179,7 @@ fn same(one: &str, other: &str) -> bool {
 }
 
 /// Lets a request in, or says how to come in.
-pub(crate) async fn check(State(doors): State<Arc<Doors>>, request: Request, inner: Next) -> Response {
+async fn check(State(doors): State<Arc<Doors>>, request: Request, inner: Next) -> Response {
     if !doors.is_ours(request.headers()) {
         return (StatusCode::FORBIDDEN, "this server is called 127.0.0.1, and other sites' pages are refused\n")
             .into_response();
@@ -131,10 +193,8 @@ pub(crate) async fn check(State(doors): State<Arc<Doors>>, request: Request, inn
     if !looks && !may {
         return (StatusCode::METHOD_NOT_ALLOWED, "there is nothing to be changed here\n").into_response();
     }
-    let query = request.uri().query().unwrap_or_default();
-    let token = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "token");
     // Programs that look ahead at a link ask for its head.
-    if let Some((_, token)) = token.filter(|_| request.method() == Method::GET)
+    if let Some(token) = value(request.uri().query(), "token").filter(|_| request.method() == Method::GET)
         && doors.takes(&token)
     {
         output::note(&format!("{} {}", doors.behind.entered, doors.url()));

@@ -26,7 +26,6 @@ mod trial;
 
 use std::io::{IsTerminal, stderr};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -38,18 +37,14 @@ use self::score::{Score, Trial, ranked};
 use self::store::{Run, Store};
 use self::tasks::{FEW, Task, Tasks};
 use self::trial::{Bench, Unasked};
-use crate::base::Failure;
-use crate::base::input;
-use crate::base::output;
+use crate::base::{Failure, input, output};
 use crate::chat::{Endpoint, EndpointArgs};
 use crate::dialog::ask::Asker;
 use crate::phrases::Phrases;
 use crate::servers::runner::Runner;
 use crate::settings::examples::{Examples, MadeExamples};
-use crate::settings::profiles::known_profile;
 use crate::settings::saved_profiles::{self, SavedProfile};
-use crate::settings::{self, Slots};
-use crate::terminal::tty::Tty;
+use crate::settings::{self, profiles::known_profile, slots};
 use toolgraft::Dialect;
 use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::{Lang, Profile};
@@ -140,14 +135,9 @@ fn minutes(text: &str) -> Result<Duration, String> {
 /// Runs `toolgraft probe`.
 pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     args.endpoint.trust.hold()?;
-    settings::defaults()?.fill(Slots {
-        profile: Some(&mut args.profile),
-        lang: Some(&mut args.lang),
-        ..args.endpoint.slots()
-    });
-    let tty = Tty::open().map(Arc::new);
+    settings::defaults()?.fill(slots! { args => profile lang; ..args.endpoint.slots() });
     let say = Phrases::of_user(args.lang);
-    let asker = Asker::new(tty.as_ref(), say);
+    let asker = Asker::at_terminal(say);
     if let Some(path) = &args.html {
         page::check(path)?;
     }

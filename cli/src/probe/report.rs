@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::cell::Cell;
 use super::score::{Score, interval};
 use crate::phrases::Phrases;
-use crate::screen::boxes::width;
+use crate::screen::boxes::aligned;
 
 /// A cell and what it scored.
 #[derive(Debug, Clone, Serialize)]
@@ -72,16 +72,9 @@ impl Report {
     /// The table.
     pub(crate) fn table(&self, say: Phrases) -> String {
         let all: Vec<[String; 10]> = std::iter::once(say.probe_head().map(str::to_owned)).chain(self.cells()).collect();
-        let widths: Vec<usize> =
-            (0..all[0].len()).map(|at| all.iter().map(|row| width(&row[at])).max().unwrap_or(0)).collect();
         let bold = Style::new().bold();
         let mut text = String::new();
-        for (number, row) in all.iter().enumerate() {
-            let cells = row.iter().zip(&widths).enumerate().map(|(at, (cell, wide))| match at {
-                0 => format!("{cell}{}", " ".repeat(wide - width(cell))),
-                _ => format!("{}{cell}", " ".repeat(wide - width(cell))),
-            });
-            let line = cells.collect::<Vec<_>>().join("  ");
+        for (number, line) in aligned(&all, 1, "  ").into_iter().enumerate() {
             match number {
                 0 => text.push_str(&format!("{bold}{line}{bold:#}\n")),
                 _ => text.push_str(&format!("{line}\n")),

@@ -9,10 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cell::Cell;
 use super::score::Trial;
-use crate::base::Failure;
-use crate::base::digest::sha256;
-use crate::base::output::warn;
-use crate::base::state;
+use crate::base::{Failure, digest::sha256, output::warn, state};
 use toolgraft_mcp::files::{self, Mode};
 
 /// Trials, cell by cell.

@@ -12,8 +12,7 @@ use serde_json::{Map, Value};
 use toolgraft::Tool;
 
 use super::score::Kind;
-use crate::base::Failure;
-use crate::base::input;
+use crate::base::{Failure, input};
 
 /// Tools that a task offers where not all are offered: the right ones and others.
 pub(crate) const FEW: usize = 3;

@@ -8,8 +8,7 @@ use super::play;
 use super::settings;
 use crate::servers::ServerArgs;
 use toolgraft::dialect::{Lang, Profile};
-use toolgraft::transcript::Recording;
-use toolgraft::transcript::import::Format;
+use toolgraft::transcript::{Recording, import::Format};
 
 /// Options of `toolgraft replay`.
 #[derive(Debug, Default, clap::Args)]

@@ -6,8 +6,7 @@ use serde_json::{Value, json};
 
 use super::expected::{self, Config};
 use super::settings::Settings;
-use crate::base::Failure;
-use crate::base::input;
+use crate::base::{Failure, input};
 use crate::servers::tool_file;
 use toolgraft::Catalog;
 use toolgraft::message::{DeltaKind, FencedCalls};

@@ -12,8 +12,7 @@ use super::view::{Answered, At, Totals, View};
 use crate::phrases::Phrases;
 use toolgraft::dialect::Lang;
 use toolgraft::event::OwnedEvent;
-use toolgraft::transcript::import::Format;
-use toolgraft::transcript::{Recording, Round};
+use toolgraft::transcript::{Recording, Round, import::Format};
 
 /// Writes one object a line; each has `type`, and all but the last `file`.
 pub(super) struct JsonLines<W> {

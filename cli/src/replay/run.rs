@@ -16,15 +16,12 @@ use super::play::{Played, Speed, finish_reason, play};
 use super::settings::Settings;
 use super::source;
 use super::view::{Answered, At, Totals, View};
-use crate::base::Failure;
-use crate::base::input;
-use crate::base::output;
+use crate::base::{Failure, input, output};
 use crate::screen::full_name;
 use toolgraft::event::{Provenance, Rejected, RejectedKind};
 use toolgraft::outcome::Status;
 use toolgraft::route::{Invocation, Toolbox};
-use toolgraft::transcript::import::Format;
-use toolgraft::transcript::{Recording, Round};
+use toolgraft::transcript::{Recording, Round, import::Format};
 use toolgraft::{Call, Catalog, Outcome};
 use toolgraft_mcp::Hub;
 

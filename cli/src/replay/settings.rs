@@ -10,8 +10,7 @@ use toolgraft::dialect::{DialectSet, Profile};
 use toolgraft::event::{Assembled, Collector, OwnedEvent};
 use toolgraft::message::{FencedCalls, ReasoningCalls, ReasoningMode};
 use toolgraft::parse::Config;
-use toolgraft::transcript::Session;
-use toolgraft::transcript::import::Format;
+use toolgraft::transcript::{Session, import::Format};
 use toolgraft::validate::Validator;
 
 /// What the command line asks for; it wins over the recording.

@@ -13,8 +13,7 @@ use crate::screen::{BAD, BOLD, CALL, DIM, DRAFT, Frame, RESULT, Screen, argument
 use toolgraft::Call;
 use toolgraft::event::{Entry, OwnedEvent, Piece, Provenance, Region, Rejected, RejectedKind};
 use toolgraft::message::{NativeCall, Role};
-use toolgraft::transcript::import::Format;
-use toolgraft::transcript::{Recording, Round};
+use toolgraft::transcript::{Recording, Round, import::Format};
 use toolgraft::turn;
 
 /// Shows a replay on a terminal, or readably in a pipe.

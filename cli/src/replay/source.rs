@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use crate::base::Failure;
-use crate::base::input;
+use crate::base::{Failure, input};
 use crate::sessions::saved::Saved;
 use toolgraft::transcript::import::{Format, ImportError, import};
 use toolgraft::transcript::{ReadError, Recording};

@@ -9,8 +9,7 @@ use crate::phrases::Phrases;
 use crate::screen::boxes::width;
 use toolgraft::Outcome;
 use toolgraft::event::OwnedEvent;
-use toolgraft::transcript::import::Format;
-use toolgraft::transcript::{Recording, Round};
+use toolgraft::transcript::{Recording, Round, import::Format};
 
 /// Where a replay stands.
 #[derive(Debug, Clone, Copy)]

@@ -62,6 +62,20 @@ pub(crate) fn fit(text: &str, columns: usize) -> String {
     fitting.chain(['…']).collect()
 }
 
+/// Rows of cells in columns as wide as they must be, with `gap` between them. The columns from `figures`
+/// on stand at the right, so that figures are below each other.
+pub(crate) fn aligned<const N: usize>(rows: &[[String; N]], figures: usize, gap: &str) -> Vec<String> {
+    let widths: [usize; N] = std::array::from_fn(|n| rows.iter().map(|row| width(&row[n])).max().unwrap_or(0));
+    let line = |row: &[String; N]| {
+        let cells = row.iter().zip(widths).enumerate().map(|(n, (cell, wide))| {
+            let pad = " ".repeat(wide.saturating_sub(width(cell)));
+            if n < figures { format!("{cell}{pad}") } else { format!("{pad}{cell}") }
+        });
+        cells.collect::<Vec<_>>().join(gap)
+    };
+    rows.iter().map(line).collect()
+}
+
 /// A line cut into pieces of at most so many columns, at spaces where there are any.
 pub(crate) fn wrap(line: &str, columns: usize) -> Vec<String> {
     let mut pieces = vec![String::new()];

@@ -21,6 +21,7 @@ use super::wrap::{Layout, OpenRow};
 const LONG: usize = 64 * 1024;
 
 /// The answer that is being written. What it returns is for the terminal.
+#[derive(Default)]
 pub(super) struct Page {
     columns: usize,
     /// Rows of the terminal: the fewest since the open block began.
@@ -51,22 +52,7 @@ pub(super) struct Page {
 
 impl Page {
     pub(super) fn new(columns: usize, height: usize) -> Self {
-        Page {
-            columns: columns.saturating_sub(1),
-            height,
-            height_now: height,
-            source: String::new(),
-            shown: 0,
-            fence: None,
-            row: OpenRow::default(),
-            rows: 0,
-            breaks: 0,
-            empty_code: 0,
-            has_block: false,
-            parted: false,
-            countable: true,
-            too_wide: false,
-        }
+        Page { columns: columns.saturating_sub(1), height, height_now: height, countable: true, ..Page::default() }
     }
 
     /// Whether the cursor stands at the start of a line.

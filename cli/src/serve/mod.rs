@@ -11,34 +11,28 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
-use crate::base::Failure;
-use crate::base::output;
-use crate::base::signals::Signals;
+use crate::base::{Failure, input, output, signals::Signals};
 use crate::chat::{Endpoint, local_endpoint};
 use crate::phrases::Phrases;
 use crate::screen::visible::word;
-use crate::serve::log::RequestLog;
-use crate::serve::probed::Probed;
-use crate::serve::running::Running;
-use crate::servers::logins::of_this_user;
-use crate::servers::runner::Runner;
-use crate::servers::{ListedArgs, ServerArgs, refuse_ambiguous, refuse_problems, refuse_strangers, report_failed};
-use crate::settings::examples::Examples;
-use crate::settings::profiles::{known_profile, taught_dialect, teach_what_is_named};
-use crate::settings::prompt_args::PromptArgs;
-use crate::settings::saved_profiles::SavedProfile;
-use crate::settings::trust_args::TrustArgs;
-use crate::settings::{self, Place, Settings, Slots, learned, variable};
+use crate::serve::{log::RequestLog, probed::Probed, running::Running};
+use crate::servers::{
+    ListedArgs, ServerArgs, logins::of_this_user, refuse_ambiguous, refuse_problems, refuse_strangers, report_failed,
+    runner::Runner,
+};
+use crate::settings::{
+    self, Place, Settings, Slots, examples::Examples, learned, offer_args::OfferArgs, prompt_args::PromptArgs,
+    saved_profiles::SavedProfile, slots, trust_args::TrustArgs, variable,
+};
 use tokio::sync::oneshot;
-use toolgraft::constrain::{Constrain, Way};
-use toolgraft::dialect::{Lang, Profile};
+use toolgraft::dialect::Lang;
 use toolgraft::message::Reads;
 use toolgraft::model::ModelError;
 use toolgraft::prompt::Options;
 use toolgraft::route::Toolbox;
 use toolgraft::secrets::shown_url;
-use toolgraft::tools::{DefaultDecision, ToolsMode};
-use toolgraft::{Dialect, OpenAi, Policy};
+use toolgraft::tools::DefaultDecision;
+use toolgraft::{OpenAi, Policy};
 use toolgraft_mcp::Hub;
 use toolgraft_serve::{Config, DRAIN, Inspector, ModelSettings, ServeError, Server};
 
@@ -153,40 +147,8 @@ struct DoorArgs {
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Model (defaults by its profile)")]
 pub(crate) struct ModelArgs {
-    /// Profile to take instead of the one for the model's name
-    #[arg(long, value_name = "NAME", value_parser = known_profile)]
-    profile: Option<&'static Profile>,
-
-    /// How tools are offered: auto, native, prompt
-    ///
-    /// auto: in the request where profile or endpoint say that it works, else in
-    /// the prompt. With --dialect it is the prompt.
-    #[arg(long, value_name = "MODE")]
-    tools_mode: Option<ToolsMode>,
-
-    /// Call syntax to teach: use_mcp_tool, tool_tag, type_marker
-    #[arg(long, value_name = "DIALECT", value_parser = taught_dialect)]
-    dialect: Option<Dialect>,
-
-    /// How it comes to a call where the model may as well answer: free, measured, chosen
-    ///
-    /// free: as the model writes. measured: by the probability that its answer begins with a
-    /// call; the call is then held to its form. chosen: the model names a tool first. What an
-    /// endpoint does not give for that is left: measured, chosen, free. [default: free]
-    #[arg(long, value_name = "WAY")]
-    way: Option<Way>,
-
-    /// Logarithm of that probability from which on it is a call [default: -4]
-    #[arg(long, value_name = "LN", allow_negative_numbers = true)]
-    call_threshold: Option<f64>,
-
-    /// Whether answers are held to a form where one is due: auto, off, require
-    ///
-    /// Due it is where a call is required, for an answer after a schema, and for the request
-    /// that corrects either. auto: in the form that the endpoint takes (a grammar, a JSON
-    /// Schema), if it takes one. require: else the answer is an error. [default: auto]
-    #[arg(long, value_name = "WHEN")]
-    constrain: Option<Constrain>,
+    #[command(flatten)]
+    offer: OfferArgs,
 
     /// Leave clients' tools out whose names match a glob, such as 'Cron*'; the model sees none of them
     ///
@@ -217,14 +179,14 @@ pub(crate) struct ModelArgs {
     strict_calls: bool,
 
     /// Most requests to the model for one answer [default: 12]
-    #[arg(long, value_name = "N", value_parser = above_zero)]
+    #[arg(long, value_name = "N", value_parser = input::above_zero::<NonZeroU32>)]
     max_rounds: Option<NonZeroU32>,
 
     /// Longest time for one answer to a request with tools or a schema; else without limit
     ///
     /// All rounds, corrections and calls of servers' tools together. Behind it the answer ends
     /// with an error (504, max_time).
-    #[arg(long, value_name = "SECONDS", value_parser = above_zero)]
+    #[arg(long, value_name = "SECONDS", value_parser = input::above_zero::<NonZeroU32>)]
     max_time: Option<NonZeroU32>,
 }
 
@@ -253,7 +215,7 @@ struct CallArgs {
     /// Most calls of the servers' tools for one answer [default: 64]
     ///
     /// Behind them no further one runs, and the model is asked for its answer.
-    #[arg(long, value_name = "N", value_parser = above_zero)]
+    #[arg(long, value_name = "N", value_parser = input::above_zero::<NonZeroU32>)]
     max_calls: Option<NonZeroU32>,
 
     /// Give the servers' tools to every model; else to those named NAME+tools
@@ -276,12 +238,6 @@ impl EndpointArgs {
     }
 }
 
-impl ModelArgs {
-    fn teach_what_is_named(&mut self) {
-        teach_what_is_named(self.dialect, self.way, &mut self.tools_mode);
-    }
-}
-
 impl CallArgs {
     fn is_given(&self) -> bool {
         let has_names = [&self.allow, &self.deny, &self.untrusted].iter().any(|names| !names.is_empty());
@@ -292,19 +248,11 @@ impl CallArgs {
 impl Args {
     /// The flags that have defaults.
     fn slots(&mut self) -> Slots<'_> {
-        let ModelArgs { profile, tools_mode, dialect, way, call_threshold, constrain, max_rounds, .. } =
-            &mut self.model;
-        let mut slots = Slots {
-            base_url: Some(&mut self.endpoint.base_url),
-            model: Some(&mut self.endpoint.model),
-            profile: Some(profile),
-            tools_mode: Some(tools_mode),
-            dialect: Some(dialect),
-            way: Some(way),
-            call_threshold: Some(call_threshold),
-            constrain: Some(constrain),
-            max_rounds: Some(max_rounds),
-            lang: Some(&mut self.door.lang),
+        let mut slots = slots! {
+            self.endpoint => base_url model,
+            self.model.offer => profile tools_mode constrain way call_threshold dialect,
+            self.model => max_rounds,
+            self.door => lang;
             ..self.listing.slots()
         };
         // Without servers there is nothing for them to be about.
@@ -345,10 +293,6 @@ fn host_name(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-fn above_zero(text: &str) -> Result<NonZeroU32, String> {
-    text.parse().map_err(|_| "expected a whole number above 0".to_owned())
-}
-
 /// Runs the command.
 pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     if !args.servers.is_given() && args.calls.is_given() {
@@ -362,7 +306,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     }
     defaults(&args.door.listen)?.fill(args.slots());
     args.endpoint.resolve()?;
-    args.model.teach_what_is_named();
+    args.model.offer.teach_what_is_named();
     let mut servers = args.servers.clone();
     servers.listed_tools.clone_from(&args.listed.tools);
     let servers = if servers.is_given() { Some(servers.load()?) } else { None };
@@ -372,7 +316,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     let runner = Runner::start()?;
     let signals = runner.signals();
     runner.wait_out(async {
-        let (config, name) = stopped_by(&signals, config(&args)).await?;
+        let (config, name) = signals.or_stopped(config(&args)).await?;
         let inspector = Inspector::new().with_secrets(&servers.as_ref().map(|s| s.secrets()).unwrap_or_default());
         let config = match args.door.inspect {
             Some(_) => config.with_inspector(inspector.clone()),
@@ -389,13 +333,10 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
         let hub = match servers {
             Some(servers) => {
                 let connecting = of_this_user(Hub::builder().config(servers).keep_media(true)).connect();
-                let hub = stopped_by(&signals, async { connecting.await.map_err(Failure::job) }).await?;
+                let hub = signals.or_stopped(async { connecting.await.map_err(Failure::job) }).await?;
                 let known = hub.servers();
-                if let Err(failure) = refuse_strangers(&args.calls.untrusted, &known) {
-                    hub.shutdown().await;
-                    return Err(failure);
-                }
-                if let Err(failure) = refuse_ambiguous(&policy(&args), &hub.catalog()) {
+                let fits = refuse_strangers(&args.calls.untrusted, &known);
+                if let Err(failure) = fits.and_then(|()| refuse_ambiguous(&policy(&args), &hub.catalog())) {
                     hub.shutdown().await;
                     return Err(failure);
                 }
@@ -431,15 +372,6 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     })
 }
 
-/// What a job gives, unless a signal comes first.
-async fn stopped_by<T>(signals: &Signals, job: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
-    tokio::select! {
-        biased;
-        name = signals.stopped() => Err(Failure::job(format!("stopped by {name}"))),
-        done = job => done,
-    }
-}
-
 /// The server's configuration, and the endpoint's name for messages.
 async fn config(args: &Args) -> Result<(Config, String), Failure> {
     let (url, name, is_named) = match &args.endpoint.base_url {
@@ -470,7 +402,7 @@ async fn config(args: &Args) -> Result<(Config, String), Failure> {
 pub(crate) fn in_front_of(endpoint: &Endpoint, model: ModelArgs, listing: PromptArgs) -> Result<Config, Failure> {
     let mut args = Args { model, listing, ..Args::default() };
     settings::defaults()?.fill(args.slots());
-    args.model.teach_what_is_named();
+    args.model.offer.teach_what_is_named();
     args.endpoint.model = Some(endpoint.model().to_owned());
     let config = config_at(&args, endpoint.url().to_owned(), endpoint.key())?;
     Ok(match endpoint.key() {
@@ -497,22 +429,22 @@ fn config_at(args: &Args, url: String, key: Option<&str>) -> Result<Config, Fail
     }
     config = args.door.host.iter().fold(config, Config::with_host);
     config = args.door.origin.iter().fold(config, Config::with_origin);
-    if let Some(profile) = args.model.profile {
+    if let Some(profile) = args.model.offer.profile {
         config = config.with_profile(profile);
     }
-    if let Some(dialect) = args.model.dialect {
+    if let Some(dialect) = args.model.offer.dialect {
         config = config.with_dialect(dialect);
     }
-    if let Some(mode) = args.model.tools_mode {
+    if let Some(mode) = args.model.offer.tools_mode {
         config = config.with_tools_mode(mode);
     }
-    if let Some(constrain) = args.model.constrain {
+    if let Some(constrain) = args.model.offer.constrain {
         config = config.with_constrain(constrain);
     }
-    if let Some(way) = args.model.way {
+    if let Some(way) = args.model.offer.way {
         config = config.with_way(way);
     }
-    if let Some(threshold) = args.model.call_threshold {
+    if let Some(threshold) = args.model.offer.call_threshold {
         config = config.with_call_threshold(threshold);
     }
     if let Some(style) = args.listing.prompt_style {
@@ -566,13 +498,13 @@ fn policy(args: &Args) -> Policy {
 fn probed(mut args: Args, kept: &SavedProfile) -> ModelSettings {
     Settings::from(kept).fill(args.slots());
     ModelSettings {
-        tools_mode: args.model.tools_mode,
-        dialect: args.model.dialect,
+        tools_mode: args.model.offer.tools_mode,
+        dialect: args.model.offer.dialect,
         style: args.listing.prompt_style,
         listing: args.listing.listing,
-        constrain: args.model.constrain,
-        way: args.model.way,
-        call_threshold: args.model.call_threshold,
+        constrain: args.model.offer.constrain,
+        way: args.model.offer.way,
+        call_threshold: args.model.offer.call_threshold,
     }
 }
 

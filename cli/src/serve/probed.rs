@@ -1,10 +1,9 @@
 //! What `toolgraft probe` found best for an endpoint's models, as its file has it by now.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant, SystemTime};
 
-use crate::base::Failure;
-use crate::base::output;
+use crate::base::{Failure, lock, output};
 use crate::settings::saved_profiles::{self, SavedProfile};
 
 /// How often the file is looked at, at most.
@@ -38,7 +37,7 @@ impl Probed {
     /// All profiles where they are others than the last time, and at the first. A file that cannot be
     /// read by now changes nothing.
     pub(super) fn changed(&self) -> Option<Vec<SavedProfile>> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&self.state);
         if state.new.is_none() && state.looked.elapsed() >= LOOK_EACH {
             state.looked = Instant::now();
             let written = saved_profiles::written();

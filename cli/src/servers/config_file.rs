@@ -9,8 +9,7 @@ use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
 use serde_json::{Map, Value, json};
 
-use crate::base::Failure;
-use crate::base::input;
+use crate::base::{Failure, input};
 use crate::servers;
 use toolgraft_mcp::Config;
 use toolgraft_mcp::files::{self, Mode};

@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 
 use toolgraft::Catalog;
-use toolgraft_mcp::files::{self, Mode};
 
 use crate::base::state;
 
@@ -14,26 +13,26 @@ const FILE: &str = "tools.json";
 const MOST: usize = 200;
 
 /// The names of tools by those of servers.
-pub(crate) fn tools() -> BTreeMap<String, Vec<String>> {
-    let text = state::file(FILE).and_then(|path| std::fs::read(path).ok()).unwrap_or_default();
-    serde_json::from_slice(&text).unwrap_or_default()
+type Tools = BTreeMap<String, Vec<String>>;
+
+/// The names of the tools that are known.
+pub(crate) fn tools() -> Tools {
+    state::read(FILE)
 }
 
-/// Keeps the names of these tools.
+/// Keeps the names of these tools. What is not kept is not completed.
 pub(super) fn keep(catalog: &Catalog) {
-    let known = tools();
-    let mut now = known.clone();
-    let mut seen: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let mut seen = Tools::new();
     for tool in catalog.tools() {
         if let Some(server) = &tool.server {
-            seen.entry(server).or_default().push(tool.name.clone());
+            seen.entry(server.clone()).or_default().push(tool.name.clone());
         }
     }
-    now.extend(seen.into_iter().map(|(server, tools)| (server.to_owned(), tools)));
-    let Some(path) = state::file(FILE).filter(|_| now != known && now.len() <= MOST) else { return };
-    let is_there = path.parent().is_some_and(|folder| std::fs::create_dir_all(folder).is_ok());
-    if let Some(text) = serde_json::to_vec(&now).ok().filter(|_| is_there) {
-        // What is not kept is not completed.
-        let _ = files::replace(&path, &text, Mode::Private);
+    let known = tools();
+    if seen.iter().any(|(server, tools)| known.get(server) != Some(tools)) {
+        state::change(FILE, |known: &mut Tools| {
+            known.extend(seen);
+            known.len() <= MOST
+        });
     }
 }

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use crate::base::Failure;
-use crate::base::state;
+use crate::base::{Failure, state};
 use toolgraft_mcp::{HubBuilder, Login, LoginError, Logins, ServerConfig};
 
 /// Where they are kept; `None` where there is no home directory.

@@ -18,9 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::base::Failure;
-use crate::base::input;
-use crate::base::output;
+use crate::base::{Failure, input, output};
 use crate::phrases::Phrases;
 use crate::screen::excerpt::names as shown_names;
 use crate::servers::runner::Runner;

@@ -9,12 +9,10 @@
 use std::pin::pin;
 use std::sync::Arc;
 
-use crate::base::Failure;
-use crate::base::output::warn_in;
-use crate::base::signals::Signals;
+use crate::base::signals::{Signals, stopped};
+use crate::base::{Failure, output::warn_in};
 use crate::phrases::Phrases;
-use crate::servers::starting::Starting;
-use crate::servers::{known, logins};
+use crate::servers::{known, logins, starting::Starting};
 use toolgraft::route::Toolbox;
 use toolgraft::tools::matches;
 use toolgraft_mcp::{Config, Hub, HubBuilder};
@@ -35,10 +33,6 @@ pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
         .enable_all()
         .build()
         .map_err(|e| Failure::job(format!("cannot start the asynchronous runtime: {e}")))
-}
-
-fn stopped(by: &str) -> Failure {
-    Failure::job(format!("stopped by {by}"))
 }
 
 impl Runner {
@@ -66,13 +60,7 @@ impl Runner {
 
     /// Waits for a job without servers; a signal ends it.
     pub(crate) fn wait<T>(&self, job: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
-        self.runtime.block_on(async {
-            tokio::select! {
-                biased;
-                name = self.signals.stopped() => Err(stopped(name)),
-                done = job => done,
-            }
-        })
+        self.runtime.block_on(self.signals.or_stopped(job))
     }
 
     /// Waits for a job that deals with all signals itself.
@@ -103,12 +91,8 @@ impl Runner {
             } else {
                 drop(drawn);
             }
-            let connected = tokio::select! {
-                biased;
-                // Dropping the attempt kills what it has started.
-                name = signals.stopped() => Err(stopped(name)),
-                hub = hub.connect() => hub.map_err(Failure::job),
-            };
+            // Dropping the attempt kills what it has started.
+            let connected = signals.or_stopped(async { hub.connect().await.map_err(Failure::job) }).await;
             starting.end().await;
             let hub = Arc::new(connected?);
             known::keep(&hub.catalog());

@@ -65,11 +65,7 @@ const NAME: usize = 60;
 /// How long each server took; `None` where none was started.
 pub(crate) fn took(servers: &[ServerStatus], say: Phrases) -> Option<String> {
     let ready = servers.iter().filter(|server| server.state == ServerState::Ready);
-    let times: Vec<String> = ready
-        .map(|server| {
-            let ms = u64::try_from(server.connect_time.as_millis()).unwrap_or(u64::MAX);
-            say.started_in(bounded(&server.name, NAME), lasted(ms))
-        })
-        .collect();
+    let times: Vec<String> =
+        ready.map(|server| say.started_in(bounded(&server.name, NAME), lasted(server.connect_time))).collect();
     (!times.is_empty()).then(|| say.started(times.join(", ")))
 }

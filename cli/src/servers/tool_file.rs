@@ -6,8 +6,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::base::Failure;
-use crate::base::input;
+use crate::base::{Failure, input};
 use toolgraft::tools::Server;
 use toolgraft::{Catalog, Tool};
 

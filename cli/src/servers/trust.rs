@@ -23,14 +23,10 @@ use std::path::Path;
 pub(crate) use project::{Project, place};
 pub(crate) use store::{Store, date};
 
-use crate::base::Failure;
-use crate::base::output;
+use crate::base::{Failure, output};
 use crate::dialog::ask::{Asker, Heard};
 use crate::phrases::Phrases;
-use crate::screen::excerpt::Excerpt;
-use crate::screen::visible::word;
-use crate::screen::wrap::in_rows;
-use crate::terminal::tty::Tty;
+use crate::screen::{excerpt::Excerpt, visible::word, wrap::in_rows};
 use crate::terminal::{columns, size};
 use toolgraft::dialect::Lang;
 
@@ -52,8 +48,7 @@ pub(crate) fn demand_of(file: &Path, project: Project, remedy: &str, say: Phrase
     if project.starts_nothing() || store.trusts(&project) {
         return Ok(Some(project.into_text()));
     }
-    let tty = Tty::open().map(std::sync::Arc::new);
-    let Some(asker) = Asker::new(tty.as_ref(), say) else {
+    let Some(asker) = Asker::at_terminal(say) else {
         // Errors are English.
         let question = question(file, &project, &store, Phrases::of(Lang::En));
         return Err(Failure::usages([question, format!("nobody is at a terminal to say yes: {remedy}")]));

@@ -10,8 +10,7 @@ use crate::dialog::elicit::{Questions, over};
 use crate::phrases::Phrases;
 use crate::screen::live::{Live, Place};
 use crate::terminal::columns;
-use toolgraft_mcp::Hub;
-use toolgraft_mcp::ServerEventKind;
+use toolgraft_mcp::{Hub, ServerEventKind};
 
 /// Who is asked while a server works, in which language, and where it shows that it does.
 #[derive(Clone, Copy)]

@@ -7,14 +7,13 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{ErrorKind, IsTerminal, Write, stderr};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, SystemTime};
 
 use anstyle::{AnsiColor, Style};
 use serde_json::{Map, Value};
 
-use crate::base::Failure;
-use crate::base::media;
+use crate::base::{Failure, lock, media};
 use crate::screen::live::Place;
 use crate::screen::visible::{clean, plain};
 use crate::terminal::{columns, lasted, shortened, time_of_day};
@@ -134,7 +133,7 @@ impl Wire {
     }
 
     fn looker(&self) -> MutexGuard<'_, Looker> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 
@@ -204,7 +203,6 @@ fn shown(
         (None, None, None) => (color, String::new()),
     };
     let id = id.map(|id| format!(" #{}", plain(&id))).unwrap_or_default();
-    let took = took.map(|took| u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
     let took = took.map(|took| format!("  {}", lasted(took))).unwrap_or_default();
     let head = format!("{}Z  {} {arrow} {}{id}{took}", time_of_day(wire.at), plain(&wire.server), plain(&what));
     let dim = Style::new().dimmed();

@@ -4,8 +4,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::Failure;
-use crate::base::input;
+use crate::base::{Failure, input};
 use crate::terminal::shortened;
 use toolgraft::Conversation;
 use toolgraft::conversation::Entry;

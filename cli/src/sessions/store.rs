@@ -12,8 +12,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-use crate::base::Failure;
-use crate::base::state;
+use crate::base::{Failure, state};
 use crate::sessions::saved::Saved;
 use database::Database;
 use kept::{Damaged, Found, fresh_id};

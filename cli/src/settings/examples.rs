@@ -13,10 +13,8 @@ use toolgraft::model::ModelError;
 use toolgraft::prompt::ExampleSource;
 use toolgraft::tools::ToolExample;
 use toolgraft::{OpenAi, Tool};
-use toolgraft_mcp::files::{self, Lock, Mode};
 
-use crate::base::digest::sha256;
-use crate::base::state;
+use crate::base::{digest::sha256, state};
 
 const FILE: &str = "examples.json";
 
@@ -28,16 +26,6 @@ pub(crate) enum Examples {
     Schema,
     /// The model, once for each tool.
     Made,
-}
-
-impl Examples {
-    /// Its word on the command line and in files.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Examples::Schema => "schema",
-            Examples::Made => "made",
-        }
-    }
 }
 
 /// Tools of one model that are kept. Of more nothing is made: a client may bring any number.
@@ -58,7 +46,7 @@ pub(crate) struct MadeExamples {
 impl MadeExamples {
     /// Those that are kept of a model.
     pub(crate) fn of(model: &str) -> Self {
-        let known = read().remove(model).unwrap_or_default();
+        let known = state::read::<Kept>(FILE).remove(model).unwrap_or_default();
         MadeExamples { model: model.to_owned(), known: Arc::new(RwLock::new(known)), changes: Arc::default() }
     }
 
@@ -114,19 +102,12 @@ fn hash(tool: &Tool) -> String {
     sha256(json!([tool.name, tool.description, tool.input_schema]).to_string().as_bytes())
 }
 
-fn read() -> Kept {
-    let text = state::file(FILE).and_then(|path| std::fs::read(path).ok()).unwrap_or_default();
-    serde_json::from_slice(&text).unwrap_or_default()
-}
-
 /// Adds to the file. What cannot be written is made again another time.
 fn keep(model: &str, made: BTreeMap<String, Option<ToolExample>>) {
-    let Some(path) = state::file(FILE).filter(|_| !made.is_empty()) else { return };
-    let Some(folder) = path.parent().filter(|folder| std::fs::create_dir_all(folder).is_ok()) else { return };
-    let Ok(_lock) = Lock::wait(&folder.join("examples.lock")) else { return };
-    let mut kept = read();
-    kept.entry(model.to_owned()).or_default().extend(made);
-    if let Ok(text) = serde_json::to_vec(&kept) {
-        let _ = files::replace(&path, &text, Mode::Private);
+    if !made.is_empty() {
+        state::change(FILE, |kept: &mut Kept| {
+            kept.entry(model.to_owned()).or_default().extend(made);
+            true
+        });
     }
 }

@@ -8,9 +8,7 @@ use toml_edit::{DocumentMut, Item};
 
 use super::keys::{KEYS, Settings};
 use super::names::{Names, TABLES};
-use crate::base::Failure;
-use crate::base::input;
-use crate::base::words;
+use crate::base::{Failure, input, words};
 
 /// Where the file lies below the home directory.
 const FILE: &str = ".config/toolgraft/config.toml";

@@ -13,8 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::keys::Settings;
-use crate::base::Failure;
-use crate::base::state;
+use crate::base::{Failure, state};
 use toolgraft_mcp::files::{self, Mode};
 
 /// The only version of the file that there is.

@@ -5,8 +5,7 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::phrases::Phrases;
-use crate::settings::examples::Examples;
-use crate::settings::saved_profiles::SavedProfile;
+use crate::settings::{examples::Examples, saved_profiles::SavedProfile};
 use toolgraft::Dialect;
 use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::{Lang, Profile, PromptStyle};
@@ -87,13 +86,24 @@ settings! {
     session_days: Option<u32> = "90", Phrases::key_session_days;
 }
 
+/// Where flags are: `slots! { PLACE => KEY…, PLACE => KEY…; ..OTHERS }`. Each key is a field of its place.
+macro_rules! slots {
+    ($($place:expr => $($key:ident)+),+) => {
+        slots! { $($place => $($key)+),+; ..Default::default() }
+    };
+    ($($place:expr => $($key:ident)+),+; ..$others:expr) => {
+        $crate::settings::Slots { $($($key: Some(&mut $place.$key),)+)+ ..$others }
+    };
+}
+pub(crate) use slots;
+
 /// The names of all keys.
 pub(crate) fn key_names() -> impl Iterator<Item = &'static str> {
     KEYS.iter().map(|key| key.name)
 }
 
 /// How reasoning is shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ReasoningDisplay {
     Folded,

@@ -5,11 +5,12 @@
 
 use serde::{Deserialize, Serialize};
 use toolgraft::turn::{KnownWays, NativeFault};
-use toolgraft_mcp::files::{self, Lock, Mode};
 use toolgraft_serve::Learned;
 
 use super::saved_profiles::place;
 use crate::base::state;
+
+const FILE: &str = "learned.json";
 
 /// Entries that are kept; the oldest go.
 const MOST: usize = 200;
@@ -21,14 +22,10 @@ struct Entry {
     learned: Learned,
 }
 
-fn entries() -> Vec<Entry> {
-    let text = state::file("learned.json").and_then(|path| std::fs::read(path).ok()).unwrap_or_default();
-    serde_json::from_slice(&text).unwrap_or_default()
-}
-
 /// What was learned of this endpoint.
 pub(crate) fn at(endpoint: &str) -> Vec<Learned> {
-    entries().into_iter().filter(|entry| entry.endpoint == place(endpoint)).map(|entry| entry.learned).collect()
+    let entries: Vec<Entry> = state::read(FILE);
+    entries.into_iter().filter(|entry| entry.endpoint == place(endpoint)).map(|entry| entry.learned).collect()
 }
 
 /// What native calls of the model fail at behind this version of its server, as far as it was learned.
@@ -53,19 +50,12 @@ pub(crate) fn ways(endpoint: &str, model: &str, version: Option<&str>) -> KnownW
 
 /// Keeps what was learned of this endpoint. What cannot be written is learned again.
 pub(crate) fn keep(endpoint: &str, learned: Learned) {
-    let Some(path) = state::file("learned.json") else { return };
-    let Some(folder) = path.parent().filter(|folder| std::fs::create_dir_all(folder).is_ok()) else { return };
-    // Others may learn at the same time.
-    let Ok(_lock) = Lock::wait(&folder.join("learned.lock")) else { return };
     let entry = Entry { endpoint: place(endpoint), learned };
-    let mut entries = entries();
-    if entries.contains(&entry) {
-        return;
-    }
-    entries.push(entry);
-    let more = entries.len().saturating_sub(MOST);
-    entries.drain(..more);
-    if let Ok(text) = serde_json::to_vec_pretty(&entries) {
-        let _ = files::replace(&path, &text, Mode::Private);
-    }
+    state::change(FILE, |entries: &mut Vec<Entry>| {
+        let is_new = !entries.contains(&entry);
+        entries.extend(is_new.then_some(entry));
+        let more = entries.len().saturating_sub(MOST);
+        entries.drain(..more);
+        is_new
+    });
 }

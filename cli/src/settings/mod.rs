@@ -12,6 +12,7 @@
 //! A further option is a line of the table below, its words ([`Phrases`]), its flag and slot in
 //! the command's arguments, and the place that it counts for.
 
+pub(crate) mod offer_args;
 pub(crate) mod profiles;
 pub(crate) mod prompt_args;
 pub(crate) mod saved_profiles;
@@ -30,7 +31,7 @@ mod variables;
 pub(crate) use command::{Args, one, run};
 pub(crate) use file::{names, parsed_with, read as file};
 pub(crate) use folder::Folder;
-pub(crate) use keys::{CallDisplay, ReasoningDisplay, Settings, Slots, key_names};
+pub(crate) use keys::{CallDisplay, ReasoningDisplay, Settings, Slots, key_names, slots};
 pub(crate) use names::{Names, Place};
 pub(crate) use sources::{defaults, environment};
 pub(crate) use variables::variable;

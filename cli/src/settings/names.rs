@@ -19,8 +19,7 @@ use std::process::{Command, Stdio};
 use serde::Deserialize;
 
 use super::variables::variable;
-use crate::base::Failure;
-use crate::base::words::near;
+use crate::base::{Failure, words::near};
 
 /// The tables of the file that hold names.
 pub(super) const TABLES: [&str; 2] = ["endpoints", "models"];

@@ -1,31 +1,18 @@
 //! Model profiles and dialects by their names.
 
+use crate::base::input;
 use toolgraft::Dialect;
-use toolgraft::constrain::Way;
 use toolgraft::dialect::Profile;
-use toolgraft::tools::ToolsMode;
 
 /// Reads the name of a dialect; each can be taught.
 pub(crate) fn taught_dialect(name: &str) -> Result<Dialect, String> {
-    Dialect::ALL.iter().copied().find(|dialect| dialect.name() == name).ok_or_else(|| {
-        let names: Vec<_> = Dialect::ALL.iter().map(|dialect| dialect.name()).collect();
-        format!("expected one of {}", names.join(", "))
-    })
-}
-
-/// Whoever names a syntax, or a way to calls in it, wants it to be taught.
-pub(crate) fn teach_what_is_named(dialect: Option<Dialect>, way: Option<Way>, mode: &mut Option<ToolsMode>) {
-    if dialect.is_some() || way.is_some_and(|way| way != Way::Free) {
-        mode.get_or_insert(ToolsMode::Prompt);
-    }
+    let found = Dialect::ALL.iter().copied().find(|dialect| dialect.name() == name);
+    found.ok_or_else(|| input::expected_one_of(Dialect::ALL.iter().map(|dialect| dialect.name())))
 }
 
 /// Reads a profile's name, for clap.
 pub(crate) fn known_profile(name: &str) -> Result<&'static Profile, String> {
-    Profile::named(name).ok_or_else(|| {
-        let names: Vec<_> = Profile::all().iter().map(|p| p.name).collect();
-        format!("expected one of {}", names.join(", "))
-    })
+    Profile::named(name).ok_or_else(|| input::expected_one_of(Profile::all().iter().map(|p| p.name)))
 }
 
 /// Reads a profile's name, or a model's, which names its profile; for clap.

@@ -5,12 +5,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use crate::base::Failure;
-use crate::base::input;
-use crate::base::tokens;
+use crate::base::{Failure, input, tokens};
 use crate::phrases::Phrases;
-use crate::settings::Slots;
 use crate::settings::examples::{Examples, MadeExamples};
+use crate::settings::{Slots, slots};
 use toolgraft::dialect::PromptStyle;
 use toolgraft::message::TokenCounter;
 use toolgraft::prompt::{Listed, Listing, Options, Template};
@@ -54,7 +52,7 @@ pub(crate) struct PromptArgs {
     /// first, then brief, then index. No tool is left out. Counted in o200k;
     /// instructions and resources of the servers count too, the rules of the
     /// prompt do not.
-    #[arg(long, value_name = "TOKENS", value_parser = input::above_zero)]
+    #[arg(long, value_name = "TOKENS", value_parser = input::above_zero::<NonZeroUsize>)]
     pub(crate) tool_budget: Option<NonZeroUsize>,
 
     /// A template that replaces the system text, or a folder of templates
@@ -69,13 +67,7 @@ pub(crate) struct PromptArgs {
 impl PromptArgs {
     /// The flags that have defaults.
     pub(crate) fn slots(&mut self) -> Slots<'_> {
-        Slots {
-            listing: Some(&mut self.listing),
-            prompt_style: Some(&mut self.prompt_style),
-            tool_budget: Some(&mut self.tool_budget),
-            examples: Some(&mut self.examples),
-            ..Slots::default()
-        }
+        slots! { self => listing prompt_style tool_budget examples }
     }
 
     /// The examples that the model made, where those are to be shown.

@@ -22,16 +22,15 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use serde::Deserialize;
-use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
+use serde::{Deserialize, Serialize};
+use toml_edit::{ArrayOfTables, DocumentMut, Item, Table};
 use toolgraft::Dialect;
 use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::PromptStyle;
 use toolgraft::prompt::Listing;
 use toolgraft::tools::ToolsMode;
 
-use crate::base::Failure;
-use crate::base::input;
+use crate::base::{Failure, input};
 use crate::settings::examples::Examples;
 use toolgraft_mcp::files::{self, Mode};
 
@@ -39,32 +38,23 @@ use toolgraft_mcp::files::{self, Mode};
 const FILE: &str = ".config/toolgraft/profiles.toml";
 
 /// What is kept of a model; `None` leaves it to the built-in profile.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SavedProfile {
     pub(crate) name: String,
-    #[serde(default)]
     pub(crate) endpoint: Option<String>,
-    #[serde(default)]
     pub(crate) tools: Option<ToolsMode>,
-    #[serde(default)]
     pub(crate) dialect: Option<Dialect>,
-    #[serde(default)]
     pub(crate) style: Option<PromptStyle>,
-    #[serde(default)]
     pub(crate) listing: Option<Listing>,
     /// Whether answers are held to a structure where one is due.
-    #[serde(default)]
     pub(crate) constrain: Option<Constrain>,
     /// How it comes to a call where the model may as well answer.
-    #[serde(default)]
     pub(crate) way: Option<Way>,
-    /// Logarithm of the probability from which on a message is to be a call.
-    #[serde(default)]
-    pub(crate) call_threshold: Option<f64>,
     /// Where examples come from.
-    #[serde(default)]
     pub(crate) examples: Option<Examples>,
+    /// Logarithm of the probability from which on a message is to be a call.
+    pub(crate) call_threshold: Option<f64>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -181,41 +171,29 @@ pub(crate) fn save(path: &Path, profile: &SavedProfile) -> Result<(), Failure> {
 impl SavedProfile {
     /// The table as it is written.
     pub(crate) fn text(&self) -> String {
-        let mut table = Table::new();
-        self.write_into(&mut table);
-        format!("[[model]]\n{table}")
+        format!("[[model]]\n{}", self.table())
     }
 
     /// The settings that are kept, with their values.
-    pub(crate) fn kept(&self) -> Vec<(&'static str, String)> {
-        let threshold = ("call_threshold", self.call_threshold.map(|threshold| threshold.to_string()));
-        self.words().into_iter().chain([threshold]).filter_map(|(key, text)| Some((key, text?))).collect()
+    pub(crate) fn kept(&self) -> Vec<(String, String)> {
+        let table = self.table();
+        let settings = table.iter().filter(|(key, _)| !["name", "endpoint"].contains(key));
+        let number = |item: &Item| item.as_float().unwrap_or_default().to_string();
+        let text = |item: &Item| item.as_str().map_or_else(|| number(item), str::to_owned);
+        settings.map(|(key, item)| (key.to_owned(), text(item))).collect()
     }
 
-    fn words(&self) -> [(&'static str, Option<String>); 7] {
-        [
-            ("tools", self.tools.map(|mode| mode.to_string())),
-            ("dialect", self.dialect.map(|dialect| dialect.name().to_owned())),
-            ("style", self.style.map(|style| style.to_string())),
-            ("listing", self.listing.map(|listing| listing.to_string())),
-            ("constrain", self.constrain.map(|when| when.to_string())),
-            ("way", self.way.map(|way| way.to_string())),
-            ("examples", self.examples.map(|examples| examples.as_str().to_owned())),
-        ]
+    fn table(&self) -> Table {
+        // Words and a number can all be written.
+        toml_edit::ser::to_document(self).map(DocumentMut::into_table).unwrap_or_default()
     }
 
-    /// Every key, so that what an earlier probe found is gone.
+    /// Sets what is kept, and nothing else: what an earlier probe found is gone.
     fn write_into(&self, table: &mut Table) {
-        let place = [("name", Some(self.name.clone())), ("endpoint", self.endpoint.clone())];
-        for (key, text) in place.into_iter().chain(self.words()) {
-            match text {
-                Some(text) => table[key] = value(text),
-                None => drop(table.remove(key)),
-            }
-        }
-        match self.call_threshold {
-            Some(threshold) => table["call_threshold"] = value(threshold),
-            None => drop(table.remove("call_threshold")),
+        let kept = self.table();
+        table.retain(|key, _| kept.contains_key(key));
+        for (key, item) in kept {
+            table[key.as_str()] = item;
         }
     }
 }

@@ -9,8 +9,7 @@ use clap::Command;
 use clap_complete::env::Shells;
 use clap_complete::{CompleteEnv, Shell};
 
-use crate::base::Failure;
-use crate::base::output;
+use crate::base::{Failure, output};
 
 /// The program's name, by which a shell calls it.
 const PROGRAM: &str = "toolgraft";

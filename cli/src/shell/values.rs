@@ -9,8 +9,7 @@ use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 
 use crate::chat::local_models;
 use crate::screen::boxes::clean;
-use crate::servers::config_file::ConfigFile;
-use crate::servers::{LOCAL, known, own_file};
+use crate::servers::{LOCAL, config_file::ConfigFile, known, own_file};
 use crate::sessions::Store;
 use crate::settings::{self, Names};
 use toolgraft::Dialect;

@@ -5,8 +5,9 @@ pub(crate) mod tty;
 #[cfg(unix)]
 pub(crate) mod typed;
 
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
+use chrono::{DateTime, Utc};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Columns where neither the environment nor a terminal says.
@@ -36,20 +37,17 @@ pub(crate) fn counted(n: usize, what: &str) -> String {
 }
 
 /// `640 ms`, `12.3 s`, `2 min 5 s`.
-pub(crate) fn lasted(ms: u64) -> String {
-    match ms {
-        0..1000 => format!("{ms} ms"),
-        1000..60_000 => format!("{}.{} s", ms / 1000, ms % 1000 / 100),
-        _ => format!("{} min {} s", ms / 60_000, ms % 60_000 / 1000),
+pub(crate) fn lasted(time: Duration) -> String {
+    match time.as_millis() {
+        ms @ 0..1000 => format!("{ms} ms"),
+        ms @ 1000..60_000 => format!("{}.{} s", ms / 1000, ms % 1000 / 100),
+        ms => format!("{} min {} s", ms / 60_000, ms % 60_000 / 1000),
     }
 }
 
 /// The time of a day in UTC: `10:52:31.107`.
 pub(crate) fn time_of_day(at: SystemTime) -> String {
-    let since = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    let second = since.as_secs() % 86_400;
-    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    format!("{hour:02}:{minute:02}:{second:02}.{:03}", since.subsec_millis())
+    DateTime::<Utc>::from(at).format("%H:%M:%S%.3f").to_string()
 }
 
 /// `1,234,567`.

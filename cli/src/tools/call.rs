@@ -5,19 +5,11 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use crate::base::Failure;
-use crate::base::input;
-use crate::base::media;
-use crate::base::output;
-use crate::base::words;
-use crate::dialog::ask::Asker;
-use crate::dialog::elicit::Questions;
+use crate::base::{Failure, input, media, output, words};
+use crate::dialog::{ask::Asker, elicit::Questions};
 use crate::phrases::Phrases;
-use crate::servers::runner::Runner;
-use crate::servers::watch::Watch;
-use crate::servers::wire::WireArgs;
-use crate::servers::{self, ServerArgs};
-use crate::terminal::tty::Tty;
+use crate::screen::live::Place;
+use crate::servers::{self, ServerArgs, runner::Runner, watch::Watch, wire::WireArgs};
 use toolgraft::Outcome;
 use toolgraft::route::{Invocation, Toolbox};
 use toolgraft_mcp::{Elicitation, Hub, HubBuilder, MEDIA_EVENT};
@@ -66,19 +58,10 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     args.output.as_deref().map_or(Ok(()), |file| media::check_place("--output", file))?;
     let config = servers::only(args.servers.load()?, &args.server)?;
     let (server, tool) = (args.server.as_str(), args.tool.as_str());
-    // Dropped last: it puts the terminal back as it was.
-    let tty = Tty::open().map(Arc::new);
-    let (questions, say) = questions(tty.as_ref());
     let wire = args.wire.begin()?;
     let hub = wire.tap(Hub::builder().config(config).keep_media(args.output.is_some()));
-    let hub = match args.accept_defaults {
-        true => hub.elicitation(Elicitation::Defaults),
-        false => asking(hub, &questions),
-    };
-    let place = wire.place();
-    let outcome = Runner::start()?.with_hub_of(hub, |hub| async move {
-        servers::demand_ready(&hub)?;
-        called(&hub, (server, tool), given, Watch { questions: &questions, say, place }).await
+    let outcome = with_server(hub, (wire.place(), args.accept_defaults), async |hub, watch| {
+        called(hub, (server, tool), given, watch).await
     });
     let outcome = wire.end(outcome)?;
     show(outcome, (args.json, args.output.as_deref()), &[("server", server), ("tool", tool)])
@@ -105,16 +88,30 @@ pub(crate) async fn called(
     Ok(watch.over(hub, watch.say.running(format!("{server}.{tool}")), hub.call(invocation)).await)
 }
 
-/// Who answers the servers' questions, and in which language.
-pub(crate) fn questions(tty: Option<&Arc<Tty>>) -> (Arc<Questions>, Phrases) {
+/// Does a job with the one server of a hub, once it is ready. What it asks meanwhile is answered
+/// as [`answered`] says; that it works shows at `place`.
+pub(crate) fn with_server<T>(
+    hub: HubBuilder,
+    (place, accepts): (Place, bool),
+    job: impl AsyncFnOnce(&Hub, Watch<'_>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
     let say = Phrases::of_user(None);
-    (Questions::new(Asker::new(tty, say), say), say)
+    // Dropped last: it puts the terminal back as it was.
+    let asker = Asker::at_terminal(say);
+    let questions = Questions::new(asker.clone(), say);
+    Runner::start()?.with_hub_of(answered(hub, &questions, accepts), |hub| async move {
+        servers::demand_ready(&hub)?;
+        job(&hub, Watch { questions: &questions, say, place }).await
+    })
 }
 
-/// A hub whose servers may ask the person at the terminal.
-pub(crate) fn asking(hub: HubBuilder, questions: &Arc<Questions>) -> HubBuilder {
+/// A hub whose servers get the defaults of what they ask for, or else may ask the person at the terminal.
+pub(crate) fn answered(hub: HubBuilder, questions: &Arc<Questions>, accepts: bool) -> HubBuilder {
     let questions = questions.clone();
-    hub.elicitor(move |request| questions.clone().answer(request))
+    match accepts {
+        true => hub.elicitation(Elicitation::Defaults),
+        false => hub.elicitor(move |request| questions.clone().answer(request)),
+    }
 }
 
 /// Arguments as they were given.
@@ -182,19 +179,8 @@ fn object(argument: &str) -> Result<Map<String, Value>, Failure> {
     match serde_json::from_str(text) {
         Ok(Value::Object(object)) => Ok(object),
         Ok(other) => {
-            Err(Failure::usage(format!("{source}: expected a JSON object, found {}: {example}", kind(&other))))
+            Err(Failure::usage(format!("{source}: expected a JSON object, found {}: {example}", input::kind(&other))))
         }
         Err(e) => Err(Failure::usage(format!("{source}:{}: {example}", input::json_problem(&e)))),
-    }
-}
-
-fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "an array",
-        Value::Object(_) => "an object",
     }
 }

@@ -1,18 +1,10 @@
 //! `toolgraft get`.
 
-use std::sync::Arc;
-
 use serde_json::json;
 
-use crate::base::Failure;
-use crate::base::output;
-use crate::base::words;
-use crate::screen::excerpt::names as shown_names;
-use crate::screen::live::Place;
-use crate::servers::runner::Runner;
-use crate::servers::watch::Watch;
-use crate::servers::{self, ServerArgs};
-use crate::terminal::tty::Tty;
+use crate::base::{Failure, output, words};
+use crate::screen::{excerpt::names as shown_names, live::Place};
+use crate::servers::{self, ServerArgs, watch::Watch};
 use crate::tools::call;
 use toolgraft::message::Role;
 use toolgraft_mcp::{Hub, McpPrompt, PromptMessage};
@@ -43,14 +35,9 @@ pub(crate) struct Args {
 pub(crate) fn run(args: Args) -> Result<(), Failure> {
     let config = servers::only(args.servers.load()?, &args.server)?;
     let (server, name) = (args.server.as_str(), args.prompt.as_str());
-    // Dropped last: it puts the terminal back as it was.
-    let tty = Tty::open().map(Arc::new);
-    let (questions, say) = call::questions(tty.as_ref());
-    let hub = call::asking(Hub::builder().config(config), &questions);
-    let messages = Runner::start()?.with_hub_of(hub, |hub| async move {
-        servers::demand_ready(&hub)?;
-        let watch = Watch { questions: &questions, say, place: Place::here() };
-        filled(&hub, (server, name), &args.arguments, watch).await
+    let hub = Hub::builder().config(config);
+    let messages = call::with_server(hub, (Place::here(), false), async |hub, watch| {
+        filled(hub, (server, name), &args.arguments, watch).await
     })?;
     show(&messages, (server, name), args.json)
 }

@@ -9,14 +9,11 @@ use std::io::{IsTerminal, stdout};
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;
 
-use crate::base::Failure;
-use crate::base::output;
+use crate::base::{Failure, output};
 use crate::phrases::Phrases;
 use crate::screen::visible::{clean, plain};
 use crate::screen::wrap::hanging;
-use crate::servers::runner::Runner;
-use crate::servers::status::head;
-use crate::servers::{self, ListedArgs, ServerArgs};
+use crate::servers::{self, ListedArgs, ServerArgs, runner::Runner, status::head};
 use crate::terminal::{self, shortened};
 use toolgraft::dialect::Lang;
 use toolgraft::route::Toolbox;

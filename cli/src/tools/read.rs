@@ -1,17 +1,12 @@
 //! `toolgraft read`.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::base::Failure;
-use crate::base::media;
+use crate::base::{Failure, media};
 use crate::screen::live::Place;
-use crate::servers::runner::Runner;
-use crate::servers::watch::Watch;
-use crate::servers::{self, ServerArgs};
-use crate::terminal::tty::Tty;
+use crate::servers::{self, ServerArgs, watch::Watch};
 use crate::tools::call;
 use toolgraft::Outcome;
 use toolgraft::route::{Invocation, Toolbox};
@@ -45,14 +40,9 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     args.output.as_deref().map_or(Ok(()), |file| media::check_place("--output", file))?;
     let config = servers::only(args.servers.load()?, &args.server)?;
     let (server, uri) = (args.server.as_str(), args.uri.as_str());
-    // Dropped last: it puts the terminal back as it was.
-    let tty = Tty::open().map(Arc::new);
-    let (questions, say) = call::questions(tty.as_ref());
-    let hub = call::asking(Hub::builder().config(config).keep_media(args.output.is_some()), &questions);
-    let outcome = Runner::start()?.with_hub_of(hub, |hub| async move {
-        servers::demand_ready(&hub)?;
-        let watch = Watch { questions: &questions, say, place: Place::here() };
-        Ok(resource(&hub, (server, uri), watch).await)
+    let hub = Hub::builder().config(config).keep_media(args.output.is_some());
+    let outcome = call::with_server(hub, (Place::here(), false), async |hub, watch| {
+        Ok(resource(hub, (server, uri), watch).await)
     })?;
     call::show(outcome, (args.json, args.output.as_deref()), &[("server", server), ("uri", uri)])
 }

@@ -1,6 +1,6 @@
 //! One conversation of the page: what is said, its turn, and what it was kept as.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::SystemTime;
 
 use futures::StreamExt;
@@ -11,8 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::common::{Begun, Common};
 use super::person::AtPage;
 use super::told::{Teller, all_said};
-use super::written::Written;
-use crate::base::Failure;
+use crate::base::{Failure, lock, written::Written};
 use crate::chat::{Answer, Existing, Talk};
 use crate::phrases::Phrases;
 use crate::sessions::Kept;
@@ -93,7 +92,7 @@ impl Chat {
     pub(super) fn look(&self) -> (Value, mpsc::Receiver<String>) {
         let is_busy = self.cancel().is_some();
         let (steps, told) = self.person.look();
-        let (model, about) = held(&self.about).clone();
+        let (model, about) = lock(&self.about).clone();
         let state = json!({
             "step": "state", "chat": self.id, "model": model, "about": about, "busy": is_busy, "steps": steps, "note": self.note,
         });
@@ -105,7 +104,7 @@ impl Chat {
         let mut talk = self.talk.clone().try_lock_owned().map_err(|_| Refused::Busy)?;
         let wrong = |failure: Failure| Refused::Wrong(failure.message().to_owned());
         let before = talk.say(User::new(question)).map_err(wrong)?;
-        let run = match talk.begin(held(&self.recorded).as_ref().map(|(recorder, _)| recorder)) {
+        let run = match talk.begin(lock(&self.recorded).as_ref().map(|(recorder, _)| recorder)) {
             Ok(run) => run,
             Err(failure) => {
                 talk.go_back(before);
@@ -130,12 +129,12 @@ impl Chat {
         talk.talk_to(other).map_err(wrong)?;
         if !talk.endpoint().is_where(&before) {
             // The recorder does not know the key of this one.
-            *held(&self.recorded) = None;
+            *lock(&self.recorded) = None;
         }
         common.begin_with(talk.endpoint());
         let (model, about) = talk.model_and_place();
         self.person.announce(&json!({"step": "model", "model": model, "about": about}));
-        *held(&self.about) = (model, about);
+        *lock(&self.about) = (model, about);
         Ok(())
     }
 
@@ -168,7 +167,7 @@ impl Chat {
     /// Its turns as they were recorded, whole and with their times; `None` where it was begun
     /// elsewhere or has become too long.
     pub(super) fn recording(&self) -> Option<Recording> {
-        let recorded = held(&self.recorded);
+        let recorded = lock(&self.recorded);
         let (recorder, written) = recorded.as_ref()?;
         let text = written.text();
         let mut recording = transcript::parse(&text).ok().filter(|_| recorder.error().is_none())?;
@@ -216,11 +215,6 @@ impl Chat {
     }
 
     fn cancel(&self) -> MutexGuard<'_, Option<CancellationToken>> {
-        held(&self.cancel)
+        lock(&self.cancel)
     }
-}
-
-fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing is done under the lock that could panic half-way.
-    lock.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,7 +1,7 @@
 //! The conversations that are open in the page, and what they have in common.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -10,9 +10,7 @@ use super::chat::Chat;
 use super::common::{Begun, Common};
 use super::input::Inputs;
 use super::person::AtPage;
-use crate::base::Failure;
-use crate::base::output;
-use crate::base::secret::secret;
+use crate::base::{Failure, lock, output, secret::secret};
 use crate::chat::{Approvals, Keeping, Talk};
 use crate::sessions::{Kept, Listed, age};
 use crate::settings;
@@ -124,7 +122,7 @@ impl Chats {
         let person = AtPage::new(*say);
         let mut talk = self.talk(&person)?;
         let Some(store) = store.clone() else {
-            let id = secret().map_err(Failure::job)?[..8].to_owned();
+            let id = secret()?[..8].to_owned();
             return Ok((Begun { id, talk, note: None }, person));
         };
         let kept = if id.is_empty() { None } else { store.read(id) };
@@ -150,6 +148,6 @@ impl Chats {
 
     fn open(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Chat>>> {
         // Nothing is done under the lock that could panic half-way.
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.open)
     }
 }

@@ -1,7 +1,8 @@
 //! What the conversations of the page have in common, and one that is about to be shown.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use crate::base::lock;
 use crate::chat::{Endpoint, Existing, Talk, TalkArgs};
 use crate::phrases::Phrases;
 use crate::sessions::Store;
@@ -27,12 +28,12 @@ pub(super) struct Common {
 impl Common {
     /// The endpoint and the model of a new conversation.
     pub(super) fn endpoint(&self) -> Endpoint {
-        self.endpoint.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.endpoint).clone()
     }
 
     /// New conversations begin with these from now on.
     pub(super) fn begin_with(&self, endpoint: &Endpoint) {
-        *self.endpoint.lock().unwrap_or_else(PoisonError::into_inner) = endpoint.clone();
+        *lock(&self.endpoint) = endpoint.clone();
     }
 }
 

@@ -2,13 +2,13 @@
 //! conversations whose turns go on.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use serde_json::{Map, Value, json};
 use tokio::sync::oneshot;
 
 use super::person::AtPage;
-use crate::base::secret::secret;
+use crate::base::{lock, secret::secret};
 use crate::dialog::elicit::{InWords, field_error};
 use crate::phrases::Phrases;
 use toolgraft_mcp::{InputAnswer, InputKind, InputRequest};
@@ -65,7 +65,7 @@ impl Inputs {
 
     fn open(&self) -> MutexGuard<'_, BTreeMap<String, (InputRequest, oneshot::Sender<InputAnswer>)>> {
         // Nothing is done under the lock that could panic half-way.
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.open)
     }
 }
 

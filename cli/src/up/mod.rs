@@ -21,23 +21,17 @@ mod input;
 mod person;
 mod told;
 mod web;
-mod written;
 
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
-use crate::base::Failure;
-use crate::base::browser;
-use crate::base::output;
-use crate::base::signals::Signals;
+use crate::base::{Failure, browser, output, signals::Signals};
 use crate::chat::{Endpoint, Existing, TalkArgs, prune, settings_here, warn_unmatched};
-use crate::dialog::ask::Asker;
-use crate::dialog::elicit::Questions;
+use crate::dialog::{ask::Asker, elicit::Questions};
 use crate::phrases::Phrases;
 use crate::servers;
 use crate::servers::runner::Runner;
 use crate::sessions::Store;
 use crate::settings;
-use crate::terminal::tty::Tty;
 use chats::Chats;
 use common::Common;
 use toolgraft::route::Toolbox;
@@ -79,12 +73,11 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     store.iter().for_each(|store| prune(store, &settings, say));
     let config = args.talk.config()?.unwrap_or_default();
     // Dropped last: it puts the terminal back as it was.
-    let tty = Tty::open().map(Arc::new);
-    let asker = Asker::new(tty.as_ref(), say);
+    let asker = Asker::at_terminal(say);
     let runner = Runner::start()?.speaking(say);
     let endpoint = runner.wait(Endpoint::choose(&args.talk.endpoint, asker.as_ref(), say))?;
     let (existing, secrets) = (Existing::of(&config), config.secrets());
-    let questions = Questions::new(asker, say);
+    let questions = Questions::new(asker.clone(), say);
     let windows = Windows::default();
     let hub = Hub::builder().config(config).keep_media(true).elicitor(answered_in(windows.clone(), questions));
     let signals = runner.signals();

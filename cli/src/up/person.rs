@@ -1,12 +1,13 @@
 //! The person at the page, who is asked about calls.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 
+use crate::base::lock;
 use crate::chat::{Answer, Person, Question};
 use crate::phrases::Phrases;
 use crate::screen::full_name;
@@ -100,7 +101,7 @@ impl AtPage {
 
     fn desk(&self) -> MutexGuard<'_, Desk> {
         // Nothing is done under the lock that could panic half-way.
-        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.desk)
     }
 }
 

@@ -19,14 +19,12 @@
 //! ```
 
 use std::convert::Infallible;
-use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{RawQuery, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
-use axum::middleware;
+use axum::http::{StatusCode, header};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{get, post};
@@ -35,7 +33,6 @@ use base64::engine::general_purpose::STANDARD;
 use futures::stream;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use tokio::net::TcpListener;
 
 use super::chat::{Chat, Refused};
 use super::chats::Chats;
@@ -43,7 +40,7 @@ use crate::base::Failure;
 use crate::chat::Answer;
 use crate::log;
 use crate::pages;
-use crate::pages::doors::{self, Behind, Doors};
+use crate::pages::doors::{self, Behind, House};
 use crate::phrases::Phrases;
 use crate::replay;
 use crate::servers::status::reports;
@@ -58,12 +55,13 @@ const BEHIND: Behind = Behind {
     changes: true,
     entered: "a browser has come in; one more may with",
     remedy: "open the address that `toolgraft up` printed last: each lets one browser in, once\n",
+    wants: "",
+    other_port: "without --port one is taken that is free",
 };
 
 /// The page and its listener.
 pub(super) struct Page {
-    listener: TcpListener,
-    doors: Arc<Doors>,
+    house: House,
     desk: Desk,
 }
 
@@ -77,33 +75,24 @@ struct Desk {
 impl Page {
     /// Listens on the loopback alone; port 0 takes any that is free.
     pub(super) async fn bind(port: u16, chats: Arc<Chats>, say: Phrases) -> Result<Self, Failure> {
-        let failed = |error| {
-            Failure::job(format!(
-                "cannot listen on 127.0.0.1:{port}: {error}: without --port one is taken that is free"
-            ))
-        };
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(failed)?;
-        let port = listener.local_addr().map_err(failed)?.port();
-        let doors = Arc::new(Doors::new(port, BEHIND)?);
+        let house = House::bind(port, BEHIND).await?;
         let page = json!({"own_style": OWN_STYLE, "script": SCRIPT});
         let page = pages::file::render(TEMPLATE, say, say.up_page(), page).map_err(Failure::job)?;
-        Ok(Page { listener, doors, desk: Desk { chats, page: page.into() } })
+        Ok(Page { house, desk: Desk { chats, page: page.into() } })
     }
 
     /// The address that lets one browser in.
     pub(super) fn url(&self) -> String {
-        self.doors.url()
+        self.house.doors.url()
     }
 
     /// Answers until it is dropped.
     pub(super) async fn run(self) {
-        // Ends with an error of the listener only, which accepting tries again.
-        let _ = axum::serve(self.listener, router(self.doors, self.desk)).await;
+        self.house.serve(router(self.desk), &policy()).await;
     }
 }
 
-fn router(doors: Arc<Doors>, desk: Desk) -> Router {
-    let policy = policy();
+fn router(desk: Desk) -> Router {
     Router::new()
         .route("/", get(|State(desk): State<Desk>| async move { Html(desk.page.to_string()) }))
         .route("/events", get(events))
@@ -120,14 +109,6 @@ fn router(doors: Arc<Doors>, desk: Desk) -> Router {
         .route("/stop", post(stop))
         .route("/switch", post(switch))
         .with_state(desk)
-        .layer(middleware::from_fn_with_state(doors, doors::check))
-        .layer(middleware::map_response(move |mut response: Response| {
-            let headers = headers(&policy);
-            async move {
-                response.headers_mut().extend(headers);
-                response
-            }
-        }))
 }
 
 /// No script but the page's own, known by its hash, and requests to this server alone.
@@ -139,22 +120,9 @@ fn policy() -> String {
     )
 }
 
-fn headers(policy: &str) -> HeaderMap {
-    let all = [
-        (header::CACHE_CONTROL, "no-store"),
-        (header::CONTENT_SECURITY_POLICY, policy),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::REFERRER_POLICY, "no-referrer"),
-        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
-        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
-    ];
-    all.into_iter().filter_map(|(name, value)| Some((name, HeaderValue::from_str(value).ok()?))).collect()
-}
-
 /// A value of the address, empty where it is not there.
 fn field(query: Option<&str>, name: &str) -> String {
-    let mut pairs = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
-    pairs.find(|(key, _)| key == name).map(|(_, value)| value.into_owned()).unwrap_or_default()
+    doors::value(query, name).unwrap_or_default()
 }
 
 /// One conversation: as it is, then what happens to it.
@@ -332,11 +300,11 @@ async fn aside<T: Send + 'static>(work: impl FnOnce() -> Result<T, Failure> + Se
 }
 
 fn answered(value: &Value) -> Response {
-    ([(header::CONTENT_TYPE, "application/json")], value.to_string()).into_response()
+    doors::json(StatusCode::OK, value)
 }
 
 fn refused(status: StatusCode, why: &str) -> Response {
-    (status, [(header::CONTENT_TYPE, "application/json")], json!({ "error": why }).to_string()).into_response()
+    doors::json(status, &json!({ "error": why }))
 }
 
 fn gone() -> Response {

@@ -7,9 +7,7 @@ use super::{Answer, NAME, Person, Question};
 use crate::base::output;
 use crate::dialog::ask::Asker;
 use crate::phrases::Phrases;
-use crate::screen::excerpt::bounded;
-use crate::screen::visible::word;
-use crate::screen::{Frame, boxes, fits_screen, full_name};
+use crate::screen::{Frame, boxes, excerpt::bounded, fits_screen, full_name, visible::word};
 use crate::terminal::{columns, grouped};
 
 /// Most columns of the arguments in a question; the box above has all of them.

@@ -8,8 +8,7 @@ use std::time::{Duration, SystemTime};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use crate::base::digest::sha256;
-use crate::base::state;
+use crate::base::{digest::sha256, state};
 use toolgraft::message::Image;
 use toolgraft_mcp::files::{self, Mode};
 

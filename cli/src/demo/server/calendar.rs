@@ -1,13 +1,14 @@
 //! Dates of the demonstration server: read, counted, named. Proleptic Gregorian calendar, UTC.
 
 use std::fmt;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
+use chrono::{DateTime, Datelike, NaiveDate, Utc, Weekday};
 use serde::{Deserialize, Serialize};
 
-/// A day, counted from 1970-01-01.
+/// A day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Day(i64);
+pub(super) struct Day(NaiveDate);
 
 /// What sort of day it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,13 +30,11 @@ impl fmt::Display for DayKind {
 }
 
 /// Month, day and name of the holidays that this calendar knows.
-const HOLIDAYS: [(i64, i64, &str); 4] =
+const HOLIDAYS: [(u32, u32, &str); 4] =
     [(1, 1, "New Year's Day"), (5, 1, "Labour Day"), (10, 1, "National Day"), (12, 25, "Christmas Day")];
 
-const WEEKDAYS: [&str; 7] = ["Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday"];
-
 /// Years that are read.
-const YEARS: std::ops::RangeInclusive<i64> = 1..=9999;
+const YEARS: std::ops::RangeInclusive<i32> = 1..=9999;
 
 impl Day {
     /// Reads `YYYY-MM-DD`.
@@ -43,86 +42,54 @@ impl Day {
         let wrong = || format!("{text:?} is not a date: write YYYY-MM-DD, such as 2026-05-01");
         let mut numbers = text.trim().splitn(3, '-').map(|part| {
             let digits = part.bytes().all(|b| b.is_ascii_digit());
-            part.parse::<i64>().ok().filter(|_| digits)
+            part.parse::<u32>().ok().filter(|_| digits)
         });
         let mut next = || numbers.next().flatten().ok_or_else(wrong);
         let (year, month, day) = (next()?, next()?, next()?);
-        let found = Day(days(year, month, day));
-        match YEARS.contains(&year) && found.civil() == (year, month, day) {
-            true => Ok(found),
-            false => Err(wrong()),
-        }
+        let year = i32::try_from(year).ok().filter(|year| YEARS.contains(year));
+        year.and_then(|year| NaiveDate::from_ymd_opt(year, month, day)).map(Day).ok_or_else(wrong)
     }
 
     /// Today, and the time of day as `HH:MM`.
     pub(super) fn now() -> (Day, String) {
-        let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_secs());
-        let (day, minute) = (seconds / 86_400, seconds / 60 % 1_440);
-        (Day(i64::try_from(day).unwrap_or_default()), format!("{:02}:{:02}", minute / 60, minute % 60))
+        let now = DateTime::<Utc>::from(SystemTime::now());
+        (Day(now.date_naive()), now.format("%H:%M").to_string())
     }
 
-    pub(super) fn weekday(self) -> &'static str {
-        WEEKDAYS[self.of_week()]
+    pub(super) fn weekday(self) -> String {
+        self.0.format("%A").to_string()
     }
 
     pub(super) fn month(self) -> i64 {
-        self.civil().1
+        self.0.month().into()
     }
 
     pub(super) fn kind(self) -> DayKind {
-        match (self.holiday(), self.weekday()) {
+        match (self.holiday(), self.0.weekday()) {
             (Some(_), _) => DayKind::Holiday,
-            (None, "Saturday" | "Sunday") => DayKind::Weekend,
+            (None, Weekday::Sat | Weekday::Sun) => DayKind::Weekend,
             _ => DayKind::Weekday,
         }
     }
 
     pub(super) fn holiday(self) -> Option<&'static str> {
-        let (_, month, day) = self.civil();
-        HOLIDAYS.iter().find(|(m, d, _)| (*m, *d) == (month, day)).map(|(.., name)| *name)
+        HOLIDAYS.iter().find(|(month, day, _)| (*month, *day) == (self.0.month(), self.0.day())).map(|(.., name)| *name)
     }
 
     /// The first day of a kind, this one included. Each kind comes within a year.
     pub(super) fn next_of(self, kind: DayKind) -> Day {
-        (0..366).map(|n| Day(self.0 + n)).find(|day| day.kind() == kind).unwrap_or(self)
+        self.0.iter_days().take(366).map(Day).find(|day| day.kind() == kind).unwrap_or(self)
     }
 
-    /// A number from which figures are made up.
+    /// A number from which figures are made up: days from 1970-01-01.
     pub(super) fn number(self) -> u64 {
-        self.0.unsigned_abs()
+        (self.0 - NaiveDate::default()).num_days().unsigned_abs()
     }
-
-    fn of_week(self) -> usize {
-        usize::try_from(self.0.rem_euclid(7)).unwrap_or_default()
-    }
-
-    /// Year, month, day.
-    fn civil(self) -> (i64, i64, i64) {
-        // Counting years from 1 March puts the leap day last; 400 years are one cycle.
-        let shifted = self.0 + 719_468;
-        let (era, day_of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
-        let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-        let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-        let shifted_month = (5 * day_of_year + 2) / 153;
-        let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-        let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-        (year_of_era + era * 400 + i64::from(month <= 2), month, day)
-    }
-}
-
-/// Days from 1970-01-01 to a date; a date that does not exist gives some other day.
-fn days(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let (era, year_of_era) = (year.div_euclid(400), year.rem_euclid(400));
-    let shifted_month = (month + 9).rem_euclid(12);
-    let day_of_year = (153 * shifted_month + 2) / 5 + day - 1;
-    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
 }
 
 impl fmt::Display for Day {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (year, month, day) = self.civil();
-        write!(f, "{year:04}-{month:02}-{day:02}")
+        self.0.fmt(f)
     }
 }
 
@@ -141,7 +108,7 @@ mod tests {
             ("9999-12-31", "Friday", DayKind::Weekday),
         ] {
             let day = Day::parse(text).unwrap();
-            assert_eq!((day.to_string().as_str(), day.weekday(), day.kind()), (text, weekday, kind));
+            assert_eq!((day.to_string().as_str(), day.weekday(), day.kind()), (text, weekday.to_owned(), kind));
         }
     }
 

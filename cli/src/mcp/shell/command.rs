@@ -3,11 +3,9 @@
 use serde_json::Value;
 use tokio::runtime::Handle;
 
-use crate::base::Failure;
-use crate::base::words::near;
+use crate::base::{Failure, words::near};
 use crate::phrases::Phrases;
-use crate::screen::excerpt::names as shown_names;
-use crate::screen::wrap::hanging;
+use crate::screen::{excerpt::names as shown_names, wrap::hanging};
 use crate::servers::proposals::{self, unnamed};
 use crate::servers::wire::WireForm;
 use crate::terminal::columns;

@@ -21,9 +21,7 @@ use super::explain::GivenBack;
 use super::play::Played;
 use super::settings::Settings;
 use super::view::{Answered, At, Totals, View};
-use crate::base::Failure;
-use crate::base::browser;
-use crate::base::input;
+use crate::base::{Failure, browser, input};
 use crate::pages;
 use crate::pages::text::Long;
 use crate::phrases::{self, Phrases};
@@ -32,8 +30,7 @@ use crate::terminal::grouped;
 use toolgraft::dialect::Lang;
 use toolgraft::event::{Entry, OwnedEvent, Provenance};
 use toolgraft::message::Role;
-use toolgraft::transcript::import::Format;
-use toolgraft::transcript::{Recording, Round};
+use toolgraft::transcript::{Recording, Round, import::Format};
 
 const TEMPLATE: &str = include_str!("../../../pages/replay.html");
 

@@ -4,8 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::timeline::Timeline;
-use crate::pages::markdown;
-use crate::pages::text::Long;
+use crate::pages::{markdown, text::Long};
 use crate::phrases::{Phrases, capitalised};
 use crate::replay::play::Played;
 use crate::replay::view::{self, Answered};

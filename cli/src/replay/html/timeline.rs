@@ -1,5 +1,7 @@
 //! When what came, as bars: in milliseconds where they were recorded, else in bytes.
 
+use std::time::Duration;
+
 use serde::Serialize;
 
 use crate::phrases::Phrases;
@@ -232,7 +234,7 @@ impl Rows {
     fn words(&self, length: u64) -> String {
         match self.unit {
             Unit::Bytes => format!("{} B", grouped(length)),
-            Unit::Ms => lasted(length),
+            Unit::Ms => lasted(Duration::from_millis(length)),
         }
     }
 }

@@ -136,7 +136,5 @@ fn is_bad(about: &Inspected) -> bool {
 }
 
 fn took(about: &Inspected, say: Phrases) -> String {
-    about
-        .took
-        .map_or_else(|| say.goes_on().to_owned(), |took| lasted(u64::try_from(took.as_millis()).unwrap_or(u64::MAX)))
+    about.took.map_or_else(|| say.goes_on().to_owned(), lasted)
 }

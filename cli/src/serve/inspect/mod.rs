@@ -15,19 +15,16 @@ mod list;
 mod search;
 mod servers;
 
-use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{FromRef, Path, RawQuery, State};
-use axum::http::{HeaderName, HeaderValue, StatusCode, header};
-use axum::middleware;
+use axum::http::{StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
-use tokio::net::TcpListener;
 
 use crate::base::Failure;
-use crate::pages::doors::{self, Behind, Doors};
+use crate::pages::doors::{Behind, House};
 use crate::phrases::Phrases;
 use crate::replay;
 use search::Query;
@@ -42,25 +39,17 @@ const BEHIND: Behind = Behind {
     changes: false,
     entered: "a browser looks at the requests; one more may with",
     remedy: "open the URL that `toolgraft serve --inspect` printed last: each lets one browser in, once\n",
+    wants: " for --inspect",
+    other_port: "--inspect alone takes a port that is free",
 };
 
-/// What every answer says of itself. A style may stand in a page: bars have their lengths there.
-const HEADERS: [(HeaderName, &str); 6] = [
-    (header::CACHE_CONTROL, "no-store"),
-    (
-        header::CONTENT_SECURITY_POLICY,
-        "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-    ),
-    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-    (header::REFERRER_POLICY, "no-referrer"),
-    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
-    (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
-];
+/// A style may stand in a page: bars have their lengths there.
+const POLICY: &str =
+    "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /// The pages, before anybody asks for them.
 pub(crate) struct Pages {
-    listener: TcpListener,
-    doors: Arc<Doors>,
+    house: House,
     shown: Option<Shown>,
     hub: Option<Arc<Hub>>,
 }
@@ -82,16 +71,8 @@ impl Pages {
     /// Listens on the loopback alone; port 0 takes any that is free. Without an inspector no
     /// request is shown.
     pub(crate) async fn bind(port: u16, inspector: Option<Inspector>, say: Phrases) -> Result<Self, Failure> {
-        let failed = |error| {
-            Failure::job(format!(
-                "cannot listen on 127.0.0.1:{port} for --inspect: {error}: --inspect alone takes a port that is free"
-            ))
-        };
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(failed)?;
-        let port = listener.local_addr().map_err(failed)?.port();
-        let doors = Doors::new(port, BEHIND)?;
         let shown = inspector.map(|inspector| Shown { inspector, say });
-        Ok(Pages { listener, doors: Arc::new(doors), shown, hub: None })
+        Ok(Pages { house: House::bind(port, BEHIND).await?, shown, hub: None })
     }
 
     /// Tells of these MCP servers, too, to programs with the key.
@@ -101,22 +82,22 @@ impl Pages {
 
     /// For programs of this user: where they are told of the MCP servers, and by which key.
     pub(crate) fn control(&self) -> Option<(String, String)> {
-        self.hub.as_ref().map(|_| (self.doors.address(), self.doors.key().to_owned()))
+        let doors = &self.house.doors;
+        self.hub.as_ref().map(|_| (doors.address(), doors.key().to_owned()))
     }
 
     /// The URL that lets one browser in, if there is anything for it.
     pub(crate) fn url(&self) -> Option<String> {
-        self.shown.as_ref().map(|_| self.doors.url())
+        self.shown.as_ref().map(|_| self.house.doors.url())
     }
 
     /// Answers until it is dropped.
     pub(crate) async fn run(self) {
-        // Ends with an error of the listener only, which accepting tries again.
-        let _ = axum::serve(self.listener, router(self.doors, self.shown, self.hub)).await;
+        self.house.serve(router(self.shown, self.hub), POLICY).await;
     }
 }
 
-fn router(doors: Arc<Doors>, shown: Option<Shown>, hub: Option<Arc<Hub>>) -> Router {
+fn router(shown: Option<Shown>, hub: Option<Arc<Hub>>) -> Router {
     let pages = |shown: Shown| {
         Router::new()
             .route("/inspect", get(list))
@@ -125,14 +106,7 @@ fn router(doors: Arc<Doors>, shown: Option<Shown>, hub: Option<Arc<Hub>>) -> Rou
             .with_state(shown)
     };
     let all = shown.map(pages).into_iter().chain(hub.map(servers::router));
-    all.fold(Router::new(), |all, more| all.merge(more))
-        .fallback(|| async { missing() })
-        .layer(middleware::from_fn_with_state(doors, doors::check))
-        .layer(middleware::map_response(|mut response: Response| async {
-            let headers = HEADERS.map(|(name, value)| (name, HeaderValue::from_static(value)));
-            response.headers_mut().extend(headers);
-            response
-        }))
+    all.fold(Router::new(), |all, more| all.merge(more)).fallback(|| async { missing() })
 }
 
 /// The list, or what of it is searched for.

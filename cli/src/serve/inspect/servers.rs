@@ -9,11 +9,12 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{RawQuery, State};
-use axum::http::{StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::http::StatusCode;
+use axum::response::Response;
 use axum::routing::get;
 use serde_json::{Value, json};
 
+use crate::pages::doors::{json as answer, value};
 use crate::servers::status::reports;
 use toolgraft_mcp::{Hub, McpError};
 
@@ -58,13 +59,4 @@ async fn switch(hub: &Hub, name: &str, on: bool) -> Result<(), McpError> {
 fn all(hub: &Hub, query: Option<&str>) -> Value {
     let lines = value(query, "log").and_then(|lines| lines.parse().ok());
     json!({ "servers": reports(hub, lines.unwrap_or(LINES)) })
-}
-
-fn value(query: Option<&str>, name: &str) -> Option<String> {
-    let mut pairs = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
-    pairs.find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
-}
-
-fn answer(status: StatusCode, body: &Value) -> Response {
-    (status, [(header::CONTENT_TYPE, "application/json")], body.to_string()).into_response()
 }

@@ -3,13 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
-
-use crate::base::Failure;
-use crate::base::input;
+use crate::base::{Failure, digest::sha256, input};
 use crate::phrases::Phrases;
-use crate::screen::excerpt::bounded;
-use crate::screen::visible::quoted;
+use crate::screen::{excerpt::bounded, visible::quoted};
 use toolgraft_mcp::{Config, ServerConfig, TransportConfig};
 
 /// A configuration file that was read once.
@@ -18,61 +14,73 @@ pub(crate) struct Project {
     path: PathBuf,
     text: String,
     hash: String,
-    starts: Vec<Line>,
-    inside: bool,
+    starts: Vec<Started>,
 }
 
-/// Of a server something that a person should know.
+/// A server that the file starts or connects to.
 #[derive(Debug)]
-struct Line {
-    server: String,
-    what: What,
-}
-
-#[derive(Debug)]
-enum What {
-    /// The entry is wrong.
-    Nothing,
-    Runs {
-        command: String,
-        /// A program or script of it that lies in the project's folder.
-        inside: Option<String>,
-    },
-    WorksIn(String),
-    Sets(String, String),
-    ConnectsTo(String),
-    Sends(String, String),
-    LogsInWith(String, String),
-    ConnectsOtherwise,
-    GetsVariables(String),
-    RunsUnasked(String),
+struct Started {
+    real: ServerConfig,
+    /// The same with variables and their defaults as the file has them.
+    written: ServerConfig,
+    /// A program or script of it that lies in the project's folder.
+    inside: Option<String>,
 }
 
 /// Most columns of a name that the file gives to a server, a variable or a header.
 const NAME: usize = 40;
 
-impl Line {
-    fn text(&self, say: Phrases) -> String {
-        let what = match &self.what {
-            What::Nothing => say.starts_as_nothing().to_owned(),
-            What::Runs { command, inside: None } => command.clone(),
-            What::Runs { command, inside: Some(place) } => say.runs_inside(command, named(place)),
-            What::WorksIn(folder) => say.works_in(quoted(folder)),
-            What::Sets(name, value) => say.sets_variable(named(name), quoted(value)),
-            What::ConnectsTo(url) => say.connects_to(quoted(url)),
-            What::Sends(name, value) => say.sends_header(named(name), quoted(value)),
-            What::LogsInWith(name, value) => say.logs_in_with(named(name), quoted(value)),
-            What::ConnectsOtherwise => say.connects_otherwise().to_owned(),
-            What::GetsVariables(names) => say.gets_variables(names),
-            What::RunsUnasked(tools) => say.runs_unasked(tools),
-        };
-        say.headed(named(&self.server), what)
+impl Started {
+    /// The servers of a text that are not disabled.
+    fn all(
+        text: &str,
+        path: &Path,
+        variable: &dyn Fn(&str) -> Option<String>,
+        search: Option<&str>,
+    ) -> Result<Vec<Self>, String> {
+        let source = path.display().to_string();
+        let real = Config::parse(text, &source, variable).map_err(|e| e.to_string())?;
+        let written = Config::parse_as_written(text, &source).map_err(|e| e.to_string())?;
+        let folder = Folder { path: path.parent().unwrap_or(path), search };
+        let servers = real.servers().iter().filter(|server| !server.disabled).map(|real| {
+            let written = written.servers().iter().find(|written| written.name == real.name).unwrap_or(real);
+            let inside = real.transport.as_ref().ok().and_then(|transport| folder.inside(transport));
+            Started { real: real.clone(), written: written.clone(), inside }
+        });
+        Ok(servers.collect())
     }
 
-    /// Whether it says how a server is reached.
-    fn is_command(&self) -> bool {
-        use What::{ConnectsOtherwise, ConnectsTo, Nothing, Runs};
-        matches!(self.what, Nothing | Runs { .. } | ConnectsTo(_) | ConnectsOtherwise)
+    /// A line that says how the server is reached, and lines for what it gets.
+    fn lines(&self, say: Phrases) -> (String, Vec<String>) {
+        let line = |what: String| say.headed(named(&self.real.name), what);
+        let (Ok(_), Ok(transport)) = (&self.real.transport, &self.written.transport) else {
+            return (line(say.starts_as_nothing().to_owned()), Vec::new());
+        };
+        let (secrecy, mut gets) = (self.written.secrecy(), Vec::new());
+        let reached = match (transport, &secrecy.url) {
+            (TransportConfig::Stdio { cwd, .. }, _) => {
+                gets.extend(cwd.iter().map(|cwd| say.works_in(quoted(cwd))));
+                let command = secrecy.words.iter().map(|word| quoted(&word.shown)).collect::<Vec<_>>().join(" ");
+                match &self.inside {
+                    Some(place) => say.runs_inside(&command, named(place)),
+                    None => command,
+                }
+            }
+            (TransportConfig::Http { .. }, Some(url)) => say.connects_to(quoted(&url.shown)),
+            _ => say.connects_otherwise().to_owned(),
+        };
+        gets.extend(secrecy.env.iter().map(|(name, value)| say.sets_variable(named(name), quoted(&value.shown))));
+        gets.extend(secrecy.headers.iter().map(|(name, value)| say.sends_header(named(name), quoted(&value.shown))));
+        gets.extend(secrecy.oauth.iter().map(|(name, value)| say.logs_in_with(named(name), quoted(&value.shown))));
+        let variables = Vec::from_iter(variables_of(transport)).join(", ");
+        if !variables.is_empty() {
+            gets.push(say.gets_variables(&variables));
+        }
+        let unasked: Vec<String> = self.real.auto_approve.iter().map(|tool| named(tool)).collect();
+        if !unasked.is_empty() {
+            gets.push(say.runs_unasked(unasked.join(", ")));
+        }
+        (line(reached), gets.into_iter().map(line).collect())
     }
 }
 
@@ -100,11 +108,11 @@ impl Project {
     ) -> Result<Self, Failure> {
         let path = place(file).map_err(|e| Failure::usage(format!("cannot read {}: {e}", file.display())))?;
         let bytes = input::read_bytes(&path)?;
-        let hash = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        let hash = sha256(&bytes);
         let text = input::decode(bytes, &input::shown(file))?;
         let search = std::env::var("PATH").ok();
-        let listed = Listing::of(&reading(&text)?, &path, variable, search.as_deref()).map_err(Failure::usage)?;
-        Ok(Project { path, text, hash, starts: listed.lines, inside: listed.inside })
+        let starts = Started::all(&reading(&text)?, &path, variable, search.as_deref()).map_err(Failure::usage)?;
+        Ok(Project { path, text, hash, starts })
     }
 
     /// Where it stands, see [`place`].
@@ -119,8 +127,9 @@ impl Project {
 
     /// What it starts: first a line for each server, then lines for what they get.
     pub(crate) fn starts(&self, say: Phrases) -> Vec<String> {
-        let (commands, rest): (Vec<&Line>, Vec<&Line>) = self.starts.iter().partition(|line| line.is_command());
-        commands.into_iter().chain(rest).map(|line| line.text(say)).collect()
+        let (mut lines, gets): (Vec<_>, Vec<_>) = self.starts.iter().map(|server| server.lines(say)).unzip();
+        lines.extend(gets.into_iter().flatten());
+        lines
     }
 
     /// Whether there is nothing to ask about: no server that is not disabled.
@@ -130,7 +139,7 @@ impl Project {
 
     /// Whether a program or script that it starts lies in its folder.
     pub(super) fn has_programs_inside(&self) -> bool {
-        self.inside
+        self.starts.iter().any(|server| server.inside.is_some())
     }
 
     /// Its text, as it was read.
@@ -149,74 +158,6 @@ pub(crate) fn place(file: &Path) -> std::io::Result<PathBuf> {
     let name = file.file_name().ok_or(std::io::ErrorKind::InvalidInput)?;
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     Ok(folder.canonicalize()?.join(name))
-}
-
-/// What a file starts.
-struct Listing {
-    lines: Vec<Line>,
-    inside: bool,
-}
-
-impl Listing {
-    fn of(
-        text: &str,
-        path: &Path,
-        variable: &dyn Fn(&str) -> Option<String>,
-        search: Option<&str>,
-    ) -> Result<Self, String> {
-        let source = path.display().to_string();
-        let real = Config::parse(text, &source, variable).map_err(|e| e.to_string())?;
-        let written = Config::parse_as_written(text, &source).map_err(|e| e.to_string())?;
-        let folder = Folder { path: path.parent().unwrap_or(path), search };
-        let mut listing = Listing { lines: Vec::new(), inside: false };
-        for server in real.servers().iter().filter(|server| !server.disabled) {
-            let written = written.servers().iter().find(|written| written.name == server.name);
-            listing.server(server, written.unwrap_or(server), &folder);
-        }
-        Ok(listing)
-    }
-
-    /// Adds a server; `written` has its variables and their defaults as the file has them.
-    fn server(&mut self, real: &ServerConfig, written: &ServerConfig, folder: &Folder<'_>) {
-        let name = &real.name;
-        let (Ok(transport), Ok(shown)) = (&real.transport, &written.transport) else {
-            self.add(name, What::Nothing);
-            return;
-        };
-        let secrecy = written.secrecy();
-        match (shown, &secrecy.url) {
-            (TransportConfig::Stdio { cwd, .. }, _) => {
-                let place = folder.inside(transport);
-                self.inside |= place.is_some();
-                let words = secrecy.words.iter().map(|word| quoted(&word.shown)).collect::<Vec<_>>();
-                self.add(name, What::Runs { command: words.join(" "), inside: place });
-                cwd.iter().for_each(|cwd| self.add(name, What::WorksIn(cwd.clone())));
-            }
-            (TransportConfig::Http { .. }, Some(url)) => self.add(name, What::ConnectsTo(url.shown.clone())),
-            _ => self.add(name, What::ConnectsOtherwise),
-        }
-        type Says = fn(String, String) -> What;
-        let kinds = [
-            (&secrecy.env, What::Sets as Says),
-            (&secrecy.headers, What::Sends as Says),
-            (&secrecy.oauth, What::LogsInWith as Says),
-        ];
-        for (pairs, what) in kinds {
-            pairs.iter().for_each(|(key, value)| self.add(name, what(key.clone(), value.shown.clone())));
-        }
-        let variables: Vec<String> = variables_of(shown).into_iter().collect();
-        if !variables.is_empty() {
-            self.add(name, What::GetsVariables(variables.join(", ")));
-        }
-        if !real.auto_approve.is_empty() {
-            let tools: Vec<String> = real.auto_approve.iter().map(|tool| named(tool)).collect();
-            self.add(name, What::RunsUnasked(tools.join(", ")));
-        }
-    }
-
-    fn add(&mut self, server: &str, what: What) {
-        self.lines.push(Line { server: server.to_owned(), what });
-    }
 }
 
 /// The variables that stand in a server's entry: `${NAME}`, `${NAME:-default}`, `${env:NAME}`.
@@ -292,10 +233,9 @@ mod tests {
         let folder = folder.canonicalize().unwrap();
         let text = json!({ "mcpServers": servers }).to_string();
         let variable = |name: &str| (name == "TOKEN").then(|| "tok-123456".to_owned());
-        let listing = Listing::of(&text, &folder.join(".mcp.json"), &variable, Some("/usr/bin:/bin")).unwrap();
-        let project =
-            Project { path: folder, text, hash: String::new(), starts: listing.lines, inside: listing.inside };
-        (project.starts(Phrases::of(Lang::En)), project.inside)
+        let starts = Started::all(&text, &folder.join(".mcp.json"), &variable, Some("/usr/bin:/bin")).unwrap();
+        let project = Project { path: folder, text, hash: String::new(), starts };
+        (project.starts(Phrases::of(Lang::En)), project.has_programs_inside())
     }
 
     #[test]

@@ -8,8 +8,7 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 
 use super::Project;
-use crate::base::output;
-use crate::base::state;
+use crate::base::{output, state};
 use crate::phrases::Phrases;
 use toolgraft::dialect::Lang;
 use toolgraft_mcp::files::{self, Mode};

@@ -3,8 +3,7 @@
 use std::fmt;
 use std::time::SystemTime;
 
-use sha2::{Digest, Sha256};
-
+use crate::base::digest::sha256;
 use crate::sessions::saved::Saved;
 use toolgraft::message::Usage;
 
@@ -60,7 +59,7 @@ pub(super) fn fresh_id(is_taken: impl Fn(&str) -> bool) -> String {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let mut seed = format!("{} {}", now.as_nanos(), std::process::id());
     loop {
-        let id: String = Sha256::digest(&seed).iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+        let id = sha256(seed.as_bytes())[..8].to_owned();
         if !is_taken(&id) {
             return id;
         }

@@ -1,24 +1,26 @@
 //! A file in memory, of a limited size.
 
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use crate::base::lock;
 
 /// Most bytes; what would go past them is an error.
 const MOST: usize = 16 << 20;
 
 /// What was written. Clones are of the same file.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Written(Arc<Mutex<Vec<u8>>>);
+pub(crate) struct Written(Arc<Mutex<Vec<u8>>>);
 
 impl Written {
     /// All of it.
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.bytes()).into_owned()
     }
 
     fn bytes(&self) -> MutexGuard<'_, Vec<u8>> {
         // Nothing is done under the lock that could panic half-way.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 
