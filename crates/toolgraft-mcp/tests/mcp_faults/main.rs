@@ -38,7 +38,9 @@ fn main() -> ExitCode {
         ["panic", dir] => lifecycle::panic_with_servers(dir.as_ref()),
         _ => {
             spans::wanted();
-            let arguments = libtest_mimic::Arguments::from_args();
+            let mut arguments = libtest_mimic::Arguments::from_args();
+            // They wait for servers, and take a tenth of a processor.
+            arguments.test_threads.get_or_insert(8);
             return libtest_mimic::run(
                 &arguments,
                 lifecycle::trials()
