@@ -27,7 +27,8 @@ impl Scanner {
         first_said(MARKERLESS.iter().map(|shape| self.line_of(*shape, line, sink)))
     }
 
-    /// At a line's start: a call of this shape.
+    /// At a line's start: a call of this shape. Asked of each line of prose.
+    #[inline]
     fn line_of(&mut self, shape: &dyn Markerless, line: Line<'_>, sink: &mut Sink<'_>) -> Match<Next> {
         let Line { indent, text, more, window } = line;
         let ahead = shape.ahead(text, &self.tables, more);
