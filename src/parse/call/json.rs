@@ -83,7 +83,7 @@ pub(crate) struct CallJson {
     /// A lexer saw the value's end: its brackets are balanced.
     pub(crate) end: Option<u64>,
     /// The part that is handed on: its start, and its end once that is known.
-    pub(crate) shown: Option<(u64, Option<u64>)>,
+    shown: Option<(u64, Option<u64>)>,
     /// The text up to here was handed on.
     previewed: u64,
     /// A closing tag inside the string that is being read, or what may become
@@ -129,7 +129,7 @@ impl CallJson {
 
     /// An object whose outermost members matter; it does not count as the depth
     /// of the arguments among them. Nothing of it is shown before
-    /// [`shown`](Self::shown) says so.
+    /// [`show`](Self::show).
     pub(crate) fn members(at: u64, max_depth: usize, closer: Option<&'static str>) -> Self {
         let reader = Reader::Strict(Lexer::of_members(max_depth + 1));
         CallJson { closer, ..CallJson::with(reader, at, max_depth) }
@@ -234,6 +234,16 @@ impl CallJson {
     /// Whether a code fence around it is open.
     pub(crate) fn is_fence_open(&self) -> bool {
         self.has_fence && self.opened.is_some()
+    }
+
+    /// Shows a part from now on: its start, and its end once that is known.
+    pub(crate) fn show(&mut self, start: u64, end: Option<u64>) {
+        self.shown = Some((start, end));
+    }
+
+    /// The part that is shown.
+    pub(crate) fn shown(&self) -> Option<(u64, Option<u64>)> {
+        self.shown
     }
 
     /// Hands on what is known to be good of the part that is shown.

@@ -21,13 +21,13 @@ pub(crate) struct Drafts {
     /// Runs of adjacent calls are numbered.
     run: u32,
     /// Other text came since the last call: the next one begins a new run.
-    pub(super) run_is_over: bool,
+    run_is_over: bool,
     /// A call came before any text.
     begins_with_call: bool,
     /// Calls that nothing announces, and behind which no prose came yet in their region.
     bare: Vec<(u32, Region)>,
     /// The fence that the message begins with, once it is known to be an example.
-    pub(super) first_fence: Option<Unfenced>,
+    first_fence: Option<Unfenced>,
 }
 
 /// Calls of a fence, and the bytes around them, as [`Event::Unfenced`] tells them.
@@ -72,6 +72,21 @@ impl Drafts {
     /// Whether the calls of a fence that the message begins with may be taken.
     pub(super) fn takes_fence(&self) -> bool {
         self.takes_fenced && self.first_fence.is_none()
+    }
+
+    /// These stand in it, and it is an example.
+    pub(super) fn fence_is_example(&mut self, fence: Unfenced) {
+        self.first_fence = Some(fence);
+    }
+
+    /// Other text comes: the next call begins a new run.
+    pub(super) fn end_run(&mut self) {
+        self.run_is_over = true;
+    }
+
+    /// Whether other text came since the last call.
+    pub(super) fn run_is_over(&self) -> bool {
+        self.run_is_over
     }
 
     /// A call is told. `begins`: nothing came before it, if no other call did.

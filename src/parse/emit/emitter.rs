@@ -97,7 +97,7 @@ impl Emitter {
 
     /// Whether text before said all that more text would say.
     pub(crate) fn is_settled(&self) -> bool {
-        self.region.is_settled() && self.drafts.run_is_over
+        self.region.is_settled() && self.drafts.run_is_over()
     }
 
     /// Something said where the reasoning ends or begins: what came is reasoning.
@@ -203,7 +203,7 @@ impl Emitter {
     fn text_piece(&mut self, window: &Window<'_>, to: u64, sink: &mut Sink<'_>) {
         if !window.slice(self.reported..to).trim_ascii_start().is_empty() {
             self.precede_prose(sink);
-            self.drafts.run_is_over = true;
+            self.drafts.end_run();
             self.region.prose_comes(window, self.reported, to);
         }
         self.plain(window, to, sink);
@@ -313,7 +313,7 @@ impl Emitter {
         let span = self.reported..to;
         self.reported = to;
         sink(Event::Marker { kind, text: window.slice(span.clone()), span });
-        self.drafts.run_is_over = true;
+        self.drafts.end_run();
         self.decide();
         self.region.go_to(region);
     }

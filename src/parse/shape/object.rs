@@ -67,7 +67,7 @@ impl MarkedObject {
     }
 
     fn has_arguments(&self) -> bool {
-        self.json.shown.is_some()
+        self.json.shown().is_some()
     }
 
     fn preview(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) {
@@ -144,7 +144,7 @@ impl MarkedObject {
                     out.start(self.json.cursor, self.server.as_deref(), tool);
                 }
             }
-            Member::Arguments => self.json.shown = Some((self.value_start, Some(at))),
+            Member::Arguments => self.json.show(self.value_start, Some(at)),
             Member::Tool | Member::Other => {}
         }
         self.preview(window, out);
@@ -171,7 +171,7 @@ impl MarkedObject {
         if is_bare && held != Held::Keyed && !is_quoted(call.tool.as_deref(), &written) {
             call.fault.get_or_insert_with(|| Fault::malformed(format!("`{}` has no quotes", keys.tool[0])));
         }
-        let shown = self.json.shown.filter(|_| !call.restated && held != Held::Keyed);
+        let shown = self.json.shown().filter(|_| !call.restated && held != Held::Keyed);
         let shown = shown.and_then(|(start, end)| Some(window.slice(start..end?)));
         held.write(call, shown);
         held != Held::Absent
@@ -195,7 +195,7 @@ impl CallShape for MarkedObject {
                 JsonStep::ValueStart(at) => {
                     self.value_start = at;
                     if self.member == Member::Arguments {
-                        self.json.shown = Some((at, None));
+                        self.json.show(at, None);
                     }
                 }
                 JsonStep::ValueEnd(at) => self.value_ended(window, at, out),

@@ -48,7 +48,7 @@ impl Scanner {
         match channel {
             Channel::Analysis if reads_channels && !(in_reasoning && self.emitter.region.has_text()) => {
                 self.enter_reasoning(window, sink);
-                self.channels.in_analysis = true;
+                self.channels.enter_analysis();
             }
             Channel::Final if reads_channels && in_reasoning => self.leave_reasoning(window, sink),
             Channel::Commentary if reads_channels && self.is_message(starts) => self.leave_reasoning(window, sink),

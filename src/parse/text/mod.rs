@@ -296,7 +296,7 @@ impl Scanner {
         let mut goes_on = true;
         while goes_on {
             goes_on = match &mut self.call {
-                Some(call) if !self.emitter.waits_for_fence() => match call.ended_at {
+                Some(call) if !self.emitter.waits_for_fence() => match call.ended_at() {
                     None => self.advance(window, sink),
                     Some(at) => self.call_ended(at, window, sink),
                 },
@@ -306,7 +306,7 @@ impl Scanner {
         let keep_from = match &self.call {
             // A call that is left out is a marker, whose last bytes are handed on with its end.
             Some(call) if !self.emitter.waits_for_fence() => {
-                let is_marker = call.ended_at.is_some() && self.emitter.leaves_out(call.quoted_in.is_some());
+                let is_marker = call.ended_at().is_some() && self.emitter.leaves_out(call.quoted_in().is_some());
                 if is_marker { call.keep_from().min(self.emitter.reported()) } else { call.keep_from() }
             }
             _ => self.emitter.keep_from(),
@@ -365,7 +365,7 @@ impl Scanner {
         }
         if self.emitter.waits_for_fence() {
             if let Some(call) = &mut self.call {
-                call.quoted_in = Some(QuotedIn::Fence);
+                call.quote(QuotedIn::Fence);
             }
             self.emitter.settle(window, true, sink);
         }
@@ -399,7 +399,7 @@ impl Scanner {
         self.line_start = line.is_some_and(|line| line.trim_start_matches([' ', '\t']).is_empty());
         self.at = at;
         let is_cut_short = matches!(why, Reason::Damaged | Reason::Unclosed | Reason::Limit);
-        if call.quoted_in.is_none() && !self.is_example() {
+        if call.quoted_in().is_none() && !self.is_example() {
             self.emitter.given_back(call.start..at, false, window, &self.tables, sink);
             let index = self.emitter.index();
             self.emitter.region.damage().given_back(call.shape.closer(), index);
@@ -476,14 +476,14 @@ impl Scanner {
         match self.closed_behind(at, window) {
             Err(Undecided) => {
                 if let Some(call) = &mut self.call {
-                    call.ended_at = Some(at);
+                    call.ends_at(at);
                 }
                 return false;
             }
             Err(No) => {}
             Ok(quoted_in) => {
                 if let Some(call) = &mut self.call {
-                    call.quoted_in = Some(quoted_in);
+                    call.quote(quoted_in);
                 }
             }
         }
@@ -501,7 +501,7 @@ impl Scanner {
             self.outer.marks.run_before = 0;
         }
         let (start, dialect, ended_by_line) = (call.start, call.dialect, call.shape.ended_by_line());
-        let marks = match call.quoted_in {
+        let marks = match call.quoted_in() {
             Some(QuotedIn::CodeSpan | QuotedIn::Quotation) if call.in_outer => self.outer.marks,
             Some(QuotedIn::CodeSpan | QuotedIn::Quotation) => self.context.marks(),
             _ => Marks::default(),

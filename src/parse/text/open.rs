@@ -41,13 +41,13 @@ pub(crate) struct OpenCall {
     /// Nothing announces it: it may yet be text.
     is_markerless: bool,
     /// What quotes it, as far as it is known.
-    pub(super) quoted_in: Option<QuotedIn>,
+    quoted_in: Option<QuotedIn>,
     /// It stands behind a group's opener or a marker, and what quotes that quotes it.
     pub(super) in_outer: bool,
     /// Marks are open before it, which may be closed behind it.
     pub(super) has_marks: bool,
     /// It is over here, and what follows decides whether it is quoted.
-    pub(super) ended_at: Option<u64>,
+    ended_at: Option<u64>,
     /// The run of backticks that it stands right behind ends it, on its first line.
     span: Option<OpenSpan>,
     think_ends: bool,
@@ -150,6 +150,28 @@ impl OpenCall {
             _ if begins_line => Provenance::Plain,
             _ => Provenance::InALine,
         }
+    }
+
+    /// What quotes it, as far as it is known.
+    #[inline]
+    pub(super) fn quoted_in(&self) -> Option<QuotedIn> {
+        self.quoted_in
+    }
+
+    /// It is known to be quoted.
+    pub(super) fn quote(&mut self, quoted_in: QuotedIn) {
+        self.quoted_in = Some(quoted_in);
+    }
+
+    /// Where it is over, if what follows decides whether it is quoted.
+    #[inline]
+    pub(super) fn ended_at(&self) -> Option<u64> {
+        self.ended_at
+    }
+
+    /// It is over here, and what follows decides whether it is quoted.
+    pub(super) fn ends_at(&mut self, at: u64) {
+        self.ended_at = Some(at);
     }
 
     /// The first byte that the call still needs.

@@ -65,7 +65,7 @@ impl Scanner {
             return Err(No);
         }
         // Behind the first block those count that the model is known to write.
-        let counts = |mark: &&&'static ReasoningMark| !self.reasoning.is_told || is_named(mark);
+        let counts = |mark: &&&'static ReasoningMark| !self.reasoning.is_told() || is_named(mark);
         let begins = self.emitter.begins_region();
         let first = text.as_bytes().first();
         let marks = self.tables.marks.iter().filter(|mark| first.is_none() || mark.open.as_bytes().first() == first);
@@ -122,7 +122,7 @@ impl Scanner {
     /// Goes over to the reasoning with a mark up to `at`.
     pub(super) fn enter_reasoning(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) {
         self.begin_reasoning();
-        self.reasoning.is_told = true;
+        self.reasoning.is_told_here();
         self.emitter.think(MarkerKind::ThinkOpen, Region::Reasoning, window, self.at, sink);
     }
 
@@ -138,7 +138,7 @@ impl Scanner {
     pub(super) fn leave_reasoning(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) {
         let is_undecided = self.emitter.region.is_undecided();
         self.emitter.think(MarkerKind::ThinkClose, Region::Content, window, self.at, sink);
-        self.reasoning.is_told = true;
+        self.reasoning.is_told_here();
         self.end_reasoning(is_undecided);
     }
 

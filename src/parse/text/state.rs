@@ -12,7 +12,7 @@ pub(super) struct Reasoning {
     /// The text comes from a separate field.
     pub(super) is_field: bool,
     /// A tag, a mark or a field came: what is reasoning is told by them.
-    pub(super) is_told: bool,
+    is_told: bool,
     /// The mark that opened it, where it is none of the think tags.
     pub(super) mark: Option<&'static ReasoningMark>,
     /// Nothing before that mark told of reasoning.
@@ -39,6 +39,18 @@ impl Reasoning {
     pub(super) fn block_ends(&mut self) -> Turn {
         self.mark = None;
         self.turn_before
+    }
+
+    /// Whether something said what is reasoning.
+    #[inline]
+    pub(super) fn is_told(&self) -> bool {
+        self.is_told
+    }
+
+    /// Something here says what is reasoning.
+    #[inline]
+    pub(super) fn is_told_here(&mut self) {
+        self.is_told = true;
     }
 
     /// Whether `</think>` says something, wherever it stands.
@@ -109,10 +121,16 @@ pub(super) struct Channels {
     /// The channel of answers is open: what no marker announces is content.
     pub(super) in_final: bool,
     /// The reasoning is the channel of a header.
-    pub(super) in_analysis: bool,
+    in_analysis: bool,
 }
 
 impl Channels {
+    /// The reasoning that begins is the channel of a header.
+    #[inline]
+    pub(super) fn enter_analysis(&mut self) {
+        self.in_analysis = true;
+    }
+
     /// Whether the reasoning was a channel, which the end of its message closes.
     #[inline]
     pub(super) fn leave_analysis(&mut self) -> bool {

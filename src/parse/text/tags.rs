@@ -213,7 +213,7 @@ impl Scanner {
         let Some(call) = &self.call else { return Err(No) };
         // Of a call past the limit on bytes there is too little left to make it text
         // (`limits/past_both_in_quotation_marks`, `limits/past_both_in_a_code_span`).
-        if !call.has_marks || call.quoted_in.is_some() || self.fence.is_some() || call.is_past_limit() {
+        if !call.has_marks || call.quoted_in().is_some() || self.fence.is_some() || call.is_past_limit() {
             return Err(No);
         }
         let marks = if call.in_outer { self.outer.marks } else { self.context.marks() };

@@ -52,9 +52,9 @@ impl Scanner {
         self.group = None;
         // Behind a closed block or a reasoning field a further closer says nothing of what
         // stands before it: those calls are settled (`reasoning/call_behind_a_block_then_closer`).
-        let orphan = close && self.emitter.region.kind() == Region::Content && !self.reasoning.is_told;
+        let orphan = close && self.emitter.region.kind() == Region::Content && !self.reasoning.is_told();
         let is_undecided = self.emitter.region.is_undecided();
-        self.reasoning.is_told = true;
+        self.reasoning.is_told_here();
         if !close {
             self.begin_reasoning();
         }

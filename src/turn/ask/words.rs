@@ -22,7 +22,7 @@ const PROBLEM_CHARS: usize = 1_500;
 pub struct PromptWording {
     templates: Arc<Templates>,
     system: SystemText,
-    /// The same for requests that carry the tools: no listing, no syntax. `None` in itself.
+    /// The same for requests that carry the tools: no listing, no syntax. `None` where this is that.
     native: Option<Arc<PromptWording>>,
     /// Not all tools fit the budget: a conversation decides which are listed.
     chooses: bool,

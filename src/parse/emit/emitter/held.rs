@@ -138,7 +138,7 @@ impl Emitter {
             }
         }
         if !unfenced.calls.is_empty() && self.budget.unlisted == 0 {
-            self.drafts.first_fence = Some(unfenced);
+            self.drafts.fence_is_example(unfenced);
         }
         if as_quoted {
             self.region.see();

@@ -124,31 +124,17 @@ impl JsonCloser for Close {}
 
 #[cfg(test)]
 mod tests {
-    use crate::event::{Assembled, Collector, RejectedKind};
-    use crate::message::FinishReason;
-    use crate::parse::{Config, Parser};
-
-    fn read(chunks: &[&str]) -> Assembled {
-        let mut parser = Parser::new(Config::default());
-        let mut collector = Collector::new();
-        chunks.iter().for_each(|chunk| parser.push(chunk, &mut |event| collector.push(event)));
-        parser.finish(&FinishReason::Stop, &mut |event| collector.push(event));
-        collector.finish()
-    }
+    use crate::event::RejectedKind;
+    use crate::parse::shape::tests::read;
 
     #[test]
     fn a_further_shape_is_its_file_and_a_line_in_the_list() {
         let text = "Let me see. <!!f {\"a\": \"!!> is text\", \"b\": [1, 2]}!!>\n<!! is none.\n```\n<!!g {}!!> x\n```\n<!!h {\"a";
-        let whole = read(&[text]);
+        let whole = read(text);
         let calls: Vec<_> = whole.calls().map(|call| (call.tool.as_str(), call.arguments.to_string())).collect();
         assert_eq!(calls, [("f", r#"{"a":"!!> is text","b":[1,2]}"#.to_owned())]);
         assert_eq!(whole.content, "Let me see. \n<!! is none.\n```\n<!!g {}!!> x\n```\n");
         let kinds: Vec<_> = whole.rejected().map(|rejected| rejected.kind).collect();
         assert_eq!(kinds, [RejectedKind::Quoted, RejectedKind::Truncated]);
-        for (at, _) in text.char_indices() {
-            assert_eq!(read(&[&text[..at], &text[at..]]), whole, "{at}");
-        }
-        let chars: Vec<String> = text.chars().map(String::from).collect();
-        assert_eq!(read(&chars.iter().map(String::as_str).collect::<Vec<_>>()), whole);
     }
 }

@@ -96,33 +96,19 @@ impl CallShape for Call {
 
 #[cfg(test)]
 mod tests {
-    use crate::event::{Assembled, Collector, Provenance, RejectedKind};
-    use crate::message::FinishReason;
-    use crate::parse::{Config, Parser};
-
-    fn read(chunks: &[&str]) -> Assembled {
-        let mut parser = Parser::new(Config::default());
-        let mut collector = Collector::new();
-        chunks.iter().for_each(|chunk| parser.push(chunk, &mut |event| collector.push(event)));
-        parser.finish(&FinishReason::Stop, &mut |event| collector.push(event));
-        collector.finish()
-    }
+    use crate::event::{Provenance, RejectedKind};
+    use crate::parse::shape::tests::read;
 
     #[test]
     fn a_further_shape_without_a_marker_is_its_file_and_a_line_in_the_list() {
         let text = "See:\n%% f {\"a\": [1]}\n  %% g {}\n%% none\n%% h {} x\nIn %% i {}\n    %% j {}\n%% k {\"a";
-        let whole = read(&[text]);
+        let whole = read(text);
         let calls: Vec<_> = whole.calls().map(|call| (call.tool.as_str(), call.arguments.to_string())).collect();
         assert_eq!(calls, [("f", r#"{"a":[1]}"#.to_owned()), ("g", "{}".to_owned())]);
         assert!(whole.calls().all(|call| call.provenance == Provenance::BehindProse));
         assert_eq!(whole.content, "See:\n\n  \n%% none\n%% h {} x\nIn %% i {}\n    %% j {}\n");
         let kinds: Vec<_> = whole.rejected().map(|rejected| rejected.kind).collect();
         assert_eq!(kinds, [RejectedKind::Truncated]);
-        for (at, _) in text.char_indices() {
-            assert_eq!(read(&[&text[..at], &text[at..]]), whole, "{at}");
-        }
-        let chars: Vec<String> = text.chars().map(String::from).collect();
-        assert_eq!(read(&chars.iter().map(String::as_str).collect::<Vec<_>>()), whole);
     }
 
     #[test]
@@ -132,7 +118,7 @@ mod tests {
             ("```\n%% f {}\n```\nThat is how.", 0, vec![RejectedKind::Quoted]),
             ("> %% f {}\n", 0, vec![]),
         ] {
-            let message = read(&[text]);
+            let message = read(text);
             let found: Vec<_> = message.rejected().map(|rejected| rejected.kind).collect();
             assert_eq!((message.calls().count(), found), (calls, kinds), "{text}");
         }
