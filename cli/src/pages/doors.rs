@@ -37,12 +37,12 @@ pub(crate) struct Behind {
 }
 
 /// A server of this machine alone.
-pub(crate) struct House {
+pub(crate) struct LocalServer {
     listener: TcpListener,
     pub(crate) doors: Arc<Doors>,
 }
 
-impl House {
+impl LocalServer {
     /// Listens on the loopback alone; port 0 takes any that is free.
     ///
     /// # Errors
@@ -52,7 +52,7 @@ impl House {
         let failed = |error| Failure::job(format!("cannot listen on 127.0.0.1:{port}{wants}: {error}: {other_port}"));
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(failed)?;
         let port = listener.local_addr().map_err(failed)?.port();
-        Ok(House { listener, doors: Arc::new(Doors::new(port, behind)?) })
+        Ok(LocalServer { listener, doors: Arc::new(Doors::new(port, behind)?) })
     }
 
     /// Answers those who may look until it is dropped. `policy` says what a page may load and run.

@@ -40,7 +40,7 @@ use crate::base::Failure;
 use crate::chat::Answer;
 use crate::log;
 use crate::pages;
-use crate::pages::doors::{self, Behind, House};
+use crate::pages::doors::{self, Behind, LocalServer};
 use crate::phrases::Phrases;
 use crate::replay;
 use crate::servers::status::reports;
@@ -61,7 +61,7 @@ const BEHIND: Behind = Behind {
 
 /// The page and its listener.
 pub(super) struct Page {
-    house: House,
+    server: LocalServer,
     desk: Desk,
 }
 
@@ -75,20 +75,20 @@ struct Desk {
 impl Page {
     /// Listens on the loopback alone; port 0 takes any that is free.
     pub(super) async fn bind(port: u16, chats: Arc<Chats>, say: Phrases) -> Result<Self, Failure> {
-        let house = House::bind(port, BEHIND).await?;
+        let server = LocalServer::bind(port, BEHIND).await?;
         let page = json!({"own_style": OWN_STYLE, "script": SCRIPT});
         let page = pages::file::render(TEMPLATE, say, say.up_page(), page).map_err(Failure::job)?;
-        Ok(Page { house, desk: Desk { chats, page: page.into() } })
+        Ok(Page { server, desk: Desk { chats, page: page.into() } })
     }
 
     /// The address that lets one browser in.
     pub(super) fn url(&self) -> String {
-        self.house.doors.url()
+        self.server.doors.url()
     }
 
     /// Answers until it is dropped.
     pub(super) async fn run(self) {
-        self.house.serve(router(self.desk), &policy()).await;
+        self.server.serve(router(self.desk), &policy()).await;
     }
 }
 

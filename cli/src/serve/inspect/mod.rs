@@ -24,7 +24,7 @@ use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 
 use crate::base::Failure;
-use crate::pages::doors::{Behind, House};
+use crate::pages::doors::{Behind, LocalServer};
 use crate::phrases::Phrases;
 use crate::replay;
 use search::Query;
@@ -49,7 +49,7 @@ const POLICY: &str =
 
 /// The pages, before anybody asks for them.
 pub(crate) struct Pages {
-    house: House,
+    server: LocalServer,
     shown: Option<Shown>,
     hub: Option<Arc<Hub>>,
 }
@@ -72,7 +72,7 @@ impl Pages {
     /// request is shown.
     pub(crate) async fn bind(port: u16, inspector: Option<Inspector>, say: Phrases) -> Result<Self, Failure> {
         let shown = inspector.map(|inspector| Shown { inspector, say });
-        Ok(Pages { house: House::bind(port, BEHIND).await?, shown, hub: None })
+        Ok(Pages { server: LocalServer::bind(port, BEHIND).await?, shown, hub: None })
     }
 
     /// Tells of these MCP servers, too, to programs with the key.
@@ -82,18 +82,18 @@ impl Pages {
 
     /// For programs of this user: where they are told of the MCP servers, and by which key.
     pub(crate) fn control(&self) -> Option<(String, String)> {
-        let doors = &self.house.doors;
+        let doors = &self.server.doors;
         self.hub.as_ref().map(|_| (doors.address(), doors.key().to_owned()))
     }
 
     /// The URL that lets one browser in, if there is anything for it.
     pub(crate) fn url(&self) -> Option<String> {
-        self.shown.as_ref().map(|_| self.house.doors.url())
+        self.shown.as_ref().map(|_| self.server.doors.url())
     }
 
     /// Answers until it is dropped.
     pub(crate) async fn run(self) {
-        self.house.serve(router(self.shown, self.hub), POLICY).await;
+        self.server.serve(router(self.shown, self.hub), POLICY).await;
     }
 }
 
