@@ -76,7 +76,6 @@ enum Command {
     /// Fill in a prompt of an MCP server, and print it
     Get(tools::get::Args),
     /// List, search, show, export and remove the conversations that were kept
-    #[command(alias = "sessions")]
     Log(log::Args),
     /// Show and set the defaults of `toolgraft chat`
     Config(settings::Args),

@@ -28,17 +28,6 @@ const TITLE: usize = 24;
 /// Columns before what stands in a second row.
 const INDENT: usize = 10;
 
-/// Options of `toolgraft log list`.
-#[derive(Debug, clap::Args)]
-pub(super) struct ListArgs {
-    /// As for `search`; an older way to say it.
-    #[arg(hide = true)]
-    pub(super) words: Vec<String>,
-
-    #[command(flatten)]
-    pub(super) shape: Shape,
-}
-
 /// Options of `toolgraft log search`.
 #[derive(Debug, clap::Args)]
 pub(super) struct SearchArgs {
@@ -64,10 +53,7 @@ pub(super) struct Shape {
 
 /// Lists the conversations with all of these words.
 pub(super) fn list(store: &Store, words: &[String], shape: &Shape, say: Phrases) -> Result<(), Failure> {
-    let (mut all, damaged) = store.list(words).map_err(Failure::job)?;
-    for one in damaged {
-        output::warn(&one.to_string());
-    }
+    let mut all = store.list(words).map_err(Failure::job)?;
     let usual = if stdout().is_terminal() && !shape.json { MOST } else { usize::MAX };
     let left_out = all.len().saturating_sub(shape.limit.map_or(usual, Into::into));
     all.truncate(all.len() - left_out);

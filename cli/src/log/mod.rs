@@ -1,7 +1,7 @@
 //! `toolgraft log`: the conversations that were kept.
 //!
 //! `list` lists and searches them, `export` writes one to a file; `replay --kept` plays one through
-//! the parser again. `toolgraft sessions` is an older name of the command.
+//! the parser again.
 
 mod export;
 mod list;
@@ -9,7 +9,7 @@ mod spent;
 
 use self::export::{ExportArgs, export};
 pub(crate) use self::export::{about, page};
-use self::list::{ListArgs, SearchArgs, Shape};
+use self::list::{SearchArgs, Shape};
 use crate::base::{Failure, output};
 use crate::phrases::Phrases;
 use crate::sessions::{Kept, Store, by_process};
@@ -30,7 +30,7 @@ pub(super) struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum Command {
     /// List the conversations, the latest first
-    List(ListArgs),
+    List(Shape),
     /// List those in which all of these words stand, whatever their case
     Search(SearchArgs),
     /// Print a conversation
@@ -56,9 +56,8 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
     let say = Phrases::of_user(None);
     let Some(command) = args.command else { return list::list(&store, &[], &args.shape, say) };
     match command {
-        Command::List(ListArgs { words, shape }) | Command::Search(SearchArgs { words, shape }) => {
-            list::list(&store, &words, &shape, say)
-        }
+        Command::List(shape) => list::list(&store, &[], &shape, say),
+        Command::Search(SearchArgs { words, shape }) => list::list(&store, &words, &shape, say),
         Command::Show { id } => output::emit(&shown(&store.find(&id)?.kept, say)),
         Command::Export(args) => export(&store, &args, say),
         Command::Remove { ids } => remove(&store, &ids, say),

@@ -2,11 +2,9 @@
 //! of those that a chat is at lie too.
 //!
 //! Each method opens the database for itself: a chat that is open for days holds nothing up.
-//! Before there was one, each conversation was a file in the folder; [`old`] takes these over.
 
 mod database;
 mod kept;
-mod old;
 
 use std::io;
 use std::path::PathBuf;
@@ -44,10 +42,7 @@ impl Store {
     pub(crate) fn fresh_id(&self) -> String {
         // Where nothing can be read, nothing can be written over either.
         let opened = self.opened().ok();
-        fresh_id(|id| {
-            let known = |opened: &Opened| opened.get(id).is_ok_and(|found| found.is_some());
-            opened.as_ref().is_some_and(known) || old::path(&self.folder, id).exists()
-        })
+        fresh_id(|id| opened.as_ref().is_some_and(|opened| opened.get(id).is_ok_and(|found| found.is_some())))
     }
 
     /// Keeps a conversation, in place of what was kept under its name.
@@ -67,15 +62,12 @@ impl Store {
 
     /// Forgets a conversation; whether there was one.
     pub(crate) fn remove(&self, id: &str) -> io::Result<bool> {
-        Ok(!self.opened()?.remove(self, &[id.to_owned()], |_| true)?.is_empty())
+        Ok(!self.opened()?.remove(&[id.to_owned()], |_| true)?.is_empty())
     }
 
-    /// The conversations in which all of these words stand, the latest first, and those that
-    /// cannot be read.
-    pub(crate) fn list(&self, words: &[String]) -> io::Result<(Vec<Listed>, Vec<Damaged>)> {
-        let Opened { database, damaged } = self.opened()?;
-        let listed = database.map_or(Ok(Vec::new()), |database| database.list(words))?;
-        Ok((listed, damaged))
+    /// The conversations that contain all of these words, the latest first.
+    pub(crate) fn list(&self, words: &[String]) -> io::Result<Vec<Listed>> {
+        self.opened()?.database.map_or(Ok(Vec::new()), |database| database.list(words))
     }
 
     /// The conversation with this name, as it is now.
@@ -110,14 +102,14 @@ impl Store {
         let mut opened = self.opened()?;
         let old = opened.ids()?.into_iter().filter(|(_, used)| *used < oldest).map(|(id, _)| id);
         // Whoever else prunes one of them now says so.
-        Ok(opened.remove(self, &old.collect::<Vec<_>>(), |id| self.hold(id).is_ok())?.len())
+        Ok(opened.remove(&old.collect::<Vec<_>>(), |id| self.hold(id).is_ok())?.len())
     }
 
     /// Forgets all that no chat is at; their number, and that of the others.
     pub(crate) fn clear(&self) -> io::Result<(usize, usize)> {
         let mut opened = self.opened()?;
         let ids: Vec<String> = opened.ids()?.into_iter().map(|(id, _)| id).collect();
-        let gone = opened.remove(self, &ids, |id| self.hold(id).is_ok())?.len();
+        let gone = opened.remove(&ids, |id| self.hold(id).is_ok())?.len();
         if let Some(database) = &opened.database {
             database.shrink();
         }
@@ -128,21 +120,11 @@ impl Store {
         self.folder.join("conversations.db")
     }
 
-    /// Opens the database, unless nothing was ever kept, and takes old files over.
+    /// Opens the database, unless nothing was ever kept.
     fn opened(&self) -> io::Result<Opened> {
-        let mut damaged = Vec::new();
-        let old = old::read(&self.folder).filter_map(|one| one.map_err(|one| damaged.push(one)).ok());
-        let mut old = old.peekable();
-        let is_there = self.file().exists() || old.peek().is_some();
-        let mut database = is_there.then(|| Database::open(&self.file())).transpose()?;
-        if let Some(database) = &mut database
-            && old.peek().is_some()
-        {
-            let taken = database.take_over(&mut old, |id| self.hold(id).is_err())?;
-            taken.into_iter().for_each(|one| one.remove(|id| self.hold(id)));
-        }
-        drop(old);
-        Ok(Opened { database, damaged })
+        let file = self.file();
+        let database = file.exists().then(|| Database::open(&file)).transpose()?;
+        Ok(Opened { database })
     }
 }
 
@@ -152,32 +134,21 @@ const LISTS_THEM: &str = "`toolgraft log` lists them";
 struct Opened {
     /// None where nothing was ever kept.
     database: Option<Database>,
-    /// Old files that could not be taken over.
-    damaged: Vec<Damaged>,
 }
 
 impl Opened {
     /// All names, with when each was written last.
     fn ids(&self) -> io::Result<Vec<(String, SystemTime)>> {
-        let mut ids = self.database.as_ref().map_or(Ok(Vec::new()), Database::ids)?;
-        ids.extend(self.damaged.iter().map(|one| (one.id.clone(), one.used)));
-        Ok(ids)
+        self.database.as_ref().map_or(Ok(Vec::new()), Database::ids)
     }
 
     /// The conversation with this name.
     fn get(&self, id: &str) -> io::Result<Option<Result<Kept, Damaged>>> {
         let found = self.database.as_ref().map_or(Ok(None), |database| database.get(id))?;
-        let kept = found.map(|(used, text)| {
-            let damaged = |failure: Failure| {
-                let problem = failure.message().to_owned();
-                Damaged { id: id.to_owned(), used, problem }
-            };
+        Ok(found.map(|(used, text)| {
+            let damaged = |failure: Failure| Damaged { id: id.to_owned(), problem: failure.message().to_owned() };
             let saved = Saved::parse(&text, "the store").map_err(damaged)?;
             Ok(Kept { id: id.to_owned(), used, saved })
-        });
-        Ok(kept.or_else(|| {
-            let Damaged { used, problem, .. } = self.damaged.iter().find(|one| one.id == id)?;
-            Some(Err(Damaged { id: id.to_owned(), used: *used, problem: problem.clone() }))
         }))
     }
 
@@ -213,17 +184,8 @@ impl Opened {
     }
 
     /// Forgets conversations, as far as `may` says so; the names of those.
-    fn remove(&mut self, store: &Store, ids: &[String], may: impl Fn(&str) -> bool) -> io::Result<Vec<String>> {
-        let mut gone = match &mut self.database {
-            Some(database) => database.remove(ids, &may)?,
-            None => Vec::new(),
-        };
-        for one in self.damaged.iter().filter(|one| ids.contains(&one.id) && may(&one.id)) {
-            if old::remove(&store.folder, &one.id)? && !gone.contains(&one.id) {
-                gone.push(one.id.clone());
-            }
-        }
-        Ok(gone)
+    fn remove(&mut self, ids: &[String], may: impl Fn(&str) -> bool) -> io::Result<Vec<String>> {
+        self.database.as_mut().map_or(Ok(Vec::new()), |database| database.remove(ids, may))
     }
 }
 

@@ -106,8 +106,7 @@ fn tools() -> Vec<CompletionCandidate> {
 
 fn conversations() -> Vec<CompletionCandidate> {
     let listed = Store::open().ok().and_then(|store| store.list(&[]).ok());
-    let (listed, _) = listed.unwrap_or_default();
-    listed.iter().map(|one| CompletionCandidate::new(&one.id).help(Some(clean(&one.title).into()))).collect()
+    listed.unwrap_or_default().iter().map(|one| CompletionCandidate::new(&one.id).help(Some(clean(&one.title).into()))).collect()
 }
 
 fn keys() -> Vec<CompletionCandidate> {

@@ -10,7 +10,7 @@ use super::chat::Chat;
 use super::common::{Begun, Common};
 use super::input::Inputs;
 use super::person::AtPage;
-use crate::base::{Failure, lock, output, secret::secret};
+use crate::base::{Failure, lock, secret::secret};
 use crate::chat::{Approvals, Keeping, Talk};
 use crate::sessions::{Kept, Listed, age};
 use crate::settings;
@@ -70,8 +70,7 @@ impl Chats {
     /// The conversations in which all of these words stand, the latest first.
     pub(super) fn list(&self, words: &[String]) -> Result<Vec<Value>, Failure> {
         let Some(store) = &self.common.store else { return Ok(Vec::new()) };
-        let (listed, damaged) = store.list(words).map_err(Failure::job)?;
-        damaged.iter().for_each(|one| output::warn_in(self.common.say, &one.to_string()));
+        let listed = store.list(words).map_err(Failure::job)?;
         let entry = |one: Listed| {
             json!({
                 "chat": one.id, "title": one.title, "model": one.model, "age": age(one.used, self.common.say),

@@ -47,7 +47,7 @@ fn a_conversation_is_kept_and_gone_on_with() {
     let sessions = kept(&place);
     assert_eq!(sessions.len(), 2, "{sessions:?}");
     assert_eq!((&sessions[0]["id"], &sessions[0]["questions"]), (&json!(id), &json!(2)), "the latest first");
-    let listed = place.run(&["sessions"]).quiet().out;
+    let listed = place.run(&["log"]).quiet().out;
     let titles: Vec<_> = listed.lines().map(|line| line.find("First").or(line.find("Another"))).collect();
     assert!(titles[0].is_some() && titles[0] == titles[1], "{listed}");
     let shown = place.run(&["log", "show", id]).quiet().out;
@@ -77,8 +77,6 @@ fn the_list_is_searched_for_all_words() {
     let found = list(&["oslo", "WEATHER"]);
     assert!(found.contains("How is the weather?") && found.contains("… Rain in Oslo,"), "{found}");
     assert_eq!(list(&["snow"]), "no conversation has these words\n");
-    // The older name of the command, and its older way to search.
-    assert_eq!(place.run(&["sessions", "list", "oslo", "WEATHER"]).quiet().out, found);
     let run = place.run(&["log", "clear"]).quiet();
     assert_eq!(run.out, "2 conversations forgotten\n");
     assert_eq!(place.run(&["log"]).quiet().out, "no conversation was kept\n");

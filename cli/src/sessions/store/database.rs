@@ -12,8 +12,7 @@ use std::time::{Duration, SystemTime};
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 use serde::Serialize;
 
-use super::kept::{Listed, fresh_id};
-use super::old::{Old, Taken};
+use super::kept::Listed;
 use crate::sessions::saved::Saved;
 use toolgraft_mcp::files::{self, Lock};
 
@@ -113,35 +112,6 @@ impl Database {
     /// Keeps a conversation, in place of what was kept under its name.
     pub(super) fn put(&mut self, id: &str, used: SystemTime, saved: &Saved) -> io::Result<()> {
         self.change(|transaction| put(transaction, id, used, saved))
-    }
-
-    /// Takes old files over, in one transaction; those that it has then. A conversation that is
-    /// there, and that `is_open` in a chat, stays as it is.
-    pub(super) fn take_over(
-        &mut self,
-        old: impl Iterator<Item = Old>,
-        is_open: impl Fn(&str) -> bool,
-    ) -> io::Result<Vec<Taken>> {
-        self.change(|transaction| {
-            let mut taken = Vec::new();
-            for one in old {
-                let known = one_of(transaction, &one.id)?;
-                let id = match &known {
-                    None => one.id.clone(),
-                    Some(_) if is_open(&one.id) => continue,
-                    Some((used, _)) if *used < one.used => one.id.clone(),
-                    Some((_, text)) if *text == text_of(&one.saved)? => {
-                        taken.push(one.taken());
-                        continue;
-                    }
-                    // An older file with another content, such as one out of a backup.
-                    Some(_) => fresh_id(|id| one_of(transaction, id).is_ok_and(|found| found.is_some())),
-                };
-                put(transaction, &id, one.used, &one.saved)?;
-                taken.push(one.taken());
-            }
-            Ok(taken)
-        })
     }
 
     /// When a conversation was written last, and its text; `None` where there is none of this name.

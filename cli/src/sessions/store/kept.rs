@@ -11,9 +11,7 @@ use toolgraft::message::Usage;
 #[derive(Debug)]
 pub(crate) struct Damaged {
     pub(crate) id: String,
-    /// When it was written last.
-    pub(super) used: SystemTime,
-    /// What is wrong, with the file's name.
+    /// What is wrong, with the store's name.
     pub(super) problem: String,
 }
 
@@ -69,7 +67,6 @@ pub(super) fn fresh_id(is_taken: impl Fn(&str) -> bool) -> String {
 
 impl fmt::Display for Damaged {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The problem names the file.
         write!(f, "the conversation {} cannot be read: {}", self.id, self.problem)
     }
 }

@@ -1,6 +1,6 @@
 //! The store, in folders of their own.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::Path;
 
 use super::*;
@@ -16,20 +16,7 @@ fn saved(text: &str) -> Saved {
 
 fn titles(store: &Store, words: &[&str]) -> Vec<String> {
     let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-    store.list(&words).unwrap().0.into_iter().map(|one| one.title).collect()
-}
-
-/// A file as they were before the database.
-fn old_file(store: &Store, id: &str, text: &str, days: u32) -> PathBuf {
-    let path = old::path(&store.folder, id);
-    fs::create_dir_all(&store.folder).unwrap();
-    fs::write(&path, text).unwrap();
-    File::options().write(true).open(&path).unwrap().set_modified(SystemTime::now() - DAY * days).unwrap();
-    path
-}
-
-fn json(text: &str) -> String {
-    serde_json::to_string(&saved(text)).unwrap()
+    store.list(&words).unwrap().into_iter().map(|one| one.title).collect()
 }
 
 /// Makes a conversation that many days older.
@@ -43,7 +30,7 @@ fn what_is_kept_is_found_by_the_beginning_of_its_name() {
     let folder = tempfile::tempdir().unwrap();
     let store = store(folder.path());
     assert!(store.find("").is_err());
-    assert!(store.list(&[]).unwrap().0.is_empty() && !store.folder.exists(), "a look makes nothing");
+    assert!(store.list(&[]).unwrap().is_empty() && !store.folder.exists(), "a look makes nothing");
     store.write("aa11", &saved("one")).unwrap();
     store.write("ab22", &saved("two")).unwrap();
     assert_eq!(store.find("ab").unwrap().kept.saved.title(), "two");
@@ -150,63 +137,9 @@ fn is_nowhere(store: &Store) {
 }
 
 #[test]
-fn old_files_are_taken_over_and_a_damaged_one_stays() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = store(folder.path());
-    let files = [
-        old_file(&store, "aa11", &json("first"), 40),
-        old_file(&store, "bb22", &json("second"), 2),
-        old_file(&store, "cc33", "{\"toolgraft\":1,\"conv", 1),
-    ];
-    let (listed, damaged) = store.list(&[]).unwrap();
-    let ids: Vec<_> = listed.iter().map(|one| (one.id.as_str(), one.title.as_str())).collect();
-    assert_eq!(ids, [("bb22", "second"), ("aa11", "first")]);
-    let age = listed[1].used.elapsed().unwrap();
-    assert!(age >= DAY * 40 && age < DAY * 41, "when it was written last stays: {age:?}");
-    assert!(damaged[0].id == "cc33" && damaged[0].to_string().contains("cc33.json"), "{damaged:?}");
-    assert_eq!(files.map(|file| file.exists()), [false, false, true]);
-    assert_eq!(titles(&store, &["first"]), ["first"], "it is in the index");
-
-    // The damaged one is the latest, and passed over.
-    let found = store.find("").unwrap();
-    assert_eq!((found.kept.id.as_str(), found.passed_over[0].id.as_str()), ("bb22", "cc33"));
-    assert!(store.find("cc").is_err_and(|failure| failure.message().contains("cc33.json")));
-    assert!(store.remove("cc33").unwrap() && store.list(&[]).unwrap().1.is_empty());
-}
-
-#[test]
-fn an_old_file_of_a_conversation_that_is_there_loses_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = store(folder.path());
-    store.write("aa11", &saved("kept")).unwrap();
-    age(&store, "aa11", 5);
-    // The same once more, one that an older toolgraft went on with, and one out of a backup.
-    old_file(&store, "aa11", &json("kept"), 9);
-    assert_eq!(titles(&store, &[]), ["kept"]);
-    old_file(&store, "aa11", &json("kept and more"), 3);
-    assert_eq!(titles(&store, &[]), ["kept and more"]);
-    let backup = old_file(&store, "aa11", &json("another"), 7);
-    assert_eq!(titles(&store, &[]), ["kept and more", "another"]);
-    assert!(!backup.exists());
-
-    // While a chat is at it the file waits.
-    let open = store.hold("aa11").unwrap();
-    let file = old_file(&store, "aa11", &json("of a chat that runs"), 0);
-    assert_eq!(titles(&store, &[]).len(), 2);
-    assert!(file.exists());
-    drop(open);
-    assert_eq!(titles(&store, &[]), ["of a chat that runs", "another"]);
-    assert!(!file.exists());
-}
-
-#[test]
 fn of_two_that_write_at_once_both_have_written() {
     let folder = tempfile::tempdir().unwrap();
     let store = store(folder.path());
-    // Old files, which all of them see at first.
-    for n in 0..5 {
-        old_file(&store, &format!("old{n}"), &json(&format!("old {n}")), 1);
-    }
     std::thread::scope(|scope| {
         for writer in 0..4 {
             let store = store.clone();
@@ -218,8 +151,6 @@ fn of_two_that_write_at_once_both_have_written() {
         }
     });
     assert_eq!(titles(&store, &["question"]).len(), 80);
-    assert_eq!(titles(&store, &["old"]).len(), 5);
-    assert!((0..5).all(|n| !old::path(&store.folder, &format!("old{n}")).exists()));
 }
 
 #[test]
