@@ -8,12 +8,10 @@
 //! shell: one server, command by command; record: with what went over the wire in a file, or
 //!     between a client and the server; play: the recorded one, to whoever asks
 //! check, trust: the servers themselves, and whether a project may start its own
-//! status: those of a `serve` that runs
 //! ```
 
 mod add;
 mod check;
-mod document;
 mod foreign;
 mod forms;
 mod import;
@@ -25,7 +23,6 @@ mod play;
 mod record;
 mod remove;
 mod shell;
-mod status;
 mod suspect;
 mod trust;
 
@@ -58,12 +55,8 @@ enum Command {
     Play(play::Args),
     /// Log in at a server over HTTP that wants it (OAuth), in a browser
     Login(login::LoginArgs),
-    /// Print the document by which this program is known where no client is registered
-    ClientDocument(document::Args),
     /// Forget the login at a server
     Logout(login::LogoutArgs),
-    /// Show the servers of a running `toolgraft serve`, switch them on and off, start them anew
-    Status(status::Args),
     /// Let a project's own ./.mcp.json start its servers; list such files; take it back
     Trust(trust::Args),
 }
@@ -80,9 +73,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
         Command::Record(args) => record::run(&args),
         Command::Play(args) => play::run(&args),
         Command::Login(args) => login::run(args),
-        Command::ClientDocument(args) => document::run(&args),
         Command::Logout(args) => login::out(args),
-        Command::Status(args) => status::run(&args),
         Command::Trust(args) => trust::run(&args),
     }
 }

@@ -1,5 +1,5 @@
-//! A server of this machine alone, and who may look: a browser that was given the URL, by the name of the loopback; and programs of
-//! this user that have the key.
+//! A server of this machine alone, and who may look: a browser that was given the URL, by the name of
+//! the loopback.
 //!
 //! The URL's token lets one browser in, once; the browser then has a cookie, which no page
 //! can read. The next token is printed when one was used, so that a second browser can be
@@ -101,8 +101,6 @@ pub(crate) struct Doors {
     token: Mutex<String>,
     /// What the cookie holds, as long as this program runs.
     session: String,
-    /// What a program shows, which may change things too.
-    key: String,
 }
 
 impl Doors {
@@ -111,23 +109,13 @@ impl Doors {
     /// # Errors
     /// The system has no random numbers.
     fn new(port: u16, behind: Behind) -> Result<Self, Failure> {
-        Ok(Doors { behind, port, token: Mutex::new(secret()?), session: secret()?, key: secret()? })
-    }
-
-    /// The key for programs of this user.
-    pub(crate) fn key(&self) -> &str {
-        &self.key
-    }
-
-    /// Where this server is.
-    pub(crate) fn address(&self) -> String {
-        format!("http://127.0.0.1:{}", self.port)
+        Ok(Doors { behind, port, token: Mutex::new(secret()?), session: secret()? })
     }
 
     /// The URL that lets the next browser in.
     pub(crate) fn url(&self) -> String {
         let token = lock(&self.token);
-        format!("{}{}?token={token}", self.address(), self.behind.path)
+        format!("http://127.0.0.1:{}{}?token={token}", self.port, self.behind.path)
     }
 
     /// Cookies do not know ports.
@@ -154,12 +142,6 @@ impl Doors {
         pairs.any(|(key, value)| key == name && same(value, &self.session))
     }
 
-    /// Whether a program shows the key. No browser does so by itself.
-    fn has_key(&self, headers: &HeaderMap) -> bool {
-        let shown = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-        shown.and_then(|shown| shown.strip_prefix("Bearer ")).is_some_and(|shown| same(shown, &self.key))
-    }
-
     /// Takes the token, if it is the one; another then stands in its place.
     fn takes(&self, shown: &str) -> bool {
         let mut token = lock(&self.token);
@@ -183,9 +165,6 @@ async fn check(State(doors): State<Arc<Doors>>, request: Request, inner: Next) -
     if !doors.is_ours(request.headers()) {
         return (StatusCode::FORBIDDEN, "this server is called 127.0.0.1, and other sites' pages are refused\n")
             .into_response();
-    }
-    if doors.has_key(request.headers()) {
-        return inner.run(request).await;
     }
     let looks = matches!(*request.method(), Method::GET | Method::HEAD);
     // Each browser says where a page that changes something stands.

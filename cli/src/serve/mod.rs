@@ -4,7 +4,6 @@ pub(crate) mod examples;
 mod inspect;
 pub(crate) mod log;
 mod probed;
-pub(crate) mod running;
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -15,7 +14,7 @@ use crate::base::{Failure, input, output, signals::Signals};
 use crate::chat::{Endpoint, local_endpoint};
 use crate::phrases::Phrases;
 use crate::screen::visible::word;
-use crate::serve::{log::RequestLog, probed::Probed, running::Running};
+use crate::serve::{log::RequestLog, probed::Probed};
 use crate::servers::{
     ListedArgs, ServerArgs, logins::of_this_user, refuse_ambiguous, refuse_problems, refuse_strangers, report_failed,
     runner::Runner,
@@ -322,12 +321,8 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
             Some(_) => config.with_inspector(inspector.clone()),
             None => config,
         };
-        // Servers can be asked about whether requests can be looked at or not.
-        let pages = match args.door.inspect.or(servers.as_ref().map(|_| 0)) {
-            Some(port) => {
-                let inspector = args.door.inspect.map(|_| inspector);
-                Some(inspect::Pages::bind(port, inspector, Phrases::of_user(args.door.lang)).await?)
-            }
+        let pages = match args.door.inspect {
+            Some(port) => Some(inspect::Pages::bind(port, inspector, Phrases::of_user(args.door.lang)).await?),
             None => None,
         };
         let hub = match servers {
@@ -351,10 +346,6 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
                 .with_policy(policy(&args).in_catalog(&hub.catalog()))
                 .with_toolbox(hub.clone(), args.calls.mcp_always),
             None => config,
-        };
-        let pages = match &hub {
-            Some(hub) => pages.map(|pages| pages.with_hub(hub.clone())),
-            None => pages,
         };
         let (config, log) = match args.door.quiet {
             true => (config, None),
@@ -559,16 +550,6 @@ async fn corrected(url: String, key: Option<&str>) -> Result<String, Failure> {
     Ok(url)
 }
 
-/// Lets `toolgraft mcp status` find this server, if there is anything to ask.
-fn announced(pages: Option<&inspect::Pages>, url: &str) -> Option<running::Announced> {
-    let (control, key) = pages?.control()?;
-    let running = Running { process: std::process::id(), url: url.to_owned(), control, key };
-    let announced = running.announce();
-    announced
-        .inspect_err(|error| output::warn(&format!("`toolgraft mcp status` will not find this server: {error}")))
-        .ok()
-}
-
 /// Listens until a signal comes, and then until the answers that go on are over; the
 /// second signal ends those too.
 async fn serve(
@@ -586,16 +567,12 @@ async fn serve(
         error => Failure::usage(error),
     })?;
     let address = server.local_addr().map_err(Failure::job)?;
-    // Before the URL is out: whoever reads it may ask at once.
-    let _announced = announced(pages.as_ref(), &format!("http://{address}/v1"));
     // Programs that start the server read its URL.
     output::emit(&format!("http://{address}/v1\n"))?;
     anstream::eprintln!("{} is served at http://{address}/v1; Ctrl-C ends it", word(name));
     let inspected = async {
         if let Some(pages) = pages {
-            if let Some(url) = pages.url() {
-                anstream::eprintln!("requests can be looked at, by one browser: {url}");
-            }
+            anstream::eprintln!("requests can be looked at, by one browser: {}", pages.url());
             pages.run().await;
         }
         std::future::pending::<()>().await;

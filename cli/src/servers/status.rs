@@ -1,13 +1,12 @@
 //! How servers are, in lines for a person: state, how each is reached, tools, log.
 //!
-//! A [`Report`] is made where the servers are, in this program or in a `serve` that is asked,
-//! and shown here.
+//! A [`Report`] is made where the servers are, and shown here.
 
 use std::fmt::Write as _;
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::phrases::Phrases;
 use crate::screen::visible::{clean, plain, quoted};
@@ -15,7 +14,7 @@ use crate::terminal::time_of_day;
 use toolgraft_mcp::{Hub, LogLine, ServerConfig, ServerState, ServerStatus, ToolState};
 
 /// What is said of a server.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize)]
 pub(crate) struct Report {
     #[serde(flatten)]
     pub(crate) status: ServerStatus,

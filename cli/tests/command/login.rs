@@ -283,13 +283,3 @@ fn a_program_logs_in_by_its_own_credentials_and_nobody_is_asked() {
     refused.refuses(1, "gives no token for \"clientId\" and \"clientSecret\"");
     assert!(!format!("{refused:?}").contains("another-secret"), "{refused:?}");
 }
-
-#[test]
-fn a_client_document_is_printed_for_its_own_place() {
-    let place = Place::new();
-    let url = "https://example.com/toolgraft.json";
-    let document = place.run(&["mcp", "client-document", url, "--port", "8765"]).quiet().json();
-    assert_eq!(document["client_id"], url);
-    assert_eq!(document["redirect_uris"], json!(["http://127.0.0.1:8765/callback"]));
-    place.run(&["mcp", "client-document", "example.com/x"]).refuses(2, "cannot be the id of a client");
-}

@@ -44,7 +44,6 @@ mod mcp_config;
 mod mcp_errors;
 #[cfg(unix)]
 mod mcp_shell;
-mod mcp_status;
 mod models;
 mod models_docs;
 #[cfg(target_os = "linux")]

@@ -61,7 +61,7 @@ mod hub;
 mod server;
 mod transport;
 
-pub use auth::{LoggedOut, Login, LoginError, Logins, client_document};
+pub use auth::{LoggedOut, Login, LoginError, Logins};
 pub use config::{
     Config, ConfigError, EntryError, Environment, GrantType, HttpTransport, OAuthConfig, ServerConfig, TransportConfig,
 };

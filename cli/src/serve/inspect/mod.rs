@@ -1,11 +1,9 @@
-//! What can be asked of a running `toolgraft serve`, on a listener of its own: with `--inspect` the
-//! last requests as pages, with MCP servers how these are.
+//! The last requests of a running `toolgraft serve --inspect` as pages, on a listener of their own.
 //!
 //! ```text
 //! browser ─▶ doors ─▶ /inspect                 the list, and what of it is searched for
 //!                     /inspect/ID              a request, as `replay --html` shows it
 //!                     /inspect/ID/recording    the same as a file for `toolgraft replay`
-//! program ─▶ doors ─▶ /mcp                     the MCP servers, for `toolgraft mcp status`
 //! ```
 //!
 //! Pages run nothing, ask for nothing and are not kept by a browser. What a client, a model or
@@ -13,9 +11,6 @@
 
 mod list;
 mod search;
-mod servers;
-
-use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{FromRef, Path, RawQuery, State};
@@ -29,7 +24,6 @@ use crate::phrases::Phrases;
 use crate::replay;
 use search::Query;
 use toolgraft::transcript;
-use toolgraft_mcp::Hub;
 use toolgraft_serve::{Inspected, Inspector};
 
 /// What the doors are before.
@@ -50,8 +44,7 @@ const POLICY: &str =
 /// The pages, before anybody asks for them.
 pub(crate) struct Pages {
     server: LocalServer,
-    shown: Option<Shown>,
-    hub: Option<Arc<Hub>>,
+    shown: Shown,
 }
 
 /// What the pages show, and in which language.
@@ -68,45 +61,29 @@ impl FromRef<Shown> for Inspector {
 }
 
 impl Pages {
-    /// Listens on the loopback alone; port 0 takes any that is free. Without an inspector no
-    /// request is shown.
-    pub(crate) async fn bind(port: u16, inspector: Option<Inspector>, say: Phrases) -> Result<Self, Failure> {
-        let shown = inspector.map(|inspector| Shown { inspector, say });
-        Ok(Pages { server: LocalServer::bind(port, BEHIND).await?, shown, hub: None })
+    /// Listens on the loopback alone; port 0 takes any that is free.
+    pub(crate) async fn bind(port: u16, inspector: Inspector, say: Phrases) -> Result<Self, Failure> {
+        Ok(Pages { server: LocalServer::bind(port, BEHIND).await?, shown: Shown { inspector, say } })
     }
 
-    /// Tells of these MCP servers, too, to programs with the key.
-    pub(crate) fn with_hub(self, hub: Arc<Hub>) -> Self {
-        Pages { hub: Some(hub), ..self }
-    }
-
-    /// For programs of this user: where they are told of the MCP servers, and by which key.
-    pub(crate) fn control(&self) -> Option<(String, String)> {
-        let doors = &self.server.doors;
-        self.hub.as_ref().map(|_| (doors.address(), doors.key().to_owned()))
-    }
-
-    /// The URL that lets one browser in, if there is anything for it.
-    pub(crate) fn url(&self) -> Option<String> {
-        self.shown.as_ref().map(|_| self.server.doors.url())
+    /// The URL that lets one browser in.
+    pub(crate) fn url(&self) -> String {
+        self.server.doors.url()
     }
 
     /// Answers until it is dropped.
     pub(crate) async fn run(self) {
-        self.server.serve(router(self.shown, self.hub), POLICY).await;
+        self.server.serve(router(self.shown), POLICY).await;
     }
 }
 
-fn router(shown: Option<Shown>, hub: Option<Arc<Hub>>) -> Router {
-    let pages = |shown: Shown| {
-        Router::new()
-            .route("/inspect", get(list))
-            .route("/inspect/{id}", get(request))
-            .route("/inspect/{id}/recording", get(recording))
-            .with_state(shown)
-    };
-    let all = shown.map(pages).into_iter().chain(hub.map(servers::router));
-    all.fold(Router::new(), |all, more| all.merge(more)).fallback(|| async { missing() })
+fn router(shown: Shown) -> Router {
+    Router::new()
+        .route("/inspect", get(list))
+        .route("/inspect/{id}", get(request))
+        .route("/inspect/{id}/recording", get(recording))
+        .with_state(shown)
+        .fallback(|| async { missing() })
 }
 
 /// The list, or what of it is searched for.

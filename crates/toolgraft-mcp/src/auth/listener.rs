@@ -26,12 +26,6 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Connections at once: a browser opens some that it does not use.
 const MAX_OPEN: usize = 32;
 
-/// Where the browser is sent back to.
-pub(super) fn redirect_uri(port: Option<u16>) -> String {
-    let port = port.map(|port| format!(":{port}")).unwrap_or_default();
-    format!("http://127.0.0.1{port}{PATH}")
-}
-
 /// A port that waits for the browser.
 pub(super) struct Listener {
     listener: TcpListener,
@@ -57,8 +51,9 @@ impl Listener {
         Ok(Listener { listener, port })
     }
 
+    /// Where the browser is sent back to.
     pub(super) fn redirect_uri(&self) -> String {
-        redirect_uri(Some(self.port))
+        format!("http://127.0.0.1:{}{PATH}", self.port)
     }
 
     /// Waits for the request with this `state`.

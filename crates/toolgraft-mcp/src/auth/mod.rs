@@ -18,12 +18,10 @@
 //!
 //! [`resource`] says what a token is for, [`discovery`] asks the server who gives it,
 //! [`store`] keeps it, [`access`] hands it out, [`login`] and [`listener`] get a new one, [`logout`]
-//! takes it back; [`machine`] gets one without a person; [`token`] is one;
-//! [`document`] is what a client publishes of itself.
+//! takes it back; [`machine`] gets one without a person; [`token`] is one.
 
 mod access;
 mod discovery;
-mod document;
 mod error;
 mod listener;
 mod login;
@@ -34,7 +32,6 @@ mod store;
 mod token;
 
 pub(crate) use access::Access;
-pub use document::client_document;
 pub use error::LoginError;
 pub use login::Login;
 pub(crate) use login::bearer_challenge;
