@@ -3,7 +3,7 @@
 
 For each model of models.json: llama.cpp's server is started with it, `toolgraft probe` sets the
 threshold of the measured way on its own tasks, and the tasks of tasks.json, which it never saw,
-are put in every way and as others do it. results.json keeps what came of it, with `--write` the
+are put in every way, and as others do it (others.py). results.json keeps what came of it, with `--write` the
 page's table is made from that. What was tried is kept below models/, so that a run that was
 stopped goes on.
 
@@ -27,6 +27,8 @@ import time
 import urllib.request
 import zipfile
 
+import others
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 LIVE = os.path.join(ROOT, "tests", "live")
@@ -48,8 +50,7 @@ NAMES = {
     f"{WAY}, made examples, measured": "the same, with `--examples made`",
     f"{WAY}, chosen": "`--way chosen`",
     f"{WAY}, constrained": "told to call, held to the form",
-    "baseline: one schema for calls and answers": "others: one schema, a call or an answer",
-    "baseline: a prompt with JSON in a tag": "others: a prompt that asks for JSON in a tag",
+    **{way: way for way in others.WAYS},
 }
 
 
@@ -148,16 +149,17 @@ def measured(toolgraft, model, threads, only, home=os.path.join(FOLDER, "home"))
         best = own["best"] or {}
         threshold = best.get("threshold")
         # Free answers of small models find no end; no call of these tasks is longer.
-        flags = ["--tasks", os.path.join(HERE, "tasks.json"), "--max-tokens", "160"]
-        flags += [] if only else ["--baselines"]
+        flags = ["--tasks", os.path.join(HERE, "tasks.json"), "--max-tokens", str(others.TOKENS)]
         ways = only or ["native", WAY]
         for way in ways:
             flags += ["--only", way]
         if threshold is not None:
             flags += ["--call-threshold", str(threshold)]
         report = probe(toolgraft, model, server, home, *flags)
+        kept = os.path.join(home, f"others-{model['alias']}.json")
+        beside = [] if only else others.measured(server.url, model["alias"], os.path.join(HERE, "tasks.json"), kept)
     # What a run that was stopped has kept of other ways is in the report, too.
-    asked = [row for row in report["rows"] if any(way in row["cell"] for way in ways + ([] if only else ["baseline: "]))]
+    asked = [row for row in report["rows"] if any(way in row["cell"] for way in ways)] + beside
     rows = [{key: row[key] for key in KEPT} for row in asked]
     agreement = {"twice": best.get("twice", 0), "same": best.get("same", 0)}
     return {"model": model["name"], "threshold": threshold, "date": time.strftime("%Y-%m-%d"), **agreement, "rows": rows}

@@ -16,19 +16,8 @@ use crate::settings::examples::Examples;
 pub(crate) enum Cell {
     /// In the request, as the endpoint's own tool calling has it.
     Native,
-    /// As others do it, for comparison.
-    Baseline(Baseline),
     /// In the prompt.
     Prompt { dialect: Dialect, style: PromptStyle, listing: Listing, examples: Examples, how: How },
-}
-
-/// What others do where a model has no tool calling.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Baseline {
-    /// The answer is held to one schema: a call of one of the tools, or an answer.
-    Union,
-    /// The prompt lists the tools and asks for JSON in a tag.
-    Shim,
 }
 
 /// How it comes to a call.
@@ -77,25 +66,15 @@ impl Cell {
         [Cell::Native].into_iter().chain(prompts(&dialects)).collect()
     }
 
-    /// What others do.
-    pub(crate) fn baselines() -> [Cell; 2] {
-        [Baseline::Union, Baseline::Shim].map(Cell::Baseline)
-    }
-
     /// Every cell that there is.
     pub(crate) fn any() -> Vec<Cell> {
-        [Cell::Native].into_iter().chain(prompts(Dialect::ALL)).chain(Cell::baselines()).collect()
-    }
-
-    /// Whether a model can be used in this way.
-    pub(crate) fn is_ours(self) -> bool {
-        !matches!(self, Cell::Baseline(_))
+        [Cell::Native].into_iter().chain(prompts(Dialect::ALL)).collect()
     }
 
     /// How it comes to a call; natively as the endpoint has it.
     pub(crate) fn how(self) -> How {
         match self {
-            Cell::Native | Cell::Baseline(_) => How::Free,
+            Cell::Native => How::Free,
             Cell::Prompt { how, .. } => how,
         }
     }
@@ -103,7 +82,7 @@ impl Cell {
     /// Where the examples of its prompt come from.
     pub(crate) fn examples(self) -> Examples {
         match self {
-            Cell::Native | Cell::Baseline(_) => Examples::Schema,
+            Cell::Native => Examples::Schema,
             Cell::Prompt { examples, .. } => examples,
         }
     }
@@ -143,8 +122,6 @@ impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Cell::Native => f.write_str("native"),
-            Cell::Baseline(Baseline::Union) => f.write_str("baseline: one schema for calls and answers"),
-            Cell::Baseline(Baseline::Shim) => f.write_str("baseline: a prompt with JSON in a tag"),
             Cell::Prompt { dialect, style, listing, examples, how } => {
                 let examples = if *examples == Examples::Made { ", made examples" } else { "" };
                 write!(f, "{}, {style}, {listing}{examples}{}", dialect.name(), how.suffix())

@@ -13,7 +13,6 @@
 //!                                   report ─▶ table, JSON, page ─▶ saved_profiles
 //! ```
 
-mod baseline;
 mod cell;
 mod page;
 mod plan;
@@ -93,10 +92,6 @@ pub(crate) struct Args {
     /// Put the tasks of this file, with tools of your own, instead of the built-in ones (see docs/models.md)
     #[arg(long, value_name = "FILE")]
     tasks: Option<PathBuf>,
-
-    /// Try two ways of others too: one schema for calls and answers, and a prompt with JSON in a tag
-    #[arg(long)]
-    baselines: bool,
 
     /// Take this threshold for measured ways, as a natural logarithm, instead of setting it on the tasks
     #[arg(long, value_name = "LOGARITHM", allow_negative_numbers = true)]
@@ -204,8 +199,6 @@ fn offer(
         ..SavedProfile::default()
     };
     match best.row.cell {
-        // No baseline is ever the best.
-        Cell::Baseline(_) => {}
         Cell::Native => profile.tools = Some(ToolsMode::Native),
         Cell::Prompt { dialect, style, listing, examples, how } => {
             profile.tools = Some(ToolsMode::Prompt);
@@ -250,7 +243,7 @@ fn tried(args: &Args, own: Option<Dialect>) -> Result<Vec<Cell>, Failure> {
     };
     if cells.is_empty() {
         // A dialect that is not the model's own is tried where it is named.
-        cells = Cell::any().into_iter().filter(|cell| cell.is_ours() && is_named(cell)).collect();
+        cells = Cell::any().into_iter().filter(is_named).collect();
     }
     // The most promising first: the time may be over before all had their turn.
     cells.sort_by_key(|cell| match cell.how() {
@@ -263,7 +256,7 @@ fn tried(args: &Args, own: Option<Dialect>) -> Result<Vec<Cell>, Failure> {
         let names: Vec<String> = Cell::all(own).iter().map(|cell| format!("  {cell}")).collect();
         return Err(Failure::usage(format!("--only: no way holds that text; there are\n{}", names.join("\n"))));
     }
-    Ok(cells.into_iter().chain(args.baselines.then(Cell::baselines).into_iter().flatten()).collect())
+    Ok(cells)
 }
 
 /// Whether a task is put to a way: one that is told to call says nothing of tasks that want none.
@@ -363,12 +356,9 @@ impl Probe {
                     }
                 }
             }
-            // Others' ways are there to be compared with, not to be chosen.
-            let (ours, others): (Vec<Cell>, Vec<Cell>) = self.cells.iter().partition(|cell| cell.is_ours());
-            let order = ranked(ours.iter().map(|cell| (*cell, self.choosing(*cell, stage.tasks))).collect());
+            let order = ranked(self.cells.iter().map(|cell| (*cell, self.choosing(*cell, stage.tasks))).collect());
             let order: Vec<Cell> = order.into_iter().map(|(cell, _)| cell).collect();
             self.cells = plan::keep(&order, stage);
-            self.cells.extend(others);
         }
         if let Some(best) = self.best() {
             for number in self.reported() {
@@ -438,7 +428,7 @@ impl Probe {
     /// The best of our ways among those that were tried most and decide by themselves, by the tasks
     /// that choose. `None` where nothing was tried or nothing worked.
     fn best(&self) -> Option<Cell> {
-        let own = || Cell::any().into_iter().filter(|cell| cell.is_ours() && cell.decides());
+        let own = || Cell::any().into_iter().filter(|cell| cell.decides());
         let most = own().map(|cell| self.store.trials(cell).len()).max().filter(|most| *most > 0)?;
         let tried = own().filter(|cell| self.store.trials(*cell).len() == most);
         let ranked = ranked(tried.map(|cell| (cell, self.choosing(cell, usize::MAX))).collect());

@@ -4,10 +4,9 @@ use std::pin::pin;
 use std::time::{Duration, Instant};
 
 use futures::StreamExt;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::baseline;
-use super::cell::{Baseline, Cell, How};
+use super::cell::{Cell, How};
 use super::score::{CORRECTIONS, Trial};
 use super::tasks::{Task, Tasks};
 use super::threshold::UNLIKELY;
@@ -50,7 +49,7 @@ pub(crate) struct Bench {
 /// What was seen of a turn.
 #[derive(Default)]
 struct Seen {
-    calls: baseline::Calls,
+    calls: Vec<(String, Map<String, Value>)>,
     texts: Vec<String>,
     rejected: Option<String>,
     /// Corrections before the calls.
@@ -89,10 +88,7 @@ impl Bench {
     ) -> Result<Option<Trial>, Unasked> {
         let begun = Instant::now();
         let limit = left.unwrap_or(TASK_LIMIT).min(TASK_LIMIT);
-        let seen = match cell {
-            Cell::Baseline(baseline) => self.ask_plainly(baseline, task, limit).await?,
-            Cell::Native | Cell::Prompt { .. } => self.ask(cell, task, limit).await?,
-        };
+        let seen = self.ask(cell, task, limit).await?;
         if seen.timed_out && limit < TASK_LIMIT {
             return Ok(None);
         }
@@ -103,26 +99,6 @@ impl Bench {
         trial.ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         trial.texts = seen.texts;
         Ok(Some(trial))
-    }
-
-    async fn ask_plainly(&self, baseline: Baseline, task: &Task, limit: Duration) -> Result<Seen, Unasked> {
-        let tools = self.tasks.offered(task, self.all_tools);
-        let question = (task.question.as_str(), task.answer.as_ref());
-        let asked = baseline::ask(&self.client, (baseline, &tools), question, (self.max_tokens, ROUNDS));
-        match tokio::time::timeout(limit, asked).await {
-            Err(_) => Ok(Seen { timed_out: true, ..Seen::default() }),
-            Ok(Err(error)) if error.kind() == ModelErrorKind::Unreachable => {
-                Err(Unasked::Endpoint(Failure::job(error)))
-            }
-            Ok(Err(error)) => Err(Unasked::Way(Failure::job(error))),
-            Ok(Ok(said)) => Ok(Seen {
-                calls: said.calls,
-                texts: said.texts,
-                tokens: said.tokens,
-                answer: said.answer,
-                ..Seen::default()
-            }),
-        }
     }
 
     async fn ask(&self, cell: Cell, task: &Task, limit: Duration) -> Result<Seen, Unasked> {
@@ -192,7 +168,7 @@ impl Bench {
     fn options(&self, cell: Cell) -> Options {
         let options = Options::for_profile(self.profile);
         match cell {
-            Cell::Native | Cell::Baseline(_) => options,
+            Cell::Native => options,
             Cell::Prompt { dialect, style, listing, .. } => {
                 options.with_dialect(dialect).with_style(style).with_listing(listing)
             }
@@ -208,7 +184,7 @@ impl Bench {
         config.max_rounds = ROUNDS + config.max_corrections;
         config.constrain = Constrain::Off;
         match cell {
-            Cell::Native | Cell::Baseline(_) => config.tools_mode = ToolsMode::Native,
+            Cell::Native => config.tools_mode = ToolsMode::Native,
             Cell::Prompt { how, .. } => {
                 config.tools_mode = ToolsMode::Prompt;
                 match how {
@@ -349,7 +325,7 @@ fn judge_calls(task: &Task, seen: &Seen, trial: &mut Trial) -> Option<String> {
     }
     trial.right_tool = seen.calls.iter().all(|(tool, _)| task.wanted.iter().any(|call| call.tool == *tool));
     trial.right = open.is_empty() && wrong.is_empty();
-    let object = |arguments: &serde_json::Map<String, Value>| Value::Object(arguments.clone()).to_string();
+    let object = |arguments: &Map<String, Value>| Value::Object(arguments.clone()).to_string();
     match (wrong.first(), open.first()) {
         (None, None) => None,
         (Some((tool, _)), _) if !trial.right_tool => Some(format!("called {tool}; {names} was wanted")),

@@ -165,23 +165,9 @@ fn light(room: &str) -> String {
     )
 }
 
-/// What a model that is held to one schema, or asked for JSON in a tag, writes of its own accord.
-fn of_others(request: &Seen) -> Option<Reply> {
-    let messages = request.messages();
-    if messages.contains("<tool_call>") {
-        let call = r#"<tool_call>{"name": "light", "arguments": {"room": "hall"}}</tool_call>"#;
-        return Some(Reply::text(if messages.contains("Hall, please") { call } else { "Hello." }));
-    }
-    let is_union = request.body["response_format"].to_string().contains("answer");
-    is_union.then(|| Reply::text(r#"{"tool": "light", "arguments": {"room": "hall"}}"#))
-}
-
 #[test]
-fn tasks_of_a_person_s_own_are_put_and_others_ways_stand_beside() {
+fn tasks_of_a_person_s_own_are_put() {
     let endpoint = Endpoint::answer(|request, _| {
-        if let Some(reply) = of_others(request) {
-            return reply;
-        }
         let question = request.question();
         Reply::text(&match () {
             () if question.contains("Hall and den") => format!("{}\n{}", light("hall"), light("den")),
@@ -195,7 +181,7 @@ fn tasks_of_a_person_s_own_are_put_and_others_ways_stand_beside() {
     place.write("own.json", OWN);
     let url = endpoint.url();
     let only = "use_mcp_tool, full, signature";
-    let probe = ["probe", "--tasks", "own.json", "--baselines", "--only", only, "--full", "--json", "--base-url", &url];
+    let probe = ["probe", "--tasks", "own.json", "--only", only, "--full", "--json", "--base-url", &url];
     let run = place.run(&[&probe[..], &["--model", "m"]].concat()).ok();
     let report = run.json();
     let row = |name: &str| {
@@ -209,8 +195,6 @@ fn tasks_of_a_person_s_own_are_put_and_others_ways_stand_beside() {
     let figures = |row: &Value, names: [&str; 6]| names.map(|name| row[name].as_u64().unwrap());
     let names = ["wanted", "fully_right", "several_right", "false_calls", "used", "unwanted"];
     assert_eq!(figures(&ours, names), [3, 3, 1, 0, 1, 1], "{ours}");
-    assert_eq!(figures(&row("baseline: one schema for calls and answers"), names), [3, 1, 0, 1, 0, 1]);
-    assert_eq!(figures(&row("baseline: a prompt with JSON in a tag"), names), [3, 1, 0, 0, 0, 1]);
     assert_eq!(report["best"]["cell"], only, "{report}");
     assert!(run.err.contains("chat, launch and serve use it"), "{}", run.err);
     place.write("own.json", r#"{"tools": [], "none": [{"question": "?"}], "cal": []}"#);
