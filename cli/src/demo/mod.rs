@@ -19,7 +19,6 @@ use crate::replay::Speed;
 use crate::screen::Frame;
 use crate::servers;
 use crate::servers::runner::Runner;
-use crate::settings::profiles::taught_dialect;
 use crate::terminal;
 use crate::terminal::grouped;
 use show::Show;
@@ -38,6 +37,9 @@ use toolgraft_mcp::{Config, Hub, ServerConfig};
 /// Name of the bundled server in the configuration, and so in the prompt.
 const SERVER: &str = "demo";
 
+/// Call syntax of the recordings.
+const DIALECT: Dialect = Dialect::TypeMarker;
+
 /// Options of `toolgraft demo`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = include_str!("../help/en/demo.txt").trim_end())]
@@ -45,10 +47,6 @@ pub(crate) struct Args {
     /// Language of the prompt, the model and what is said: en, zh [default: that of the locale, else en]
     #[arg(long, value_name = "LANG")]
     lang: Option<Lang>,
-
-    /// Call syntax that is taught: use_mcp_tool, tool_tag, type_marker
-    #[arg(long, default_value_t = Dialect::TypeMarker, value_parser = taught_dialect)]
-    dialect: Dialect,
 
     /// How fast the model speaks: max, or a factor [default: 1 at a terminal, else max]
     #[arg(long, value_name = "FACTOR")]
@@ -86,7 +84,7 @@ impl Args {
 pub(crate) fn run(args: Args) -> Result<(), Failure> {
     args.check()?;
     let say = Phrases::of_user(args.lang);
-    let recording = recording(say.lang(), args.dialect)?;
+    let recording = recording(say.lang())?;
     let program = std::env::current_exe()
         .map_err(|e| Failure::job(format!("cannot find this program to start its bundled server: {e}")))?;
     let server = ServerConfig::stdio(SERVER, program.to_string_lossy(), ["demo-server"]);
@@ -101,21 +99,13 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     }
 }
 
-/// The recording for a language and dialect.
-fn recording(lang: Lang, dialect: Dialect) -> Result<Recording, Failure> {
-    let text = match (lang, dialect) {
-        (Lang::En, Dialect::UseMcpTool) => include_str!("../../demo/en/use_mcp_tool.template.jsonl"),
-        (Lang::En, Dialect::ToolTag) => include_str!("../../demo/en/tool_tag.template.jsonl"),
-        (Lang::En, Dialect::TypeMarker) => include_str!("../../demo/en/type_marker.template.jsonl"),
-        (Lang::Zh, Dialect::UseMcpTool) => include_str!("../../demo/zh/use_mcp_tool.template.jsonl"),
-        (Lang::Zh, Dialect::ToolTag) => include_str!("../../demo/zh/tool_tag.template.jsonl"),
-        (Lang::Zh, Dialect::TypeMarker) => include_str!("../../demo/zh/type_marker.template.jsonl"),
-        (_, dialect) => {
-            let remedy = "name one of use_mcp_tool, tool_tag, type_marker";
-            return Err(Failure::usage(format!("--dialect {dialect}: there is no recording in it: {remedy}")));
-        }
+/// The recording for a language.
+fn recording(lang: Lang) -> Result<Recording, Failure> {
+    let text = match lang {
+        Lang::Zh => include_str!("../../demo/zh.template.jsonl"),
+        _ => include_str!("../../demo/en.template.jsonl"),
     };
-    transcript::parse(text).map_err(|e| Failure::job(format!("the bundled recording {lang}/{dialect}: {e}")))
+    transcript::parse(text).map_err(|e| Failure::job(format!("the bundled recording {lang}: {e}")))
 }
 
 /// One turn, shown event by event.
@@ -134,11 +124,11 @@ async fn show(args: &Args, say: Phrases, recording: &Recording, hub: Arc<Hub>) -
     });
     let tools: Vec<String> = hub.catalog().tools().map(|t| t.name.clone()).collect();
     let catalog = Arc::new(hub.catalog().clone());
-    let agent = agent(args.dialect, say.lang(), Profile::for_model(name), model.clone(), hub);
+    let agent = agent(say.lang(), Profile::for_model(name), model.clone(), hub);
     let kept = Written::default();
     let recorder = Recorder::new(kept.clone(), &recording.session);
 
-    written(screen.opening(name, args.dialect, SERVER, &tools, question))?;
+    written(screen.opening(name, DIALECT, SERVER, &tools, question))?;
     let mut run = agent.run_recorded(question, &recorder).map_err(Failure::job)?;
     while let Some(event) = run.next().await {
         let shown = match &event {
@@ -188,8 +178,8 @@ fn keep(args: &Args, say: Phrases, text: &str, screen: &mut Show<impl Write>) ->
     Ok(())
 }
 
-fn agent(dialect: Dialect, lang: Lang, profile: &Profile, model: Arc<Recorded>, hub: Arc<Hub>) -> Agent {
-    let prompt = Options::for_profile(profile).with_dialect(dialect).with_lang(lang);
+fn agent(lang: Lang, profile: &Profile, model: Arc<Recorded>, hub: Arc<Hub>) -> Agent {
+    let prompt = Options::for_profile(profile).with_dialect(DIALECT).with_lang(lang);
     let policy = Policy::new(DefaultDecision::Deny).allow(format!("{SERVER}/*"));
     Agent::builder(model, hub).profile(profile).prompt(prompt).policy(policy).build()
 }

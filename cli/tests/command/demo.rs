@@ -3,8 +3,8 @@
 use crate::process::Place;
 use serde_json::Value;
 
-fn demo(lang: &str, dialect: &str) -> String {
-    Place::new().run(&["demo", "--lang", lang, "--dialect", dialect]).quiet().out
+fn demo(lang: &str) -> String {
+    Place::new().run(&["demo", "--lang", lang]).quiet().out
 }
 
 /// What is said in this language.
@@ -31,8 +31,8 @@ fn structured(out: &str, title: &str) -> Value {
     serde_json::from_str(bodies[0].lines().last().unwrap().trim_start_matches("| ")).unwrap()
 }
 
-fn holds(lang: &str, dialect: &str) {
-    let (out, say) = (demo(lang, dialect), said(lang));
+fn holds(lang: &str) {
+    let (out, say) = (demo(lang), said(lang));
 
     let draft = say("draft, not run: weather_query (in_reasoning)", "草稿，不运行：weather_query（in_reasoning）");
     assert_eq!(boxes(&out, draft).len(), 1, "{out}");
@@ -70,40 +70,20 @@ fn holds(lang: &str, dialect: &str) {
 }
 
 #[test]
-fn the_demo_holds_in_english_with_use_mcp_tool() {
-    holds("en", "use_mcp_tool");
+fn the_demo_holds_in_english() {
+    holds("en");
 }
 
 #[test]
-fn the_demo_holds_in_english_with_tool_tag() {
-    holds("en", "tool_tag");
+fn the_demo_holds_in_chinese() {
+    holds("zh");
 }
 
 #[test]
-fn the_demo_holds_in_english_with_type_marker() {
-    holds("en", "type_marker");
-}
-
-#[test]
-fn the_demo_holds_in_chinese_with_use_mcp_tool() {
-    holds("zh", "use_mcp_tool");
-}
-
-#[test]
-fn the_demo_holds_in_chinese_with_tool_tag() {
-    holds("zh", "tool_tag");
-}
-
-#[test]
-fn the_demo_holds_in_chinese_with_type_marker() {
-    holds("zh", "type_marker");
-}
-
-#[test]
-fn without_flags_the_demo_is_english_with_type_marker() {
+fn without_flags_the_demo_is_english() {
     let out = Place::new().run(&["demo"]).ok().out;
     let same = |out: &str| out.lines().filter(|line| !line.contains(" ms")).collect::<Vec<_>>().join("\n");
-    assert_eq!(same(&out), same(&demo("en", "type_marker")));
+    assert_eq!(same(&out), same(&demo("en")));
 }
 
 #[test]
@@ -180,13 +160,11 @@ fn the_demo_opens_its_page_in_a_browser() {
 #[test]
 fn the_recordings_are_whole_and_replay() {
     for lang in ["en", "zh"] {
-        for dialect in ["use_mcp_tool", "tool_tag", "type_marker"] {
-            let path = format!("{}/cli/demo/{lang}/{dialect}.template.jsonl", crate::process::ROOT);
-            let recording = toolgraft::transcript::parse(&std::fs::read_to_string(&path).unwrap()).unwrap();
-            assert!(recording.cut.is_none() && recording.notes.is_empty(), "{path}: {:?}", recording.notes);
-            assert_eq!(recording.rounds.len(), 3, "{path}");
-            assert_eq!(recording.session.dialect.unwrap().to_string(), dialect);
-        }
+        let path = format!("{}/cli/demo/{lang}.template.jsonl", crate::process::ROOT);
+        let recording = toolgraft::transcript::parse(&std::fs::read_to_string(&path).unwrap()).unwrap();
+        assert!(recording.cut.is_none() && recording.notes.is_empty(), "{path}: {:?}", recording.notes);
+        assert_eq!(recording.rounds.len(), 3, "{path}");
+        assert_eq!(recording.session.dialect.unwrap().to_string(), "type_marker");
     }
 }
 
@@ -197,11 +175,7 @@ fn the_help_names_the_command_to_begin_with() {
 
 #[test]
 fn wrong_flags_are_named_with_what_is_right() {
-    for (flag, value, remedy) in
-        [("--lang", "de", "en, zh"), ("--dialect", "json", "type_marker"), ("--speed", "0", "a factor above 0")]
-    {
-        let run = Place::new().run(&["demo", flag, value]);
-        run.fails_with(2, &[flag, remedy]);
-        assert!(!run.err.contains("auto"), "the demo teaches one dialect: {}", run.err);
+    for (flag, value, remedy) in [("--lang", "de", "en, zh"), ("--speed", "0", "a factor above 0")] {
+        Place::new().run(&["demo", flag, value]).fails_with(2, &[flag, remedy]);
     }
 }

@@ -315,7 +315,7 @@ fn a_terminal_s_rows_have_its_colours_and_its_wide_characters() {
 
 /// A recording of the demo's turn, at the model's own speed.
 async fn recording(lang: Lang, to: &Path) {
-    let file = root().join(format!("cli/demo/{lang}/type_marker.template.jsonl"));
+    let file = root().join(format!("cli/demo/{lang}.template.jsonl"));
     let demo = transcript::parse(&fs::read_to_string(file).unwrap()).unwrap();
     let profile = Profile::for_model(demo.session.model.as_deref().unwrap());
     let server = ServerConfig::stdio("demo", TOOLGRAFT, ["demo-server"]);
