@@ -2,7 +2,7 @@
 //!
 //! Read are `mcpServers` (most programs), `servers` (VS Code), the `mcp` of VS Code's older
 //! settings, `context_servers` (Zed), what Claude Code keeps for a folder, and the forms of
-//! Codex, Gemini CLI, opencode and goose, which have tables of their own ([`forms`]). Whatever
+//! Codex, Gemini CLI and opencode, which have tables of their own ([`forms`]). Whatever
 //! lets calls run without a question stays behind, and so does every key that nobody here
 //! knows; both are named. Variables of other programs become
 //! ours: `${input:token}` is `${TOKEN}`.
@@ -11,9 +11,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use yaml_rust2::{Yaml, YamlLoader};
-
-use super::forms::{self, Form, Taken};
+use super::forms::{Form, Taken};
 use super::places::Machine;
 use crate::base::{Failure, input};
 use crate::phrases::Phrases;
@@ -71,7 +69,6 @@ pub(super) fn read(text: &str, path: &Path, folder: Option<&Path>, machine: &Mac
     let name = input::shown(path);
     let root = match path.extension().is_some_and(|e| e == "toml") {
         true => toml_edit::de::from_str(text).map_err(|e| Failure::usage(format!("{name}: {e}")))?,
-        false if forms::is_yaml(path) => yaml(text, &name)?,
         false => config_file::value(text, &name)?,
     };
     if let Some(form) = Form::of(&root, path) {
@@ -104,32 +101,10 @@ fn places<'a>(root: &'a Value, machine: &Machine) -> Vec<&'a Map<String, Value>>
     found.into_iter().flatten().filter_map(Value::as_object).collect()
 }
 
-/// A file of YAML as JSON.
-fn yaml(text: &str, name: &str) -> Result<Value, Failure> {
-    let documents = YamlLoader::load_from_str(text).map_err(|e| Failure::usage(format!("{name}: {e}")))?;
-    Ok(documents.first().map(json_of).unwrap_or_default())
-}
-
-fn json_of(yaml: &Yaml) -> Value {
-    match yaml {
-        Yaml::String(text) => Value::from(text.as_str()),
-        Yaml::Integer(number) => json!(number),
-        Yaml::Real(_) => yaml.as_f64().map_or(Value::Null, |number| json!(number)),
-        Yaml::Boolean(on) => json!(on),
-        Yaml::Array(items) => items.iter().map(json_of).collect(),
-        Yaml::Hash(fields) => {
-            let fields = fields.iter().filter_map(|(key, value)| Some((key.as_str()?.to_owned(), json_of(value))));
-            Value::Object(fields.collect())
-        }
-        Yaml::Null | Yaml::BadValue | Yaml::Alias(_) => Value::Null,
-    }
-}
-
 fn of_form(form: Form, name: &str, entry: &Value, root: &Value) -> Foreign {
-    let Taken { entry, approvals, variables, refused } = form.taken(name, entry, root);
-    let approvals = approvals.into_iter().map(Note::NotApproved);
-    let variables = variables.into_iter().map(|name| Note::Variable(name.clone(), name));
-    Foreign { name: name.to_owned(), entry, notes: approvals.chain(variables).collect(), refused }
+    let Taken { entry, approvals, refused } = form.taken(name, entry, root);
+    let notes = approvals.into_iter().map(Note::NotApproved).collect();
+    Foreign { name: name.to_owned(), entry, notes, refused }
 }
 
 fn translated(name: &str, mut written: Entry, folder: Option<&Path>, machine: &Machine) -> Foreign {
@@ -287,7 +262,7 @@ mod tests {
 
     /// Each file of `tests/import` beside what is taken over of it, written by hand.
     #[test]
-    fn every_key_of_four_programs_is_taken_over_or_names_the_server_that_is_refused() {
+    fn every_key_of_three_programs_is_taken_over_or_names_the_server_that_is_refused() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/import");
         let mut files = 0;
         for file in std::fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path()) {
@@ -310,10 +285,6 @@ mod tests {
                 "refused": of(&|server| some(server.refused.clone())),
                 "asked_about": of(&|server| noted(server, |note| match note {
                     Note::NotApproved(key) => Some(key.clone()),
-                    _ => None,
-                })),
-                "variables": of(&|server| noted(server, |note| match note {
-                    Note::Variable(_, name) => Some(name.clone()),
                     _ => None,
                 })),
             });

@@ -1,4 +1,4 @@
-//! The forms in which Codex, Gemini CLI, opencode and goose write a server, key by key.
+//! The forms in which Codex, Gemini CLI and opencode write a server, key by key.
 //!
 //! Every key of theirs stands in a table: what it is here, or that there is nothing like it.
 //! An entry with a key of the latter kind, or with one that is in no table, is refused by
@@ -6,10 +6,8 @@
 //!
 //! The keys are those of `codex-rs/config/src/mcp_types.rs` (github.com/openai/codex),
 //! `docs/tools/mcp-server.md` (github.com/google-gemini/gemini-cli), opencode.ai/docs/mcp-servers
-//! and opencode.ai/v2/docs/mcp-servers, `crates/goose/src/agents/extension.rs`
-//! (github.com/aaif-goose/goose).
+//! and opencode.ai/v2/docs/mcp-servers.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
@@ -22,7 +20,6 @@ pub(super) enum Form {
     Codex,
     Gemini,
     OpenCode,
-    Goose,
 }
 
 /// What a server of another form is here.
@@ -31,8 +28,6 @@ pub(super) struct Taken {
     pub(super) entry: Entry,
     /// Keys that let calls run without a question.
     pub(super) approvals: Vec<String>,
-    /// Variables that are kept elsewhere there.
-    pub(super) variables: Vec<String>,
     /// Keys for which there is nothing here.
     pub(super) refused: Vec<String>,
 }
@@ -161,25 +156,6 @@ const OPENCODE_LOGIN: &[Row] = &[
     ("callbackPort", Is("callbackPort")),
 ];
 
-const GOOSE: &[Row] = &[
-    ("type", Kind),
-    ("cmd", Is("command")),
-    ("args", Is("args")),
-    ("envs", Is("env")),
-    ("env_keys", Variables),
-    ("cwd", Is("cwd")),
-    ("uri", Is("url")),
-    ("headers", Is("headers")),
-    ("timeout", Seconds("timeout")),
-    ("enabled", Enabled),
-    ("available_tools", Tools("enabledTools")),
-    ("socket", Not(None)),
-    ("name", Nothing),
-    ("display_name", Nothing),
-    ("description", Nothing),
-    ("bundled", Nothing),
-];
-
 /// Keys that only Gemini CLI writes among those who have `mcpServers`.
 const GEMINI_ALONE: &[&str] = &["httpUrl", "includeTools", "excludeTools", "authProviderType", "targetAudience"];
 
@@ -196,7 +172,6 @@ impl Form {
         let is_geminis = |entry: &Value| GEMINI_ALONE.iter().any(|key| entry.get(key).is_some());
         match () {
             () if object("mcp_servers").is_some() => Some(Form::Codex),
-            () if object("extensions").is_some() && is_yaml(path) => Some(Form::Goose),
             () if any("mcp", &is_opencode) || newer.is_some_and(|servers| servers.values().any(is_opencode)) => {
                 Some(Form::OpenCode)
             }
@@ -212,7 +187,6 @@ impl Form {
             Form::Codex => &["/mcp_servers"],
             Form::Gemini => &["/mcpServers"],
             Form::OpenCode => &["/mcp/servers", "/mcp"],
-            Form::Goose => &["/extensions"],
         };
         let found = places.iter().find_map(|place| root.pointer(place)?.as_object());
         found.cloned().unwrap_or_default()
@@ -225,24 +199,17 @@ impl Form {
             taken.refused.push("it is no object".to_owned());
             return taken;
         };
-        let mut written = written.clone();
-        // An older form of goose's.
-        if let (Form::Goose, Some(Value::Object(inner))) = (self, written.get("config").cloned()) {
-            written.remove("config");
-            written.extend(inner);
-        }
         let rows = match self {
             Form::Codex => CODEX,
             Form::Gemini => GEMINI,
             Form::OpenCode => OPENCODE,
-            Form::Goose => GOOSE,
         };
         let mut entry = Entry::new();
-        for (key, value) in &written {
+        for (key, value) in written {
             self.take(rows, (key, key), value, &mut entry, &mut taken);
         }
         self.finish(&mut entry, &mut taken);
-        self.beside(name, root, &mut entry);
+        self.beside(name, root, &mut entry, &mut taken);
         taken.entry = entry;
         taken
     }
@@ -266,17 +233,17 @@ impl Form {
                 let headers = value.as_object()?;
                 let ours = object_in(entry, "headers");
                 for (name, value) in headers {
-                    ours.insert(name.clone(), self.text(value, true)?);
+                    ours.insert(name.clone(), self.text(value)?);
                 }
             }
             Is("env") => {
                 let env = value.as_object()?;
                 let ours = object_in(entry, "env");
                 for (name, value) in env {
-                    ours.insert(name.clone(), self.text(value, false)?);
+                    ours.insert(name.clone(), self.text(value)?);
                 }
             }
-            Is(key) => set(key, self.text(value, false)?),
+            Is(key) => set(key, self.text(value)?),
             Tools(key) => {
                 if !value.as_array()?.is_empty() {
                     set(key, value.clone());
@@ -311,7 +278,7 @@ impl Form {
             }
             Line => match value {
                 Value::Array(words) => {
-                    let mut words = words.iter().map(|word| self.text(word, false)).collect::<Option<Vec<_>>>()?;
+                    let mut words = words.iter().map(|word| self.text(word)).collect::<Option<Vec<_>>>()?;
                     if words.is_empty() {
                         return None;
                     }
@@ -320,7 +287,7 @@ impl Form {
                         set("args", Value::Array(words));
                     }
                 }
-                value => set("command", self.text(value, false)?),
+                value => set("command", self.text(value)?),
             },
             Variables => {
                 let env = object_in(entry, "env");
@@ -332,7 +299,6 @@ impl Form {
                     }
                     // What is set there by hand comes first.
                     env.entry(name).or_insert_with(|| reference(name));
-                    taken.variables.extend((self == Form::Goose).then(|| name.to_owned()));
                 }
             }
             HeaderVariables => {
@@ -384,20 +350,9 @@ impl Form {
             entry.insert("url".to_owned(), url);
             entry.insert("type".to_owned(), json!("http"));
         }
-        if entry.get("url").is_some() {
-            if self == Form::Codex {
-                // It has no other transport over HTTP.
-                entry.insert("type".to_owned(), json!("http"));
-            }
-            if let (Form::Goose, Some(Value::Object(env))) = (self, entry.remove("env")) {
-                // They stand in for variables of the headers.
-                for value in object_in(entry, "headers").values_mut() {
-                    for (name, set) in &env {
-                        let (Value::String(text), Some(set)) = (&mut *value, set.as_str()) else { continue };
-                        *text = text.replace(&format!("${{{name}}}"), set);
-                    }
-                }
-            }
+        if self == Form::Codex && entry.get("url").is_some() {
+            // It has no other transport over HTTP.
+            entry.insert("type".to_owned(), json!("http"));
         }
         for empty in ["env", "headers", "oauth"] {
             if entry.get(empty).is_some_and(|value| value.as_object().is_some_and(Map::is_empty)) {
@@ -407,14 +362,11 @@ impl Form {
         if entry.get("disabled") == Some(&json!(false)) {
             entry.remove("disabled");
         }
-        // Gemini names tools with what their arguments begin with.
+        // Gemini allows a tool for arguments that begin so: nothing here does.
+        let is_part = |tool: &Value| tool.as_str().is_some_and(|tool| tool.contains('('));
         for list in ["enabledTools", "disabledTools"] {
-            let Some(Value::Array(tools)) = entry.get_mut(list).filter(|_| self == Form::Gemini) else { continue };
-            for tool in tools {
-                if let Some(name) = tool.as_str().and_then(|tool| Some(tool.split_once('(')?.0.to_owned())) {
-                    *tool = name.into();
-                }
-            }
+            let tools = entry.get(list).and_then(Value::as_array).filter(|_| self == Form::Gemini);
+            taken.refused.extend(tools.into_iter().flatten().filter(|tool| is_part(tool)).map(|_| list.to_owned()));
         }
         if entry.get("enabledTools") == Some(&json!([])) {
             // None of its tools is listed there.
@@ -423,7 +375,7 @@ impl Form {
     }
 
     /// What the file says of the server outside of its entry.
-    fn beside(self, name: &str, root: &Value, entry: &mut Entry) {
+    fn beside(self, name: &str, root: &Value, entry: &mut Entry, taken: &mut Taken) {
         let lists = |list: &str| root.pointer(list).and_then(Value::as_array).filter(|names| !names.is_empty());
         let has = |names: &Vec<Value>| names.iter().any(|other| other == name);
         match self {
@@ -435,12 +387,14 @@ impl Form {
             }
             Form::OpenCode => {
                 let said = ["tools", "permission"].into_iter().filter_map(|key| root.get(key)?.as_object()).flatten();
-                let denied = said.filter(|(_, value)| *value == false || *value == "deny");
-                for tools in denied.flat_map(|(pattern, _)| of_the_server(name, pattern)) {
-                    if tools == "*" {
-                        entry.insert("disabled".to_owned(), json!(true));
-                    } else if let Some(list) = list_in(entry, "disabledTools") {
-                        list.push(tools.into());
+                for (pattern, _) in said.filter(|(_, value)| *value == false || *value == "deny") {
+                    match of_the_server(name, pattern) {
+                        Denies::Others => {}
+                        Denies::Tools("*") => drop(entry.insert("disabled".to_owned(), json!(true))),
+                        Denies::Tools(tools) => {
+                            list_in(entry, "disabledTools").into_iter().for_each(|list| list.push(tools.into()));
+                        }
+                        Denies::Unclear => taken.refused.push(pattern.clone()),
                     }
                 }
             }
@@ -449,24 +403,18 @@ impl Form {
     }
 
     /// A value with its variables as ours are written; `None` for one that reads a file.
-    fn text(self, value: &Value, is_header: bool) -> Option<Value> {
+    fn text(self, value: &Value) -> Option<Value> {
         Some(match value {
             Value::String(text) => match self {
                 Form::Gemini => Value::String(dollars(text)),
-                Form::Goose if is_header => Value::String(dollars(text)),
                 Form::OpenCode => Value::String(braces(text)?),
                 // Nothing is replaced there.
-                Form::Codex | Form::Goose => Value::String(text.replace("${", "$${")),
+                Form::Codex => Value::String(text.replace("${", "$${")),
             },
-            Value::Array(items) => items.iter().map(|item| self.text(item, is_header)).collect::<Option<_>>()?,
+            Value::Array(items) => items.iter().map(|item| self.text(item)).collect::<Option<_>>()?,
             other => other.clone(),
         })
     }
-}
-
-/// Whether a file is YAML by its name.
-pub(super) fn is_yaml(path: &Path) -> bool {
-    path.extension().is_some_and(|e| e == "yaml" || e == "yml")
 }
 
 fn is_in_geminis_folder(path: &Path) -> bool {
@@ -486,35 +434,27 @@ fn list_in<'a>(entry: &'a mut Entry, key: &str) -> Option<&'a mut Vec<Value>> {
     entry.entry(key).or_insert_with(|| Value::Array(Vec::new())).as_array_mut()
 }
 
-/// What opencode's pattern for names of tools says of one server's: there its name and `_` stand in
-/// front of the tool's.
-fn of_the_server(name: &str, pattern: &str) -> Vec<String> {
+/// What opencode's pattern for names of tools denies of one server.
+#[derive(Debug, PartialEq)]
+enum Denies<'a> {
+    /// Tools of other servers.
+    Others,
+    /// These of its tools.
+    Tools(&'a str),
+    /// Perhaps some: a wildcard is where its name would be.
+    Unclear,
+}
+
+/// Reads a pattern of opencode's: there the server's name and `_` are in front of the tool's.
+fn of_the_server<'a>(name: &str, pattern: &'a str) -> Denies<'a> {
     let written = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
-    let prefix: Vec<char> = name.chars().map(written).chain(['_']).collect();
-    let pattern: Vec<char> = pattern.chars().collect();
-    // Each place of the pattern that a part of the prefix leads to; a star may end there or go on.
-    let past_stars = |places: BTreeSet<usize>| {
-        let mut out = places;
-        for (at, c) in pattern.iter().enumerate() {
-            if *c == '*' && out.contains(&at) {
-                out.insert(at + 1);
-            }
-        }
-        out
-    };
-    let mut places = past_stars(BTreeSet::from([0]));
-    for wanted in prefix {
-        let next = places.into_iter().filter_map(|at| match pattern.get(at)? {
-            '*' => Some(at),
-            c => (*c == '?' || *c == wanted).then_some(at + 1),
-        });
-        places = past_stars(next.collect());
+    let prefix: String = name.chars().map(written).chain(['_']).collect();
+    let literal = pattern.split(['*', '?']).next().unwrap_or_default();
+    match pattern.strip_prefix(&prefix) {
+        Some(tools) => Denies::Tools(tools),
+        None if literal.len() < pattern.len() && prefix.starts_with(literal) => Denies::Unclear,
+        None => Denies::Others,
     }
-    // What stands behind a star is a part of what the star begins.
-    let is_part = |at: usize| at > 0 && pattern[at - 1] == '*' && places.contains(&(at - 1));
-    let rests = places.iter().filter(|at| **at < pattern.len() && !is_part(**at));
-    let rests: Vec<String> = rests.map(|at| pattern[*at..].iter().collect()).collect();
-    if rests.iter().any(|rest| rest == "*") { vec!["*".to_owned()] } else { rests }
 }
 
 /// `${NAME}`.
