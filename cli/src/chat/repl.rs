@@ -10,7 +10,7 @@ use crate::base::{Failure, words};
 use crate::dialog::line::{Completion, Prompt, Typed};
 use crate::dialog::{ask::Asker, editor};
 use crate::screen::visible::{plain, word};
-use crate::screen::{BAD, DIM, live::Place};
+use crate::screen::{BAD, DIM};
 use crate::servers::{starting, watch::Watch};
 use crate::terminal::{columns, shortened};
 use toolgraft::Conversation;
@@ -180,7 +180,7 @@ async fn filled(
     let (hub, say) = (&session.talk.hub, session.say);
     let what = say.filling_in(format!("{}.{}", prompt.server, prompt.name));
     let interrupts = session.signals.take_interrupts();
-    let watch = Watch { questions: &session.questions, say, place: Place::here() };
+    let watch = Watch { questions: &session.questions, say };
     tokio::select! {
         biased;
         () = interrupts.next() => Ok(None),

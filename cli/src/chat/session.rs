@@ -20,7 +20,7 @@ use crate::base::output::{self, written};
 use crate::base::{Failure, media, reader, signals::Signals};
 use crate::dialog::elicit::{Questions, over};
 use crate::phrases::Phrases;
-use crate::screen::{BAD, DIM, live::Place};
+use crate::screen::{BAD, DIM};
 use crate::servers::watch::Watch;
 use crate::sessions::{by_process, saved::Saved};
 use crate::settings::Folder;
@@ -173,7 +173,7 @@ impl Session {
 
     /// Reads the resources that a person names in a question; they go with it.
     pub(super) async fn mention(&mut self, question: &str) -> Result<(), Failure> {
-        let watch = Watch { questions: &self.questions, say: self.say, place: Place::here() };
+        let watch = Watch { questions: &self.questions, say: self.say };
         let untrusted = self.talk.args.calls.untrusted.as_slice();
         let interrupts = self.signals.take_interrupts();
         let (attached, found) = tokio::select! {

@@ -11,7 +11,7 @@ use rustyline::highlight::Highlighter;
 use rustyline::hint::Hinter;
 use rustyline::history::FileHistory;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
-use rustyline::{Cmd, CompletionType, Context, Editor, ExternalPrinter, Helper, KeyEvent};
+use rustyline::{Cmd, CompletionType, Context, Editor, Helper, KeyEvent};
 use tokio::sync::oneshot;
 
 use crate::base::{Failure, output, state};
@@ -74,14 +74,6 @@ impl Prompt {
             output::warn_in(say, &say.history_unread(file.display(), error));
         }
         Ok(Prompt { sign: sign.to_owned(), editor: Some(editor), has_text, history, say })
-    }
-
-    /// Shows lines above the one that is being typed, or as they come where none is; `None` where
-    /// the terminal cannot.
-    pub(crate) fn printer(&mut self) -> Option<Box<dyn FnMut(String) + Send>> {
-        let mut printer = self.editor.as_mut()?.create_external_printer().ok()?;
-        // A terminal that has gone is found out where lines are read.
-        Some(Box::new(move |text| drop(printer.print(text))))
     }
 
     /// Reads one line, which may hold line breaks.

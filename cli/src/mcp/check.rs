@@ -11,7 +11,7 @@ use super::suspect;
 use crate::base::{Failure, output, tokens};
 use crate::phrases::Phrases;
 use crate::screen::{boxes::aligned, visible::plain, wrap::in_rows};
-use crate::servers::{ListedArgs, ServerArgs, runner::Runner, status::state, wire::WireArgs};
+use crate::servers::{ListedArgs, ServerArgs, runner::Runner, status::state};
 use crate::terminal::grouped;
 use crate::tools;
 use toolgraft::dialect::Lang;
@@ -47,9 +47,6 @@ pub(super) struct Args {
 
     #[command(flatten)]
     listed: ListedArgs,
-
-    #[command(flatten)]
-    wire: WireArgs,
 }
 
 /// What is reported of one server.
@@ -73,10 +70,7 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
     // What a program reads is English.
     let say = if args.json { Phrases::of(Lang::En) } else { Phrases::of_user(None) };
     let config = servers.load()?;
-    let wire = args.wire.begin()?;
-    let hub = wire.tap(Hub::builder().config(config));
-    let reports = Runner::start()?.with_hub_of(hub, move |hub| async move { reports(&hub, say) });
-    let reports = wire.end(reports)?;
+    let reports = Runner::start()?.with_hub(&config, move |hub| async move { reports(&hub, say) })?;
     let statuses: Vec<ServerStatus> = reports.iter().map(|report| report.status.clone()).collect();
     match args.json {
         true => output::emit_json(&as_json(&reports))?,

@@ -5,8 +5,6 @@
 //! import: places ─▶ foreign, forms ▶ (entries as ours are written)
 //! list, import ─▶ masked (an entry in one line, without its secrets)
 //! login, logout: a person, a browser, and tokens that are kept
-//! shell: one server, command by command; record: with what went over the wire in a file, or
-//!     between a client and the server; play: the recorded one, to whoever asks
 //! check, trust: the servers themselves, and whether a project may start its own
 //! ```
 
@@ -19,10 +17,7 @@ mod list;
 mod login;
 mod masked;
 mod places;
-mod play;
-mod record;
 mod remove;
-mod shell;
 mod suspect;
 mod trust;
 
@@ -47,12 +42,6 @@ enum Command {
     Import(import::Args),
     /// Start every MCP server and report what it takes and what is doubtful
     Check(check::Args),
-    /// Try one server out: a session with commands, and a look at what goes over the wire
-    Shell(shell::Args),
-    /// Record what a server says: in a session with commands, or to a client that starts this
-    Record(record::Args),
-    /// Serve MCP over stdio as a recorded server did
-    Play(play::Args),
     /// Log in at a server over HTTP that wants it (OAuth), in a browser
     Login(login::LoginArgs),
     /// Forget the login at a server
@@ -69,9 +58,6 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
         Command::Remove(args) => remove::run(&args),
         Command::Import(args) => import::run(&args),
         Command::Check(args) => check::run(args),
-        Command::Shell(args) => shell::run(args),
-        Command::Record(args) => record::run(&args),
-        Command::Play(args) => play::run(&args),
         Command::Login(args) => login::run(args),
         Command::Logout(args) => login::out(args),
         Command::Trust(args) => trust::run(&args),

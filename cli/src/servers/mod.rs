@@ -11,7 +11,6 @@ pub(crate) mod status;
 pub(crate) mod tool_file;
 pub(crate) mod trust;
 pub(crate) mod watch;
-pub(crate) mod wire;
 
 use std::future::Future;
 use std::path::{Path, PathBuf};

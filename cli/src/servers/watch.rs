@@ -12,18 +12,17 @@ use crate::screen::live::{Live, Place};
 use crate::terminal::columns;
 use toolgraft_mcp::{Hub, ServerEventKind};
 
-/// Who is asked while a server works, in which language, and where it shows that it does.
+/// Who is asked while a server works, and in which language.
 #[derive(Clone, Copy)]
 pub(crate) struct Watch<'a> {
     pub(crate) questions: &'a Questions,
     pub(crate) say: Phrases,
-    pub(crate) place: Place,
 }
 
 impl Watch<'_> {
     /// Waits for a job on the hub's servers. `what` it is stands on the terminal meanwhile.
     pub(crate) async fn over<T>(self, hub: &Hub, what: String, job: impl Future<Output = T>) -> T {
-        let mut live = Live::new(self.place, columns(), false);
+        let mut live = Live::new(Place::here(), columns(), false);
         let (mut events, mut pauses) = (hub.states(), self.questions.begin(CancellationToken::new()));
         let (mut job, mut asked, mut shown) = (pin!(job), None, what.clone());
         live.show(&shown);

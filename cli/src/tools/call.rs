@@ -8,8 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::base::{Failure, input, media, output, words};
 use crate::dialog::{ask::Asker, elicit::Questions};
 use crate::phrases::Phrases;
-use crate::screen::live::Place;
-use crate::servers::{self, ServerArgs, runner::Runner, watch::Watch, wire::WireArgs};
+use crate::servers::{self, ServerArgs, runner::Runner, watch::Watch};
 use toolgraft::Outcome;
 use toolgraft::route::{Invocation, Toolbox};
 use toolgraft_mcp::{Elicitation, Hub, HubBuilder, MEDIA_EVENT};
@@ -47,9 +46,6 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     servers: ServerArgs,
-
-    #[command(flatten)]
-    wire: WireArgs,
 }
 
 /// Runs `toolgraft call`.
@@ -58,17 +54,15 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     args.output.as_deref().map_or(Ok(()), |file| media::check_place("--output", file))?;
     let config = servers::only(args.servers.load()?, &args.server)?;
     let (server, tool) = (args.server.as_str(), args.tool.as_str());
-    let wire = args.wire.begin()?;
-    let hub = wire.tap(Hub::builder().config(config).keep_media(args.output.is_some()));
-    let outcome = with_server(hub, (wire.place(), args.accept_defaults), async |hub, watch| {
+    let hub = Hub::builder().config(config).keep_media(args.output.is_some());
+    let outcome = with_server(hub, args.accept_defaults, async |hub, watch| {
         called(hub, (server, tool), given, watch).await
-    });
-    let outcome = wire.end(outcome)?;
+    })?;
     show(outcome, (args.json, args.output.as_deref()), &[("server", server), ("tool", tool)])
 }
 
 /// Calls a tool of a server.
-pub(crate) async fn called(
+async fn called(
     hub: &Hub,
     (server, tool): (&str, &str),
     given: Given,
@@ -89,10 +83,10 @@ pub(crate) async fn called(
 }
 
 /// Does a job with the one server of a hub, once it is ready. What it asks meanwhile is answered
-/// as [`answered`] says; that it works shows at `place`.
+/// as [`answered`] says.
 pub(crate) fn with_server<T>(
     hub: HubBuilder,
-    (place, accepts): (Place, bool),
+    accepts: bool,
     job: impl AsyncFnOnce(&Hub, Watch<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let say = Phrases::of_user(None);
@@ -101,12 +95,12 @@ pub(crate) fn with_server<T>(
     let questions = Questions::new(asker.clone(), say);
     Runner::start()?.with_hub_of(answered(hub, &questions, accepts), |hub| async move {
         servers::demand_ready(&hub)?;
-        job(&hub, Watch { questions: &questions, say, place }).await
+        job(&hub, Watch { questions: &questions, say }).await
     })
 }
 
 /// A hub whose servers get the defaults of what they ask for, or else may ask the person at the terminal.
-pub(crate) fn answered(hub: HubBuilder, questions: &Arc<Questions>, accepts: bool) -> HubBuilder {
+fn answered(hub: HubBuilder, questions: &Arc<Questions>, accepts: bool) -> HubBuilder {
     let questions = questions.clone();
     match accepts {
         true => hub.elicitation(Elicitation::Defaults),
@@ -115,14 +109,14 @@ pub(crate) fn answered(hub: HubBuilder, questions: &Arc<Questions>, accepts: boo
 }
 
 /// Arguments as they were given.
-pub(crate) enum Given {
+enum Given {
     Object(Map<String, Value>),
     Words(Vec<String>),
 }
 
 impl Given {
     /// Reads `NAME=VALUE` words, or one JSON object, `@FILE` or `-`.
-    pub(crate) fn read(arguments: &[String]) -> Result<Self, Failure> {
+    fn read(arguments: &[String]) -> Result<Self, Failure> {
         match arguments {
             [] => Ok(Given::Object(Map::new())),
             [one] if one == "-" || one.trim_start().starts_with(['{', '[', '"', '@', '\u{feff}']) => {

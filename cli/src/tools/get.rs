@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::base::{Failure, output, words};
-use crate::screen::{excerpt::names as shown_names, live::Place};
+use crate::screen::excerpt::names as shown_names;
 use crate::servers::{self, ServerArgs, watch::Watch};
 use crate::tools::call;
 use toolgraft::message::Role;
@@ -36,14 +36,14 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     let config = servers::only(args.servers.load()?, &args.server)?;
     let (server, name) = (args.server.as_str(), args.prompt.as_str());
     let hub = Hub::builder().config(config);
-    let messages = call::with_server(hub, (Place::here(), false), async |hub, watch| {
+    let messages = call::with_server(hub, false, async |hub, watch| {
         filled(hub, (server, name), &args.arguments, watch).await
     })?;
     show(&messages, (server, name), args.json)
 }
 
 /// Fills in a prompt of a server with words as they were given.
-pub(crate) async fn filled(
+async fn filled(
     hub: &Hub,
     (server, name): (&str, &str),
     words: &[String],
@@ -62,7 +62,7 @@ pub(crate) async fn filled(
 }
 
 /// Prints what a prompt of a server says.
-pub(crate) fn show(messages: &[PromptMessage], (server, name): (&str, &str), as_json: bool) -> Result<(), Failure> {
+fn show(messages: &[PromptMessage], (server, name): (&str, &str), as_json: bool) -> Result<(), Failure> {
     match as_json {
         true => output::emit_json(&json!({ "server": server, "prompt": name, "messages": messages })),
         false => output::emit(&shown(messages)),

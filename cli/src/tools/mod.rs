@@ -69,37 +69,6 @@ pub(crate) fn listing(hub: &Hub, say: Phrases) -> String {
     as_text(&hub.servers(), (&hub.catalog(), &hub.prompts()), false, say)
 }
 
-/// Prints the servers and what they offer.
-pub(crate) fn list(hub: &Hub, json: bool, say: Phrases) -> Result<(), Failure> {
-    match json {
-        true => output::emit_json(&as_json(&hub.servers(), &hub.catalog(), &hub.prompts())),
-        false => output::emit_styled(&listing(hub, say)),
-    }
-}
-
-/// Prints a tool of a server, or a prompt, with all that the server says of it.
-pub(crate) fn describe(hub: &Hub, (server, name): (&str, &str), json: bool) -> Result<(), Failure> {
-    let (catalog, prompts) = (hub.catalog(), hub.prompts());
-    let found = catalog.find(Some(server), name);
-    let prompt = prompts.iter().find(|prompt| prompt.server == server && prompt.name == name);
-    let (head, description, mut rest) = match (&found, prompt) {
-        (Ok(found), _) => (signature(found.tool), found.tool.description.as_deref(), json!(found.tool)),
-        (Err(_), Some(prompt)) => (prompt_signature(prompt), prompt.description.as_deref(), json!(prompt)),
-        (Err(not_found), None) => return Err(Failure::usage(not_found)),
-    };
-    if json {
-        return output::emit_json(&rest);
-    }
-    let mut text = format!("{}\n", plain(&head));
-    description.iter().flat_map(|text| text.lines()).for_each(|line| push(&mut text, &format!("  {}", clean(line))));
-    if let Some(fields) = rest.as_object_mut() {
-        ["name", "server", "description"].iter().for_each(|shown| drop(fields.remove(*shown)));
-        let pretty = serde_json::to_string_pretty(fields).unwrap_or_default();
-        pretty.lines().for_each(|line| push(&mut text, &clean(line)));
-    }
-    output::emit_styled(&text)
-}
-
 /// Fails if an enabled server did.
 pub(crate) fn verdict(statuses: &[ServerStatus]) -> Result<(), Failure> {
     let failed: Vec<_> = statuses.iter().filter(|s| s.has_failed()).collect();

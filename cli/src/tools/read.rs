@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use crate::base::{Failure, media};
-use crate::screen::live::Place;
 use crate::servers::{self, ServerArgs, watch::Watch};
 use crate::tools::call;
 use toolgraft::Outcome;
@@ -41,7 +40,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     let config = servers::only(args.servers.load()?, &args.server)?;
     let (server, uri) = (args.server.as_str(), args.uri.as_str());
     let hub = Hub::builder().config(config).keep_media(args.output.is_some());
-    let outcome = call::with_server(hub, (Place::here(), false), async |hub, watch| {
+    let outcome = call::with_server(hub, false, async |hub, watch| {
         Ok(resource(hub, (server, uri), watch).await)
     })?;
     call::show(outcome, (args.json, args.output.as_deref()), &[("server", server), ("uri", uri)])

@@ -43,7 +43,6 @@ mod mcp_config;
 #[cfg(unix)]
 mod mcp_errors;
 #[cfg(unix)]
-mod mcp_shell;
 mod models;
 mod models_docs;
 #[cfg(target_os = "linux")]

@@ -25,7 +25,7 @@ const VERSION: &str = "protocolVersion";
 
 /// The server of a record.
 #[derive(Debug)]
-pub(super) struct Player {
+pub(crate) struct Player {
     /// The name of the record.
     place: String,
     exchanges: Vec<Exchange>,
@@ -55,12 +55,12 @@ struct Open {
 
 impl Player {
     /// Reads a record; of several servers that one.
-    pub(super) fn read(text: &str, place: &str, server: Option<&str>) -> Result<Self, String> {
+    pub(crate) fn read(text: &str, place: &str, server: Option<&str>) -> Result<Self, String> {
         let mut lines: Vec<WireMessage> = Vec::new();
         for (n, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
             let read = serde_json::from_str(line);
             lines.push(read.map_err(|e| {
-                format!("{place}:{}: not a line of a record: {e}; --record of `toolgraft mcp shell` writes one", n + 1)
+                format!("{place}:{}: not a line of a record: {e}; `mcp-recorder record` writes one", n + 1)
             })?);
         }
         let mut names: Vec<&str> = lines.iter().map(|line| line.server.as_str()).collect();
@@ -122,7 +122,7 @@ impl Player {
     }
 
     /// Takes a line of the client's; what the server says then.
-    pub(super) fn hear(&mut self, line: &str) -> Vec<Value> {
+    pub(crate) fn hear(&mut self, line: &str) -> Vec<Value> {
         let message: Value = match serde_json::from_str(line) {
             Ok(message) => message,
             Err(error) => return vec![refusal(&Value::Null, NO_JSON, &format!("not JSON: {error}"))],
