@@ -1,5 +1,6 @@
 //! Which endpoint and model to talk to.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -475,6 +476,11 @@ impl Endpoint {
     /// The key that it is shown.
     pub(crate) fn key(&self) -> Option<&str> {
         self.key.as_deref()
+    }
+
+    /// Returns `true` if a text is or holds the key.
+    pub(crate) fn has_key_in(&self, text: &str) -> bool {
+        self.key() == Some(text) || matches!(self.secrets().hide(text), Cow::Owned(_))
     }
 
     /// Its URL where somebody named it; none where it was found on this machine.

@@ -32,6 +32,9 @@ pub(super) struct Client {
     /// Variables and their texts.
     #[serde(default)]
     pub(super) set: Vec<(String, String)>,
+    /// Variables of its own that it gets from the user's environment; `*` stands for any end.
+    #[serde(default)]
+    pub(super) passes: Vec<String>,
     /// Variables that would lead it elsewhere.
     #[serde(default)]
     pub(super) unset: Vec<String>,

@@ -8,6 +8,7 @@
 //! The door lives as long as the program; what was written for it goes with it.
 
 mod clients;
+mod environment;
 mod plan;
 mod session;
 
@@ -24,6 +25,7 @@ use crate::serve::{self, ModelArgs};
 use crate::servers::runner::Runner;
 use crate::settings::{self, prompt_args::PromptArgs, slots};
 use clients::{CLIENTS, Client};
+use environment::Asked;
 use plan::{Plan, Values};
 use session::Folder;
 use toolgraft::dialect::Lang;
@@ -52,6 +54,10 @@ pub(crate) struct Args {
     /// Show what would be set and started, and start nothing
     #[arg(long)]
     print: bool,
+
+    /// Set a variable for the program; NAME alone hands yours on
+    #[arg(long, value_name = "NAME[=VALUE]")]
+    env: Vec<String>,
 
     #[command(flatten)]
     endpoint: EndpointArgs,
@@ -89,6 +95,7 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode, Failure> {
     let asker = Asker::at_terminal(say);
     let endpoint =
         runner.wait(async { Endpoint::choose(&args.endpoint, asker.as_ref(), say).await?.reached().await })?;
+    let asked = Asked::read(&args.env, &endpoint)?;
     // The program has the terminal from here on.
     drop(asker);
     let context = args.context.map(NonZeroUsize::get).or_else(|| endpoint.context()).map(|tokens| tokens as u64);
@@ -101,18 +108,19 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode, Failure> {
         None => {
             let folder = Path::new("FOLDER");
             let values = Values { root: "http://127.0.0.1:PORT", key: "KEY", model: endpoint.model(), context, folder };
-            let plan = Plan::new(args.client, &values, &args.arguments).map_err(Failure::job)?;
+            let plan = Plan::new(args.client, &values, &asked.set, &args.arguments).map_err(Failure::job)?;
             told(&args, &endpoint, &values, say);
             output::emit(&plan.text(folder))?;
             Ok(ExitCode::SUCCESS)
         }
-        Some(program) => runner.wait_out(launched(args, &endpoint, context, &program, &runner, say)),
+        Some(program) => runner.wait_out(launched(args, asked, &endpoint, context, &program, &runner, say)),
     }
 }
 
 /// Serves the model to the program until it ends.
 async fn launched(
     args: Args,
+    asked: Asked,
     endpoint: &Endpoint,
     context: Option<u64>,
     program: &Path,
@@ -125,10 +133,10 @@ async fn launched(
     let root = format!("http://{}", server.local_addr().map_err(Failure::job)?);
     let folder = Folder::new()?;
     let values = Values { root: &root, key: &key, model: endpoint.model(), context, folder: folder.path() };
-    let plan = Plan::new(args.client, &values, &args.arguments).map_err(Failure::job)?;
+    let plan = Plan::new(args.client, &values, &asked.set, &args.arguments).map_err(Failure::job)?;
     folder.fill(&plan)?;
     told(&args, endpoint, &values, say);
-    let child = session::command(program, &plan)
+    let child = session::command(program, &plan, asked.environment(args.client, endpoint))
         .spawn()
         .map_err(|error| Failure::job(format!("cannot start {}: {error}", program.display())))?;
     let signals = runner.signals();

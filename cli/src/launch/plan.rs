@@ -40,7 +40,7 @@ impl Values<'_> {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Plan {
     pub(super) program: &'static str,
-    pub(super) set: Vec<(&'static str, String)>,
+    pub(super) set: Vec<(String, String)>,
     pub(super) unset: &'static [String],
     /// Their names in the folder, and their texts.
     pub(super) files: Vec<(&'static str, String)>,
@@ -48,10 +48,12 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// The client's entry with these values in it, and the person's arguments behind it.
+    /// The client's entry with these values in it, and after it the variables and arguments that the
+    /// user asks for.
     pub(super) fn new(
         client: &'static Client,
         values: &Values<'_>,
+        variables: &[(String, String)],
         arguments: &[String],
     ) -> Result<Self, minijinja::Error> {
         let mut environment = Environment::new();
@@ -76,9 +78,10 @@ impl Plan {
         };
         let own = client.arguments.iter().map(|text| filled(text)).collect::<Result<Vec<_>, _>>()?;
         let own = own.into_iter().filter(|text| !text.is_empty());
+        let set = all(&client.set)?.into_iter();
         Ok(Plan {
             program: &client.program,
-            set: all(&client.set)?,
+            set: set.map(|(name, text)| (name.to_owned(), text)).chain(variables.iter().cloned()).collect(),
             unset: &client.unset,
             files: all(&client.files)?,
             arguments: own.chain(arguments.iter().cloned()).collect(),
@@ -116,7 +119,7 @@ mod tests {
             context,
             folder: Path::new("/tmp/folder"),
         };
-        Plan::new(client, &values, &["-p".to_owned(), "a b".to_owned()]).unwrap()
+        Plan::new(client, &values, &[], &["-p".to_owned(), "a b".to_owned()]).unwrap()
     }
 
     #[test]
@@ -129,9 +132,11 @@ mod tests {
             // Cline has no setting for it.
             let numbers = ["32768", "24576", "45768", &(24_576.0 / 1_048_576.0).to_string()];
             assert_eq!(numbers.iter().any(|number| all.contains(number)), client.name != "cline", "{all}");
-            let unknown = plan(client, None).text(Path::new("/tmp/folder"));
+            let unset = plan(client, None);
+            let unknown = unset.text(Path::new("/tmp/folder"));
             assert!(!unknown.contains("none") && !unknown.contains("=\n") && !unknown.contains("''"), "{unknown}");
-            for (name, content) in told.files.iter().chain(&told.set).chain(&plan(client, None).set) {
+            let set = told.set.iter().chain(&unset.set).map(|(name, content)| (name.as_str(), content));
+            for (name, content) in told.files.iter().map(|(name, content)| (*name, content)).chain(set) {
                 if name.ends_with(".json") || content.starts_with('{') {
                     let value: serde_json::Value = serde_json::from_str(content).unwrap();
                     assert!(value.to_string().contains("say \\\"hi\\\":7b"), "{value}");

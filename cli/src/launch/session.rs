@@ -1,5 +1,6 @@
 //! A program from its start to its end: its files, its signals, its status.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -71,12 +72,10 @@ fn is_program(path: &Path) -> bool {
     path.is_file()
 }
 
-/// The command of a plan.
-pub(super) fn command(program: &Path, plan: &Plan) -> Command {
+/// The command of a plan, in this environment.
+pub(super) fn command(program: &Path, plan: &Plan, environment: Vec<(OsString, OsString)>) -> Command {
     let mut command = Command::new(program);
-    for name in plan.unset {
-        command.env_remove(name);
-    }
+    command.env_clear().envs(environment);
     for name in ["NO_PROXY", "no_proxy"] {
         // A program with a proxy would ask it for this machine.
         let before = std::env::var(name).ok().filter(|hosts| !hosts.is_empty());

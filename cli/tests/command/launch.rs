@@ -24,6 +24,7 @@ const CLIENTS: [(&str, &str); 7] = [
 
 /// Writes down what it was given, waits until it may end, and ends with 7.
 const RECORDS: &str = r#"#!/bin/sh
+RECORD=$(dirname "$0")/../record
 env > "$RECORD/env"
 printf '%s\n' "$@" > "$RECORD/arguments"
 find "$TMPDIR"/toolgraft-launch-* -type f -exec cp '{}' "$RECORD/files" ';' 2>/dev/null
@@ -50,11 +51,10 @@ fn endpoint() -> Endpoint {
     Endpoint::setup().models(&["small:7b"]).serves("/props", props).answer(|_, _| Reply::text("It is cold."))
 }
 
-fn environment(place: &Place) -> [(&'static str, String); 5] {
+fn environment(place: &Place) -> [(&'static str, String); 4] {
     [
         ("PATH", format!("{}:/usr/bin:/bin", place.path("bin").display())),
         ("TMPDIR", place.path("tmp").display().to_string()),
-        ("RECORD", place.path("record").display().to_string()),
         ("ANTHROPIC_API_KEY", "somebody's".to_owned()),
         ("HOME", place.path("").display().to_string()),
     ]
@@ -68,11 +68,17 @@ struct Session<'a> {
 
 impl<'a> Session<'a> {
     fn start(place: &'a Place, endpoint: &Endpoint, arguments: &[&str]) -> Self {
+        Session::start_in(place, &[&["--base-url", &endpoint.url()], arguments].concat(), &[])
+    }
+
+    /// With these variables, too.
+    fn start_in(place: &'a Place, arguments: &[&str], more: &[(&str, &str)]) -> Self {
         let mut command = Command::new(TOOLGRAFT);
-        command.args(["launch", "--base-url", &endpoint.url()]).args(arguments).envs(environment(place));
+        command.arg("launch").args(arguments).envs(environment(place));
         for name in ["LC_ALL", "LC_MESSAGES", "LANG", "OPENAI_BASE_URL", "OPENAI_API_KEY", "TOOLGRAFT_UPSTREAM_KEY"] {
             command.env_remove(name);
         }
+        command.envs(more.iter().copied());
         // No terminal sends signals to a group of its own.
         command.current_dir(place.path("")).process_group(0).stdin(Stdio::null());
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -157,7 +163,7 @@ async fn a_program_reaches_the_model_by_what_it_is_told_and_its_status_is_ours()
         let (place, endpoint) = (place(program), endpoint());
         let mut session = Session::start(&place, &endpoint, &[client, "--", "-p", "say hi"]);
         assert!(session.read("arguments").ends_with("-p\nsay hi\n"), "{}", session.read("arguments"));
-        assert_eq!(session.variable("ANTHROPIC_API_KEY").is_none(), client == "claude");
+        assert_eq!(session.variable("ANTHROPIC_API_KEY"), None, "{client}");
         assert_eq!(session.variable("NO_PROXY").as_deref(), Some("127.0.0.1"));
         let told = told(&session);
         let root = told.split("http://127.0.0.1:").nth(1).unwrap();
@@ -183,6 +189,67 @@ async fn a_program_reaches_the_model_by_what_it_is_told_and_its_status_is_ours()
         let (code, said) = session.ended();
         assert_eq!(code, Some(7), "{said}");
         assert!(said.contains("context 16384 tokens, the list of tools at most 4096"), "{said}");
+    }
+}
+
+#[test]
+fn a_program_gets_variables_of_a_list_and_never_the_endpoints_key() {
+    const KEY: &str = "sk-of-the-endpoint";
+    let endpoint = endpoint();
+    // Variables that some program is given by name or pattern; the key may be in any of them.
+    let passed = [
+        ("LC_TIME", "C"),
+        ("XDG_DATA_DIRS", "/share"),
+        ("SSH_AUTH_SOCK", "/run/agent"),
+        ("EDITOR", "vi"),
+        ("GIT_AUTHOR_NAME", "Ann"),
+        ("https_proxy", "http://proxy.example:1"),
+        ("VIRTUAL_ENV", "/venv"),
+    ];
+    for (client, program) in CLIENTS {
+        let own = format!("{}_OWN", if client == "continue" { "CONTINUE".to_owned() } else { client.to_uppercase() });
+        let mut variables = passed.to_vec();
+        let unlisted = [("AWS_SECRET_ACCESS_KEY", "a"), ("TOOLGRAFT_API_KEY", "b"), ("OPENAI_BASE_URL", "c")];
+        let keys = [("OPENAI_API_KEY", KEY), ("GIT_TOKEN", KEY), ("OPENCODE_CONFIG", "see sk-of-the-endpoint")];
+        variables.extend([(own.as_str(), "1"), ("MINE", "2")].iter().chain(&unlisted).chain(&keys));
+        let place = place(program);
+        let url = endpoint.url();
+        let arguments = [client, "--base-url", &url, "--env", "MINE", "--env", "SET=3 4"];
+        let mut session = Session::start_in(&place, &arguments, &variables);
+        for (name, value) in passed.into_iter().chain([(own.as_str(), "1"), ("MINE", "2"), ("SET", "3 4")]) {
+            assert_eq!(session.variable(name).as_deref(), Some(value), "{client}: {name}");
+        }
+        for (name, _) in unlisted.iter().filter(|(name, _)| (client, *name) != ("qwen", "OPENAI_BASE_URL")) {
+            assert_eq!(session.variable(name), None, "{client}: {name}");
+        }
+        assert!(!session.read("env").contains(KEY), "{client}: {}", session.read("env"));
+        session.ended();
+        assert_eq!(endpoint.seen().pop().unwrap().header("authorization"), Some(format!("Bearer {KEY}").as_str()));
+    }
+}
+
+#[test]
+fn the_key_of_a_named_endpoint_stays_here_even_where_its_variable_is_asked_for() {
+    let (place, endpoint) = (place("codex"), endpoint());
+    let config = format!("[endpoints.gpu]\nurl = {:?}\nkey_variable = \"CODEX_ROUTER\"\n", endpoint.url());
+    fs::create_dir_all(place.path(".config/toolgraft")).unwrap();
+    place.write(".config/toolgraft/config.toml", &config);
+    let variables = [("CODEX_ROUTER", "sk-routed-1"), ("CODEX_OWN", "1")];
+    let mut session = Session::start_in(&place, &["codex", "--base-url", "gpu"], &variables);
+    assert_eq!((session.variable("CODEX_OWN").as_deref(), session.variable("CODEX_ROUTER")), (Some("1"), None));
+    session.ended();
+    for (asked, problem) in [
+        ("CODEX_ROUTER", "--env CODEX_ROUTER: it has the endpoint's key, which stays with toolgraft"),
+        ("MINE=sk-routed-1", "--env MINE: it has the endpoint's key"),
+        ("NOWHERE", "--env NOWHERE: no variable of this name is set here: write NOWHERE=VALUE"),
+        ("=x", "--env \"=x\": expected NAME or NAME=VALUE"),
+    ] {
+        let arguments = ["launch", "codex", "--base-url", "gpu", "--env", asked];
+        let run = place.run_with(&arguments, |command| {
+            let command = command.envs(environment(&place)).env_remove("XDG_CONFIG_HOME");
+            variables.iter().fold(command, |command, (name, value)| command.env(name, value))
+        });
+        run.refuses(2, problem);
     }
 }
 

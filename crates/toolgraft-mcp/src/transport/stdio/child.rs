@@ -79,8 +79,8 @@ impl ChildState {
     }
 }
 
-/// Whether a variable of this process is handed to servers.
-fn is_inherited(name: &OsStr, value: &OsStr) -> bool {
+/// Returns `true` if every server that is started gets this variable of the environment.
+pub fn is_inherited(name: &OsStr, value: &OsStr) -> bool {
     let Some(name) = name.to_str() else { return false };
     let name = if cfg!(windows) { name.to_uppercase() } else { name.to_owned() };
     // A value that begins so is a function exported by an old shell.
