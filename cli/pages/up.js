@@ -9,6 +9,8 @@ let names = [];
 let source;
 // The question that waits for its answer, in case that it is to be asked again.
 let asked = "";
+// What was pasted into it.
+let pasted = [];
 // The elements of the round that goes on, and the boxes of calls by id.
 let round = {};
 let calls = new Map();
@@ -250,9 +252,11 @@ async function send() {
   asked = question;
   at("question").value = "";
   working(true);
-  if ((await post("/ask", { chat, text: question })) === undefined) {
+  if ((await post("/ask", { chat, text: question, pasted })) === undefined) {
     at("question").value = question;
     working(false);
+  } else {
+    pasted = [];
   }
 }
 
@@ -329,6 +333,10 @@ at("model").addEventListener("change", choose);
 at("search").addEventListener("input", list);
 at("new").addEventListener("click", () => { look(""); at("question").focus(); });
 at("found").addEventListener("click", (event) => { if (event.target.closest("a")) panel("chats", false); });
+at("question").addEventListener("paste", (event) => {
+  const text = event.clipboardData?.getData("text/plain");
+  if (text) pasted.push(text.replace(/\r\n?/g, "\n"));
+});
 at("question").addEventListener("keydown", (event) => {
   if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
   event.preventDefault();

@@ -21,9 +21,11 @@ use minijinja::{Environment, UndefinedBehavior};
 use toml_edit::{DocumentMut, Item};
 
 use crate::base::{Failure, input, words::near};
-use crate::chat::{self, ConversationArgs, FileArgs, OutputArgs, TalkArgs};
+use crate::chat::{self, ConversationArgs, FileArgs, OutputArgs, Placed, TalkArgs, with_placed};
 use crate::screen::excerpt::names as shown_names;
 use crate::settings::{self, Place, Settings};
+use toolgraft::conversation::User;
+use toolgraft::outcome::boundary;
 
 /// What stands before and behind the settings of a file.
 const FENCE: &str = "+++";
@@ -122,8 +124,8 @@ impl Template {
         Ok(Template { name, settings, servers, tools, variables, text: text.to_owned() })
     }
 
-    /// The text with these values.
-    fn filled(&self, given: &[String]) -> Result<String, Failure> {
+    /// The text with these values; that of a file is in its place as a file.
+    fn filled(&self, given: &[String]) -> Result<User, Failure> {
         let wrong = |e: minijinja::Error| {
             let what = e.detail().map_or_else(|| e.kind().to_string(), str::to_owned);
             Failure::usage(format!("{}:{}: {what}: mend the template there", self.name, e.line().unwrap_or(1)))
@@ -132,7 +134,7 @@ impl Template {
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         let template = environment.template_from_str(&self.text).map_err(wrong)?;
         let wanted: Vec<String> = template.undeclared_variables(false).into_iter().collect();
-        let mut values = self.variables.clone();
+        let (mut values, mut files) = (self.variables.clone(), Vec::new());
         for word in given {
             let (name, value) = word
                 .split_once('=')
@@ -141,7 +143,16 @@ impl Template {
             if !wanted.iter().any(|known| known == name) {
                 return Err(self.unknown(name, &wanted));
             }
-            values.insert(name.to_owned(), input::text_or_file(value)?);
+            let value = match value.strip_prefix('@') {
+                Some(file) => {
+                    let text = input::read_text(Path::new(file))?;
+                    let mark = format!("<file {}>", boundary([name, self.text.as_str()], &text));
+                    files.push(Placed { mark: mark.clone(), name: file.to_owned(), text });
+                    mark
+                }
+                None => value.to_owned(),
+            };
+            values.insert(name.to_owned(), value);
         }
         let mut missing: Vec<String> =
             wanted.iter().filter(|name| !values.contains_key(*name)).map(|name| format!("{name}=…")).collect();
@@ -149,7 +160,7 @@ impl Template {
         if !missing.is_empty() {
             return Err(Failure::usage(format!("{} also needs {}", self.name, shown_names(missing))));
         }
-        template.render(&values).map(|text| text.trim().to_owned()).map_err(wrong)
+        template.render(&values).map(|text| with_placed(&text, files)).map_err(wrong)
     }
 
     fn unknown(&self, name: &str, wanted: &[String]) -> Failure {
@@ -203,7 +214,7 @@ mod tests {
 
     fn filled(text: &str, given: &[&str]) -> Result<String, String> {
         let given: Vec<String> = given.iter().map(|&word| word.to_owned()).collect();
-        template(text)?.filled(&given).map_err(|failure| failure.message().to_owned())
+        template(text)?.filled(&given).map(|said| said.text).map_err(|failure| failure.message().to_owned())
     }
 
     #[test]

@@ -3,16 +3,21 @@
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::dialect::{NamedArguments, Shape};
 use crate::event::{Call, MarkerKind, Rejected, RejectedKind};
 use crate::message::{Image, Message, NativeCall, image};
-use crate::outcome::{break_tokens, rebreak_tokens, told_apart};
+use crate::outcome::{FILE, break_tokens, framed, rebreak_tokens, told_apart};
 
 /// Most bytes of a rejected call that go back to the model as it wrote them.
 pub const MAX_REJECTED_BYTES: usize = 16 << 10;
 
 /// What a person says: a text, and images for a model that reads images.
+///
+/// Everything that the user did not type is data: the content of a file, of a pipe, of a resource
+/// comes in by [`User::with_file`], and a call that occurs in it is
+/// [`Provenance::Echoed`](crate::event::Provenance::Echoed).
 ///
 /// ```
 /// use toolgraft::Conversation;
@@ -38,6 +43,34 @@ impl User {
     /// A text.
     pub fn new(text: impl Into<String>) -> Self {
         User { text: text.into(), images: Vec::new() }
+    }
+
+    /// Adds words of the user, after what is there.
+    #[must_use]
+    pub fn with_words(mut self, words: &str) -> Self {
+        if !self.text.is_empty() && !words.is_empty() {
+            self.text.push_str("\n\n");
+        }
+        self.text.push_str(words);
+        self
+    }
+
+    /// Adds a text that the user did not type, byte for byte, in a frame of this name that the text
+    /// cannot end. Calls in it are not the user's: one that the model copies needs approval.
+    ///
+    /// ```
+    /// use toolgraft::conversation::User;
+    /// use toolgraft::outcome::{FILE, foreign_in_frames};
+    ///
+    /// let said = User::new("Sum it up.").with_file("notes.txt", "Milk </file>");
+    /// assert_eq!(foreign_in_frames(FILE, &said.text).collect::<Vec<_>>(), ["Milk </file>"]);
+    /// ```
+    #[must_use]
+    pub fn with_file(self, name: &str, text: &str) -> Self {
+        // As JSON has it: on one line, whatever the name holds.
+        let name = format!(" name={}", Value::from(name));
+        let frame = framed(FILE, &name, &self.text, text);
+        self.with_words(&frame)
     }
 
     /// Adds an image.

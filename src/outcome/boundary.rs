@@ -32,12 +32,13 @@ pub fn boundary<'a>(before: impl IntoIterator<Item = &'a str>, text: &'a str) ->
 
 /// A text in a frame of this kind (`file`), with these attributes of the opening tag, each
 /// with a space before it.
-pub fn framed(kind: &str, attributes: &str, before: &str, text: &str) -> String {
+pub(crate) fn framed(kind: &str, attributes: &str, before: &str, text: &str) -> String {
     let code = boundary([before, kind, attributes], text);
     format!("<{kind}{attributes} end=\"{code}\">\n{text}\n</{kind} {code}>")
 }
 
-/// The texts that stand in frames of this kind, as [`framed`] makes them.
+/// Returns the texts in frames of this kind, such as those of
+/// [`User::with_file`](crate::conversation::User::with_file).
 pub fn foreign_in_frames<'t>(kind: &'t str, text: &'t str) -> impl Iterator<Item = &'t str> {
     let mut rest = text;
     std::iter::from_fn(move || {

@@ -20,7 +20,8 @@ mod tokens;
 
 pub(crate) use answer::Outcome;
 pub use answer::{InterfaceEvent, Status};
-pub use boundary::{FILE, RESULT, boundary, foreign_in_frames, framed, told_apart};
+pub(crate) use boundary::framed;
+pub use boundary::{FILE, RESULT, boundary, foreign_in_frames, told_apart};
 pub use bounded::{Cut, RESULT_BYTES, bounded, cut};
 pub use media::{MEDIA_EVENT, MEDIUM_SHOWN, MODEL_MEDIUM_BYTES};
 pub(crate) use media::{MODEL_MEDIA, MODEL_MEDIA_BYTES};

@@ -13,6 +13,12 @@ use crate::Mistake;
 /// What stands for a person's message in front of an answer that nothing precedes.
 const BEGINS: &str = "Begin.";
 
+/// The name of a result whose call is not in the history.
+const ORPHAN: &str = "result of an earlier call";
+
+/// The name of a file that has none.
+const UNNAMED: &str = "file";
+
 /// The system texts of a client's messages, joined, and all else as a conversation. Calls are written
 /// in this dialect.
 ///
@@ -114,7 +120,8 @@ impl Reading<'_> {
             // The call was cut out of the history.
             None => {
                 self.stop_open()?;
-                self.conversation.push_user(content).map_err(|error| error.to_string())
+                let said = User::default().with_file(ORPHAN, &content);
+                self.conversation.push_user(said).map_err(|error| error.to_string())
             }
         }
     }
@@ -135,7 +142,7 @@ fn text(content: &Value) -> Result<String, String> {
     if said.images.is_empty() { Ok(said.text) } else { Err("only a user's message takes images".to_owned()) }
 }
 
-/// A content's text, and images that are there as data.
+/// A content's text, files that are there as text, and images that are there as data.
 fn said(content: &Value) -> Result<User, String> {
     let mut said = User::default();
     match content {
@@ -144,17 +151,17 @@ fn said(content: &Value) -> Result<User, String> {
         Value::Array(parts) => {
             for part in parts {
                 let url = part["image_url"]["url"].as_str().and_then(|url| url.split_once(";base64,"));
-                match (part["text"].as_str(), url) {
-                    (Some(text), _) => {
-                        let gap = if said.text.is_empty() { "" } else { "\n\n" };
-                        said.text = said.text + gap + text;
+                let file = &part["file"];
+                said = match (part["text"].as_str(), file["text"].as_str(), url) {
+                    (Some(words), ..) => said.with_words(words),
+                    (None, Some(text), _) => said.with_file(file["filename"].as_str().unwrap_or(UNNAMED), text),
+                    (None, None, Some((_, data))) => {
+                        said.with_image(Image::from_base64(data).ok_or("an image of no kind that models read")?)
                     }
-                    (None, Some((_, data))) => {
-                        let image = Image::from_base64(data).ok_or("an image of no kind that models read")?;
-                        said = said.with_image(image);
+                    (None, None, None) => {
+                        return Err(format!("a part is no text and no image as data: {}", part["type"]));
                     }
-                    (None, None) => return Err(format!("a part is no text and no image as data: {}", part["type"])),
-                }
+                };
             }
         }
         _ => return Err("the content is no text".to_owned()),

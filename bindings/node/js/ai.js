@@ -251,9 +251,12 @@ function chatPart(part) {
   if (part.type === "text") return { type: "text", text: part.text };
   // Versions before 7 have the data itself where 7 says its kind beside it.
   const file = isObject(part.data) && "type" in part.data ? part.data : { type: "data", data: part.data };
-  if (file.type === "text") return { type: "text", text: file.text };
+  // A file's text is data: the user did not write it.
+  const framed = (text) => ({ type: "file", file: { filename: part.filename, text } });
+  if (file.type === "text") return framed(file.text);
   const { data } = file;
   const isData = typeof data === "string" || data instanceof Uint8Array;
+  if (isData && part.mediaType.startsWith("text/")) return framed(Buffer.from(data, "base64").toString());
   // What is no image as data is refused by a turn, with this name.
   if (!isData || !part.mediaType.startsWith("image/")) return { type: `a file (${part.mediaType})` };
   const base64 = typeof data === "string" ? data : Buffer.from(data).toString("base64");

@@ -166,7 +166,7 @@ for (const [version, sdk, Mock] of [
       assert.deepEqual(requests[0].prompt.map((message) => message.role), ["user"]);
     });
 
-    test("an image goes on, and what is no image is refused with its name", async () => {
+    test("an image goes on, and a text as a file, and what is neither is refused with its name", async () => {
       const { model, requests } = setUp(["A dot."]);
       const said = (mediaType, data) => [
         { role: "user", content: [{ type: "text", text: "What?" }, { type: "file", mediaType, data }] },
@@ -175,6 +175,11 @@ for (const [version, sdk, Mock] of [
       const file = requests[0].prompt.at(-1).content.at(-1);
       assert.equal(file.mediaType, "image/png");
       assert.equal(file.data.data ?? file.data, PNG);
+      for (const data of [Buffer.from("Milk."), Buffer.from("Milk.").toString("base64")]) {
+        const { model, requests } = setUp(["Milk."]);
+        await sdk.generateText({ model, messages: said("text/plain", data), tools: { forecast } });
+        assert.match(JSON.stringify(requests[0].prompt.at(-1).content), /<file name=.*Milk/, "a text is a file, not the user's words");
+      }
       const sound = { model, messages: said("audio/wav", Buffer.from("RIFF\0\0\0\0WAVE")), tools: { forecast }, maxRetries: 0 };
       await assert.rejects(sdk.generateText(sound), /audio\/wav/);
     });

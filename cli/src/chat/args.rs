@@ -11,6 +11,7 @@ use crate::settings::{
     self, CallDisplay, Place, ReasoningDisplay, Slots, offer_args::OfferArgs, prompt_args::PromptArgs, slots,
     trust_args::TrustArgs,
 };
+use toolgraft::conversation::User;
 use toolgraft::dialect::Lang;
 use toolgraft::message::{CarryReasoning, FencedCalls, ReasoningMode};
 use toolgraft_mcp::Config;
@@ -22,9 +23,9 @@ pub(crate) struct Args {
     /// One question, in one word or several; without it, a conversation
     pub(super) question: Vec<String>,
 
-    /// Whether a file says it, of which resources that it names are not read.
+    /// The question of a template, in place of words. Resources that it names are not read.
     #[arg(skip)]
-    pub(super) is_from_file: bool,
+    pub(super) template: Option<User>,
 
     /// Send a text file or an image with the question; in a conversation, with the first
     ///
@@ -117,11 +118,12 @@ impl EndpointArgs {
 impl Args {
     /// One question of a file, asked as these say.
     pub(crate) fn asking(
-        question: String,
+        question: User,
         talk: TalkArgs,
         (output, conversation, files): (OutputArgs, ConversationArgs, FileArgs),
     ) -> Self {
-        Args { question: vec![question], is_from_file: true, attached: Vec::new(), talk, output, conversation, files }
+        let template = Some(question);
+        Args { question: Vec::new(), template, attached: Vec::new(), talk, output, conversation, files }
     }
 
     /// The flags that have defaults.

@@ -2,14 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
-
 use crate::base::{Failure, input};
 use crate::phrases::Phrases;
 use crate::screen::visible::word;
 use toolgraft::conversation::User;
 use toolgraft::message::{Image, ImageError};
-use toolgraft::outcome::framed;
 
 /// What a file is, in a language.
 type What = fn(Phrases) -> &'static str;
@@ -93,14 +90,8 @@ impl Attached {
     }
 
     /// The question with all of it, each file byte for byte in a frame that it cannot end.
-    pub(super) fn with(self, mut question: User) -> User {
-        for (name, text) in self.texts {
-            // As JSON has it: on one line, whatever the name holds.
-            let name = format!(" name={}", Value::from(name));
-            let file = framed("file", &name, &question.text, &text);
-            question.text.push_str("\n\n");
-            question.text.push_str(&file);
-        }
+    pub(super) fn with(self, question: User) -> User {
+        let mut question = self.texts.iter().fold(question, |question, (name, text)| question.with_file(name, text));
         question.images.extend(self.images);
         question
     }

@@ -28,6 +28,7 @@ mod kept;
 mod mcp;
 mod mentioned;
 mod repl;
+mod said;
 mod session;
 mod summary;
 mod talk;
@@ -51,6 +52,7 @@ use display::Display;
 use files::Files;
 use session::{Ended, Session};
 use toolgraft::agent::StopReason;
+use toolgraft::conversation::User;
 use toolgraft::route::Toolbox;
 use toolgraft_mcp::Hub;
 
@@ -60,6 +62,7 @@ pub(crate) use args::{ConversationArgs, EndpointArgs, EndpointOrUrl, FileArgs, O
 pub(crate) use endpoint::{Endpoint, local_endpoint, local_models};
 pub(crate) use existing::Existing;
 pub(crate) use kept::{Keeping, prune};
+pub(crate) use said::{Line, Placed, with_placed};
 pub(crate) use talk::Talk;
 
 /// Characters by which the ID of a conversation is known, at least.
@@ -70,8 +73,8 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     args.talk.endpoint.trust.hold()?;
     let settings = settings::file()?;
     let question = question(&args)?;
-    // Not what came on the pipe or stands in a file: nobody has typed that.
-    let typed = if args.is_from_file { String::new() } else { args.question.join(" ") };
+    // Neither the pipe nor a template: nobody has typed that.
+    let typed = args.question.join(" ");
     let in_conversation = question.is_none();
     if in_conversation && args.output.json {
         return Err(Failure::usage("--json takes one question: give it as an argument or on a pipe"));
@@ -132,7 +135,7 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
         session.attach(attached);
         session.talk.make_examples().await;
         match question {
-            Some(question) => one(&mut session, &question, &typed).await,
+            Some(question) => one(&mut session, question, &typed).await,
             None => {
                 repl::greet(&mut session, has_config)?;
                 repl::run(&mut session, asker.as_ref()).await?;
@@ -169,7 +172,7 @@ pub(crate) fn settings_here(say: Phrases) -> Result<Settings, Failure> {
 }
 
 /// One question and its answer.
-async fn one(session: &mut Session, question: &str, typed: &str) -> Result<(), Failure> {
+async fn one(session: &mut Session, question: User, typed: &str) -> Result<(), Failure> {
     if !session.output.quiet && !session.output.json {
         let about = format!("{} · {}", session.talk.about(), session.tools_line());
         session.note(DIM, &about)?;
@@ -187,16 +190,20 @@ async fn one(session: &mut Session, question: &str, typed: &str) -> Result<(), F
     }
 }
 
-/// The question of the argument, of the pipe, or of both; none for a conversation.
-fn question(args: &Args) -> Result<Option<String>, Failure> {
+/// The question of the arguments or of a template, with what comes through a pipe as a file. A pipe
+/// alone is the question. None for a conversation.
+fn question(args: &Args) -> Result<Option<User>, Failure> {
     let piped = if stdin().is_terminal() { None } else { Some(piped()?) };
-    let material = piped.as_deref().map(str::trim_end).filter(|text| !text.trim().is_empty());
-    let asked = (!args.question.is_empty()).then(|| args.question.join(" "));
-    match (asked.as_deref().map(str::trim), material) {
-        (Some(""), _) => Err(Failure::usage("the question is empty")),
-        (Some(question), Some(material)) => Ok(Some(format!("{question}\n\n{material}"))),
-        (Some(question), None) => Ok(Some(question.to_owned())),
-        (None, Some(material)) => Ok(Some(material.to_owned())),
+    let material = piped.as_deref().filter(|text| !text.trim().is_empty());
+    let asked = match &args.template {
+        Some(said) => Some(said.clone()),
+        None => (!args.question.is_empty()).then(|| User::new(args.question.join(" ").trim())),
+    };
+    match (asked, material) {
+        (Some(said), _) if said.text.is_empty() => Err(Failure::usage("the question is empty")),
+        (Some(said), Some(material)) => Ok(Some(said.with_file(said::PIPE, material))),
+        (Some(said), None) => Ok(Some(said)),
+        (None, Some(material)) => Ok(Some(User::new(material.trim_end()))),
         (None, None) if piped.is_some() => {
             Err(Failure::usage("standard input is empty: give a question as an argument, or start it on a terminal"))
         }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::commands::{self, Command};
+use super::said::Line;
 use super::session::{Ended, Session};
 use crate::base::{Failure, words};
 use crate::dialog::line::{Completion, Prompt, Typed};
@@ -15,7 +16,7 @@ use crate::servers::{starting, watch::Watch};
 use crate::terminal::{columns, shortened};
 use toolgraft::Conversation;
 use toolgraft::agent::StopReason;
-use toolgraft::conversation::{Assistant, Entry};
+use toolgraft::conversation::{Assistant, Entry, User};
 use toolgraft::message::Role;
 use toolgraft_mcp::{McpPrompt, PromptMessage};
 
@@ -30,7 +31,7 @@ pub(super) async fn run(session: &mut Session, asker: Option<&Asker>) -> Result<
         opener: "/",
         mention: Some('@'),
         with_files: &["/file ", "/save "],
-        has_text: Arc::default(),
+        line: Arc::default(),
     };
     let history = (!session.place.no_history).then_some("history");
     let mut prompt = Prompt::new("> ", completion, history, session.say)?;
@@ -63,7 +64,7 @@ pub(super) async fn run(session: &mut Session, asker: Option<&Asker>) -> Result<
         if line.is_empty() {
             continue;
         }
-        match answer(session, &line, asker).await {
+        match answer(session, &line, prompt.take_pasted(), asker).await {
             Ok(Next::Prompt) => {}
             Ok(Next::Cancelled) => interrupts = 1,
             Ok(Next::Leave) => return Ok(()),
@@ -82,10 +83,19 @@ enum Next {
     Leave,
 }
 
-async fn answer(session: &mut Session, line: &str, asker: Option<&Asker>) -> Result<Next, Failure> {
+async fn answer(
+    session: &mut Session,
+    line: &str,
+    pasted: Vec<String>,
+    asker: Option<&Asker>,
+) -> Result<Next, Failure> {
     if !line.starts_with('/') {
-        session.mention(line).await?;
-        return session.ask(line).await.map(next);
+        let Line { said, typed, files } = Line::of(line, pasted);
+        session.mention(&typed).await?;
+        if files > 0 {
+            session.note(DIM, &session.say.pasted_as_files(session.say.pasted_texts(files)))?;
+        }
+        return session.ask(said).await.map(next);
     }
     match commands::read(line, &session.talk.hub.prompts(), session.say).map_err(Failure::usage)? {
         Command::Quit => Ok(Next::Leave),
@@ -108,7 +118,7 @@ async fn answer(session: &mut Session, line: &str, asker: Option<&Asker>) -> Res
             }
             session.note(DIM, &question)?;
             session.mention(&question).await?;
-            session.ask(&question).await.map(next)
+            session.ask(User::new(question)).await.map(next)
         }
         Command::McpPrompt(at, typed) => {
             let prompt = session.talk.hub.prompts()[at].clone();
@@ -159,7 +169,10 @@ async fn server_prompt(
         let said = &mut session.talk.conversation;
         match message.role {
             Role::Assistant => said.push_assistant(Assistant::text(message.text)),
-            _ => said.push_user(&message.text),
+            _ => said.push_user(match message.resource {
+                Some(uri) => User::default().with_file(&format!("@{}:{uri}", prompt.server), &message.text),
+                None => User::new(message.text),
+            }),
         }
         .map_err(|e| Failure::job(session.say.prompt_does_not_fit(e)))?;
     }

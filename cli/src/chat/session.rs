@@ -166,8 +166,8 @@ impl Session {
     }
 
     /// Says something to the model, with the files that wait, and shows what follows.
-    pub(super) async fn ask(&mut self, question: &str) -> Result<Ended, Failure> {
-        let question = std::mem::take(&mut self.attached).with(question.into());
+    pub(super) async fn ask(&mut self, question: User) -> Result<Ended, Failure> {
+        let question = std::mem::take(&mut self.attached).with(question);
         self.send(question).await
     }
 

@@ -1,20 +1,18 @@
 //! Lines from the terminal at a prompt, one after the other: those of a conversation, or commands.
 
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex};
 
 use rustyline::completion::{Completer, FilenameCompleter, Pair};
 use rustyline::error::ReadlineError;
 use rustyline::highlight::Highlighter;
 use rustyline::hint::Hinter;
-use rustyline::history::FileHistory;
+use rustyline::history::{FileHistory, SearchDirection};
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Cmd, CompletionType, Context, Editor, Helper, KeyEvent};
 use tokio::sync::oneshot;
 
-use crate::base::{Failure, output, state};
+use crate::base::{Failure, lock, output, state};
 use crate::dialog::ask;
 use crate::phrases::Phrases;
 use crate::terminal::keys;
@@ -39,8 +37,8 @@ pub(crate) struct Prompt {
     /// What stands in front of a line.
     sign: String,
     editor: Option<Editor<Completion, FileHistory>>,
-    /// Whether anything stands in the line.
-    has_text: Arc<AtomicBool>,
+    /// The line that is edited.
+    line: Arc<Mutex<Edited>>,
     history: Option<PathBuf>,
     say: Phrases,
 }
@@ -62,7 +60,7 @@ impl Prompt {
             .completion_type(CompletionType::List)
             .build();
         let mut editor = Editor::with_config(config).map_err(failed)?;
-        let has_text = completion.has_text.clone();
+        let line = completion.line.clone();
         editor.set_helper(Some(completion));
         keys::bind(&mut editor);
         editor.bind_sequence(KeyEvent::alt('\r'), Cmd::Newline);
@@ -73,7 +71,7 @@ impl Prompt {
         {
             output::warn_in(say, &say.history_unread(file.display(), error));
         }
-        Ok(Prompt { sign: sign.to_owned(), editor: Some(editor), has_text, history, say })
+        Ok(Prompt { sign: sign.to_owned(), editor: Some(editor), line, history, say })
     }
 
     /// Reads one line, which may hold line breaks.
@@ -82,6 +80,7 @@ impl Prompt {
     pub(crate) async fn read(&mut self, ahead: String) -> Typed {
         let Some(mut editor) = self.editor.take() else { return Typed::Ended };
         let ((tell, typed), sign) = (oneshot::channel(), self.sign.clone());
+        *lock(&self.line) = Edited { text: ahead.clone(), pasted: Vec::new() };
         std::thread::spawn(move || {
             let line = editor.readline_with_initial(&sign, (&ahead, ""));
             let _ = tell.send((editor, line));
@@ -93,10 +92,15 @@ impl Prompt {
                 self.remember(&line);
                 Typed::Line(joined(&line))
             }
-            Err(ReadlineError::Interrupted) if self.has_text.load(Relaxed) => Typed::Dropped,
+            Err(ReadlineError::Interrupted) if !lock(&self.line).text.is_empty() => Typed::Dropped,
             Err(ReadlineError::Interrupted) => Typed::Interrupted,
             Err(_) => Typed::Ended,
         }
+    }
+
+    /// The texts that were pasted into the line that was read last.
+    pub(crate) fn take_pasted(&mut self) -> Vec<String> {
+        std::mem::take(&mut lock(&self.line).pasted)
     }
 
     fn remember(&mut self, line: &str) {
@@ -129,8 +133,35 @@ pub(crate) struct Completion {
     pub(crate) mention: Option<char>,
     /// Commands behind which names of files stand, each with its space.
     pub(crate) with_files: &'static [&'static str],
-    /// Told whether anything stands in the line.
-    pub(crate) has_text: Arc<AtomicBool>,
+    /// Told of every change of the line.
+    pub(crate) line: Arc<Mutex<Edited>>,
+}
+
+/// The line that is edited, and what was pasted into it.
+#[derive(Debug, Default)]
+pub(crate) struct Edited {
+    text: String,
+    pasted: Vec<String>,
+}
+
+impl Edited {
+    /// Takes the line after a change that left the cursor at `at`. What several characters were added
+    /// at once is a paste, but for a line that `is_known`: the history brought it back.
+    fn take(&mut self, line: &str, at: usize, is_known: impl FnOnce() -> bool) {
+        if let Some(text) = inserted(&self.text, line, at).filter(|text| text.len() > char::MAX.len_utf8())
+            && !is_known()
+        {
+            self.pasted.push(joined(text));
+        }
+        line.clone_into(&mut self.text);
+    }
+}
+
+/// The text that was inserted before the cursor; `None` if the line has changed otherwise.
+fn inserted<'l>(before: &str, line: &'l str, at: usize) -> Option<&'l str> {
+    let from = at.checked_sub(line.len().checked_sub(before.len())?)?;
+    let is_same = line.get(..from)? == before.get(..from)? && line.get(at..)? == before.get(from..)?;
+    is_same.then(|| &line[from..at])
 }
 
 impl Completer for Completion {
@@ -187,8 +218,15 @@ impl Hinter for Completion {
     type Hint = String;
 
     /// Proposes nothing, but is told of every change of the line.
-    fn hint(&self, line: &str, _: usize, _: &Context<'_>) -> Option<String> {
-        self.has_text.store(!line.is_empty(), Relaxed);
+    fn hint(&self, line: &str, at: usize, context: &Context<'_>) -> Option<String> {
+        let history = context.history();
+        let is_known = || {
+            (0..history.len()).any(|n| {
+                let entry = history.get(n, SearchDirection::Forward);
+                entry.is_ok_and(|found| found.is_some_and(|found| found.entry == line))
+            })
+        };
+        lock(&self.line).take(line, at, is_known);
         None
     }
 }
@@ -202,6 +240,25 @@ mod tests {
     use rustyline::history::DefaultHistory;
 
     use super::*;
+
+    #[test]
+    fn what_is_added_at_once_is_a_paste_and_what_the_history_brings_is_none() {
+        let mut edited = Edited::default();
+        for (line, at, is_known) in [
+            ("W", 1, false),
+            ("Why", 3, false),
+            ("Why one\ntwo", 11, false),
+            ("Why one\ntwo", 0, false),
+            ("three Why one\ntwo", 6, false),
+            // Typed, deleted, and another line of the history.
+            ("three Why one\ntwo?", 18, false),
+            ("three Why one", 13, false),
+            ("a line of before", 16, true),
+        ] {
+            edited.take(line, at, || is_known);
+        }
+        assert_eq!(edited.pasted, ["one\ntwo", "three"]);
+    }
 
     #[test]
     fn a_line_that_was_carried_on_keeps_its_breaks_alone() {
@@ -218,13 +275,8 @@ mod tests {
             };
             words.iter().map(|&word| word.to_owned()).collect()
         });
-        let words = Completion {
-            following,
-            opener: "/",
-            mention: Some('@'),
-            with_files: &["/file "],
-            has_text: Arc::default(),
-        };
+        let words =
+            Completion { following, opener: "/", mention: Some('@'), with_files: &["/file "], line: Arc::default() };
         let history = DefaultHistory::new();
         let complete = |line: &str| -> Vec<String> {
             let (_, found) = words.complete(line, line.len(), &Context::new(&history)).unwrap();

@@ -12,11 +12,11 @@ use super::common::{Begun, Common};
 use super::person::AtPage;
 use super::told::{Teller, all_said};
 use crate::base::{Failure, lock, written::Written};
-use crate::chat::{Answer, Existing, Talk};
+use crate::chat::{Answer, Existing, Line, Talk};
 use crate::phrases::Phrases;
 use crate::sessions::Kept;
 use toolgraft::agent::Run;
-use toolgraft::conversation::{Entry, User};
+use toolgraft::conversation::Entry;
 use toolgraft::message::Image;
 use toolgraft::transcript::{self, Recorder, Recording};
 use toolgraft::{AgentEvent, Conversation};
@@ -99,11 +99,11 @@ impl Chat {
         (state, told)
     }
 
-    /// Says something to the model; its turn goes on by itself.
-    pub(super) fn ask(self: &Arc<Self>, question: &str) -> Result<(), Refused> {
+    /// Says something to the model, in which these texts were pasted; its turn goes on by itself.
+    pub(super) fn ask(self: &Arc<Self>, question: &str, pasted: Vec<String>) -> Result<(), Refused> {
         let mut talk = self.talk.clone().try_lock_owned().map_err(|_| Refused::Busy)?;
         let wrong = |failure: Failure| Refused::Wrong(failure.message().to_owned());
-        let before = talk.say(User::new(question)).map_err(wrong)?;
+        let before = talk.say(Line::of(question, pasted).said).map_err(wrong)?;
         let run = match talk.begin(lock(&self.recorded).as_ref().map(|(recorder, _)| recorder)) {
             Ok(run) => run,
             Err(failure) => {

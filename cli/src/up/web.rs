@@ -227,8 +227,14 @@ async fn ask(State(desk): State<Desk>, body: Bytes) -> Response {
     let text = said["text"].as_str().unwrap_or_default();
     match chat(&desk, &said) {
         None => gone(),
-        Some(chat) => taken(chat.ask(text), &desk),
+        Some(chat) => taken(chat.ask(text, texts(&said["pasted"])), &desk),
     }
+}
+
+/// The texts of a list, without the white space around them, as a question is sent.
+fn texts(list: &Value) -> Vec<String> {
+    let texts = list.as_array().into_iter().flatten().filter_map(Value::as_str);
+    texts.map(|text| text.trim().to_owned()).collect()
 }
 
 fn taken(done: Result<(), Refused>, desk: &Desk) -> Response {

@@ -255,13 +255,16 @@ fn what_a_pipe_advises_for_a_call_helps() {
 }
 
 #[test]
-fn a_pipe_is_the_question_or_is_appended_to_it() {
-    let endpoint = Endpoint::answer(|request, _| Reply::text(&request.question()));
+fn a_pipe_alone_is_the_question_and_beside_one_it_is_a_file() {
+    let endpoint = Endpoint::answer(|_, _| Reply::text("Read."));
     let (home, url) = (Home::new(), endpoint.url());
     let endpoint_args = ["--base-url", url.as_str(), "--model", "m"];
-    assert_eq!(home.run(&endpoint_args, "From a pipe\n").out, "From a pipe\n");
-    let both = home.run(&[&endpoint_args[..], &["Sum up:"]].concat(), "line one\nline two\n");
-    assert_eq!(both.out, "Sum up:\n\nline one\nline two\n");
+    home.run(&endpoint_args, "From a pipe\n").ok();
+    assert_eq!(endpoint.take_seen().pop().unwrap().question(), "From a pipe");
+    home.run(&[&endpoint_args[..], &["Sum up:"]].concat(), "line one\nline two\n").ok();
+    let both = endpoint.take_seen().pop().unwrap().question();
+    let frame = both.strip_prefix("Sum up:\n\n<file name=\"standard input\" end=\"");
+    assert!(frame.is_some_and(|frame| frame.contains("\">\nline one\nline two\n\n</file ")), "{both}");
     let nothing = home.run(&endpoint_args, " \n");
     assert_eq!(nothing.code, Some(2));
     assert!(nothing.err.contains("standard input is empty"), "{}", nothing.err);

@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::json;
 use toolgraft_testkit::endpoint::{Endpoint, Reply};
 
+use crate::attack::frames;
 use crate::process::{Place, Run, command_in, demo_server};
 use crate::up::writing_server;
 
@@ -43,7 +44,9 @@ fn a_template_asks_with_its_model_servers_tools_and_values() {
     ];
     place.run_with(&args, |command| command.write_stdin("With rain.")).ok();
     let seen = endpoint.take_seen().pop().unwrap();
-    assert_eq!(seen.question(), "Plan 9 days in Bergen.\n\nWith rain.");
+    let (files, words) = frames("file", &seen.question());
+    assert_eq!(words.split_whitespace().collect::<Vec<_>>().join(" "), "Plan 9 days in .");
+    assert_eq!(files.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>(), ["Bergen", "With rain."]);
     assert_eq!(seen.body["model"], "parrot");
     assert_eq!(place.run(&["log", "--json"]).ok().json()["sessions"].as_array().unwrap().len(), 2);
 }

@@ -3,7 +3,7 @@
 use std::fs;
 
 use serde_json::{Value, json};
-use toolgraft::outcome::framed;
+use toolgraft::conversation::User;
 use toolgraft_testkit::endpoint::{Endpoint, Reply, mcp_call, says, stops, usage};
 
 use crate::process::{Place, Run, demo_server};
@@ -244,7 +244,7 @@ fn every_key_stands_in_the_documentation() {
 
 /// A question with a file behind it, byte for byte.
 fn with_file(question: &str, name: &str, text: &str) -> String {
-    format!("{question}\n\n{}", framed("file", &format!(" name={name:?}"), question, text))
+    User::new(question).with_file(name, text).text
 }
 
 #[test]

@@ -225,6 +225,20 @@ async fn a_question_is_answered_as_it_is_written_and_kept_for_other_commands() {
 }
 
 #[tokio::test]
+async fn a_large_paste_beside_typed_words_is_a_file_and_a_call_in_it_is_asked_about() {
+    let replies = [figs(), "Done.".to_owned()].map(|text| Reply::text(&text));
+    let mut up = Up::start(Endpoint::start(replies), &["--allow", "files.write_file"], &[]);
+    up.enter().await;
+    let (mut window, state) = up.look("").await;
+    let pasted = format!("{}{}", "Note.\n".repeat(12), figs());
+    let said = json!({"chat": state["chat"], "text": format!("Read: {pasted}"), "pasted": [pasted]});
+    assert_eq!(up.post("/ask", said).await.0, 200);
+    assert_eq!(window.step("ask").await["title"], "Run files.write_file?");
+    let asked = up.endpoint.seen()[0].question();
+    assert!(asked.starts_with("Read:\n\n<file name=\"pasted text\" end=\""), "{asked}");
+}
+
+#[tokio::test]
 async fn a_call_waits_for_its_answer_and_shows_what_changes_in_the_file() {
     let replies = [figs(), "Done.".to_owned(), figs(), "Again.".to_owned(), figs(), "Not.".to_owned()];
     let mut up = Up::start(Endpoint::start(replies.iter().map(|text| Reply::text(text))), &[], &[]);

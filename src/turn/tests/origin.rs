@@ -4,7 +4,6 @@ use super::*;
 use crate::conversation::{Conversation, User};
 use crate::dialect::write_call;
 use crate::message::NativeCall;
-use crate::outcome::framed;
 use crate::turn::origin::MAX_BYTES;
 
 fn arguments(city: &str) -> Value {
@@ -75,7 +74,7 @@ fn a_call_of_the_models_own_runs() {
 
 #[test]
 fn a_call_that_stands_in_a_file_is_asked_about() {
-    let said = User::new(format!("Read it.\n\n{}", framed("file", " name=\"a\"", "Read it.", &paris())));
+    let said = User::new("Read it.").with_file("a", &paris());
     let mut turn = Turn::new(setup(allowing()), Conversation::from_user(said), Granted::new()).unwrap();
     actions(&mut turn);
     says(&mut turn, &paris());

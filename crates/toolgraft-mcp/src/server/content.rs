@@ -176,6 +176,11 @@ pub(super) fn block(block: &Value) -> String {
     }
 }
 
+/// Returns the URI of a content block that is an embedded resource.
+pub(super) fn resource_uri(block: &Value) -> Option<&str> {
+    block.get("resource").filter(|_| block["type"] == "resource")?.get("uri")?.as_str()
+}
+
 /// One entry of `contents`, or an embedded resource.
 fn contents_text(contents: &Value) -> String {
     if let Value::String(text) = contents {

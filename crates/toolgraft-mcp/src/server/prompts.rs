@@ -45,6 +45,9 @@ pub struct PromptMessage {
     pub role: Role,
     /// What; content that is no text is a note.
     pub text: String,
+    /// The URI of the resource whose text it is: data rather than words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resource: Option<String>,
 }
 
 fn list_or_null<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<PromptArgument>, D::Error> {
@@ -60,6 +63,7 @@ pub(super) fn messages(result: &Value) -> Option<Vec<PromptMessage>> {
             _ => Role::User,
         },
         text: message.get("content").map(content::block).unwrap_or_default(),
+        resource: message.get("content").and_then(content::resource_uri).map(str::to_owned),
     };
     Some(messages.iter().map(message).collect())
 }
@@ -77,7 +81,7 @@ mod tests {
             {"role": "assistant", "content": {"type": "image", "mimeType": "image/png", "data": "QUJD"}},
         ]});
         let said = messages(&result).unwrap();
-        assert_eq!(said[0], PromptMessage { role: Role::User, text: "Plan my day".to_owned() });
+        assert_eq!(said[0], PromptMessage { role: Role::User, text: "Plan my day".to_owned(), resource: None });
         assert_eq!(said[1].role, Role::Assistant);
         assert!(said[1].text.starts_with("[image image/png"), "{said:?}");
         assert_eq!(messages(&json!({})), None);

@@ -1,0 +1,105 @@
+//! What a user says: words that were typed, and in their places texts that were not.
+//!
+//! Every way in ends at [`User::with_file`]: a pipe, `-f` and `/file`, `@SERVER:URI`, `NAME=@FILE` of
+//! a template, and large pastes at the terminal and in the browser.
+
+use toolgraft::conversation::User;
+
+/// The name of what comes through a pipe beside a question.
+pub(crate) const PIPE: &str = "standard input";
+
+/// The name of what was pasted.
+const PASTED: &str = "pasted text";
+
+/// Bytes and lines from which on a paste is a file.
+const LARGE: (usize, usize) = (1_000, 10);
+
+/// A text that was not typed, and the mark in the words that it replaces.
+#[derive(Debug, Clone)]
+pub(crate) struct Placed {
+    pub(crate) mark: String,
+    pub(crate) name: String,
+    pub(crate) text: String,
+}
+
+/// The words with each of these texts, as a file, where its mark is. A text without a mark in the words
+/// comes after them.
+pub(crate) fn with_placed(words: &str, mut placed: Vec<Placed>) -> User {
+    let (mut said, mut rest) = (User::default(), words);
+    while let Some((at, next)) = placed.iter().enumerate().filter_map(|(n, one)| Some((rest.find(&one.mark)?, n))).min()
+    {
+        let Placed { mark, name, text } = placed.remove(next);
+        said = said.with_words(rest[..at].trim()).with_file(&name, &text);
+        rest = &rest[at + mark.len()..];
+    }
+    let said = said.with_words(rest.trim());
+    placed.iter().fold(said, |said, one| said.with_file(&one.name, &one.text))
+}
+
+/// A line that was typed, in which these texts were pasted.
+#[derive(Debug)]
+pub(crate) struct Line {
+    /// What is said.
+    pub(crate) said: User,
+    /// The words that were typed, without what was pasted.
+    pub(crate) typed: String,
+    /// How many pasted texts are files.
+    pub(crate) files: usize,
+}
+
+impl Line {
+    /// The line with each large paste as a file. A paste that is the whole line is what the user says.
+    pub(crate) fn of(line: &str, pasted: impl IntoIterator<Item = String>) -> Self {
+        let is_there = |text: &String| is_large(text) && line.contains(text.as_str());
+        let pasted: Vec<String> = pasted.into_iter().filter(is_there).collect();
+        let typed = pasted.iter().fold(line.to_owned(), |typed, text| typed.replacen(text, " ", 1));
+        if pasted.is_empty() || typed.trim().is_empty() {
+            return Line { said: User::new(line), typed: line.to_owned(), files: 0 };
+        }
+        let file = |text: String| Placed { mark: text.clone(), name: PASTED.to_owned(), text };
+        Line { files: pasted.len(), said: with_placed(line, pasted.into_iter().map(file).collect()), typed }
+    }
+}
+
+/// Returns `true` if a paste is so long that nobody has typed or read all of it.
+pub(crate) fn is_large(text: &str) -> bool {
+    text.len() >= LARGE.0 || text.lines().count() >= LARGE.1
+}
+
+#[cfg(test)]
+mod tests {
+    use toolgraft::outcome::{FILE, foreign_in_frames};
+
+    use super::*;
+
+    fn framed(said: &User) -> Vec<&str> {
+        foreign_in_frames(FILE, &said.text).collect()
+    }
+
+    #[test]
+    fn a_large_paste_beside_typed_words_is_a_file() {
+        let log = "failed\n".repeat(20).trim().to_owned();
+        let both = Line::of(&format!("Why? {log} Be brief."), [log.clone(), "gone".repeat(500)]);
+        assert_eq!((framed(&both.said), both.files), (vec![log.as_str()], 1));
+        assert_eq!(both.typed.split_whitespace().collect::<Vec<_>>(), ["Why?", "Be", "brief."]);
+        assert!(both.said.text.starts_with("Why?\n\n<file name=\"pasted text\" end=\""), "{}", both.said.text);
+        assert!(both.said.text.ends_with("\n\nBe brief."), "{}", both.said.text);
+        let twice = Line::of(&format!("Twice: {log}\n{log}"), [log.clone(), log.clone()]);
+        assert_eq!(framed(&twice.said), [log.as_str(), log.as_str()]);
+        for (line, pasted) in [(log.as_str(), log.as_str()), ("Look: a\nb", "a\nb"), ("Look", "gone")] {
+            let line = Line::of(line, [pasted.to_owned()]);
+            assert_eq!((line.files, line.said.text.as_str()), (0, line.typed.as_str()));
+        }
+    }
+
+    #[test]
+    fn a_text_replaces_its_mark_and_one_without_a_mark_comes_last() {
+        let placed = |mark: &str, text: &str| Placed { mark: mark.into(), name: mark.into(), text: text.into() };
+        let said = with_placed(
+            "Sum (1) and (0) up.",
+            vec![placed("(0)", "nought (1)"), placed("(1)", "one"), placed("(2)", "x")],
+        );
+        assert_eq!(framed(&said), ["one", "nought (1)", "x"]);
+        assert!(said.text.starts_with("Sum\n\n<file") && said.text.contains("\n\nup.\n\n<file"), "{}", said.text);
+    }
+}
