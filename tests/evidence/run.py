@@ -43,7 +43,7 @@ with open(os.path.join(HERE, "models.json"), encoding="utf-8") as file:
 # The way of the default dialect, in the style that models below three billion parameters get.
 WAY = "use_mcp_tool, compact, signature"
 NAMES = {
-    "native": "the request's `tools`, by the server and its template",
+    "native": "the request's `tools` by the server's template, its text read by toolgraft",
     WAY: "`--way free`",
     f"{WAY}, made examples": "`--way free`, with `--examples made`",
     f"{WAY}, measured": "`--way measured`, at the threshold of `probe`",
@@ -176,7 +176,7 @@ def table(results):
         said = said_of[result["model"]]
         threshold = f", threshold {result['threshold']}" if result["threshold"] is not None else ""
         lines += [f"**{result['model']}** ({said}{threshold}; {result['date']})", ""]
-        lines += ["| way | calls right | two calls | false calls | result used | tokens a task |", "|---|--:|--:|--:|--:|--:|"]
+        lines += ["| way | first message right | two calls | false calls | result used | tokens a task |", "|---|--:|--:|--:|--:|--:|"]
         order = list(NAMES)
         for row in sorted(result["rows"], key=lambda row: order.index(row["cell"])):
             lines.append(f"| {NAMES[row['cell']]} | {within(row, 'fully_right', 'wanted')} "
