@@ -125,17 +125,13 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
         output::emit_json(&object)?;
     } else {
         output::emit(&format!("{text}\n"))?;
-        anstream::eprintln!(
-            "{tokens} tokens (o200k), {}, style {}, {}",
-            terminal::counted(tools, "tool"),
-            prompt.options().style,
-            placement(profile)
-        );
+        let (tools, style) = (terminal::counted(tools, "tool"), prompt.options().style);
+        output::tell_stderr(format_args!("{tokens} tokens (o200k), {tools}, style {style}, {}", placement(profile)));
         if tools_mode == Some(ToolsMode::Native) {
-            anstream::eprintln!("chat offers these tools in the request (tools_mode native): it sends no such text");
+            output::tell_stderr("chat offers these tools in the request (tools_mode native): it sends no such text");
         }
         if let Some(fitted) = prompt_args::fitted(&listed, Phrases::of(Lang::En)) {
-            anstream::eprintln!("{fitted}");
+            output::tell_stderr(fitted);
         }
     }
     if let Some(warning) = prompt_args::over_budget(&listed, Phrases::of(Lang::En)) {

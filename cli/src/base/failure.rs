@@ -3,6 +3,7 @@
 use std::fmt;
 use std::process::ExitCode;
 
+use crate::base::stderr::tell_stderr;
 use crate::screen::{excerpt::remark, wrap::wrapped};
 
 /// Why a command did not succeed.
@@ -55,11 +56,11 @@ impl Failure {
         // Of several mistakes each has its line; what goes on with one is indented.
         for line in message.lines() {
             match line.is_empty() || line.starts_with(' ') {
-                true => anstream::eprintln!("{}", wrapped(line)),
+                true => tell_stderr(wrapped(line)),
                 false => {
                     let rows = wrapped(&format!("{HEAD} {line}"));
                     let line = rows.strip_prefix(HEAD).unwrap_or(&rows);
-                    anstream::eprintln!("{}{HEAD}{}{line}", ERROR.render(), ERROR.render_reset());
+                    tell_stderr(format_args!("{}{HEAD}{}{line}", ERROR.render(), ERROR.render_reset()));
                 }
             }
         }

@@ -16,6 +16,7 @@ use clap::builder::StyledStr;
 use clap::error::ErrorKind;
 use clap::{Arg, Command, Parser};
 
+use crate::base::output::{emit_stderr, emit_styled, tell_stderr};
 use crate::phrases::{Phrases, pairs};
 use crate::screen::{boxes::width, wrap::rows};
 use crate::terminal::columns;
@@ -44,12 +45,16 @@ pub(crate) fn parse<P: Parser>() -> Result<P, ExitCode> {
         if is_chinese && is_help {
             let columns = if stdout().is_terminal() { columns().min(MOST_COLUMNS) } else { MOST_COLUMNS };
             let shown = broken(&error.render().ansi().to_string(), columns);
-            if error.use_stderr() { anstream::eprint!("{shown}") } else { anstream::print!("{shown}") }
+            if error.use_stderr() {
+                emit_stderr(shown)
+            } else {
+                let _ = emit_styled(&shown);
+            }
         } else {
             // A reader that has gone is no failure.
             let _ = error.print();
             if let Some(remedy) = remedy(&error, &asked_words) {
-                anstream::eprintln!("\n  tip: {remedy}");
+                tell_stderr(format_args!("\n  tip: {remedy}"));
             }
         }
         ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))

@@ -13,6 +13,7 @@ pub(crate) mod reader;
 pub(crate) mod secret;
 pub(crate) mod signals;
 pub(crate) mod state;
+pub(crate) mod stderr;
 pub(crate) mod tokens;
 pub(crate) mod version;
 pub(crate) mod words;

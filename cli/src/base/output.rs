@@ -8,6 +8,8 @@ use anstream::adapter::strip_str;
 use anstream::{AutoStream, ColorChoice};
 use serde::Serialize;
 
+pub(crate) use crate::base::stderr::{emit_stderr, tell_stderr};
+
 use crate::base::Failure;
 use crate::phrases::Phrases;
 use crate::screen::wrap::{in_rows, wrapped};
@@ -51,7 +53,7 @@ pub(crate) fn emit_json(value: &impl Serialize) -> Result<(), Failure> {
 
 /// A remark on stderr.
 pub(crate) fn note(message: &str) {
-    anstream::eprintln!("{}", wrapped(&remark(message)));
+    tell_stderr(wrapped(&remark(message)));
 }
 
 /// A warning on stderr.
@@ -65,7 +67,7 @@ pub(crate) fn warn_in(say: Phrases, message: &str) {
     let text = wrapped(&say.warning_line(remark(message)));
     let head = say.warning_head();
     let message = text.strip_prefix(head).unwrap_or(&text);
-    anstream::eprintln!("{}{head}{}{message}", WARNING.render(), WARNING.render_reset());
+    tell_stderr(format_args!("{}{head}{}{message}", WARNING.render(), WARNING.render_reset()));
 }
 
 const WARNING: anstyle::Style = anstyle::AnsiColor::Yellow.on_default().bold();

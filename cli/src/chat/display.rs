@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use super::args::OutputArgs;
 use super::existing::Existing;
 use super::summary::Summary;
-use crate::base::{Failure, tokens};
+use crate::base::{Failure, stderr::Stderr, tokens};
 use crate::phrases::Phrases;
 use crate::screen::boxes::{clean, fit};
 use crate::screen::excerpt::remark;
@@ -105,8 +105,8 @@ impl Display {
         let (columns, _) = size();
         let (out, frame, place): (Box<dyn Write + Send>, _, _) = match piped {
             false => (Box::new(anstream::stdout()), Frame::Drawn, Place::Stdout),
-            true if stderr().is_terminal() => (Box::new(anstream::stderr()), Frame::Drawn, Place::Stderr),
-            true => (Box::new(anstream::stderr()), Frame::Plain, Place::Nowhere),
+            true if stderr().is_terminal() => (Box::new(Stderr::new()), Frame::Drawn, Place::Stderr),
+            true => (Box::new(Stderr::new()), Frame::Plain, Place::Nowhere),
         };
         let choice = match place {
             Place::Stdout => anstream::AutoStream::choice(&stdout()),

@@ -243,7 +243,7 @@ impl Endpoint {
                 break;
             }
             if asked == 0 {
-                anstream::eprintln!("{}", self.say.loads_its_model(self.name()));
+                output::tell_stderr(self.say.loads_its_model(self.name()));
             }
             tokio::time::sleep(LOADING).await;
             models = self.client.models().await;
@@ -526,9 +526,9 @@ pub(crate) fn local_models(patience: Duration) -> Vec<String> {
 
 /// Has one of the models chosen.
 async fn ask(title: &str, models: &[String], asker: &Asker, say: Phrases) -> Result<String, Failure> {
-    anstream::eprintln!("{title}");
+    output::tell_stderr(title);
     for (n, model) in models.iter().enumerate() {
-        anstream::eprintln!("  {:>2}  {}", n + 1, word(model));
+        output::tell_stderr(format_args!("  {:>2}  {}", n + 1, word(model)));
     }
     let prompt = say.which_model(models.len());
     loop {

@@ -94,7 +94,7 @@ impl Asker {
                 },
                 "n" | "no" | "否" => return false,
                 "s" | "show" | "看" => match more(Heard::Show) {
-                    Some(text) => anstream::eprintln!("{text}"),
+                    Some(text) => output::tell_stderr(text),
                     None => output::warn_in(self.say, self.say.yes_or_no()),
                 },
                 _ => output::warn_in(self.say, self.say.yes_or_no()),

@@ -173,7 +173,7 @@ impl Asking<'_> {
         let more = body.chars().count() - shown.chars().count();
         let shown = if more > 0 { format!("{shown}\n{}", self.say.more_characters(more)) } else { shown };
         for line in boxes::draw(title, &shown, Frame::Drawn, terminal::columns()) {
-            anstream::eprintln!("{line}");
+            output::tell_stderr(line);
         }
     }
 
@@ -243,7 +243,7 @@ impl Asking<'_> {
         let (say, server, host) = (self.say, line(&request.server), line(host));
         self.show(&say.asks_to_open(&server), &request.message);
         // Whole and in one piece, so that it can be copied: the terminal breaks it.
-        anstream::eprintln!("{}", word(url));
+        output::tell_stderr(word(url));
         looks_alike(&host, say).into_iter().for_each(|warning| self.warn(&warning));
         output::note(&say.opened_by_you(&host));
         match self.choose(&say.tell_opened(&server), (&['y', 'n'], say.help_open())).await? {

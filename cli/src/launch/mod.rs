@@ -159,7 +159,7 @@ fn told(args: &Args, endpoint: &Endpoint, values: &Values<'_>, say: Phrases) {
         }
         _ => line += say.launch_no_context(),
     }
-    anstream::eprintln!("{line}");
+    output::tell_stderr(line);
 }
 
 /// Warns of a context in which the program cannot do much.

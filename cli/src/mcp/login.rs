@@ -117,7 +117,7 @@ impl PastedLines {
         };
         if self.asker.is_some() {
             // The question may still stand in its line, on a terminal that reads keys.
-            anstream::eprint!("\r\n");
+            output::emit_stderr("\r\n");
         }
         done
     }

@@ -53,7 +53,7 @@ fn say_yes(store: &mut Store, file: &Path, yes: bool) -> Result<(), Failure> {
         return output::tell(&say.is_trusted_already(shown));
     }
     if yes {
-        anstream::eprintln!("{}", trust::question(file, &project, store, say));
+        output::tell_stderr(trust::question(file, &project, store, say));
     } else {
         let Some(asker) = Asker::at_terminal(say) else {
             return Err(Failure::usage(format!(

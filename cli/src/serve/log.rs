@@ -3,6 +3,7 @@
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
 
+use crate::base::output::tell_stderr;
 use crate::screen::boxes::clean;
 use toolgraft_serve::{PromptCost, Served};
 
@@ -24,7 +25,7 @@ impl RequestLog {
         let (tell, told): (SyncSender<Served>, _) = sync_channel(WAITING);
         let (end, ended) = sync_channel(1);
         std::thread::spawn(move || {
-            told.iter().for_each(|served| anstream::eprintln!("{}", line(&served)));
+            told.iter().for_each(|served| tell_stderr(line(&served)));
             let _ = end.send(());
         });
         let log = move |served| {

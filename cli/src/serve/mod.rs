@@ -569,10 +569,10 @@ async fn serve(
     let address = server.local_addr().map_err(Failure::job)?;
     // Programs that start the server read its URL.
     output::emit(&format!("http://{address}/v1\n"))?;
-    anstream::eprintln!("{} is served at http://{address}/v1; Ctrl-C ends it", word(name));
+    output::tell_stderr(format_args!("{} is served at http://{address}/v1; Ctrl-C ends it", word(name)));
     let inspected = async {
         if let Some(pages) = pages {
-            anstream::eprintln!("requests can be looked at, by one browser: {}", pages.url());
+            output::tell_stderr(format_args!("requests can be looked at, by one browser: {}", pages.url()));
             pages.run().await;
         }
         std::future::pending::<()>().await;
@@ -582,7 +582,10 @@ async fn serve(
         signals.stopped().await;
         signals.forget();
         let _ = tell.send(());
-        anstream::eprintln!("ending: answers that go on have {} seconds, or until the next signal", DRAIN.as_secs());
+        output::tell_stderr(format_args!(
+            "ending: answers that go on have {} seconds, or until the next signal",
+            DRAIN.as_secs()
+        ));
     };
     let again = async {
         match told.await {

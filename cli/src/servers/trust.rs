@@ -65,7 +65,7 @@ pub(crate) fn demand_of(file: &Path, project: Project, remedy: &str, say: Phrase
 pub(crate) fn ask(asker: &Asker, file: &Path, project: &Project, store: &Store) -> Result<bool, Failure> {
     let say = asker.say();
     let question = Question::of(file, project, store, say);
-    anstream::eprintln!("{}", question.text);
+    output::tell_stderr(&question.text);
     let mut seen = question.is_whole;
     let prompt = if seen { say.start_them() } else { say.start_them_or_show() };
     Ok(asker.agrees(prompt, &mut |answer| match answer {

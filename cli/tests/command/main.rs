@@ -69,6 +69,7 @@ mod sessions;
 mod settings;
 #[cfg(target_os = "linux")]
 mod signals;
+mod stderr;
 mod trust;
 mod up;
 #[cfg(target_os = "linux")]

@@ -56,7 +56,7 @@ impl AtTerminal {
                     seen = true;
                     let title = full_name(asked.request.server.as_deref(), &asked.request.tool);
                     let rows = boxes::draw(&title, &asked.arguments, Frame::Drawn, columns());
-                    rows.iter().for_each(|row| anstream::eprintln!("{row}"));
+                    rows.iter().for_each(|row| output::tell_stderr(row));
                 }
                 None if asked.is_doubtful => output::warn_in(self.say, self.say.approval_help_once()),
                 None => output::warn_in(self.say, self.say.approval_help()),

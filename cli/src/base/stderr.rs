@@ -1,0 +1,38 @@
+//! Standard error. Nobody may read it: a full disk, a reader that has gone and a closed stream are no
+//! failure, and end no command.
+
+use std::fmt::Display;
+use std::io::{self, Write};
+
+use anstream::AutoStream;
+
+/// Writes a line.
+pub(crate) fn tell_stderr(line: impl Display) {
+    emit_stderr(format_args!("{line}\n"));
+}
+
+/// Writes a text.
+pub(crate) fn emit_stderr(text: impl Display) {
+    let _ = write!(anstream::stderr(), "{text}");
+}
+
+/// Standard error as a writer that never fails.
+pub(crate) struct Stderr(AutoStream<io::Stderr>);
+
+impl Stderr {
+    pub(crate) fn new() -> Self {
+        Stderr(anstream::stderr())
+    }
+}
+
+impl Write for Stderr {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let _ = self.0.write_all(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let _ = self.0.flush();
+        Ok(())
+    }
+}
