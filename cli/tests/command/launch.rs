@@ -140,7 +140,7 @@ fn print_shows_variables_files_and_command_and_starts_nothing() {
          export CLAUDE_CODE_MAX_OUTPUT_TOKENS=4096\n\
          export CLAUDE_CODE_ATTRIBUTION_HEADER=0\n\
          export CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1\n\
-         claude -p 'say hi'\n"
+         claude '--disallowedTools=WebSearch' -p 'say hi'\n"
     );
     for (client, program) in CLIENTS {
         let shown = print(&endpoint, &[client, "--context", "40000"]);
@@ -282,6 +282,22 @@ fn files_are_what_their_readers_take() {
     let limit = &value["provider"]["toolgraft"]["models"]["small:7b"]["limit"];
     assert_eq!(limit, &json!({"context": 16_384, "output": 4_096}), "{value:#}");
     session.ended();
+}
+
+/// Nothing here can search for them, and a model would make results up.
+#[test]
+fn tools_that_run_at_a_vendors_service_are_taken_away() {
+    let endpoint = endpoint();
+    for (client, program, words) in [
+        ("claude", "claude", "--disallowedTools=WebSearch\n"),
+        ("codex", "codex", "-c\nweb_search=\"disabled\"\n"),
+        ("gemini", "gemini", "\"exclude\": [\"google_web_search\"]"),
+    ] {
+        let place = place(program);
+        let mut session = Session::start(&place, &endpoint, &[client]);
+        assert!(told(&session).contains(words), "{}", told(&session));
+        session.ended();
+    }
 }
 
 #[test]
