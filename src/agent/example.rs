@@ -15,6 +15,7 @@ use crate::model::{Model, ModelError, ModelEvent, Request};
 use crate::prompt::is_destructive;
 use crate::tools::{Tool, ToolExample};
 use crate::validate::OutputSchema;
+use crate::wire::set_member;
 
 /// How often the model is asked, the first time at temperature 0.
 const ATTEMPTS: usize = 4;
@@ -113,7 +114,7 @@ fn schema(tool: &Tool) -> Value {
     // What its parts refer to.
     for key in ["$defs", "definitions"] {
         if let Some(defined) = own.and_then(|own| own.get(key)) {
-            arguments[key] = defined.clone();
+            set_member(&mut arguments, key, defined.clone());
         }
     }
     json!({

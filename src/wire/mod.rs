@@ -22,6 +22,7 @@
 //! ```
 
 pub mod gemini;
+mod member;
 mod names;
 pub mod openai;
 mod plain;
@@ -30,6 +31,7 @@ pub mod roles;
 mod schema;
 
 pub use crate::tools::wire_name::{MAX_NAME, wire_name};
+pub use member::{set_member, take_member};
 pub use names::Names;
 pub use plain::{ToolDefinition, ToolResult, WireError};
 pub use schema::whole_description;

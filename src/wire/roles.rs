@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::conversation::shape::{self, Spoken};
 use crate::dialect::SystemPlacement;
 use crate::message::Role;
+use crate::wire::{set_member, take_member};
 
 /// Fields of an answer that hold what the model thought; templates leave it out, or say it aloud.
 const THOUGHT: [&str; 4] = ["reasoning_content", "reasoning", "thinking", "reasoning_details"];
@@ -89,14 +90,15 @@ impl Spoken for Value {
     fn said_by(mut self, role: Role) -> Self {
         if role == Role::System {
             // Of a client's texts there is one message, without what else its own had.
-            return json!({"role": role, "content": self["content"].take()});
+            return json!({"role": role, "content": take_member(&mut self, "content")});
         }
-        self["role"] = json!(role);
+        set_member(&mut self, "role", json!(role));
         self
     }
 
     fn join(mut self, mut next: Self) -> Self {
-        next["content"] = join(self["content"].take(), next["content"].take());
+        let content = join(take_member(&mut self, "content"), take_member(&mut next, "content"));
+        set_member(&mut next, "content", content);
         next
     }
 }

@@ -7,6 +7,7 @@
 mod circles;
 #[path = "architecture/front.rs"]
 mod front;
+mod panics;
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -13,6 +13,7 @@ use serde_json::Value;
 use crate::base::Failure;
 use crate::pages::text::visible_in;
 use crate::phrases::{Phrases, capitalised};
+use toolgraft::wire::set_member;
 use toolgraft_mcp::files::{self, Mode};
 
 const SHARED: &str = include_str!("../../pages/page.html");
@@ -55,9 +56,10 @@ pub(crate) fn render(
     visible_in(&mut page);
     let shared = say.every_page().into_iter().map(|(name, word)| (name, capitalised(word)));
     let own = words.into_iter().map(|(name, word)| (name, word.to_owned()));
-    page["words"] = own.chain(shared).chain([("lang", say.lang().to_string())]).collect();
-    page["version"] = env!("CARGO_PKG_VERSION").into();
-    page["style"] = STYLE.into();
+    let words: Value = own.chain(shared).chain([("lang", say.lang().to_string())]).collect();
+    set_member(&mut page, "words", words);
+    set_member(&mut page, "version", env!("CARGO_PKG_VERSION"));
+    set_member(&mut page, "style", STYLE);
     filled(template, &page).map_err(io::Error::other)
 }
 

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::expected::FIELDS;
 use toolgraft::event::{Assembled, Provenance};
+use toolgraft::wire::set_member;
 
 /// What a message says, in the form that `extract` writes.
 pub(super) fn result(assembled: &Assembled) -> Value {
@@ -36,9 +37,10 @@ pub(super) fn result(assembled: &Assembled) -> Value {
 pub(super) fn found(assembled: &Assembled) -> Value {
     let mut found = result(assembled);
     let promoted = assembled.entries.iter().filter(|e| e.provenance() == Provenance::Promoted).map(|e| e.index);
-    found["promoted"] = promoted.collect();
-    found["deltas"] = assembled.entries.iter().map(|e| e.deltas.as_str()).collect();
-    found["answer_in_reasoning"] = json!(assembled.answer_in_reasoning);
+    let deltas = assembled.entries.iter().map(|e| e.deltas.as_str());
+    set_member(&mut found, "promoted", promoted.collect::<Value>());
+    set_member(&mut found, "deltas", deltas.collect::<Value>());
+    set_member(&mut found, "answer_in_reasoning", assembled.answer_in_reasoning);
     found
 }
 

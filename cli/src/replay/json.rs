@@ -13,6 +13,7 @@ use crate::phrases::Phrases;
 use toolgraft::dialect::Lang;
 use toolgraft::event::OwnedEvent;
 use toolgraft::transcript::{Recording, Round, import::Format};
+use toolgraft::wire::set_member;
 
 /// Writes one object a line; each has `type`, and all but the last `file`.
 pub(super) struct JsonLines<W> {
@@ -59,8 +60,8 @@ impl<W: Write> View for JsonLines<W> {
 
     fn recording(&mut self, at: At<'_>, _: usize, format: Format, recording: &Recording) -> io::Result<()> {
         let mut fields = tagged("recording", &recording.session)?;
-        fields["format"] = json!(format);
-        fields["rounds"] = json!(recording.rounds.len());
+        set_member(&mut fields, "format", json!(format));
+        set_member(&mut fields, "rounds", recording.rounds.len());
         self.line(whole(at), fields)?;
         recording
             .notes
@@ -101,7 +102,7 @@ impl<W: Write> View for JsonLines<W> {
         });
         self.line(within(at), finish)?;
         let mut fields = result(&played.assembled);
-        fields["type"] = json!("result");
+        set_member(&mut fields, "type", "result");
         self.line(within(at), fields)
     }
 

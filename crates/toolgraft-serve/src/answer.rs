@@ -78,11 +78,7 @@ impl Running {
                 }
             }
             Some(Next::Out(Out::Call(_) | Out::Part(Part::End))) => self.calls += 1,
-            Some(Next::Out(Out::Failed(fault))) => {
-                self.failed = true;
-                self.watch.iter().for_each(|watch| watch.failed(fault));
-                self.line.iter().for_each(|line| line.failed(fault));
-            }
+            Some(Next::Out(Out::Failed(fault))) => self.fails(fault),
             _ => {}
         }
         next
@@ -151,40 +147,79 @@ impl Running {
         let rest = stream::unfold(Some(Box::new((self, writer, silent))), move |state| async move {
             let mut state = state?;
             let (running, writer, silent) = &mut *state;
-            let mut text = String::new();
-            let mut next = running.within(keep_alive, silent).await;
-            loop {
-                match next {
-                    None | Some(Some(Next::Busy)) => text.push_str(shape.busy()),
-                    Some(Some(Next::Out(out))) => writer.write(out, &mut text),
-                    Some(None) if text.is_empty() => return None,
-                    Some(None) => return Some((Ok::<_, Infallible>(Bytes::from(text)), None)),
-                }
-                next = if text.is_empty() {
-                    running.within(keep_alive, silent).await
-                } else if text.len() >= PIECE {
-                    return Some((Ok(Bytes::from(text)), Some(state)));
-                } else {
-                    // What is there already goes in the same piece; also what the task of the
-                    // endpoint's connection has read and hands over one chunk at a time.
-                    let mut there = running.next().now_or_never();
-                    for _ in 0..HAND_OVER {
-                        if there.is_none() {
-                            tokio::task::yield_now().await;
-                            there = running.next().now_or_never();
-                        }
-                    }
-                    if there.is_none() {
-                        return Some((Ok(Bytes::from(text)), Some(state)));
-                    }
-                    there
-                };
-            }
+            let shared = running.shared.clone();
+            let piece = match shared.caught(running.piece(shape, &mut **writer, silent)).await {
+                Ok(piece) => piece,
+                Err(fault) => running.broken(fault, &mut **writer),
+            };
+            let is_over = piece.is_last && piece.text.is_empty();
+            (!is_over).then(|| (Ok::<_, Infallible>(Bytes::from(piece.text)), (!piece.is_last).then_some(state)))
         });
         let first = stream::once(async move { Ok::<_, Infallible>(Bytes::from(first)) });
         let body = Body::from_stream(first.chain(rest));
         let headers = [(header::CONTENT_TYPE, shape.stream_type()), (header::CACHE_CONTROL, "no-cache")];
         Ok(with_cost((StatusCode::OK, headers, body).into_response(), progress))
+    }
+}
+
+/// A piece of a stream.
+struct Piece {
+    text: String,
+    is_last: bool,
+}
+
+impl Running {
+    /// The next piece: what comes next, and what is there by then.
+    async fn piece(
+        &mut self,
+        shape: &'static dyn Shape,
+        writer: &mut dyn Writer,
+        silent: &mut Pin<Box<Sleep>>,
+    ) -> Piece {
+        let keep_alive = self.shared.config.keep_alive;
+        let mut text = String::new();
+        let mut next = self.within(keep_alive, silent).await;
+        loop {
+            match next {
+                None | Some(Some(Next::Busy)) => text.push_str(shape.busy()),
+                Some(Some(Next::Out(out))) => writer.write(out, &mut text),
+                Some(None) => return Piece { text, is_last: true },
+            }
+            next = if text.is_empty() {
+                self.within(keep_alive, silent).await
+            } else if text.len() >= PIECE {
+                return Piece { text, is_last: false };
+            } else {
+                // What is there already goes in the same piece; also what the task of the
+                // endpoint's connection has read and hands over one chunk at a time.
+                let mut there = self.next().now_or_never();
+                for _ in 0..HAND_OVER {
+                    if there.is_none() {
+                        tokio::task::yield_now().await;
+                        there = self.next().now_or_never();
+                    }
+                }
+                if there.is_none() {
+                    return Piece { text, is_last: false };
+                }
+                there
+            };
+        }
+    }
+
+    /// The end of a stream at which the program broke.
+    fn broken(&mut self, fault: Fault, writer: &mut dyn Writer) -> Piece {
+        self.fails(&fault);
+        let mut text = String::new();
+        writer.write(Out::Failed(fault), &mut text);
+        Piece { text, is_last: true }
+    }
+
+    /// The answer ends with this fault.
+    fn fails(&mut self, fault: &Fault) {
+        self.failed = true;
+        self.watch.iter().for_each(|watch| watch.failed(fault));
+        self.line.iter().for_each(|line| line.failed(fault));
     }
 }
 

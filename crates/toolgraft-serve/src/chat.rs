@@ -13,6 +13,7 @@ use super::request::flag;
 use super::shape::{Places, Read, Shape, Writer, data, json_text};
 use toolgraft::message::{NativeCall, Usage};
 use toolgraft::wire::openai::{Chunk, ChunkChoice, ChunkDelta, FunctionCall, FunctionDelta, ToolCall, ToolCallDelta};
+use toolgraft::wire::set_member;
 
 /// What a chunk without choices has in their place.
 const NO_CHOICES: &str = "\"choices\":[]";
@@ -219,7 +220,7 @@ impl Writer for ChatStream {
             "usage": usage,
         });
         for (name, value) in fields.into_iter().filter(|(name, _)| !matches!(name.as_str(), "id" | "created")) {
-            object[name] = value;
+            set_member(&mut object, &name, value);
         }
         if self.older { functions::told(object) } else { object }
     }

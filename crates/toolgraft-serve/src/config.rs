@@ -305,6 +305,11 @@ config! {
     /// Sets the time that answers have to end once the server is told to. Default [`DRAIN`].
     with_drain(time: Duration) sets drain: Duration = DRAIN => time;
 
+    /// Sets the tool of the toolbox, as [`SearchTool::find`](super::SearchTool::find) names it, that answers
+    /// where a client's request can only be answered by a search of its vendor's service. It runs whatever
+    /// the policy allows otherwise. Without it the client gets the vendor's own error.
+    with_search(name: impl Into<String>) sets search: Option<String> = None => Some(name.into());
+
     /// Keeps the last requests there, to be looked at. Without it no request leaves a text behind.
     with_inspector(inspector: Inspector) sets inspector: Option<Inspector> = None => Some(inspector);
 

@@ -211,7 +211,7 @@ impl Driver {
                 exchange.model(event);
                 exchange
             };
-            shared.work.run(span, job).await
+            shared.apart(span, job).await
         })
     }
 }

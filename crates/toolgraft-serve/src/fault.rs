@@ -48,6 +48,12 @@ impl Fault {
         Fault { retry: status == 429 || status == 503, ..Fault::new(status, message) }
     }
 
+    /// This program broke at the request.
+    pub(super) fn broken() -> Self {
+        let message = "the server failed at this request, which is a fault of its own; its stderr says where";
+        Fault::new(500, message).with_code("internal_error")
+    }
+
     /// Our own fault.
     pub(super) fn internal(message: impl Into<String>) -> Self {
         Fault::new(500, message)

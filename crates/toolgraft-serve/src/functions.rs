@@ -3,6 +3,7 @@
 //! Source: OpenAI's reference of the interface, where these fields are marked as deprecated.
 
 use serde_json::{Map, Value, json};
+use toolgraft::wire::{set_member, take_member};
 
 /// Makes tools of functions, where a request has those and no tools; whether it had.
 pub(super) fn take(body: &mut Map<String, Value>) -> bool {
@@ -27,16 +28,17 @@ pub(super) fn take(body: &mut Map<String, Value>) -> bool {
 
 /// A chunk or a whole answer with its call in the older form.
 pub(super) fn told(mut answer: Value) -> Value {
-    for choice in answer["choices"].as_array_mut().into_iter().flatten() {
+    let choices = answer.get_mut("choices").and_then(Value::as_array_mut);
+    for choice in choices.into_iter().flatten() {
         if choice["finish_reason"] == "tool_calls" {
-            choice["finish_reason"] = "function_call".into();
+            set_member(choice, "finish_reason", "function_call");
         }
         for place in ["delta", "message"] {
             let Some(message) = choice.get_mut(place).and_then(Value::as_object_mut) else { continue };
             if let Some(Value::Array(calls)) = message.shift_remove("tool_calls")
                 && let Some(mut call) = calls.into_iter().next()
             {
-                message.insert("function_call".to_owned(), call["function"].take());
+                message.insert("function_call".to_owned(), take_member(&mut call, "function"));
             }
         }
     }

@@ -21,6 +21,7 @@ use toolgraft::outcome::{FILE, RESULT, Status, break_tokens, foreign_in_frames, 
 use toolgraft::parse::find_values;
 use toolgraft::turn::{ForeignResult, ModelNote, SaidBefore};
 use toolgraft::wire::roles::join;
+use toolgraft::wire::{set_member, take_member};
 use toolgraft::{Call, Outcome};
 
 /// A call of the history, as the client says it.
@@ -204,12 +205,13 @@ impl History<'_> {
     /// some endpoints want roles to alternate.
     fn beside_results(&mut self, mut message: Map<String, Value>) {
         let Some(last) = self.rendered.last_mut() else { return };
-        let told = last["content"].take();
+        let told = take_member(last, "content");
         let said = unmarked(message.get_mut("content").map(Value::take).unwrap_or_default());
         if let Some(newest) = &mut self.newest {
-            newest["content"] = join_before(&told, newest["content"].take(), said.clone());
+            let content = join_before(&told, take_member(newest, "content"), said.clone());
+            set_member(newest, "content", content);
         }
-        last["content"] = join(told, said);
+        set_member(last, "content", join(told, said));
     }
 
     /// A message with calls, and the user message with their results behind it.
@@ -302,7 +304,7 @@ pub(super) fn matched(calls: Vec<Made>, results: Vec<Value>, prepared: &Prepared
     for mut result in results {
         let open =
             calls.iter().zip(&outcomes).position(|(call, outcome)| outcome.is_none() && call.is_answered_by(&result));
-        let content = result["content"].take();
+        let content = take_member(&mut result, "content");
         let text = text_of(&content);
         if let Value::Array(parts) = content {
             others.extend(parts.into_iter().filter(|part| part.get("text").is_none()));

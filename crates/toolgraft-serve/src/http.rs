@@ -33,7 +33,8 @@ use super::page;
 use super::passed::Passed;
 use super::request::{self, ChatRequest};
 use super::responses::Responses;
-use super::shape::{Places, Read, Shape, Writer};
+use super::search::search;
+use super::shape::{Hosted, Places, Read, Shape, Writer};
 use super::shared::Shared;
 use super::upstream::client_key;
 use super::work::LARGE_BODY;
@@ -42,6 +43,7 @@ use toolgraft::model::ClientError;
 use toolgraft::secrets::Secrets;
 use toolgraft::spans::{self, Span};
 use toolgraft::transcript::Session;
+use toolgraft::wire::set_member;
 
 /// The routes of a server, to be nested in a program's own or served alone.
 ///
@@ -117,7 +119,10 @@ async fn at_the_door(State(shared): State<Arc<Shared>>, mut request: Request, in
         // A browser asks for leave without the key.
         Ok(()) => match origin.as_ref().and_then(|_| origins::preflight(&method, request.headers())) {
             Some(answer) => answer,
-            None => inner.run(request).await,
+            None => {
+                let answered = shared.caught(inner.run(request)).await;
+                answered.unwrap_or_else(|fault| refuse(shape_of(&method, &path), &fault))
+            }
         },
         Err(fault) => refuse(shape_of(&method, &path), &fault),
     };
@@ -237,7 +242,7 @@ async fn models(State(shared): State<Arc<Shared>>, request: Request) -> Response
             &Chat,
             shared.listed(headers).await.map(|(status, mut list)| {
                 // Those of Codex' own kind: for all others it takes its defaults.
-                list["models"] = json!([]);
+                set_member(&mut list, "models", json!([]));
                 (status, list)
             }),
         );
@@ -268,7 +273,7 @@ fn found(shared: &Shared, name: &str, list: &Value) -> Result<(StatusCode, Value
         let model = shared.config.model.as_ref()?;
         let mut model =
             named(model).unwrap_or_else(|| json!({"object": "model", "created": 0, "owned_by": "toolgraft"}));
-        model["id"] = name.into();
+        set_member(&mut model, "id", name);
         Some(model)
     });
     found.map(|model| (StatusCode::OK, model)).ok_or_else(|| {
@@ -391,6 +396,13 @@ async fn answered(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target
         let (request, places, mut writer) = apart(&shared, length >= LARGE_BODY, Span::none(), read).await??;
         let placed = |fault| places.translate(shape, fault);
         let line = line_of(&parts, &shared, &request.model);
+        if let Some(hosted) = &places.hosted {
+            let left_out = places.left_out();
+            line.iter().for_each(|line| line.leaves_out(&left_out));
+            let mut answer = hosted_answer(&shared, shape, hosted, &request).await?;
+            name_left_out(&mut answer, &left_out);
+            return Ok(answer);
+        }
         if let Some(path) = shape.passes_to().filter(|_| request.is_plain()) {
             let profile = shared.config.profile_of(&request.model);
             let passed = watch.as_ref().map(|watch| Passed::new(watch, &request.body, &request.model, profile));
@@ -434,9 +446,7 @@ async fn answered(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target
             false => running.whole(writer).await,
         };
         let mut answer = answer.map_err(placed)?;
-        if let Some(named) = HeaderValue::from_str(&left_out).ok().filter(|named| !named.is_empty()) {
-            answer.headers_mut().insert(HeaderName::from_static(LEFT_OUT_HEADER), named);
-        }
+        name_left_out(&mut answer, &left_out);
         Ok(answer)
     };
     match answered.await {
@@ -448,6 +458,35 @@ async fn answered(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target
             watch.iter().for_each(|watch| watch.refused(&fault));
             refuse(shape, &fault)
         }
+    }
+}
+
+/// The answer to a request that only a tool of the vendor's own service could answer: what a search of the
+/// server's own finds, where one is named.
+///
+/// # Errors
+/// The interface has an error for it.
+async fn hosted_answer(
+    shared: &Shared,
+    shape: &dyn Shape,
+    hosted: &Hosted,
+    request: &ChatRequest,
+) -> Result<Response, Fault> {
+    let results = match (&shared.config.search, &shared.config.toolbox) {
+        (Some(name), Some(toolbox)) if hosted.is_search() && shape.takes_results() => {
+            Some(search(toolbox.clone(), name, hosted).await)
+        }
+        _ => None,
+    };
+    let body = shape.hosted(hosted, results, &request.model, request.stream)?;
+    let kind = if request.stream { shape.stream_type() } else { "application/json" };
+    Ok((StatusCode::OK, [(header::CONTENT_TYPE, kind)], body).into_response())
+}
+
+/// Names the tools that are left out in a header.
+fn name_left_out(answer: &mut Response, left_out: &str) {
+    if let Some(named) = HeaderValue::from_str(left_out).ok().filter(|named| !named.is_empty()) {
+        answer.headers_mut().insert(HeaderName::from_static(LEFT_OUT_HEADER), named);
     }
 }
 
@@ -500,7 +539,7 @@ async fn apart<T: Send + 'static>(
     span: Span,
     job: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Fault> {
-    if is_large { shared.work.run(span, job).await } else { Ok(job()) }
+    if is_large { shared.apart(span, job).await } else { Ok(job()) }
 }
 
 /// What answers a request that needs more than the endpoint.

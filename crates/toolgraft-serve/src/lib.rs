@@ -96,11 +96,13 @@ mod request;
 mod responses;
 mod say;
 mod seal;
+mod search;
 mod settings;
 mod shape;
 mod shared;
 mod told;
 mod upstream;
+mod vendor;
 mod waiting;
 mod way;
 mod work;
@@ -117,6 +119,7 @@ pub use listen::{ServeError, Server};
 pub use log::Served;
 pub use prepared::{CACHED_BYTES, CACHED_LISTS};
 pub use repeated::PromptCost;
+pub use search::SearchTool;
 pub use settings::ModelSettings;
 
 /// Settings of clients, interfaces, limits, and what is promised of each.

@@ -16,6 +16,7 @@ pub(super) struct Metrics {
     rounds: AtomicU64,
     calls: AtomicU64,
     failed: AtomicU64,
+    broken: AtomicU64,
     prompt_bytes: AtomicU64,
     repeated_bytes: AtomicU64,
     prompt_tokens: AtomicU64,
@@ -50,6 +51,11 @@ impl Metrics {
         }
     }
 
+    /// This program broke at a request.
+    pub(super) fn broke(&self) {
+        self.broken.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// The page.
     pub(super) fn page(&self) -> String {
         let mut page = String::new();
@@ -65,6 +71,7 @@ impl Metrics {
             ("rounds_total", "counter", "Requests to the model, corrections included.", &self.rounds),
             ("tool_calls_total", "counter", "Calls that were handed to clients.", &self.calls),
             ("failed_answers_total", "counter", "Answers that ended with an error.", &self.failed),
+            ("panics_total", "counter", "Requests at which the server itself failed.", &self.broken),
             ("prompt_bytes_total", "counter", "Bytes of all prompts.", &self.prompt_bytes),
             (
                 "prompt_repeated_bytes_total",

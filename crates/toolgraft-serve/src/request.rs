@@ -28,6 +28,7 @@ use toolgraft::tools::{ToolChoice, matches};
 use toolgraft::turn::RoundModel;
 use toolgraft::validate::{OutputSchema, fits_no_object, fits_nothing};
 use toolgraft::wire::roles::rename_developer;
+use toolgraft::wire::take_member;
 
 /// Bytes of a list of tools above which the model's context is asked for: half of the smallest that
 /// servers give, 2,048 tokens, by four bytes a token.
@@ -425,7 +426,7 @@ fn tool(at: usize, mut item: Value) -> Result<(Tool, bool), Fault> {
         }
         None => return Err(Fault::field(place(""), "a tool is an object with 'type' and 'function'")),
     }
-    let mut function = item["function"].take();
+    let mut function = take_member(&mut item, "function");
     let Some(name) = function["name"].as_str().filter(|name| !name.trim().is_empty()) else {
         return Err(Fault::field(place(".function.name"), "a function needs a name"));
     };
@@ -436,7 +437,7 @@ fn tool(at: usize, mut item: Value) -> Result<(Tool, bool), Fault> {
         _ => return Err(Fault::field(place(".function.description"), "a description is a text")),
     }
     let mut set_aside = false;
-    match function["parameters"].take() {
+    match take_member(&mut function, "parameters") {
         Value::Null => {}
         schema @ (Value::Object(_) | Value::Bool(_)) => {
             set_aside = fits_no_object(&schema);

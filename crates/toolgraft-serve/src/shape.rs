@@ -4,6 +4,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::content::text_of;
 use super::fault::Fault;
 use super::out::{Collected, Out};
 
@@ -26,6 +27,27 @@ pub(super) trait Shape: Send + Sync {
     /// What a request for the number of its tokens is answered with.
     fn count(&self, tokens: u64) -> Value {
         serde_json::json!({"input_tokens": tokens})
+    }
+
+    /// Returns `true` if an answer can say what a search of the server's own found.
+    fn takes_results(&self) -> bool {
+        false
+    }
+
+    /// The body of the answer to a request that only a tool of the vendor's own service could answer, with what
+    /// a search of the server's own found in its place, or why it failed.
+    ///
+    /// # Errors
+    /// The interface has an error for it.
+    fn hosted(
+        &self,
+        hosted: &Hosted,
+        _results: Option<Result<Results, String>>,
+        model: &str,
+        _stream: bool,
+    ) -> Result<String, Fault> {
+        let message = format!("Hosted tool '{}' is not supported with {model}.", hosted.kind);
+        Err(Fault::field("tools", message))
     }
 
     /// What keeps a silent stream open: a comment, where the clients know such.
@@ -70,6 +92,43 @@ pub(super) struct Places {
     pub(super) tools: Vec<String>,
     /// Types of tools that the client's own service would run, in the order that they are listed.
     pub(super) left_out: Vec<String>,
+    /// The one of them that alone is to answer.
+    pub(super) hosted: Option<Hosted>,
+}
+
+/// A tool of the vendor's own service that a request chooses, or offers without any other tool: only that
+/// service could answer it.
+pub(super) struct Hosted {
+    pub(super) kind: String,
+    pub(super) name: String,
+    /// What the user last said.
+    pub(super) query: String,
+}
+
+impl Hosted {
+    /// Returns `true` if it searches the web.
+    pub(super) fn is_search(&self) -> bool {
+        ["web_search", "googleSearch", "google_search"].iter().any(|begin| self.kind.starts_with(begin))
+    }
+}
+
+/// A page that a search found.
+#[derive(Debug, PartialEq)]
+pub(super) struct Link {
+    pub(super) title: String,
+    pub(super) url: String,
+}
+
+/// What a search found.
+pub(super) struct Results {
+    pub(super) text: String,
+    pub(super) links: Vec<Link>,
+}
+
+/// What the user last said, of messages of Chat Completions.
+pub(super) fn asked(messages: &[Value]) -> String {
+    let last = messages.iter().rev().find(|message| message["role"] == "user");
+    last.map(|message| text_of(&message["content"])).unwrap_or_default()
 }
 
 /// A request's messages as those of Chat Completions, each with the place that it came from.

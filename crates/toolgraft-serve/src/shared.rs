@@ -1,9 +1,11 @@
 //! What the requests of a server share.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use axum::http::{HeaderMap, StatusCode};
+use futures::FutureExt;
 use serde_json::Value;
 
 use super::config::{Config, WITH_TOOLS};
@@ -20,7 +22,9 @@ use super::way::Way;
 use super::work::Work;
 use toolgraft::Model;
 use toolgraft::model::{ClientError, ModelInfo};
+use toolgraft::spans::Span;
 use toolgraft::turn::KnownWays;
+use toolgraft::wire::{set_member, take_member};
 
 /// What the requests share.
 pub(super) struct Shared {
@@ -88,6 +92,29 @@ impl Shared {
         request
     }
 
+    /// What the work gives.
+    ///
+    /// # Errors
+    /// It broke, which is counted.
+    pub(super) async fn caught<T>(&self, work: impl Future<Output = T>) -> Result<T, Fault> {
+        AssertUnwindSafe(work).catch_unwind().await.map_err(|_| {
+            self.metrics.broke();
+            Fault::broken()
+        })
+    }
+
+    /// What the job gives, on a thread of its own.
+    ///
+    /// # Errors
+    /// It broke, which is counted.
+    pub(super) async fn apart<T: Send + 'static>(
+        &self,
+        span: Span,
+        job: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Fault> {
+        self.work.run(span, job).await.inspect_err(|_| self.metrics.broke())
+    }
+
     /// What the endpoint has taught of a model.
     pub(super) fn taught(&self, model: &str) -> Taught {
         let (client, ways, name) = (&self.upstream.model, self.cache.ways(), Some(model.to_owned()));
@@ -103,7 +130,8 @@ impl Shared {
         if let Some(models) = list.get_mut("data").and_then(Value::as_array_mut).filter(|_| twice) {
             let named = |model: &Value| {
                 let mut model = model.clone();
-                model["id"] = format!("{}{WITH_TOOLS}", model.get("id")?.as_str()?).into();
+                let name = format!("{}{WITH_TOOLS}", model.get("id")?.as_str()?);
+                set_member(&mut model, "id", name);
                 Some(model)
             };
             let more: Vec<Value> = models.iter().filter_map(named).collect();
@@ -121,7 +149,7 @@ impl Shared {
         if !status.is_success() {
             return Err(Fault::upstream(status.as_u16(), "the endpoint does not list its models"));
         }
-        match list["data"].take() {
+        match take_member(&mut list, "data") {
             Value::Array(models) => Ok(models),
             _ => Ok(Vec::new()),
         }

@@ -41,6 +41,6 @@ impl Work {
             let _place = place;
             span.in_scope(job)
         });
-        done.await.map_err(|_| Fault::internal("the work on the request broke"))
+        done.await.map_err(|_| Fault::broken())
     }
 }

@@ -461,9 +461,12 @@ fn beginning_with(text: &str, mut tokens: Vec<TokenChoice>) -> Vec<TokenChoice> 
 /// Anthropic's as gateways hand it on.
 const CACHED: [&str; 3] = ["prompt_cache_hit_tokens", "cached_tokens", "cache_read_input_tokens"];
 
+/// More tokens than any answer takes. An endpoint may say any number, and counts are added up.
+const MAX_TOKENS: u64 = 1 << 40;
+
 /// What an endpoint counted; fields that are missing or of another kind count as none.
 fn usage(value: &Value) -> Option<Usage> {
-    let number = |value: &Value, key: &str| value.get(key).and_then(Value::as_u64);
+    let number = |value: &Value, key: &str| Some(value.get(key)?.as_u64()?.min(MAX_TOKENS));
     let (prompt, completion) = (number(value, "prompt_tokens"), number(value, "completion_tokens"));
     if prompt.is_none() && completion.is_none() {
         return None;

@@ -11,6 +11,7 @@ use toolgraft::model::Request;
 use toolgraft::model::endpoint::{content, message as told};
 use toolgraft::outcome::break_tokens;
 use toolgraft::wire::roles::{join, shape};
+use toolgraft::wire::{set_member, take_member};
 
 impl Exchange {
     /// The turn's request with the client's history in it.
@@ -97,7 +98,8 @@ impl Exchange {
                 if !(message.images.is_empty() && message.audio.is_empty()) {
                     // Images and sound that tools of the server's own gave.
                     message.content.clear();
-                    said["content"] = join(said["content"].take(), content(&message));
+                    let joined = join(take_member(&mut said, "content"), content(&message));
+                    set_member(&mut said, "content", joined);
                 }
                 since.push(said);
             }

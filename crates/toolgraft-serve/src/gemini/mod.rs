@@ -14,17 +14,15 @@ mod writer;
 use serde_json::{Map, Value, json};
 
 use self::contents::History;
-use self::fields::{part, snake, take};
+use self::fields::{part, take};
 use self::schema::json_schema;
 use self::writer::GeminiStream;
 use super::fault::Fault;
-use super::shape::{Places, Read, Shape, set};
+use super::shape::{Hosted, Places, Read, Results, Shape, asked, set};
+use super::vendor;
 
 /// Gemini's `generateContent`.
 pub(super) struct Gemini;
-
-/// Fields that mean something to Google's service alone.
-const THEIRS: [&str; 5] = ["safetySettings", "labels", "serviceTier", "store", "generateContentRequest"];
 
 /// What a limit or a way of choosing is called there and in Chat Completions.
 const SAME: [(&str, &str); 9] = [
@@ -46,17 +44,15 @@ impl Shape for Gemini {
             inner.shift_remove("model");
             body.extend(inner);
         }
-        if take(&mut body, "cachedContent").is_some() {
-            let message =
-                "'cachedContent' cannot be had, since nothing is kept between requests here: send the contents";
-            return Err(Fault::field("cachedContent", message));
-        }
+        vendor::refuse(&body, &vendor::GEMINI)?;
+        vendor::leave_out(&mut body, &vendor::GEMINI);
         let mut history = History::default();
         if let Some(system) = take(&mut body, "systemInstruction") {
             history.system(system)?;
         }
         history.contents(take(&mut body, "contents"))?;
         let (messages, message_places) = history.into_parts();
+        let query = asked(&messages);
         let choice = choice_of(take(&mut body, "toolConfig"))?;
         let Tools { functions: tools, places: tool_places, left_out } =
             tools_of(take(&mut body, "tools"), choice.allowed.as_deref())?;
@@ -78,15 +74,37 @@ impl Shape for Gemini {
         refuse(&mut config)?;
         let thinking = take(&mut config, "thinkingConfig").unwrap_or_default();
         let thoughts = thinking["includeThoughts"] == true || thinking["include_thoughts"] == true;
-        body.retain(|field, _| !THEIRS.iter().any(|theirs| field == theirs || *field == snake(theirs)));
         body.extend(chat);
-        let places = Places { messages: message_places, tools: tool_places, left_out };
+        let alone = left_out.first().filter(|_| !body.contains_key("tools") && choice.choice != Some("none"));
+        let hosted = alone.map(|kind| Hosted { kind: kind.clone(), name: kind.clone(), query });
+        let places = Places { messages: message_places, tools: tool_places, left_out, hosted };
         Ok(Read { chat: body, places, writer: Box::new(GeminiStream::new(thoughts)) })
     }
 
     /// For an answer in mid-stream, too.
     fn error(&self, fault: &Fault) -> Value {
         writer::error(fault)
+    }
+
+    fn takes_results(&self) -> bool {
+        true
+    }
+
+    fn hosted(
+        &self,
+        hosted: &Hosted,
+        results: Option<Result<Results, String>>,
+        model: &str,
+        stream: bool,
+    ) -> Result<String, Fault> {
+        match results {
+            Some(Ok(results)) => Ok(writer::found(hosted, &results, model, stream)),
+            Some(Err(why)) => Err(Fault::field("tools", why)),
+            None if hosted.is_search() => {
+                Err(Fault::field("tools", format!("Search Grounding is not supported with {model}.")))
+            }
+            None => Err(Fault::field("tools", format!("Tool '{}' is not supported with {model}.", hosted.kind))),
+        }
     }
 
     fn field(&self, field: &str) -> String {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::fault::Fault;
 use crate::ids::new_id;
 use crate::out::{Collected, Finish, Out, WholeCalls};
-use crate::shape::{Writer, data};
+use crate::shape::{Hosted, Link, Results, Writer, data};
 use toolgraft::message::{FinishReason, NativeCall, Usage};
 use toolgraft::wire::gemini::FunctionCall;
 
@@ -83,6 +83,27 @@ impl Writer for GeminiStream {
         parts.extend(calls.into_iter().map(call));
         self.piece(parts, finish)
     }
+}
+
+/// What a search found, as an answer with its sources.
+pub(super) fn found(hosted: &Hosted, results: &Results, model: &str, stream: bool) -> String {
+    let chunk = |link: &Link| json!({"web": {"uri": link.url, "title": link.title}});
+    let chunks: Value = results.links.iter().map(chunk).collect();
+    let grounding = json!({"webSearchQueries": [hosted.query], "groundingChunks": chunks, "groundingSupports": []});
+    let candidate = json!({
+        "content": {"role": "model", "parts": [text_part(results.text.clone())]}, "index": 0, "finishReason": "STOP",
+        "groundingMetadata": grounding,
+    });
+    let usage = usage(Usage::default());
+    let answer = json!({
+        "candidates": [candidate], "modelVersion": model, "responseId": new_id(""), "usageMetadata": usage,
+    });
+    let mut body = String::new();
+    match stream {
+        true => data(&mut body, &answer),
+        false => body = answer.to_string(),
+    }
+    body
 }
 
 fn reason(finish: &Finish) -> &'static str {

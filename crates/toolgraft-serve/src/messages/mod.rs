@@ -8,26 +8,24 @@
 //! line of text: a history is never refused for it.
 
 mod blocks;
+mod hosted;
 mod tools;
+mod writer;
 
 use serde_json::{Map, Value, json};
 
 use self::blocks::{line, part};
 use self::tools::{Tools, tools_of};
+use self::writer::MessageStream;
 use super::fault::Fault;
-use super::ids::new_id;
-use super::out::{Collected, Finish, Out, Part};
-use super::shape::{Messages as History, Places, Read, Shape, Writer, content_of, event, given, set};
-use toolgraft::message::{FinishReason, NativeCall, Usage};
+use super::shape::{Hosted, Messages as History, Places, Read, Results, Shape, asked, content_of, given, set};
+use super::vendor;
+use toolgraft::wire::take_member;
 
 /// What Claude Code's first block of the system text begins with. It says nothing to a model and is
 /// another in each request, so that an endpoint would read the whole prompt anew
 /// (github.com/ollama/ollama/issues/14918).
 const BILLING: &str = "x-anthropic-billing-header:";
-
-/// Fields that mean something to Anthropic's service alone.
-const THEIRS: [&str; 7] =
-    ["thinking", "metadata", "service_tier", "container", "context_management", "betas", "inference_geo"];
 
 /// Anthropic's Messages.
 pub(super) struct Messages;
@@ -36,10 +34,9 @@ impl Shape for Messages {
     fn read(&self, mut body: Map<String, Value>) -> Result<Read, Fault> {
         let is_on = |thinking: &Value| matches!(thinking["type"].as_str(), Some("enabled" | "adaptive"));
         let thinking = body.get("thinking").is_some_and(is_on);
-        if body.get("mcp_servers").is_some_and(|servers| servers.as_array().is_none_or(|list| !list.is_empty())) {
-            return Err(Fault::field("mcp_servers", "'mcp_servers' cannot be had here: the server has its own"));
-        }
-        body.shift_remove("mcp_servers");
+        body.shift_remove("thinking");
+        vendor::refuse(&body, &vendor::MESSAGES)?;
+        vendor::leave_out(&mut body, &vendor::MESSAGES);
         let mut messages = History::default();
         if let Some(system) = given(&mut body, "system") {
             messages.push("system", json!({"role": "system", "content": text(&system, "system")?}));
@@ -52,19 +49,20 @@ impl Shape for Messages {
             }
             _ => return Err(Fault::field("messages", "'messages' must be a list of messages")),
         }
-        let (mut messages, mut places) = messages.into_parts();
-        let mut tools = Tools::default();
-        if let Some(list) = given(&mut body, "tools") {
-            tools = tools_of(list)?;
-            body.insert("tools".to_owned(), Value::Array(std::mem::take(&mut tools.functions)));
-        }
-        if body.get("tool_choice").is_some_and(|choice| tools.left_out_names.contains(&choice["name"])) {
-            // A request for a search alone, such as Claude Code's: the model is to say that there is none.
+        let (messages, places) = messages.into_parts();
+        let Tools { functions, places: tool_places, left_out } = match given(&mut body, "tools") {
+            Some(list) => tools_of(list)?,
+            None => Tools::default(),
+        };
+        let choice = body.get("tool_choice").unwrap_or(&Value::Null);
+        let chosen = left_out.iter().find(|(_, name)| choice["name"] == **name);
+        let alone = left_out.first().filter(|_| functions.is_empty() && choice["type"] != "none");
+        let hosted = chosen.or(alone).cloned().map(|(kind, name)| Hosted { kind, name, query: asked(&messages) });
+        if hosted.is_some() {
             body.shift_remove("tool_choice");
-            let names: Vec<&str> = tools.left_out_names.iter().filter_map(Value::as_str).collect();
-            let said = format!("There is no {} here. Say so, and make no results up.", names.join(", "));
-            messages.insert(0, json!({"role": "system", "content": said}));
-            places.insert(0, "tool_choice".to_owned());
+        }
+        if !functions.is_empty() {
+            body.insert("tools".to_owned(), Value::Array(functions));
         }
         if let Some(choice) = body.shift_remove("tool_choice") {
             let (choice, is_parallel) = choice_of(&choice)?;
@@ -77,25 +75,29 @@ impl Shape for Messages {
         set(&mut body, "stop", stop);
         let format = format_of(&mut body)?;
         set(&mut body, "response_format", format);
-        body.retain(|field, _| !THEIRS.contains(&field.as_str()));
         body.insert("messages".to_owned(), Value::Array(messages));
-        let places = Places { messages: places, tools: tools.places, left_out: tools.left_out };
+        let left_out = left_out.into_iter().map(|(kind, _)| kind).collect();
+        let places = Places { messages: places, tools: tool_places, left_out, hosted };
         Ok(Read { chat: body, places, writer: Box::new(MessageStream::new(thinking)) })
     }
 
     /// For an answer in mid-stream, too.
     fn error(&self, fault: &Fault) -> Value {
-        let kind = match fault.status {
-            401 => "authentication_error",
-            403 => "permission_error",
-            404 => "not_found_error",
-            413 => "request_too_large",
-            429 => "rate_limit_error",
-            503 | 529 => "overloaded_error",
-            500.. => "api_error",
-            _ => "invalid_request_error",
-        };
-        json!({"type": "error", "error": {"type": kind, "message": fault.placed()}})
+        writer::error(fault)
+    }
+
+    fn takes_results(&self) -> bool {
+        true
+    }
+
+    fn hosted(
+        &self,
+        hosted: &Hosted,
+        results: Option<Result<Results, String>>,
+        model: &str,
+        stream: bool,
+    ) -> Result<String, Fault> {
+        hosted::answer(hosted, results, model, stream)
     }
 
     fn field(&self, field: &str) -> String {
@@ -203,7 +205,7 @@ fn format_of(body: &mut Map<String, Value>) -> Result<Option<Value>, Fault> {
     let Some((place, mut format)) = format else { return Ok(None) };
     match format["type"].as_str() {
         Some("json_schema") if format["schema"].is_object() => {
-            let schema = format["schema"].take();
+            let schema = take_member(&mut format, "schema");
             Ok(Some(json!({"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}})))
         }
         Some("json_schema") => {
@@ -224,135 +226,4 @@ fn choice_of(choice: &Value) -> Result<(Value, bool), Fault> {
         _ => return Err(Fault::field("tool_choice.type", "expected 'auto', 'any', 'tool' or 'none'")),
     };
     Ok((choice, is_parallel))
-}
-
-/// An answer in events.
-pub(super) struct MessageStream {
-    model: String,
-    prompt_tokens: u64,
-    thinking: bool,
-    /// The type of the block that is open.
-    open: Option<&'static str>,
-    index: u64,
-    begun: bool,
-}
-
-impl MessageStream {
-    fn new(thinking: bool) -> Self {
-        MessageStream { model: String::new(), prompt_tokens: 0, thinking, open: None, index: 0, begun: false }
-    }
-
-    fn start(&mut self, to: &mut String) {
-        if std::mem::replace(&mut self.begun, true) {
-            return;
-        }
-        let usage = json!({"input_tokens": self.prompt_tokens, "output_tokens": 0});
-        let message = json!({
-            "id": new_id("msg_"), "type": "message", "role": "assistant", "model": self.model, "content": [],
-            "stop_reason": null, "stop_sequence": null, "usage": usage,
-        });
-        event(to, "message_start", json!({"message": message}));
-    }
-
-    /// Makes a block of this type the open one.
-    fn open(&mut self, kind: &'static str, block: Value, to: &mut String) {
-        self.start(to);
-        if self.open == Some(kind) && kind != "tool_use" {
-            return;
-        }
-        self.close(to);
-        event(to, "content_block_start", json!({"index": self.index, "content_block": block}));
-        self.open = Some(kind);
-    }
-
-    fn close(&mut self, to: &mut String) {
-        if self.open.take().is_some() {
-            event(to, "content_block_stop", json!({"index": self.index}));
-            self.index += 1;
-        }
-    }
-
-    fn delta(&self, delta: Value, to: &mut String) {
-        event(to, "content_block_delta", json!({"index": self.index, "delta": delta}));
-    }
-}
-
-impl Writer for MessageStream {
-    fn begin(&mut self, model: &str, prompt_tokens: u64) {
-        model.clone_into(&mut self.model);
-        self.prompt_tokens = prompt_tokens;
-    }
-
-    fn write(&mut self, out: Out, to: &mut String) {
-        match out {
-            Out::Reasoning(text) if self.thinking => {
-                self.open("thinking", json!({"type": "thinking", "thinking": "", "signature": ""}), to);
-                self.delta(json!({"type": "thinking_delta", "thinking": text}), to);
-            }
-            Out::Text(text) | Out::Refusal(text) => {
-                self.open("text", json!({"type": "text", "text": ""}), to);
-                self.delta(json!({"type": "text_delta", "text": text}), to);
-            }
-            Out::Call(call) => Part::all(call).into_iter().for_each(|part| self.write(Out::Part(part), to)),
-            Out::Part(Part::Begin { id, name }) => {
-                self.open("tool_use", json!({"type": "tool_use", "id": id, "name": name, "input": {}}), to);
-            }
-            Out::Part(Part::Arguments(text)) => {
-                self.delta(json!({"type": "input_json_delta", "partial_json": text}), to);
-            }
-            Out::Part(Part::End) => self.close(to),
-            Out::Finish(finish) => {
-                self.start(to);
-                self.close(to);
-                let delta = json!({"stop_reason": stop_reason(&finish), "stop_sequence": null});
-                event(to, "message_delta", json!({"delta": delta, "usage": usage_of(finish.usage)}));
-                event(to, "message_stop", json!({}));
-            }
-            Out::Failed(fault) => event(to, "error", Messages.error(&fault)),
-            Out::Fields(_) | Out::Reasoning(_) | Out::Reclassified(..) => {}
-        }
-    }
-
-    fn whole(&mut self, answer: Collected) -> Value {
-        let Collected { fields, reasoning, mut text, refusal, calls, finish, .. } = answer;
-        // That interface has a reason for it, and no field.
-        text.push_str(&refusal);
-        let mut content = Vec::new();
-        if self.thinking && !reasoning.is_empty() {
-            content.push(json!({"type": "thinking", "thinking": reasoning, "signature": ""}));
-        }
-        if !text.is_empty() {
-            content.push(json!({"type": "text", "text": text}));
-        }
-        content.extend(calls.into_iter().map(|NativeCall { id, name, arguments }| {
-            let input: Value = serde_json::from_str(&arguments).unwrap_or_else(|_| json!({}));
-            json!({"type": "tool_use", "id": id, "name": name, "input": input})
-        }));
-        let model = fields.get("model").and_then(Value::as_str).unwrap_or(&self.model);
-        let (reason, usage) =
-            finish.map_or((Value::Null, Value::Null), |finish| (json!(stop_reason(&finish)), usage_of(finish.usage)));
-        json!({
-            "id": new_id("msg_"), "type": "message", "role": "assistant", "model": model, "content": content,
-            "stop_reason": reason, "stop_sequence": null, "usage": usage,
-        })
-    }
-}
-
-fn stop_reason(finish: &Finish) -> &'static str {
-    match &finish.reason {
-        _ if finish.refused => "refusal",
-        FinishReason::Length => "max_tokens",
-        FinishReason::ToolCalls => "tool_use",
-        reason if reason.is_filtered() => "refusal",
-        _ => "end_turn",
-    }
-}
-
-fn usage_of(usage: Usage) -> Value {
-    let cached = usage.cached_tokens.unwrap_or(0).min(usage.prompt_tokens);
-    json!({
-        // There the cached ones stand apart.
-        "input_tokens": usage.prompt_tokens - cached, "cache_read_input_tokens": cached,
-        "cache_creation_input_tokens": 0, "output_tokens": usage.completion_tokens,
-    })
 }

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::fault::Fault;
+use toolgraft::wire::set_member;
 
 /// A tool with a type of its own that the client runs. The type has a date behind it.
 struct Own {
@@ -31,7 +32,7 @@ const OWN: [Own; 3] = [
                       (0 is the beginning), insert_text.",
         parameters: || {
             let mut parameters = of_files(&["view", "str_replace", "create", "insert", "undo_edit"]);
-            parameters["required"] = json!(["command", "path"]);
+            set_member(&mut parameters, "required", json!(["command", "path"]));
             parameters
         },
     },
@@ -42,8 +43,9 @@ const OWN: [Own; 3] = [
                       rename: old_path, new_path.",
         parameters: || {
             let mut parameters = of_files(&["view", "create", "str_replace", "insert", "delete", "rename"]);
-            for path in ["old_path", "new_path"] {
-                parameters["properties"][path] = json!({"type": "string"});
+            if let Some(properties) = parameters.get_mut("properties") {
+                set_member(properties, "old_path", json!({"type": "string"}));
+                set_member(properties, "new_path", json!({"type": "string"}));
             }
             parameters
         },
@@ -69,10 +71,8 @@ fn of_files(commands: &[&str]) -> Value {
 pub(super) struct Tools {
     pub(super) functions: Vec<Value>,
     pub(super) places: Vec<String>,
-    /// Types of those that run at Anthropic's service.
-    pub(super) left_out: Vec<String>,
-    /// Names of those.
-    pub(super) left_out_names: Vec<Value>,
+    /// Types and names of those that run at Anthropic's service.
+    pub(super) left_out: Vec<(String, String)>,
 }
 
 pub(super) fn tools_of(tools: Value) -> Result<Tools, Fault> {
@@ -85,8 +85,8 @@ pub(super) fn tools_of(tools: Value) -> Result<Tools, Fault> {
             (_, "custom") => (tool["description"].clone(), tool["input_schema"].clone()),
             (Some(own), _) => (own.description.into(), (own.parameters)()),
             (None, other) => {
-                tools.left_out.push(other.to_owned());
-                tools.left_out_names.push(tool["name"].clone());
+                let name = tool["name"].as_str().unwrap_or(other);
+                tools.left_out.push((other.to_owned(), name.to_owned()));
                 continue;
             }
         };

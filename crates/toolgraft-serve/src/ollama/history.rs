@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use crate::fault::Fault;
 use crate::waiting::Waiting;
 use toolgraft::message::Image;
+use toolgraft::wire::take_member;
 
 /// Characters of base64 that show of which kind an image is.
 const HEAD: usize = 32;
@@ -35,7 +36,7 @@ impl History {
                 return Err(Fault::field(format!("{place}.role"), message));
             }
         };
-        let text = match message.get_mut("content").map(Value::take).unwrap_or_default() {
+        let text = match take_member(&mut message, "content") {
             Value::Null => String::new(),
             Value::String(text) => text,
             _ => return Err(Fault::field(format!("{place}.content"), "a content is a text")),
@@ -64,7 +65,7 @@ impl History {
         let Some(name) = call["function"]["name"].as_str().map(str::to_owned) else {
             return Err(Fault::field(format!("{place}.function.name"), "a call names a function"));
         };
-        let arguments = match call["function"].get_mut("arguments").map(Value::take).unwrap_or_default() {
+        let arguments = match take_member(&mut take_member(&mut call, "function"), "arguments") {
             Value::Null => "{}".to_owned(),
             // Some clients keep what OpenAI's interface has.
             Value::String(text) => text,

@@ -19,6 +19,7 @@ use self::writer::OllamaStream;
 use super::fault::Fault;
 use super::ids::utc_now;
 use super::shape::{Places, Read, Shape, given, set};
+use super::vendor;
 
 /// Options that say how tokens are chosen, and what each is called in Chat Completions, or by the
 /// servers that take it there (llama.cpp, vLLM).
@@ -138,22 +139,7 @@ fn format_of(format: Option<Value>) -> Result<Option<Value>, Fault> {
 
 /// The messages of a prompt.
 fn prompt(body: &mut Map<String, Value>) -> Result<Vec<Value>, Fault> {
-    for (field, remedy) in [
-        ("raw", "POST /v1/completions takes a prompt as it is"),
-        ("suffix", "POST /v1/completions takes a 'suffix' where the endpoint does"),
-        ("template", "the endpoint's own is used"),
-        ("context", "send the messages so far to /api/chat"),
-    ] {
-        let is_unset = |value: &Value| match value {
-            Value::Null | Value::Bool(false) => true,
-            Value::String(text) => text.is_empty(),
-            Value::Array(list) => list.is_empty(),
-            _ => false,
-        };
-        if body.get(field).is_some_and(|value| !is_unset(value)) {
-            return Err(Fault::field(field, format!("'{field}' cannot be had here: {remedy}")));
-        }
-    }
+    vendor::refuse(body, &vendor::OLLAMA)?;
     let mut messages = Vec::new();
     if let Some(system) = body.shift_remove("system").filter(|system| !matches!(system.as_str(), None | Some(""))) {
         messages.push(json!({"role": "system", "content": system}));

@@ -13,6 +13,7 @@ use crate::doors;
 use crate::fault::Fault;
 use crate::ids::utc;
 use crate::shared::Shared;
+use toolgraft::wire::{set_member, take_member};
 
 /// What the paths of that interface begin with.
 pub(crate) const PATHS: &str = "/api/";
@@ -79,8 +80,8 @@ async fn tags(shared: &Shared, headers: &HeaderMap) -> Result<Value, Fault> {
             let created = utc(model["created"].as_u64().unwrap_or(0));
             json!({"modified_at": created, "size": 0, "digest": stand_in(name), "details": details(shared, name, "")})
         });
-        entry["name"] = name.into();
-        entry["model"] = name.into();
+        set_member(&mut entry, "name", name);
+        set_member(&mut entry, "model", name);
         Some(entry)
     };
     Ok(json!({"models": models.iter().filter_map(entry).collect::<Vec<_>>()}))
@@ -133,7 +134,7 @@ async fn show(shared: &Shared, headers: &HeaderMap, body: &Map<String, Value>) -
             can.push(word.into());
         }
     }
-    show["capabilities"] = Value::Array(can);
+    set_member(&mut show, "capabilities", can);
     let mut facts = show["model_info"].as_object().cloned().unwrap_or_default();
     let family = facts.entry("general.architecture").or_insert_with(|| profile.name.into());
     let length = format!("{}.context_length", family.as_str().unwrap_or(profile.name));
@@ -145,7 +146,7 @@ async fn show(shared: &Shared, headers: &HeaderMap, body: &Map<String, Value>) -
         // That of the file is the most that it could have.
         facts.insert(length, context.into());
     }
-    show["model_info"] = Value::Object(facts);
+    set_member(&mut show, "model_info", facts);
     Ok(show)
 }
 
@@ -174,11 +175,11 @@ async fn vectors(
         let said = error["message"].as_str().or(error.as_str()).unwrap_or("the endpoint has no embeddings");
         return Err(Fault::upstream(status.as_u16(), said));
     }
-    let Value::Array(mut list) = answer["data"].take() else {
+    let Value::Array(mut list) = take_member(&mut answer, "data") else {
         return Err(Fault::upstream(502, "the endpoint answered without vectors"));
     };
     list.sort_by_key(|item| item["index"].as_u64());
-    let mut vectors = list.into_iter().map(|mut item| item["embedding"].take());
+    let mut vectors = list.into_iter().map(|mut item| take_member(&mut item, "embedding"));
     if is_older {
         return Ok(json!({"embedding": vectors.next()}));
     }

@@ -9,6 +9,7 @@ use crate::ids::utc_now;
 use crate::out::{Collected, Finish, Out, WholeCalls};
 use crate::shape::{Writer, json_text};
 use toolgraft::message::{FinishReason, NativeCall};
+use toolgraft::wire::set_member;
 
 /// Ollama's interface.
 #[derive(Clone, Copy, PartialEq)]
@@ -42,24 +43,21 @@ impl OllamaStream {
 
     /// A line, or the whole answer.
     fn answer(&self, text: String, thinking: String, calls: Vec<Value>) -> Value {
-        let mut line = json!({"model": self.model, "created_at": utc_now()});
-        let said = match self.shape {
-            Ollama::Chat => {
-                line["message"] = json!({"role": "assistant", "content": text});
-                &mut line["message"]
-            }
-            Ollama::Generate => {
-                line["response"] = text.into();
-                &mut line
-            }
+        let mut said = match self.shape {
+            Ollama::Chat => json!({"role": "assistant", "content": text}),
+            Ollama::Generate => json!({"model": self.model, "created_at": utc_now(), "response": text}),
         };
         if !thinking.is_empty() {
-            said["thinking"] = thinking.into();
+            set_member(&mut said, "thinking", thinking);
         }
         if !calls.is_empty() {
-            said["tool_calls"] = Value::Array(calls);
+            set_member(&mut said, "tool_calls", calls);
         }
-        line["done"] = false.into();
+        let mut line = match self.shape {
+            Ollama::Chat => json!({"model": self.model, "created_at": utc_now(), "message": said}),
+            Ollama::Generate => said,
+        };
+        set_member(&mut line, "done", false);
         line
     }
 
@@ -69,16 +67,16 @@ impl OllamaStream {
         // When a whole answer began is not known.
         let prompt = self.first.map_or(Duration::ZERO, |first| first - self.began);
         let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-        line["done"] = true.into();
-        line["done_reason"] = reason.into();
-        line["total_duration"] = nanoseconds(total).into();
+        set_member(line, "done", true);
+        set_member(line, "done_reason", reason);
+        set_member(line, "total_duration", nanoseconds(total));
         // Whether the endpoint loaded the model is not known.
-        line["load_duration"] = 0.into();
-        line["prompt_eval_count"] = finish.usage.prompt_tokens.into();
-        line["prompt_eval_duration"] = nanoseconds(prompt).into();
-        line["eval_count"] = finish.usage.completion_tokens.into();
+        set_member(line, "load_duration", 0);
+        set_member(line, "prompt_eval_count", finish.usage.prompt_tokens);
+        set_member(line, "prompt_eval_duration", nanoseconds(prompt));
+        set_member(line, "eval_count", finish.usage.completion_tokens);
         // Clients divide by it.
-        line["eval_duration"] = nanoseconds(total.saturating_sub(prompt)).max(1).into();
+        set_member(line, "eval_duration", nanoseconds(total.saturating_sub(prompt)).max(1));
     }
 }
 

@@ -5,7 +5,9 @@ use serde_json::{Map, Value, json};
 use super::tools::{ACTIONS, full_name, input};
 use crate::fault::Fault;
 use crate::shape::{Messages, content_of};
+use crate::vendor::{RESPONSES, refusal};
 use toolgraft::wire::roles::join;
+use toolgraft::wire::{set_member, take_member};
 
 /// Messages, each with the place of the item that it began with.
 #[derive(Default)]
@@ -49,6 +51,9 @@ impl History {
             return Err(Fault::field(place, "an item is an object"));
         }
         let kind = item["type"].as_str().unwrap_or("message").to_owned();
+        if let Some(fault) = refusal(&RESPONSES, &kind, &format!("{place}.type")) {
+            return Err(fault);
+        }
         match kind.as_str() {
             "message" => return self.message(&mut item, place),
             "function_call" => {
@@ -64,19 +69,15 @@ impl History {
             }
             // The model's own reasoning does not go back to it.
             "reasoning" => {}
-            "item_reference" => {
-                let message = "nothing is kept between requests here: send the item itself";
-                return Err(Fault::field(format!("{place}.type"), message));
-            }
             "tool_search_output" => {
-                let tools = item["tools"].take();
+                let tools = take_member(&mut item, "tools");
                 let names = tools.as_array().into_iter().flatten().filter_map(|tool| tool["name"].as_str());
                 let text = format!("Found: {}", names.collect::<Vec<_>>().join(", "));
                 self.result(&item, text.into(), place);
                 self.found.push((place.to_owned(), tools));
             }
             kind if kind.ends_with("_output") && id_of(&item).is_string() => {
-                let output = output(item["output"].take(), &format!("{place}.output"))?;
+                let output = output(take_member(&mut item, "output"), &format!("{place}.output"))?;
                 self.result(&item, output, place);
             }
             kind => match ACTIONS.iter().find(|action| action.item == kind && id_of(&item).is_string()) {
@@ -109,10 +110,13 @@ impl History {
             Some(other) => return Err(Fault::field(format!("{place}.role"), format!("'{other}' is no role here"))),
             None => return Err(Fault::field(format!("{place}.role"), "a message needs a 'role'")),
         };
-        let content = content(item["content"].take(), role == "user", &format!("{place}.content"))?;
+        let content = content(take_member(item, "content"), role == "user", &format!("{place}.content"))?;
         match self.last_with_calls().filter(|_| role == "assistant") {
             // What the model said behind its calls stands before their results.
-            Some(last) => last["content"] = join(last["content"].take(), content),
+            Some(last) => {
+                let content = join(take_member(last, "content"), content);
+                set_member(last, "content", content);
+            }
             None => self.messages.push(place, json!({"role": role, "content": content})),
         }
         Ok(())
@@ -184,22 +188,24 @@ fn part(mut part: Value, place: &str) -> Result<Value, Fault> {
     let missing = |field: &str, remedy: &str| Err(Fault::field(format!("{place}.{field}"), remedy.to_owned()));
     match part["type"].as_str() {
         Some("input_text" | "output_text" | "text") if part["text"].is_string() => {
-            Ok(json!({"type": "text", "text": part["text"].take()}))
+            Ok(json!({"type": "text", "text": take_member(&mut part, "text")}))
         }
-        Some("refusal") if part["refusal"].is_string() => Ok(json!({"type": "text", "text": part["refusal"].take()})),
+        Some("refusal") if part["refusal"].is_string() => {
+            Ok(json!({"type": "text", "text": take_member(&mut part, "refusal")}))
+        }
         Some("input_image") if part["image_url"].is_string() => {
-            let mut image = Map::from_iter([("url".to_owned(), part["image_url"].take())]);
+            let mut image = Map::from_iter([("url".to_owned(), take_member(&mut part, "image_url"))]);
             if part["detail"].is_string() {
-                image.insert("detail".to_owned(), part["detail"].take());
+                image.insert("detail".to_owned(), take_member(&mut part, "detail"));
             }
             Ok(json!({"type": "image_url", "image_url": image}))
         }
         Some("input_image") => missing("image_url", "no files are kept here: send the image as 'image_url'"),
         Some("input_file") if part["file_data"].is_string() => Ok(json!({
-            "type": "file", "file": {"filename": part["filename"].take(), "file_data": part["file_data"].take()},
+            "type": "file", "file": {"filename": take_member(&mut part, "filename"), "file_data": take_member(&mut part, "file_data")},
         })),
         Some("input_file") => missing("file_data", "no files are kept or fetched here: send the file as 'file_data'"),
-        Some("input_audio") => Ok(json!({"type": "input_audio", "input_audio": part["input_audio"].take()})),
+        Some("input_audio") => Ok(json!({"type": "input_audio", "input_audio": take_member(&mut part, "input_audio")})),
         Some(other) => missing("type", &format!("parts of the type '{other}' are not known here, or lack their text")),
         None => Err(Fault::field(place, "a part is an object with a 'type'")),
     }

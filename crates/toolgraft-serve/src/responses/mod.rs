@@ -17,23 +17,21 @@ use self::tools::{Tools, full_name};
 use self::writer::ResponseStream;
 use super::chat::Chat;
 use super::fault::Fault;
-use super::shape::{Places, Read, Shape, given, set};
+use super::shape::{Hosted, Places, Read, Shape, given, set};
+use super::vendor;
+use toolgraft::wire::take_member;
 
 /// OpenAI's Responses.
 pub(super) struct Responses;
 
-/// Fields that mean something to OpenAI's service alone, or that were read.
-const THEIRS: [&str; 22] = [
-    "background", "client_metadata", "context_management", "conversation", "include", "input", "instructions",
-    "max_output_tokens", "max_tool_calls", "metadata", "previous_response_id", "prompt", "prompt_cache_key",
-    "prompt_cache_options", "prompt_cache_retention", "reasoning", "safety_identifier", "service_tier", "store",
-    "stream_options", "top_logprobs", "truncation",
-];
+/// Fields that have been read.
+const READ: [&str; 6] = ["input", "instructions", "max_output_tokens", "reasoning", "stream_options", "top_logprobs"];
 
 impl Shape for Responses {
     fn read(&self, mut body: Map<String, Value>) -> Result<Read, Fault> {
         refuse(&body)?;
         let head = head(&body);
+        vendor::leave_out(&mut body, &vendor::RESPONSES);
         let reasoning = body.get("reasoning").cloned().unwrap_or_default();
         let summary = ["summary", "generate_summary"].iter().any(|field| reasoning[*field].is_string());
         let mut history = History::default();
@@ -67,9 +65,12 @@ impl Shape for Responses {
         set(&mut chat, "max_tokens", given(&mut body, "max_output_tokens"));
         set(&mut chat, "reasoning_effort", reasoning["effort"].as_str());
         set(&mut chat, "response_format", format_of(given(&mut body, "text"))?);
-        body.retain(|field, _| !THEIRS.contains(&field.as_str()));
+        body.retain(|field, _| !READ.contains(&field.as_str()));
         body.extend(chat);
-        let places = Places { messages: message_places, tools: tool_places, left_out };
+        let is_none = body.get("tool_choice").is_some_and(|choice| choice == "none");
+        let alone = left_out.first().filter(|_| !body.contains_key("tools") && !is_none);
+        let hosted = alone.map(|kind| Hosted { kind: kind.clone(), name: kind.clone(), query: String::new() });
+        let places = Places { messages: message_places, tools: tool_places, left_out, hosted };
         Ok(Read { chat: body, places, writer: Box::new(ResponseStream::new(head, summary, forms)) })
     }
 
@@ -88,21 +89,7 @@ impl Shape for Responses {
 
 /// Refuses what cannot be true here.
 fn refuse(body: &Map<String, Value>) -> Result<(), Fault> {
-    let nothing = "nothing is kept between requests here";
-    for (field, remedy) in [
-        ("previous_response_id", "send the earlier items in 'input'"),
-        ("conversation", "send the conversation's items in 'input'"),
-        ("prompt", "send the prompt's text in 'instructions'"),
-    ] {
-        if body.get(field).is_some_and(|value| !value.is_null()) {
-            return Err(Fault::field(field, format!("'{field}' cannot be had, since {nothing}: {remedy}")));
-        }
-    }
-    if body.get("background") == Some(&Value::Bool(true)) {
-        let message =
-            format!("'background' cannot be had, since {nothing}: send 'stream' and read the answer as it comes");
-        return Err(Fault::field("background", message));
-    }
+    vendor::refuse(body, &vendor::RESPONSES)?;
     let logprobs = "message.output_text.logprobs";
     let included = body.get("include").and_then(Value::as_array).is_some_and(|list| list.iter().any(|i| i == logprobs));
     let top = body.get("top_logprobs").is_some_and(|n| !n.is_null() && *n != 0);
@@ -197,7 +184,7 @@ fn named(choice: &Value) -> Option<String> {
 
 /// The form of the answer's text.
 fn format_of(text: Option<Value>) -> Result<Option<Value>, Fault> {
-    let Some(format) = text.map(|mut text| text["format"].take()).filter(|format| !format.is_null()) else {
+    let Some(format) = text.map(|mut text| take_member(&mut text, "format")).filter(|format| !format.is_null()) else {
         return Ok(None);
     };
     match format["type"].as_str() {

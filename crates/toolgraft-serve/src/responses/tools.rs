@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 use crate::fault::Fault;
 use crate::ids::new_id;
 use toolgraft::message::NativeCall;
+use toolgraft::wire::set_member;
 
 /// The argument that holds the text of a `custom` tool.
 const INPUT: &str = "input";
@@ -108,7 +109,7 @@ impl Member {
     /// A call's item with the namespace in it, where there is one.
     fn within(&self, mut item: Value) -> Value {
         if let Some(namespace) = &self.namespace {
-            item["namespace"] = namespace.as_str().into();
+            set_member(&mut item, "namespace", namespace.as_str());
         }
         item
     }
@@ -300,10 +301,10 @@ impl Forms {
                 if let Some((key, value)) = action.fixed {
                     match key {
                         "type" => drop(object.insert(key.to_owned(), value.into())),
-                        _ => item[key] = value.into(),
+                        _ => set_member(&mut item, key, value),
                     }
                 }
-                item[action.field] = Value::Object(object);
+                set_member(&mut item, action.field, object);
                 item
             }
         }

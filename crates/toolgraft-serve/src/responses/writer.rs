@@ -10,6 +10,7 @@ use crate::ids::{new_id, now};
 use crate::out::{Collected, Finish, Out, Part};
 use crate::shape::{Writer, event};
 use toolgraft::message::{FinishReason, NativeCall, Usage};
+use toolgraft::wire::set_member;
 
 /// An answer in events.
 pub(super) struct ResponseStream {
@@ -76,7 +77,7 @@ impl ResponseStream {
     }
 
     fn event(&mut self, name: &str, mut data: Value, to: &mut String) {
-        data["sequence_number"] = self.events.into();
+        set_member(&mut data, "sequence_number", self.events);
         self.events += 1;
         event(to, name, data);
     }
@@ -106,7 +107,7 @@ impl ResponseStream {
         open.text.push_str(text);
         let mut delta = json!({"item_id": open.id, "output_index": index, "delta": text});
         let (place, name) = self.delta_of(kind);
-        delta[place] = 0.into();
+        set_member(&mut delta, place, 0);
         if kind == Kind::Message {
             delta["logprobs"] = json!([]);
         }
@@ -134,7 +135,7 @@ impl ResponseStream {
         let index = self.index();
         self.event("response.output_item.added", json!({"output_index": index, "item": item}), to);
         let mut added = json!({"item_id": id, "output_index": index, "part": self.part(kind, "")});
-        added[self.delta_of(kind).0] = 0.into();
+        set_member(&mut added, self.delta_of(kind).0, 0);
         self.event(&format!("response.{}.added", self.part_of(kind)), added, to);
         self.open = Some(Open { kind, id, text: String::new() });
     }
@@ -143,14 +144,14 @@ impl ResponseStream {
         let Some(Open { kind, id, text }) = self.open.take() else { return };
         let (index, (place, name)) = (self.index(), self.delta_of(kind));
         let mut done = json!({"item_id": id, "output_index": index});
-        done[if kind == Kind::Refusal { "refusal" } else { "text" }] = text.as_str().into();
-        done[place] = 0.into();
+        set_member(&mut done, if kind == Kind::Refusal { "refusal" } else { "text" }, text.as_str());
+        set_member(&mut done, place, 0);
         if kind == Kind::Message {
             done["logprobs"] = json!([]);
         }
         self.event(&format!("response.{name}.done"), done, to);
         let mut done = json!({"item_id": id, "output_index": index, "part": self.part(kind, &text)});
-        done[place] = 0.into();
+        set_member(&mut done, place, 0);
         self.event(&format!("response.{}.done", self.part_of(kind)), done, to);
         let item = self.item(kind, &id, Some(&text), status);
         self.item_done(item, to);
@@ -212,7 +213,7 @@ impl ResponseStream {
                 let Some((call, id)) = self.open_call.take() else { return };
                 let (is_function, is_custom) = (self.forms.is_function(&call.name), self.forms.is_custom(&call.name));
                 let mut item = self.forms.item(call, "completed");
-                item["id"] = id.as_str().into();
+                set_member(&mut item, "id", id.as_str());
                 let index = self.index();
                 if is_function {
                     let done = json!({

@@ -206,14 +206,6 @@ async fn claude_codes_own_tools_are_taught_and_its_blocks_become_lines() {
     for word in words {
         assert!(told.contains(word), "{word}: {told}");
     }
-    // A request for a search alone is answered, and not with made up results.
-    let search = json!({
-        "model": "m", "max_tokens": 99, "messages": [{"role": "user", "content": "Search."}],
-        "tools": [{"type": "web_search_20250305", "name": "web_search"}], "tool_choice": {"type": "tool", "name": "web_search"},
-    });
-    let (status, answer) = read(served.post("/v1/messages", &search).send().await.unwrap()).await;
-    assert_eq!(status, 200, "{answer:#}");
-    assert!(prompt(&endpoint).contains("There is no web_search here"));
 }
 
 #[tokio::test]

@@ -1,0 +1,62 @@
+//! An answer of a tool of Anthropic's own service, which nothing here runs: the call, its error, and what a
+//! user reads (platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool).
+
+use serde_json::{Value, json};
+
+use super::writer::{MessageStream, usage_of};
+use crate::fault::Fault;
+use crate::ids::new_id;
+use crate::out::{Finish, Out};
+use crate::shape::{Hosted, Link, Results, Writer};
+use crate::vendor::MESSAGES_TOOLS;
+use toolgraft::message::{FinishReason, Usage};
+
+/// The body of the answer.
+///
+/// # Errors
+/// The tool has no block for its result.
+pub(super) fn answer(
+    hosted: &Hosted,
+    results: Option<Result<Results, String>>,
+    model: &str,
+    stream: bool,
+) -> Result<String, Fault> {
+    let Hosted { kind, name, query } = hosted;
+    let Some((_, result)) = MESSAGES_TOOLS.iter().find(|(begin, _)| kind.starts_with(begin)) else {
+        return Err(Fault::field("tools", format!("'{kind}' cannot be had here: no tool runs at a service")));
+    };
+    let id = new_id("srvtoolu_");
+    let input = json!({"query": query});
+    let call = |input: Value| json!({"type": "server_tool_use", "id": id, "name": name, "input": input});
+    let error = json!({"type": format!("{result}_error"), "error_code": "unavailable"});
+    let (found, text) = match results {
+        Some(Ok(results)) => (results.links.iter().map(page).collect(), results.text),
+        Some(Err(why)) => (error, why),
+        None => (error, format!("{name} is not available here: nothing was run, and there are no results.")),
+    };
+    let result_block = json!({"type": result, "tool_use_id": id, "content": found});
+    let mut writer = MessageStream::new(false);
+    writer.begin(model, 0);
+    if !stream {
+        let content = json!([call(input), result_block, {"type": "text", "text": text}]);
+        return Ok(json!({
+            "id": new_id("msg_"), "type": "message", "role": "assistant", "model": model, "content": content,
+            "stop_reason": "end_turn", "stop_sequence": null, "usage": usage_of(Usage::default()),
+        })
+        .to_string());
+    }
+    let mut body = String::new();
+    writer.open("server_tool_use", call(json!({})), &mut body);
+    writer.delta(json!({"type": "input_json_delta", "partial_json": input.to_string()}), &mut body);
+    writer.open(result, result_block, &mut body);
+    writer.write(Out::Text(text), &mut body);
+    writer.write(Out::Finish(Finish { reason: FinishReason::Stop, ..Finish::default() }), &mut body);
+    Ok(body)
+}
+
+fn page(link: &Link) -> Value {
+    // What only Anthropic's service reads is empty.
+    json!({
+        "type": "web_search_result", "title": link.title, "url": link.url, "encrypted_content": "", "page_age": null,
+    })
+}

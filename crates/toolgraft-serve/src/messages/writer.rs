@@ -1,0 +1,161 @@
+//! An answer as content blocks, in events or whole.
+
+use serde_json::{Value, json};
+
+use crate::fault::Fault;
+use crate::ids::new_id;
+use crate::out::{Collected, Finish, Out, Part};
+use crate::shape::{Writer, event};
+use crate::vendor::THREAD_UNSUPPORTED;
+use toolgraft::message::{FinishReason, NativeCall, Usage};
+
+/// An answer in events.
+pub(super) struct MessageStream {
+    model: String,
+    prompt_tokens: u64,
+    thinking: bool,
+    /// The type of the block that is open.
+    open: Option<&'static str>,
+    index: u64,
+    begun: bool,
+}
+
+impl MessageStream {
+    pub(super) fn new(thinking: bool) -> Self {
+        MessageStream { model: String::new(), prompt_tokens: 0, thinking, open: None, index: 0, begun: false }
+    }
+
+    fn start(&mut self, to: &mut String) {
+        if std::mem::replace(&mut self.begun, true) {
+            return;
+        }
+        let usage = json!({"input_tokens": self.prompt_tokens, "output_tokens": 0});
+        let message = json!({
+            "id": new_id("msg_"), "type": "message", "role": "assistant", "model": self.model, "content": [],
+            "stop_reason": null, "stop_sequence": null, "usage": usage,
+        });
+        event(to, "message_start", json!({"message": message}));
+    }
+
+    /// Makes a block of this type the open one.
+    pub(super) fn open(&mut self, kind: &'static str, block: Value, to: &mut String) {
+        self.start(to);
+        if self.open == Some(kind) && kind != "tool_use" {
+            return;
+        }
+        self.close(to);
+        event(to, "content_block_start", json!({"index": self.index, "content_block": block}));
+        self.open = Some(kind);
+    }
+
+    fn close(&mut self, to: &mut String) {
+        if self.open.take().is_some() {
+            event(to, "content_block_stop", json!({"index": self.index}));
+            self.index += 1;
+        }
+    }
+
+    pub(super) fn delta(&self, delta: Value, to: &mut String) {
+        event(to, "content_block_delta", json!({"index": self.index, "delta": delta}));
+    }
+}
+
+impl Writer for MessageStream {
+    fn begin(&mut self, model: &str, prompt_tokens: u64) {
+        model.clone_into(&mut self.model);
+        self.prompt_tokens = prompt_tokens;
+    }
+
+    fn write(&mut self, out: Out, to: &mut String) {
+        match out {
+            Out::Reasoning(text) if self.thinking => {
+                self.open("thinking", json!({"type": "thinking", "thinking": "", "signature": ""}), to);
+                self.delta(json!({"type": "thinking_delta", "thinking": text}), to);
+            }
+            Out::Text(text) | Out::Refusal(text) => {
+                self.open("text", json!({"type": "text", "text": ""}), to);
+                self.delta(json!({"type": "text_delta", "text": text}), to);
+            }
+            Out::Call(call) => Part::all(call).into_iter().for_each(|part| self.write(Out::Part(part), to)),
+            Out::Part(Part::Begin { id, name }) => {
+                self.open("tool_use", json!({"type": "tool_use", "id": id, "name": name, "input": {}}), to);
+            }
+            Out::Part(Part::Arguments(text)) => {
+                self.delta(json!({"type": "input_json_delta", "partial_json": text}), to);
+            }
+            Out::Part(Part::End) => self.close(to),
+            Out::Finish(finish) => {
+                self.start(to);
+                self.close(to);
+                let delta = json!({"stop_reason": stop_reason(&finish), "stop_sequence": null});
+                event(to, "message_delta", json!({"delta": delta, "usage": usage_of(finish.usage)}));
+                event(to, "message_stop", json!({}));
+            }
+            Out::Failed(fault) => event(to, "error", error(&fault)),
+            Out::Fields(_) | Out::Reasoning(_) | Out::Reclassified(..) => {}
+        }
+    }
+
+    fn whole(&mut self, answer: Collected) -> Value {
+        let Collected { fields, reasoning, mut text, refusal, calls, finish, .. } = answer;
+        // That interface has a reason for it, and no field.
+        text.push_str(&refusal);
+        let mut content = Vec::new();
+        if self.thinking && !reasoning.is_empty() {
+            content.push(json!({"type": "thinking", "thinking": reasoning, "signature": ""}));
+        }
+        if !text.is_empty() {
+            content.push(json!({"type": "text", "text": text}));
+        }
+        content.extend(calls.into_iter().map(|NativeCall { id, name, arguments }| {
+            let input: Value = serde_json::from_str(&arguments).unwrap_or_else(|_| json!({}));
+            json!({"type": "tool_use", "id": id, "name": name, "input": input})
+        }));
+        let model = fields.get("model").and_then(Value::as_str).unwrap_or(&self.model);
+        let (reason, usage) =
+            finish.map_or((Value::Null, Value::Null), |finish| (json!(stop_reason(&finish)), usage_of(finish.usage)));
+        json!({
+            "id": new_id("msg_"), "type": "message", "role": "assistant", "model": model, "content": content,
+            "stop_reason": reason, "stop_sequence": null, "usage": usage,
+        })
+    }
+}
+
+fn stop_reason(finish: &Finish) -> &'static str {
+    match &finish.reason {
+        _ if finish.refused => "refusal",
+        FinishReason::Length => "max_tokens",
+        FinishReason::ToolCalls => "tool_use",
+        reason if reason.is_filtered() => "refusal",
+        _ => "end_turn",
+    }
+}
+
+pub(super) fn usage_of(usage: Usage) -> Value {
+    let cached = usage.cached_tokens.unwrap_or(0).min(usage.prompt_tokens);
+    json!({
+        // There the cached ones stand apart.
+        "input_tokens": usage.prompt_tokens - cached, "cache_read_input_tokens": cached,
+        "cache_creation_input_tokens": 0, "output_tokens": usage.completion_tokens,
+    })
+}
+
+/// The error object.
+pub(super) fn error(fault: &Fault) -> Value {
+    let kind = match fault.status {
+        401 => "authentication_error",
+        403 => "permission_error",
+        404 => "not_found_error",
+        413 => "request_too_large",
+        429 => "rate_limit_error",
+        503 | 529 => "overloaded_error",
+        500.. => "api_error",
+        _ => "invalid_request_error",
+    };
+    let mut error = json!({"type": kind, "message": fault.placed()});
+    if fault.code == Some(THREAD_UNSUPPORTED) {
+        // Its clients know by this alone that they are to send whole histories.
+        error["details"] = json!({"error_code": THREAD_UNSUPPORTED, "unsupported": [fault.param]});
+    }
+    json!({"type": "error", "error": error})
+}
