@@ -1,5 +1,6 @@
 // anthropic for Node: whole, and the helper that puts a stream together.
 import Anthropic from "@anthropic-ai/sdk";
+import { betaTool } from "@anthropic-ai/sdk/helpers/beta/json-schema";
 import { each, fails, same, tools as all, url } from "./common.mjs";
 
 const client = new Anthropic({ baseURL: url.replace(/\/v1$/, ""), apiKey: "none", maxRetries: 2 });
@@ -31,4 +32,20 @@ async function run(way, model, expect) {
   }
 }
 
+// The tool runner, which first asks the service to keep the conversation and then sends only what is new.
+async function byItself(stream) {
+  const { name, description, input_schema: inputSchema } = tools[0];
+  const weather = betaTool({ name, description, inputSchema, run: async () => "-3 degrees" });
+  const messages = [{ role: "user", content: "What is the weather?" }];
+  const body = { model: `runner@0@${stream}`, max_tokens: 4000, tools: [weather], messages, stream };
+  const answers = [];
+  for await (const step of client.beta.messages.toolRunner(body)) {
+    answers.push(stream ? await step.finalMessage() : step);
+  }
+  same(answers.map((answer) => answer.stop_reason), ["tool_use", "end_turn"], "the ends of the runner's answers");
+  same(text(answers.at(-1)), "All is here.", "the runner's answer");
+}
+
+await byItself(false);
+await byItself(true);
 await each(["whole", "stream"], run);

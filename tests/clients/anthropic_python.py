@@ -1,6 +1,7 @@
 """anthropic for Python: whole, and the helper that puts a stream together."""
 
 import anthropic
+from anthropic import beta_tool
 
 from common import TOOLS, URL, each, same
 
@@ -51,5 +52,24 @@ def run(way, model, expect):
         same((text(message), message.stop_reason), (expect["then"], "end_turn"), "the answer to the results")
 
 
+@beta_tool
+def weather(city: str) -> str:
+    """The weather of a city."""
+    return "-3 degrees"
+
+
+def by_itself(stream):
+    """The tool runner, which first asks the service to keep the conversation and then sends only what is new."""
+    messages = [{"role": "user", "content": "What is the weather?"}]
+    model = f"runner@0@{stream}"
+    runner = client.beta.messages.tool_runner(
+        model=model, max_tokens=4000, tools=[weather], messages=messages, stream=stream)
+    answers = [step.get_final_message() if stream else step for step in runner]
+    same([answer.stop_reason for answer in answers], ["tool_use", "end_turn"], "the ends of the runner's answers")
+    same(text(answers[-1]), "All is here.", "the runner's answer")
+
+
+by_itself(False)
+by_itself(True)
 same(client.messages.count_tokens(model="text@0@0", messages=[{"role": "user", "content": "Hi"}], tools=tools).input_tokens > 100, True, "the count")
 each(["whole", "stream"], run)

@@ -13,10 +13,14 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-# What every tool of the clients gives.
+# What every tool of the clients gives, and what each asks.
 RESULT = "-3 degrees"
-# Beside the cases that every client runs: one that a schema corrects, and one that says what it sees.
+QUESTION = "What is the weather?"
+CALL = '<use_mcp_tool>\n<tool_name>weather</tool_name>\n<arguments>\n{"city": "Oslo"}\n</arguments>\n</use_mcp_tool>'
+# Beside the cases that every client runs: one that a schema corrects, one that says what it sees, and one
+# that says whether a request with a result still holds the question and the tools.
 OWN = {
+    "runner": {"rounds": [{"content": CALL, "reason": "stop"}], "answer": {"content": "All is here.", "reason": "stop"}},
     "schema": {"rounds": [{"content": "About 3.", "reason": "stop"}, {"content": '{"degrees": "3"}', "reason": "stop"}]},
     "echo": {"rounds": [{"reason": "stop"}]},
 }
@@ -65,6 +69,8 @@ class Endpoint(BaseHTTPRequestHandler):
         part = case["rounds"][min(number, len(case["rounds"]) - 1)]
         if RESULT in json.dumps(messages):
             part = case["answer"]
+            if name == "runner" and not all(words in json.dumps(messages) for words in (QUESTION, "The weather of a city.")):
+                part = {"content": "The question or the tools are lost.", "reason": "stop"}
         with LOCK:
             first = body["model"] not in SEEN
             SEEN.add(body["model"])
