@@ -31,9 +31,9 @@ use toolgraft::prompt::Options;
 use toolgraft::route::Toolbox;
 use toolgraft::secrets::shown_url;
 use toolgraft::tools::DefaultDecision;
-use toolgraft::{OpenAi, Policy};
+use toolgraft::{Catalog, OpenAi, Policy};
 use toolgraft_mcp::Hub;
-use toolgraft_serve::{Config, DRAIN, Inspector, ModelSettings, ServeError, Server};
+use toolgraft_serve::{Config, DRAIN, Inspector, ModelSettings, SearchTool, ServeError, Server};
 
 /// Longest wait for a connection to the endpoint when the server starts.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
@@ -211,6 +211,14 @@ struct CallArgs {
     #[arg(long, value_name = "SERVER")]
     untrusted: Vec<String>,
 
+    /// Server that searches where a client's request wants its vendor's web search; or SERVER.TOOL
+    ///
+    /// The tool takes what is searched for, and what it finds goes out in the vendor's form, without the
+    /// model: Anthropic's web_search and Gemini's googleSearch. It runs without --allow. Without the flag
+    /// such a request gets the vendor's own error.
+    #[arg(long, value_name = "SERVER")]
+    search: Option<String>,
+
     /// Most calls of the servers' tools for one answer [default: 64]
     ///
     /// Behind them no further one runs, and the model is asked for its answer.
@@ -240,7 +248,7 @@ impl EndpointArgs {
 impl CallArgs {
     fn is_given(&self) -> bool {
         let has_names = [&self.allow, &self.deny, &self.untrusted].iter().any(|names| !names.is_empty());
-        self.mcp_always || self.show_results || self.max_calls.is_some() || has_names
+        self.mcp_always || self.show_results || self.max_calls.is_some() || self.search.is_some() || has_names
     }
 }
 
@@ -256,8 +264,9 @@ impl Args {
         };
         // Without servers there is nothing for them to be about.
         if self.servers.is_given() {
-            let CallArgs { allow, deny, untrusted, .. } = &mut self.calls;
+            let CallArgs { allow, deny, untrusted, search, .. } = &mut self.calls;
             (slots.allow, slots.deny, slots.untrusted) = (Some(allow), Some(deny), Some(untrusted));
+            slots.search = Some(search);
         }
         slots
     }
@@ -296,7 +305,7 @@ fn host_name(text: &str) -> Result<String, String> {
 pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     if !args.servers.is_given() && args.calls.is_given() {
         return Err(Failure::usage(
-            "--allow, --deny, --untrusted, --max-calls, --mcp-always and --show-results are about MCP servers: name their configuration with --mcp-config",
+            "--allow, --deny, --untrusted, --search, --max-calls, --mcp-always and --show-results are about MCP servers: name their configuration with --mcp-config",
         ));
     }
     args.endpoint.trust.hold()?;
@@ -331,7 +340,8 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
                 let hub = signals.or_stopped(async { connecting.await.map_err(Failure::job) }).await?;
                 let known = hub.servers();
                 let fits = refuse_strangers(&args.calls.untrusted, &known);
-                if let Err(failure) = fits.and_then(|()| refuse_ambiguous(&policy(&args), &hub.catalog())) {
+                let fits = fits.and_then(|()| refuse_ambiguous(&policy(&args), &hub.catalog()));
+                if let Err(failure) = fits.and_then(|()| refuse_no_search(&args, &hub.catalog())) {
                     hub.shutdown().await;
                     return Err(failure);
                 }
@@ -473,10 +483,27 @@ fn config_at(args: &Args, url: String, key: Option<&str>) -> Result<Config, Fail
         config = config.with_shown_results();
     }
     config = args.calls.untrusted.iter().fold(config, Config::with_untrusted);
+    if let Some(name) = &args.calls.search {
+        config = config.with_search(name);
+    }
     let client = client(&place, key)?;
     let client = args.endpoint.model.as_deref().map_or(client.clone(), |model| client.with_model(model));
     let examples = examples::source(makes_examples, client, args.endpoint.model.as_deref(), &place);
     Ok(config.with_prompt(args.listing.apply(Options::default())?.with_examples(examples)))
+}
+
+/// Refuses a `--search` that names no tool that may search.
+fn refuse_no_search(args: &Args, catalog: &Catalog) -> Result<(), Failure> {
+    let Some(name) = &args.calls.search else { return Ok(()) };
+    match SearchTool::find(catalog, name) {
+        None => Err(Failure::usage(format!(
+            "--search {name}: no server of this name has a tool that takes a query; name one as SERVER.TOOL"
+        ))),
+        Some(found) if policy(args).denies(Some(&found.server), &found.tool) => {
+            Err(Failure::usage(format!("--search {name}: --deny forbids {}.{}", found.server, found.tool)))
+        }
+        Some(_) => Ok(()),
+    }
 }
 
 /// Which calls of the servers' tools run.

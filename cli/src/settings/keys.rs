@@ -79,6 +79,7 @@ settings! {
     allow: Vec<String> = "[\"files.read_*\"]", Phrases::key_allow;
     deny: Vec<String> = "[\"*.delete_*\"]", Phrases::key_deny;
     untrusted: Vec<String> = "[\"web\"]", Phrases::key_untrusted;
+    search: Option<String> = "\"web\"", Phrases::key_search;
     reasoning_display: Option<ReasoningDisplay> = "\"folded\"", Phrases::key_reasoning_display;
     call_display: Option<CallDisplay> = "\"line\"", Phrases::key_call_display;
     history: Option<bool> = "true", Phrases::key_history;

@@ -16,7 +16,7 @@ use toolgraft_testkit::endpoint::{Endpoint, Reply, mcp_call};
 use toolgraft_testkit::endpoint::{says, stops};
 use toolgraft_testkit::http_mcp::HttpMcp;
 
-use crate::process::{Place, TOOLGRAFT, demo_server};
+use crate::process::{Place, TOOLGRAFT, answering_server, demo_server};
 
 /// A running server.
 pub(crate) struct Serving {
@@ -424,4 +424,47 @@ async fn tools_of_mcp_servers_run_here_where_they_are_allowed() {
     assert_eq!(whole["choices"][0]["message"]["content"], "Not allowed, it seems.");
     let told = &endpoint.seen()[3].body["messages"];
     assert!(!told[0]["content"].as_str().unwrap().contains("weather_query"), "{told:#}");
+}
+
+/// A server whose tool searches the web.
+fn searching_server() -> Value {
+    let schema = json!({"type": "object", "properties": {"query": {"type": "string"}}});
+    answering_server(&json!({
+        "tools/list": {"tools": [{"name": "find", "inputSchema": schema}]},
+        "tools/call": {"content": [{"type": "text", "text": "Title: One\nURL: https://a.example/1"}]},
+    }))
+}
+
+#[tokio::test]
+async fn a_hosted_search_is_answered_by_the_server_that_was_named() {
+    let place = Place::new();
+    place.servers(json!({ "web": searching_server() }));
+    let endpoint = Endpoint::answer(|_, _| Reply::text("I made it up."));
+    let serving = Serving::start(&place, &endpoint, &["--mcp-config", "mcp.json", "--search", "web"], &[]);
+    let asked = json!({
+        "model": "m", "max_tokens": 99, "messages": [{"role": "user", "content": "Who won?"}],
+        "tools": [{"type": "web_search_20250305", "name": "web_search"}],
+    });
+    let request = toolgraft::http::client().build().unwrap().post(format!("{}/messages", serving.url));
+    let request = request.header("content-type", "application/json").body(asked.to_string());
+    let answer: Value = serde_json::from_str(&request.send().await.unwrap().text().await.unwrap()).unwrap();
+    assert_eq!(answer["content"][1]["content"][0]["url"], "https://a.example/1", "{answer:#}");
+    assert!(endpoint.seen().iter().all(|seen| seen.body.get("messages").is_none()), "the model was asked nothing");
+}
+
+#[test]
+fn a_search_that_cannot_be_is_refused_at_the_start() {
+    let place = Place::new();
+    place.servers(json!({ "web": searching_server(), "demo": demo_server() }));
+    let endpoint = Endpoint::answer(|_, _| Reply::text("Fine."));
+    let url = endpoint.url();
+    let start =
+        |more: &[&str]| place.run(&[&["serve", "--port", "0", "--base-url", &url, "--model", "m"], more].concat());
+    for name in ["demo", "nobody", "web.none"] {
+        let words = format!("--search {name}: no server of this name has a tool that takes a query");
+        start(&["--mcp-config", "mcp.json", "--search", name]).fails_with(2, &[&words]);
+    }
+    let denied = start(&["--mcp-config", "mcp.json", "--search", "web", "--deny", "web.*"]);
+    denied.fails_with(2, &["--search web: --deny forbids web.find"]);
+    start(&["--search", "web"]).fails_with(2, &["name their configuration with --mcp-config"]);
 }
