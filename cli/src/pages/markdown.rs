@@ -1,6 +1,7 @@
 //! Markdown as a tree that a page builds its elements from: each node is a text, or
 //! `[TAG, CHILD, …]`, or for a link `["a", {"href": URL}, CHILD, …]`. HTML stays text, images
-//! become links, so that nothing is loaded. A page without a script has the same tree as HTML.
+//! become links, so that nothing is loaded. Where a link's text is not its target, the target follows it. A
+//! page without a script has the same tree as HTML.
 
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag};
 use serde_json::{Value, json};
@@ -29,7 +30,14 @@ pub(crate) fn tree(source: &str) -> Vec<Value> {
                 continue;
             }
             Event::End(_) => match open.pop() {
-                Some(node) if !open.is_empty() => Value::Array(node),
+                Some(node) if !open.is_empty() => {
+                    let target = target(&node);
+                    open.last_mut().into_iter().for_each(|parent| parent.push(Value::Array(node.clone())));
+                    match target {
+                        Some(target) => target,
+                        None => continue,
+                    }
+                }
                 // Each end has its start.
                 _ => continue,
             },
@@ -44,6 +52,22 @@ pub(crate) fn tree(source: &str) -> Vec<Value> {
         open.last_mut().into_iter().for_each(|parent| parent.push(node.clone()));
     }
     open.swap_remove(0)
+}
+
+/// Where a link leads, if its text does not say so.
+fn target(node: &[Value]) -> Option<Value> {
+    let href = node.get(1)?.get("href")?.as_str()?;
+    let said: String = node[2..].iter().map(said).collect();
+    (said != href).then(|| json!(format!(" ({href})")))
+}
+
+/// The text of a node.
+fn said(node: &Value) -> String {
+    match node {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => parts.iter().skip(1).map(said).collect(),
+        _ => String::new(),
+    }
 }
 
 /// The same as HTML, in which only the tags are ours.
@@ -130,8 +154,13 @@ mod tests {
             ("<script>x</script>", json!([["p", "<script>x</script>"]])),
             ("```sh\nls\n```", json!([["pre", "ls\n"]])),
             ("3. a\n", json!([["ol", {"start": 3}, ["li", "a"]]])),
-            ("[a](https://x.y)", json!([["p", ["a", {"href": "https://x.y"}, "a"]]])),
-            ("![a](http://x.y/z.png)", json!([["p", ["a", {"href": "http://x.y/z.png"}, "a"]]])),
+            ("[a](https://x.y)", json!([["p", ["a", {"href": "https://x.y"}, "a"], " (https://x.y)"]])),
+            ("<https://x.y>", json!([["p", ["a", {"href": "https://x.y"}, "https://x.y"]]])),
+            (
+                "[https://good.y](https://evil.y)",
+                json!([["p", ["a", {"href": "https://evil.y"}, "https://good.y"], " (https://evil.y)"]]),
+            ),
+            ("![a](http://x.y/z.png)", json!([["p", ["a", {"href": "http://x.y/z.png"}, "a"], " (http://x.y/z.png)"]])),
             ("[a](javascript:alert(1))", json!([["p", ["span", "a"]]])),
             ("|a|\n|-|\n|`b`|", json!([["table", ["thead", ["td", "a"]], ["tr", ["td", ["code", "b"]]]]])),
         ] {
@@ -146,7 +175,7 @@ mod tests {
             ("3. a", "<ol start=\"3\"><li>a</li></ol>"),
             (
                 "[a](https://x.y/?a=\"b\"&c)",
-                "<p><a href=\"https://x.y/?a=&quot;b&quot;&amp;c\" target=\"_blank\" rel=\"noopener noreferrer\">a</a></p>",
+                "<p><a href=\"https://x.y/?a=&quot;b&quot;&amp;c\" target=\"_blank\" rel=\"noopener noreferrer\">a</a> (https://x.y/?a=&quot;b&quot;&amp;c)</p>",
             ),
         ] {
             assert_eq!(html(source).replace(" dir=\"auto\"", ""), page, "{source}");
