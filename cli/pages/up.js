@@ -47,15 +47,48 @@ function grown(node) {
   return made;
 }
 
-// Arguments, in which lines of a diff have a sign in front.
-function body(content) {
-  const pre = element("pre", { dir: "auto" });
-  content.split("\n").forEach((line, number) => {
-    if (number) pre.append("\n");
-    const kind = { "- ": "goes", "+ ": "comes" }[line.slice(0, 2)];
-    pre.append(kind ? element("span", { className: kind, textContent: line }) : line);
-  });
-  return pre;
+// A text in pieces of which each is on screen or not; in a diff with their kind.
+const pieces = (content) => content.split("\n").flatMap((line, number) => {
+  const kind = { "- ": "goes", "+ ": "comes" }[line.slice(0, 2)] ?? "";
+  const parts = line.match(/.{1,60}/gsu) ?? [];
+  return [...(number ? ["\n"] : []), ...parts.map((part) => element("span", { className: kind, textContent: part }))];
+});
+
+// Arguments. Their direction is that of their JSON, whatever letters are in them.
+const body = (content) => element("pre", { dir: "ltr" }, ...pieces(content));
+
+// Marks pieces as parts of a question that nobody has seen yet.
+function unseen(parts) {
+  parts.forEach((part) => part.classList?.add("unseen"));
+  return parts;
+}
+
+// Whether all of a piece is on screen: nothing has scrolled it away, and nothing lies on it.
+function isOnScreen(piece) {
+  const isThere = (x, y) => piece.parentElement.contains(document.elementFromPoint(x, y));
+  const rows = [...piece.getClientRects()];
+  return rows.length > 0 && rows.every(({ left, top, bottom }) => isThere(left + 1, top + 2) && isThere(left + 1, bottom - 2));
+}
+
+// Calls back once every part of a question was on screen.
+function watch(made, done) {
+  const look = () => {
+    if (!made.isConnected || !made.querySelector(".choice")) return end();
+    for (const piece of made.querySelectorAll(".unseen:not(.fold)")) {
+      if (document.visibilityState !== "visible" || piece.getBoundingClientRect().top > innerHeight) break;
+      if (isOnScreen(piece)) piece.classList.remove("unseen");
+    }
+    if (made.querySelector(".unseen")) return;
+    end();
+    done();
+  };
+  const end = () => {
+    clearInterval(every);
+    removeEventListener("scroll", look, true);
+  };
+  const every = setInterval(look, 200);
+  addEventListener("scroll", look, true);
+  look();
 }
 
 function box(step) {
@@ -136,22 +169,40 @@ const STEPS = {
     const made = box(step);
     made.className = "block call open";
     made.tabIndex = -1;
-    if (!made.querySelector("pre")) made.append(body(step.body));
+    made.querySelectorAll(":scope > pre").forEach((old) => old.remove());
+    const [head, hidden, tail] = step.body;
+    const shown = element("pre", { dir: "ltr" }, ...unseen(pieces(head)));
+    const fold = element("button", { type: "button", className: "fold unseen", textContent: step.more, onclick: () => fold.replaceWith(...unseen(pieces(hidden))) });
+    if (hidden) shown.append(fold, ...unseen(pieces(tail)));
+    made.append(shown);
     const reason = element("input", { id: `reason-${step.call}`, autocomplete: "off" });
-    const say = (answer) => post("/answer", { chat, call: step.call, answer, reason: reason.value });
-    const button = (label, answer, className = "") => element("button", { type: "button", textContent: label, className, onclick: () => say(answer) });
+    const say = (answer) => post("/answer", { chat, call: step.call, definition: step.definition, answer, reason: reason.value });
+    const button = (label, answer, set) => element("button", { type: "button", textContent: label, onclick: () => say(answer), ...set });
     reason.addEventListener("keydown", (event) => { if (event.key === "Enter" && !event.isComposing) say("no"); });
-    const choice = element("div", { className: "choice" }, button(words.up_once, "once", "go"));
-    if (!step.once) choice.append(button(words.up_always, "always"));
+    // What was not on screen is not what somebody says yes to.
+    const runs = [button(words.up_once, "once", { className: "go", disabled: true })];
+    if (!step.once) runs.push(button(words.up_always, "always", { disabled: true }));
+    const next = () => {
+      if (made.querySelector(".unseen") === fold) fold.click();
+      made.querySelector(".unseen")?.scrollIntoView({ block: "start" });
+    };
+    const rest = element("div", { className: "rest" }, element("p", { textContent: words.up_see_first }), element("button", { type: "button", textContent: words.up_see_next, onclick: next }));
+    const choice = element("div", { className: "choice" }, element("p", {}, ...unseen(pieces(`${step.title} ${step.why}`))), rest, ...runs);
     choice.append(element("div", {}, element("label", { htmlFor: reason.id, textContent: words.up_reason }), reason), button(words.up_deny, "no"));
-    choice.prepend(element("p", { textContent: `${step.title} ${step.why}` }));
     made.append(choice);
     made.setAttribute("role", "group");
     made.setAttribute("aria-label", step.title);
-    at("said").scrollTop = at("said").scrollHeight;
+    if (made.offsetHeight > at("said").clientHeight) made.scrollIntoView({ block: "start" });
+    else at("said").scrollTop = at("said").scrollHeight;
     document.title = `? ${step.title}`;
     // Nobody who writes is interrupted, and no key runs a call by chance.
-    if ([document.body, at("question")].includes(document.activeElement) && !at("question").value) made.focus();
+    if ([document.body, at("question")].includes(document.activeElement) && !at("question").value) made.focus({ preventScroll: true });
+    watch(made, () => {
+      const had = rest.contains(document.activeElement);
+      rest.remove();
+      runs.forEach((run) => { run.disabled = false; });
+      if (had) made.focus({ preventScroll: true });
+    });
   },
   input(step) {
     const made = element("form", { className: "block open input", tabIndex: -1 }, element("p", { className: "label" }, element("b", { textContent: step.title })), text(step.text));
@@ -312,7 +363,7 @@ function switched({ servers }) {
   const of = (server) => element("fieldset", { className: "server" },
     check(element("b", { textContent: server.name }), server.state !== "disabled", { server: server.name }),
     ...(server.error ? [element("p", { className: "meta", textContent: server.error })] : []),
-    ...server.tools.map((tool) => check(element("span", { className: "name", textContent: tool.name }), tool.on, { server: server.name, tool: tool.name })));
+    ...server.tools.map((tool) => check(element("span", { className: "name", textContent: tool.shown ?? tool.name }), tool.on, { server: server.name, tool: tool.name })));
   at("tools").replaceChildren(...(servers.length ? servers.map(of) : [element("p", { className: "note", textContent: words.up_no_servers })]));
 }
 

@@ -10,9 +10,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::args::CallArgs;
 use super::existing::Existing;
-use crate::base::{Failure, lock, output};
+use crate::base::{Failure, digest::sha256, lock, output};
 use crate::phrases::{Phrases, capitalised};
-use crate::screen::{arguments, excerpt::bounded, full_name, visible::word};
+use crate::screen::visible::{packed, word};
+use crate::screen::{Folded, arguments, excerpt::bounded, full_name};
 use crate::servers::refuse_ambiguous;
 use serde_json::Value;
 use toolgraft::agent::{Approval, ApprovalRequest, AskReason};
@@ -23,20 +24,29 @@ use toolgraft::tools::{
 use toolgraft::{Catalog, Policy, Tool};
 use toolgraft_mcp::{Hub, ServerConfig};
 
-pub(super) use at_terminal::AtTerminal;
+pub(super) use at_terminal::{AtTerminal, LastBox, ShownCall};
 
 type Name = (Option<String>, String);
 
-/// A call that somebody is asked about.
+/// A call that somebody is asked about. Nothing in it steers a terminal or is hidden: whoever draws it draws
+/// it as it is, and takes a yes only once all of it was on screen.
+#[derive(Debug)]
 pub(crate) struct Question {
-    /// The call, and the agent's reason.
-    pub(crate) request: ApprovalRequest,
+    /// The call's id.
+    pub(crate) id: String,
+    /// The tool's full name, bounded; the body has all of a longer one.
+    pub(crate) name: String,
     /// Why it is asked about, in a sentence.
     pub(crate) why: String,
-    /// The arguments as a person reads them, with what changes in a file.
-    pub(crate) arguments: String,
+    /// What has changed in the tool, and the arguments as a person reads them, with what changes in a
+    /// file; folded to the room that there is.
+    pub(crate) body: Folded,
+    /// The arguments in one line.
+    pub(crate) line: String,
     /// The call may only be a draft or an example: no answer holds for later ones.
     pub(crate) is_doubtful: bool,
+    /// A hash of the tool's definition: an answer is one to this definition alone.
+    pub(crate) definition: String,
 }
 
 /// What somebody answered.
@@ -51,6 +61,9 @@ pub(crate) enum Answer {
 
 /// Somebody who is asked about calls.
 pub(crate) trait Person: Send + Sync {
+    /// Columns and rows that there are for the body of a question.
+    fn room(&self) -> (usize, usize);
+
     /// The answer; `None` where the turn is to end instead.
     fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Option<Answer>>;
 }
@@ -164,19 +177,14 @@ impl Approvals {
     pub(super) async fn decide(self: Arc<Self>, request: ApprovalRequest) -> Approval {
         let promoted = is_promoted(request.reason);
         let name = (request.server.clone(), request.tool.clone());
-        let now = self.definition(&name);
+        let mut now = self.definition(&name);
         let before = lock(&self.always).get(&name).cloned();
-        let changes = before.as_ref().map(|before| before.changes(&now));
+        let mut changes = before.as_ref().map(|before| before.changes(&now));
         let same = changes.as_ref().is_some_and(Vec::is_empty);
         // Nothing that was said before the foreign words came was said of what they lead to.
         let led = request.reason == AskReason::Untrusted;
         if self.yes && !led || (!promoted && same && !wants_approval(&request.arguments)) {
             return Approval::Approved;
-        }
-        if let Some(changes) = changes.filter(|changes| !changes.is_empty()) {
-            let name = full_name(name.0.as_deref(), &name.1);
-            let changes = self.say.tool_has_changed(name, changes.join("; "));
-            output::warn_in(self.say, &word(&changes));
         }
         let Some(person) = &self.person else {
             let why = nobody(&request, self.say);
@@ -185,48 +193,75 @@ impl Approvals {
             }
             return Approval::Denied { reason: Some(for_the_model(request.reason)) };
         };
-        let question = self.question(request, &name);
-        match person.ask(&question).await {
-            Some(Answer::Always) if !promoted => {
-                lock(&self.always).insert(name, now);
-                Approval::Approved
+        loop {
+            let question = self.question(&request, (&now, changes.as_deref().unwrap_or_default()), person.room());
+            let answer = person.ask(&question).await;
+            let then = std::mem::replace(&mut now, self.definition(&name));
+            if !matches!(answer, Some(Answer::No(_)) | None) && hash(&now) != question.definition {
+                // Nobody has said yes to what the tool has become meanwhile.
+                changes = Some(then.changes(&now));
+                continue;
             }
-            // What may be a draft is approved one by one.
-            Some(Answer::Once | Answer::Always) => Approval::Approved,
-            Some(Answer::No(None)) => Approval::Denied { reason: None },
-            Some(Answer::No(Some(reason))) => {
-                Approval::Denied { reason: Some(format!("the user declined the call: {reason}")) }
-            }
-            None => {
-                lock(&self.cancel).cancel();
-                // The turn ends, and with it this question.
-                std::future::pending().await
-            }
+            return match answer {
+                Some(Answer::Always) if !promoted => {
+                    lock(&self.always).insert(name, now);
+                    Approval::Approved
+                }
+                // What may be a draft is approved one by one.
+                Some(Answer::Once | Answer::Always) => Approval::Approved,
+                Some(Answer::No(None)) => Approval::Denied { reason: None },
+                Some(Answer::No(Some(reason))) => {
+                    Approval::Denied { reason: Some(format!("the user declined the call: {reason}")) }
+                }
+                None => {
+                    lock(&self.cancel).cancel();
+                    // The turn ends, and with it this question.
+                    std::future::pending().await
+                }
+            };
         }
     }
 
-    /// What the person is asked.
-    fn question(&self, request: ApprovalRequest, name: &Name) -> Question {
-        let by_pattern = self.policy().decide(name.0.as_deref(), &name.1, None) == Decision::Allow;
+    /// What the person is asked about a tool of this definition, in which this has changed since a yes.
+    fn question(
+        &self,
+        request: &ApprovalRequest,
+        (definition, changes): (&Definition, &[String]),
+        room: (usize, usize),
+    ) -> Question {
+        let ApprovalRequest { server, tool, .. } = request;
+        let by_pattern = self.policy().decide(server.as_deref(), tool, None) == Decision::Allow;
         let value = Value::Object(request.arguments.clone());
-        let file = |path: &str| self.existing.text(request.server.as_deref(), path);
+        let whole_name = full_name(server.as_deref(), tool);
+        let name = bounded(&whole_name, NAME);
+        let changed = (!changes.is_empty()).then(|| word(&self.say.tool_has_changed(&name, changes.join("; "))));
+        let arguments = arguments(&value, |path| self.existing.text(server.as_deref(), path), self.say);
+        let parts = (name != whole_name).then_some(whole_name).into_iter().chain(changed).chain([arguments]);
         Question {
-            why: why(&request, self.hints(name).as_ref(), by_pattern, self.say),
-            arguments: arguments(&value, file, self.say),
+            id: request.id.clone(),
+            name,
+            why: packed(&why(request, self.hints(server.as_deref(), tool).as_ref(), by_pattern, self.say)),
+            body: Folded::of(&parts.collect::<Vec<_>>().join("\n\n"), room),
+            line: word(&value.to_string()),
             is_doubtful: is_promoted(request.reason),
-            request,
+            definition: hash(definition),
         }
     }
 
     /// What the server says of its tool.
-    fn hints(&self, (server, tool): &Name) -> Option<Annotations> {
-        self.hub.catalog().find(server.as_deref(), tool).ok()?.tool.annotations.clone()
+    fn hints(&self, server: Option<&str>, tool: &str) -> Option<Annotations> {
+        self.hub.catalog().find(server, tool).ok()?.tool.annotations.clone()
     }
 
     fn definition(&self, (server, tool): &Name) -> Definition {
         let catalog = self.hub.catalog();
         catalog.find(server.as_deref(), tool).map(|found| Definition::of(found.tool)).unwrap_or_default()
     }
+}
+
+/// A name for a definition that no other one has.
+fn hash(definition: &Definition) -> String {
+    sha256(serde_json::to_string(definition).unwrap_or_default().as_bytes())
 }
 
 /// Whether the tool of this very name calls itself destructive.
@@ -242,7 +277,7 @@ fn is_promoted(reason: AskReason) -> bool {
 }
 
 /// Most columns of a tool's name in a question.
-const NAME: usize = 60;
+pub(super) const NAME: usize = 60;
 
 /// Why a call was not run that nobody could be asked about, and what runs it.
 fn nobody(request: &ApprovalRequest, say: Phrases) -> String {

@@ -11,13 +11,14 @@ use anstyle::Style;
 use serde_json::Value;
 use tokio::time::Instant;
 
+use super::approve::{LastBox, NAME, ShownCall};
 use super::args::OutputArgs;
 use super::existing::Existing;
 use super::summary::Summary;
 use crate::base::{Failure, stderr::Stderr, tokens};
 use crate::phrases::Phrases;
 use crate::screen::boxes::{clean, fit};
-use crate::screen::excerpt::remark;
+use crate::screen::excerpt::{bounded, remark};
 use crate::screen::live::{Live, Place};
 use crate::screen::{
     self, BAD, CALL, DIM, DRAFT, Frame, RESULT, Screen, as_fits_screen, excerpt, full_name, pictures::Protocol, pretty,
@@ -47,6 +48,10 @@ pub(super) struct Display {
     screen: Screen<Box<dyn Write + Send>>,
     /// Files that a call may change.
     existing: Existing,
+    /// The box that was drawn last, and how much the screen had shown then.
+    drawn: Option<(ShownCall, u64)>,
+    /// The same for whoever asks about a call, if nothing came after it.
+    above: LastBox,
     frame: Frame,
     live: Live,
     /// How the terminal takes pictures, where it is known to.
@@ -98,7 +103,7 @@ impl Display {
     pub(super) fn new(
         args: &OutputArgs,
         (in_conversation, shelf): (bool, Option<Shelf>),
-        existing: Existing,
+        (existing, above): (Existing, LastBox),
         say: Phrases,
     ) -> Self {
         let piped = !stdout().is_terminal();
@@ -122,6 +127,8 @@ impl Display {
         Display {
             screen,
             existing,
+            drawn: None,
+            above,
             frame,
             live: Live::new(place, columns, styled),
             shelf,
@@ -308,12 +315,10 @@ impl Display {
                 self.live.clear();
                 let name = full_name(request.server.as_deref(), &request.tool);
                 let arguments = Value::Object(request.arguments);
-                let number = self.calls.name(&request.id, &name, &arguments);
-                if self.quiet || self.is_lines() {
-                    // The question is about these arguments, which were not shown yet, or not whole.
-                    let body = self.shortened(&self.arguments(request.server.as_deref(), &arguments));
-                    self.screen.boxed(CALL, &self.say.box_of_call(number, &name), &body)?;
-                }
+                self.calls.name(&request.id, &name, &arguments);
+                self.screen.end_line()?;
+                let last = self.drawn.take().filter(|(_, shown)| *shown == self.screen.shown());
+                self.above.set(last.map(|(call, _)| call));
                 self.asked = Some((request.id, name));
                 Ok(())
             }
@@ -474,16 +479,22 @@ impl Display {
         self.fold()?;
         self.release()?;
         let mut body = self.shortened(&self.arguments(call.server.as_deref(), &call.arguments));
+        let arguments = body.clone();
         if !call.repairs.is_empty() {
             let repairs: Vec<_> = call.repairs.iter().map(ToString::to_string).collect();
             body.push_str(&format!("\n{}", self.say.mended(repairs.join(", "))));
         }
         let name = full_name(call.server.as_deref(), &call.tool);
         let number = self.calls.ended(index, &name, &call.arguments);
-        let title = self.say.box_of_call(number, name);
+        let title = self.say.box_of_call(number, &name);
         match self.is_lines() {
             true => self.one_line(CALL, &title, &call.arguments.to_string()),
-            false => self.boxed(CALL, &title, &body),
+            false => {
+                self.boxed(CALL, &title, &body)?;
+                let call = ShownCall { name: bounded(&name, NAME), body: arguments };
+                self.drawn = (!self.quiet).then(|| (call, self.screen.shown()));
+                Ok(())
+            }
         }
     }
 

@@ -46,7 +46,7 @@ use crate::sessions::{Store, saved::Saved};
 use crate::settings;
 use crate::settings::Settings;
 use crate::terminal::tty::Tty;
-use approve::AtTerminal;
+use approve::{AtTerminal, LastBox};
 use attached::Attached;
 use display::Display;
 use files::Files;
@@ -111,7 +111,8 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     let existing = Existing::of(&config);
     let may_keep = settings.sessions.unwrap_or(true) && !args.conversation.no_session;
     let shelf = may_keep.then(display::Shelf::of_user).flatten();
-    let display = Display::new(&args.output, (in_conversation, shelf), existing.clone(), say);
+    let above = LastBox::default();
+    let display = Display::new(&args.output, (in_conversation, shelf), (existing.clone(), above.clone()), say);
     let signals = runner.signals();
     let questions = Questions::new(asker.clone(), say);
     let asked = questions.clone();
@@ -126,8 +127,7 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
         servers::report_failed(&hub.servers(), say);
         servers::refuse_strangers(&args.talk.calls.untrusted, &hub.servers())?;
         warn_unmatched(&args.talk.calls, &hub.catalog(), say);
-        let quiet = args.output.quiet;
-        let person = asker.clone().map(|asker| Box::new(AtTerminal { asker, quiet, say }) as Box<dyn Person>);
+        let person = asker.clone().map(|asker| Box::new(AtTerminal { asker, above, say }) as Box<dyn Person>);
         let approvals = Approvals::new(&args.talk.calls, person, (hub.clone(), existing), say)?;
         let asked = (approvals, questions);
         let mut session = Session::new(args, (hub, endpoint), (display, say), asked, (tty, signals), in_session)?;

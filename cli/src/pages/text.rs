@@ -3,8 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::screen::visible::joins;
-use toolgraft::outcome::is_invisible;
+use crate::screen::visible::clean;
 
 /// Texts of more characters than this are folded behind their beginning.
 const LONG: usize = 2400;
@@ -55,25 +54,9 @@ pub(crate) fn visible_in(value: &mut Value) {
     }
 }
 
-/// Control characters as pictures, and characters that are not seen or turn the
-/// direction of others by number.
+/// As [`clean`], but for tabs, which a page keeps.
 fn visible(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    let mut before = '\0';
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            '\n' | '\t' => shown.push(c),
-            '\r' if chars.peek() == Some(&'\n') => {}
-            '\0'..='\x1f' => shown.push(char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}')),
-            '\x7f' => shown.push('␡'),
-            _ if joins(before, c) => shown.push(c),
-            _ if is_invisible(c) => shown.push_str(&format!("⟨U+{:04X}⟩", u32::from(c))),
-            _ => shown.push(c),
-        }
-        before = c;
-    }
-    shown
+    text.split('\t').map(clean).collect::<Vec<_>>().join("\t")
 }
 
 #[cfg(test)]

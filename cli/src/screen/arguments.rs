@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 use similar::{ChangeTag, TextDiff};
 
+use super::visible::packed;
 use crate::phrases::Phrases;
 
 /// Parameters that name a file: of Anthropic's text editor, of the filesystem, git and desktop servers of
@@ -38,10 +39,15 @@ pub(crate) fn pretty(value: &Value) -> String {
     if line.len() <= 60 { line } else { serde_json::to_string_pretty(value).unwrap_or(line) }
 }
 
-/// The arguments in the box of a call. `file` tells the text of the file at a path, where it can be had.
+/// The arguments in the box of a call, [packed]. `file` tells the text of the file at a path, where it can
+/// be had.
 ///
 /// Each line of a text has a sign in front of it: `-` goes, `+` comes, `·` stays, `|` says nothing of a file.
 pub(crate) fn arguments(value: &Value, file: impl Fn(&str) -> Option<String>, say: Phrases) -> String {
+    packed(&in_blocks(value, file, say))
+}
+
+fn in_blocks(value: &Value, file: impl Fn(&str) -> Option<String>, say: Phrases) -> String {
     let Value::Object(object) = value else { return pretty(value) };
     let mut rest = object.clone();
     let path = path_of(object);

@@ -44,6 +44,21 @@ pub(super) fn rows(body: &str, columns: usize) -> Vec<String> {
     clean(body).lines().flat_map(|line| wrap(line, columns - 4)).collect()
 }
 
+/// Where each row of a [clean] body begins, in bytes.
+pub(super) fn row_starts(body: &str, columns: usize) -> Vec<usize> {
+    let columns = columns.clamp(*WIDTHS.start(), *WIDTHS.end());
+    let (mut starts, mut line_at) = (Vec::new(), 0);
+    for line in body.split_inclusive('\n') {
+        let mut at = line_at;
+        for row in wrap(line.trim_end_matches('\n'), columns - 4) {
+            starts.push(at);
+            at += row.len();
+        }
+        line_at += line.len();
+    }
+    starts
+}
+
 /// Columns that a text takes on a terminal.
 pub(crate) fn width(text: &str) -> usize {
     text.chars().map(|c| c.width().unwrap_or(0)).sum()

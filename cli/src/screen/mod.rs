@@ -11,6 +11,7 @@ pub(crate) mod live;
 mod arguments;
 pub(crate) mod boxes;
 pub(crate) mod excerpt;
+mod folded;
 mod markdown;
 mod page;
 pub(crate) mod pictures;
@@ -29,6 +30,7 @@ use toolgraft::tools::exact_pattern;
 
 pub(crate) use arguments::{arguments, pretty};
 pub(crate) use boxes::Frame;
+pub(crate) use folded::Folded;
 
 use visible::{clean, clean_behind, word};
 use wrap::{Layout, OpenRow};
@@ -69,6 +71,8 @@ pub(crate) struct Screen<W> {
     moves: bool,
     /// The last character of the message.
     last: char,
+    /// How many lines, boxes, pictures and pieces of text were shown.
+    shown: u64,
 }
 
 impl Frame {
@@ -92,7 +96,14 @@ impl<W: Write> Screen<W> {
             page: None,
             moves: false,
             last: '\0',
+            shown: 0,
         }
+    }
+
+    /// How many lines, boxes, pictures and pieces of text were shown: as long as it stays the same, the
+    /// screen ends with the last of them.
+    pub(crate) fn shown(&self) -> u64 {
+        self.shown
     }
 
     /// For a terminal with so many rows that takes back what was written where it is asked to;
@@ -122,6 +133,7 @@ impl<W: Write> Screen<W> {
 
     /// Lines of our own words, broken between words on a terminal.
     pub(crate) fn line(&mut self, style: Style, text: &str) -> io::Result<()> {
+        self.shown += 1;
         self.end_line()?;
         for line in clean(text).lines() {
             let rows = match self.frame {
@@ -141,6 +153,7 @@ impl<W: Write> Screen<W> {
 
     /// A box; the text goes on below it, under a heading of its own.
     pub(crate) fn boxed(&mut self, style: Style, title: &str, body: &str) -> io::Result<()> {
+        self.shown += 1;
         self.end_line()?;
         for line in boxes::draw(title, body, self.frame, self.columns) {
             writeln!(self.out, "{style}{line}{style:#}")?;
@@ -151,6 +164,7 @@ impl<W: Write> Screen<W> {
 
     /// A picture, by what the terminal draws it with.
     pub(crate) fn picture(&mut self, drawn: &str) -> io::Result<()> {
+        self.shown += 1;
         self.end_line()?;
         writeln!(self.out, "{drawn}")?;
         self.region = None;
@@ -171,6 +185,7 @@ impl<W: Write> Screen<W> {
                 self.line(DIM, &format!("[{heading}]"))?;
             }
         }
+        self.shown += 1;
         let safe = clean_behind(self.last, text);
         self.last = text.chars().next_back().unwrap_or(self.last);
         if region == Region::Content
@@ -277,29 +292,17 @@ const ROWS: usize = 24;
 /// Rows that a box has beside its body, and a question with its answer below it.
 const AROUND: usize = 10;
 
-/// Rows that a box may fill where all of it is to be seen with what is asked below.
-fn room() -> usize {
+/// Columns of the terminal, and rows that a box may fill where all of it is to be seen with what is
+/// asked below.
+pub(crate) fn room() -> (usize, usize) {
     let rows = terminal::size().map(|(_, rows)| rows).filter(|rows| *rows > 0).unwrap_or(ROWS);
-    rows.saturating_sub(AROUND).max(4)
-}
-
-/// Whether a box with this text can be seen whole, with a question below it.
-pub(crate) fn fits_screen(body: &str) -> bool {
-    boxes::rows(body, terminal::columns()).len() <= room()
+    (terminal::columns(), rows.saturating_sub(AROUND).max(4))
 }
 
 /// A box's text as far as it can be seen with a question below it: its beginning and its end,
 /// and how many characters are missing between them.
 pub(crate) fn as_fits_screen(body: &str, say: Phrases) -> String {
-    let rows = boxes::rows(body, terminal::columns());
-    let room = room().saturating_sub(1);
-    if rows.len() <= room + 1 {
-        return body.to_owned();
-    }
-    let (head, tail) = (room - room / 3, rows.len() - room / 3);
-    let missing: usize = rows[head..tail].iter().map(|row| row.chars().count()).sum();
-    let shown = rows[..head].join("\n");
-    format!("{shown}\n{}\n{}", say.more_characters(missing), rows[tail..].join("\n"))
+    Folded::of(&clean(body), room()).shown(say)
 }
 
 /// The beginning of a text, and how long it is.

@@ -2,8 +2,9 @@
 //!
 //! What a model, a tool, a server or a project's file wrote may hold escape sequences, line
 //! breaks where one line is expected, characters that nobody sees, and more text than a screen
-//! has room for. [`clean`] takes a text of several lines, [`word`] what must stay in one;
-//! how much of a list fits on a screen says [`excerpt`](super::excerpt).
+//! has room for. [`clean`] takes a text of several lines, [`packed`] one of which nothing may be out of
+//! sight, [`word`] what must stay in one line; how much of a list fits on a screen says
+//! [`excerpt`](super::excerpt).
 
 use toolgraft::outcome::is_invisible;
 
@@ -11,20 +12,27 @@ use toolgraft::outcome::is_invisible;
 /// follows to the beginning of a row.
 const SPACES: usize = 8;
 
+/// More blanks than this in a row, and more empty lines, are shown by their number in a [packed] text:
+/// code is indented that far, and no further.
+const INDENT: usize = 40;
+const EMPTY: usize = 3;
+
 /// Text that cannot steer a terminal: control characters are shown as pictures, characters
 /// that are not seen or turn the direction of others by their numbers, tabs as spaces.
 pub(crate) fn clean(text: &str) -> String {
     clean_behind('\0', text)
 }
 
-/// As [`clean`], for a text that goes on behind a character.
-pub(super) fn clean_behind(mut before: char, text: &str) -> String {
+/// As [`clean`], for a text that follows a character.
+pub(crate) fn clean_behind(mut before: char, text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
-    for c in text.chars() {
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
         match c {
             '\n' => safe.push('\n'),
             '\t' => safe.push_str("    "),
-            '\r' => {}
+            // At the end of a piece its line break may follow; elsewhere it would begin the line anew.
+            '\r' if chars.peek().is_none_or(|next| *next == '\n') => {}
             _ if joins(before, c) => safe.push(c),
             c => push(&mut safe, c),
         }
@@ -33,9 +41,34 @@ pub(super) fn clean_behind(mut before: char, text: &str) -> String {
     safe
 }
 
+/// As [`clean`], for a text of which every part is to be seen at once as far as it can: a long run of white
+/// space in a line stands there by its length, and so do several empty lines, which would push what
+/// follows off the screen. A line may be empty after a sign of a diff.
+pub(crate) fn packed(text: &str) -> String {
+    let text = clean(text);
+    let lines: Vec<&str> = text.lines().collect();
+    let is_empty = |line: &str| matches!(line.trim(), "" | "|" | "+" | "-" | "·");
+    let pack = |group: &[&str]| match group {
+        [first, _, ..] if group.len() > EMPTY => format!("{} ⟨{}×U+000A⟩", first.trim(), group.len()).trim().to_owned(),
+        lines => lines
+            .iter()
+            .map(|line| counted(line, |c| if c == ' ' { INDENT } else { SPACES }, String::push))
+            .collect::<Vec<_>>()
+            .join("\n"),
+    };
+    let groups = lines.chunk_by(|one, next| is_empty(one) && one.trim() == next.trim());
+    groups.map(pack).collect::<Vec<_>>().join("\n")
+}
+
 /// As [`clean`], for words that stand in one line and can be a name: line breaks are shown,
 /// and so is each character that is not seen, a long run of spaces by its length.
 pub(crate) fn word(text: &str) -> String {
+    counted(text, |_| SPACES, push)
+}
+
+/// A text in which a run of white space that is longer than its first character allows stands by its
+/// length. `push` adds the other characters.
+fn counted(text: &str, longest: impl Fn(char) -> usize, push: impl Fn(&mut String, char)) -> String {
     let mut safe = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();
     while let Some(c) = rest.next() {
@@ -48,7 +81,7 @@ pub(crate) fn word(text: &str) -> String {
             run.push(next);
         }
         match run.chars().count() {
-            n if n > SPACES => safe.push_str(&format!("⟨{n}×U+{:04X}⟩", u32::from(c))),
+            n if n > longest(c) => safe.push_str(&format!("⟨{n}×U+{:04X}⟩", u32::from(c))),
             _ => safe.push_str(&run),
         }
     }
@@ -100,6 +133,18 @@ mod tests {
     #[test]
     fn text_cannot_steer_the_terminal() {
         assert_eq!(clean("\x1b[31mred\x07\u{9b}2J\u{202e}x\r\n\ty"), "␛[31mred␇⟨U+009B⟩2J⟨U+202E⟩x\n    y");
+        assert_eq!(clean("ls\rrm -rf ~\r"), "ls␍rm -rf ~", "a line is not begun anew");
+    }
+
+    #[test]
+    fn nothing_pushes_the_rest_of_a_text_off_the_screen() {
+        let spaces = " ".repeat(10_000);
+        assert_eq!(packed(&format!("echo{spaces}; rm -rf ~")), "echo⟨10000×U+0020⟩; rm -rf ~");
+        assert_eq!(packed(&format!("a{}b", "\u{3000}".repeat(9))), "a⟨9×U+3000⟩b");
+        assert_eq!(packed(&format!("ls{}rm -rf ~", "\n".repeat(1000))), "ls\n⟨999×U+000A⟩\nrm -rf ~");
+        assert_eq!(packed("| ls\n| \n|  \n|\n| \n| rm"), "| ls\n| ⟨4×U+000A⟩\n| rm", "however many spaces are in them");
+        let code = format!("def f():\n{}return 1\n\n\n\nx", " ".repeat(40));
+        assert_eq!(packed(&code), code);
     }
 
     #[test]

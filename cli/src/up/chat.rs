@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::common::{Begun, Common};
 use super::person::AtPage;
-use super::told::{Teller, all_said};
+use super::told::{self, Teller, all_said};
 use crate::base::{Failure, lock, written::Written};
 use crate::chat::{Answer, Existing, Line, Talk};
 use crate::phrases::Phrases;
@@ -114,7 +114,7 @@ impl Chat {
         let cancel = run.cancellation();
         talk.approvals().begin(cancel.clone());
         *self.cancel() = Some(cancel);
-        self.person.tell(json!({"step": "user", "text": question}));
+        self.person.tell(told::user(question));
         tokio::spawn(self.clone().turn(talk, run, before));
         Ok(())
     }
@@ -138,13 +138,9 @@ impl Chat {
         Ok(())
     }
 
-    /// Answers the question about a call; whether there was one.
-    pub(super) fn answer(&self, call: &str, answer: Answer) -> bool {
-        let answered = self.person.answer(call, answer);
-        if answered {
-            self.person.tell(json!({"step": "answered", "call": call}));
-        }
-        answered
+    /// Answers the question about a call of a tool with this definition; whether there was one.
+    pub(super) fn answer(&self, asked: (&str, &str), answer: Answer) -> bool {
+        self.person.answer(asked, answer)
     }
 
     /// A picture of a call's result, counted from 0.

@@ -12,6 +12,7 @@ use super::input::Inputs;
 use super::person::AtPage;
 use crate::base::{Failure, lock, secret::secret};
 use crate::chat::{Approvals, Keeping, Talk};
+use crate::screen::visible::clean;
 use crate::sessions::{Kept, Listed, age};
 use crate::settings;
 use toolgraft_mcp::{InputAnswer, InputRequest};
@@ -73,8 +74,8 @@ impl Chats {
         let listed = store.list(words).map_err(Failure::job)?;
         let entry = |one: Listed| {
             json!({
-                "chat": one.id, "title": one.title, "model": one.model, "age": age(one.used, self.common.say),
-                "hit": one.hit.map(|(line, _)| line),
+                "chat": one.id, "title": clean(&one.title), "model": one.model, "age": age(one.used, self.common.say),
+                "hit": one.hit.map(|(line, _)| clean(&line)),
             })
         };
         Ok(listed.into_iter().map(entry).collect())

@@ -10,7 +10,6 @@ use tokio::sync::{mpsc, oneshot};
 use crate::base::lock;
 use crate::chat::{Answer, Person, Question};
 use crate::phrases::Phrases;
-use crate::screen::full_name;
 use toolgraft::Outcome;
 use toolgraft::message::Image;
 
@@ -34,8 +33,8 @@ struct Desk {
     windows: Vec<mpsc::Sender<String>>,
     /// Pictures of results, by the ids of their calls.
     pictures: BTreeMap<String, Vec<Image>>,
-    /// Questions by the id of their calls.
-    questions: BTreeMap<String, oneshot::Sender<Answer>>,
+    /// Questions by the id of their calls, each with the definition of the tool that it is about.
+    questions: BTreeMap<String, (String, oneshot::Sender<Answer>)>,
 }
 
 impl AtPage {
@@ -93,10 +92,18 @@ impl AtPage {
         self.desk().pictures.get(call)?.get(n).cloned()
     }
 
-    /// Answers the question about a call; whether there was one.
-    pub(super) fn answer(&self, call: &str, answer: Answer) -> bool {
-        let question = self.desk().questions.remove(call);
-        question.is_some_and(|question| question.send(answer).is_ok())
+    /// Answers the question about a call of a tool with this definition; whether there was one.
+    pub(super) fn answer(&self, (call, definition): (&str, &str), answer: Answer) -> bool {
+        let taken = {
+            let mut desk = self.desk();
+            // A window may still show what was asked before the tool changed.
+            let is_asked = desk.questions.get(call).is_some_and(|(asked, _)| asked == definition);
+            if is_asked { desk.questions.remove(call) } else { None }
+        };
+        let Some((_, question)) = taken else { return false };
+        // Before the turn goes on, which may ask about this call again.
+        self.tell(json!({"step": "answered", "call": call}));
+        question.send(answer).is_ok()
     }
 
     fn desk(&self) -> MutexGuard<'_, Desk> {
@@ -123,15 +130,22 @@ fn join(last: &mut Value, step: &Value) -> bool {
     true
 }
 
+/// Columns and rows of a question that is not folded in the page; it scrolls if the window has fewer.
+const ROOM: (usize, usize) = (100, 40);
+
 impl Person for AtPage {
+    fn room(&self) -> (usize, usize) {
+        ROOM
+    }
+
     fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Option<Answer>> {
         let (tell, told) = oneshot::channel();
-        let Question { request, why, arguments, is_doubtful } = question;
-        self.desk().questions.insert(request.id.clone(), tell);
-        let name = full_name(request.server.as_deref(), &request.tool);
+        let Question { id, name, why, body, is_doubtful, definition, .. } = question;
+        self.desk().questions.insert(id.clone(), (definition.clone(), tell));
         self.tell(json!({
-            "step": "ask", "call": request.id, "name": name, "title": self.say.run_this(&name), "why": why,
-            "body": arguments, "once": is_doubtful,
+            "step": "ask", "call": id, "name": name, "title": self.say.run_this(name), "why": why,
+            "body": [body.head, body.hidden, body.tail], "more": self.say.show_characters(body.hidden.chars().count()),
+            "once": is_doubtful, "definition": definition,
         }));
         Box::pin(async { told.await.ok() })
     }

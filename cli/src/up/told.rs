@@ -3,12 +3,15 @@
 //! A step is an object that names itself by `step`: `user`, `text`, `reasoning`, `answer` (the
 //! text so far as a tree), `call`, `outcome`, `rejected`, `note`, `wait`, `switch` (what seemed to
 //! be text was reasoning, or the other way round), `end`; `ask` and `state` are made elsewhere.
+//!
+//! What a model, a tool or a person wrote is [clean] in them: a page shows what is there, and nothing else.
 
 use serde_json::{Value, json};
 
 use crate::chat::Existing;
 use crate::pages::markdown;
 use crate::phrases::Phrases;
+use crate::screen::visible::{clean, clean_behind, packed};
 use crate::screen::{arguments, excerpt, full_name, pretty};
 use toolgraft::agent::{Finished, StopReason};
 use toolgraft::conversation::Entry;
@@ -64,7 +67,7 @@ impl<'a> Teller<'a> {
             AgentEvent::CallRejected { rejected, .. } => self.rejected(rejected),
             AgentEvent::Display(shown) => {
                 let name = full_name(shown.server.as_deref(), &shown.tool);
-                vec![call_step(&shown.id, &name, &pretty(&Value::Object(shown.arguments.clone())))]
+                vec![call_step(&shown.id, &name, &packed(&pretty(&Value::Object(shown.arguments.clone()))))]
             }
             AgentEvent::RoundFinished { .. } => self.answer(),
             AgentEvent::Correcting { message, .. } => vec![note(say.told_to_model(say.reason(message)))],
@@ -85,19 +88,21 @@ impl<'a> Teller<'a> {
     pub(super) fn last(&self, finished: &Finished, was_taken: bool) -> Value {
         let stopped = match &finished.reason {
             StopReason::Answered => None,
-            reason => Some(self.say.stopped(reason)),
+            reason => Some(clean(&self.say.stopped(reason))),
         };
         json!({"step": "end", "stopped": stopped, "again": was_taken})
     }
 
     fn text(&mut self, text: &str) -> Value {
+        let shown = piece(&self.said, text);
         self.said.push_str(text);
-        json!({"step": "text", "text": text})
+        json!({"step": "text", "text": shown})
     }
 
     fn think(&mut self, text: &str) -> Value {
+        let shown = piece(&self.thought, text);
         self.thought.push_str(text);
-        json!({"step": "reasoning", "text": text})
+        json!({"step": "reasoning", "text": shown})
     }
 
     /// All of the round until now was something else.
@@ -108,7 +113,7 @@ impl<'a> Teller<'a> {
             Region::Reasoning => (String::new(), all),
         };
         self.written.clear();
-        json!({"step": "switch", "text": self.said, "reasoning": self.thought})
+        json!({"step": "switch", "text": clean(&self.said), "reasoning": clean(&self.thought)})
     }
 
     fn answer(&mut self) -> Vec<Value> {
@@ -165,11 +170,11 @@ pub(super) fn all_said(conversation: &Conversation, say: Phrases) -> Vec<Value> 
 
 fn of_entry(entry: &Entry, say: Phrases) -> Vec<Value> {
     match entry {
-        Entry::User(said) => vec![json!({"step": "user", "text": said.shown()})],
+        Entry::User(said) => vec![user(&said.shown())],
         Entry::Assistant(message) => {
             let mut steps = vec![json!({"step": "round"})];
             if !message.reasoning.trim().is_empty() {
-                steps.push(json!({"step": "reasoning", "text": message.reasoning}));
+                steps.push(json!({"step": "reasoning", "text": clean(&message.reasoning)}));
             }
             let content = message.content();
             if !content.trim().is_empty() {
@@ -189,16 +194,26 @@ fn of_entry(entry: &Entry, say: Phrases) -> Vec<Value> {
     }
 }
 
+/// A piece of a text that goes on behind what was said before.
+fn piece(before: &str, text: &str) -> String {
+    clean_behind(before.chars().next_back().unwrap_or('\0'), text)
+}
+
+/// What the person said.
+pub(super) fn user(text: &str) -> Value {
+    json!({"step": "user", "text": clean(text)})
+}
+
 fn wait(text: impl Into<String>) -> Value {
-    json!({"step": "wait", "text": text.into()})
+    json!({"step": "wait", "text": clean(&text.into())})
 }
 
 fn note(text: String) -> Value {
-    json!({"step": "note", "text": text})
+    json!({"step": "note", "text": clean(&text)})
 }
 
 fn answer(text: &str) -> Value {
-    json!({"step": "answer", "tree": markdown::tree(text)})
+    json!({"step": "answer", "tree": markdown::tree(&clean(text))})
 }
 
 fn call_step(id: &str, name: &str, body: &str) -> Value {
@@ -209,7 +224,7 @@ fn outcome_step(id: &str, outcome: &Outcome, say: Phrases) -> Value {
     let is_good = matches!(outcome.status, Status::Result | Status::Displayed);
     json!({
         "step": "outcome", "call": id, "good": is_good, "status": say.status(outcome.status),
-        "text": outcome.said().trim_end(), "pictures": outcome.images().count(),
+        "text": clean(outcome.said().trim_end()), "pictures": outcome.images().count(),
     })
 }
 
@@ -218,6 +233,6 @@ fn rejected_step(rejected: &Rejected, say: Phrases) -> Value {
     let name = name.unwrap_or_else(|| say.a_tool().to_owned());
     json!({
         "step": "rejected", "title": say.rejected_call(name, rejected.kind),
-        "text": format!("{}\n\n{}", say.reason(&rejected.message), excerpt(&rejected.raw, say)),
+        "text": clean(&format!("{}\n\n{}", say.reason(&rejected.message), excerpt(&rejected.raw, say))),
     })
 }

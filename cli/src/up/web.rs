@@ -11,7 +11,7 @@
 //! GET  /models                the names by which a model can be chosen
 //! POST /model                 {"chat", "model"}
 //! POST /ask                   {"chat", "text"}
-//! POST /answer                {"chat", "call", "answer": "once" | "always" | "no", "reason"?}
+//! POST /answer                {"chat", "call", "definition", "answer": "once" | "always" | "no", "reason"?}
 //! POST /input                 {"input", "values"?}: without values it is declined; what is wrong with
 //!                             one is answered as {"wrong"}
 //! POST /stop                  {"chat"}
@@ -43,6 +43,7 @@ use crate::pages;
 use crate::pages::doors::{self, Behind, LocalServer};
 use crate::phrases::Phrases;
 use crate::replay;
+use crate::screen::visible::{clean, word};
 use crate::servers::status::reports;
 
 const TEMPLATE: &str = include_str!("../../pages/up.html");
@@ -204,8 +205,23 @@ async fn share(State(desk): State<Desk>, RawQuery(query): RawQuery) -> Response 
     }
 }
 
+/// The servers and their tools. A name is sent back as it is, and shown without anything hidden in it.
 async fn tools(State(desk): State<Desk>) -> Response {
-    answered(&json!({ "servers": reports(&desk.chats.common.hub, 0) }))
+    let mut servers = json!(reports(&desk.chats.common.hub, 0));
+    for server in servers.as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
+        if let Some(Value::String(error)) = server.get_mut("error") {
+            *error = clean(error);
+        }
+        let tools = server.get_mut("tools").and_then(Value::as_array_mut);
+        for tool in tools.into_iter().flatten().filter_map(Value::as_object_mut) {
+            let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
+            let shown = word(name);
+            if shown != name {
+                tool.insert("shown".to_owned(), shown.into());
+            }
+        }
+    }
+    answered(&json!({ "servers": servers }))
 }
 
 async fn models(State(desk): State<Desk>) -> Response {
@@ -254,8 +270,9 @@ async fn answer(State(desk): State<Desk>, body: Bytes) -> Response {
         Some("no") => Answer::No(reason.map(str::to_owned)),
         _ => return refused(StatusCode::BAD_REQUEST, "\"answer\" takes once, always or no"),
     };
-    let call = said["call"].as_str().unwrap_or_default();
-    match chat(&desk, &said).is_some_and(|chat| chat.answer(call, answer)) {
+    let field = |name| said[name].as_str().unwrap_or_default();
+    let asked = (field("call"), field("definition"));
+    match chat(&desk, &said).is_some_and(|chat| chat.answer(asked, answer)) {
         true => answered(&Value::Null),
         false => gone(),
     }

@@ -7,6 +7,7 @@
 mod bounds;
 mod doors;
 mod lines;
+mod questions;
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};

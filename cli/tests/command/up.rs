@@ -197,6 +197,30 @@ async fn an_address_lets_one_browser_in_and_no_other_page_reaches_what_is_behind
 }
 
 #[tokio::test]
+async fn an_answer_is_one_to_the_tool_as_it_was_shown() {
+    let call = mcp_call("demo", "weather_query", &json!({"city": "Oslo"}));
+    let mut up = Up::start(Endpoint::start([Reply::text(&call), Reply::text("Then not.")]), &[], &[]);
+    up.enter().await;
+    let (mut window, state) = up.look("").await;
+    let chat = state["chat"].clone();
+    up.post("/ask", json!({"chat": chat, "text": "Oslo?"})).await;
+    let asked = window.step("ask").await;
+    let answer = |asked: &Value, answer: &str| json!({"chat": chat, "call": asked["call"], "definition": asked["definition"], "answer": answer});
+    // The tool becomes another one, here none, while the question is open.
+    up.post("/switch", json!({"server": "demo", "tool": "weather_query", "on": false})).await;
+    assert_eq!(up.post("/answer", answer(&asked, "once")).await.0, 200);
+    let again = window.step_of(&["ask", "outcome"]).await;
+    assert_eq!((&again["step"], &again["call"]), (&json!("ask"), &asked["call"]), "it is asked again");
+    assert!(
+        again["body"][0].as_str().unwrap().starts_with("demo.weather_query has changed since you approved it"),
+        "{again}"
+    );
+    assert_eq!(up.post("/answer", answer(&asked, "once")).await.0, 404, "nobody was shown this with the question");
+    assert_eq!(up.post("/answer", answer(&again, "no")).await.0, 200);
+    assert_eq!(window.step("outcome").await["good"], false);
+}
+
+#[tokio::test]
 async fn a_question_is_answered_as_it_is_written_and_kept_for_other_commands() {
     let answer = "**Cold.** `-3` degrees";
     let mut up = Up::start(Endpoint::start([Reply::text(answer), Reply::text("Still cold.")]), &[], &[]);
@@ -251,18 +275,20 @@ async fn a_call_waits_for_its_answer_and_shows_what_changes_in_the_file() {
     assert_eq!(asked["title"], "Run files.write_file?");
     assert_eq!(asked["once"], false);
     let diff = "{\"path\":\"notes.txt\"}\n\ncontent:\n· apples\n- pears\n+ figs\n· plums";
-    assert_eq!(asked["body"], diff);
+    assert_eq!(asked["body"], json!([diff, "", ""]));
     // A second window has the open question, too.
     let (_, other) = up.look(chat.as_str().unwrap()).await;
     assert_eq!(other["busy"], true);
     assert!(other["steps"].as_array().unwrap().contains(&asked), "{other:#}");
     assert_eq!(up.post("/ask", ask("Now?")).await.0, 409);
 
-    let answer =
-        |call: &Value, answer: &str| json!({"chat": chat, "call": call, "answer": answer, "reason": "no figs"});
-    assert_eq!(up.post("/answer", answer(&asked["call"], "maybe")).await.0, 400);
-    assert_eq!(up.post("/answer", answer(&asked["call"], "no")).await.0, 200);
-    assert_eq!(up.post("/answer", answer(&asked["call"], "once")).await.0, 404, "it was answered");
+    let answer = |asked: &Value, answer: &str| {
+        let (call, definition) = (&asked["call"], &asked["definition"]);
+        json!({"chat": chat, "call": call, "definition": definition, "answer": answer, "reason": "no figs"})
+    };
+    assert_eq!(up.post("/answer", answer(&asked, "maybe")).await.0, 400);
+    assert_eq!(up.post("/answer", answer(&asked, "no")).await.0, 200);
+    assert_eq!(up.post("/answer", answer(&asked, "once")).await.0, 404, "it was answered");
     let outcome = window.step("outcome").await;
     assert_eq!((&outcome["call"], &outcome["good"]), (&asked["call"], &json!(false)));
     assert!(outcome["text"].as_str().unwrap().contains("no figs"), "{outcome}");
@@ -270,7 +296,7 @@ async fn a_call_waits_for_its_answer_and_shows_what_changes_in_the_file() {
 
     up.post("/ask", ask("Please.")).await;
     let asked = window.step("ask").await;
-    up.post("/answer", answer(&asked["call"], "always")).await;
+    up.post("/answer", answer(&asked, "always")).await;
     assert_eq!(window.step("outcome").await["text"], "written");
     window.step("end").await;
     up.post("/ask", ask("Once more.")).await;
@@ -546,3 +572,15 @@ async fn a_turn_is_stopped_and_what_was_said_until_then_stays() {
     let shown = up.place.run(&["log", "show", id]).ok().out;
     assert!(shown.contains("> Oslo?\n\nIt is") && shown.contains("> Narvik?\n\nWell"), "{shown}");
 }
+#[tokio::test]
+async fn a_name_in_the_list_of_tools_hides_nothing() {
+    let tools = ["li\u{202e}st", "plain"].map(|name| json!({"name": name, "inputSchema": {"type": "object"}}));
+    let place = Place::new();
+    place.servers(json!({ "s": answering_server(&json!({"tools/list": {"tools": tools}})) }));
+    let mut up = Up::start_in(place, Endpoint::start([]), &[], &[]);
+    up.enter().await;
+    let listed = up.get("/tools").await.json::<Value>().await.unwrap();
+    let hidden = json!({"name": "li\u{202e}st", "on": true, "shown": "li⟨U+202E⟩st"});
+    assert_eq!(listed["servers"][0]["tools"], json!([hidden, {"name": "plain", "on": true}]));
+}
+

@@ -35,19 +35,20 @@ fn endpoint() -> Endpoint {
 }
 
 /// What the page says.
-const SAID: &str = "document.querySelector('#said').innerText";
+pub(crate) const SAID: &str = "document.querySelector('#said').innerText";
 
 fn looks_well(page: &mut Page, name: &str) {
     crate::inspect_page::looks_well(page, &format!("up-{name}"));
 }
 
-fn asks(page: &mut Page, question: &str) {
+pub(crate) fn asks(page: &mut Page, question: &str) {
     page.find("document.querySelector('#question').focus()");
     page.write_text(question);
     page.press("Enter");
 }
 
-const IDLE: &str = "document.querySelector('#stop').hidden && document.querySelector('#said').ariaBusy !== 'true'";
+pub(crate) const IDLE: &str =
+    "document.querySelector('#stop').hidden && document.querySelector('#said').ariaBusy !== 'true'";
 
 #[test]
 fn a_real_browser_holds_a_conversation_by_keys() {

@@ -1,13 +1,14 @@
 //! The person at the terminal: a question in a line, below the box that shows the call.
 
-use futures::future::BoxFuture;
-use serde_json::Value;
+use std::sync::{Arc, Mutex};
 
-use super::{Answer, NAME, Person, Question};
-use crate::base::output;
+use futures::future::BoxFuture;
+
+use super::{Answer, Person, Question};
+use crate::base::{lock, output};
 use crate::dialog::ask::Asker;
 use crate::phrases::Phrases;
-use crate::screen::{Frame, boxes, excerpt::bounded, fits_screen, full_name, visible::word};
+use crate::screen::{CALL, Frame, boxes, room};
 use crate::terminal::{columns, grouped};
 
 /// Most columns of the arguments in a question; the box above has all of them.
@@ -16,11 +17,33 @@ const ARGUMENTS: usize = 60;
 /// Fewest columns of them, however long the tool's name is.
 const LEAST_ARGUMENTS: usize = 16;
 
+/// The box of a call that the last rows of the screen show: what is in it. Clones are of the same screen.
+#[derive(Clone, Default)]
+pub(in crate::chat) struct LastBox(Arc<Mutex<Option<ShownCall>>>);
+
+/// A call in a box.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::chat) struct ShownCall {
+    pub(in crate::chat) name: String,
+    /// The text of the box, as far as it is there.
+    pub(in crate::chat) body: String,
+}
+
+impl LastBox {
+    /// The screen ends with this box, or with something else.
+    pub(in crate::chat) fn set(&self, shown: Option<ShownCall>) {
+        *lock(&self.0) = shown;
+    }
+
+    fn is(&self, shown: &ShownCall) -> bool {
+        lock(&self.0).as_ref() == Some(shown)
+    }
+}
+
 /// Who sits at the terminal.
 pub(in crate::chat) struct AtTerminal {
     pub(in crate::chat) asker: Asker,
-    /// No box above a question shows the call.
-    pub(in crate::chat) quiet: bool,
+    pub(in crate::chat) above: LastBox,
     pub(in crate::chat) say: Phrases,
 }
 
@@ -33,6 +56,10 @@ enum Typed {
 }
 
 impl Person for AtTerminal {
+    fn room(&self) -> (usize, usize) {
+        room()
+    }
+
     fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Option<Answer>> {
         Box::pin(self.answer(question))
     }
@@ -41,10 +68,15 @@ impl Person for AtTerminal {
 impl AtTerminal {
     /// Asks until there is an answer; `None` for Ctrl-C.
     async fn answer(&self, asked: &Question) -> Option<Answer> {
+        let shown = ShownCall { name: asked.name.clone(), body: asked.body.shown(self.say) };
+        // A box of another call, or one with other text after it, is not what the question is about.
+        if !self.above.is(&shown) {
+            draw(asked, &shown.body);
+        }
         // What does not fit on the screen is no call that somebody has seen.
-        let is_long = !self.shows_whole(&asked.arguments);
+        let is_long = !asked.body.is_whole();
         let mut seen = !is_long;
-        let text = question(asked, is_long, self.say);
+        let text = question(asked, self.say);
         loop {
             let line = self.asker.ask(&text).await?;
             match answer(&line, (asked.is_doubtful, is_long)) {
@@ -54,37 +86,32 @@ impl AtTerminal {
                 Some(Typed::Answer(answer)) => return Some(answer),
                 Some(Typed::Show) => {
                     seen = true;
-                    let title = full_name(asked.request.server.as_deref(), &asked.request.tool);
-                    let rows = boxes::draw(&title, &asked.arguments, Frame::Drawn, columns());
-                    rows.iter().for_each(|row| output::tell_stderr(row));
+                    draw(asked, &asked.body.whole());
                 }
                 None if asked.is_doubtful => output::warn_in(self.say, self.say.approval_help_once()),
                 None => output::warn_in(self.say, self.say.approval_help()),
             }
         }
     }
-
-    /// Whether all of these arguments stand on the screen with the question.
-    fn shows_whole(&self, arguments: &str) -> bool {
-        match self.quiet {
-            true => boxes::width(&word(arguments)) <= LEAST_ARGUMENTS,
-            false => fits_screen(arguments),
-        }
-    }
 }
 
-fn question(asked: &Question, is_long: bool, say: Phrases) -> String {
-    let Question { request, why, is_doubtful, .. } = asked;
-    let name = bounded(&full_name(request.server.as_deref(), &request.tool), NAME);
-    let arguments = word(&Value::Object(request.arguments.clone()).to_string());
+/// Draws the box of a question, with all of the body or a part of it.
+fn draw(asked: &Question, body: &str) {
+    let rows = boxes::draw(&asked.name, body, Frame::Drawn, columns());
+    rows.iter().for_each(|row| output::tell_stderr(format_args!("{CALL}{row}{CALL:#}")));
+}
+
+fn question(asked: &Question, say: Phrases) -> String {
+    let Question { name, why, is_doubtful, .. } = asked;
+    let is_long = !asked.body.is_whole();
     let keys = |keys: &str| if is_long { format!("{keys}/s") } else { keys.to_owned() };
     let (keys, keys_once) = (keys("y/a/n"), keys("y/n"));
     // The question and its answers stand in one row, with room for a letter, where a little of the call fits in.
-    let rest = boxes::width(&say.run_call(&name, &keys)) + 2;
+    let rest = boxes::width(&say.run_call(name, &keys)) + 2;
     let room = columns().saturating_sub(rest).clamp(LEAST_ARGUMENTS, ARGUMENTS);
-    let call = format!("{name} {}", boxes::fit(&arguments, room));
+    let call = format!("{name} {}", boxes::fit(&asked.line, room));
     let long = match is_long {
-        true => format!("{} ", say.arguments_are_long(grouped(arguments.chars().count() as u64))),
+        true => format!("{} ", say.arguments_are_long(grouped(asked.body.whole().chars().count() as u64))),
         false => String::new(),
     };
     match is_doubtful {
@@ -114,6 +141,7 @@ fn answer(line: &str, (is_doubtful, is_long): (bool, bool)) -> Option<Typed> {
 mod tests {
     use super::super::{is_promoted, nobody};
     use super::*;
+    use crate::screen::Folded;
     use toolgraft::agent::{ApprovalRequest, AskReason};
     use toolgraft::dialect::Lang;
 
@@ -168,17 +196,20 @@ mod tests {
             let mut request = ApprovalRequest::new("call_1", "f", serde_json::Map::new(), reason);
             request.server = Some("demo".into());
             let asked = Question {
+                id: request.id.clone(),
+                name: "demo.f".to_owned(),
                 why: super::super::why(&request, None, false, ENGLISH),
-                arguments: String::new(),
+                body: Folded::of("{}", (80, 24)),
+                line: "{}".to_owned(),
                 is_doubtful: is_promoted(reason),
-                request,
+                definition: String::new(),
             };
-            assert_eq!(question(&asked, false, ENGLISH), why);
+            assert_eq!(question(&asked, ENGLISH), why);
             assert_eq!(
-                nobody(&asked.request, ENGLISH).contains("--allow"),
+                nobody(&request, ENGLISH).contains("--allow"),
                 matches!(reason, AskReason::Policy | AskReason::NoReasoningTag),
                 "{}",
-                nobody(&asked.request, ENGLISH)
+                nobody(&request, ENGLISH)
             );
         }
     }

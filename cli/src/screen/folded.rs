@@ -1,0 +1,68 @@
+//! A text that is longer than there is room for, in parts that together are the text.
+
+use super::boxes;
+use crate::phrases::Phrases;
+
+/// A text's beginning and its end, and what is folded between them.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Folded {
+    pub(crate) head: String,
+    /// Empty where all of the text has room.
+    pub(crate) hidden: String,
+    pub(crate) tail: String,
+}
+
+impl Folded {
+    /// Folds what is more than so many rows of a box, which is so many columns wide.
+    pub(crate) fn of(text: &str, (columns, room): (usize, usize)) -> Self {
+        let rows = boxes::row_starts(text, columns);
+        if rows.len() <= room {
+            return Folded { head: text.to_owned(), hidden: String::new(), tail: String::new() };
+        }
+        // One row says how much is folded.
+        let room = room.saturating_sub(1);
+        let (head, tail) = (rows[room - room / 3], rows[rows.len() - room / 3]);
+        Folded { head: text[..head].to_owned(), hidden: text[head..tail].to_owned(), tail: text[tail..].to_owned() }
+    }
+
+    /// Whether nothing is folded.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.hidden.is_empty()
+    }
+
+    /// The text.
+    pub(crate) fn whole(&self) -> String {
+        [self.head.as_str(), &self.hidden, &self.tail].concat()
+    }
+
+    /// The parts that are not folded, with the number of characters between them.
+    pub(crate) fn shown(&self, say: Phrases) -> String {
+        if self.is_whole() {
+            return self.head.clone();
+        }
+        let more = say.more_characters(self.hidden.chars().count());
+        format!("{}\n{more}\n{}", self.head.strip_suffix('\n').unwrap_or(&self.head), self.tail)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use toolgraft::dialect::Lang;
+
+    #[test]
+    fn the_parts_are_the_text_and_the_rows_are_as_many_as_there_is_room_for() {
+        let lines: String = (0..300).map(|n| format!("{n} 武汉 {}\n", "x".repeat(n))).collect();
+        for text in [lines.as_str(), &"x".repeat(30_000), &"a b\n\n".repeat(50)] {
+            for room in [(80, 14), (40, 4), (30, 5), (120, 60)] {
+                let folded = Folded::of(text, room);
+                assert_eq!(folded.whole(), text);
+                assert!(!folded.is_whole(), "{room:?}");
+                let shown = folded.shown(Phrases::of(Lang::En));
+                assert_eq!(boxes::rows(&shown, room.0).len(), room.1, "{room:?}: {shown}");
+                assert!(shown.contains(&format!("… {} characters more", folded.hidden.chars().count())));
+            }
+        }
+        assert!(Folded::of("a\nb", (80, 2)).is_whole());
+    }
+}
