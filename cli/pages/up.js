@@ -6,7 +6,12 @@ let chat = location.hash.slice(1);
 let busy = false;
 let talksTo = "";
 let names = [];
-let source;
+// What this page was given once, with the key to all that it asks for. No cookie: a browser sends those to
+// every port of this machine. The tab's own history keeps it for when the page is loaded again.
+let key = document.body.dataset.key || history.state?.key || "";
+document.body.removeAttribute("data-key");
+// Ends what is told of the conversation that is left.
+let looking;
 // The question that waits for its answer, in case that it is to be asked again.
 let asked = "";
 // What was pasted into it.
@@ -14,6 +19,9 @@ let pasted = [];
 // The elements of the round that goes on, and the boxes of calls by id.
 let round = {};
 let calls = new Map();
+
+const keep = (hash) => history.replaceState({ key }, "", location.pathname + hash);
+const ask = (path, set = {}) => fetch(path, { ...set, headers: { "toolgraft-page": key, ...set.headers } });
 
 function element(tag, set, ...children) {
   const made = Object.assign(document.createElement(tag), set);
@@ -122,7 +130,7 @@ function thought(content) {
 const STEPS = {
   state(step) {
     chat = step.chat;
-    history.replaceState(null, "", `#${chat}`);
+    keep(`#${chat}`);
     STEPS.model(step);
     at("said").replaceChildren();
     [round, calls] = [{}, new Map()];
@@ -278,16 +286,39 @@ function working(is) {
   at("stop").hidden = !is;
 }
 
-function look(which) {
-  source?.close();
-  source = new EventSource(`/events?chat=${encodeURIComponent(which)}`);
-  source.onmessage = (event) => take(JSON.parse(event.data));
-  source.onerror = () => wait(source.readyState === EventSource.CLOSED ? words.up_refused : words.up_lost);
+// What a conversation is told, line by line, until another one is looked at or the connection is lost.
+async function* told(which, signal) {
+  const answer = await ask(`/events?chat=${encodeURIComponent(which)}`, { signal });
+  if (!answer.ok) throw new Error([401, 403].includes(answer.status) ? words.up_refused : (await answer.json()).error);
+  const [reader, decoder] = [answer.body.getReader(), new TextDecoder()];
+  let rest = "";
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    const lines = (rest + decoder.decode(part.value, { stream: true })).split("\n");
+    rest = lines.pop();
+    yield* lines.filter((line) => line.startsWith("data: ")).map((line) => line.slice(6));
+  }
+}
+
+async function look(which) {
+  looking?.abort();
+  const mine = (looking = new AbortController());
+  while (!mine.signal.aborted) {
+    try {
+      for await (const step of told(which, mine.signal)) if (!mine.signal.aborted) take(JSON.parse(step));
+      wait(words.up_lost);
+    } catch (error) {
+      if (mine.signal.aborted) return;
+      wait(error instanceof TypeError ? words.up_lost : error.message);
+      if (!(error instanceof TypeError)) return;
+    }
+    which = chat;
+    await new Promise((again) => { setTimeout(again, 1000); });
+  }
 }
 
 async function post(path, message) {
   try {
-    const answer = await fetch(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(message) });
+    const answer = await ask(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(message) });
     const read = await answer.json();
     if (!answer.ok) throw new Error(read.error);
     return read;
@@ -319,7 +350,7 @@ function named(model) {
 }
 
 async function models() {
-  const answer = await fetch("/models").then((answer) => answer.json()).catch(() => ({}));
+  const answer = await ask("/models").then((answer) => answer.json()).catch(() => ({}));
   names = answer.models ?? [];
   named(talksTo);
 }
@@ -336,7 +367,7 @@ const stop = () => post("/stop", { chat });
 let searches = 0;
 async function list() {
   const mine = (searches += 1);
-  const answer = await fetch(`/chats?q=${encodeURIComponent(at("search").value)}`).then((answer) => answer.json()).catch(() => ({ chats: [] }));
+  const answer = await ask(`/chats?q=${encodeURIComponent(at("search").value)}`).then((answer) => answer.json()).catch(() => ({ chats: [] }));
   if (mine !== searches) return;
   const entry = ({ chat: id, title, age, model, hit }) => {
     const link = element("a", { href: `#${id}`, textContent: title, dir: "auto" }, element("span", { className: "meta", textContent: [age, model].filter(Boolean).join(" · ") }));
@@ -372,7 +403,7 @@ async function panel(name, show) {
   if (name === "chats") at(name).classList.toggle("shown", show);
   else at(name).hidden = !show;
   if (show && narrow.matches) panel(name === "chats" ? "tools" : "chats", false);
-  if (show && name === "tools") switched(await fetch("/tools").then((answer) => answer.json()));
+  if (show && name === "tools") switched(await ask("/tools").then((answer) => answer.json()));
   if (show) at(name).querySelector("input, a")?.focus();
 }
 
@@ -404,9 +435,24 @@ document.addEventListener("keydown", (event) => {
 addEventListener("hashchange", () => {
   const wanted = location.hash.slice(1);
   // The link to the message box is one too.
-  if (wanted === "question") return history.replaceState(null, "", `#${chat}`);
+  if (wanted === "question") return keep(`#${chat}`);
   if (wanted !== chat) look(wanted);
 });
-look(chat);
-models();
+// Another window of this page may have the key, where this one was opened by a link.
+const windows = new BroadcastChannel("toolgraft");
+windows.onmessage = ({ data }) => {
+  if (data.wanted && key) windows.postMessage({ key });
+  else if (data.key && !key) begin(data.key);
+};
+function begin(given) {
+  key = given;
+  keep(location.hash);
+  look(chat);
+  models();
+}
+if (key) begin(key);
+else {
+  wait(words.up_refused);
+  windows.postMessage({ wanted: true });
+}
 at("question").focus();

@@ -4,6 +4,10 @@
 //! The URL's token lets one browser in, once; the browser then has a cookie, which no page
 //! can read. The next token is printed when one was used, so that a second browser can be
 //! let in, and a URL that somebody finds later opens nothing.
+//!
+//! A browser sends the cookie to every port of this machine, and any server there may use it. A page
+//! that can change something therefore has a key, too: it is in the first page that a token opens,
+//! in no cookie and no URL, and [`check_page_key`] refuses requests without it.
 
 use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex};
@@ -13,7 +17,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 use crate::base::{Failure, lock, output, secret::secret};
@@ -24,7 +28,8 @@ pub(crate) struct Behind {
     pub(crate) path: &'static str,
     /// The cookie's name, but for the port.
     pub(crate) cookie: &'static str,
-    /// Whether a browser may change things.
+    /// Whether a browser may change things: its page has a script then, which gets the page key. The
+    /// page itself holds nothing that is anybody's, and is for everybody.
     pub(crate) changes: bool,
     /// What is said where a browser came in: the next one's URL follows.
     pub(crate) entered: &'static str,
@@ -101,7 +106,16 @@ pub(crate) struct Doors {
     token: Mutex<String>,
     /// What the cookie holds, as long as this program runs.
     session: String,
+    /// What a page shows that may change things, beside the cookie.
+    page_key: String,
 }
+
+/// The page key, in the request that a token has let in.
+#[derive(Clone)]
+pub(crate) struct PageKey(pub(crate) String);
+
+/// The header in which a page shows its key. No other site's page can send one: this server answers no preflight.
+const PAGE_KEY: HeaderName = HeaderName::from_static("toolgraft-page");
 
 impl Doors {
     /// Doors of a listener at this port of the loopback.
@@ -109,7 +123,7 @@ impl Doors {
     /// # Errors
     /// The system has no random numbers.
     fn new(port: u16, behind: Behind) -> Result<Self, Failure> {
-        Ok(Doors { behind, port, token: Mutex::new(secret()?), session: secret()? })
+        Ok(Doors { behind, port, token: Mutex::new(secret()?), session: secret()?, page_key: secret()? })
     }
 
     /// The URL that lets the next browser in.
@@ -140,6 +154,18 @@ impl Doors {
         let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
         let mut pairs = cookies.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
         pairs.any(|(key, value)| key == name && same(value, &self.session))
+    }
+
+    /// Whether a page shows the key that it was given.
+    fn has_page_key(&self, headers: &HeaderMap) -> bool {
+        headers.get(PAGE_KEY).and_then(|value| value.to_str().ok()).is_some_and(|shown| same(shown, &self.page_key))
+    }
+
+    /// The header that gives a browser its cookie.
+    fn set_cookie(&self) -> String {
+        // A page without a script is reached by a redirect, which a link of another site may begin.
+        let same_site = if self.behind.changes { "Strict" } else { "Lax" };
+        format!("{}={}; Path={}; HttpOnly; SameSite={same_site}", self.cookie(), self.session, self.behind.path)
     }
 
     /// Takes the token, if it is the one; another then stands in its place.
@@ -173,17 +199,39 @@ async fn check(State(doors): State<Arc<Doors>>, request: Request, inner: Next) -
         return (StatusCode::METHOD_NOT_ALLOWED, "there is nothing to be changed here\n").into_response();
     }
     // Programs that look ahead at a link ask for its head.
-    if let Some(token) = value(request.uri().query(), "token").filter(|_| request.method() == Method::GET)
-        && doors.takes(&token)
-    {
+    let token = value(request.uri().query(), "token").filter(|_| request.method() == Method::GET);
+    let is_page = request.uri().path() == doors.behind.path;
+    if token.is_some_and(|token| is_page && doors.takes(&token)) {
         output::note(&format!("{} {}", doors.behind.entered, doors.url()));
-        let path = doors.behind.path;
-        let cookie = format!("{}={}; Path={path}; HttpOnly; SameSite=Lax", doors.cookie(), doors.session);
-        return (StatusCode::SEE_OTHER, [(header::LOCATION, path.to_owned()), (header::SET_COOKIE, cookie)])
-            .into_response();
+        return entered(&doors, request, inner).await;
     }
-    if doors.is_known(request.headers()) {
+    // The page is the same for everybody, and a browser that comes from another site sends no cookie for it.
+    let is_for_all = looks && is_page && doors.behind.changes;
+    if is_for_all || doors.is_known(request.headers()) {
         return inner.run(request).await;
     }
     (StatusCode::UNAUTHORIZED, doors.behind.remedy).into_response()
+}
+
+/// Answers the browser that a token has let in: with the page and its key where the page can change
+/// something, else with the way to the pages.
+async fn entered(doors: &Doors, mut request: Request, inner: Next) -> Response {
+    let mut response = match doors.behind.changes {
+        true => {
+            request.extensions_mut().insert(PageKey(doors.page_key.clone()));
+            inner.run(request).await
+        }
+        false => (StatusCode::SEE_OTHER, [(header::LOCATION, doors.behind.path)]).into_response(),
+    };
+    let cookie = HeaderValue::from_str(&doors.set_cookie());
+    response.headers_mut().extend(cookie.ok().map(|cookie| (header::SET_COOKIE, cookie)));
+    response
+}
+
+/// Refuses requests of a page that was not given the key, whatever cookie they have.
+pub(crate) async fn check_page_key(State(doors): State<Arc<Doors>>, request: Request, inner: Next) -> Response {
+    match doors.has_page_key(request.headers()) {
+        true => inner.run(request).await,
+        false => json(StatusCode::FORBIDDEN, &json!({ "error": doors.behind.remedy.trim_end() })),
+    }
 }

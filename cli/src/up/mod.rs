@@ -101,7 +101,9 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
         let url = page.url();
         output::note(say.page_is_open());
         output::emit(&format!("{url}\n"))?;
-        if !args.no_open && !browser::open(&url) {
+        // Held until the end: the browser may take its time.
+        let way = if args.no_open { None } else { browser::open_privately(&url) };
+        if way.is_none() && !args.no_open {
             output::note(say.open_it_yourself());
         }
         until_ended(page, &chats, &signals).await;

@@ -1,12 +1,14 @@
 //! What the page asks for, behind the [doors](crate::pages::doors).
 //!
 //! ```text
-//! GET  /                      the page
-//! GET  /events?chat=ID        Server-Sent Events: the conversation as it is, then each step
+//! GET  /                      the page, the same for everybody; with the page key for whom a token lets in
 //! GET  /picture?chat=ID&call=ID&n=N   a picture of a result
-//! GET  /chats?q=WORDS         the conversations that were kept
 //! GET  /timeline?chat=ID      what came when, as `replay --html` shows it
 //! GET  /share?chat=ID         the same page as `log export` writes, as a file
+//!
+//! With the page key:
+//! GET  /events?chat=ID        Server-Sent Events: the conversation as it is, then each step
+//! GET  /chats?q=WORDS         the conversations that were kept
 //! GET  /tools                 the servers and their tools
 //! GET  /models                the names by which a model can be chosen
 //! POST /model                 {"chat", "model"}
@@ -21,13 +23,13 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{RawQuery, State};
 use axum::http::{StatusCode, header};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{get, post};
+use axum::{Extension, Router, middleware};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use futures::stream;
@@ -40,7 +42,7 @@ use crate::base::Failure;
 use crate::chat::Answer;
 use crate::log;
 use crate::pages;
-use crate::pages::doors::{self, Behind, LocalServer};
+use crate::pages::doors::{self, Behind, Doors, LocalServer, PageKey};
 use crate::phrases::Phrases;
 use crate::replay;
 use crate::screen::visible::{clean, word};
@@ -49,6 +51,9 @@ use crate::servers::status::reports;
 const TEMPLATE: &str = include_str!("../../pages/up.html");
 const SCRIPT: &str = include_str!("../../pages/up.js");
 const OWN_STYLE: &str = include_str!("../../pages/up.css");
+
+/// Where the page has its key, once it is given one.
+const NO_KEY: &str = "data-key=\"\"";
 
 const BEHIND: Behind = Behind {
     path: "/",
@@ -89,18 +94,21 @@ impl Page {
 
     /// Answers until it is dropped.
     pub(super) async fn run(self) {
-        self.server.serve(router(self.desk), &policy()).await;
+        let router = router(self.desk, self.server.doors.clone());
+        self.server.serve(router, &policy()).await;
     }
 }
 
-fn router(desk: Desk) -> Router {
-    Router::new()
-        .route("/", get(|State(desk): State<Desk>| async move { Html(desk.page.to_string()) }))
-        .route("/events", get(events))
+fn router(desk: Desk, doors: Arc<Doors>) -> Router {
+    let pages = Router::new()
+        .route("/", get(page))
         .route("/picture", get(picture))
-        .route("/chats", get(list))
         .route("/timeline", get(timeline))
-        .route("/share", get(share))
+        .route("/share", get(share));
+    // Looking at a conversation may begin one: that is a change, too.
+    let of_the_page = Router::new()
+        .route("/events", get(events))
+        .route("/chats", get(list))
         .route("/tools", get(tools))
         .route("/models", get(models))
         .route("/model", post(model))
@@ -109,7 +117,14 @@ fn router(desk: Desk) -> Router {
         .route("/input", post(input))
         .route("/stop", post(stop))
         .route("/switch", post(switch))
-        .with_state(desk)
+        .layer(middleware::from_fn_with_state(doors, doors::check_page_key));
+    pages.merge(of_the_page).with_state(desk)
+}
+
+/// The page; with its key for the browser that was let in with this request.
+async fn page(State(desk): State<Desk>, key: Option<Extension<PageKey>>) -> Html<String> {
+    let key = key.map(|Extension(PageKey(key))| key).unwrap_or_default();
+    Html(desk.page.replacen(NO_KEY, &format!("data-key=\"{key}\""), 1))
 }
 
 /// No script but the page's own, known by its hash, and requests to this server alone.

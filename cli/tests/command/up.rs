@@ -26,6 +26,8 @@ pub(crate) struct Up {
     pub(crate) endpoint: Endpoint,
     client: Client,
     cookie: String,
+    /// What the page was given to show with what it asks for.
+    key: String,
 }
 
 /// A server of this machine with a tool that says that it wrote a file.
@@ -60,8 +62,13 @@ impl Up {
     }
 
     pub(crate) fn start_in(place: Place, endpoint: Endpoint, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
+        Up::open_in(place, endpoint, &[&["--no-open"], arguments].concat(), variables)
+    }
+
+    /// As [`start_in`](Self::start_in), and a browser is opened.
+    fn open_in(place: Place, endpoint: Endpoint, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut command = Command::new(TOOLGRAFT);
-        command.args(["up", "--no-open", "--model", "m", "--mcp-config", "mcp.json", "--base-url", &endpoint.url()]);
+        command.args(["up", "--model", "m", "--mcp-config", "mcp.json", "--base-url", &endpoint.url()]);
         command.args(arguments).current_dir(place.path("")).env("HOME", place.path(""));
         for name in ["LC_ALL", "LC_MESSAGES", "LANG", "OPENAI_BASE_URL", "XDG_STATE_HOME"] {
             command.env_remove(name);
@@ -71,7 +78,36 @@ impl Up {
         let mut url = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut url).unwrap();
         let client = toolgraft::http::client().redirect(Policy::none()).build().unwrap();
-        Up { child, url: url.trim().to_owned(), place, endpoint, client, cookie: String::new() }
+        Up { child, url: url.trim().to_owned(), place, endpoint, client, cookie: String::new(), key: String::new() }
+    }
+
+    /// With a command in place of the person's browser, which leaves what it was called with in the
+    /// file `opened`, and the mode of the file that it was to open in `mode`.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn opening_a_browser(endpoint: Endpoint) -> Self {
+        use std::os::unix::fs::PermissionsExt;
+
+        let place = Place::new();
+        place.servers(json!({ "demo": demo_server() }));
+        let opener = place.write(
+            "xdg-open",
+            "#!/bin/sh\nstat -c %a \"$1\" >mode\nprintf '%s\\n' \"$@\" >opening\nmv opening opened\n",
+        );
+        std::fs::set_permissions(&opener, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let path = format!("{}:{}", place.path("").display(), std::env::var("PATH").unwrap());
+        Up::open_in(place, endpoint, &[], &[("PATH", &path), ("DISPLAY", ":0")])
+    }
+
+    /// What the browser was called with.
+    pub(crate) fn opened(&self) -> String {
+        let until = std::time::Instant::now() + PATIENCE;
+        loop {
+            match std::fs::read_to_string(self.place.path("opened")) {
+                Ok(opened) => return opened,
+                Err(error) => assert!(std::time::Instant::now() < until, "no browser was opened: {error}"),
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 
     pub(crate) fn site(&self) -> &str {
@@ -79,20 +115,25 @@ impl Up {
     }
 
     async fn get(&self, path: &str) -> Response {
-        self.client.get(format!("{}{path}", self.site())).header("cookie", &self.cookie).send().await.unwrap()
+        let request = self.client.get(format!("{}{path}", self.site())).header("cookie", &self.cookie);
+        request.header("toolgraft-page", &self.key).send().await.unwrap()
     }
 
     async fn enter(&mut self) {
         let response = self.client.get(&self.url).send().await.unwrap();
-        assert_eq!(response.headers()["location"], "/");
+        assert_eq!(response.status(), 200);
         let cookie = response.headers()["set-cookie"].to_str().unwrap();
-        assert!(cookie.contains("; Path=/; HttpOnly; SameSite=Lax"), "{cookie}");
+        assert!(cookie.contains("; Path=/; HttpOnly; SameSite=Strict"), "{cookie}");
         self.cookie = cookie.split(';').next().unwrap().to_owned();
+        let page = response.text().await.unwrap();
+        self.key = page.split("data-key=\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+        assert!(self.key.len() == 32 && !self.cookie.contains(&self.key), "{}", self.key);
     }
 
     async fn post(&self, path: &str, body: Value) -> (u16, Value) {
         let request = self.client.post(format!("{}{path}", self.site())).header("cookie", &self.cookie);
-        let response = request.header("origin", self.site()).body(body.to_string()).send().await.unwrap();
+        let request = request.header("origin", self.site()).header("toolgraft-page", &self.key);
+        let response = request.body(body.to_string()).send().await.unwrap();
         (response.status().as_u16(), serde_json::from_str(&response.text().await.unwrap()).unwrap_or_default())
     }
 
@@ -174,14 +215,19 @@ impl Window {
 async fn an_address_lets_one_browser_in_and_no_other_page_reaches_what_is_behind() {
     let mut up = Up::start(Endpoint::start([]), &[], &[]);
     assert!(up.url.starts_with("http://127.0.0.1:") && up.url.contains("/?token="), "{}", up.url);
-    assert_eq!(up.get("/").await.status(), 401);
+    assert_eq!(up.get("/chats").await.status(), 401);
+    let shell = up.get("/").await;
+    assert!(!shell.headers().contains_key("set-cookie"));
+    assert!(shell.text().await.unwrap().contains("data-key=\"\""), "the page of nobody has no key");
     up.enter().await;
-    assert_eq!(up.client.get(&up.url).send().await.unwrap().status(), 401, "the address was used");
+    let used = up.client.get(&up.url).send().await.unwrap();
+    assert!(used.text().await.unwrap().contains("data-key=\"\""), "the address was used");
     let page = up.get("/").await;
     assert_eq!(page.status(), 200);
     let policy = page.headers()["content-security-policy"].to_str().unwrap().to_owned();
     assert!(policy.contains("default-src 'none'; script-src 'sha256-") && !policy.contains("http"), "{policy}");
     let html = page.text().await.unwrap();
+    assert!(!html.contains(&up.key), "the key is given once");
     for elsewhere in [" src=", "<link rel=\"stylesheet", "@import", "url(", "//cdn"] {
         assert!(!html.contains(elsewhere), "{elsewhere}");
     }
@@ -191,9 +237,60 @@ async fn an_address_lets_one_browser_in_and_no_other_page_reaches_what_is_behind
     assert_eq!(stop(&site).send().await.unwrap().status(), 405, "no browser posts without an origin");
     assert_eq!(stop(&site).header("origin", "http://evil.example").send().await.unwrap().status(), 403);
     assert_eq!(stop(&site).header("host", "evil.example").send().await.unwrap().status(), 403);
+    assert_eq!(stop(&site).header("origin", &site).header("toolgraft-page", "").send().await.unwrap().status(), 403);
     let stranger = up.client.post(format!("{site}/ask")).header("origin", &site).body("{}").send().await.unwrap();
     assert_eq!(stranger.status(), 401);
     assert_eq!(up.post("/stop", json!({})).await.0, 200);
+}
+
+/// What a server at another port has of a browser that visits it: the cookie, and any header that it likes to
+/// send with it.
+#[tokio::test]
+async fn the_cookie_alone_changes_nothing_and_looks_at_nothing() {
+    let mut up = Up::start(Endpoint::start([Reply::text(&figs()), Reply::text("Done.")]), &[], &[]);
+    up.enter().await;
+    let (mut window, state) = up.look("").await;
+    let chat = state["chat"].clone();
+    up.post("/ask", json!({"chat": chat, "text": "Figs for pears."})).await;
+    let asked = window.step("ask").await;
+    let once = json!({"chat": chat, "call": asked["call"], "definition": asked["definition"], "answer": "once"});
+    let key = std::mem::replace(&mut up.key, "0".repeat(32));
+    let input = json!({"input": "x", "values": {}});
+    for (path, body) in [
+        ("/answer", once.clone()),
+        ("/ask", json!({"chat": chat, "text": "Now?"})),
+        ("/model", json!({"chat": chat, "model": "n"})),
+        ("/input", input),
+        ("/stop", json!({"chat": chat})),
+        ("/switch", json!({"server": "files", "on": false})),
+    ] {
+        let (status, why) = up.post(path, body).await;
+        assert!(status == 403 && why["error"].as_str().unwrap().contains("address"), "{path}: {status} {why}");
+    }
+    for path in ["/events?chat=", "/chats?q=", "/tools", "/models"] {
+        assert_eq!(up.get(path).await.status(), 403, "{path}");
+    }
+    let cookie = std::mem::take(&mut up.cookie);
+    up.key = key;
+    assert_eq!(up.post("/answer", once.clone()).await.0, 401, "nor does the key alone");
+    up.cookie = cookie;
+    assert_eq!(up.post("/answer", once).await.0, 200, "the question is still open");
+    assert_eq!(window.step("outcome").await["text"], "written");
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn the_address_reaches_the_browser_in_a_file_of_the_users_own() {
+    let mut up = Up::opening_a_browser(Endpoint::start([]));
+    let opened = up.opened();
+    assert_eq!(opened.lines().count(), 1, "{opened}");
+    assert!(!opened.contains("token") && !opened.contains("http"), "{opened}");
+    assert_eq!(std::fs::read_to_string(up.place.path("mode")).unwrap(), "600\n");
+    let page = std::fs::read_to_string(opened.trim()).unwrap();
+    assert!(page.contains(&format!("content=\"0; url={}\"", up.url)), "{page}");
+    up.enter().await;
+    up.end();
+    assert!(!std::path::Path::new(opened.trim()).exists(), "it is removed at the end");
 }
 
 #[tokio::test]
@@ -534,6 +631,18 @@ async fn servers_and_tools_are_switched_and_the_next_request_knows() {
 }
 
 #[tokio::test]
+async fn a_name_in_the_list_of_tools_hides_nothing() {
+    let tools = ["li\u{202e}st", "plain"].map(|name| json!({"name": name, "inputSchema": {"type": "object"}}));
+    let place = Place::new();
+    place.servers(json!({ "s": answering_server(&json!({"tools/list": {"tools": tools}})) }));
+    let mut up = Up::start_in(place, Endpoint::start([]), &[], &[]);
+    up.enter().await;
+    let listed = up.get("/tools").await.json::<Value>().await.unwrap();
+    let hidden = json!({"name": "li\u{202e}st", "on": true, "shown": "li⟨U+202E⟩st"});
+    assert_eq!(listed["servers"][0]["tools"], json!([hidden, {"name": "plain", "on": true}]));
+}
+
+#[tokio::test]
 async fn a_question_that_got_no_answer_is_given_back() {
     let endpoint = Endpoint::start([Reply::refused(400, "no such model"), Reply::text("Cold.")]);
     let mut up = Up::start(endpoint, &[], &[]);
@@ -572,15 +681,3 @@ async fn a_turn_is_stopped_and_what_was_said_until_then_stays() {
     let shown = up.place.run(&["log", "show", id]).ok().out;
     assert!(shown.contains("> Oslo?\n\nIt is") && shown.contains("> Narvik?\n\nWell"), "{shown}");
 }
-#[tokio::test]
-async fn a_name_in_the_list_of_tools_hides_nothing() {
-    let tools = ["li\u{202e}st", "plain"].map(|name| json!({"name": name, "inputSchema": {"type": "object"}}));
-    let place = Place::new();
-    place.servers(json!({ "s": answering_server(&json!({"tools/list": {"tools": tools}})) }));
-    let mut up = Up::start_in(place, Endpoint::start([]), &[], &[]);
-    up.enter().await;
-    let listed = up.get("/tools").await.json::<Value>().await.unwrap();
-    let hidden = json!({"name": "li\u{202e}st", "on": true, "shown": "li⟨U+202E⟩st"});
-    assert_eq!(listed["servers"][0]["tools"], json!([hidden, {"name": "plain", "on": true}]));
-}
-

@@ -1,6 +1,8 @@
 //! The page of `toolgraft up` in a real browser: with the keyboard alone, on a phone, in the dark,
 //! in Chinese.
 
+use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::path::Path;
 
 use serde_json::json;
@@ -124,13 +126,14 @@ fn a_real_browser_holds_a_conversation_by_keys() {
 
     // What came when: its page opens in a window of its own.
     let timeline = page.find("document.querySelector('#timeline').href");
-    let here = page.find("location.href");
     page.go(timeline.as_str().unwrap());
     page.until("document.querySelector('main')");
     assert_eq!(page.find("document.querySelector('.answer strong').textContent"), "cold", "it is there to be read");
     assert_eq!(page.find("document.querySelector('h1').textContent"), "What is the weather in Oslo?");
     looks_well(&mut page, "timeline");
-    page.go(here.as_str().unwrap());
+    page.load(|page| {
+        page.find("history.back()");
+    });
     page.until(&format!("{SAID}.includes('I wait')"));
 
     // Another model is chosen, and is the one that is talked to.
@@ -209,4 +212,64 @@ fn a_real_browser_shows_the_page_in_chinese_and_on_a_phone() {
         json!([false, "to-chats"])
     );
     assert_eq!(page.complaints(), Vec::<String>::new(), "no rule of the page was broken");
+}
+
+#[test]
+fn a_real_browser_comes_in_by_a_file_and_stays_in() {
+    let Some(browser) = crate::browser::wanted("a_real_browser_comes_in_by_a_file_and_stays_in") else { return };
+    let up = Up::opening_a_browser(endpoint());
+    let mut page = Page::open(&browser);
+    page.go(&format!("file://{}", up.opened().trim()));
+    // The file leads on.
+    page.load(|_| {});
+    page.until("document.querySelector('#begin')");
+    let nothing = "[location.search, document.cookie, Object.keys(localStorage).length + Object.keys(sessionStorage).length, document.body.dataset.key ?? '']";
+    assert_eq!(page.find(nothing), json!(["", "", 0, ""]), "nothing of its secrets lies about");
+    page.load(|page| {
+        page.call("Page.reload", json!({}));
+    });
+    page.until("document.querySelector('#begin')");
+    asks(&mut page, "Wait for it.");
+    page.until(&format!("{SAID}.includes('I wait')"));
+    page.press("Escape");
+    page.until(IDLE);
+    assert_eq!(page.complaints(), Vec::<String>::new(), "no rule of the page was broken");
+}
+
+/// The head of the next request to a listener, which is answered with an empty page.
+fn visited(listener: &TcpListener) -> String {
+    let (mut visitor, _) = listener.accept().unwrap();
+    let (mut head, mut bytes) = (Vec::new(), [0; 1024]);
+    while !head.windows(4).any(|four| four == b"\r\n\r\n") {
+        let read = visitor.read(&mut bytes).unwrap();
+        head.extend(&bytes[..read]);
+    }
+    visitor.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n").unwrap();
+    String::from_utf8(head).unwrap()
+}
+
+#[test]
+fn what_a_real_browser_gives_to_another_port_changes_nothing() {
+    let Some(browser) = crate::browser::wanted("what_a_real_browser_gives_to_another_port_changes_nothing") else {
+        return;
+    };
+    let up = Up::start(endpoint(), &[], &[]);
+    let other = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", other.local_addr().unwrap());
+    let visit = std::thread::spawn(move || visited(&other));
+    let mut page = Page::open(&browser);
+    page.go(&up.url);
+    page.until("document.querySelector('#begin')");
+    let chat = page.find("chat");
+    page.go(&url);
+    let head = visit.join().unwrap();
+    let cookie = head.lines().find_map(|line| line.strip_prefix("Cookie: ")).expect("cookies go to every port");
+    assert!(cookie.contains("toolgraft_up_") && !head.contains("toolgraft-page"), "{head}");
+    let ask = json!({"chat": chat, "text": "What is the weather in Oslo?"});
+    let client = toolgraft::http::client().build().unwrap();
+    let request = client.post(format!("{}/ask", up.site())).header("cookie", cookie).header("origin", up.site());
+    let answer = request.body(ask.to_string()).send();
+    let status = tokio::runtime::Runtime::new().unwrap().block_on(answer).unwrap().status();
+    assert_eq!(status, 403);
+    assert!(up.endpoint.seen().iter().all(|seen| seen.body.get("messages").is_none()), "nothing was asked");
 }
