@@ -1,7 +1,7 @@
 //! A server asks the person at the terminal for input while a tool runs: forms field by field,
 //! and pages to open.
 //!
-//! In: requests of the hub's servers. Out: answers. All that a server wrote is [clean], stands in
+//! In: requests of the hub's servers. Out: answers. All that a server wrote is [packed] or clean, stands in
 //! a box that names the server, or in a prompt of one line. Nothing is sent before the person has
 //! seen what; nothing is opened.
 
@@ -18,8 +18,8 @@ use form::{PageField, Words, line};
 use crate::base::{lock, output};
 use crate::dialog::ask::{Asker, Floor, Unanswered};
 use crate::phrases::Phrases;
-use crate::screen::boxes::{self, clean};
-use crate::screen::{Frame, visible::word};
+use crate::screen::visible::{packed, word};
+use crate::screen::{Frame, boxes};
 use crate::terminal;
 use toolgraft_mcp::{FieldError, Form, FormField, InputAnswer, InputKind, InputRequest};
 
@@ -114,7 +114,7 @@ pub(crate) struct InWords {
 impl InWords {
     pub(crate) fn of(request: &InputRequest, say: Phrases) -> Self {
         let server = line(&request.server);
-        let shown = |text: &str| clean(text).chars().take(SHOWN).collect::<String>();
+        let shown = |text: &str| shortened(&packed(text), say);
         match &request.kind {
             InputKind::Form(form) => {
                 let words = Words::of(say);
@@ -135,6 +135,15 @@ impl InWords {
             },
             _ => InWords { title: server, text: String::new(), warning: None, fields: Vec::new(), url: None },
         }
+    }
+}
+
+/// A server's text as far as it is shown, and how much of it is not.
+fn shortened(text: &str, say: Phrases) -> String {
+    let shown: String = text.chars().take(SHOWN).collect();
+    match text.chars().count() - shown.chars().count() {
+        0 => shown,
+        more => format!("{shown}\n{}", say.more_characters(more)),
     }
 }
 
@@ -169,10 +178,7 @@ struct Asking<'f> {
 impl Asking<'_> {
     /// Shows in a box what a server says.
     fn show(&self, title: &str, body: &str) {
-        let shown: String = body.chars().take(SHOWN).collect();
-        let more = body.chars().count() - shown.chars().count();
-        let shown = if more > 0 { format!("{shown}\n{}", self.say.more_characters(more)) } else { shown };
-        for line in boxes::draw(title, &shown, Frame::Drawn, terminal::columns()) {
+        for line in boxes::draw(title, &shortened(&packed(body), self.say), Frame::Drawn, terminal::columns()) {
             output::tell_stderr(line);
         }
     }
@@ -250,5 +256,18 @@ impl Asking<'_> {
             'y' => Ok(InputAnswer::Accept(Map::new())),
             _ => Ok(InputAnswer::Decline),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use toolgraft::dialect::Lang;
+
+    #[test]
+    fn what_is_left_out_of_a_servers_text_is_counted() {
+        let shown = shortened(&"x".repeat(SHOWN + 10), Phrases::of(Lang::En));
+        assert!(shown.ends_with("x\n… 10 characters more"), "{:?}", shown.get(SHOWN - 1..));
+        assert_eq!(shortened("Yes?", Phrases::of(Lang::En)), "Yes?");
     }
 }

@@ -7,6 +7,7 @@
 //! [`excerpt`](super::excerpt).
 
 use toolgraft::outcome::is_invisible;
+use unicode_width::UnicodeWidthChar;
 
 /// More white space than this in a row stands in one word by its number: it would push what
 /// follows to the beginning of a row.
@@ -66,18 +67,18 @@ pub(crate) fn word(text: &str) -> String {
     counted(text, |_| SPACES, push)
 }
 
-/// A text in which a run of white space that is longer than its first character allows stands by its
-/// length. `push` adds the other characters.
+/// A text in which a run of white space, or of marks on a letter, that is longer than its first character
+/// allows stands by its length. `push` adds the other characters.
 fn counted(text: &str, longest: impl Fn(char) -> usize, push: impl Fn(&mut String, char)) -> String {
     let mut safe = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();
     while let Some(c) = rest.next() {
-        if !is_space(c) {
+        let Some(is_alike) = [is_space, is_mark].into_iter().find(|is_alike| is_alike(c)) else {
             push(&mut safe, c);
             continue;
-        }
+        };
         let mut run = String::from(c);
-        while let Some(next) = rest.next_if(|next| is_space(*next)) {
+        while let Some(next) = rest.next_if(|next| is_alike(*next)) {
             run.push(next);
         }
         match run.chars().count() {
@@ -107,6 +108,11 @@ fn push(safe: &mut String, c: char) {
 /// White space that takes a column; the pattern of Braille that has no dot is one too.
 fn is_space(c: char) -> bool {
     (c.is_whitespace() && !c.is_control() && !is_invisible(c)) || c == '\u{2800}'
+}
+
+/// A mark on the letter before it: many of them cover the lines above.
+fn is_mark(c: char) -> bool {
+    c.width() == Some(0) && !c.is_control() && !is_invisible(c)
 }
 
 /// Whether a character that is not seen by itself belongs to the one before it: parts of an
@@ -141,6 +147,7 @@ mod tests {
         let spaces = " ".repeat(10_000);
         assert_eq!(packed(&format!("echo{spaces}; rm -rf ~")), "echo⟨10000×U+0020⟩; rm -rf ~");
         assert_eq!(packed(&format!("a{}b", "\u{3000}".repeat(9))), "a⟨9×U+3000⟩b");
+        assert_eq!(packed(&format!("a{} b\u{301}", "\u{336}".repeat(9))), "a⟨9×U+0336⟩ b\u{301}");
         assert_eq!(packed(&format!("ls{}rm -rf ~", "\n".repeat(1000))), "ls\n⟨999×U+000A⟩\nrm -rf ~");
         assert_eq!(packed("| ls\n| \n|  \n|\n| \n| rm"), "| ls\n| ⟨4×U+000A⟩\n| rm", "however many spaces are in them");
         let code = format!("def f():\n{}return 1\n\n\n\nx", " ".repeat(40));

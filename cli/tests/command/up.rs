@@ -521,7 +521,7 @@ async fn a_server_that_asks_for_input_is_answered_in_the_window() {
 
     let fields = json!({"name": {"type": "string", "title": "Your name"}, "age": {"type": "integer", "minimum": 0}});
     let place = Place::new();
-    place.servers(json!({ "tickets": asks(&form("Who flies?", &fields, &["name"])) }));
+    place.servers(json!({ "tickets": asks(&form(&format!("Who flies?{}", "x".repeat(8000)), &fields, &["name"])) }));
     let endpoint = Endpoint::answer(|seen, _| match seen.question() {
         asked if asked.contains("action") => Reply::text("So be it."),
         _ => Reply::text(&mcp_call("tickets", "ask", &json!({}))),
@@ -537,7 +537,9 @@ async fn a_server_that_asks_for_input_is_answered_in_the_window() {
     up.post("/ask", ask.clone()).await;
     let asked = window.step("input").await;
     assert_eq!(asked["title"], "tickets asks for input");
-    assert_eq!(asked["text"], "Who flies?", "what a field wants stands at the field");
+    // What a field wants stands at the field.
+    let text = asked["text"].as_str().unwrap();
+    assert!(text.starts_with("Who flies?xxx") && text.ends_with("x\n… 10 characters more"), "{text}");
     assert_eq!(
         asked["fields"][0],
         json!({"name": "name", "label": "Your name: text; required", "help": "", "choices": []})

@@ -42,6 +42,7 @@ fn hostile() -> Vec<Way> {
         ("spaces", command(&format!("ls{};{DANGER}", " ".repeat(10_000))), "ls⟨10000×U+0020⟩;rm -rf ~"),
         ("wide spaces", command(&format!("ls{};{DANGER}", "\u{3000}\u{a0}".repeat(3000))), "ls⟨6000×U+3000⟩;rm -rf ~"),
         ("blank braille", command(&format!("ls{};{DANGER}", "\u{2800}".repeat(3000))), "ls⟨3000×U+2800⟩;rm -rf ~"),
+        ("marks on a letter", command(&format!("ls{};{DANGER}", "\u{336}".repeat(500))), "ls⟨500×U+0336⟩;rm -rf ~"),
         ("escape sequences", command("\u{1b}[2J\u{1b}[1;1Hls \u{1b}[8m;rm -rf ~\u{1b}]52;c;YQ==\u{7}"), ";rm -rf ~"),
         ("a long line", command(&format!("{} ; {DANGER}", "x".repeat(20_000))), DANGER),
         ("within a long line", command(&format!("{};{DANGER};{}", "x".repeat(9000), "y".repeat(9000))), "x;rm -rf ~;y"),
