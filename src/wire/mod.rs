@@ -26,7 +26,7 @@ mod member;
 mod names;
 pub mod openai;
 mod plain;
-#[cfg(feature = "client")]
+#[cfg(feature = "agent")]
 pub mod roles;
 mod schema;
 

@@ -34,6 +34,67 @@ pub fn rename_developer(message: &mut Map<String, Value>) -> bool {
     is_developer
 }
 
+/// Returns `true` if a message is a tool's result, in today's form or the older one.
+pub fn is_result(message: &Value) -> bool {
+    message["role"] == "tool" || message["role"] == "function"
+}
+
+/// Joins consecutive assistant messages that results follow, each message with the index of the first
+/// that it was made of. Some clients (Strands) send each block of an assistant's message as one of its
+/// own: a call, a text, then the call's result. The text then comes before the calls. Where no result
+/// follows, the messages stay apart: the calls were stopped before the last message was written.
+pub fn join_turns(messages: Vec<Value>) -> Vec<(usize, Value)> {
+    let mut joined: Vec<(usize, Value)> = Vec::with_capacity(messages.len());
+    // Read from the end: whether a result comes before the assistant speaks again.
+    let mut is_answered = false;
+    for (at, message) in messages.into_iter().enumerate().rev() {
+        let next = joined.last_mut().filter(|(_, next)| is_assistants(next));
+        match next {
+            Some((first, next)) if is_answered && is_one_turn(&message, next) => {
+                (*first, *next) = (at, one_turn(message, next.take()));
+                continue;
+            }
+            Some(_) if !is_assistants(&message) => is_answered = is_result(&message),
+            _ => is_answered |= is_result(&message),
+        }
+        joined.push((at, message));
+    }
+    joined.reverse();
+    joined
+}
+
+fn is_assistants(message: &Value) -> bool {
+    message["role"] == "assistant"
+}
+
+/// Returns `true` if an assistant's message goes before `next`, another one, with their calls in one list.
+fn is_one_turn(message: &Value, next: &Value) -> bool {
+    let is_list = |calls: Option<&Value>| matches!(calls, None | Some(Value::Null | Value::Array(_)));
+    let makes_older = |message: &Value| message["function_call"].is_object();
+    is_assistants(message)
+        && [message, next].iter().all(|message| is_list(message.get("tool_calls")))
+        // The older form has place for one call.
+        && !makes_older(next)
+        && (!makes_older(message) || next.get("tool_calls").is_none_or(Value::is_null))
+}
+
+/// Two messages of an assistant as one.
+fn one_turn(mut message: Value, mut next: Value) -> Value {
+    let (Some(members), Some(next)) = (message.as_object_mut(), next.as_object_mut()) else { return message };
+    for (key, value) in next {
+        match (members.entry(key.as_str()).or_insert(Value::Null), value.take()) {
+            (Value::Array(calls), Value::Array(more)) if key == "tool_calls" => calls.extend(more),
+            (own, value) if key == "content" => *own = join(own.take(), value),
+            (Value::String(own), Value::String(value)) if THOUGHT.contains(&key.as_str()) => {
+                *own = format!("{own}\n\n{value}");
+            }
+            (own, value) if own.is_null() => *own = value,
+            _ => {}
+        }
+    }
+    message
+}
+
 fn flatten(message: &mut Map<String, Value>) {
     let Some(content) = message.get_mut("content") else { return };
     let Some(parts) = content.as_array() else { return };
@@ -170,6 +231,60 @@ mod tests {
         let messages = shape(messages.to_vec(), None, SystemPlacement::System);
         let parts = json!([{"type": "text", "text": "see"}, image]);
         assert_eq!(messages, [said("user", parts), said("assistant", "a")]);
+    }
+
+    #[test]
+    fn messages_of_one_turn_are_joined_where_results_follow() {
+        let call = |id: &str| json!({"role": "assistant", "content": null, "tool_calls": [{"id": id}]});
+        let result = |id: &str| json!({"role": "tool", "tool_call_id": id, "content": ""});
+        let turn = |content: &str, ids: &[&str]| {
+            let calls: Vec<Value> = ids.iter().map(|id| json!({"id": id})).collect();
+            json!({"role": "assistant", "content": content, "tool_calls": calls})
+        };
+        let older = json!({"role": "assistant", "content": null, "function_call": {"name": "f"}});
+        let mut older_and_text = older.clone();
+        older_and_text["content"] = "b".into();
+        let (a, b, q) = (said("assistant", "a"), said("assistant", "b"), said("user", "q"));
+        let of_function = json!({"role": "function", "name": "f", "content": ""});
+        let cases = [
+            (
+                vec![q.clone(), call("1"), b.clone(), result("1")],
+                vec![(0, q.clone()), (1, turn("b", &["1"])), (3, result("1"))],
+            ),
+            (
+                vec![a.clone(), call("1"), b.clone(), call("2"), result("1"), result("2"), a.clone()],
+                vec![(0, turn("a\n\nb", &["1", "2"])), (4, result("1")), (5, result("2")), (6, a.clone())],
+            ),
+            (
+                vec![call("1"), b.clone(), q.clone(), result("1")],
+                vec![(0, turn("b", &["1"])), (2, q.clone()), (3, result("1"))],
+            ),
+            (vec![older.clone(), b.clone(), of_function.clone()], vec![(0, older_and_text), (2, of_function.clone())]),
+        ];
+        for (messages, expected) in cases {
+            assert_eq!(join_turns(messages.clone()), expected, "{messages:?}");
+        }
+        for apart in [
+            vec![call("1"), b.clone(), q.clone(), a.clone(), result("2")],
+            vec![call("1"), b.clone()],
+            vec![older.clone(), call("1"), result("1")],
+            vec![call("1"), older, of_function],
+            vec![call("1"), json!({"role": "assistant", "tool_calls": 1}), result("1")],
+            vec![json!(1), Value::Null, result("1")],
+        ] {
+            assert_eq!(join_turns(apart.clone()), apart.into_iter().enumerate().collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn what_was_thought_in_one_turn_is_joined_too() {
+        let thought =
+            |text: &str, content: &str| json!({"role": "assistant", "content": content, "reasoning_content": text});
+        let mut call = thought("first", "");
+        call["tool_calls"] = json!([{"id": "1"}]);
+        let result = json!({"role": "tool", "tool_call_id": "1", "content": ""});
+        let joined = join_turns(vec![call, thought("second", "b"), result]).remove(0).1;
+        assert_eq!((&joined["reasoning_content"], &joined["content"]), (&json!("first\n\nsecond"), &json!("b")));
     }
 
     #[test]

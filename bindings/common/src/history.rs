@@ -6,6 +6,7 @@ use toolgraft::dialect::{write_call, write_tool_call};
 use toolgraft::message::Image;
 use toolgraft::outcome::Status;
 use toolgraft::parse::find_values;
+use toolgraft::wire::roles::join_turns;
 use toolgraft::{Call, Catalog, Conversation, Dialect, Outcome};
 
 use crate::Mistake;
@@ -39,7 +40,7 @@ fn read_all(
     catalog: &Catalog,
 ) -> Result<(Option<String>, Conversation), String> {
     let mut reading = Reading { dialect, catalog, system: Vec::new(), conversation: Conversation::new(), open: vec![] };
-    for (at, message) in messages.into_iter().enumerate() {
+    for (at, message) in join_turns(messages) {
         reading.message(message).map_err(|wrong| format!("messages[{at}]: {wrong}"))?;
     }
     reading.stop_open()?;

@@ -98,3 +98,19 @@ fn what_the_user_did_not_write_is_a_file() {
         assert!(sent.contains(&frame.replace('"', "\\\"")), "{sent}");
     }
 }
+
+#[test]
+fn a_result_after_a_second_message_of_the_model_belongs_to_its_call() {
+    let messages = vec![
+        json!({"role": "user", "content": "The weather?"}),
+        json!({"role": "assistant", "content": null, "tool_calls": [
+            {"id": "c1", "function": {"name": "forecast", "arguments": "{\"city\": \"Ulm\"}"}}]}),
+        json!({"role": "assistant", "content": "Let me see."}),
+        json!({"role": "tool", "tool_call_id": "c1", "content": "Sunny."}),
+    ];
+    let sent = Turn::new(&known(), messages, None, None, &Map::new()).unwrap().request().unwrap();
+    let told: Vec<_> = sent.iter().map(|message| message["role"].as_str().unwrap()).collect();
+    assert_eq!(told, ["system", "user", "assistant", "user"]);
+    let result = sent[3]["content"].as_str().unwrap();
+    assert!(result.contains("<tool_result") && result.contains("Sunny.") && !result.contains("not run"), "{result}");
+}

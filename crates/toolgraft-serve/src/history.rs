@@ -20,7 +20,7 @@ use toolgraft::dialect::{write_call, write_tool_call};
 use toolgraft::outcome::{FILE, RESULT, Status, break_tokens, foreign_in_frames, restore_tokens, told_apart};
 use toolgraft::parse::find_values;
 use toolgraft::turn::{ForeignResult, ModelNote, SaidBefore};
-use toolgraft::wire::roles::join;
+use toolgraft::wire::roles::{is_result, join};
 use toolgraft::wire::{set_member, take_member};
 use toolgraft::{Call, Outcome};
 
@@ -86,12 +86,13 @@ pub(super) struct Rendered {
     pub(super) untrusted: bool,
 }
 
-/// The history in messages without calls.
+/// The history in messages without calls; each message comes with its index in the request
+/// ([`join_turns`](toolgraft::wire::roles::join_turns)).
 ///
 /// # Errors
 /// A message is none, or a call names no function. What a client cut out of its history is no
 /// error: a result without its call is told as one, a call without a result as stopped.
-pub(super) fn render(messages: Vec<Value>, prepared: &Prepared, kept: &Kept) -> Result<Rendered, Fault> {
+pub(super) fn render(messages: Vec<(usize, Value)>, prepared: &Prepared, kept: &Kept) -> Result<Rendered, Fault> {
     let mut untrusted = false;
     let mut history = History {
         prepared,
@@ -104,7 +105,7 @@ pub(super) fn render(messages: Vec<Value>, prepared: &Prepared, kept: &Kept) -> 
         results: Vec::new(),
         said: Vec::new(),
     };
-    let mut messages: VecDeque<_> = messages.into_iter().enumerate().collect();
+    let mut messages = VecDeque::from(messages);
     while let Some((at, message)) = messages.pop_front() {
         let place = format!("messages[{at}]");
         let Value::Object(mut message) = message else {
@@ -359,11 +360,6 @@ fn is_unchanged(message: &Map<String, Value>, calls: &[Made], written: &Written)
             .iter()
             .zip(&written.calls)
             .all(|(made, (name, arguments))| made.name == *name && made.arguments == *arguments)
-}
-
-/// Whether a message is a tool's result, in today's form or the older one.
-pub(super) fn is_result(message: &Value) -> bool {
-    message["role"] == "tool" || message["role"] == "function"
 }
 
 /// Takes out the results up to the next answer, wherever they stand among other words, that answer

@@ -7,21 +7,21 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use super::fault::Fault;
-use super::history::{Done, Made, Matched, calls, each_text, is_result, matched, plain, results_of, unmark};
+use super::history::{Done, Made, Matched, calls, each_text, matched, plain, results_of, unmark};
 use super::kept::Kept;
 use super::prepared::Prepared;
 use toolgraft::conversation::Replies;
 use toolgraft::outcome::{break_tokens, told_apart};
 use toolgraft::turn::Wording;
-use toolgraft::wire::roles::join;
+use toolgraft::wire::roles::{is_result, join};
 use toolgraft::wire::{ToolDefinition, whole_description, wire_name};
 
 /// The history in messages of a request that carries the tools.
 ///
 /// # Errors
 /// A call names no function.
-pub(super) fn history(messages: Vec<Value>, prepared: &Prepared, kept: &Kept) -> Result<Vec<Value>, Fault> {
-    let mut messages: VecDeque<_> = messages.into_iter().enumerate().collect();
+pub(super) fn history(messages: Vec<(usize, Value)>, prepared: &Prepared, kept: &Kept) -> Result<Vec<Value>, Fault> {
+    let mut messages = VecDeque::from(messages);
     let mut told = Vec::with_capacity(messages.len());
     while let Some((at, message)) = messages.pop_front() {
         if is_result(&message) {

@@ -27,7 +27,7 @@ use toolgraft::model::ModelInfo;
 use toolgraft::tools::{ToolChoice, matches};
 use toolgraft::turn::RoundModel;
 use toolgraft::validate::{OutputSchema, fits_no_object, fits_nothing};
-use toolgraft::wire::roles::rename_developer;
+use toolgraft::wire::roles::{join_turns, rename_developer};
 use toolgraft::wire::take_member;
 
 /// Bytes of a list of tools above which the model's context is asked for: half of the smallest that
@@ -174,6 +174,7 @@ impl ChatRequest {
         };
         check_arguments(&messages)?;
         let may_be = prepared.watches() && kept.may_be_untrusted(&messages);
+        let messages = join_turns(messages);
         let own = RoundModel::own(prepared.setup.config());
         let native = prepared.setup.natively(&own, &Some(self.model.clone()));
         let native = native.unwrap_or_else(|| own.takes_tools(takes_tools)).then(|| messages.clone());

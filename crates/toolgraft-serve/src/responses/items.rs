@@ -6,7 +6,6 @@ use super::tools::{ACTIONS, full_name, input};
 use crate::fault::Fault;
 use crate::shape::{Messages, content_of};
 use crate::vendor::{RESPONSES, refusal};
-use toolgraft::wire::roles::join;
 use toolgraft::wire::{set_member, take_member};
 
 /// Messages, each with the place of the item that it began with.
@@ -111,20 +110,8 @@ impl History {
             None => return Err(Fault::field(format!("{place}.role"), "a message needs a 'role'")),
         };
         let content = content(take_member(item, "content"), role == "user", &format!("{place}.content"))?;
-        match self.last_with_calls().filter(|_| role == "assistant") {
-            // What the model said behind its calls stands before their results.
-            Some(last) => {
-                let content = join(take_member(last, "content"), content);
-                set_member(last, "content", content);
-            }
-            None => self.messages.push(place, json!({"role": role, "content": content})),
-        }
+        self.messages.push(place, json!({"role": role, "content": content}));
         Ok(())
-    }
-
-    /// The model's last message, if its calls wait for their results.
-    fn last_with_calls(&mut self) -> Option<&mut Value> {
-        self.messages.list.last_mut().filter(|last| last.get("tool_calls").is_some())
     }
 
     /// A call belongs to the message before it, where the model said one.

@@ -2,6 +2,7 @@
 //! and what the endpoint gets is what every chat template takes.
 
 use serde_json::{Value, json};
+use toolgraft::tools::ToolsMode;
 use toolgraft_testkit::endpoint::{Endpoint, Reply};
 
 use super::http::serve;
@@ -238,4 +239,42 @@ async fn a_line_that_says_nothing_to_a_model_does_not_change_the_prompt() {
     let seen = endpoint.seen();
     assert_eq!(seen[0].body["messages"], seen[1].body["messages"]);
     assert!(seen[0].messages().contains("You are an agent."));
+}
+
+/// Some clients send each block of an assistant's message as one of its own (Strands, to Ollama): the
+/// result belongs to the call before the text, and the call was not stopped.
+#[tokio::test]
+async fn a_result_after_a_second_message_of_the_model_belongs_to_its_call() {
+    let endpoint = Endpoint::answer(|_, _| Reply::text("Fine."));
+    let (by_prompt, natively) = (
+        serve(&endpoint, |config| config).await,
+        serve(&endpoint, |config| config.with_tools_mode(ToolsMode::Native)).await,
+    );
+    let histories = SHAPES.map(|shape| {
+        let history =
+            json!([shape.says("user", "Hi"), shape.call(), shape.says("assistant", "Let me see."), shape.result()]);
+        (shape.path(), shape.request(history, shape.tools(&["f"])))
+    });
+    let ollama = json!({"model": "m", "stream": false, "tools": Chat.tools(&["f"]), "messages": [
+        {"role": "user", "content": "Hi"},
+        {"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "f", "arguments": {}}}]},
+        {"role": "assistant", "content": "Let me see."},
+        {"role": "tool", "tool_name": "f", "content": "1"},
+    ]});
+    for (path, body) in histories.into_iter().chain([("/api/chat", ollama)]) {
+        for (served, roles) in
+            [(&by_prompt, &["system", "user", "assistant", "user"][..]), (&natively, &["user", "assistant", "tool"])]
+        {
+            let answer = served.post(path, &body).send().await.unwrap().text().await.unwrap();
+            assert!(answer.contains("Fine."), "{path}: {answer}");
+            let seen = endpoint.take_seen();
+            let messages = seen.last().unwrap().body["messages"].as_array().unwrap();
+            let told: Vec<_> = messages.iter().map(|message| message["role"].as_str().unwrap()).collect();
+            assert_eq!(told, roles, "{path}: {messages:#?}");
+            let (said, result) = (&messages[roles.len() - 2], &messages[roles.len() - 1]);
+            assert!(said["content"].as_str().unwrap().starts_with("Let me see."), "{path}: {said:#}");
+            assert!(result["content"].as_str().unwrap().contains('1'), "{path}: {result:#}");
+            assert!(!result.to_string().contains("stopped"), "{path}: {result:#}");
+        }
+    }
 }
