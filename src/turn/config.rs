@@ -20,6 +20,14 @@ pub const MAX_CORRECTIONS: u32 = 2;
 /// Times in a row that a passage may stand in a message, unless configured otherwise.
 pub const MAX_REPEATS: u32 = 10;
 
+/// Bytes that the repetitions of a passage take at least before they end a message: about a thousand
+/// tokens. An empty board, a ruled table and a list of equal entries are shorter; a model in a loop
+/// goes on until its context is full.
+pub const REPEATED_BYTES: usize = 4 << 10;
+
+/// The same in the arguments of a call: files and tables hold the same line again and again.
+pub const REPEATED_BYTES_IN_CALL: usize = 32 << 10;
+
 /// Tokens of reasoning that go back to the model, unless configured otherwise.
 pub const CARRY_TOKENS: usize = 1_000;
 
@@ -98,9 +106,10 @@ pub struct TurnConfig {
     /// Rounds in a row that only correct a mistake; default [`MAX_CORRECTIONS`].
     pub max_corrections: u32,
     /// Times in a row that the same passage may stand in a message; default
-    /// [`MAX_REPEATS`], 0 for any number. One that stands there as often, in 300 bytes or
-    /// more, ends the message, and what came before counts. A passage of fewer than eight
-    /// bytes, such as a ruled line, has 2,000 bytes; one of more than 4,000 is not seen.
+    /// [`MAX_REPEATS`], 0 for any number. A passage that is repeated as often ends the message
+    /// once its repetitions take [`REPEATED_BYTES`], in the arguments of a call
+    /// [`REPEATED_BYTES_IN_CALL`], and what came before counts. A passage of more than 4,000
+    /// bytes is not seen.
     pub max_repeats: u32,
     /// Counts tokens, in the model's tokeniser or near it. With one, numbers that
     /// the endpoint does not report are counted, and a prompt that it cuts is

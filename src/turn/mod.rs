@@ -82,8 +82,8 @@ use crate::validate::OutputSchema;
 
 pub use ask::{PromptWording, cut_to};
 pub use config::{
-    AfterCall, CALL_THRESHOLD, CARRY_TOKENS, MAX_CORRECTIONS, MAX_REPEATS, MAX_ROUNDS, ModelChoice, RoundInfo,
-    RoundModel, TurnConfig,
+    AfterCall, CALL_THRESHOLD, CARRY_TOKENS, MAX_CORRECTIONS, MAX_REPEATS, MAX_ROUNDS, ModelChoice, REPEATED_BYTES,
+    REPEATED_BYTES_IN_CALL, RoundInfo, RoundModel, TurnConfig,
 };
 pub use decide::{KnownWays, NativeFault};
 pub(crate) use event::{AgentEvent, Finished};

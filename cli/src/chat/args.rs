@@ -144,7 +144,7 @@ impl TalkArgs {
             self.endpoint => base_url model,
             self.model.offer => profile tools_mode constrain way call_threshold dialect,
             self.model => lang temperature carry_reasoning system,
-            self.limits => max_rounds max_tokens context,
+            self.limits => max_rounds max_repeats max_tokens context,
             self.calls => allow deny untrusted;
             ..self.listing.slots()
         }
@@ -285,8 +285,8 @@ pub(crate) struct LimitArgs {
 
     /// Times in a row that the model may repeat a passage; 0 for no limit [default: 10]
     ///
-    /// A message that repeats itself more often is stopped, and what came before
-    /// is kept.
+    /// A message that repeats itself more often, in 4 KiB or more, is stopped, and what
+    /// came before is kept.
     #[arg(long, value_name = "N")]
     pub(super) max_repeats: Option<u32>,
 

@@ -10,10 +10,10 @@ use crate::screen::{DIM, excerpt::names as shown_names, visible::word};
 use crate::settings;
 
 /// The keys that can change while a conversation goes on.
-const KEYS: [&str; 17] = [
+const KEYS: [&str; 18] = [
     "profile", "tools_mode", "constrain", "way", "call_threshold", "dialect", "prompt_style", "listing", "tool_budget",
-    "temperature", "carry_reasoning", "max_rounds", "max_tokens", "context", "system", "reasoning_display",
-    "call_display",
+    "temperature", "carry_reasoning", "max_rounds", "max_repeats", "max_tokens", "context", "system",
+    "reasoning_display", "call_display",
 ];
 
 /// What takes something back.

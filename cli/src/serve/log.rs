@@ -54,6 +54,8 @@ fn line(served: &Served) -> String {
     let way = served.way.map_or(String::new(), |way| format!(" way={way}"));
     let tools = served.tools_mode.map_or(String::new(), |mode| format!(" tools={mode}"));
     let prompt = prompt(served.prompt);
+    let repeats =
+        served.repeats.map_or(String::new(), |times| format!(" repeats={times} (stopped; see --max-repeats)"));
     let left_out = match served.left_out.as_str() {
         "" => String::new(),
         types => format!(" (left out: {types})"),
@@ -69,7 +71,7 @@ fn line(served: &Served) -> String {
         names => clean(&format!(" (schemas set aside: {})", names.join(", "))).replace('\n', " "),
     };
     format!(
-        "{} {model} {status}{code} rounds={} calls={}{own}{way}{tools}{prompt} {:.3}s{left_out}{help}{aside}",
+        "{} {model} {status}{code} rounds={} calls={}{own}{way}{tools}{prompt}{repeats} {:.3}s{left_out}{help}{aside}",
         served.route,
         served.rounds,
         served.calls,

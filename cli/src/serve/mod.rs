@@ -181,6 +181,13 @@ pub(crate) struct ModelArgs {
     #[arg(long, value_name = "N", value_parser = input::above_zero::<NonZeroU32>)]
     max_rounds: Option<NonZeroU32>,
 
+    /// Times in a row that the model may repeat a passage; 0 for no limit [default: 10]
+    ///
+    /// A message that repeats itself more often, in 4 KiB or more, is stopped, and the answer ends
+    /// with `length`; what came before is kept.
+    #[arg(long, value_name = "N")]
+    max_repeats: Option<u32>,
+
     /// Longest time for one answer to a request with tools or a schema; else without limit
     ///
     /// All rounds, corrections and calls of servers' tools together. Behind it the answer ends
@@ -258,7 +265,7 @@ impl Args {
         let mut slots = slots! {
             self.endpoint => base_url model,
             self.model.offer => profile tools_mode constrain way call_threshold dialect,
-            self.model => max_rounds,
+            self.model => max_rounds max_repeats,
             self.door => lang;
             ..self.listing.slots()
         };
@@ -468,6 +475,9 @@ fn config_at(args: &Args, url: String, key: Option<&str>) -> Result<Config, Fail
     }
     if let Some(rounds) = args.model.max_rounds {
         config = config.with_max_rounds(rounds.get());
+    }
+    if let Some(repeats) = args.model.max_repeats {
+        config = config.with_max_repeats(repeats);
     }
     if let Some(seconds) = args.model.max_time {
         config = config.with_max_time(Duration::from_secs(seconds.get().into()));

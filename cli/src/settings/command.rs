@@ -218,6 +218,7 @@ fn built_in() -> Settings {
         dialect: Some(options.dialect),
         listing: Some(options.listing),
         max_rounds: turn.max_rounds.try_into().ok(),
+        max_repeats: Some(turn.max_repeats),
         reasoning_display: Some(ReasoningDisplay::Folded),
         call_display: Some(CallDisplay::Box),
         examples: Some(Examples::Schema),

@@ -73,6 +73,7 @@ settings! {
     temperature: Option<f64> = "0.7", Phrases::key_temperature;
     carry_reasoning: Option<CarryReasoning> = "\"none\"", Phrases::key_carry_reasoning;
     max_rounds: Option<NonZeroU32> = "12", Phrases::key_max_rounds;
+    max_repeats: Option<u32> = "10", Phrases::key_max_repeats;
     max_tokens: Option<NonZeroU32> = "4096", Phrases::key_max_tokens;
     context: Option<NonZeroUsize> = "8192", Phrases::key_context;
     system: Option<String> = "\"Answer briefly.\"", Phrases::key_system;

@@ -437,9 +437,9 @@ fn a_wrong_scheme_and_a_port_without_http_are_told_in_plain_words() {
 #[test]
 fn an_answer_that_repeats_itself_is_stopped_and_the_limit_is_named() {
     let line = "- Oslo is a city in Europe.\n";
-    let reply = || Reply::text(&format!("The weather:\n{}", line.repeat(60)));
+    let reply = || Reply::text(&format!("The weather:\n{}", line.repeat(200)));
     let run = chat(&Place::new(), &Endpoint::start([reply()]), &[]);
     run.fails_with(1, &["repeated itself", "--max-repeats"]);
     let run = chat(&Place::new(), &Endpoint::start([reply()]), &["--max-repeats", "0"]).ok();
-    assert_eq!(run.out.matches(line.trim()).count(), 60);
+    assert_eq!(run.out.matches(line.trim()).count(), 200);
 }

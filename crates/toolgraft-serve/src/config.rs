@@ -16,7 +16,7 @@ use toolgraft::model::{ClientError, IDLE_TIMEOUT};
 use toolgraft::prompt::Options;
 use toolgraft::route::Toolbox;
 use toolgraft::tools::{DefaultDecision, ToolsMode};
-use toolgraft::turn::{MAX_CORRECTIONS, MAX_ROUNDS};
+use toolgraft::turn::{MAX_CORRECTIONS, MAX_REPEATS, MAX_ROUNDS};
 use toolgraft::{Dialect, OpenAi, Policy};
 
 /// What a model's name ends in that has the toolbox's tools.
@@ -278,6 +278,11 @@ config! {
 
     /// Sets how many rounds in a row may only correct a mistake. Default [`MAX_CORRECTIONS`].
     with_max_corrections(corrections: u32) sets max_corrections: u32 = MAX_CORRECTIONS => corrections;
+
+    /// Sets how many times in a row a message may repeat a passage, 0 for any number: after
+    /// [`REPEATED_BYTES`](toolgraft::turn::REPEATED_BYTES) of it the message is stopped, and the answer
+    /// ends as one that the output limit cut. Default [`MAX_REPEATS`].
+    with_max_repeats(repeats: u32) sets max_repeats: u32 = MAX_REPEATS => repeats;
 
     /// Sets how many calls of the toolbox may run for one answer. The model is told of one
     /// behind them that no further call runs, and asked for its answer. Default [`MAX_OWN_CALLS`].

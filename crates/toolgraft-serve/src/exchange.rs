@@ -147,6 +147,8 @@ pub(super) struct Exchange {
     finish: Option<FinishReason>,
     /// The model refused to answer.
     refused: bool,
+    /// Times in a row that the model repeated a passage, where it was stopped for that.
+    repeats: Option<u32>,
     /// Calls of the toolbox that were begun in this answer; those that run.
     own_begun: usize,
     running: Vec<Own>,
@@ -207,6 +209,7 @@ impl Exchange {
             finish: None,
             own_begun: 0,
             refused: false,
+            repeats: None,
             running: Vec::new(),
             untrusted: asked.history.untrusted,
             since: Vec::new(),
@@ -275,6 +278,7 @@ impl Exchange {
             tools_mode: offers.then_some(if self.native { ToolsMode::Native } else { ToolsMode::Prompt }),
             usage: self.costs.total,
             cut_prompt: self.costs.cut_prompt,
+            repeats: self.repeats,
         }
     }
 

@@ -54,6 +54,8 @@ pub struct Served {
     /// The client's tools whose schema nothing fits, and is set aside; so is a
     /// `response_format`. A client wrote the names.
     pub set_aside: Vec<String>,
+    /// Times in a row that the model repeated a passage, where it was stopped for that.
+    pub repeats: Option<u32>,
     /// What the prompts of those requests took, where they are made here.
     pub prompt: PromptCost,
     /// How long it took, to the last byte.
@@ -113,10 +115,10 @@ impl Line {
 
     /// What the answer took, and how it came about.
     pub(super) fn took(&self, progress: Progress, calls: u64, prompt: PromptCost) {
-        let Progress { rounds, own_calls, way, tools_mode, .. } = progress;
+        let Progress { rounds, own_calls, way, tools_mode, repeats, .. } = progress;
         let mut about = self.about();
         (about.rounds, about.calls, about.own_calls) = (rounds, calls, own_calls);
-        (about.way, about.tools_mode, about.prompt) = (way, tools_mode, prompt);
+        (about.way, about.tools_mode, about.repeats, about.prompt) = (way, tools_mode, repeats, prompt);
     }
 
     /// The same answer; the request is over with it.

@@ -101,6 +101,7 @@ impl Prepared {
         // The client's calls are handed out from any round, the last one too.
         turn.max_rounds = config.max_rounds.saturating_add(1);
         turn.max_corrections = config.max_corrections;
+        turn.max_repeats = config.max_repeats;
         // Which of them run is decided here and by the client.
         turn.policy = Policy::new(DefaultDecision::Allow);
         (turn.unattended, turn.hands_out) = (true, true);

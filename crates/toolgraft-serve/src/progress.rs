@@ -21,4 +21,6 @@ pub(super) struct Progress {
     pub(super) usage: Usage,
     /// What the endpoint cut a prompt to, where it did.
     pub(super) cut_prompt: Option<(u64, u64)>,
+    /// Times in a row that the model repeated a passage, where it was stopped for that.
+    pub(super) repeats: Option<u32>,
 }

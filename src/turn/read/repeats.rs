@@ -8,6 +8,7 @@
 use memchr::memmem;
 
 use crate::event::Region;
+use crate::turn::config::{REPEATED_BYTES, REPEATED_BYTES_IN_CALL};
 
 /// Bytes of text from one look to the next.
 const STEP: usize = 64;
@@ -23,15 +24,6 @@ const PLACES: usize = 16;
 
 /// Longest passage, in bytes.
 const LONGEST: usize = 4_000;
-
-/// Bytes that the repetitions have at least. Of a passage shorter than [`SHORT`], such as a
-/// ruled line, it takes more.
-const LEAST: usize = 300;
-const SHORT: usize = 8;
-const LEAST_OF_SHORT: usize = 2_000;
-
-/// The same in the arguments of a call: files and tables hold the same line again and again.
-const LEAST_IN_CALL: usize = 32 << 10;
 
 /// The text of a message since its last call, in one region; or the arguments of a call.
 #[derive(Debug, Default)]
@@ -99,11 +91,7 @@ fn repeated(text: &[u8], most: usize, in_call: bool) -> Option<(usize, usize)> {
         let passage = text.len() - TAIL - at;
         let pairs = text.iter().rev().zip(text[..text.len() - passage].iter().rev());
         let length = passage + pairs.take_while(|(a, b)| a == b).count();
-        let least = match passage {
-            _ if in_call => LEAST_IN_CALL,
-            ..SHORT => LEAST_OF_SHORT,
-            _ => LEAST,
-        };
+        let least = if in_call { REPEATED_BYTES_IN_CALL } else { REPEATED_BYTES };
         if length >= most * passage {
             // A longer one would be this one, several times.
             return (length >= least).then_some((length, passage));
@@ -128,16 +116,17 @@ mod tests {
     #[test]
     fn a_passage_is_found_at_the_same_place_however_the_text_is_cut() {
         let line = "- Oslo: Oslo is a city in Europe.\n";
-        let text = format!("The weather in Oslo is:\n\n{}", line.repeat(100));
+        let text = format!("The weather in Oslo is:\n\n{}", line.repeat(200));
         let first = found(&text, 1, 10).unwrap();
         // The line end before the first one belongs to the passage, too.
         assert_eq!(&text[..first.keep], format!("The weather in Oslo is:\n\n{line}").trim_end());
-        assert!(first.times >= 10 && (first.times as usize) < 20, "{first:?}");
+        let least = REPEATED_BYTES / line.len();
+        assert!((least..least + 5).contains(&(first.times as usize)), "{first:?}");
         for chunk in [2, 3, 7, 64, 255, 256, 257, 5_000] {
             assert_eq!(found(&text, chunk, 10), Some(first), "{chunk}");
         }
         assert_eq!(found(&text, 7, 0), None);
-        assert_eq!(found(&text, 7, 200), None);
+        assert_eq!(found(&text, 7, 201), None);
     }
 
     #[test]
@@ -148,7 +137,7 @@ mod tests {
             "你好！有什么可以帮我？\n\n",
             &"One paragraph that is long enough to be looked at. ".repeat(30).replacen("One", "A", 7),
         ] {
-            let text = format!("Well. {}", passage.repeat(40));
+            let text = format!("Well. {}", passage.repeat(40 + REPEATED_BYTES / passage.len()));
             let found = found(&text, 5, 10).unwrap_or_else(|| panic!("{passage}"));
             // Somewhere in the first one it begins to be the same.
             assert!(found.keep <= "Well. ".len() + 2 * passage.len(), "{passage}: {found:?}");
@@ -165,8 +154,23 @@ mod tests {
                 .chunks(7)
                 .find_map(|chunk| repeats.push(Region::Content, std::str::from_utf8(chunk).unwrap(), 10))
         };
-        assert_eq!(found(LEAST_IN_CALL / line.len() - 10), None);
-        assert!(found(LEAST_IN_CALL / line.len() + 10).is_some());
+        assert_eq!(found(REPEATED_BYTES_IN_CALL / line.len() - 10), None);
+        assert!(found(REPEATED_BYTES_IN_CALL / line.len() + 10).is_some());
+    }
+
+    #[test]
+    fn a_passage_is_a_loop_once_its_repetitions_take_so_many_bytes() {
+        let passage = "| . | . | . | . | . | . | . |\n";
+        assert_eq!(passage.len(), 30);
+        let repeated = |bytes: usize| passage.repeat(bytes / passage.len());
+        assert_eq!(found(&passage.repeat(10), 3, 10), None);
+        assert_eq!(found(&repeated(REPEATED_BYTES), 3, 10), None);
+        assert!(found(&repeated(REPEATED_BYTES + 4 * STEP), 3, 10).is_some());
+        // A long passage needs its number.
+        let long = "One paragraph that is long enough to be looked at. ".repeat(20).replacen("One", "A", 7);
+        assert!(9 * long.len() > REPEATED_BYTES);
+        assert_eq!(found(&long.repeat(9), 3, 10), None);
+        assert!(found(&long.repeat(11), 3, 10).is_some());
     }
 
     #[test]

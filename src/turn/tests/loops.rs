@@ -75,7 +75,7 @@ fn an_answer_that_repeats_itself_is_stopped_with_what_came_before() {
     for (max_repeats, stopped) in [(MAX_REPEATS, true), (0, false)] {
         let mut turn = started(TurnConfig { max_repeats, ..allowing() });
         let mut todo = says(&mut turn, "The weather:\n");
-        for _ in 0..60 {
+        for _ in 0..200 {
             if !cancels(&todo) {
                 todo.extend(says(&mut turn, line));
             }
@@ -97,7 +97,7 @@ fn an_answer_that_repeats_itself_is_stopped_with_what_came_before() {
 #[test]
 fn reasoning_that_repeats_itself_is_stopped_too() {
     let mut turn = started(allowing());
-    let text = format!("<think>Hm. {}", "Wait, let me think about that again. ".repeat(60));
+    let text = format!("<think>Hm. {}", "Wait, let me think about that again. ".repeat(150));
     let todo = says(&mut turn, &text);
     assert!(cancels(&todo), "{todo:?}");
     let Some(Action::Finish(finished)) = todo.last() else { panic!("{todo:?}") };

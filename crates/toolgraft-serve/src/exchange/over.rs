@@ -63,6 +63,9 @@ impl Exchange {
             return self.fail(taken_back());
         }
         let cut_off = self.finish == Some(FinishReason::Length);
+        if let StopReason::Repetition { times } = finished.reason {
+            self.repeats = Some(times);
+        }
         match finished.reason {
             StopReason::Answered
             | StopReason::OutputLimit

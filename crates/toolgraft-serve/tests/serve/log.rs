@@ -134,3 +134,19 @@ async fn a_form_of_the_answer_that_nothing_fits_is_set_aside() {
     assert_eq!((status, &answer["choices"][0]["message"]["content"]), (200, &json!("Fine.")), "{answer:#}");
     assert_eq!(lines(&told, 1).await[0].set_aside, ["response_format"]);
 }
+
+#[tokio::test]
+async fn an_answer_that_repeats_itself_is_stopped_and_logged() {
+    let line = "- Oslo is a city in Europe.\n";
+    for (most, lines_sent, is_stopped) in [(None, 200, true), (None, 20, false), (Some(0), 200, false)] {
+        let endpoint = Endpoint::start([Reply::text(&line.repeat(lines_sent))]);
+        let set = |config: Config| most.map_or(config.clone(), |most| config.with_max_repeats(most));
+        let (served, told) = logged(&endpoint, set).await;
+        let (status, answer) = served.chat(&request(false)).await;
+        let choice = &answer["choices"][0];
+        assert_eq!((status.as_u16(), choice["finish_reason"] == "length"), (200, is_stopped), "{answer:#}");
+        let said = choice["message"]["content"].as_str().unwrap();
+        assert_eq!(said.matches(line.trim()).count() == lines_sent, !is_stopped, "{said}");
+        assert_eq!(lines(&told, 1).await[0].repeats.is_some_and(|times| times > 100), is_stopped);
+    }
+}
