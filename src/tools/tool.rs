@@ -132,6 +132,11 @@ pub struct Parameter<'a> {
 }
 
 impl Tool {
+    /// Returns `true` if the tool calls itself read-only; what it says may be wrong.
+    pub fn is_read_only(&self) -> bool {
+        self.annotations.as_ref().and_then(|hints| hints.read_only_hint) == Some(true)
+    }
+
     /// A tool with a name and nothing else.
     pub fn new(name: impl Into<String>) -> Self {
         Tool { name: name.into(), ..Tool::default() }

@@ -33,7 +33,8 @@
 //! # Coercion
 //! A value changes only if the schema refuses it as it is and accepts it after;
 //! every change is a [`Repair`] with its place, a JSON Pointer. Nothing is
-//! invented, and nothing dropped that says anything.
+//! invented, and nothing dropped that says anything, unless nothing can come of it:
+//! a tool that calls itself read-only runs without members that its schema does not know.
 //!
 //! | found | wanted | becomes | repair |
 //! |---|---|---|---|
@@ -51,6 +52,7 @@
 //! | a single value | array only | an array of it, coerced in turn | `wrapped_in_array` |
 //! | key `fileName`, `File-Name`, `FILE_NAME` | `file_name` | `file_name` | `key_renamed` |
 //! | a member that need not be there: `null`, empty text | neither | no member | `left_out` |
+//! | a member of a read-only tool's arguments | no such member | no member | `unknown_dropped` |
 //!
 //! What is no JSON number stays text and is an error: `+5`, `05`, `1,000`,
 //! `0x10`, `five`. So are `yes`, `no`, `1` and `0` for a boolean. An integer
@@ -215,9 +217,16 @@ impl Validator {
         restored::restore(&mut call, || self.shown.get_or_init(|| restored::shown(&self.catalog)));
         let (message, steps) = match self.schema_of(&call) {
             Some((schema, compiled)) => {
+                let is_read_only =
+                    self.find(call.server.as_deref(), &call.tool).is_some_and(|(tool, _)| tool.is_read_only());
                 let (settled, steps) = compiled.depth.check(&call.arguments, || {
                     let work = Work::on(&call.arguments);
-                    (coerce::coerce(compiled, schema, &call.arguments, &call.raw_arguments, &work), work.done())
+                    let (arguments, raw) = (&call.arguments, &call.raw_arguments);
+                    let settled = coerce::coerce(compiled, schema, arguments, raw, &work).or_else(|message| {
+                        let known = is_read_only.then(|| coerce::coerce_known(compiled, schema, arguments, raw, &work));
+                        known.flatten().map(Some).ok_or(message)
+                    });
+                    (settled, work.done())
                 });
                 match settled {
                     Ok(None) => return (Ok(call), steps),

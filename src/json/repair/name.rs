@@ -85,6 +85,9 @@ pub enum Repair {
     /// A member that may be left out said nothing (`null`, an empty text), which its schema refuses:
     /// it was left out. The place is a JSON Pointer.
     LeftOut(String),
+    /// A read-only tool was given a member that its schema does not know and refuses: it was
+    /// dropped. The place is a JSON Pointer.
+    UnknownDropped(String),
     /// Another repair, by its word.
     Other(String),
 }
@@ -153,6 +156,7 @@ repair_words!(
     "wrapped_in_array" => WrappedInArray,
     "key_renamed" => KeyRenamed,
     "left_out" => LeftOut,
+    "unknown_dropped" => UnknownDropped,
 );
 
 impl Repair {
@@ -176,7 +180,10 @@ mod tests {
 
     #[test]
     fn every_repair_is_read_as_it_is_written_and_documented() {
-        let named = ["name_matched:a.b", "key_alias:name", "coerced:/days", "left_out:/days", "ignored_key:x"];
+        let named = [
+            "name_matched:a.b", "key_alias:name", "coerced:/days", "left_out:/days", "unknown_dropped:/x",
+            "ignored_key:x",
+        ];
         for word in REPAIR_WORDS.iter().chain(&named) {
             assert_eq!(Repair::from(*word).to_string(), *word);
             let row = word.split(':').next().unwrap_or_default();

@@ -44,13 +44,22 @@ impl<'s> Declared<'s> {
         self.names.len() + self.patterns.len()
     }
 
+    /// Returns the keys of the object that are neither declared nor another spelling of a declared name.
+    pub(super) fn unknown<'m>(&self, members: &'m Map<String, Value>) -> Vec<&'m String> {
+        let renames = self.renames(None, members);
+        let is_known = |key: &str| self.declares(key) || renames.iter().any(|(old, _)| old == key);
+        members.keys().filter(|key| !is_known(key)).collect()
+    }
+
+    fn declares(&self, key: &str) -> bool {
+        self.names.contains(key) || self.patterns.iter().any(|pattern| pattern.is_match(key))
+    }
+
     /// Keys of the object that are not declared, each with the declared name
     /// that it matches: the only one, which the object does not have and no
     /// other such key matches. `wanted` is a name that the schema wants and may not describe.
     pub(super) fn renames(&self, wanted: Option<&str>, members: &Map<String, Value>) -> Vec<(String, String)> {
-        let declared = |key: &str| {
-            self.names.contains(key) || wanted == Some(key) || self.patterns.iter().any(|p| p.is_match(key))
-        };
+        let declared = |key: &str| wanted == Some(key) || self.declares(key);
         let keys: Vec<(&String, String)> = members.keys().filter(|key| !declared(key)).map(|k| (k, plain(k))).collect();
         let mut alike: HashMap<&str, usize> = HashMap::new();
         for (_, form) in &keys {

@@ -78,6 +78,30 @@ pub(super) fn coerce(
     settle(Run::new(compiled, schema, raw, work), value, repairs)
 }
 
+/// Coerces arguments without the members that the schema does not know; `None` if there are none,
+/// or the schema refuses the others as well.
+pub(super) fn coerce_known(
+    compiled: &Compiled,
+    schema: &Value,
+    arguments: &Value,
+    raw: &str,
+    work: &Work,
+) -> Option<(Value, Vec<Repair>)> {
+    let members = arguments.as_object()?;
+    let (declared, steps) = Declared::at(schema, "");
+    let declared = declared.filter(|declared| work.spend(steps + declared.len() + members.len()))?;
+    let unknown = declared.unknown(members);
+    if unknown.is_empty() {
+        return None;
+    }
+    let known = members.iter().filter(|(key, _)| !unknown.contains(key));
+    let known = Value::Object(known.map(|(key, value)| (key.clone(), value.clone())).collect());
+    let mut repairs: Vec<Repair> = unknown.iter().map(|key| Repair::UnknownDropped(member("", key))).collect();
+    let (known, further) = coerce(compiled, schema, &known, raw, work).ok()?.unwrap_or((known, Vec::new()));
+    repairs.extend(further);
+    Some((known, repairs))
+}
+
 /// Coerces any value to one that the schema accepts.
 ///
 /// # Errors

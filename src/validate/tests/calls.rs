@@ -121,3 +121,38 @@ fn a_correct_call_is_written_in_the_call_s_own_dialect() {
     let validator = Validator::new(Arc::new(Catalog::from_tools([long])));
     assert_eq!(validator.correct_call(Dialect::TypeMarker, None, "long"), None);
 }
+
+#[test]
+fn a_read_only_tool_is_called_without_members_that_its_schema_does_not_know() {
+    let reads = |hint: Option<bool>, schema: &Value, arguments: Value| {
+        let annotations = Some(crate::tools::Annotations { read_only_hint: hint, ..Default::default() });
+        let tool = Tool { annotations, ..Tool::new("t").with_schema(schema.clone()) };
+        let checked = Validator::new(Arc::new(Catalog::from_tools([tool]))).check(call("t", arguments), "raw");
+        checked.map(|call| (call.arguments, call.repairs.iter().map(ToString::to_string).collect::<Vec<_>>()))
+    };
+    let schema = json!({
+        "type": "object", "properties": {"path": {"type": "string"}, "max_lines": {"type": "integer"}},
+        "required": ["path"], "additionalProperties": false,
+    });
+    let written = json!({"path": "a.txt", "maxLines": "5", "encoding/x": "utf-8", "follow": {"deep": true}});
+    assert_eq!(
+        reads(Some(true), &schema, written.clone()).unwrap(),
+        (
+            json!({"path": "a.txt", "max_lines": 5}),
+            ["unknown_dropped:/encoding~1x", "unknown_dropped:/follow", "key_renamed:/maxLines", "coerced:/max_lines"]
+                .map(str::to_owned)
+                .to_vec()
+        )
+    );
+    for hint in [None, Some(false)] {
+        let rejected = reads(hint, &schema, written.clone()).unwrap_err();
+        assert!(rejected.message.contains("follow"), "{}", rejected.message);
+    }
+    // What is wrong beside it is told with it, of the call as it was written.
+    let rejected = reads(Some(true), &schema, json!({"file": "a.txt"})).unwrap_err();
+    assert!(rejected.message.contains("path") && rejected.message.contains("file"), "{}", rejected.message);
+    // One that the schema takes stays.
+    let open = json!({"type": "object", "properties": {"path": {"type": "string"}}});
+    let both = json!({"path": "a", "x": 1});
+    assert_eq!(reads(Some(true), &open, both.clone()).unwrap(), (both, vec![]));
+}
