@@ -1,0 +1,137 @@
+//! What was wrong with a call or an answer, in the prompt's language.
+//!
+//! The stages report in English. For a Chinese prompt a sentence is recognised by its fixed words, and
+//! what is between them is kept, or translated in its turn. A sentence that is not known, such as a
+//! program's own, stays as it is.
+//!
+//! The table (`prompts/zh/reasons.txt`) has English with `{}` for each value, and on the next line the
+//! Chinese with them in the same order, or by number. A `{=}` stays as it is. The first sentence that
+//! fits counts. What is in quotation marks or backticks ends no value.
+
+use std::borrow::Cow;
+
+use crate::dialect::Lang;
+
+const CHINESE: &str = include_str!("../../prompts/zh/reasons.txt");
+
+/// Returns what was wrong with a call or an answer, in a language.
+pub fn reason_in(lang: Lang, message: &str) -> Cow<'_, str> {
+    match lang {
+        Lang::En => Cow::Borrowed(message),
+        Lang::Zh => Cow::Owned(message.lines().map(chinese).collect::<Vec<_>>().join("\n")),
+    }
+}
+
+/// Each sentence of the table with its translation. Empty lines, and lines that begin with `#`, say nothing.
+fn pairs() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let mut lines = CHINESE.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    std::iter::from_fn(move || Some((lines.next()?, lines.next()?)))
+}
+
+fn chinese(sentence: &str) -> String {
+    // Several findings are joined by a semicolon, which some sentences have of their own.
+    let is_joined = |english: &str| english.contains("; ");
+    translated(sentence, is_joined)
+        .or_else(|| parted(sentence, "; ", "；"))
+        .or_else(|| translated(sentence, |english| !is_joined(english)))
+        .or_else(|| parted(sentence, ": ", "："))
+        .unwrap_or_else(|| sentence.to_owned())
+}
+
+/// Returns the sentence by the first row that fits and is `wanted`.
+fn translated(sentence: &str, wanted: impl Fn(&str) -> bool) -> Option<String> {
+    let mut rows = pairs().filter(|(english, _)| wanted(english));
+    let (values, mut rest) = rows.find_map(|(english, chinese)| Some((values(english, sentence)?, chinese)))?;
+    let mut said = String::new();
+    let mut next = 0;
+    while let Some((before, after)) = rest.split_once('{') {
+        let (place, after) = after.split_once('}').unwrap_or_default();
+        let kept = place.strip_prefix('=');
+        let value = values.get(kept.unwrap_or(place).parse().unwrap_or(next)).copied().unwrap_or_default();
+        next += 1;
+        said.push_str(before);
+        said.push_str(&kept.map_or_else(|| chinese(value), |_| value.to_owned()));
+        rest = after;
+    }
+    Some(said + rest)
+}
+
+/// Returns the two parts of a sentence in Chinese, if either is known.
+fn parted(sentence: &str, between: &str, in_chinese: &str) -> Option<String> {
+    let at = find_outside(sentence, between)?;
+    let (one, two) = (&sentence[..at], &sentence[at + between.len()..]);
+    let (first, second) = (chinese(one), chinese(two));
+    (first != one || second != two).then(|| format!("{first}{in_chinese}{second}"))
+}
+
+/// Returns what is in the places of a sentence, if the text is this sentence. A value ends at the first
+/// occurrence of what follows it, the last one is the rest.
+fn values<'a>(sentence: &str, text: &'a str) -> Option<Vec<&'a str>> {
+    let mut parts = sentence.split("{}");
+    let mut rest = text.strip_prefix(parts.next()?)?;
+    let mut values = Vec::new();
+    let mut parts = parts.peekable();
+    while let Some(part) = parts.next() {
+        let at = match (part, parts.peek()) {
+            ("", None) => rest.len(),
+            (part, None) => rest.strip_suffix(part)?.len(),
+            (part, Some(_)) => find_outside(rest, part)?,
+        };
+        values.push(&rest[..at]);
+        rest = &rest[at + part.len()..];
+    }
+    rest.is_empty().then_some(values)
+}
+
+/// Returns the first place of `wanted` outside of quotation marks and backticks.
+fn find_outside(text: &str, wanted: &str) -> Option<usize> {
+    let mut quote = None;
+    let mut is_escaped = false;
+    for (at, c) in text.char_indices() {
+        match quote {
+            Some('"') if is_escaped => is_escaped = false,
+            Some('"') if c == '\\' => is_escaped = true,
+            Some(open) if c == open => quote = None,
+            Some(_) => {}
+            None if text[at..].starts_with(wanted) => return Some(at),
+            None => quote = Some(c).filter(|c| matches!(c, '"' | '`')),
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sentence_is_translated_with_what_is_in_it() {
+        for (english, expected) in [
+            ("no tool \"f\" on server \"s\"; nearest: g", "服务器 \"s\" 上没有工具 \"f\"；最接近的是 g"),
+            (
+                "the arguments are not valid JSON: expected `,` or `}` at line 1 column 5; a string is not closed, at line 1 \
+                 column 9",
+                "参数不是有效的 JSON：此处应为 `,` 或 `}`，第 1 行第 5 列；字符串没有结束，第 1 行第 9 列",
+            ),
+            ("<tool_name> is missing in <use_mcp_tool>", "<use_mcp_tool> 中缺少 <tool_name>"),
+            (
+                "/a: expected integer or null, found string \"x; y: or z\"; unknown property \"b\"; allowed: \"a\"",
+                "/a：应为 integer 或 null，实际是 字符串 \"x; y: or z\"；未知的属性 \"b\"；允许的是 \"a\"",
+            ),
+            ("a sentence: of tomorrow; of a program", "a sentence: of tomorrow; of a program"),
+        ] {
+            assert_eq!(reason_in(Lang::Zh, english), expected);
+            assert_eq!(reason_in(Lang::En, english), english);
+        }
+    }
+
+    #[test]
+    fn each_value_of_a_sentence_has_its_place_in_the_other_language() {
+        assert!(pairs().count() > 150);
+        for (english, chinese) in pairs() {
+            let places = |text: &str| text.matches('{').count();
+            assert_eq!(places(english), places(chinese), "{english}");
+            assert!(!chinese.is_ascii() || english.starts_with('('), "{english} is followed by {chinese}");
+        }
+    }
+}
