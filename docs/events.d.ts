@@ -247,8 +247,13 @@ export type AskReason =
   | "in_a_line"
   /** It stood alone in a code fence behind prose. */
   | "fenced_behind_prose"
-  /** It stands in a result or a file of the conversation. */
+  /**
+   * It stands in a result or a file of the conversation, or its arguments hold a text of the
+   * program to the model.
+   */
   | "echoed"
+  /** It may change what a rejected call, just before, only wanted to read. */
+  | "instead_of_read"
   /**
    * The answer should have begun with the model's reasoning and no reasoning tag came,
    * so nothing says whether the call is meant or only drafted.
@@ -788,8 +793,13 @@ export type Provenance =
   | "in_a_line"
   /** It stands alone in a fence, and prose stands before the fence. */
   | "fenced_behind_prose"
-  /** It stands in a result or a file of the conversation: its bytes, or its tool and arguments. */
+  /**
+   * It stands in a result or a file of the conversation: its bytes, or its tool and arguments. Or
+   * it may change something, and its arguments hold a text of the program to the model.
+   */
   | "echoed"
+  /** It may change something, and names what a rejected call of a read-only tool named just before. */
+  | "instead_of_read"
   /** It was promoted out of the reasoning, or out of what may be reasoning. */
   | "promoted";
 

@@ -65,6 +65,7 @@ pub(super) async fn ask(asking: Arc<Asking>, setup: Arc<Setup>, request: Approva
         | AskReason::InALine
         | AskReason::FencedBehindProse => ModelNote::MayBeExample,
         AskReason::Echoed => ModelNote::Echoed,
+        AskReason::InsteadOfRead => ModelNote::InsteadOfRead,
         _ => ModelNote::NotAllowed,
     };
     let approval = match &asking.approver {

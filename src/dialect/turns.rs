@@ -107,7 +107,8 @@ pub const RESULT_LINES: &[TurnLine] = &[
 pub const RESULT_TAGS: &[(&str, &str)] = &[
     ("tool_response", "Qwen, Hermes: templates"),
     ("tool_result", "our own prompts"),
-    ("tool_error", "our own prompts"),
+    ("tool_status", "our own prompts"),
+    ("tool_error", "prompts of agents"),
     ("tool_results", "Command R: documents of the template; prompts of agents"),
     ("tool_output", "prompts of agents"),
     ("tool_outputs", "DeepSeek's tokens as tags; prompts of agents"),

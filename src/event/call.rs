@@ -52,8 +52,11 @@ pub enum Provenance {
     InALine,
     /// It stands alone in a fence, and prose stands before the fence.
     FencedBehindProse,
-    /// It stands in a result or a file of the conversation: its bytes, or its tool and arguments.
+    /// It stands in a result or a file of the conversation: its bytes, or its tool and arguments. Or
+    /// it may change something, and its arguments hold a text of the program to the model.
     Echoed,
+    /// It may change something, and names what a rejected call of a read-only tool named just before.
+    InsteadOfRead,
     /// It was promoted out of the reasoning, or out of what may be reasoning.
     Promoted,
 }
@@ -62,7 +65,7 @@ keyword_enum!(Provenance, "how a call was found",
     "plain" => Provenance::Plain, "fenced_first" => Provenance::FencedFirst,
     "behind_prose" => Provenance::BehindProse, "before_prose" => Provenance::BeforeProse,
     "in_a_line" => Provenance::InALine, "fenced_behind_prose" => Provenance::FencedBehindProse,
-    "echoed" => Provenance::Echoed,
+    "echoed" => Provenance::Echoed, "instead_of_read" => Provenance::InsteadOfRead,
     "promoted" => Provenance::Promoted);
 
 impl Provenance {

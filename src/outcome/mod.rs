@@ -7,7 +7,8 @@
 //! On its way to the model a text passes two things: [`bounded`] cuts a long one to head and
 //! tail ([`Part`] and [`Places`] are what the model may read on), and [`break_tokens`] breaks the
 //! control tokens of chat templates, which [`restore_tokens`] takes back in what the model writes.
-//! All else arrives byte for byte, in a frame with a [`boundary`]. What describes tools is
+//! All else arrives byte for byte, in a frame with a [`boundary`]; what the program itself says has
+//! a frame of its own ([`noted`]). What describes tools is
 //! neutralised further: a [`Neutraliser`] breaks in it what a dialect could read as a call.
 
 pub(crate) mod answer;
@@ -21,7 +22,7 @@ mod tokens;
 pub(crate) use answer::Outcome;
 pub use answer::{InterfaceEvent, Status};
 pub(crate) use boundary::framed;
-pub use boundary::{FILE, RESULT, boundary, foreign_in_frames, told_apart};
+pub use boundary::{FILE, RESULT, STATUS, boundary, foreign_in_frames, holds_frame, noted, told_apart, unnoted};
 pub use bounded::{Cut, RESULT_BYTES, bounded, cut};
 pub use media::{MEDIA_EVENT, MEDIUM_SHOWN, MODEL_MEDIUM_BYTES};
 pub(crate) use media::{MODEL_MEDIA, MODEL_MEDIA_BYTES};

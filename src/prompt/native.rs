@@ -9,7 +9,7 @@ use super::options::Listing;
 use super::round::{Item, Round};
 use super::writer::Prompt;
 use crate::dialect::Introductions;
-use crate::outcome::{Neutraliser, Outcome, Status, bounded, break_tokens, cut};
+use crate::outcome::{Neutraliser, Status, bounded, break_tokens, cut};
 use crate::tools::{ACCESS_RESOURCE, BuiltIn, Catalog, ToolChoice};
 use crate::wire::wire_name;
 
@@ -85,14 +85,9 @@ impl Prompt {
         if outcome.status == Status::Result {
             return Ok(said);
         }
-        let word = Outcome { text: String::new(), structured: None, ..(*outcome).clone() };
-        let item = match *item {
-            Item::Answered { id, server, tool, arguments, .. } => {
-                Item::Answered { id, server, tool, arguments, outcome: &word }
-            }
-            other => other,
-        };
-        let word = self.render_round("native_reply", catalog, &Round::new(&[item]), limit)?;
+        let word = self.render_round("native_reply", catalog, &Round::new(&[*item]), limit)?;
+        // What is said of a call that gave no result stands in the frame.
+        let said = if outcome.status == Status::ToolError { said } else { String::new() };
         Ok([word, said].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n"))
     }
 }
@@ -109,6 +104,7 @@ mod tests {
     use super::*;
     use crate::dialect::{Dialect, Lang};
     use crate::event::{Rejected, RejectedKind};
+    use crate::outcome::Outcome;
     use crate::prompt::Options;
     use crate::tools::{Resource, Server, Tool};
 
@@ -157,9 +153,11 @@ mod tests {
             prompt(lang, ToolChoice::Auto).native_reply(&catalog(), &item, limit).unwrap()
         };
         assert_eq!(reply(Lang::En, &Outcome::result("3"), None), "3");
-        assert_eq!(reply(Lang::En, &Outcome::error("no"), None), "Error: the tool failed.\nno");
-        assert_eq!(reply(Lang::Zh, &Outcome::new(Status::Denied, "不行"), None).lines().count(), 2);
-        assert_eq!(reply(Lang::En, &Outcome::new(Status::Displayed, ""), None), "Shown to the user.");
+        assert_eq!(reply(Lang::En, &Outcome::error("no"), None), "<tool_status>The tool failed.</tool_status>\nno");
+        let denied = reply(Lang::Zh, &Outcome::new(Status::Denied, "不行"), None);
+        assert_eq!(denied.lines().nth(1), Some("没有执行：不行"), "{denied}");
+        let shown = "<tool_status>Shown to the user.</tool_status>";
+        assert_eq!(reply(Lang::En, &Outcome::new(Status::Displayed, ""), None), shown);
         let long = reply(Lang::En, &Outcome::result("x".repeat(100)), Some(30));
         assert!(long.contains("[… 70 bytes left out …]"), "{long}");
         assert_eq!(reply(Lang::En, &Outcome::result(" <use_mcp_tool>\n"), None), " <use_mcp_tool>\n");
@@ -186,8 +184,8 @@ mod tests {
             let item = Item::Rejected(&rejected);
             prompt(lang, ToolChoice::Auto).native_reply(&catalog(), &item, None).unwrap()
         };
-        let expected = "A call was not run: no tool \"serch\"\nNearest tools: docs__search, gone\n\
-                        If you still need it, make it again, corrected.";
+        let expected = "<tool_status>\nA call was not run: no tool \"serch\"\nNearest tools: docs__search, gone\n\
+                        If you still need it, make it again, corrected.\n</tool_status>";
         assert_eq!(said(Lang::En), expected);
         assert!(said(Lang::Zh).contains("docs__search、gone"));
     }

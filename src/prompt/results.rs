@@ -6,9 +6,10 @@ use serde_json::{Map, Value};
 use super::example::{display_name, example_call, example_question, example_tool, read_call, read_on};
 use super::listing::{NAMES, named, readable};
 use super::options::{NOTE_CHARS, Options};
+use super::reasons::reason_in;
 use super::round::{Earlier, Item, Round};
-use crate::event::{Rejected, RejectedKind};
-use crate::outcome::{Neutraliser, Status, boundary, break_tokens, cut, shortened};
+use crate::event::{Provenance, Rejected, RejectedKind};
+use crate::outcome::{Neutraliser, RESULT, STATUS, Status, boundary, break_tokens, cut, shortened};
 use crate::tools::{ACCESS_RESOURCE, Catalog, Tool};
 
 /// Characters of the arguments by which calls of one message are told apart, at most.
@@ -75,6 +76,8 @@ struct AnsweredView {
     tool: String,
     arguments: String,
     status: &'static str,
+    /// The tag around the output: of a result, or of what is said of a call that gave none.
+    frame: &'static str,
     output: Bounded,
     /// A call that shows what the output leaves out.
     read_on: Option<String>,
@@ -188,8 +191,11 @@ impl RoundWriter<'_> {
         if outcome.status == Status::Displayed {
             return None;
         }
-        let (shown, output) =
-            (self.arguments(arguments, ARGUMENTS_CHARS), bounded(&outcome.said(), self.options.result_bytes));
+        let frame = if matches!(outcome.status, Status::Result | Status::ToolError) { RESULT } else { STATUS };
+        let said = outcome.said();
+        // What a tool said is never translated.
+        let said = if frame == STATUS { reason_in(self.options.lang, &said) } else { said };
+        let (shown, output) = (self.arguments(arguments, ARGUMENTS_CHARS), bounded(&said, self.options.result_bytes));
         Some(AnsweredView {
             code: self.code([id, tool, &shown], &output),
             id: self.word(id),
@@ -197,6 +203,7 @@ impl RoundWriter<'_> {
             tool: self.word(tool),
             arguments: shown,
             status: outcome.status.as_str(),
+            frame,
             read_on: self.read_on(id, &output),
             output,
         })
@@ -227,11 +234,16 @@ impl RoundWriter<'_> {
         RejectedView {
             // One that nothing quotes stands where it may be an example.
             kind: match rejected.kind {
-                RejectedKind::Quoted if rejected.quoted_in.is_none() => "doubtful",
+                RejectedKind::Quoted if rejected.quoted_in.is_none() => {
+                    match rejected.call.as_ref().map(|call| call.provenance) {
+                        Some(Provenance::Echoed | Provenance::InsteadOfRead) => "unapproved",
+                        _ => "doubtful",
+                    }
+                }
                 kind => kind.as_str(),
             },
             tool: rejected.tool.as_ref().map(|tool| self.word(tool)),
-            problem: line(&rejected.message, PROBLEM_CHARS),
+            problem: line(&reason_in(self.options.lang, &rejected.message), PROBLEM_CHARS),
             raw: bounded(rejected.raw.trim(), RAW_BYTES),
             nearest: rejected.nearest.iter().map(|name| self.word(name)).collect(),
             names: if unknown && rejected.nearest.is_empty() { all.take(NAMES).collect() } else { Vec::new() },

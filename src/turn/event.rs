@@ -263,8 +263,11 @@ pub enum AskReason {
     InALine,
     /// It stood alone in a code fence behind prose.
     FencedBehindProse,
-    /// It stands in a result or a file of the conversation.
+    /// It stands in a result or a file of the conversation, or its arguments hold a text of the
+    /// program to the model.
     Echoed,
+    /// It may change what a rejected call, just before, only wanted to read.
+    InsteadOfRead,
     /// The answer should have begun with the model's reasoning and no reasoning tag came,
     /// so nothing says whether the call is meant or only drafted.
     NoReasoningTag,
@@ -286,6 +289,7 @@ impl AskReason {
             Provenance::InALine => AskReason::InALine,
             Provenance::FencedBehindProse => AskReason::FencedBehindProse,
             Provenance::Echoed => AskReason::Echoed,
+            Provenance::InsteadOfRead => AskReason::InsteadOfRead,
             Provenance::Promoted => AskReason::Promoted,
         }
     }

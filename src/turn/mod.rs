@@ -76,7 +76,7 @@ use crate::conversation::{Conversation, Entry};
 use crate::event::Call;
 use crate::message::{DeltaKind, FinishReason};
 use crate::model::{ModelError, TokenChoice};
-use crate::outcome::{Outcome, Status};
+use crate::outcome::{Outcome, Status, unnoted};
 use crate::tools::ToolChoice;
 use crate::validate::OutputSchema;
 
@@ -600,7 +600,7 @@ impl Turn {
             Next::OutputMismatch(problem) => Some(ModelNote::OutputMismatch(problem)),
         };
         if let Some(note) = note.map(|note| self.ask.wording(&self.shared).note(note)) {
-            self.shared.corrects(if let Next::OutputMismatch(problem) = next { problem } else { note.clone() });
+            self.shared.corrects(if let Next::OutputMismatch(problem) = next { problem } else { unnoted(&note) });
             self.shared.conversation.push_note(note)?;
         }
         self.shared.corrections += 1;
@@ -656,7 +656,7 @@ impl Turn {
         for left in calls {
             // The tools may have changed since the call was accepted.
             if let Err(rejected) = setup.validator.check(*left.call, &left.raw) {
-                self.shared.answer(&left.id, Outcome::error(rejected.message))?;
+                self.shared.answer(&left.id, Outcome::new(Status::Denied, rejected.message))?;
             }
         }
         self.work()

@@ -1,4 +1,5 @@
-//! Where a call comes from: one that stands in a result or a file is not the model's own.
+//! Where a call comes from: one that stands in a result or a file is not the model's own, nor is one
+//! that writes what the program told the model, or that changes what a rejected call was to read.
 //!
 //! What a tool said and what a file holds reach the model byte for byte, calls in them too.
 //! What keeps a copied one from running unasked is that it is known: its bytes stand in such
@@ -16,11 +17,11 @@ use serde_json::Value;
 use super::setup::Setup;
 use crate::conversation::{Conversation, Entry};
 use crate::dialect::DialectSet;
-use crate::event::{Assembled, Call, Provenance};
+use crate::event::{Assembled, Call, Provenance, Rejected};
 use crate::message::{ReasoningCalls, ReasoningMode};
-use crate::outcome::{FILE, RESULT, foreign_in_frames, restore_tokens};
+use crate::outcome::{FILE, Outcome, RESULT, Status, foreign_in_frames, holds_frame, restore_tokens};
 use crate::parse::{self, Limits, Parser, find_values};
-use crate::tools::BuiltIn;
+use crate::tools::{ACCESS_RESOURCE, BuiltIn};
 
 /// Bytes of results and files that calls are looked for in.
 pub(super) const MAX_BYTES: usize = 4 << 20;
@@ -41,6 +42,14 @@ const MAX_CLOSERS: usize = 16;
 
 /// Depth of JSON in which texts are looked for.
 const MAX_JSON_DEPTH: usize = 32;
+
+/// Bytes of a line that was told the model from which on it is known again, and lines that are
+/// looked for, the newest first.
+const MIN_LINE: usize = 24;
+const MAX_LINES: usize = 64;
+
+/// Bytes of a name from which on it is known again in a rejected call.
+const MIN_NAME: usize = 3;
 
 /// A result that stands in no entry of the conversation: one of a client's history.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,10 +100,20 @@ impl Origins {
     /// The call, marked if it stands in a text of another; one that is asked about anyway
     /// stays as it is.
     pub(super) fn marked(&self, call: Call, raw: &str, setup: &Setup, conversation: &Conversation) -> Call {
-        if !call.provenance.is_plain() || !self.holds(&call, raw, setup, conversation) {
+        if !call.provenance.is_plain() {
             return call;
         }
-        Call { provenance: Provenance::Echoed, ..call }
+        let may_change = !is_harmless(call.server.as_deref(), &call.tool, setup);
+        let provenance = if self.holds(&call, raw, setup, conversation)
+            || may_change && self.writes_our_words(&call.arguments, setup, conversation)
+        {
+            Provenance::Echoed
+        } else if may_change && is_instead_of_read(&call.arguments, setup, conversation) {
+            Provenance::InsteadOfRead
+        } else {
+            Provenance::Plain
+        };
+        Call { provenance, ..call }
     }
 
     fn holds(&self, call: &Call, raw: &str, setup: &Setup, conversation: &Conversation) -> bool {
@@ -121,6 +140,21 @@ impl Origins {
             }
             found
         })
+    }
+
+    /// Returns `true` if a text in the arguments holds a frame of the program, or a line that the model was
+    /// told of its calls in this conversation, and no text of another does: a file may be copied. Small
+    /// models write such lines into files.
+    fn writes_our_words(&self, arguments: &Value, setup: &Setup, conversation: &Conversation) -> bool {
+        let foreign = |holds: &dyn Fn(&str) -> bool| self.texts(setup, conversation).any(|text| holds(&text));
+        let mut told: Option<Vec<&str>> = None;
+        let mut found = false;
+        texts_within(arguments, MAX_JSON_DEPTH, &mut |text| {
+            found = found || holds_frame(text) && !foreign(&holds_frame);
+            let told = told.get_or_insert_with(|| told_lines(conversation));
+            found = found || told.iter().any(|line| text.contains(line) && !foreign(&|text| text.contains(line)));
+        });
+        found
     }
 
     /// Reads what came since.
@@ -155,6 +189,63 @@ impl Origins {
     }
 }
 
+/// Returns `true` if the tool calls itself read-only, is shown and not run, or is one of our own.
+fn is_harmless(server: Option<&str>, tool: &str, setup: &Setup) -> bool {
+    let found = setup.catalog.find(server, tool).ok().map(|found| found.tool);
+    found.is_some_and(|tool| tool.is_read_only() || tool.display_only)
+        || tool == ACCESS_RESOURCE
+        || setup.catalog.as_built_in(server, tool).is_some()
+}
+
+/// Returns `true` if the tool said something, be it that it failed.
+fn gave_result(outcome: &Outcome) -> bool {
+    matches!(outcome.status, Status::Result | Status::ToolError)
+}
+
+/// The lines that the model was told of its calls: notes, what became of calls that gave no result, and
+/// what was wrong with rejected ones.
+fn told_lines(conversation: &Conversation) -> Vec<&str> {
+    let lines = conversation.entries().iter().rev().flat_map(|entry| match entry {
+        Entry::Note { text } => text.lines().collect(),
+        // Of what follows the first line, a tool may have said something.
+        Entry::Outcome { outcome, .. } if !gave_result(outcome) => outcome.text.lines().take(1).collect(),
+        Entry::Assistant(message) => message.feedback().flat_map(|rejected| rejected.message.lines()).collect(),
+        _ => Vec::new(),
+    });
+    lines.map(str::trim).filter(|line| line.len() >= MIN_LINE).take(MAX_LINES).collect()
+}
+
+/// Returns `true` if a text of the arguments is in the call of a read-only tool that was rejected in the
+/// message before, or in those before that were rejected as a whole: the correction of a read became a
+/// call that may change what was to be read.
+fn is_instead_of_read(arguments: &Value, setup: &Setup, conversation: &Conversation) -> bool {
+    let since = conversation.entries().iter().rev().take_while(|entry| !matches!(entry, Entry::User(_)));
+    let messages = since.filter_map(|entry| if let Entry::Assistant(message) = entry { Some(message) } else { None });
+    for message in messages {
+        let reads = |rejected: &&Rejected| {
+            let tool =
+                rejected.tool.as_deref().and_then(|tool| setup.catalog.resolve(rejected.server.as_deref(), tool).ok());
+            tool.is_some_and(|found| found.tool.is_read_only())
+        };
+        for rejected in message.feedback().filter(reads) {
+            let mut is_same = false;
+            texts_within(arguments, MAX_JSON_DEPTH, &mut |text| {
+                // As it is, or as a text in JSON.
+                let escaped = Value::from(text).to_string();
+                let names = |text: &str| rejected.raw.contains(text);
+                is_same |= text.len() >= MIN_NAME && (names(text) || names(escaped.trim_matches('"')));
+            });
+            if is_same {
+                return true;
+            }
+        }
+        if message.calls().next().is_some() {
+            return false;
+        }
+    }
+    false
+}
+
 /// The texts of others in an entry: a result, or the files that the person sent.
 fn texts_of<'c>(conversation: &'c Conversation, at: usize, setup: &Setup) -> Vec<Cow<'c, str>> {
     match &conversation.entries()[at] {
@@ -162,6 +253,8 @@ fn texts_of<'c>(conversation: &'c Conversation, at: usize, setup: &Setup) -> Vec
         Entry::User(said) => {
             [FILE, RESULT].iter().flat_map(|kind| foreign_in_frames(kind, &said.text)).map(Cow::Borrowed).collect()
         }
+        // Of a call that gave no result the program and the person speak.
+        Entry::Outcome { outcome, .. } if !gave_result(outcome) => Vec::new(),
         Entry::Outcome { id, outcome } => {
             let before = conversation.entries()[..at].iter().rev();
             let message = before.filter_map(|entry| match entry {

@@ -153,8 +153,11 @@ pub enum ModelNote<'a> {
     /// Nobody was there to approve a call that may be an example: behind prose without a marker,
     /// or in a code fence with prose behind it.
     MayBeExample,
-    /// Nobody was there to approve a call that stands in a result or a file.
+    /// Nobody was there to approve a call that stands in a result or a file, or that has a text of
+    /// the program in its arguments.
     Echoed,
+    /// Nobody was there to approve a call that may change what a rejected call only wanted to read.
+    InsteadOfRead,
     /// The user declined the call.
     Declined,
     /// The turn was cancelled before the call was over.

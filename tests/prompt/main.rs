@@ -8,6 +8,8 @@
 mod describe_tool;
 #[cfg(feature = "agent")]
 mod find_tool;
+#[cfg(feature = "prompt")]
+mod frames;
 mod gbnf;
 mod grammar;
 #[cfg(feature = "prompt")]

@@ -412,8 +412,12 @@ fn a_display_only_tool_is_listed_as_one_and_acknowledged_in_a_line() {
     for (dialect, lang) in all() {
         let prompt = prompt(options(dialect, lang));
         let (listed, rule, acknowledged) = match lang {
-            Lang::En => ("\n  (shows this to the user at once", "do not wait for a result", "Shown to the user: "),
-            _ => ("\n  （立即展示给用户", "不要等待结果", "已展示给用户："),
+            Lang::En => (
+                "\n  (shows this to the user at once",
+                "do not wait for a result",
+                "<tool_status>\nShown to the user: ",
+            ),
+            _ => ("\n  （立即展示给用户", "不要等待结果", "<tool_status>\n已展示给用户："),
         };
         let system = prompt.system(&catalog).unwrap();
         assert!(system.contains(listed) && system.contains(rule), "{system}");
@@ -423,7 +427,7 @@ fn a_display_only_tool_is_listed_as_one_and_acknowledged_in_a_line() {
 
         let alone = prompt.results(&catalog, &Round::new(&[chart])).unwrap();
         assert!(alone.starts_with(acknowledged) && alone.contains("show_chart") && alone.contains("call_1"), "{alone}");
-        assert!(!alone.contains("tool_result") && alone.chars().count() < 100, "{alone}");
+        assert!(!alone.contains("tool_result") && alone.chars().count() < 130, "{alone}");
         let both = prompt.results(&catalog, &Round::new(&[chart, time])).unwrap();
         assert!(both.starts_with(acknowledged) && both.matches("<tool_result").count() == 1, "{both}");
     }

@@ -94,7 +94,7 @@ async fn the_parts_of_a_result_are_the_result() {
         let asked = read(dialect, &json!({ "from": at }));
         let rounds = [get, asked, "Done.".to_owned()].map(Round::text).to_vec();
         let requests = played(Options::default().with_dialect(dialect), ToolsMode::Prompt, rounds).await;
-        let part = told(&requests[2]).split_once(":\n\n").unwrap().1;
+        let part = told(&requests[2]).split_once("</tool_status>\n\n").unwrap().1;
         let part = part.split_once("\n</tool_result").unwrap().0;
         read_on += part;
         at += part.len();

@@ -264,7 +264,9 @@ function chatPart(part) {
 }
 
 function chatResult({ toolCallId, output }) {
-  return { role: "tool", tool_call_id: toolCallId, content: resultText(output) };
+  const result = { role: "tool", tool_call_id: toolCallId, content: resultText(output) };
+  // What is said of a call that did not run is no result.
+  return output.type === "execution-denied" ? { ...result, status: "denied" } : result;
 }
 
 function resultText({ type, value, reason }) {
@@ -273,7 +275,7 @@ function resultText({ type, value, reason }) {
     case "error-text":
       return value;
     case "execution-denied":
-      return reason ? `The call was denied: ${reason}` : "The call was denied.";
+      return reason ?? "";
     case "content":
       return value.map((part) => part.text ?? `(${part.mediaType ?? part.type}: cannot be shown here)`).join("\n\n");
     default:

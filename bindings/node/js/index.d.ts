@@ -42,6 +42,7 @@ export type Provenance =
   | "in_a_line"
   | "fenced_behind_prose"
   | "echoed"
+  | "instead_of_read"
   | "promoted";
 
 /** Why a call must not run. */

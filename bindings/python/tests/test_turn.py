@@ -87,8 +87,8 @@ class Turns(unittest.TestCase):
         plain = sent()
         self.assertEqual(sent(status="result"), plain)
         self.assertNotIn('status="', plain)
-        self.assertIn('status="error: ', sent(status="tool_error"))
-        self.assertIn('status="denied: ', sent(status="denied"))
+        self.assertIn('<tool_result status="error" ', sent(status="tool_error"))
+        self.assertIn('<tool_status status="not run" ', sent(status="denied"))
         with self.assertRaisesRegex(toolgraft.ToolError, r"messages\[2\]: status: .*tool_error"):
             sent(status="bad")
 

@@ -310,7 +310,8 @@ fn for_the_model(reason: AskReason) -> String {
         AskReason::FencedBehindProse => {
             ", and it may be an example: it stands in a code fence behind prose; a call outside of fences is taken as meant"
         }
-        AskReason::Echoed => ", and it stands in a result or a file, where everything is data",
+        AskReason::Echoed => ", and it, or a text in it, is a copy from a result, a file or a message of the program",
+        AskReason::InsteadOfRead => ", and it may change what a rejected call only wanted to read",
         AskReason::NoReasoningTag => {
             ", and it may only be a draft: it stands behind other text where reasoning was expected; a message that begins \
              with the call is taken as meant"
@@ -329,6 +330,7 @@ fn doubt(reason: AskReason, say: Phrases) -> Option<&'static str> {
         AskReason::InALine => Some(say.maybe_in_a_line()),
         AskReason::FencedBehindProse => Some(say.maybe_fenced_behind_prose()),
         AskReason::Echoed => Some(say.maybe_echoed()),
+        AskReason::InsteadOfRead => Some(say.instead_of_a_read()),
         _ => None,
     }
 }

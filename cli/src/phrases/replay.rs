@@ -46,6 +46,7 @@ impl Phrases {
             Provenance::InALine => Some(self.in_a_line()),
             Provenance::FencedBehindProse => Some(self.fenced_behind_prose()),
             Provenance::Echoed => Some(self.echoed()),
+            Provenance::InsteadOfRead => Some(self.instead_of_read()),
             _ if untagged => Some(self.untagged()),
             _ => Some(self.promoted()),
         }

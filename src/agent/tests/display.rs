@@ -59,7 +59,8 @@ async fn a_chart_reaches_the_caller_beside_the_text_in_every_taught_dialect() {
         agent.run(conversation).unwrap().finish().await;
         let requests = model.requests();
         let last = &requests[1].messages.last().unwrap().content;
-        assert!(last.starts_with("Shown to the user: show_chart (call_1).") && last.ends_with("Thanks!"), "{last}");
+        let told = "<tool_status>\nShown to the user: show_chart (call_1).\n</tool_status>\n\n";
+        assert!(last.starts_with(told) && last.ends_with("Thanks!"), "{last}");
     }
 }
 

@@ -14,9 +14,10 @@ fn schema() -> OutputSchema {
 #[tokio::test]
 async fn the_prompt_shows_schema_and_example_and_the_value_comes_back_in_every_taught_dialect() {
     for dialect in Dialect::taught() {
-        for (lang, form, wrong) in
-            [(Lang::En, "# Form of the answer", "was not accepted"), (Lang::Zh, "# 回答的格式", "没有被接受")]
-        {
+        for (lang, form, wrong, problem) in [
+            (Lang::En, "# Form of the answer", "was not accepted", "there is no JSON value in the answer"),
+            (Lang::Zh, "# 回答的格式", "没有被接受", "回答中没有 JSON 值"),
+        ] {
             let mark = if dialect == Dialect::TypeMarker { "TYPE: ANSWER\n" } else { "" };
             let rounds = ["It is warm.", "{\"city\": \"Oslo\", \"degrees\": 21}"];
             let model = Arc::new(Recorded::new(rounds.map(|text| Round::text(format!("{mark}{text}")))));
@@ -29,7 +30,7 @@ async fn the_prompt_shows_schema_and_example_and_the_value_comes_back_in_every_t
             assert!(system.contains(form) && system.contains(r#"{"type":"object","properties""#), "{system}");
             assert!(!system.contains("$schema") && system.contains(r#"{"city":"Berlin","degrees":"#), "{system}");
             let told = &requests[1].messages.last().unwrap().content;
-            assert!(told.contains(wrong) && told.contains("there is no JSON value in the answer"), "{told}");
+            assert!(told.contains(wrong) && told.contains(problem), "{told}");
         }
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::order::Order;
 use crate::conversation::HistoryCall;
 use crate::event::Call;
-use crate::outcome::{Outcome, Status};
+use crate::outcome::{Outcome, Status, noted};
 use crate::route::Invocation;
 use crate::tools::{ACCESS_RESOURCE, Annotations, BuiltIn, Decision, ToolChoice, wants_approval};
 use crate::turn::displays::arguments;
@@ -348,7 +348,7 @@ fn read_on(request: &ApprovalRequest, shared: &Shared) -> Outcome {
     };
     let Some((_, text)) = meant else {
         let long: Vec<&str> = long.map(|(id, _)| id).take(LONG_TOLD).collect();
-        return Outcome::error(wording.note(ModelNote::NoSuchResult(&long.join(", "))));
+        return Outcome::error(noted(&wording.note(ModelNote::NoSuchResult(&long.join(", ")))));
     };
     let from = request.arguments.get("from").and_then(Value::as_u64).unwrap_or_default();
     let wanted = given("find").map_or(Wanted::From(usize::try_from(from).unwrap_or(usize::MAX)), Wanted::Find);

@@ -1,25 +1,25 @@
 //! What the built-in tool says that reads on in a long result.
 
 use crate::dialect::Lang;
-use crate::outcome::{Outcome, Part, Places};
+use crate::outcome::{Outcome, Part, Places, noted};
 use crate::turn::wording::Wanted;
 
 /// Bytes for the line before a part, at most.
-const HEADING: usize = 128;
+const HEADING: usize = 192;
 
 /// What is wanted of a result, of which at most `limit` bytes are shown at once.
 pub(super) fn read(lang: Lang, text: &str, wanted: Wanted<'_>, limit: usize) -> Outcome {
     // With the line before it a part is a result that is shown whole.
     let limit = limit.saturating_sub(HEADING);
     match wanted {
-        Wanted::From(from) if from >= text.len() => Outcome::error(beyond(lang, text.len())),
+        Wanted::From(from) if from >= text.len() => Outcome::error(noted(&beyond(lang, text.len()))),
         Wanted::From(from) => {
             let part = Part::new(text, from, limit);
-            Outcome::result(format!("{}\n\n{}", heading(lang, part, text.len()), part.text))
+            Outcome::result(format!("{}\n\n{}", noted(&heading(lang, part, text.len())), part.text))
         }
         Wanted::Find(find) => {
             let places = Places::new(text, find, limit);
-            Outcome::result([found(lang, find, &places), places.lines()].join("\n").trim_end())
+            Outcome::result([noted(&found(lang, find, &places)), places.lines()].join("\n").trim_end())
         }
     }
 }

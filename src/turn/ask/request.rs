@@ -12,7 +12,7 @@ use crate::conversation::{Layout, Replies, SHORT_RESULT_BYTES, Trim};
 use crate::dialect::SystemPlacement;
 use crate::message::{FinishReason, Message, Role};
 use crate::model::{CallResult, ContextWindow, ModelError, ModelFailure, Request, Usage};
-use crate::outcome::Status;
+use crate::outcome::{Status, noted};
 use crate::parse::Parser;
 use crate::tools::{BuiltIn, ToolChoice, ToolsMode};
 use crate::turn::config::{RoundInfo, RoundModel, TurnConfig};
@@ -323,7 +323,7 @@ impl Ask {
     fn request(&self, trim: Trim, shared: &Shared) -> Result<Request, StopReason> {
         let mut layout = self.layout(shared).map_err(failed)?;
         if trim.rounds() + trim.questions() > 0 {
-            layout.trim_note = self.wording(shared).note(ModelNote::LeftOut);
+            layout.trim_note = noted(&self.wording(shared).note(ModelNote::LeftOut));
         }
         layout.trim = trim;
         layout.reads = self.model.reads;
@@ -352,7 +352,7 @@ impl Ask {
     /// Asks for the name of a tool, behind everything else, so that what stands before it is as in
     /// other requests.
     fn asks_for_a_name(&self, request: &mut Request, shared: &Shared) {
-        let note = self.wording(shared).note(ModelNote::ChooseTool(&shared.setup.choice().1));
+        let note = noted(&self.wording(shared).note(ModelNote::ChooseTool(&shared.setup.choice().1)));
         match request.messages.last_mut().filter(|last| last.role == Role::User) {
             Some(last) => last.content = format!("{}\n\n{note}", last.content),
             None => request.messages.push(Message::new(Role::User, note)),
@@ -437,7 +437,7 @@ impl Ask {
         if native {
             let mut messages = shared.conversation.render_native(layout, |replies| wording.replies(replies))?;
             if let (true, Some(last)) = (closes, messages.last_mut().filter(|last| last.role != Role::Assistant)) {
-                last.content = format!("{}\n\n{}", last.content, wording.note(ModelNote::LastRound));
+                last.content = format!("{}\n\n{}", last.content, noted(&wording.note(ModelNote::LastRound)));
             }
             return Ok(messages);
         }
@@ -452,8 +452,8 @@ impl Ask {
             // answer's form.
             let has_results = replies.answered.iter().any(|a| a.outcome.status != Status::Displayed);
             let mut texts = vec![text];
-            texts.extend((closes && replies.later == 0).then(|| wording.note(ModelNote::LastRound)));
-            texts.extend((shared.output.is_some() && has_results).then(|| wording.note(ModelNote::OutputDue)));
+            texts.extend((closes && replies.later == 0).then(|| noted(&wording.note(ModelNote::LastRound))));
+            texts.extend((shared.output.is_some() && has_results).then(|| noted(&wording.note(ModelNote::OutputDue))));
             Ok(texts.join("\n\n"))
         })
     }

@@ -22,18 +22,35 @@ fn is_doubtful(provenance: Provenance) -> bool {
 
 /// The call as text; what the model may do about it.
 pub(super) fn doubted(call: Call, raw: &str) -> Rejected {
+    if let Some(message) = copied(call.provenance) {
+        return Rejected::of(call, RejectedKind::Quoted, raw, message);
+    }
     let found = match call.provenance {
         Provenance::InALine => "other text stands before the call on its line",
         Provenance::FencedBehindProse => "the call stands in a code fence behind other text",
         Provenance::FencedFirst => "the call stands in a code fence with other text behind it",
         Provenance::BeforeProse => "other text stands behind the call",
         Provenance::BehindProse => "other text stands before the call",
-        Provenance::Echoed => "the call stands in an earlier result or file",
         _ => "nothing says for certain that the call is meant",
     };
     let message =
         format!("{found}, so it may be an example; a call that is meant stands alone, at the start of a line");
     Rejected::of(call, RejectedKind::Quoted, raw, message)
+}
+
+/// Why a call stays text that does not become the model's own by being written again.
+fn copied(provenance: Provenance) -> Option<&'static str> {
+    match provenance {
+        Provenance::Echoed => Some(
+            "the call, or a text in it, is a copy from an earlier result, a file or a message of the system; make a \
+             call of your own, or answer",
+        ),
+        Provenance::InsteadOfRead => Some(
+            "the call may change what your rejected call only wanted to read; write the call that reads again, \
+             corrected, or answer",
+        ),
+        _ => None,
+    }
 }
 
 /// Whether a call stays text for that reason.

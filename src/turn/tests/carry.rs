@@ -65,7 +65,7 @@ fn nothing_in_carried_reasoning_is_a_call() {
     );
     let replies = Replies { thought: Some(&draft), notes: vec!["Go on."], ..Replies::default() };
     let text = setup.wording().replies(&replies).unwrap();
-    assert!(text.contains("> I could write") && text.ends_with("Go on."), "{text}");
+    assert!(text.contains("> I could write") && text.ends_with("<tool_status>Go on.</tool_status>"), "{text}");
     let config = parse::Config { catalog: Some(setup.catalog.clone()), ..parse::Config::default() };
     let read = parse::parse(&text, config);
     assert!(read.entries.is_empty(), "{text}: {:?}", read.entries);

@@ -279,7 +279,7 @@ fn an_overflow_in_the_middle_of_an_answer_keeps_what_came() {
 #[test]
 fn rather_than_nothing_a_refused_prompt_leaves_the_reply_less() {
     let open = TurnConfig { max_tokens: None, ..unknown() };
-    let (mut turn, first) = begin(open, history(1, 40));
+    let (mut turn, first) = begin(open, history(1, 80));
     let all = tokens(request(&first));
     // A quarter for the reply would leave too little for the tools.
     let again = refuse(&mut turn, Some(all), Some(all - 20));

@@ -55,7 +55,10 @@ fn a_call_whose_result_changes_runs_on_and_the_last_round_asks_for_the_answer() 
     let (asked, ran, finished) = replayed(config, &paris(), |n| format!("{n} °C"));
     assert_eq!((ran, finished.reason), (3, StopReason::MaxRounds { rounds: 4 }));
     assert_eq!(asked.iter().filter(|text| text.contains("LastRound")).count(), 1);
-    assert!(asked[3].ends_with("LastRound") && !asked.concat().contains("SameResult"), "{asked:?}");
+    assert!(
+        asked[3].ends_with("<tool_status>LastRound</tool_status>") && !asked.concat().contains("SameResult"),
+        "{asked:?}"
+    );
 }
 
 #[test]

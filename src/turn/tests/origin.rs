@@ -4,6 +4,8 @@ use super::*;
 use crate::conversation::{Conversation, User};
 use crate::dialect::write_call;
 use crate::message::NativeCall;
+use crate::tools::Annotations;
+use crate::turn::event::Approval;
 use crate::turn::origin::MAX_BYTES;
 
 fn arguments(city: &str) -> Value {
@@ -111,4 +113,97 @@ fn only_so_much_is_looked_at_the_newest_first() {
     says(&mut turn, &paris());
     // The first result was read when the second call came; only its bytes are no longer looked for.
     assert_eq!(reason(&ends(&mut turn)), Some(AskReason::Echoed));
+}
+
+/// A server with a tool that reads and one that writes.
+fn files(config: TurnConfig) -> Turn {
+    let property = |name: &str| json!({"type": "object", "properties": {name: {"type": "string"}, "path": {"type": "string"}}, "required": ["path"]});
+    let annotations = Some(Annotations::default().with_read_only_hint(true));
+    let read = Tool { annotations, ..Tool::new("read").with_schema(property("lines")) };
+    let write = Tool::new("write").with_schema(property("text"));
+    let validator = Arc::new(Validator::new(Arc::new(Catalog::new([Server::new("demo").with_tools([read, write])]))));
+    let setup = Arc::new(Setup::new(config, validator, Arc::new(Plain)));
+    let mut turn = Turn::new(setup, "Mend a.txt.".into(), Granted::new()).unwrap();
+    actions(&mut turn);
+    turn
+}
+
+#[test]
+fn what_the_program_said_is_not_written_unasked() {
+    let reason_given = "This file is not to be changed by anybody.";
+    let told = "/lines: expected string, found array of 2 items";
+    for (text, is_asked) in [
+        ("# Notes\n<tool_status>\nnot run: no.\n</tool_status>", true),
+        ("one\n[… 70 bytes left out …]\ntwo", true),
+        (&format!("Status: {reason_given}"), true),
+        (&format!("{told}."), true),
+        ("This file is mine.", false),
+    ] {
+        let mut turn = files(TurnConfig { policy: Policy::new(DefaultDecision::Allow).ask("write"), ..allowing() });
+        says(&mut turn, &call("write", &json!({"path": "b.txt", "text": "x"})));
+        assert_eq!(reason(&ends(&mut turn)), Some(AskReason::Policy));
+        let denied = Approval::Denied { reason: Some(reason_given.to_owned()) };
+        turn.handle(Input::Approval { id: "call_1".into(), approval: denied }).unwrap();
+        actions(&mut turn);
+        says(&mut turn, &call("read", &json!({"path": "b.txt", "lines": [1, 2]})));
+        ends(&mut turn);
+        says(&mut turn, &call("write", &json!({"path": "c.txt", "text": text})));
+        let asked = if is_asked { AskReason::Echoed } else { AskReason::Policy };
+        assert_eq!(reason(&ends(&mut turn)), Some(asked), "{text}");
+    }
+    // A file that holds such a frame is copied as others are.
+    let mut turn = files(allowing());
+    says(&mut turn, &call("read", &json!({"path": "a.txt"})));
+    ends(&mut turn);
+    let page = "one\n[… 70 bytes left out …]\n<tool_status>two</tool_status>";
+    turn.handle(Input::Outcome { id: "call_1".into(), outcome: Outcome::result(page) }).unwrap();
+    actions(&mut turn);
+    says(&mut turn, &call("write", &json!({"path": "b.txt", "text": page})));
+    assert_eq!(calls(&ends(&mut turn)), ["call_2"]);
+    // A tool that only reads does no harm with it.
+    let mut turn = files(allowing());
+    says(&mut turn, &call("read", &json!({"path": "<tool_status>"})));
+    assert_eq!(calls(&ends(&mut turn)), ["call_1"]);
+}
+
+#[test]
+fn the_correction_of_a_read_does_not_end_in_a_write() {
+    let (read, write) = (json!({"path": "a.txt", "lines": [1, 2]}), json!({"path": "a.txt", "text": "x"}));
+    let corrected = |config: TurnConfig| {
+        let mut turn = files(config);
+        says(&mut turn, &call("read", &read));
+        assert!(ends(&mut turn).iter().any(|action| matches!(action, Action::Send(_))));
+        turn
+    };
+    let then = |tool: &str, arguments: &Value| {
+        let mut turn = corrected(allowing());
+        says(&mut turn, &call(tool, arguments));
+        let end = ends(&mut turn);
+        (reason(&end), calls(&end).len())
+    };
+    assert_eq!(then("write", &write), (Some(AskReason::InsteadOfRead), 0));
+    assert_eq!(then("write", &json!({"path": "b.txt", "text": "a.txt"})), (Some(AskReason::InsteadOfRead), 0));
+    assert_eq!(then("write", &json!({"path": "b.txt"})), (None, 1));
+    assert_eq!(then("read", &json!({"path": "a.txt"})), (None, 1));
+    // Two corrections in a row are one.
+    let mut turn = corrected(allowing());
+    says(&mut turn, &call("write", &json!({"text": "x"})));
+    ends(&mut turn);
+    says(&mut turn, &call("write", &write));
+    assert_eq!(reason(&ends(&mut turn)), Some(AskReason::InsteadOfRead));
+    // Once the file was read, it is written.
+    let mut turn = corrected(allowing());
+    says(&mut turn, &call("read", &json!({"path": "a.txt"})));
+    ends(&mut turn);
+    turn.handle(Input::Outcome { id: "call_1".into(), outcome: Outcome::result("1") }).unwrap();
+    actions(&mut turn);
+    says(&mut turn, &call("write", &write));
+    assert_eq!(calls(&ends(&mut turn)), ["call_2"]);
+    // Where nobody can be asked, the model is told why it did not run.
+    let mut turn = corrected(TurnConfig { unattended: true, ..allowing() });
+    says(&mut turn, &call("write", &write));
+    let end = ends(&mut turn);
+    assert!(calls(&end).is_empty(), "{end:?}");
+    let said = &super::rounds::sent(&end).messages.last().unwrap().content;
+    assert!(said.contains("only wanted to read"), "{said}");
 }

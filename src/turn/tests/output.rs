@@ -148,7 +148,7 @@ fn tools_come_first_and_the_form_is_recalled_behind_their_results() {
     says(&mut turn, &paris());
     assert_eq!(calls(&ends(&mut turn)), ["call_1"]);
     turn.handle(Input::Outcome { id: "call_1".into(), outcome: Outcome::result("{\"days\": 9}") }).unwrap();
-    assert_eq!(told(&actions(&mut turn)), "call_1 Result: {\"days\": 9}\n\nOutputDue");
+    assert_eq!(told(&actions(&mut turn)), "call_1 Result: {\"days\": 9}\n\n<tool_status>OutputDue</tool_status>");
     says(&mut turn, "{\"days\": 3}");
     assert_eq!(finished(&ends(&mut turn)).output, Some(json!({"days": 3})));
 }

@@ -146,7 +146,10 @@ fn an_endpoint_without_probabilities_is_asked_to_choose_and_no_more_for_them() {
     assert_eq!(notices(&done), [&CallerWarning::NoProbabilities]);
     let request = requests(&done)[0].clone();
     assert!(cancels(&done) && held(&request) == Some(Constrained::Choice) && !request.alternatives, "{request:?}");
-    assert!(request.messages.last().unwrap().content.ends_with("ChooseTool(\"weather, time\")"), "{request:?}");
+    assert!(
+        request.messages.last().unwrap().content.ends_with("<tool_status>ChooseTool(\"weather, time\")</tool_status>"),
+        "{request:?}"
+    );
     assert_eq!(says(&mut turn, "wea"), [], "a name is not shown");
     says(&mut turn, "ther\n");
     let done = ends(&mut turn);

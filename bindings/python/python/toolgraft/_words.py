@@ -32,6 +32,7 @@ Provenance = Literal[
     "in_a_line",
     "fenced_behind_prose",
     "echoed",
+    "instead_of_read",
     "promoted",
 ]
 RejectedKind = Literal[

@@ -187,7 +187,14 @@ mod tests {
                 "The call stands behind prose without a marker and may be an example. Run demo.f {}? [y/n] ",
             ),
             (AskReason::InALine, "The call does not begin its line and may be an example. Run demo.f {}? [y/n] "),
-            (AskReason::Echoed, "The call stands in a result or a file and may be another's. Run demo.f {}? [y/n] "),
+            (
+                AskReason::Echoed,
+                "The call, or a text in it, is a copy from a result, a file or a message of the program. Run demo.f {}? [y/n] ",
+            ),
+            (
+                AskReason::InsteadOfRead,
+                "The call may change what the rejected call before it only wanted to read. Run demo.f {}? [y/n] ",
+            ),
             (
                 AskReason::Policy,
                 "The tool does not say whether it changes anything, and nothing allows it yet.\nRun demo.f {}? [y/a/n] ",

@@ -6,7 +6,7 @@ use super::tools::{ACTIONS, full_name, input};
 use crate::fault::Fault;
 use crate::shape::{Messages, content_of};
 use crate::vendor::{RESPONSES, refusal};
-use toolgraft::wire::{set_member, take_member};
+use toolgraft::wire::take_member;
 
 /// Messages, each with the place of the item that it began with.
 #[derive(Default)]
