@@ -255,6 +255,11 @@ export type AskReason =
   /** It may change what a rejected call, just before, only wanted to read. */
   | "instead_of_read"
   /**
+   * It may change something, and an equal call came just before it, or it begins a cycle of two
+   * or three calls for the third time, whose results were the same. The policy may allow it.
+   */
+  | "repeated"
+  /**
    * The answer should have begun with the model's reasoning and no reasoning tag came,
    * so nothing says whether the call is meant or only drafted.
    */
@@ -939,7 +944,7 @@ export type Status =
   | "result"
   /** The tool or its server failed; the text says how. */
   | "tool_error"
-  /** The policy or the user said no. */
+  /** It did not run: the policy or the user said no, or a rule of the turn did; the text says which. */
   | "denied"
   /** No answer in time. */
   | "timed_out"
@@ -982,7 +987,10 @@ export type StopReason =
       /** Times in a row that the passage stands there. */
       times: number;
     }
-  /** The model made the same call again, which had given the same result twice. */
+  /**
+   * The model made nothing but a call that was refused, since equal ones had returned the same
+   * result too often in a row (`TurnConfig::max_same_results`).
+   */
   | {
       kind: "same_calls";
       /** The tool. */

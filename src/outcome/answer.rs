@@ -18,7 +18,7 @@ pub enum Status {
     Result,
     /// The tool or its server failed; the text says how.
     ToolError,
-    /// The policy or the user said no.
+    /// It did not run: the policy or the user said no, or a rule of the turn did; the text says which.
     Denied,
     /// No answer in time.
     TimedOut,

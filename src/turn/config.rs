@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::guard::MAX_SAME_RESULTS;
 use crate::constrain::{Constrain, Way};
 use crate::dialect::{DialectSet, Profile, SystemPlacement};
 use crate::message::{CarryReasoning, FencedCalls, Reads, ReasoningCalls, ReasoningMode, TokenCounter};
@@ -111,6 +112,10 @@ pub struct TurnConfig {
     /// [`REPEATED_BYTES_IN_CALL`], and what came before counts. A passage of more than 4,000
     /// bytes is not seen.
     pub max_repeats: u32,
+    /// Times in a row that equal calls of a tool that calls itself read-only may return the same
+    /// result, with nothing but such calls between them; default [`MAX_SAME_RESULTS`], 0 for any
+    /// number. The next one does not run, and the model is told so.
+    pub max_same_results: u32,
     /// Counts tokens, in the model's tokeniser or near it. With one, numbers that
     /// the endpoint does not report are counted, and a prompt that it cuts is
     /// noticed.
@@ -177,6 +182,7 @@ impl Default for TurnConfig {
             max_rounds: MAX_ROUNDS,
             max_corrections: MAX_CORRECTIONS,
             max_repeats: MAX_REPEATS,
+            max_same_results: MAX_SAME_RESULTS,
             tokens: None,
             context: None,
             context_remedy: None,

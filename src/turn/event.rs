@@ -268,6 +268,9 @@ pub enum AskReason {
     Echoed,
     /// It may change what a rejected call, just before, only wanted to read.
     InsteadOfRead,
+    /// It may change something, and an equal call came just before it, or it begins a cycle of two
+    /// or three calls for the third time, whose results were the same. The policy may allow it.
+    Repeated,
     /// The answer should have begun with the model's reasoning and no reasoning tag came,
     /// so nothing says whether the call is meant or only drafted.
     NoReasoningTag,

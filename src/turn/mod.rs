@@ -22,8 +22,10 @@
 //!   think tag could still make reasoning of the call.
 //! - What a rejected call does to the turn is a table: [`TABLE`].
 //! - Text after the last call never enters the history.
-//! - A call that gave the same result twice is not run a third time, and a model that
-//!   makes nothing but such calls is asked for its answer, as it is in the last round.
+//! - A read that returned the same result many times in a row is not run again (`guard`), and a
+//!   model that makes nothing but such calls is asked for its answer, as it is in the last round.
+//! - After a call that did not succeed, later ones of its message do not run that may rest on
+//!   it (`failures`).
 //! - A message that repeats itself is stopped; one that begins with a result that no
 //!   tool gave is corrected once.
 //! - Every call is answered once: by its outcome, or as denied or cancelled.
@@ -58,6 +60,8 @@ mod config;
 mod decide;
 mod displays;
 pub(crate) mod event;
+mod failures;
+mod guard;
 mod io;
 mod measured;
 mod native;
@@ -87,12 +91,13 @@ pub use config::{
 };
 pub use decide::{KnownWays, NativeFault};
 pub(crate) use event::{AgentEvent, Finished};
+pub use guard::{MAX_EQUAL_CALLS, MAX_SAME_RESULTS};
 pub use io::{Action, Granted, Input, TurnError};
 pub use origin::ForeignResult;
 pub use read::may_be_meant;
 pub use rejected::{Reaction, Row, TABLE, row};
 pub use setup::Setup;
-pub use shared::{ClientTurn, SaidBefore};
+pub use shared::{ClientTurn, SaidBefore, Withheld};
 pub(crate) use stop::StopReason;
 pub use wording::{ModelNote, Wanted, Wording, WordingError};
 
@@ -188,6 +193,7 @@ impl Turn {
                 is_free: client.is_free,
                 said_before: client.said,
                 origins: Origins::of(client.results),
+                client_calls: client.calls,
                 ..Shared::new(setup, conversation, output)
             },
             state: State::Streaming,
@@ -220,6 +226,11 @@ impl Turn {
     /// The model's last message as it wrote it, with its calls.
     pub fn written(&self) -> Option<String> {
         self.shared.conversation.messages().last().map(|message| message.written())
+    }
+
+    /// What the model is to be told of its last message beside the results of the calls that run.
+    pub fn withheld(&self) -> Withheld {
+        self.shared.withheld()
     }
 
     /// The conversation as a request by prompt tells it, without a system text.

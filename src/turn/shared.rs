@@ -7,6 +7,8 @@ use std::sync::Arc;
 use super::decide::Asking;
 use super::displays::Displays;
 use super::event::AgentEvent;
+use super::failures::Lane;
+use super::guard::{self, Made, Verdict};
 use super::io::{Action, TurnError};
 use super::origin::{ForeignResult, Origins};
 use super::setup::Setup;
@@ -14,8 +16,8 @@ use super::stop::StopReason;
 use super::warning::CallerWarning;
 use super::wording::ModelNote;
 use crate::constrain::Constrained;
-use crate::conversation::{Conversation, Entry};
-use crate::event::RejectedKind;
+use crate::conversation::{Conversation, Entry, HistoryCall};
+use crate::event::{Call, Rejected, RejectedKind};
 use crate::outcome::{Outcome, Status};
 use crate::tools::{Said, Tool, ToolChoice};
 use crate::validate::OutputSchema;
@@ -42,6 +44,30 @@ pub struct ClientTurn {
     /// What his tools said there, the oldest first: a call that stands there is not the model's
     /// own, and what was left out of it can be read on.
     pub results: Vec<ForeignResult>,
+    /// The calls that were made there since the person last spoke, with their outcomes, the oldest
+    /// first: a loop goes on from them.
+    pub calls: Vec<(Call, Outcome)>,
+}
+
+/// What a model is to be told of its message beside the results of its calls.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
+pub struct Withheld {
+    /// Its rejected calls.
+    pub rejected: Vec<Rejected>,
+    /// Its calls that do not run, with their identifiers and outcomes.
+    pub denied: Vec<(String, Call, Outcome)>,
+    /// Notes about the whole of it.
+    pub notes: Vec<String>,
+}
+
+impl Withheld {
+    /// Bytes of its texts.
+    pub fn bytes(&self) -> usize {
+        let rejected = self.rejected.iter().map(|rejected| rejected.raw.len() + rejected.message.len());
+        let denied = self.denied.iter().map(|(_, call, outcome)| 2 * call.raw_arguments.len() + outcome.text.len());
+        rejected.chain(denied).chain(self.notes.iter().map(String::len)).sum()
+    }
 }
 
 /// What was said before the conversation, as far as it tells which tools are meant.
@@ -97,12 +123,15 @@ pub(super) struct Shared {
     pub(super) next_is_free: bool,
     /// What the round's request holds the answer to.
     pub(super) held: Option<Constrained>,
-    /// The next message is the last: the model made nothing but calls that are not run again.
-    pub(super) closing: bool,
+    /// The next message is the last: the model made nothing but calls that are not run again; the
+    /// tool of the last of them.
+    pub(super) closing: Option<String>,
     /// The last message was cut off since the context was full.
     pub(super) context_full: Option<StopReason>,
     /// Calls that ran.
     pub(super) calls: u32,
+    /// The calls before the conversation since the person last spoke, with their outcomes.
+    pub(super) client_calls: Vec<(Call, Outcome)>,
     /// Nobody can be asked about a call.
     pub(super) unattended: bool,
     /// The calls in what others say.
@@ -129,7 +158,8 @@ impl Shared {
             is_free: false,
             next_is_free: false,
             held: None,
-            closing: false,
+            closing: None,
+            client_calls: Vec::new(),
             context_full: None,
             calls: 0,
             unattended,
@@ -226,12 +256,57 @@ impl Shared {
 
     /// Whether no round follows the one that is asked for.
     pub(super) fn is_last_round(&self) -> bool {
-        self.closing || self.round >= self.setup.config.max_rounds
+        self.closing.is_some() || self.round >= self.setup.config.max_rounds
     }
 
     /// Whether a call of the next message would be dealt with.
     pub(super) fn may_call(&self) -> bool {
         !(self.choice == ToolChoice::None || self.is_last_round() || self.setup.catalog.is_empty())
+    }
+
+    /// What the guard against loops says to a call that is to run.
+    pub(super) fn verdict(&self, next: &HistoryCall) -> Verdict {
+        let pending = self.conversation.pending().take_while(|call| call.id != next.id);
+        let mut made = self.made();
+        made.extend(pending.filter_map(|call| Made::new(&call.call, self.is_read(&call.call), None)));
+        guard::judge(&made, &next.call, self.is_read(&next.call), self.setup.config.max_same_results)
+    }
+
+    /// Returns how many times in a row equal calls have returned the result of this one.
+    pub(super) fn same_results(&self, id: &str) -> u32 {
+        let answered = self.conversation.answered();
+        answered.iter().find(|answered| answered.id == id).map_or(0, |a| guard::same_results(&self.made(), a.call))
+    }
+
+    /// The calls since the person last spoke that have an outcome.
+    fn made(&self) -> Vec<Made<'_>> {
+        let client = self.client_calls.iter().map(|(call, outcome)| (call, outcome));
+        let own = self.conversation.answered().into_iter().map(|answered| (answered.call, answered.outcome));
+        client.chain(own).filter_map(|(call, outcome)| Made::new(call, self.is_read(call), Some(outcome))).collect()
+    }
+
+    /// What the model is to be told of its last message beside the results of the calls that run.
+    pub(super) fn withheld(&self) -> Withheld {
+        let entries = self.conversation.entries();
+        let last = entries.iter().rposition(|entry| matches!(entry, Entry::Assistant(_))).unwrap_or(entries.len());
+        let mut withheld = Withheld::default();
+        for entry in &entries[last..] {
+            match entry {
+                Entry::Assistant(message) => withheld.rejected.extend(message.feedback().cloned()),
+                Entry::Outcome { id, outcome } if outcome.status == Status::Denied => {
+                    let made = self.conversation.messages().last().and_then(|m| m.calls().find(|call| call.id == *id));
+                    withheld.denied.extend(made.map(|made| (id.clone(), (*made.call).clone(), outcome.clone())));
+                }
+                Entry::Note { text } => withheld.notes.push(text.clone()),
+                _ => {}
+            }
+        }
+        withheld
+    }
+
+    fn is_read(&self, call: &Call) -> bool {
+        let (server, catalog) = (call.server.as_deref(), &self.setup.catalog);
+        catalog.as_built_in(server, &call.tool).is_some() || Lane::of(server, &call.tool, catalog).is_read
     }
 
     /// Which calls are shown and not run.

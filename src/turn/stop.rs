@@ -33,7 +33,8 @@ pub enum StopReason {
         /// Times in a row that the passage stands there.
         times: u32,
     },
-    /// The model made the same call again, which had given the same result twice.
+    /// The model made nothing but a call that was refused, since equal ones had returned the same
+    /// result too often in a row ([`TurnConfig::max_same_results`](super::TurnConfig::max_same_results)).
     SameCalls {
         /// The tool.
         tool: String,

@@ -14,7 +14,7 @@ use crate::event::{Call, Entry, Provenance, Rejected, RejectedKind};
 use crate::message::{Delta, DeltaKind, ReasoningCalls, ReasoningMode};
 use crate::model::Usage;
 use crate::route::Invocation;
-use crate::tools::{Catalog, DefaultDecision, Definition, Policy, Resource, Server, Tool};
+use crate::tools::{Annotations, Catalog, DefaultDecision, Definition, Policy, Resource, Server, Tool};
 use crate::validate::Validator;
 
 mod approval;
@@ -63,7 +63,9 @@ pub(crate) fn call(tool: &str, arguments: &Value) -> String {
 
 pub(crate) fn setup(config: TurnConfig) -> Arc<Setup> {
     let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
-    let tools = ["weather", "time"].map(|name| Tool::new(name).with_schema(schema.clone()));
+    let reading = Annotations::default().with_read_only_hint(true);
+    let tool = |name| Tool { annotations: Some(reading.clone()), ..Tool::new(name).with_schema(schema.clone()) };
+    let tools = ["weather", "time"].map(tool);
     // In what order calls begin is a matter of `order` alone.
     let demo = Server::new("demo").with_tools(tools).with_parallel(true);
     let validator = Arc::new(Validator::new(Arc::new(Catalog::new([demo]))));

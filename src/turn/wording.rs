@@ -168,10 +168,16 @@ pub enum ModelNote<'a> {
     NoRoundLeft,
     /// There is no such result to read on in; the ids of those that there are.
     NoSuchResult(&'a str),
-    /// The call gave the same result as an equal one before.
-    SameResult,
-    /// The call did not run: equal ones gave the same result twice.
-    NotRunAgain,
+    /// The call of this tool gave the same result as the equal one before it.
+    SameResult(&'a str),
+    /// The call did not run: equal ones returned the same result so many times in a row, and only
+    /// read-only calls ran since.
+    NotRunAgain(u32),
+    /// The call did not run: one of this tool before it in its message did not succeed. Empty where
+    /// the tool's name could not be read.
+    NotRunAfter(&'a str),
+    /// The message was ended since it made an equal call more than so many times.
+    EqualCalls(usize),
     /// No call runs any more: the model is to answer.
     LastRound,
     /// The message begins with a result that no tool gave.

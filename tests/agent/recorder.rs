@@ -72,7 +72,7 @@ async fn recorded(rounds: Vec<Round>, question: &str) -> (Recording, Finished) {
 
 #[tokio::test]
 async fn a_turn_is_recorded_delta_for_delta_with_calls_and_outcomes() {
-    let text = format!("Both.\n{}\n{}", call("launch", "Graz"), call("weather", "Oslo"));
+    let text = format!("Both.\n{}\n{}", call("weather", "Oslo"), call("launch", "Graz"));
     let at = text.find("<tool_name>").unwrap();
     let deltas = [thought("Hm. "), content(&text[..at]), content(&text[at..])];
     let (recording, finished) = recorded(vec![Round::new(deltas.clone()), Round::text("It rains.")], "Weather?").await;
@@ -91,9 +91,9 @@ async fn a_turn_is_recorded_delta_for_delta_with_calls_and_outcomes() {
         first.calls.iter().map(|c| (c.id.as_deref(), c.result.as_ref().unwrap().tool.as_str())).collect();
     let mut sorted = named.clone();
     sorted.sort();
-    assert_eq!(sorted, [(Some("call_1"), "launch"), (Some("call_2"), "weather")]);
+    assert_eq!(sorted, [(Some("call_1"), "weather"), (Some("call_2"), "launch")]);
     let status = |id: &str| first.outcomes.iter().find(|o| o.id == id).unwrap().outcome.status;
-    assert_eq!((status("call_1"), status("call_2")), (Status::Denied, Status::Result));
+    assert_eq!((status("call_1"), status("call_2")), (Status::Result, Status::Denied));
 
     assert_eq!(first.tools.as_ref().unwrap()[0].tools.len(), 2);
     assert!(second.tools.is_none(), "the list is written once");

@@ -174,9 +174,17 @@ impl Approvals {
     }
 
     /// Answers a question of the agent.
-    pub(super) async fn decide(self: Arc<Self>, request: ApprovalRequest) -> Approval {
-        let promoted = is_promoted(request.reason);
+    pub(super) async fn decide(self: Arc<Self>, mut request: ApprovalRequest) -> Approval {
         let name = (request.server.clone(), request.tool.clone());
+        if request.reason == AskReason::Repeated && self.person.is_none() {
+            // Where nobody can be asked, it is decided as if it were the first.
+            let decision = self.policy().decide(name.0.as_deref(), &name.1, self.hints(&name).as_ref());
+            if decision == Decision::Allow && !wants_approval(&request.arguments) {
+                return Approval::Approved;
+            }
+            request.reason = AskReason::Policy;
+        }
+        let promoted = is_promoted(request.reason);
         let mut now = self.definition(&name);
         let before = lock(&self.always).get(&name).cloned();
         let mut changes = before.as_ref().map(|before| before.changes(&now));
@@ -271,7 +279,7 @@ fn destroys(server: &Server, name: &str) -> bool {
     })
 }
 
-/// Whether the call may only be a draft or an example: each is asked about, whatever is allowed.
+/// Whether the call may only be a draft, an example or a loop: each is asked about, whatever is allowed.
 fn is_promoted(reason: AskReason) -> bool {
     !matches!(reason, AskReason::FirstUse | AskReason::Changed | AskReason::Policy)
 }
@@ -342,6 +350,7 @@ fn why(request: &ApprovalRequest, hints: Option<&Annotations>, by_pattern: bool,
         (AskReason::Untrusted, _) => say.behind_untrusted().to_owned(),
         (AskReason::Promoted, _) => say.only_drafted().to_owned(),
         (AskReason::NoReasoningTag, _) => say.maybe_drafted().to_owned(),
+        (AskReason::Repeated, _) => say.only_repeated().to_owned(),
         _ => nature(request, hints, by_pattern, say),
     }
 }

@@ -290,6 +290,14 @@ pub(crate) struct LimitArgs {
     #[arg(long, value_name = "N")]
     pub(super) max_repeats: Option<u32>,
 
+    /// Times in a row that equal calls of a read-only tool may give the same result; 0 for no limit
+    /// [default: 8]
+    ///
+    /// The next one does not run, unless a call that may change something came between, and
+    /// the model is told so. Which tools are read-only is what their servers say.
+    #[arg(long, value_name = "N")]
+    pub(super) max_same_results: Option<u32>,
+
     /// Most tokens of one message of the model, reasoning included
     #[arg(long, value_name = "N", value_parser = input::above_zero::<NonZeroU32>)]
     pub(super) max_tokens: Option<NonZeroU32>,

@@ -358,6 +358,7 @@ fn asked(
     config.context = args.limits.context.map(Into::into).or(endpoint.context());
     config.context_remedy = endpoint.longer_context();
     config.max_repeats = args.limits.max_repeats.unwrap_or(config.max_repeats);
+    config.max_same_results = args.limits.max_same_results.unwrap_or(config.max_same_results);
     config.max_rounds = args.limits.max_rounds.map_or(config.max_rounds, Into::into);
     if config.tools_mode == ToolsMode::Native && endpoint.takes_tools() == Some(false) {
         output::warn_in(say, say.native_without_place());

@@ -187,6 +187,14 @@ pub(crate) struct ModelArgs {
     /// with `length`; what came before is kept.
     #[arg(long, value_name = "N")]
     max_repeats: Option<u32>,
+    /// Times in a row that equal calls of a read-only tool may give the same result; 0 for no limit
+    /// [default: 8]
+    ///
+    /// The next one does not run, and is not handed to the client, unless a call that may change
+    /// something came between: the model is told so. Read-only is what the tool's server or the
+    /// client says of it (`readOnlyHint`).
+    #[arg(long, value_name = "N")]
+    max_same_results: Option<u32>,
 
     /// Longest time for one answer to a request with tools or a schema; else without limit
     ///
@@ -478,6 +486,9 @@ fn config_at(args: &Args, url: String, key: Option<&str>) -> Result<Config, Fail
     }
     if let Some(repeats) = args.model.max_repeats {
         config = config.with_max_repeats(repeats);
+    }
+    if let Some(times) = args.model.max_same_results {
+        config = config.with_max_same_results(times);
     }
     if let Some(seconds) = args.model.max_time {
         config = config.with_max_time(Duration::from_secs(seconds.get().into()));

@@ -69,6 +69,8 @@ mod sessions;
 mod settings;
 #[cfg(target_os = "linux")]
 mod signals;
+#[cfg(unix)]
+mod stateful;
 mod stderr;
 mod trust;
 mod up;

@@ -16,7 +16,7 @@ use toolgraft::model::{ClientError, IDLE_TIMEOUT};
 use toolgraft::prompt::Options;
 use toolgraft::route::Toolbox;
 use toolgraft::tools::{DefaultDecision, ToolsMode};
-use toolgraft::turn::{MAX_CORRECTIONS, MAX_REPEATS, MAX_ROUNDS};
+use toolgraft::turn::{MAX_CORRECTIONS, MAX_REPEATS, MAX_ROUNDS, MAX_SAME_RESULTS};
 use toolgraft::{Dialect, OpenAi, Policy};
 
 /// What a model's name ends in that has the toolbox's tools.
@@ -283,6 +283,11 @@ config! {
     /// [`REPEATED_BYTES`](toolgraft::turn::REPEATED_BYTES) of it the message is stopped, and the answer
     /// ends as one that the output limit cut. Default [`MAX_REPEATS`].
     with_max_repeats(repeats: u32) sets max_repeats: u32 = MAX_REPEATS => repeats;
+
+    /// Sets how many times in a row equal calls of a tool that calls itself read-only may return the
+    /// same result, in the client's history and in one answer; 0 is no limit. The model is told that
+    /// the next one did not run. Default [`MAX_SAME_RESULTS`].
+    with_max_same_results(times: u32) sets max_same_results: u32 = MAX_SAME_RESULTS => times;
 
     /// Sets how many calls of the toolbox may run for one answer. The model is told of one
     /// behind them that no further call runs, and asked for its answer. Default [`MAX_OWN_CALLS`].

@@ -184,6 +184,7 @@ impl Exchange {
         client.model = asked.body.get("model").and_then(Value::as_str).map(str::to_owned);
         client.said = std::mem::take(&mut asked.history.said);
         client.results = std::mem::take(&mut asked.history.results);
+        client.calls = std::mem::take(&mut asked.history.calls);
         // What the client demands of the answer leaves no place for a structure of ours.
         client.is_free = is_held(&asked.body);
         let (setup, output) = (prepared.setup.clone(), asked.output.clone());
@@ -434,11 +435,6 @@ impl Exchange {
                 let approval = Approval::from(self.prepared.is_clients(request.server.as_deref(), &request.tool));
                 self.turn.handle(Input::Approval { id: request.id, approval })?;
             }
-            Action::Call(call) if self.is_answered(&call) => {
-                let note = self.prepared.setup.wording().note(ModelNote::SameResult);
-                let outcome = Outcome::new(Status::Denied, note);
-                self.turn.handle(Input::Outcome { id: call.id, outcome })?;
-            }
             Action::Call(call) if self.prepared.is_clients(call.server.as_deref(), &call.tool) => {
                 self.client_calls.push(call);
             }
@@ -447,16 +443,6 @@ impl Exchange {
             Action::Withdraw { .. } => {}
         }
         Ok(())
-    }
-
-    /// Whether the client just made this very call, so that it would come in every round. The model
-    /// is told so once; what it calls all the same may be meant.
-    fn is_answered(&mut self, call: &Invocation) -> bool {
-        let is_known = |(tool, arguments): &(String, Map<String, Value>)| {
-            call.server.is_none() && *tool == call.tool && *arguments == call.arguments
-        };
-        let is_open = !self.is_sent();
-        self.asked.history.answered.take_if(|answered| is_open && is_known(answered)).is_some()
     }
 
     fn event(&mut self, event: AgentEvent) {
@@ -539,6 +525,11 @@ impl Exchange {
             return;
         }
         let found = self.prepared.setup.catalog().find(server, tool).ok();
+        // The guard against loops may refuse it.
+        let hints = found.and_then(|found| found.tool.annotations.as_ref());
+        if hints.is_some_and(|hints| hints.read_only_hint == Some(true)) {
+            return;
+        }
         let id = self.asked.kept.id(self.untrusted);
         self.early = Some(EarlyCall::new(id, tool, found.and_then(|found| found.tool.input_schema.as_ref()), hold));
     }

@@ -96,6 +96,7 @@ impl From<&StopReason> for Fault {
             }
             StopReason::EmptyAnswer => Fault::upstream(502, reason.to_string()).with_code("empty_answer"),
             StopReason::OutputMismatch { .. } => Fault::upstream(502, reason.to_string()).with_code("output_mismatch"),
+            StopReason::SameCalls { .. } => Fault::upstream(502, reason.to_string()).with_code("same_calls"),
             StopReason::MaxRounds { .. } => Fault::upstream(502, reason.to_string()).with_code("max_rounds"),
             other => Fault::internal(other.to_string()),
         }

@@ -19,7 +19,7 @@ use toolgraft::conversation::{Answered, Replies};
 use toolgraft::dialect::{write_call, write_tool_call};
 use toolgraft::outcome::{FILE, RESULT, Status, break_tokens, foreign_in_frames, restore_tokens, told_apart};
 use toolgraft::parse::find_values;
-use toolgraft::turn::{ForeignResult, ModelNote, SaidBefore};
+use toolgraft::turn::{ForeignResult, ModelNote, SaidBefore, Withheld};
 use toolgraft::wire::roles::{is_result, join};
 use toolgraft::wire::{set_member, take_member};
 use toolgraft::{Call, Outcome};
@@ -80,8 +80,8 @@ pub(super) struct Rendered {
     pub(super) question: String,
     /// What was said and called in all of it.
     pub(super) said: Vec<SaidBefore>,
-    /// The last call, where its result is what was said last: the client's tool and arguments.
-    pub(super) answered: Option<(String, Map<String, Value>)>,
+    /// The calls since the person last spoke, with their outcomes.
+    pub(super) calls: Vec<(Call, Outcome)>,
     /// What rounds brought that the client did not see may be anybody's words.
     pub(super) untrusted: bool,
 }
@@ -139,7 +139,7 @@ pub(super) fn render(messages: Vec<(usize, Value)>, prepared: &Prepared, kept: &
                 while messages.front().is_some_and(|(_, next)| is_result(next)) {
                     results.extend(messages.pop_front().map(|(_, result)| result));
                 }
-                history.results(Vec::new(), results, is_newest(&messages))?;
+                history.results(Vec::new(), results, &Withheld::default(), is_newest(&messages))?;
             }
             Some("user") => history.user(message),
             Some("system" | "developer") if history.after_results => history.beside_results(message),
@@ -147,12 +147,9 @@ pub(super) fn render(messages: Vec<(usize, Value)>, prepared: &Prepared, kept: &
             None => return Err(Fault::field(format!("{place}.role"), "a message needs a 'role'")),
         }
     }
-    let History { rendered, question, newest: last, results, said, mut done, .. } = history;
-    let answered = done.pop().filter(|_| last.is_some()).and_then(|done| {
-        let Call { tool, arguments, .. } = done.call;
-        if let Value::Object(arguments) = arguments { Some((tool, arguments)) } else { None }
-    });
-    Ok(Rendered { messages: rendered, last, results, question, said, answered, untrusted })
+    let History { rendered, question, newest: last, results, said, done, .. } = history;
+    let calls = done.into_iter().map(|Done { call, outcome, .. }| (call, outcome)).collect();
+    Ok(Rendered { messages: rendered, last, results, question, said, calls, untrusted })
 }
 
 struct History<'a> {
@@ -232,7 +229,7 @@ impl History<'_> {
             // Control tokens in it are broken already, but for those of the calls' own syntax.
             message.insert("content".to_owned(), written.text.as_str().into());
             self.rendered.push(Value::Object(message));
-            return self.results(calls, results, is_newest);
+            return self.results(calls, results, &written.withheld, is_newest);
         }
         let catalog = prepared.setup.catalog();
         let written: Vec<String> = calls
@@ -246,23 +243,35 @@ impl History<'_> {
         let content = message.get_mut("content").map(Value::take).unwrap_or_default();
         message.insert("content".to_owned(), join(content, Value::String(written.join("\n"))));
         self.push(message);
-        self.results(calls, results, is_newest)
+        self.results(calls, results, &Withheld::default(), is_newest)
     }
 
-    /// The user message with what answers calls, in their order; behind it what answers none.
-    fn results(&mut self, calls: Vec<Made>, results: Vec<Value>, is_newest: bool) -> Result<(), Fault> {
+    /// The user message with what answers calls, in their order, and what else the model is told of
+    /// their message; after it what answers none.
+    fn results(
+        &mut self,
+        calls: Vec<Made>,
+        results: Vec<Value>,
+        withheld: &Withheld,
+        is_newest: bool,
+    ) -> Result<(), Fault> {
         let prepared = self.prepared;
         // Two of the interfaces have no field that says whether a tool failed.
         let without_status = results.iter().any(|result| result.get("is_error").is_none());
         let Matched { answered, orphans, others, texts } = matched(calls, results, prepared);
         self.results.extend(texts);
         let before = self.done.len();
-        self.done.extend(answered.into_iter().chain(orphans));
+        let denied = withheld.denied.iter().cloned().map(|(id, call, outcome)| Done { id, call, outcome });
+        self.done.extend(answered.into_iter().chain(denied).chain(orphans));
         let (earlier, last) = self.done.split_at(before);
-        let key = self.key((without_status, last.iter().map(Done::told).collect::<Vec<_>>()));
+        let rejected: Vec<_> = withheld.rejected.iter().map(|rejected| (&rejected.raw, &rejected.message)).collect();
+        let told = last.iter().map(Done::told).collect::<Vec<_>>();
+        let key = self.key((without_status, told, rejected, &withheld.notes));
         let replies = |later: usize| {
             let mut replies = Replies::default();
             replies.answered = last.iter().map(Done::answered).collect();
+            replies.rejected = withheld.rejected.iter().collect();
+            replies.notes = withheld.notes.iter().map(String::as_str).collect();
             replies.earlier = earlier.iter().map(Done::answered).collect();
             replies.request = Some(self.question.as_str()).filter(|text| !text.trim().is_empty());
             (replies.later, replies.without_status) = (later, without_status);

@@ -20,6 +20,7 @@ use serde_json::{Map, Value};
 
 use super::content::text_of;
 use super::seal::{Client, Seal};
+use toolgraft::turn::Withheld;
 
 /// Time for which that is kept.
 pub const KEPT_FOR: Duration = Duration::from_secs(600);
@@ -51,6 +52,8 @@ pub(super) struct Written {
     /// Names and arguments, by which a client's history is known to be the same still.
     pub(super) calls: Vec<(String, Map<String, Value>)>,
     pub(super) text: String,
+    /// What the model is told of it beside the results of these calls.
+    pub(super) withheld: Withheld,
 }
 
 /// What is kept of all clients, and the key that identifiers are signed with.
@@ -134,7 +137,7 @@ impl Kept {
     pub(super) fn keep_written(&self, ids: &[String], written: Written) {
         let Some(id) = ids.first() else { return };
         // The arguments stand in the text, too.
-        let bytes = 2 * written.text.len() + WRITTEN_ENTRY;
+        let bytes = 2 * written.text.len() + written.withheld.bytes() + WRITTEN_ENTRY;
         let mut inner = self.store.lock();
         inner.written.insert(id.clone(), Arc::new(written));
         inner.writing.push_back((id.clone(), bytes));
@@ -231,12 +234,15 @@ mod tests {
         let ids: Vec<String> = (0..4).map(|_| kept.id(false)).collect();
         for id in &ids {
             let text = "x".repeat(WRITTEN_BYTES / 6);
-            kept.keep_written(std::slice::from_ref(id), Written { calls: Vec::new(), text });
+            kept.keep_written(
+                std::slice::from_ref(id),
+                Written { calls: Vec::new(), text, withheld: Withheld::default() },
+            );
         }
         assert!(kept.written(&ids[0]).is_none() && kept.written(&ids[3]).is_some() && other.written(&ids[3]).is_none());
         // Short ones are, too.
         let first = kept.id(false);
-        let short = || Written { calls: Vec::new(), text: String::new() };
+        let short = || Written { calls: Vec::new(), text: String::new(), withheld: Withheld::default() };
         kept.keep_written(std::slice::from_ref(&first), short());
         (0..WRITTEN_BYTES / WRITTEN_ENTRY).for_each(|number| kept.keep_written(&[number.to_string()], short()));
         assert!(kept.written(&first).is_none());

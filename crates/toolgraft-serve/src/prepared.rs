@@ -102,6 +102,7 @@ impl Prepared {
         turn.max_rounds = config.max_rounds.saturating_add(1);
         turn.max_corrections = config.max_corrections;
         turn.max_repeats = config.max_repeats;
+        turn.max_same_results = config.max_same_results;
         // Which of them run is decided here and by the client.
         turn.policy = Policy::new(DefaultDecision::Allow);
         (turn.unattended, turn.hands_out) = (true, true);

@@ -432,6 +432,8 @@ fn tool(at: usize, mut item: Value) -> Result<(Tool, bool), Fault> {
         return Err(Fault::field(place(".function.name"), "a function needs a name"));
     };
     let mut tool = Tool::new(name);
+    // A client that passes on the tools of MCP servers may pass on their hints.
+    tool.annotations = function.get("annotations").and_then(|hints| serde_json::from_value(hints.clone()).ok());
     match &function["description"] {
         Value::Null => {}
         Value::String(text) => tool = tool.with_description(text),

@@ -32,6 +32,11 @@ impl HttpMcp {
 
     /// Starts it on this port of the loopback interface.
     pub fn start_at(port: u16) -> Self {
+        Self::serving(port, || Server { tool_router: Server::tool_router() })
+    }
+
+    /// Starts a server with the handlers that this makes, one for each session.
+    pub fn serving<S: ServerHandler>(port: u16, handler: impl Fn() -> S + Send + Sync + 'static) -> Self {
         let listener = std::net::TcpListener::bind(("127.0.0.1", port)).unwrap();
         listener.set_nonblocking(true).unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -42,11 +47,9 @@ impl HttpMcp {
                 // Small writes of one answer must not wait for each other's receipt.
                 let listener = tokio::net::TcpListener::from_std(listener).unwrap();
                 let listener = listener.tap_io(|socket| socket.set_nodelay(true).unwrap());
-                let service: StreamableHttpService<Server, LocalSessionManager> = StreamableHttpService::new(
-                    || Ok(Server { tool_router: Server::tool_router() }),
-                    Arc::default(),
-                    StreamableHttpServerConfig::default(),
-                );
+                let config = StreamableHttpServerConfig::default();
+                let service: StreamableHttpService<S, LocalSessionManager> =
+                    StreamableHttpService::new(move || Ok(handler()), Arc::default(), config);
                 let router = axum::Router::new().route_service("/mcp", service);
                 tokio::select! {
                     served = axum::serve(listener, router) => served.unwrap(),

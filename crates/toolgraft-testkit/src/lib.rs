@@ -16,7 +16,7 @@
 //! | feature | module | what it is |
 //! |---|---|---|
 //! | `endpoint` | `endpoint` | an OpenAI-compatible endpoint that answers by script |
-//! | `mcp` | `http_mcp`, `oauth_mcp`, `faulty_mcp` | MCP servers: over HTTP, with a login, with one fault |
+//! | `mcp` | `http_mcp`, `oauth_mcp`, `faulty_mcp`, `work_mcp` | MCP servers: over HTTP, with a login, with one fault, with git and a shell |
 //! | `serve` | `client_histories` | histories as clients send them, and what an endpoint gets |
 //! | `spans` | `spans` | a subscriber of `tracing` that keeps all spans |
 //!
@@ -45,6 +45,8 @@ pub mod real;
 pub mod same;
 #[cfg(feature = "spans")]
 pub mod spans;
+#[cfg(feature = "mcp")]
+pub mod work_mcp;
 
 use std::path::Path;
 

@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, VecDeque};
 use serde_json::Value;
 
 use super::order::Order;
-use crate::conversation::HistoryCall;
-use crate::event::Call;
+use crate::conversation::{HistoryCall, Part};
 use crate::outcome::{Outcome, Status, noted};
 use crate::route::Invocation;
-use crate::tools::{ACCESS_RESOURCE, Annotations, BuiltIn, Decision, ToolChoice, wants_approval};
+use crate::tools::{ACCESS_RESOURCE, Annotations, BuiltIn, Catalog, Decision, ToolChoice, wants_approval};
 use crate::turn::displays::arguments;
 use crate::turn::event::{AgentEvent, Approval, ApprovalRequest, AskReason, DisplayCall};
+use crate::turn::failures::{Failures, Lane};
+use crate::turn::guard::Verdict;
 use crate::turn::io::{Action, Granted, TurnError};
 use crate::turn::shared::Shared;
 use crate::turn::warning::CallerWarning;
@@ -20,6 +21,16 @@ use crate::validate::{OutputSchema, takes_long};
 
 /// Ids of long results that are told at most.
 const LONG_TOLD: usize = 8;
+
+/// What became of a call at once.
+enum Begun {
+    Admitted,
+    /// A built-in tool answered it.
+    Described,
+    /// The guard against loops refused it.
+    Repeated,
+    Refused,
+}
 
 /// Calls that wait for something.
 #[derive(Debug)]
@@ -78,26 +89,16 @@ impl Act {
     /// Deals with the calls of the last message.
     pub(in crate::turn) fn begin(&mut self, shared: &mut Shared) -> Result<(), TurnError> {
         let choice = shared.choice.clone();
-        let calls: Vec<HistoryCall> = shared.conversation.pending().cloned().collect();
-        let (mut admitted, mut described, mut repeated) = (0, 0, 0);
-        for call in &calls {
-            match refused(call, &choice, admitted + described, shared) {
-                Some(refusal) => shared.answer_with(&call.id, Status::Denied, refusal)?,
-                None if let Some(result) = result_given_twice(call, shared) => {
-                    repeated += 1;
-                    let note = shared.setup.wording().note(ModelNote::NotRunAgain);
-                    shared.answer(&call.id, Outcome::new(Status::Denied, format!("{note}\n{result}")))?;
-                }
-                None if let Some(own) =
-                    shared.setup.catalog.as_built_in(call.call.server.as_deref(), &call.call.tool) =>
-                {
-                    described += 1;
-                    answer_own(own, call, shared)?;
-                }
-                None => {
-                    admitted += 1;
-                    self.admit(call, shared)?;
-                }
+        let (mut admitted, mut described, mut repeated) = (0, 0, None);
+        let mut failures = Failures::default();
+        for part in last_parts(shared) {
+            let Some(call) = left_open(&part, &mut failures, shared) else { continue };
+            let refusal = refused(call, &choice, admitted + described, shared);
+            match self.begin_call(call, refusal, &mut failures, shared)? {
+                Begun::Admitted => admitted += 1,
+                Begun::Described => described += 1,
+                Begun::Repeated => repeated = Some(call.call.tool.clone()),
+                Begun::Refused => {}
             }
         }
         if admitted > 0 {
@@ -105,9 +106,46 @@ impl Act {
             shared.choice = choice.after_first_call();
         } else if described == 0 {
             shared.corrections += 1;
-            shared.closing = repeated > 0 && shared.corrections >= shared.setup.config.max_corrections;
+            shared.closing = repeated.filter(|_| shared.corrections >= shared.setup.config.max_corrections);
         }
         self.ask_next(shared)
+    }
+
+    /// Deals with one of them, which has a `refusal` where it must not be made.
+    fn begin_call(
+        &mut self,
+        call: &HistoryCall,
+        refusal: Option<ModelNote<'_>>,
+        failures: &mut Failures,
+        shared: &mut Shared,
+    ) -> Result<Begun, TurnError> {
+        let catalog = shared.setup.catalog.clone();
+        let request = request(call, &catalog);
+        let lane = Lane::of(request.server.as_deref(), &request.tool, &catalog);
+        if let Some(refusal) = refusal {
+            failures.add(lane, &request.tool);
+            return shared.answer_with(&call.id, Status::Denied, refusal).map(|()| Begun::Refused);
+        }
+        let shows = shared.displays().shows(request.server.as_deref(), &request.tool);
+        if let Some(failed) = failures.stopping(&lane).filter(|_| !shows) {
+            return shared
+                .answer_with(&call.id, Status::Denied, ModelNote::NotRunAfter(failed))
+                .map(|()| Begun::Refused);
+        }
+        let verdict = shared.verdict(call);
+        if let Verdict::Refuse { times } = verdict {
+            return shared
+                .answer_with(&call.id, Status::Denied, ModelNote::NotRunAgain(times))
+                .map(|()| Begun::Repeated);
+        }
+        if let Some(own) = catalog.as_built_in(request.server.as_deref(), &request.tool) {
+            return answer_own(own, &request, shared).map(|()| Begun::Described);
+        }
+        let tool = request.tool.clone();
+        if !self.admit(call, request, lane.clone(), verdict, shared)? {
+            failures.add(lane, &tool);
+        }
+        Ok(Begun::Admitted)
     }
 
     /// Takes the answer to the open question.
@@ -127,14 +165,15 @@ impl Act {
                     let definition = shared.setup.definition(request.server.as_deref(), &request.tool);
                     self.granted.insert((request.server.clone(), request.tool.clone()), definition);
                 }
-                self.run(request, shared)?;
+                self.run_approved(request, shared)?;
             }
             Approval::Denied { reason } => {
-                self.order.leave(id);
                 match reason {
                     Some(text) => shared.answer(id, Outcome::new(Status::Denied, text))?,
                     None => shared.answer_with(id, Status::Denied, ModelNote::Declined)?,
                 }
+                self.stop_after(id, &request.tool, shared)?;
+                self.order.leave(id);
                 self.start(shared);
             }
         }
@@ -148,67 +187,98 @@ impl Act {
         outcome: Outcome,
         shared: &mut Shared,
     ) -> Result<(), TurnError> {
-        if !self.order.end(id) {
+        if !self.order.is_running(id) {
             return Err(TurnError::NotRunning { id: id.to_owned() });
         }
-        let broken = broken_promise(id, &outcome, shared);
+        let tool = shared.conversation.pending().find(|call| call.id == id).map(|call| call.call.tool.clone());
+        let (broken, failed) = (broken_promise(id, &outcome, shared), !outcome.is_result());
         shared.answer(id, outcome)?;
         if let Some(notice) = broken {
             shared.warn(notice);
         }
-        if gave_the_same_before(id, shared) {
-            let note = shared.setup.wording().note(ModelNote::SameResult);
+        let tool = tool.unwrap_or_default();
+        if shared.same_results(id) > 1 {
+            let note = shared.setup.wording().note(ModelNote::SameResult(&tool));
             shared.conversation.push_note(note)?;
         }
+        let withdrawn = failed && self.stop_after(id, &tool, shared)?;
+        self.order.leave(id);
         self.start(shared);
-        Ok(())
+        if withdrawn { self.ask_next(shared) } else { Ok(()) }
     }
 
-    fn admit(&mut self, call: &HistoryCall, shared: &mut Shared) -> Result<(), TurnError> {
+    /// Answers the calls that the failure of this one stops. Returns `true` if the open question
+    /// was about one of them: it is withdrawn.
+    fn stop_after(&mut self, id: &str, tool: &str, shared: &mut Shared) -> Result<bool, TurnError> {
+        let stopped = self.order.stop_after(id);
+        for id in &stopped {
+            shared.answer_with(id, Status::Denied, ModelNote::NotRunAfter(tool))?;
+        }
+        let is_open = self.asked && self.questions.front().is_some_and(|request| stopped.contains(&request.id));
+        if is_open && let Some(request) = self.questions.front() {
+            shared.actions.push_back(Action::Withdraw { id: request.id.clone() });
+            self.asked = false;
+        }
+        self.questions.retain(|request| !stopped.contains(&request.id));
+        Ok(is_open)
+    }
+
+    /// Runs a call or asks about it, as the guard and the policy decide; `false` where it is denied.
+    fn admit(
+        &mut self,
+        call: &HistoryCall,
+        mut request: ApprovalRequest,
+        lane: Lane,
+        verdict: Verdict,
+        shared: &mut Shared,
+    ) -> Result<bool, TurnError> {
         let catalog = shared.setup.catalog.clone();
-        let mut request = request(call);
         let found = catalog.find(request.server.as_deref(), &request.tool).ok();
         let annotations: Option<&Annotations> = found.and_then(|found| found.tool.annotations.as_ref());
-        if found.is_none() && request.tool == ACCESS_RESOURCE {
-            // Policy, question and toolbox must mean the same server.
-            let uri = request.arguments.get("uri").and_then(Value::as_str).unwrap_or_default();
-            if let Some(server) = catalog.resource_server(request.server.as_deref(), uri) {
-                request.server.clone_from(&server.name);
-            }
-        }
         let (server, tool) = (request.server.as_deref(), &request.tool);
-        let decision = match shared.displays().shows(server, tool) {
+        let shows = shared.displays().shows(server, tool);
+        let decision = match shows {
             true => Decision::Allow,
             false => {
                 let decision = shared.setup.config.policy.in_catalog(&catalog).decide(server, tool, annotations);
                 if wants_approval(&request.arguments) { decision.max(Decision::Ask) } else { decision }
             }
         };
-        let doubted = !shared.displays().shows(server, tool) && is_led(server, tool, annotations, shared);
+        let doubted = !shows && is_led(server, tool, annotations, shared);
         request.reason = match decision {
-            Decision::Deny => return shared.answer_with(&call.id, Status::Denied, ModelNote::NotAllowed),
+            Decision::Deny => {
+                shared.answer_with(&call.id, Status::Denied, ModelNote::NotAllowed)?;
+                return Ok(false);
+            }
             _ if doubted => AskReason::Untrusted,
             _ if call.untagged => AskReason::NoReasoningTag,
             _ if shared.displays().doubts(&call.call) => AskReason::of(call.call.provenance),
-            Decision::Allow => return self.run(request, shared),
+            // Where nobody can be asked it runs or not as without this rule.
+            _ if verdict == Verdict::Approve && !shared.unattended && !shows => AskReason::Repeated,
+            Decision::Allow => return self.run(request, lane, shared).map(|()| true),
             Decision::Ask => AskReason::Policy,
             Decision::AskOnce => AskReason::FirstUse,
         };
-        self.order.ask(&request, &catalog);
+        self.order.ask(&request, lane);
         self.questions.push_back(request);
-        Ok(())
+        Ok(true)
     }
 
     /// Runs a call that is allowed, as soon as those before it let it.
-    fn run(&mut self, request: ApprovalRequest, shared: &mut Shared) -> Result<(), TurnError> {
+    fn run(&mut self, request: ApprovalRequest, lane: Lane, shared: &mut Shared) -> Result<(), TurnError> {
         if shared.displays().shows(request.server.as_deref(), &request.tool) {
             self.order.leave(&request.id);
             self.display(request, shared)?;
         } else {
-            self.order.allow(request, &shared.setup.catalog);
+            self.order.allow(request, lane);
         }
         self.start(shared);
         Ok(())
+    }
+
+    fn run_approved(&mut self, request: ApprovalRequest, shared: &mut Shared) -> Result<(), TurnError> {
+        let lane = Lane::of(request.server.as_deref(), &request.tool, &shared.setup.catalog);
+        self.run(request, lane, shared)
     }
 
     /// Begins all calls whose turn it is.
@@ -236,7 +306,7 @@ impl Act {
                 request.changes = before.changes(&shared.setup.definition(request.server.as_deref(), &request.tool));
                 if request.changes.is_empty() {
                     let request = self.questions.pop_front().expect("there is a first one");
-                    self.run(request, shared)?;
+                    self.run_approved(request, shared)?;
                     continue;
                 }
                 request.reason = AskReason::Changed;
@@ -249,6 +319,31 @@ impl Act {
         }
         Ok(())
     }
+}
+
+/// Returns what the last message holds, in the order written.
+fn last_parts(shared: &Shared) -> Vec<Part> {
+    shared.conversation.messages().last().map(|message| message.parts.clone()).unwrap_or_default()
+}
+
+/// Returns the call of a part that waits for its outcome. One that was rejected or has failed before
+/// is added to the failures.
+fn left_open<'p>(part: &'p Part, failures: &mut Failures, shared: &Shared) -> Option<&'p HistoryCall> {
+    let call = match part {
+        Part::Call(call) => call,
+        Part::Rejected { rejected, feedback, .. } => {
+            failures.add_rejected(rejected, *feedback, &shared.displays());
+            return None;
+        }
+        Part::Text { .. } | Part::Marker { .. } => return None,
+    };
+    let answered = shared.conversation.answered();
+    let Some(outcome) = answered.iter().find(|a| a.id == call.id).map(|a| a.outcome) else { return Some(call) };
+    if !matches!(outcome.status, Status::Result | Status::Displayed) {
+        let (server, tool) = (call.call.server.as_deref(), &call.call.tool);
+        failures.add(Lane::of(server, tool, &shared.setup.catalog), tool);
+    }
+    None
 }
 
 /// Why a call must not run whatever the policy says; the model is told so.
@@ -274,33 +369,6 @@ fn is_led(server: Option<&str>, tool: &str, annotations: Option<&Annotations>, s
     calls.any(|call| is_untrusted(call.call.server.as_deref()) && !is_open(call))
 }
 
-/// What equal calls of this turn gave two times in a row; nothing for one that is shown,
-/// which gives nothing.
-fn result_given_twice(call: &HistoryCall, shared: &Shared) -> Option<String> {
-    let outcomes = outcomes_of(&call.call, shared);
-    outcomes.windows(2).find(|pair| is_same(pair[0], pair[1])).map(|pair| pair[1].said().into_owned())
-}
-
-/// Whether the last equal call before this one gave the same result.
-fn gave_the_same_before(id: &str, shared: &Shared) -> bool {
-    let answered = shared.conversation.answered();
-    let Some(own) = answered.iter().find(|a| a.id == id) else { return false };
-    matches!(outcomes_of(own.call, shared)[..], [.., before, last] if is_same(before, last))
-}
-
-/// The outcomes of this turn's calls that equal this one, the oldest first.
-fn outcomes_of<'s>(call: &Call, shared: &'s Shared) -> Vec<&'s Outcome> {
-    let same =
-        |other: &Call| (&other.server, &other.tool, &other.arguments) == (&call.server, &call.tool, &call.arguments);
-    let answered = shared.conversation.answered().into_iter();
-    let told = |status| !matches!(status, Status::Displayed | Status::Cancelled);
-    answered.filter(|a| same(a.call) && told(a.outcome.status)).map(|a| a.outcome).collect()
-}
-
-fn is_same(a: &Outcome, b: &Outcome) -> bool {
-    (a.status, &a.text, &a.structured) == (b.status, &b.text, &b.structured)
-}
-
 /// What is wrong with a result whose tool has an output schema. One that takes long to check
 /// is not checked: no call waits for that.
 fn broken_promise(id: &str, outcome: &Outcome, shared: &Shared) -> Option<CallerWarning> {
@@ -324,15 +392,14 @@ fn broken_promise(id: &str, outcome: &Outcome, shared: &Shared) -> Option<Caller
 
 /// Answers a call of a built-in tool, which only tells what the prompt or a result left
 /// out: nobody is asked, and it is not the call that a choice demands.
-fn answer_own(kind: BuiltIn, call: &HistoryCall, shared: &mut Shared) -> Result<(), TurnError> {
-    let request = request(call);
-    started(&request, shared);
+fn answer_own(kind: BuiltIn, request: &ApprovalRequest, shared: &mut Shared) -> Result<(), TurnError> {
+    started(request, shared);
     let given = |key: &str| request.arguments.get(key).and_then(Value::as_str).unwrap_or_default();
     let (wording, catalog) = (shared.setup.wording(), &shared.setup.catalog);
     let outcome = match kind {
         BuiltIn::Find => wording.find(catalog, given("query")),
         BuiltIn::Describe => wording.describe(catalog, given("tool")),
-        BuiltIn::Read => read_on(&request, shared),
+        BuiltIn::Read => read_on(request, shared),
     };
     shared.answer(&request.id, outcome)
 }
@@ -362,14 +429,16 @@ fn started(request: &ApprovalRequest, shared: &mut Shared) {
     shared.emit(AgentEvent::CallRunning { id, server, tool, arguments });
 }
 
-/// A call as it is asked about and run.
-fn request(call: &HistoryCall) -> ApprovalRequest {
-    ApprovalRequest {
-        id: call.id.clone(),
-        server: call.call.server.clone(),
-        tool: call.call.tool.clone(),
-        arguments: arguments(&call.call),
-        reason: AskReason::Policy,
-        changes: Vec::new(),
+/// A call as it is asked about and run. Policy, question and toolbox must mean the same server.
+fn request(call: &HistoryCall, catalog: &Catalog) -> ApprovalRequest {
+    let (tool, arguments) = (call.call.tool.clone(), arguments(&call.call));
+    let mut server = call.call.server.clone();
+    if tool == ACCESS_RESOURCE && catalog.find(server.as_deref(), &tool).is_err() {
+        let uri = arguments.get("uri").and_then(Value::as_str).unwrap_or_default();
+        if let Some(found) = catalog.resource_server(server.as_deref(), uri) {
+            server.clone_from(&found.name);
+        }
     }
+    let (id, reason) = (call.id.clone(), AskReason::Policy);
+    ApprovalRequest { id, server, tool, arguments, reason, changes: Vec::new() }
 }

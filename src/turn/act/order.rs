@@ -1,13 +1,13 @@
 //! In which order the calls of one message begin.
 //!
 //! Calls of one server run in the order written, since a later one may need what an earlier
-//! one did: each begins once all before it are over, whether they worked, failed or were
-//! denied. Two that both call themselves read-only change nothing for each other and run
-//! together, and so do calls of a server whose configuration says that they may (`parallel`).
-//! Servers run beside each other.
+//! one did: each begins once all before it are over. After one that did not succeed, those that
+//! may change something do not begin ([`Failures`](crate::turn::failures::Failures)). Two that
+//! both call themselves read-only change nothing for each other and run together, and so do calls
+//! of a server whose configuration says that they may (`parallel`). Servers run beside each other.
 
-use crate::tools::{ACCESS_RESOURCE, Catalog};
 use crate::turn::event::ApprovalRequest;
+use crate::turn::failures::Lane;
 
 /// Calls of a message that have no outcome, in the order written.
 #[derive(Debug, Default)]
@@ -29,46 +29,17 @@ enum State {
     Running,
 }
 
-/// What a call must not overtake.
-#[derive(Debug)]
-struct Lane {
-    server: Option<String>,
-    reads: bool,
-    parallel: bool,
-}
-
-impl Lane {
-    fn of(request: &ApprovalRequest, catalog: &Catalog) -> Self {
-        let found = catalog.find(request.server.as_deref(), &request.tool).ok().map(|found| found.tool);
-        let server = found.map_or(&request.server, |tool| &tool.server).clone();
-        let reads = match found {
-            Some(tool) => tool.annotations.as_ref().and_then(|hints| hints.read_only_hint) == Some(true),
-            None => request.tool == ACCESS_RESOURCE,
-        };
-        let own = found.and_then(|tool| catalog.server_of(tool));
-        let offers = own.or_else(|| catalog.servers().iter().find(|offers| offers.name == server));
-        Lane { server, reads, parallel: offers.is_some_and(|offers| offers.parallel) }
-    }
-
-    fn is_free_of(&self, earlier: &Lane) -> bool {
-        self.server != earlier.server || (self.reads && earlier.reads) || (self.parallel && earlier.parallel)
-    }
-}
-
 impl Order {
-    /// Puts a call that a person is asked about behind those before it.
-    pub(super) fn ask(&mut self, request: &ApprovalRequest, catalog: &Catalog) {
-        self.0.push(Place { id: request.id.clone(), lane: Lane::of(request, catalog), state: State::Asked });
+    /// Adds a call that somebody is asked about.
+    pub(super) fn ask(&mut self, request: &ApprovalRequest, lane: Lane) {
+        self.0.push(Place { id: request.id.clone(), lane, state: State::Asked });
     }
 
-    /// A call may run: one that was asked about in its place, any other behind those before it.
-    pub(super) fn allow(&mut self, request: ApprovalRequest, catalog: &Catalog) {
+    /// Lets a call run once its turn comes; one that was asked about keeps its place.
+    pub(super) fn allow(&mut self, request: ApprovalRequest, lane: Lane) {
         match self.0.iter_mut().find(|place| place.id == request.id) {
             Some(place) => place.state = State::Allowed(request),
-            None => {
-                let lane = Lane::of(&request, catalog);
-                self.0.push(Place { id: request.id.clone(), lane, state: State::Allowed(request) });
-            }
+            None => self.0.push(Place { id: request.id.clone(), lane, state: State::Allowed(request) }),
         }
     }
 
@@ -86,13 +57,16 @@ impl Order {
         }
     }
 
-    /// A call that ran is over; `false` where none of this id ran.
-    pub(super) fn end(&mut self, id: &str) -> bool {
-        let found = self.0.iter().position(|place| place.id == id && matches!(place.state, State::Running));
-        found.map(|at| self.0.remove(at)).is_some()
+    /// Takes out the calls after this one that its failure stops, and returns their ids.
+    pub(super) fn stop_after(&mut self, id: &str) -> Vec<String> {
+        let Some(at) = self.0.iter().position(|place| place.id == id) else { return Vec::new() };
+        let failed = self.0[at].lane.clone();
+        let is_stopped =
+            |place: &mut Place| !matches!(place.state, State::Running) && place.lane.is_stopped_by(&failed);
+        self.0.extract_if(at + 1.., is_stopped).map(|place| place.id).collect()
     }
 
-    /// A call that was asked about does not run.
+    /// Takes out a call that is over, or that does not run.
     pub(super) fn leave(&mut self, id: &str) {
         self.0.retain(|place| place.id != id);
     }

@@ -335,10 +335,25 @@ said! {
         "这个调用没有执行：任务在它开始之前被中止了。";
     NoRoundLeft => "The call did not run: the task had no round left.",
         "这个调用没有执行：任务已经没有剩余的轮次。";
-    SameResult => "This call gave the same result as before. Do not make it again: use its result.",
-        "这个调用的结果和之前一样。不要再次调用，请直接使用结果。";
-    NotRunAgain => "This call was not run again: it has given the same result twice. Use it:",
-        "这个调用没有再次执行，因为它两次得到的结果相同。请使用这个结果：";
+    SameResult(tool) =>
+        "The call of {tool} gave the same result as the equal call before it. If you have what you need, answer.",
+        "对 {tool} 的调用与之前相同的调用得到了同样的结果。如果已有所需的内容，请直接回答。";
+    NotRunAgain(times) =>
+        "This call was not run: equal calls gave the same result {times} times in a row, and only tools that change \
+        nothing ran between them. Go on with that result.",
+        "这个调用没有执行：相同的调用已连续 {times} 次得到同样的结果，期间只运行了不改变任何内容的工具。请根据那个结果继续。";
+    NotRunAfter("") =>
+        "This call was not run: a call before it in the same message could not be read. Make it again if it is still \
+        needed.",
+        "这个调用没有执行：同一条消息中在它之前有一个调用无法读取。如果仍然需要，请重新写出。";
+    NotRunAfter(tool) =>
+        "This call was not run: the call of {tool} before it in the same message did not succeed. Make it again if it \
+        is still needed.",
+        "这个调用没有执行：同一条消息中在它之前的 {tool} 调用没有成功。如果仍然需要，请重新写出。";
+    EqualCalls(max) =>
+        "Your last message made the same call more than {max} times and was ended there. What came after the first \
+        {max} was not read.",
+        "你的上一条消息把同一个调用写了超过 {max} 次，因此在那里被中止。前 {max} 次之后的内容没有被读取。";
     LastRound => "No further call will run. Answer now, with what you know.",
         "之后的调用都不会执行。请根据已知的内容立即回答。";
     ForgedResult =>
@@ -448,14 +463,17 @@ mod tests {
         ModelNote::NotBegun,
         ModelNote::NoRoundLeft,
         ModelNote::Displayed,
-        ModelNote::SameResult,
+        ModelNote::SameResult("search"),
         ModelNote::LastRound,
         ModelNote::ForgedResult,
         ModelNote::LeftOut,
         ModelNote::Echoed,
         ModelNote::InsteadOfRead,
         ModelNote::NoSuchResult("call_1"),
-        ModelNote::NotRunAgain,
+        ModelNote::NotRunAgain(8),
+        ModelNote::NotRunAfter(""),
+        ModelNote::NotRunAfter("search"),
+        ModelNote::EqualCalls(5),
         ModelNote::OutputDue,
         ModelNote::OutputMismatch("/n: expected number, found null"),
     ];

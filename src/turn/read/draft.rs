@@ -20,6 +20,7 @@ use crate::parse::Parser;
 use crate::turn::config::{AfterCall, RoundModel, TurnConfig};
 use crate::turn::displays::{Displays, display_call};
 use crate::turn::event::AgentEvent;
+use crate::turn::guard::{self, MAX_EQUAL_CALLS};
 use crate::turn::native::NativeRead;
 use crate::turn::origin::Origins;
 use crate::validate::Validator;
@@ -116,6 +117,8 @@ struct Body {
     repeats_in_call: Repeats,
     /// The passage for which it was stopped.
     repeated: Option<Repeated>,
+    /// It was stopped since it made an equal call too often.
+    equal_calls: bool,
     /// Calls before the cut that are none of those rejected.
     good_before_cut: usize,
     /// What came in the field of refusals.
@@ -299,6 +302,10 @@ impl Body {
             }
             self.is_answer = to == Region::Content;
         }
+        if self.cut.is_none() && self.is_one_too_many(&event, reader) {
+            (self.equal_calls, self.over) = (true, true);
+            return;
+        }
         if let Some(shown) = shown(&event).and_then(|shown| self.without_tail(shown)) {
             if self.cut.is_some() { self.hidden.push(shown) } else { emit(shown) }
         }
@@ -367,6 +374,17 @@ impl Body {
             self.repeated = found;
             self.over = true;
         }
+    }
+
+    /// Returns `true` for the end of a call that the message has made as often as it may.
+    fn is_one_too_many(&self, event: &Event<'_>, reader: &Reader<'_>) -> bool {
+        let Event::CallEnd { result, raw, .. } = event else { return false };
+        let is_equal = |entry: &&Entry| match (&entry.result, &**result) {
+            (Ok(one), Ok(other)) => guard::is_equal(one, other),
+            (Err(one), Err(other)) => one.kind == other.kind && entry.raw == *raw && reader.displays.row(one).meant,
+            _ => false,
+        };
+        self.collector.entries().iter().filter(is_equal).count() >= MAX_EQUAL_CALLS
     }
 
     /// What follows a call makes it doubtful: where nobody can be asked, it is text.
@@ -538,8 +556,9 @@ impl Body {
         let repeats = self.repeated.as_ref().map(|repeated| repeated.times);
         let untagged = self.is_answer;
         let refusal = Some(self.refusal).filter(|text| !text.trim().is_empty());
-        let (natives, shown, too_long) = (self.natives, self.shown, self.too_long);
-        let mut message = Message { pieces, natives, entries, shown, untagged, repeats, refusal, too_long };
+        let (natives, shown, too_long, equal_calls) = (self.natives, self.shown, self.too_long, self.equal_calls);
+        let mut message =
+            Message { pieces, natives, entries, shown, untagged, repeats, equal_calls, refusal, too_long };
         if let Some(Repeated { region, keep, .. }) = self.repeated {
             message.cut_behind(region, keep);
         }

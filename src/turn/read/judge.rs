@@ -5,6 +5,7 @@ use crate::message::FinishReason;
 use crate::tools::ToolChoice;
 
 use super::doubt::is_doubted;
+use crate::turn::failures::{Failures, Lane};
 use crate::turn::rejected::Reaction;
 use crate::turn::shared::Shared;
 use crate::turn::stop::StopReason;
@@ -118,24 +119,39 @@ impl Judge<'_> {
     }
 
     fn after_calls(&self, entries: &[Entry]) -> Next {
-        if self.shared.closing {
-            let tool =
-                entries.iter().filter(|e| self.is_work(e)).find_map(|e| Some(e.result.as_ref().ok()?.tool.clone()));
-            return Next::Finish(StopReason::SameCalls { tool: tool.unwrap_or_default() });
+        if let Some(tool) = &self.shared.closing {
+            return Next::Finish(StopReason::SameCalls { tool: tool.clone() });
         }
         if self.shared.is_last_round() {
             return Next::Finish(StopReason::MaxRounds { rounds: self.shared.setup.config.max_rounds });
         }
-        let mut calls = entries.iter().filter(|e| self.is_work(e)).filter_map(|e| e.result.as_ref().ok());
-        let admitted = calls.any(|call| self.shared.choice.admits(call.server.as_deref(), &call.tool));
-        if admitted || self.shared.may_correct() {
+        if self.runs_some(entries) || self.shared.may_correct() {
             return Next::Run;
+        }
+        if let Some(reason) = self.used_up(entries) {
+            return Next::Finish(reason);
         }
         let message = match &self.shared.choice {
             ToolChoice::Named(tool) => format!("it called another tool although only {tool} may be called"),
             _ => "it called a tool although none may be called".to_owned(),
         };
         Next::Finish(StopReason::CorrectionsUsedUp { corrections: self.shared.corrections, message })
+    }
+
+    /// Returns `true` if some call may be made, and follows no rejected one that stops it.
+    fn runs_some(&self, entries: &[Entry]) -> bool {
+        let mut failures = Failures::default();
+        entries.iter().any(|entry| match &entry.result {
+            Ok(call) => {
+                let (server, tool) = (call.server.as_deref(), &call.tool);
+                let lane = Lane::of(server, tool, &self.shared.setup.catalog);
+                self.is_work(entry) && self.shared.choice.admits(server, tool) && failures.stopping(&lane).is_none()
+            }
+            Err(rejected) => {
+                failures.add_rejected(rejected, self.corrects(entry, entries), &self.shared.displays());
+                false
+            }
+        })
     }
 
     /// How the turn ends if no mistake can be corrected any more.

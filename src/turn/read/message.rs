@@ -21,6 +21,8 @@ pub(in crate::turn) struct Message {
     pub(super) untagged: bool,
     /// Times in a row that a passage stands at its end, for which it was stopped.
     pub(super) repeats: Option<u32>,
+    /// It was stopped since it made an equal call too often.
+    pub(super) equal_calls: bool,
     /// What came in the field of refusals.
     pub(super) refusal: Option<String>,
     /// It was ended since no more of it is wanted.

@@ -15,10 +15,12 @@ use crate::parse::{MAX_CALL_BYTES, Parser};
 use crate::turn::config::RoundModel;
 use crate::turn::displays::Displays;
 use crate::turn::event::AgentEvent;
+use crate::turn::guard::MAX_EQUAL_CALLS;
 use crate::turn::io::{Action, TurnError};
 use crate::turn::rejected::row;
 use crate::turn::shared::Shared;
 use crate::turn::stop::StopReason;
+use crate::turn::wording::ModelNote;
 
 /// Most bytes of a message: a call as long as one may be, and text around it. A model does not
 /// get there, and an endpoint that never ends would take all memory.
@@ -159,7 +161,13 @@ impl Read {
         }
         let mends_display = next == Next::Correct && only_displays(&message, &told, shared);
         let cut_off = *reason == FinishReason::Length || message.repeats.is_some();
+        let equal_calls = message.equal_calls && feedback;
         let kept = self.keep(message, &told, cut_off, shared)?;
+        if equal_calls {
+            let note = shared.setup.wording().note(ModelNote::EqualCalls(MAX_EQUAL_CALLS));
+            shared.corrects(note.clone());
+            shared.conversation.push_note(note)?;
+        }
         self.forged_told |= next == Next::Forged;
         self.standing = if mends_display { self.answer.clone() } else { String::new() };
         Ok((next, kept))

@@ -32,15 +32,21 @@ fn replayed(config: TurnConfig, said: &str, result: impl Fn(usize) -> String) ->
 }
 
 #[test]
-fn a_call_with_the_same_result_is_not_run_a_third_time() {
-    let (asked, ran, finished) = replayed(allowing(), &paris(), |_| "sunny".to_owned());
+fn a_read_with_the_same_result_as_often_as_it_may_is_not_run_again() {
+    let (_, ran, finished) = replayed(allowing(), &paris(), |_| "sunny".to_owned());
+    assert_eq!((ran, finished.rounds), (MAX_SAME_RESULTS as usize, MAX_SAME_RESULTS + 3));
+    let config = TurnConfig { max_same_results: 0, ..allowing() };
+    let (_, ran, finished) = replayed(config, &paris(), |_| "sunny".to_owned());
+    assert_eq!((ran, finished.reason), (11, StopReason::MaxRounds { rounds: 12 }));
+    let config = TurnConfig { max_same_results: 2, ..allowing() };
+    let (asked, ran, finished) = replayed(config, &paris(), |_| "sunny".to_owned());
     assert_eq!(ran, 2);
     assert_eq!(finished.reason, StopReason::SameCalls { tool: "weather".into() });
     assert_eq!((finished.rounds, finished.calls), (5, 2));
     assert!(!asked[1].contains("SameResult") && asked[1].contains("Result: sunny"), "{}", asked[1]);
     assert!(asked[2].contains("SameResult") && asked[2].contains("Result: sunny"), "{}", asked[2]);
     for text in &asked[3..] {
-        assert!(text.contains("Denied: NotRunAgain\nsunny"), "{text}");
+        assert!(text.contains("Denied: NotRunAgain(2)") && !text.contains("sunny"), "no result is told: {text}");
     }
     assert_eq!(
         asked.iter().map(|text| text.contains("LastRound")).collect::<Vec<_>>(),
@@ -59,6 +65,177 @@ fn a_call_whose_result_changes_runs_on_and_the_last_round_asks_for_the_answer() 
         asked[3].ends_with("<tool_status>LastRound</tool_status>") && !asked.concat().contains("SameResult"),
         "{asked:?}"
     );
+}
+
+/// A turn over tools that read (`status`, `list`) and tools that may change something (`edit`, `test`).
+fn working(config: TurnConfig) -> Turn {
+    let reading = Annotations::default().with_read_only_hint(true);
+    let reads = ["status", "list", "log"].map(|name| Tool { annotations: Some(reading.clone()), ..Tool::new(name) });
+    let tools: Vec<Tool> = reads.into_iter().chain(["edit", "test"].map(Tool::new)).collect();
+    let validator = Arc::new(Validator::new(Arc::new(Catalog::new([Server::new("demo").with_tools(tools)]))));
+    let setup = Arc::new(Setup::new(config, validator, Arc::new(Plain)));
+    let mut turn = Turn::new(setup, "Mend it.".into(), Granted::new()).unwrap();
+    actions(&mut turn);
+    turn
+}
+
+/// Has the model make a call, and answers it where it runs: whether it ran, was asked about (and
+/// approved), or what it was told instead; and the request that follows.
+fn made(turn: &mut Turn, tool: &str, arguments: &Value, result: &str) -> (String, String) {
+    says(turn, &call(tool, arguments));
+    let mut todo = ends(turn);
+    let mut became = "ran".to_owned();
+    if let Some(Action::Ask(request)) = todo.iter().find(|action| matches!(action, Action::Ask(_))) {
+        became = format!("{:?}", request.reason);
+        turn.handle(Input::Approval { id: request.id.clone(), approval: true.into() }).unwrap();
+        todo = actions(turn);
+    }
+    if let [id] = calls(&todo)[..] {
+        turn.handle(Input::Outcome { id: id.to_owned(), outcome: Outcome::result(result) }).unwrap();
+        todo = actions(turn);
+    } else {
+        became = "told".to_owned();
+    }
+    (became, sent(&todo).messages.last().unwrap().content.clone())
+}
+
+fn unattended() -> TurnConfig {
+    TurnConfig { unattended: true, max_rounds: 40, ..allowing() }
+}
+
+#[test]
+fn test_and_edit_in_turn_run_each_time_and_the_newest_result_is_told() {
+    let attended = TurnConfig { max_rounds: 40, ..allowing() };
+    for config in [unattended(), attended] {
+        let mut turn = working(config);
+        for n in 0..12 {
+            let (became, told) = made(&mut turn, "test", &json!({}), "1 failed");
+            assert!(became == "ran" && told.contains("Result: 1 failed"), "{n}: {became} {told}");
+            let (became, _) = made(&mut turn, "edit", &json!({ "line": n }), "done");
+            assert_eq!(became, "ran", "{n}");
+        }
+        let (became, told) = made(&mut turn, "test", &json!({}), "all passed");
+        assert!(became == "ran" && told.contains("Result: all passed") && !told.contains("failed"), "{told}");
+    }
+}
+
+#[test]
+fn an_equal_call_that_may_change_something_runs_where_nobody_can_be_asked() {
+    let mut turn = working(unattended());
+    let became: Vec<_> = (1..=5).map(|n| made(&mut turn, "edit", &json!({"push": 1}), &n.to_string())).collect();
+    assert!(became.iter().all(|(became, _)| became == "ran"), "{became:?}");
+    assert!(became[4].1.contains("Result: 5"), "{became:?}");
+    // Somebody is asked about it, and not once another call came between.
+    let mut turn = working(TurnConfig { max_rounds: 40, ..allowing() });
+    let mut became = |tool: &str, result: &str| made(&mut turn, tool, &json!({}), result).0;
+    assert_eq!([became("edit", "1"), became("edit", "2"), became("edit", "3")], ["ran", "Repeated", "Repeated"]);
+    assert_eq!([became("status", "s"), became("edit", "4"), became("test", "t")], ["ran", "ran", "ran"]);
+    // Cycles, once they came twice with the same results.
+    let cycle: Vec<String> = (0..5).map(|n| became(["log", "test"][n % 2], "same")).collect();
+    assert_eq!(cycle, ["ran", "ran", "ran", "ran", "ran"], "a read is never asked about");
+    assert_eq!(became("test", "same"), "Repeated");
+    let mut turn = working(TurnConfig { max_rounds: 40, ..allowing() });
+    let mut became = |tool: &str, result: &str| made(&mut turn, tool, &json!({}), result).0;
+    let cycle: Vec<String> = (0..7).map(|n| became(["edit", "log", "test"][n % 3], "same")).collect();
+    assert_eq!(cycle, ["ran", "ran", "ran", "ran", "ran", "ran", "Repeated"]);
+    // In one message as well.
+    let mut turn = working(allowing());
+    says(&mut turn, &call("edit", &json!({})).repeat(2));
+    let todo = ends(&mut turn);
+    assert_eq!(calls(&todo), ["call_1"]);
+    assert!(todo.iter().any(|action| matches!(action, Action::Ask(asked) if asked.reason == AskReason::Repeated)));
+}
+
+#[test]
+fn polling_goes_on_while_the_result_changes_and_up_to_the_limit_where_not() {
+    let mut turn = working(unattended());
+    for n in 0..20 {
+        assert_eq!(made(&mut turn, "status", &json!({}), &format!("{n} %")).0, "ran", "{n}");
+    }
+    let became: Vec<_> = (0..9).map(|_| made(&mut turn, "status", &json!({}), "waiting").0).collect();
+    assert_eq!(became.iter().filter(|became| *became == "ran").count(), 8, "{became:?}");
+    // What may change something gives it a new chance.
+    made(&mut turn, "edit", &json!({}), "done");
+    assert_eq!(made(&mut turn, "status", &json!({}), "waiting").0, "ran");
+    // Cycles of two and three reads are no way around it.
+    for cycle in [&["status", "list"][..], &["status", "list", "log"]] {
+        let mut turn = working(unattended());
+        let rounds = cycle.len() * 8;
+        let tool = |n: usize| cycle[n % cycle.len()];
+        assert!((0..rounds).all(|n| made(&mut turn, tool(n), &json!({}), "same").0 == "ran"), "{cycle:?}");
+        let (became, told) = made(&mut turn, cycle[0], &json!({}), "same");
+        assert!(became == "told" && told.contains("NotRunAgain(8)") && !told.contains("same"), "{told}");
+    }
+}
+
+#[test]
+fn a_turn_that_ends_for_a_loop_names_the_call_that_was_refused() {
+    let mut turn = working(TurnConfig { max_same_results: 1, ..unattended() });
+    let became: Vec<_> = (0..3).map(|_| made(&mut turn, "status", &json!({}), "waiting").0).collect();
+    assert_eq!(became, ["ran", "told", "told"]);
+    says(&mut turn, &call("edit", &json!({})));
+    let Some(Action::Finish(finished)) = ends(&mut turn).pop() else { panic!("it goes on") };
+    assert_eq!(finished.reason, StopReason::SameCalls { tool: "status".into() });
+}
+
+#[test]
+fn a_loop_goes_on_from_the_calls_of_a_clients_history() {
+    let mut client = ClientTurn::default();
+    let made = Call::new(Dialect::Json, "weather", json!({"city": "Paris"})).with_server("demo");
+    client.calls = vec![(made.clone(), Outcome::result("sunny")); MAX_SAME_RESULTS as usize];
+    let begun = |calls: Vec<(Call, Outcome)>| {
+        let client = ClientTurn { calls, ..ClientTurn::default() };
+        let mut turn = Turn::of_client(setup(allowing()), "Weather?".into(), None, client).unwrap();
+        actions(&mut turn);
+        says(&mut turn, &paris());
+        calls_of(ends(&mut turn))
+    };
+    assert_eq!(begun(client.calls[1..].to_vec()), 1);
+    client.calls.insert(3, (made, Outcome::result("rain")));
+    assert_eq!(begun(client.calls.clone()), 1, "it was not the same in a row");
+    client.calls.remove(3);
+    assert_eq!(begun(client.calls), 0);
+}
+
+fn calls_of(actions: Vec<Action>) -> usize {
+    calls(&actions).len()
+}
+
+#[test]
+fn equal_calls_of_a_message_are_limited_and_end_it() {
+    let many = paris().repeat(62);
+    for chunk in [many.len(), 7] {
+        let mut turn = started(TurnConfig { max_same_results: 0, ..allowing() });
+        let mut said = 0;
+        let mut todo = Vec::new();
+        for piece in many.as_bytes().chunks(chunk) {
+            if !cancels(&todo) {
+                said += 1;
+                todo.extend(says(&mut turn, std::str::from_utf8(piece).unwrap()));
+            }
+        }
+        assert!(cancels(&todo) && (chunk > 7 || said < many.len() / chunk / 5), "{chunk}: {said}");
+        assert_eq!(calls(&todo).len(), MAX_EQUAL_CALLS, "{chunk}");
+        let ids: Vec<String> = calls(&todo).into_iter().map(str::to_owned).collect();
+        for id in ids {
+            turn.handle(Input::Outcome { id, outcome: Outcome::result("sunny") }).unwrap();
+        }
+        let todo = actions(&mut turn);
+        let told = &sent(&todo).messages.last().unwrap().content;
+        assert!(told.contains("EqualCalls(5)"), "{told}");
+        let said = turn.shared.conversation.messages().last().unwrap().written();
+        assert_eq!(said.matches("<use_mcp_tool>").count(), MAX_EQUAL_CALLS, "{said}");
+    }
+    // As often as they may, and beside others, they are all read.
+    let mut turn = started(allowing());
+    let london = call("weather", &json!({"city": "London"}));
+    says(&mut turn, &format!("{}{london}", paris().repeat(MAX_EQUAL_CALLS)));
+    assert_eq!(calls(&ends(&mut turn)).len(), MAX_EQUAL_CALLS + 1);
+    // Calls that were rejected alike are no more than these.
+    let mut turn = started(allowing());
+    let todo = says(&mut turn, &call("weather", &json!({"town": "Paris"})).repeat(62));
+    let rejected = todo.iter().filter(|action| matches!(action, Action::Emit(AgentEvent::CallRejected { .. })));
+    assert_eq!(rejected.count(), MAX_EQUAL_CALLS);
 }
 
 #[test]

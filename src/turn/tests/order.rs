@@ -1,7 +1,6 @@
 //! In which order the calls of one message begin.
 
 use super::*;
-use crate::tools::Annotations;
 
 /// A turn over the servers `files` (whose tools may have hints) and `web`.
 fn over(hints: Option<Annotations>, config: TurnConfig) -> Turn {
@@ -55,7 +54,7 @@ fn writes_of_one_message_run_one_after_the_other_with_and_without_hints() {
         let mut turn = over(hints, allowing());
         assert_eq!(made(&mut turn, &["write", "write", "write"]), ["call_1"]);
         assert_eq!(over_is(&mut turn, "call_1", Outcome::result("A")), ["call_2"]);
-        assert_eq!(over_is(&mut turn, "call_2", Outcome::error("full")), ["call_3"], "a failure loses none after it");
+        assert_eq!(over_is(&mut turn, "call_2", Outcome::result("B")), ["call_3"]);
         turn.handle(Input::Outcome { id: "call_3".into(), outcome: Outcome::result("C") }).unwrap();
         assert!(actions(&mut turn).iter().any(|action| matches!(action, Action::Send(_))));
     }
@@ -94,9 +93,123 @@ fn what_is_allowed_waits_for_the_answer_about_a_call_before_it() {
             assert_eq!(then, ["call_1"]);
             assert_eq!(over_is(&mut turn, "call_1", Outcome::result("")), ["call_2"]);
         } else {
-            assert_eq!(then, ["call_2"], "a denied call loses none after it");
+            assert_eq!(then, ["call_2"], "a denied call loses no read after it");
         }
     }
+}
+
+/// What calls were answered with that did not run, by their ids.
+fn not_run(actions: &[Action]) -> Vec<(String, String)> {
+    let told = |action: &Action| match action {
+        Action::Emit(AgentEvent::Outcome { id, outcome }) if outcome.status == Status::Denied => {
+            Some((id.clone(), outcome.text.clone()))
+        }
+        _ => None,
+    };
+    actions.iter().filter_map(told).collect()
+}
+
+fn after(id: &str, tool: &str) -> (String, String) {
+    (id.to_owned(), format!("NotRunAfter({tool:?})"))
+}
+
+#[test]
+fn after_a_call_that_failed_no_later_one_of_its_server_runs_but_reads() {
+    for outcome in [Outcome::error("full"), Outcome::new(Status::TimedOut, "late")] {
+        let mut turn = over(None, allowing());
+        assert_eq!(made(&mut turn, &["write", "read", "write", "post", "write"]), ["call_1", "call_4"]);
+        turn.handle(Input::Outcome { id: "call_1".into(), outcome: outcome.clone() }).unwrap();
+        let then = actions(&mut turn);
+        assert_eq!(begun(&then), ["call_2"], "{outcome:?}");
+        assert_eq!(not_run(&then), [after("call_3", "write"), after("call_5", "write")]);
+        assert_eq!(over_is(&mut turn, "call_4", Outcome::error("no")).len(), 0);
+        turn.handle(Input::Outcome { id: "call_2".into(), outcome: Outcome::result("text") }).unwrap();
+        assert!(actions(&mut turn).iter().any(|action| matches!(action, Action::Send(_))), "all are answered");
+    }
+    // A read that failed stops what follows as well; what comes before it is not touched.
+    let mut turn = over(None, allowing());
+    assert_eq!(made(&mut turn, &["write", "read", "write"]), ["call_1"]);
+    over_is(&mut turn, "call_1", Outcome::result(""));
+    turn.handle(Input::Outcome { id: "call_2".into(), outcome: Outcome::error("no such file") }).unwrap();
+    assert_eq!(not_run(&actions(&mut turn)), [after("call_3", "read")]);
+}
+
+#[test]
+fn after_a_call_that_was_denied_none_is_asked_about_that_rests_on_it() {
+    let policy = Policy::new(DefaultDecision::Ask).deny("files.list");
+    let mut turn = over(None, TurnConfig { policy: policy.clone(), ..allowing() });
+    made(&mut turn, &["write", "post", "write"]);
+    turn.handle(Input::Approval { id: "call_1".into(), approval: false.into() }).unwrap();
+    let then = actions(&mut turn);
+    let denied = not_run(&then);
+    assert_eq!(denied[1..], [after("call_3", "write")], "{denied:?}");
+    let asked = then.iter().filter_map(|action| match action {
+        Action::Ask(request) => Some(request.id.as_str()),
+        _ => None,
+    });
+    assert_eq!(asked.collect::<Vec<_>>(), ["call_2"]);
+    // The policy's own no does the same.
+    let mut turn = over(None, TurnConfig { policy, ..allowing() });
+    says(&mut turn, &["list", "write"].map(|tool| call(tool, &json!({})).replace("demo", "files")).concat());
+    assert_eq!(not_run(&ends(&mut turn))[1..], [after("call_2", "list")]);
+}
+
+#[test]
+fn an_open_question_is_withdrawn_where_the_call_before_it_fails() {
+    let policy = Policy::new(DefaultDecision::Allow).ask("files.ask");
+    let tools = ["write", "ask"].map(Tool::new);
+    let servers = [Server::new("files").with_tools(tools), Server::new("web").with_tools([Tool::new("ask")])];
+    let validator = Arc::new(Validator::new(Arc::new(Catalog::new(servers))));
+    let config = TurnConfig { policy: policy.ask("web.ask"), ..allowing() };
+    let setup = Arc::new(Setup::new(config, validator, Arc::new(Plain)));
+    let mut turn = Turn::new(setup, "Write.".into(), Granted::new()).unwrap();
+    actions(&mut turn);
+    let of = |server: &str, tool: &str| call(tool, &json!({})).replace("demo", server);
+    says(&mut turn, &[of("files", "write"), of("files", "ask"), of("web", "ask")].concat());
+    ends(&mut turn);
+    turn.handle(Input::Outcome { id: "call_1".into(), outcome: Outcome::error("full") }).unwrap();
+    let then = actions(&mut turn);
+    assert!(then.contains(&Action::Withdraw { id: "call_2".into() }), "{then:?}");
+    assert!(then.iter().any(|action| matches!(action, Action::Ask(request) if request.id == "call_3")), "{then:?}");
+    let late = Input::Approval { id: "call_2".into(), approval: true.into() };
+    assert_eq!(turn.handle(late).unwrap_err(), TurnError::NotAsked { id: "call_2".into() });
+}
+
+#[test]
+fn after_a_call_that_was_rejected_no_later_one_of_its_server_runs_but_reads() {
+    let of = |server: &str, tool: &str| call(tool, &json!({})).replace("demo", server);
+    let broken = "<use_mcp_tool><server_name>files</server_name><tool_name>write</tool_name><arguments>{\"a\":                   </arguments></use_mcp_tool>";
+    let unknown = of("files", "wriet");
+    let nowhere = of("fiels", "create");
+    for (parallel, rejected, name, others_run) in
+        [(false, broken, "write", true), (true, &unknown, "wriet", true), (false, &nowhere, "create", false)]
+    {
+        let mut turn = over_servers(None, allowing(), parallel);
+        let said = [rejected.to_owned(), of("files", "write"), of("files", "read"), of("web", "post")].concat();
+        says(&mut turn, &said);
+        let then = ends(&mut turn);
+        let runs: &[&str] = if others_run { &["call_2", "call_3"] } else { &["call_2"] };
+        assert_eq!(begun(&then), runs, "{rejected}");
+        assert_eq!(not_run(&then)[0], after("call_1", name), "{rejected}");
+    }
+    // Before it they run, and a call that is only quoted stops none.
+    let mut turn = over(None, allowing());
+    says(&mut turn, &[of("files", "write"), unknown.clone()].concat());
+    assert_eq!(begun(&ends(&mut turn)), ["call_1"]);
+    let mut turn = over(None, allowing());
+    says(&mut turn, &format!("As in\n\n> {unknown}\n\nI write:\n\n{}", of("files", "write")));
+    assert_eq!(begun(&ends(&mut turn)), ["call_1"]);
+    // A message of which nothing runs is a mistake, and those are limited.
+    let mut turn = over(None, allowing());
+    let mut rounds = 0;
+    let reason = loop {
+        says(&mut turn, &[unknown.clone(), of("files", "write")].concat());
+        rounds += 1;
+        if let Some(Action::Finish(finished)) = ends(&mut turn).pop() {
+            break finished.reason;
+        }
+    };
+    assert!(matches!(reason, StopReason::CorrectionsUsedUp { corrections: 2, .. }) && rounds == 3, "{reason:?}");
 }
 
 #[test]

@@ -200,7 +200,8 @@ fn hostile_server(words: &str) -> Server {
         mime_type: Some(words.into()),
         ..Resource::default()
     };
-    let read = Tool::new("read").with_schema(json!({"type": "object", "properties": {"path": {"type": "string"}}}));
+    let mut read = Tool::new("read").with_schema(json!({"type": "object", "properties": {"path": {"type": "string"}}}));
+    read.annotations = Some(Annotations::default().with_read_only_hint(true));
     Server {
         name: Some(format!("s {words}")),
         instructions: Some(words.to_owned()),

@@ -195,6 +195,7 @@ mod tests {
                 AskReason::InsteadOfRead,
                 "The call may change what the rejected call before it only wanted to read. Run demo.f {}? [y/n] ",
             ),
+            (AskReason::Repeated, "This call repeats one that has just run. Run demo.f {}? [y/n] "),
             (
                 AskReason::Policy,
                 "The tool does not say whether it changes anything, and nothing allows it yet.\nRun demo.f {}? [y/a/n] ",
@@ -214,7 +215,7 @@ mod tests {
             assert_eq!(question(&asked, ENGLISH), why);
             assert_eq!(
                 nobody(&request, ENGLISH).contains("--allow"),
-                matches!(reason, AskReason::Policy | AskReason::NoReasoningTag),
+                matches!(reason, AskReason::Policy | AskReason::NoReasoningTag | AskReason::Repeated),
                 "{}",
                 nobody(&request, ENGLISH)
             );

@@ -42,7 +42,7 @@ impl Exchange {
         }
         // What the model wrote holds calls of ours too, where it made some, that the client did not see.
         if let Some(text) = written.filter(|_| self.own_calls.is_empty()) {
-            self.asked.kept.keep_written(&ids, Written { calls: made, text });
+            self.asked.kept.keep_written(&ids, Written { calls: made, text, withheld: self.turn.withheld() });
         }
         if self.own_begun > 0 {
             let messages = std::mem::take(&mut self.since);

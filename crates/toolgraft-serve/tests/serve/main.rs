@@ -17,6 +17,7 @@ mod histories;
 mod http;
 mod inspect;
 mod log;
+mod loops;
 mod media;
 mod native;
 mod ollama;

@@ -177,36 +177,3 @@ async fn what_the_client_decides_is_not_measured_and_a_model_may_have_its_own_wa
     served.chat(&other).await;
     assert_eq!(posts(&endpoint).iter().map(|seen| asks(seen).0).collect::<Vec<_>>(), [true, false]);
 }
-
-/// What a client asks that has just been told the result of its call.
-fn behind_a_result() -> Value {
-    let mut asked = request(false);
-    let call =
-        json!({"id": "c1", "type": "function", "function": {"name": "weather", "arguments": "{\"city\": \"Oslo\"}"}});
-    let messages = asked["messages"].as_array_mut().unwrap();
-    messages.push(json!({"role": "assistant", "content": null, "tool_calls": [call]}));
-    messages.push(json!({"role": "tool", "tool_call_id": "c1", "content": "3 degrees"}));
-    asked
-}
-
-#[tokio::test]
-async fn the_call_whose_result_was_just_told_is_not_asked_for_again_at_once() {
-    let endpoint =
-        llama([Reply::text(&call()), Reply::text("It is cold."), Reply::text(&call()), Reply::text(&call())]);
-    let served = serve(&endpoint, |config| config).await;
-    let (_, whole) = served.chat(&behind_a_result()).await;
-    assert_eq!((text_of(&whole), called(&whole)), ("It is cold.", ""), "{whole:#}");
-    let told = posts(&endpoint)[1].body["messages"].to_string();
-    assert!(told.contains("Do not make it again"), "{told}");
-    // A model that insists may mean it.
-    let (_, whole) = served.chat(&behind_a_result()).await;
-    assert_eq!(called(&whole), "{\"city\":\"Oslo\"}", "{whole:#}");
-    // Another call is another call, and so is the same one behind another question.
-    let other = call().replace("Oslo", "Bergen");
-    let endpoint = llama([Reply::text(&other), Reply::text(&call())]);
-    let served = serve(&endpoint, |config| config).await;
-    assert_eq!(called(&served.chat(&behind_a_result()).await.1), "{\"city\":\"Bergen\"}");
-    let mut again = behind_a_result();
-    again["messages"].as_array_mut().unwrap().push(json!({"role": "user", "content": "And now?"}));
-    assert_eq!(called(&served.chat(&again).await.1), "{\"city\":\"Oslo\"}");
-}

@@ -1,0 +1,197 @@
+//! The guard against loops of calls: it compares calls *and* results.
+//!
+//! A call is refused only if nothing can have changed what it returns: the tool calls itself
+//! read-only, only read-only calls ran since the last equal one, and equal calls returned the same
+//! result a number of times in a row. The calls between them may be any, so that cycles count as
+//! well. An equal call of any other tool may be meant (a counter, a retry): it is asked about where
+//! somebody can be asked, and runs where nobody can.
+//!
+//! Pure: the calls and outcomes come in, a verdict goes out. All callers of a turn use it, those
+//! with a history of their own too.
+
+use crate::event::Call;
+use crate::outcome::{Outcome, Status};
+
+/// Times in a row that equal read-only calls may return the same result, unless configured
+/// otherwise.
+pub const MAX_SAME_RESULTS: u32 = 8;
+
+/// Equal calls that one message may make. The next one ends the message.
+pub const MAX_EQUAL_CALLS: usize = 5;
+
+/// Longest cycle of calls that is recognised.
+const LONGEST_CYCLE: usize = 3;
+
+/// A call of this turn that ran, or that runs before the call in question.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Made<'a> {
+    call: &'a Call,
+    is_read: bool,
+    /// `None` while it runs, and where it was stopped.
+    outcome: Option<&'a Outcome>,
+}
+
+impl<'a> Made<'a> {
+    /// The call with its outcome; `None` for one that did not run.
+    pub(super) fn new(call: &'a Call, is_read: bool, outcome: Option<&'a Outcome>) -> Option<Self> {
+        let outcome = match outcome.map(|outcome| outcome.status) {
+            Some(Status::Denied | Status::Displayed) => return None,
+            Some(Status::Cancelled) | None => None,
+            Some(Status::Result | Status::ToolError | Status::TimedOut) => outcome,
+        };
+        Some(Made { call, is_read, outcome })
+    }
+
+    fn repeats(&self, other: &Made<'_>) -> bool {
+        is_equal(self.call, other.call) && self.outcome.zip(other.outcome).is_some_and(|(one, two)| is_same(one, two))
+    }
+}
+
+/// What the guard says to a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// It runs.
+    Run,
+    /// It repeats a call that may have changed something: somebody has to approve it.
+    Approve,
+    /// It does not run: equal calls returned the same result so many times in a row.
+    Refuse { times: u32 },
+}
+
+/// Judges a call by those that were made before it, the oldest first. `max_same_results` 0 refuses none.
+pub(super) fn judge(made: &[Made<'_>], next: &Call, is_read: bool, max_same_results: u32) -> Verdict {
+    if !is_read {
+        return if is_repeated(made, next) { Verdict::Approve } else { Verdict::Run };
+    }
+    match same_results(made, next) {
+        times if max_same_results > 0 && times >= max_same_results => Verdict::Refuse { times },
+        _ => Verdict::Run,
+    }
+}
+
+/// Returns how many times in a row calls equal to this one returned the same result, up to the last
+/// one, while only read-only calls ran between them.
+pub(super) fn same_results(made: &[Made<'_>], call: &Call) -> u32 {
+    let mut last = None;
+    let mut times = 0;
+    for before in made.iter().rev() {
+        if is_equal(before.call, call) {
+            let Some(outcome) = before.outcome else { continue };
+            if !is_same(last.unwrap_or(outcome), outcome) {
+                break;
+            }
+            last = Some(outcome);
+            times += 1;
+        } else if !before.is_read {
+            break;
+        }
+    }
+    times
+}
+
+/// Returns `true` if the call equals the one just before it, or begins a cycle of two or three
+/// calls for the third time, with the same results in the first two.
+fn is_repeated(made: &[Made<'_>], next: &Call) -> bool {
+    (1..=LONGEST_CYCLE).any(|length| {
+        let Some(first) = made.len().checked_sub(length) else { return false };
+        let has_cycle = |first: usize| {
+            let Some(start) = first.checked_sub(length) else { return false };
+            made[start..first].iter().zip(&made[first..]).all(|(one, two)| one.repeats(two))
+        };
+        is_equal(made[first].call, next) && (length == 1 || has_cycle(first))
+    })
+}
+
+/// Returns `true` for calls of the same tool with the same arguments.
+pub(super) fn is_equal(one: &Call, other: &Call) -> bool {
+    (&one.server, &one.tool, &one.arguments) == (&other.server, &other.tool, &other.arguments)
+}
+
+fn is_same(one: &Outcome, other: &Outcome) -> bool {
+    (one.status, &one.text, &one.structured) == (other.status, &other.text, &other.structured)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::dialect::Dialect;
+
+    /// Calls by a word each: `r…` reads, any other may write. What is behind `=` is the result;
+    /// one without was made and has none.
+    struct History(Vec<(Call, bool, Option<Outcome>)>);
+
+    fn call(word: &str) -> (Call, bool) {
+        (Call::new(Dialect::Json, "tool", json!({ "word": word })), word.starts_with('r'))
+    }
+
+    impl History {
+        fn of(words: &[&str]) -> Self {
+            let read = |word: &&str| {
+                let (name, result) = word.split_once('=').map_or((*word, None), |(name, result)| (name, Some(result)));
+                let (call, is_read) = call(name);
+                let outcome = result.map(|result| match result {
+                    "denied" => Outcome::new(Status::Denied, "no"),
+                    result => Outcome::result(result),
+                });
+                (call, is_read, outcome)
+            };
+            History(words.iter().map(read).collect())
+        }
+
+        fn says(&self, next: &str) -> Verdict {
+            let made: Vec<Made<'_>> = self.0.iter().filter_map(|(c, r, o)| Made::new(c, *r, o.as_ref())).collect();
+            let (next, is_read) = call(next);
+            judge(&made, &next, is_read, 3)
+        }
+    }
+
+    #[test]
+    fn a_read_is_refused_after_the_same_result_so_many_times() {
+        let refused = Verdict::Refuse { times: 3 };
+        for (made, said) in [
+            (&["r=1", "r=1"][..], Verdict::Run),
+            (&["r=1", "r=1", "r=1"], refused),
+            (&["r=0", "r=1", "r=1", "r=1"], refused),
+            (&["r=1", "r=1", "r=2"], Verdict::Run),
+            (&["r=1", "r=2", "r=1", "r=2", "r=1", "r=2"], Verdict::Run),
+            // Other reads change nothing: cycles of two and three.
+            (&["r=1", "rb=1", "r=1", "rb=1", "r=1", "rb=1"], refused),
+            (&["r=1", "rb=1", "rc=9", "r=1", "rb=2", "rc=9", "r=1", "rb=3", "rc=9"], refused),
+            // What may write does, whatever it returned, and also while it runs.
+            (&["r=1", "r=1", "r=1", "w=1"], Verdict::Run),
+            (&["r=1", "r=1", "r=1", "w"], Verdict::Run),
+            (&["r=1", "w=1", "r=1", "w=2", "r=1", "w=3", "r=1"], Verdict::Run),
+            // One that did not run says nothing, and one without a result is none.
+            (&["r=1", "r=1", "r=denied"], Verdict::Run),
+            (&["r=1", "r=1", "r=1", "w=denied"], refused),
+            (&["r=1", "r=1", "r"], Verdict::Run),
+        ] {
+            assert_eq!(History::of(made).says("r"), said, "{made:?}");
+        }
+        let made = History::of(&["r=1"; 20]);
+        let made: Vec<Made<'_>> = made.0.iter().filter_map(|(c, r, o)| Made::new(c, *r, o.as_ref())).collect();
+        assert_eq!(judge(&made, &call("r").0, true, 0), Verdict::Run, "0 refuses none");
+    }
+
+    #[test]
+    fn another_call_is_asked_about_where_it_repeats_the_last_one_or_a_cycle() {
+        for (made, said) in [
+            (&[][..], Verdict::Run),
+            (&["w=1"], Verdict::Approve),
+            (&["w=1", "w=2"], Verdict::Approve),
+            (&["w"], Verdict::Approve),
+            (&["w=denied"], Verdict::Run),
+            (&["w=1", "r=1"], Verdict::Run),
+            (&["w=1", "e=1", "w=1", "f=1"], Verdict::Run),
+            (&["w=1", "e=1", "w=2", "e=1"], Verdict::Run),
+            (&["w=1", "e=1", "w=1", "e=1"], Verdict::Approve),
+            (&["w=1", "r=1", "e=1", "w=1", "r=1", "e=1"], Verdict::Approve),
+            (&["w=1", "r=1", "e=1", "w=1", "r=2", "e=1"], Verdict::Run),
+            (&["w=1", "a=1", "b=1", "c=1", "w=1", "a=1", "b=1", "c=1"], Verdict::Run),
+        ] {
+            assert_eq!(History::of(made).says("w"), said, "{made:?}");
+        }
+    }
+}
