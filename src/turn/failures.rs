@@ -60,11 +60,18 @@ impl Failures {
 
     /// Adds a rejected call, if the model meant it as a call: if it `is_told` of it, or if its kind
     /// says so. One that would only be shown changes nothing.
-    pub(super) fn add_rejected(&mut self, rejected: &Rejected, is_told: bool, displays: &Displays<'_>) {
+    pub(super) fn add_rejected(
+        &mut self,
+        rejected: &Rejected,
+        is_told: bool,
+        is_native: bool,
+        displays: &Displays<'_>,
+    ) {
         let is_meant = is_told || displays.row(rejected).meant;
-        // Behind one that the text's end cut off come native calls alone, and some endpoints leave
+        // After one that the text's end cut off come native calls alone, and some endpoints leave
         // in the text the beginning of what they read from it.
-        if !is_meant || displays.is_for_display(rejected) || rejected.kind == RejectedKind::Truncated {
+        let is_leftover = rejected.kind == RejectedKind::Truncated && !is_native;
+        if !is_meant || is_leftover || displays.is_for_display(rejected) {
             return;
         }
         let catalog = &displays.setup.catalog;

@@ -1,6 +1,8 @@
 mod display;
 mod output;
 
+use std::collections::HashMap;
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -156,9 +158,11 @@ fn entry(index: u32, result: Result<(), RejectedKind>) -> Entry {
 /// What follows from a message with one rejected call, `corrections` after the first mistake.
 fn after_one(kind: RejectedKind, corrections: u32) -> Next {
     let shared = Shared { round: 1, corrections, ..Shared::new(setup(allowing()), Conversation::new(), None) };
+    let natives = HashMap::new();
     let judge = Judge {
         shared: &shared,
         shown: &[],
+        natives: &natives,
         finish: &FinishReason::Stop,
         blank: false,
         told_once: corrections > 0,
@@ -198,9 +202,11 @@ fn every_kind_has_its_row_and_each_row_holds() {
 #[test]
 fn a_quoted_call_is_corrected_only_alone_and_only_of_a_known_tool() {
     let shared = Shared { round: 1, ..Shared::new(setup(allowing()), Conversation::new(), None) };
+    let natives = HashMap::new();
     let judge = Judge {
         shared: &shared,
         shown: &[],
+        natives: &natives,
         finish: &FinishReason::Stop,
         blank: false,
         told_once: false,

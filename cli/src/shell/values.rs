@@ -106,7 +106,11 @@ fn tools() -> Vec<CompletionCandidate> {
 
 fn conversations() -> Vec<CompletionCandidate> {
     let listed = Store::open().ok().and_then(|store| store.list(&[]).ok());
-    listed.unwrap_or_default().iter().map(|one| CompletionCandidate::new(&one.id).help(Some(clean(&one.title).into()))).collect()
+    listed
+        .unwrap_or_default()
+        .iter()
+        .map(|one| CompletionCandidate::new(&one.id).help(Some(clean(&one.title).into())))
+        .collect()
 }
 
 fn keys() -> Vec<CompletionCandidate> {

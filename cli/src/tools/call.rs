@@ -55,19 +55,13 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     let config = servers::only(args.servers.load()?, &args.server)?;
     let (server, tool) = (args.server.as_str(), args.tool.as_str());
     let hub = Hub::builder().config(config).keep_media(args.output.is_some());
-    let outcome = with_server(hub, args.accept_defaults, async |hub, watch| {
-        called(hub, (server, tool), given, watch).await
-    })?;
+    let outcome =
+        with_server(hub, args.accept_defaults, async |hub, watch| called(hub, (server, tool), given, watch).await)?;
     show(outcome, (args.json, args.output.as_deref()), &[("server", server), ("tool", tool)])
 }
 
 /// Calls a tool of a server.
-async fn called(
-    hub: &Hub,
-    (server, tool): (&str, &str),
-    given: Given,
-    watch: Watch<'_>,
-) -> Result<Outcome, Failure> {
+async fn called(hub: &Hub, (server, tool): (&str, &str), given: Given, watch: Watch<'_>) -> Result<Outcome, Failure> {
     let catalog = hub.catalog();
     let found = catalog.find(Some(server), tool).map_err(|not_found| {
         let known = "`toolgraft tools` lists what there is";

@@ -331,8 +331,8 @@ fn last_parts(shared: &Shared) -> Vec<Part> {
 fn left_open<'p>(part: &'p Part, failures: &mut Failures, shared: &Shared) -> Option<&'p HistoryCall> {
     let call = match part {
         Part::Call(call) => call,
-        Part::Rejected { rejected, feedback, .. } => {
-            failures.add_rejected(rejected, *feedback, &shared.displays());
+        Part::Rejected { rejected, feedback, native } => {
+            failures.add_rejected(rejected, *feedback, native.is_some(), &shared.displays());
             return None;
         }
         Part::Text { .. } | Part::Marker { .. } => return None,

@@ -1,7 +1,9 @@
 //! What follows from a message that is over.
 
+use std::collections::HashMap;
+
 use crate::event::{Entry, QuotedIn, Rejected, RejectedKind};
-use crate::message::FinishReason;
+use crate::message::{FinishReason, NativeCall};
 use crate::tools::ToolChoice;
 
 use super::doubt::is_doubted;
@@ -34,6 +36,8 @@ pub(in crate::turn) struct Judge<'a> {
     pub(in crate::turn) shared: &'a Shared,
     /// Indices of the calls that were shown to the user.
     pub(in crate::turn) shown: &'a [u32],
+    /// Native calls among its entries, by index.
+    pub(in crate::turn) natives: &'a HashMap<u32, NativeCall>,
     /// How the message ended.
     pub(in crate::turn) finish: &'a FinishReason,
     /// Whether it says nothing to the user.
@@ -148,7 +152,8 @@ impl Judge<'_> {
                 self.is_work(entry) && self.shared.choice.admits(server, tool) && failures.stopping(&lane).is_none()
             }
             Err(rejected) => {
-                failures.add_rejected(rejected, self.corrects(entry, entries), &self.shared.displays());
+                let is_native = self.natives.contains_key(&entry.index);
+                failures.add_rejected(rejected, self.corrects(entry, entries), is_native, &self.shared.displays());
                 false
             }
         })

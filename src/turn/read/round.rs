@@ -137,6 +137,7 @@ impl Read {
         let judge = Judge {
             shared,
             shown: &message.shown,
+            natives: &message.natives,
             finish: reason,
             blank,
             told_once: self.told_once,
