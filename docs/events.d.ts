@@ -1109,6 +1109,10 @@ export type Usage = {
 /**
  * What a person says: a text, and images for a model that reads images.
  *
+ * Everything that the user did not type is data: the content of a file, of a pipe, of a resource
+ * comes in by `User::with_file`, and a call that occurs in it is
+ * `Provenance::Echoed`.
+ *
  * ```
  * use toolgraft::Conversation;
  * use toolgraft::conversation::User;
