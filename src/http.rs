@@ -21,7 +21,7 @@ pub use words::{certificate_fault, proxy_fault};
 /// It trusts the servers that the system trusts, and those of [`Trust::hold`].
 ///
 /// It asks for answers that are not compressed, since a stream would wait for its block to be full.
-/// One that is compressed all the same (gzip, deflate, br, zstd) is read.
+/// One that is compressed all the same (gzip, deflate) is read.
 pub fn client() -> reqwest::ClientBuilder {
     built(&Trust::held())
 }

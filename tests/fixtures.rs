@@ -2,8 +2,10 @@
 //! every two-way split, against an expectation written by hand. The format is
 //! described in `fixtures/README.md`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
+use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::Value;
 use toolgraft_testkit::fixture::{Expectation, differences, found};
 use toolgraft_testkit::laws;
@@ -45,7 +47,7 @@ fn in_full(mut expectation: Value) -> Result<Value, String> {
     Ok(expectation)
 }
 
-fn fixture(path: &Path, text: String) -> datatest_stable::Result<()> {
+fn fixture(path: &Path, text: String) -> Result<(), Box<dyn std::error::Error>> {
     let beside = path.with_extension("expect.json");
     let place = |error: &dyn std::fmt::Display| format!("{}: {error}", beside.display());
     let mut stated = Expectation::read(&std::fs::read_to_string(&beside)?).map_err(|e| place(&e))?;
@@ -66,6 +68,23 @@ fn fixture(path: &Path, text: String) -> datatest_stable::Result<()> {
     Ok(())
 }
 
-datatest_stable::harness! {
-    { test = fixture, root = "fixtures/parse", pattern = r".*\.txt$" },
+/// The texts below a folder.
+fn texts(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let below = |path: PathBuf| if path.is_dir() { texts(&path) } else { vec![path] };
+    entries.flat_map(below).filter(|path| path.extension().is_some_and(|extension| extension == "txt")).collect()
+}
+
+/// A test for each text, named by its path.
+fn main() -> ExitCode {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/parse");
+    let trial = |path: PathBuf| {
+        let name = path.strip_prefix(&root).unwrap().display().to_string().replace('\\', "/");
+        Trial::test(format!("fixture::{name}"), move || {
+            fixture(&path, std::fs::read_to_string(&path)?).map_err(|error| Failed::from(error.to_string()))
+        })
+    };
+    let trials: Vec<Trial> = texts(&root).into_iter().map(trial).collect();
+    assert!(trials.len() > 100, "only {} texts were found", trials.len());
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }

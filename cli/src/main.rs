@@ -26,6 +26,9 @@ mod terminal;
 mod tools;
 mod up;
 
+#[cfg(test)]
+mod tests;
+
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -81,8 +84,6 @@ enum Command {
     Config(settings::Args),
     /// Print the completions of this command for a shell
     Completions(shell::CompletionArgs),
-    /// Write the manual pages of this command
-    Man(shell::ManArgs),
     /// Serve MCP over stdio: made-up weather, for the demo and for tests
     #[command(hide = true)]
     DemoServer(demo::server::Args),
@@ -121,7 +122,6 @@ fn main() -> ExitCode {
         Command::Log(args) => log::run(args),
         Command::Config(args) => settings::run(&args),
         Command::Completions(args) => shell::completions(&args),
-        Command::Man(args) => shell::man(&args, Cli::command()),
         Command::DemoServer(args) => demo::server::run(args),
     };
     match done {

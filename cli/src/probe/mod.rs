@@ -27,8 +27,6 @@ use std::io::{IsTerminal, stderr};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
-
 use self::cell::{Cell, How};
 use self::plan::{Plan, Split};
 use self::report::{Best, Report, Row, within};
@@ -40,10 +38,12 @@ use crate::base::{Failure, input, output};
 use crate::chat::{Endpoint, EndpointArgs};
 use crate::dialog::ask::Asker;
 use crate::phrases::Phrases;
+use crate::screen::live::{Live, Place};
 use crate::servers::runner::Runner;
 use crate::settings::examples::{Examples, MadeExamples};
 use crate::settings::saved_profiles::{self, SavedProfile};
 use crate::settings::{self, profiles::known_profile, slots};
+use crate::terminal::columns;
 use toolgraft::Dialect;
 use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::{Lang, Profile};
@@ -273,6 +273,13 @@ struct Pace {
     done: u32,
 }
 
+/// Draws a bar for so many of all, and the numbers.
+fn bar(done: usize, all: usize) -> String {
+    const COLUMNS: usize = 30;
+    let filled = (done * COLUMNS).checked_div(all).unwrap_or(0);
+    format!("{}{} {done}/{all}", "█".repeat(filled), "░".repeat(COLUMNS - filled))
+}
+
 /// A probe that runs.
 struct Probe {
     bench: Bench,
@@ -287,7 +294,7 @@ struct Probe {
     /// The time was over before all was tried.
     cut: bool,
     /// Tasks that each cell that is reported has at most.
-    bar: ProgressBar,
+    bar: Live,
     say: Phrases,
 }
 
@@ -306,13 +313,8 @@ impl Probe {
         };
         let usual_time = (!args.full).then_some(Duration::from_secs_f64(MINUTES * 60.0));
         let cells = tried(args, endpoint.mother_tongue())?;
-        let bar = match stderr().is_terminal() {
-            true => ProgressBar::new(0),
-            false => ProgressBar::hidden(),
-        };
-        if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}") {
-            bar.set_style(style);
-        }
+        let place = if stderr().is_terminal() { Place::Stderr } else { Place::Nowhere };
+        let bar = Live::new(place, columns(), false);
         let bench = Bench {
             client: endpoint.client(),
             profile,
@@ -351,7 +353,7 @@ impl Probe {
                     self.progress(&mut pace, round, cell);
                     self.put(Run::First, cell, number, &mut pace).await?;
                     if self.cut {
-                        self.bar.finish_and_clear();
+                        self.bar.clear();
                         return Ok(());
                     }
                 }
@@ -365,7 +367,7 @@ impl Probe {
                 self.put(Run::Second, best, number, &mut pace).await?;
             }
         }
-        self.bar.finish_and_clear();
+        self.bar.clear();
         // All that is reported was tried: a second run that the time cut short is only shorter.
         self.cut = false;
         Ok(())
@@ -401,7 +403,7 @@ impl Probe {
             }
             Err(Unasked::Way(failure)) => self.leave_out(cell, failure)?,
             Err(Unasked::Endpoint(failure)) => {
-                self.bar.finish_and_clear();
+                self.bar.clear();
                 return Err(failure);
             }
         }
@@ -448,15 +450,13 @@ impl Probe {
     }
 
     /// Says how far it is: the bar, or a line now and then where there is none.
-    fn progress(&self, pace: &mut Pace, round: usize, cell: Cell) {
+    fn progress(&mut self, pace: &mut Pace, round: usize, cell: Cell) {
         let stage = self.plan.rounds()[round];
         let tasks = self.bench.tasks.tasks.iter().take(stage.tasks);
         let all = tasks.flat_map(|task| self.cells.iter().map(move |cell| (*cell, task)));
         let untried = all.filter(|(cell, task)| is_asked(*cell, task) && !self.is_known(Run::First, *cell, task));
         let here = untried.count();
         let left = here + self.plan.trials_behind(round, self.cells.len());
-        self.bar.set_length(u64::from(pace.done) + left as u64);
-        self.bar.set_position(u64::from(pace.done));
         let each = pace.begun.elapsed().checked_div(pace.done).unwrap_or_default();
         let open = each.saturating_mul(u32::try_from(left).unwrap_or(u32::MAX));
         let open = self.deadline.map_or(open, |deadline| deadline.saturating_duration_since(Instant::now()).min(open));
@@ -468,7 +468,8 @@ impl Probe {
             pace.said = Instant::now();
             output::note(&progress);
         }
-        self.bar.set_message(progress);
+        let done = pace.done as usize;
+        self.bar.show(&format!("{} {progress}", bar(done, done + left)));
     }
 
     /// The trials of a cell on these tasks.

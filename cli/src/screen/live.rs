@@ -1,9 +1,9 @@
 //! What moves on a terminal while something is waited for, and leaves no trace.
 
-use std::io::{IsTerminal, stderr, stdout};
+use std::io::{IsTerminal, Write, stderr, stdout};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
-
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::screen::DIM;
 use crate::screen::boxes::{clean, fit, wrap};
@@ -13,6 +13,9 @@ const TICK: Duration = Duration::from_millis(100);
 
 /// Rows of reasoning that are shown while it comes.
 const ROWS: usize = 6;
+
+/// The pictures of the spinner.
+const FRAMES: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 
 /// Where the spinner turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,13 +43,13 @@ pub(crate) struct Live {
     columns: usize,
     /// Whether the rows may be dimmed.
     styled: bool,
-    bar: Option<ProgressBar>,
+    spinner: Option<Spinner>,
     drawn: Instant,
 }
 
 impl Live {
     pub(crate) fn new(place: Place, columns: usize, styled: bool) -> Self {
-        Live { place, columns, styled, bar: None, drawn: Instant::now() }
+        Live { place, columns, styled, spinner: None, drawn: Instant::now() }
     }
 
     /// The terminal has become wider or narrower.
@@ -56,25 +59,16 @@ impl Live {
 
     /// Turns with this text; the time goes on where it turned already.
     pub(crate) fn show(&mut self, what: &str) {
-        let target = match self.place {
-            Place::Stdout => ProgressDrawTarget::stdout(),
-            Place::Stderr => ProgressDrawTarget::stderr(),
-            Place::Nowhere => return,
-        };
+        if self.place == Place::Nowhere {
+            return;
+        }
         let what = fit(&clean(what).replace('\n', " "), self.columns.saturating_sub(12));
-        let bar = self.bar.get_or_insert_with(|| {
-            let style = ProgressStyle::with_template("{spinner} {prefix} {elapsed}{msg}");
-            let style = style.expect("the template is tested").tick_chars("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏ ");
-            let bar = ProgressBar::with_draw_target(None, target).with_style(style);
-            bar.enable_steady_tick(TICK);
-            bar
-        });
-        bar.set_prefix(what);
+        self.spinner.get_or_insert_with(|| Spinner::start(self.place)).picture().what = what;
     }
 
     /// Shows the end of a text below the spinner.
     pub(crate) fn tail(&mut self, text: &str) {
-        let Some(bar) = &self.bar else { return };
+        let Some(spinner) = &self.spinner else { return };
         if self.drawn.elapsed() < TICK {
             return;
         }
@@ -88,13 +82,29 @@ impl Live {
             .collect();
         let rows = &rows[rows.len().saturating_sub(ROWS)..];
         let dim = if self.styled { DIM } else { anstyle::Style::new() };
-        bar.set_message(rows.iter().map(|row| format!("\n{dim}┆ {row}{dim:#}")).collect::<String>());
+        spinner.picture().rows = rows.iter().map(|row| format!("\n{dim}┆ {row}{dim:#}")).collect();
+    }
+
+    /// Returns `true` if nothing is shown, as no terminal is there.
+    pub(crate) fn is_hidden(&self) -> bool {
+        self.place == Place::Nowhere
+    }
+
+    /// Prints something in its place; it goes on below.
+    pub(crate) fn suspend(&self, print: impl FnOnce()) {
+        let picture = self.spinner.as_ref().map(|spinner| {
+            let mut picture = spinner.picture();
+            picture.erase();
+            picture
+        });
+        print();
+        drop(picture);
     }
 
     /// Takes it away.
     pub(crate) fn clear(&mut self) {
-        if let Some(bar) = self.bar.take() {
-            bar.finish_and_clear();
+        if let Some(spinner) = self.spinner.take() {
+            spinner.end();
         }
     }
 }
@@ -102,6 +112,100 @@ impl Live {
 impl Drop for Live {
     fn drop(&mut self) {
         self.clear();
+    }
+}
+
+/// What turns, drawn by a thread of its own.
+struct Spinner(Arc<(Mutex<Picture>, Condvar)>);
+
+impl Spinner {
+    fn start(place: Place) -> Self {
+        let picture = Picture::new(place);
+        let shared = Arc::new((Mutex::new(picture), Condvar::new()));
+        let drawn = Arc::clone(&shared);
+        thread::spawn(move || {
+            let (picture, ended) = &*drawn;
+            let mut picture = picture.lock().unwrap_or_else(PoisonError::into_inner);
+            while !picture.has_ended {
+                picture.draw();
+                picture = ended.wait_timeout(picture, TICK).unwrap_or_else(PoisonError::into_inner).0;
+            }
+        });
+        Spinner(shared)
+    }
+
+    fn picture(&self) -> MutexGuard<'_, Picture> {
+        self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Erases it at once: what is printed next stands in its place.
+    fn end(&self) {
+        let mut picture = self.picture();
+        picture.has_ended = true;
+        picture.erase();
+        self.0.1.notify_all();
+    }
+}
+
+/// What is on the terminal, and what is to be there.
+struct Picture {
+    out: Box<dyn Write + Send>,
+    what: String,
+    rows: String,
+    begun: Instant,
+    /// Pictures that were drawn.
+    frames: usize,
+    /// Lines that are on the terminal.
+    lines: usize,
+    has_ended: bool,
+}
+
+impl Picture {
+    fn new(place: Place) -> Self {
+        let out: Box<dyn Write + Send> = if place == Place::Stdout { Box::new(stdout()) } else { Box::new(stderr()) };
+        let (what, rows) = (String::new(), String::new());
+        Picture { out, what, rows, begun: Instant::now(), frames: 0, lines: 0, has_ended: false }
+    }
+
+    fn draw(&mut self) {
+        // The first text comes right after the beginning.
+        if self.what.is_empty() {
+            return;
+        }
+        let frame = FRAMES[self.frames % FRAMES.len()];
+        let text = format!("{}{frame} {} {}{}", self.erasing(), self.what, elapsed(self.begun.elapsed()), self.rows);
+        self.frames += 1;
+        self.lines = 1 + self.rows.matches('\n').count();
+        self.write(&text);
+    }
+
+    fn erase(&mut self) {
+        let text = self.erasing();
+        self.lines = 0;
+        self.write(&text);
+    }
+
+    /// The sequences that go back to the first line and empty all from there.
+    fn erasing(&self) -> String {
+        match self.lines {
+            0 => String::new(),
+            1 => "\r\x1b[J".to_owned(),
+            lines => format!("\x1b[{}A\r\x1b[J", lines - 1),
+        }
+    }
+
+    /// A terminal that has gone shows nothing.
+    fn write(&mut self, text: &str) {
+        let _ = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());
+    }
+}
+
+/// Writes a time in its largest unit.
+fn elapsed(time: Duration) -> String {
+    match time.as_secs() {
+        seconds @ ..90 => format!("{seconds}s"),
+        seconds @ ..5400 => format!("{}m", (seconds + 30) / 60),
+        seconds => format!("{}h", (seconds + 1800) / 3600),
     }
 }
 
@@ -114,15 +218,42 @@ mod tests {
         let mut live = Live::new(Place::Nowhere, 80, false);
         live.show("waiting");
         live.tail("text");
-        assert!(live.bar.is_none());
+        assert!(live.is_hidden() && live.spinner.is_none());
+    }
+
+    /// Keeps what is written.
+    #[derive(Clone, Default)]
+    struct Kept(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Kept {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
     }
 
     #[test]
-    fn the_template_is_one() {
-        let mut live = Live::new(Place::Stderr, 80, false);
-        live.show("waiting");
-        assert!(live.bar.is_some());
-        live.clear();
-        assert!(live.bar.is_none());
+    fn what_is_drawn_takes_the_place_of_what_was_and_leaves_no_trace() {
+        let kept = Kept::default();
+        let mut picture = Picture { out: Box::new(kept.clone()), ..Picture::new(Place::Stderr) };
+        picture.draw();
+        picture.what = "waiting".to_owned();
+        picture.draw();
+        picture.rows = "\n┆ one\n┆ two".to_owned();
+        picture.draw();
+        picture.erase();
+        picture.erase();
+        let text = String::from_utf8(kept.0.lock().unwrap().clone()).unwrap();
+        assert_eq!(text, "⠋ waiting 0s\r\x1b[J⠙ waiting 0s\n┆ one\n┆ two\x1b[2A\r\x1b[J");
+    }
+
+    #[test]
+    fn a_time_has_its_largest_unit() {
+        let of = |seconds| elapsed(Duration::from_secs(seconds));
+        assert_eq!([of(0), of(89), of(90), of(5399), of(5400)], ["0s", "89s", "2m", "90m", "2h"]);
     }
 }

@@ -3,13 +3,11 @@
 //! multiplexer it is not known.
 
 use std::fmt::Write as _;
-use std::io::Cursor;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use image::imageops::FilterType;
-use image::{DynamicImage, ImageFormat, ImageReader, Limits, RgbImage};
 use toolgraft::message::Image;
+use toolgraft_raster::Raster;
 
 /// Largest width and height that a picture is drawn with, in pixels: a larger one is made smaller.
 const WIDTH: u32 = 640;
@@ -52,27 +50,19 @@ impl Protocol {
             // It reads every kind, and fits it in.
             Protocol::ITerm => Some(format!("\x1b]1337;File=inline=1;width=auto:{}\x07", picture.base64())),
             Protocol::Kitty => kitty(&read(picture)?),
-            Protocol::Sixel => Some(sixels(&read(picture)?.to_rgb8())),
+            Protocol::Sixel => Some(sixels(&read(picture)?)),
         }
     }
 }
 
 /// A PNG or JPEG, made smaller where it is large.
-fn read(picture: &Image) -> Option<DynamicImage> {
+fn read(picture: &Image) -> Option<Raster> {
     let bytes = STANDARD.decode(picture.base64()).ok()?;
-    let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().ok()?;
-    let mut limits = Limits::default();
-    limits.max_alloc = Some(MEMORY);
-    reader.limits(limits);
-    let image = reader.decode().ok()?;
-    let fits = image.width() <= WIDTH && image.height() <= HEIGHT;
-    Some(if fits { image } else { image.resize(WIDTH, HEIGHT, FilterType::Triangle) })
+    Some(Raster::decode(&bytes, MEMORY)?.fit(WIDTH, HEIGHT))
 }
 
-fn kitty(image: &DynamicImage) -> Option<String> {
-    let mut png = Cursor::new(Vec::new());
-    image.write_to(&mut png, ImageFormat::Png).ok()?;
-    let data = STANDARD.encode(png.into_inner());
+fn kitty(image: &Raster) -> Option<String> {
+    let data = STANDARD.encode(image.to_png()?);
     let mut text = String::new();
     let mut rest = data.as_str();
     let mut head = "a=T,f=100,q=2,";
@@ -93,8 +83,8 @@ const BAND: u32 = 6;
 /// The thresholds by which a colour between two steps becomes one of them.
 const BAYER: [[u32; 4]; 4] = [[0, 8, 2, 10], [12, 4, 14, 6], [3, 11, 1, 9], [15, 7, 13, 5]];
 
-fn sixels(image: &RgbImage) -> String {
-    let (width, height) = image.dimensions();
+fn sixels(image: &Raster) -> String {
+    let (width, height) = (image.width(), image.height());
     let mut text = format!("\x1bPq\"1;1;{width};{height}");
     for colour in 0..STEPS.pow(3) {
         let percent = |step: u32| step * 100 / (STEPS - 1);
@@ -109,8 +99,8 @@ fn sixels(image: &RgbImage) -> String {
 }
 
 /// Six rows: for each colour in them, where it stands.
-fn band(image: &RgbImage, top: u32, text: &mut String) {
-    let (width, height) = image.dimensions();
+fn band(image: &Raster, top: u32, text: &mut String) {
+    let (width, height) = (image.width(), image.height());
     let rows: Vec<Vec<u32>> =
         (top..height.min(top + BAND)).map(|y| (0..width).map(|x| colour(image, x, y)).collect()).collect();
     let mut colours: Vec<u32> = rows.iter().flatten().copied().collect();
@@ -132,13 +122,14 @@ fn band(image: &RgbImage, top: u32, text: &mut String) {
 }
 
 /// The number of the colour at a place.
-fn colour(image: &RgbImage, x: u32, y: u32) -> u32 {
+fn colour(image: &Raster, x: u32, y: u32) -> u32 {
     let threshold = BAYER[(y % 4) as usize][(x % 4) as usize];
     let step = |value: u8| {
         let scaled = u32::from(value) * (STEPS - 1);
         (scaled + threshold * 255 / 16).div_euclid(255).min(STEPS - 1)
     };
-    let [red, green, blue] = image.get_pixel(x, y).0.map(step);
+    let at = 4 * (y as usize * image.width() as usize + x as usize);
+    let [red, green, blue] = [0, 1, 2].map(|channel| step(image.pixels()[at + channel]));
     red * 36 + green * 6 + blue
 }
 
@@ -146,11 +137,17 @@ fn colour(image: &RgbImage, x: u32, y: u32) -> u32 {
 mod tests {
     use super::*;
 
+    fn drawing(width: u32, height: u32, color: impl Fn(u32, u32) -> [u8; 3]) -> Raster {
+        let pixels = (0..width * height).flat_map(|n| {
+            let [red, green, blue] = color(n % width, n / width);
+            [red, green, blue, 255]
+        });
+        Raster::new(width, height, pixels.collect()).unwrap()
+    }
+
     fn picture(width: u32, height: u32) -> Image {
-        let image = RgbImage::from_fn(width, height, |x, _| image::Rgb(if x == 0 { [255, 0, 0] } else { [0, 0, 255] }));
-        let mut png = Cursor::new(Vec::new());
-        image.write_to(&mut png, ImageFormat::Png).unwrap();
-        Image::new(&png.into_inner()).unwrap()
+        let image = drawing(width, height, |x, _| if x == 0 { [255, 0, 0] } else { [0, 0, 255] });
+        Image::new(&image.to_png().unwrap()).unwrap()
     }
 
     #[test]
@@ -170,13 +167,12 @@ mod tests {
     fn kittys_data_comes_in_chunks_that_are_one_png() {
         let drawn = Protocol::Kitty.drawn(&picture(9, 7)).unwrap();
         assert!(drawn.starts_with("\x1b_Ga=T,f=100,q=2,m=0;iVBOR") && drawn.ends_with("\x1b\\"), "{drawn:?}");
-        let noise = RgbImage::from_fn(200, 200, |x, y| image::Rgb([(x * y) as u8, (x ^ y) as u8, (x * 7 + y) as u8]));
-        let drawn = kitty(&DynamicImage::from(noise)).unwrap();
+        let noise = drawing(200, 200, |x, y| [(x * y) as u8, (x ^ y) as u8, (x * 7 + y) as u8]);
+        let drawn = kitty(&noise).unwrap();
         let chunks: Vec<&str> = drawn.split("\x1b\\").filter(|chunk| !chunk.is_empty()).collect();
         assert!(chunks.len() > 1 && chunks.iter().all(|chunk| chunk.len() <= CHUNK + 30));
         let data: String = chunks.iter().map(|chunk| chunk.split_once(';').unwrap().1).collect();
-        let read = image::load_from_memory(&STANDARD.decode(data).unwrap()).unwrap();
-        assert_eq!((read.width(), read.height()), (200, 200));
+        assert_eq!(Raster::decode(&STANDARD.decode(data).unwrap(), MEMORY), Some(noise));
         assert_eq!(chunks.iter().filter(|chunk| chunk.contains("m=0;")).count(), 1);
     }
 

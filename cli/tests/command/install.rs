@@ -1,6 +1,5 @@
-//! What comes with the command: its version, completions and manual pages.
+//! What comes with the command: its version and completions.
 
-use std::fs;
 use std::process::Command;
 
 use crate::process::{Place, ROOT};
@@ -41,23 +40,4 @@ fn bash_completes_with_them() {
     let mut bash = Command::new("bash");
     let output = bash.args(["-c", script]).env("PATH", path).current_dir(place.dir.path()).output().unwrap();
     assert_eq!(String::from_utf8(output.stdout).unwrap().trim(), "import");
-}
-
-#[test]
-fn every_command_has_a_page() {
-    let place = Place::new();
-    place.run(&["man", "pages/man1"]).quiet();
-    let pages: Vec<String> = fs::read_dir(place.path("pages/man1"))
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
-    for page in ["toolgraft.1", "toolgraft-chat.1", "toolgraft-mcp-import.1"] {
-        assert!(pages.iter().any(|name| name == page), "{page}: {pages:?}");
-    }
-    assert!(!pages.iter().any(|name| name.contains("demo-server") || name.contains("help")), "{pages:?}");
-    let page = fs::read_to_string(place.path("pages/man1/toolgraft-mcp-import.1")).unwrap();
-    for part in [".TH toolgraft-mcp-import", "Claude", "dry\\-run", "Exit codes"] {
-        assert!(page.contains(part), "{part}: {page}");
-    }
-    assert!(place.run(&["man"]).quiet().out.contains(".TH toolgraft 1"));
 }

@@ -279,9 +279,7 @@ fn the_first_page_says_what_the_two_commands_need() {
     for page in ["README.md", "README.zh-CN.md"] {
         let text = read(page);
         let first = text.split("\n## ").take(2).collect::<String>();
-        for part in
-            ["cargo run --release -- demo", "make test", "cargo install --locked --path cli", "git", "npm", "venv"]
-        {
+        for part in ["cargo run -- demo", "make test", "cargo install --locked --path cli", "git", "npm", "venv"] {
             assert!(first.contains(part), "{page}: {part}");
         }
         for version in [format!("Rust {rust}"), "Node 20".into(), "Python 3.10".into()] {

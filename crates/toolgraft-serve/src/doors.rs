@@ -156,8 +156,7 @@ pub(super) async fn body(headers: &HeaderMap, body: Body, config: &Config) -> Re
     };
     if let Some(encoding) = headers.get(header::CONTENT_ENCODING).filter(|encoding| *encoding != "identity") {
         let message = format!(
-            "the body is compressed as {encoding:?}, which is not read here: send gzip, deflate, br, zstd, or no \
-             content-encoding"
+            "the body is compressed as {encoding:?}, which is not read here: send gzip, deflate, or no content-encoding"
         );
         return Err(Fault::door(415, "unsupported_encoding", message));
     }

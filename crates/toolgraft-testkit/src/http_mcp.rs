@@ -7,14 +7,15 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use axum::serve::ListenerExt;
-use rmcp::handler::server::router::tool::ToolRouter;
-use rmcp::handler::server::wrapper::Parameters;
-use rmcp::model::{CallToolResult, ContentBlock, ServerCapabilities, ServerConfig};
-use rmcp::schemars::JsonSchema;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, ListToolsResult,
+    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+};
+use rmcp::service::RequestContext;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
-use rmcp::{ServerHandler, tool, tool_handler, tool_router};
-use serde::Deserialize;
+use rmcp::{RoleServer, ServerHandler};
+use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
 /// A running server.
@@ -80,32 +81,43 @@ impl Drop for HttpMcp {
     }
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
-#[schemars(crate = "rmcp::schemars")]
-struct Echo {
-    text: String,
+/// The tools as they are listed.
+fn tools() -> Value {
+    json!([
+        {
+            "name": "echo", "description": "Says what it is told",
+            "inputSchema": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]},
+        },
+        {"name": "hang", "description": "Never answers", "inputSchema": {"type": "object", "properties": {}}},
+    ])
 }
 
-struct Server {
-    tool_router: ToolRouter<Self>,
-}
+struct Server;
 
-#[tool_router]
-impl Server {
-    #[tool(description = "Says what it is told")]
-    async fn echo(&self, Parameters(Echo { text }): Parameters<Echo>) -> CallToolResult {
-        CallToolResult::success(vec![ContentBlock::text(text)])
-    }
-
-    #[tool(description = "Never answers")]
-    async fn hang(&self) -> CallToolResult {
-        std::future::pending().await
-    }
-}
-
-#[tool_handler(router = self.tool_router)]
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let tools: Vec<Tool> = serde_json::from_value(tools()).unwrap();
+        Ok(ListToolsResult::with_all_items(tools))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let text = request.arguments.as_ref().and_then(|arguments| arguments.get("text")?.as_str());
+        match (request.name.as_ref(), text) {
+            ("echo", Some(text)) => Ok(CallToolResult::success(vec![ContentBlock::text(text)]).into()),
+            ("hang", _) => std::future::pending().await,
+            (name, _) => Err(ErrorData::invalid_params(format!("no tool {name:?} with these arguments"), None)),
+        }
     }
 }

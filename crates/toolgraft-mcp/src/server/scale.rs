@@ -3,16 +3,12 @@
 //! A program and a person keep what the server gave. What endpoints take as it is goes out
 //! as it is: a model that clicks on a screenshot counts its pixels.
 
-use std::io::Cursor;
-
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use image::codecs::jpeg::JpegEncoder;
-use image::imageops::FilterType;
-use image::{DynamicImage, ImageFormat, ImageReader, Limits, RgbImage};
 use serde_json::Value;
 use toolgraft::Outcome;
 use toolgraft::outcome::{MEDIA_EVENT, MEDIUM_SHOWN, MODEL_MEDIUM_BYTES};
+use toolgraft_raster::{Raster, dimensions};
 
 /// Pixels of an edge that endpoints take: more than 8,000 is refused by Anthropic's interface
 /// (docs.anthropic.com/en/docs/build-with-claude/vision).
@@ -66,51 +62,27 @@ enum Fit {
     TooLarge,
 }
 
-/// A reader of a PNG or JPEG.
-fn reader(bytes: &[u8]) -> Option<ImageReader<Cursor<&[u8]>>> {
-    let reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().ok()?;
-    matches!(reader.format(), Some(ImageFormat::Png | ImageFormat::Jpeg)).then_some(reader)
-}
-
 /// Pixels of the longer edge, as the image's head says; none where it cannot be read.
 fn edge(bytes: &[u8]) -> u32 {
-    let dimensions = reader(bytes).and_then(|reader| reader.into_dimensions().ok());
-    dimensions.map_or(0, |(width, height)| width.max(height))
+    dimensions(bytes).map_or(0, |(width, height)| width.max(height))
 }
 
 fn smaller(bytes: &[u8]) -> Fit {
     let is_heavy = bytes.len() > MODEL_MEDIUM_BYTES;
     let unread = if is_heavy { Fit::TooLarge } else { Fit::AsItIs };
-    let Some(from) = reader(bytes).and_then(|reader| reader.into_dimensions().ok()) else { return unread };
+    let Some(from) = dimensions(bytes) else { return unread };
     if !is_heavy && from.0.max(from.1) <= MAX_EDGE {
         return Fit::AsItIs;
     }
-    let Some(mut reader) = reader(bytes) else { return unread };
-    let mut limits = Limits::default();
-    limits.max_alloc = Some(MAX_DECODED);
-    reader.limits(limits);
-    let Ok(image) = reader.decode() else { return Fit::TooLarge };
-    let image = if from.0.max(from.1) > EDGE { image.resize(EDGE, EDGE, FilterType::Triangle) } else { image };
-    let image = on_white(&image);
-    let mut jpeg = Vec::new();
-    match JpegEncoder::new_with_quality(&mut jpeg, QUALITY).encode_image(&image) {
-        Ok(()) if jpeg.len() <= MODEL_MEDIUM_BYTES => Fit::Smaller { jpeg, from, to: image.dimensions() },
+    let Some(image) = Raster::decode(bytes, MAX_DECODED) else { return Fit::TooLarge };
+    // JPEG has no transparency.
+    let image = image.fit(EDGE, EDGE).on_white();
+    match image.to_jpeg(QUALITY) {
+        Some(jpeg) if jpeg.len() <= MODEL_MEDIUM_BYTES => {
+            Fit::Smaller { jpeg, from, to: (image.width(), image.height()) }
+        }
         _ => Fit::TooLarge,
     }
-}
-
-/// JPEG has no transparency: what is seen through is white.
-fn on_white(image: &DynamicImage) -> RgbImage {
-    let mut out = RgbImage::new(image.width(), image.height());
-    for (to, from) in out.pixels_mut().zip(image.to_rgba8().pixels()) {
-        let [red, green, blue, alpha] = from.0;
-        let mixed = |channel: u8| {
-            let (channel, alpha) = (u32::from(channel), u32::from(alpha));
-            u8::try_from((channel * alpha + 255 * (255 - alpha)) / 255).unwrap_or(u8::MAX)
-        };
-        to.0 = [mixed(red), mixed(green), mixed(blue)];
-    }
-    out
 }
 
 #[cfg(test)]
@@ -120,18 +92,14 @@ mod tests {
 
     use super::*;
 
-    /// A picture that cannot be packed, as a PNG of about three bytes a pixel.
+    /// A picture that cannot be packed, as a PNG of about four bytes a pixel.
     fn noise(width: u32, height: u32) -> Vec<u8> {
         let mut state = 1_u32;
-        let picture = RgbImage::from_fn(width, height, |_, _| {
-            image::Rgb([(); 3].map(|()| {
-                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-                u8::try_from(state >> 24).unwrap_or_default()
-            }))
-        });
-        let mut out = Vec::new();
-        picture.write_to(&mut Cursor::new(&mut out), ImageFormat::Png).unwrap();
-        out
+        let random = |_| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            u8::try_from(state >> 24).unwrap_or_default()
+        };
+        Raster::new(width, height, (0..width * height * 4).map(random).collect()).unwrap().to_png().unwrap()
     }
 
     fn given(bytes: &[u8]) -> Outcome {
@@ -154,9 +122,7 @@ mod tests {
 
     #[test]
     fn one_of_many_pixels_is_shown_smaller() {
-        let picture = RgbImage::new(8_001, 3);
-        let mut png = Vec::new();
-        picture.write_to(&mut Cursor::new(&mut png), ImageFormat::Png).unwrap();
+        let png = Raster::new(8_001, 3, vec![255; 8_001 * 3 * 4]).unwrap().to_png().unwrap();
         assert!(png.len() < 1_000 && has_large(&given(&png)));
         let outcome = scaled(given(&png));
         assert_eq!(outcome.text, "see\n[an image of 8001 by 3 pixels is shown at 1568 by 1]");
@@ -172,11 +138,5 @@ mod tests {
         let outcome = scaled(given(&broken));
         assert_eq!(outcome.text, "see\n[an image is too large to be shown]");
         assert!(outcome.images().next().is_none());
-    }
-
-    #[test]
-    fn what_is_seen_through_is_white() {
-        let clear = DynamicImage::ImageRgba8(image::RgbaImage::from_pixel(1, 1, image::Rgba([0, 0, 0, 0])));
-        assert_eq!(on_white(&clear).get_pixel(0, 0).0, [255; 3]);
     }
 }

@@ -122,8 +122,8 @@ async fn a_kept_connection_that_was_closed_costs_no_request() {
     }
 }
 
-/// The encodings of HTTP that gateways and clients use.
-const ENCODINGS: [&str; 4] = ["gzip", "deflate", "br", "zstd"];
+/// The encodings of HTTP that are read.
+const ENCODINGS: [&str; 2] = ["gzip", "deflate"];
 
 async fn compressed(encoding: &str, text: &str) -> Vec<u8> {
     macro_rules! by {
@@ -136,9 +136,7 @@ async fn compressed(encoding: &str, text: &str) -> Vec<u8> {
     }
     match encoding {
         "gzip" => by!(GzipEncoder),
-        "deflate" => by!(ZlibEncoder),
-        "br" => by!(BrotliEncoder),
-        _ => by!(ZstdEncoder),
+        _ => by!(ZlibEncoder),
     }
 }
 
@@ -171,11 +169,14 @@ async fn an_answer_that_is_compressed_unasked_is_read() {
 
 #[tokio::test]
 async fn an_encoding_of_an_answer_that_nobody_knows_is_named() {
-    let endpoint = Endpoint::answer(|_, _| Reply::text("Fine.").header("content-encoding", "compress"));
-    let served = serve(&endpoint, |config| config).await;
-    let body = Chat.request(json!([Chat.says("user", "Hi")]), Chat.tools(&["f"]));
-    let (status, answer) = ask(&served, Chat, body.to_string()).await;
-    assert!(status == 502 && answer.to_string().contains("compressed (compress)"), "{status} {answer}");
+    for encoding in ["compress", "br", "zstd"] {
+        let endpoint = Endpoint::answer(move |_, _| Reply::text("Fine.").header("content-encoding", encoding));
+        let served = serve(&endpoint, |config| config).await;
+        let body = Chat.request(json!([Chat.says("user", "Hi")]), Chat.tools(&["f"]));
+        let (status, answer) = ask(&served, Chat, body.to_string()).await;
+        let named = format!("compressed ({encoding})");
+        assert!(status == 502 && answer.to_string().contains(&named), "{status} {answer}");
+    }
 }
 
 #[tokio::test]
@@ -199,6 +200,8 @@ async fn a_request_may_be_compressed_and_what_cannot_be_read_is_named() {
         let (status, text) = post(encoding, b"{\"model\":\"m\"}".to_vec()).await;
         assert!(status == 400 && text.contains("content-encoding"), "{encoding}: {status} {text}");
     }
-    let (status, text) = post("compress", body("Hi").into_bytes()).await;
-    assert!(status == 415 && text.contains("send gzip, deflate, br, zstd"), "{status} {text}");
+    for encoding in ["compress", "br", "zstd"] {
+        let (status, text) = post(encoding, body("Hi").into_bytes()).await;
+        assert!(status == 415 && text.contains("send gzip, deflate, or no content-encoding"), "{status} {text}");
+    }
 }

@@ -1,0 +1,249 @@
+#![doc = include_str!("../README.md")]
+
+mod scale;
+
+use std::io::Cursor;
+
+use jpeg_encoder::{ColorType, Encoder, SamplingFactor};
+use png::{BitDepth, Limits, Transformations};
+use zune_jpeg::JpegDecoder;
+use zune_jpeg::zune_core::bytestream::ZCursor;
+use zune_jpeg::zune_core::colorspace::ColorSpace;
+use zune_jpeg::zune_core::options::DecoderOptions;
+
+/// Bytes of a pixel: red, green, blue and opacity.
+const CHANNELS: usize = 4;
+
+/// An image as pixels of eight bits a channel, with opacity.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Raster {
+    width: u32,
+    height: u32,
+    /// Rows from the top, four bytes a pixel.
+    pixels: Vec<u8>,
+}
+
+impl Raster {
+    /// Makes an image of rows from the top, with four bytes (RGBA) a pixel. Returns `None` if an edge is 0 or if the
+    /// number of bytes does not fit the edges.
+    pub fn new(width: u32, height: u32, pixels: Vec<u8>) -> Option<Self> {
+        let bytes = size(width, height)?;
+        (bytes > 0 && pixels.len() as u64 == bytes).then_some(Raster { width, height, pixels })
+    }
+
+    /// Decodes a PNG or a JPEG. Returns `None` if it is neither, if it is damaged, or if its pixels take more than
+    /// `max_bytes` (four a pixel).
+    pub fn decode(bytes: &[u8], max_bytes: u64) -> Option<Self> {
+        let (width, height) = dimensions(bytes)?;
+        size(width, height).filter(|needed| *needed <= max_bytes)?;
+        match Format::of(bytes)? {
+            Format::Png => decode_png(bytes, max_bytes),
+            Format::Jpeg => decode_jpeg(bytes),
+        }
+    }
+
+    /// Returns the number of pixels in a row.
+    pub fn width(&self) -> u32 {
+        self.width
+    }
+
+    /// Returns the number of rows.
+    pub fn height(&self) -> u32 {
+        self.height
+    }
+
+    /// Returns the pixels' bytes (RGBA), row by row from the top.
+    pub fn pixels(&self) -> &[u8] {
+        &self.pixels
+    }
+
+    /// Scales the image down, in proportion, until it is at most this wide and high. A smaller one stays as it is.
+    #[must_use]
+    pub fn fit(self, width: u32, height: u32) -> Self {
+        if self.width <= width && self.height <= height { self } else { scale::down(&self, width, height) }
+    }
+
+    /// Replaces transparency by white, as paper would show it.
+    #[must_use]
+    pub fn on_white(mut self) -> Self {
+        for pixel in self.pixels.chunks_exact_mut(CHANNELS) {
+            let alpha = u32::from(pixel[3]);
+            for channel in &mut pixel[..3] {
+                let mixed = (u32::from(*channel) * alpha + 255 * (255 - alpha)) / 255;
+                *channel = u8::try_from(mixed).unwrap_or(u8::MAX);
+            }
+            pixel[3] = u8::MAX;
+        }
+        self
+    }
+
+    /// Encodes the image as a PNG. Returns `None` if it is too large for one.
+    pub fn to_png(&self) -> Option<Vec<u8>> {
+        let mut out = Vec::new();
+        let mut encoder = png::Encoder::new(&mut out, self.width, self.height);
+        encoder.set_color(png::ColorType::Rgba);
+        encoder.set_depth(BitDepth::Eight);
+        let mut writer = encoder.write_header().ok()?;
+        writer.write_image_data(&self.pixels).ok()?;
+        writer.finish().ok()?;
+        Some(out)
+    }
+
+    /// Encodes the image as a JPEG of this quality, 1 to 100. JPEG has no transparency: see [`Raster::on_white`].
+    /// Returns `None` if an edge has more than 65,535 pixels.
+    pub fn to_jpeg(&self, quality: u8) -> Option<Vec<u8>> {
+        let (width, height) = (u16::try_from(self.width).ok()?, u16::try_from(self.height).ok()?);
+        let mut out = Vec::new();
+        let mut encoder = Encoder::new(&mut out, quality);
+        // Thin letters of a colour stay legible: no colour is shared by several pixels.
+        encoder.set_sampling_factor(SamplingFactor::F_1_1);
+        encoder.encode(&self.pixels, width, height, ColorType::Rgba).ok()?;
+        Some(out)
+    }
+}
+
+/// Returns the width and height of a PNG or JPEG, as its header has them.
+pub fn dimensions(bytes: &[u8]) -> Option<(u32, u32)> {
+    match Format::of(bytes)? {
+        Format::Png => Some(png::Decoder::new(Cursor::new(bytes)).read_header_info().ok()?.size()),
+        Format::Jpeg => {
+            let mut decoder = JpegDecoder::new_with_options(ZCursor::new(bytes), jpeg_options());
+            decoder.decode_headers().ok()?;
+            let (width, height) = decoder.dimensions()?;
+            Some((u32::try_from(width).ok()?, u32::try_from(height).ok()?))
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Format {
+    Png,
+    Jpeg,
+}
+
+impl Format {
+    fn of(bytes: &[u8]) -> Option<Self> {
+        match bytes {
+            [0x89, b'P', b'N', b'G', ..] => Some(Format::Png),
+            [0xff, 0xd8, 0xff, ..] => Some(Format::Jpeg),
+            _ => None,
+        }
+    }
+}
+
+/// Returns the bytes that the pixels of an image take.
+fn size(width: u32, height: u32) -> Option<u64> {
+    (u64::from(width) * u64::from(height)).checked_mul(CHANNELS as u64)
+}
+
+fn decode_png(bytes: &[u8], max_bytes: u64) -> Option<Raster> {
+    let limit = usize::try_from(max_bytes).unwrap_or(usize::MAX);
+    let mut decoder = png::Decoder::new_with_limits(Cursor::new(bytes), Limits { bytes: limit });
+    decoder.set_transformations(Transformations::normalize_to_color8());
+    let mut reader = decoder.read_info().ok()?;
+    let mut samples = vec![0; reader.output_buffer_size().filter(|needed| *needed <= limit)?];
+    let frame = reader.next_frame(&mut samples).ok()?;
+    samples.truncate(frame.buffer_size());
+    let pixels = rgba(samples, frame.color_type.samples())?;
+    Raster::new(frame.width, frame.height, pixels)
+}
+
+fn decode_jpeg(bytes: &[u8]) -> Option<Raster> {
+    let mut decoder = JpegDecoder::new_with_options(ZCursor::new(bytes), jpeg_options());
+    decoder.decode_headers().ok()?;
+    let (width, height) = decoder.dimensions()?;
+    // The others are converted to RGB.
+    let space = match decoder.input_colorspace()? {
+        same @ (ColorSpace::RGBA | ColorSpace::Luma | ColorSpace::LumaA) => same,
+        _ => ColorSpace::RGB,
+    };
+    let mut decoder = JpegDecoder::new_with_options(ZCursor::new(bytes), jpeg_options().jpeg_set_out_colorspace(space));
+    let pixels = rgba(decoder.decode().ok()?, space.num_components())?;
+    Raster::new(u32::try_from(width).ok()?, u32::try_from(height).ok()?, pixels)
+}
+
+/// Edges are limited by `Raster::decode` instead, and a damaged end is forgiven.
+fn jpeg_options() -> DecoderOptions {
+    DecoderOptions::default().set_strict_mode(false).set_max_width(usize::MAX).set_max_height(usize::MAX)
+}
+
+/// Spreads samples of one to four channels to red, green, blue and opacity.
+fn rgba(samples: Vec<u8>, channels: usize) -> Option<Vec<u8>> {
+    const SOLID: u8 = u8::MAX;
+    let chunks = samples.chunks_exact(channels);
+    match channels {
+        1 => Some(chunks.flat_map(|grey| [grey[0], grey[0], grey[0], SOLID]).collect()),
+        2 => Some(chunks.flat_map(|grey| [grey[0], grey[0], grey[0], grey[1]]).collect()),
+        3 => Some(chunks.flat_map(|pixel| [pixel[0], pixel[1], pixel[2], SOLID]).collect()),
+        4 => Some(samples),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MAX: u64 = 1 << 20;
+
+    /// An image whose left half is red and whose right half is blue.
+    fn halves(width: u32, height: u32) -> Raster {
+        let row = (0..width).flat_map(|x| if x < width / 2 { [255, 0, 0, 255] } else { [0, 0, 255, 255] });
+        let row: Vec<u8> = row.collect();
+        Raster::new(width, height, row.repeat(height as usize)).unwrap()
+    }
+
+    fn png(width: u32, height: u32, color: png::ColorType, data: &[u8]) -> Vec<u8> {
+        let mut out = Vec::new();
+        let mut encoder = png::Encoder::new(&mut out, width, height);
+        encoder.set_color(color);
+        encoder.write_header().unwrap().write_image_data(data).unwrap();
+        out
+    }
+
+    #[test]
+    fn a_png_is_decoded_to_what_was_encoded() {
+        let image = halves(6, 3);
+        let bytes = image.to_png().unwrap();
+        assert_eq!(dimensions(&bytes), Some((6, 3)));
+        assert_eq!(Raster::decode(&bytes, MAX), Some(image));
+    }
+
+    #[test]
+    fn every_kind_of_png_is_decoded_to_four_channels() {
+        for (color, data, pixel) in [
+            (png::ColorType::Grayscale, &[7][..], [7, 7, 7, 255]),
+            (png::ColorType::GrayscaleAlpha, &[7, 9], [7, 7, 7, 9]),
+            (png::ColorType::Rgb, &[1, 2, 3], [1, 2, 3, 255]),
+            (png::ColorType::Rgba, &[1, 2, 3, 4], [1, 2, 3, 4]),
+        ] {
+            assert_eq!(Raster::decode(&png(1, 1, color, data), MAX).unwrap().pixels(), pixel, "{color:?}");
+        }
+    }
+
+    #[test]
+    fn a_jpeg_is_decoded_to_almost_what_was_encoded() {
+        let image = halves(32, 16);
+        let bytes = image.to_jpeg(90).unwrap();
+        assert_eq!(dimensions(&bytes), Some((32, 16)));
+        let read = Raster::decode(&bytes, MAX).unwrap();
+        let furthest = read.pixels().iter().zip(image.pixels()).map(|(a, b)| a.abs_diff(*b)).max();
+        assert!(furthest < Some(16), "{furthest:?}");
+    }
+
+    #[test]
+    fn what_is_damaged_or_too_large_or_of_another_kind_is_not_decoded() {
+        let bytes = halves(100, 100).to_png().unwrap();
+        assert!(Raster::decode(&bytes, 40_000).is_some() && Raster::decode(&bytes, 39_999).is_none());
+        for bytes in [&bytes[..bytes.len() / 2], b"\x89PNG\r\n\x1a\nrest", b"\xff\xd8\xff\xe0", b"GIF89a", b""] {
+            assert_eq!(Raster::decode(bytes, MAX), None);
+        }
+        assert_eq!((Raster::new(0, 1, Vec::new()), Raster::new(1, 1, vec![0; 3])), (None, None));
+    }
+
+    #[test]
+    fn transparency_is_replaced_by_white() {
+        let image = Raster::new(3, 1, vec![0, 0, 0, 0, 10, 20, 30, 255, 0, 0, 0, 128]).unwrap();
+        assert_eq!(image.on_white().pixels(), [255, 255, 255, 255, 10, 20, 30, 255, 127, 127, 127, 255]);
+    }
+}
