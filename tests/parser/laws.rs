@@ -14,7 +14,7 @@ use toolgraft_testkit::laws::{self, Input};
 /// A sample: the fuzz targets do the long runs.
 const CASES: u32 = 400;
 
-/// Size of the inputs made to be slow, in bytes; `make bench-repetitions` has larger ones.
+/// Size of the inputs made to be slow, in bytes; `make instructions HOW=repetitions` has larger ones.
 const SLOW: usize = 1 << 16;
 
 /// Pieces that mean something to the parser, and some that do not.

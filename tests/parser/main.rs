@@ -8,6 +8,7 @@ mod context;
 mod damage;
 mod fixtures;
 mod json_repair;
+mod kept;
 mod laws;
 mod limits;
 mod neutralise;

@@ -27,6 +27,16 @@ use record::Outcome;
 /// Share of the cases on which the engines agree that must give the same here.
 const LEAST_PERCENT: usize = 98;
 
+/// Of the records' calls that we read as the engines do or as was decided: those of a kind, and all.
+pub(super) fn right_calls(is_counted: impl Fn(&toolgraft::Call) -> bool) -> (usize, usize) {
+    let right = CASES.iter().filter(|case| {
+        let states_calls = case.expected.as_ref().is_some_and(|expected| expected.calls.is_some());
+        states_calls && case.wrong().is_empty()
+    });
+    let calls = || right.clone().filter_map(|case| case.ours.as_ref().ok()).flat_map(|ours| ours.auto.calls());
+    (calls().filter(|call| is_counted(call)).count(), calls().count())
+}
+
 fn readme() -> String {
     fs::read_to_string(record::path("README.md")).expect("the README can be read")
 }

@@ -10,14 +10,50 @@ use toolgraft::tools::ToolsMode;
 use toolgraft_serve::{Config, Inspector, Served, USAGE_HEADER};
 use toolgraft_testkit::endpoint::{Endpoint, Reply, mcp_call, says, stops, usage};
 
-use super::http::serve;
-use super::shapes::{Chat, Gemini, Messages, SHAPES, Shape, ask};
+use super::http::{Served as Running, read, serve};
+use super::shapes::{Chat, Gemini, Messages, Responses, SHAPES, Shape, ask};
 
 /// Calls of the session.
 const STEPS: usize = 40;
 
-/// What our words may add to the client's own, tools and system text apart, in percent.
-const SURCHARGE: usize = 30;
+/// The APIs whose clients are played.
+#[derive(Debug, Clone, Copy)]
+enum Api {
+    Of(Shape),
+    /// Its messages are those of Chat Completions, but for arguments as an object and results without an id.
+    Ollama,
+}
+
+impl Api {
+    const ALL: [Api; 5] = [Api::Of(Chat), Api::Of(Messages), Api::Of(Responses), Api::Of(Gemini), Api::Ollama];
+
+    /// The shape of its tools and of what a user says.
+    fn shape(self) -> Shape {
+        match self {
+            Api::Of(shape) => shape,
+            Api::Ollama => Chat,
+        }
+    }
+
+    async fn ask(self, served: &Running, messages: &[Value], tools: Value) -> (u16, Value) {
+        let mut body = self.shape().request(json!(messages), tools);
+        match self {
+            Api::Of(shape) => ask(served, shape, body.to_string()).await,
+            Api::Ollama => {
+                body["stream"] = json!(false);
+                let (status, answer) = read(served.post("/api/chat", &body).send().await.unwrap()).await;
+                (status.as_u16(), answer)
+            }
+        }
+    }
+}
+
+/// What a session's messages may hold at most, tools and system text apart, in percent of the client's own.
+fn most_percent() -> usize {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/counts/limits.json");
+    let limits: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    usize::try_from(limits["kept"]["session_characters_percent"].as_u64().unwrap()).unwrap()
+}
 
 /// What of a request may be processed anew beyond what is new in it, in percent.
 const ANEW: usize = 5;
@@ -46,19 +82,36 @@ fn written(messages: &[Value]) -> usize {
 }
 
 /// The messages that a client sends next, after an answer with one call.
-fn goes_on(shape: Shape, answer: &Value, result: &str) -> [Value; 2] {
-    match shape {
-        Chat => {
+fn goes_on(api: Api, answer: &Value, result: &str) -> Vec<Value> {
+    match api {
+        Api::Of(Chat) => {
             let message = answer["choices"][0]["message"].clone();
             let id = message["tool_calls"][0]["id"].clone();
-            [message, json!({"role": "tool", "tool_call_id": id, "content": result})]
+            vec![message, json!({"role": "tool", "tool_call_id": id, "content": result})]
         }
-        _ => {
+        Api::Of(Messages) => {
             let content = answer["content"].clone();
             let call = content.as_array().unwrap().iter().find(|block| block["type"] == "tool_use").unwrap();
             let result = json!({"type": "tool_result", "tool_use_id": call["id"], "content": result});
             let reminds = json!({"type": "text", "text": REMINDER});
-            [json!({"role": "assistant", "content": content}), json!({"role": "user", "content": [result, reminds]})]
+            vec![
+                json!({"role": "assistant", "content": content}),
+                json!({"role": "user", "content": [result, reminds]}),
+            ]
+        }
+        Api::Of(Responses) => {
+            let mut items = answer["output"].as_array().unwrap().clone();
+            let id = items.iter().find(|item| item["type"] == "function_call").unwrap()["call_id"].clone();
+            items.push(json!({"type": "function_call_output", "call_id": id, "output": result}));
+            items
+        }
+        Api::Of(Gemini) => {
+            let response = json!({"name": "bash", "response": {"output": result}});
+            let said = answer["candidates"][0]["content"].clone();
+            vec![said, json!({"role": "user", "parts": [{"functionResponse": response}]})]
+        }
+        Api::Ollama => {
+            vec![answer["message"].clone(), json!({"role": "tool", "tool_name": "bash", "content": result})]
         }
     }
 }
@@ -70,7 +123,8 @@ struct Played {
     own: usize,
 }
 
-async fn play(shape: Shape, set: fn(Config) -> Config) -> Played {
+async fn play(api: Api, set: fn(Config) -> Config) -> Played {
+    let shape = api.shape();
     let endpoint = Endpoint::answer(|_, number| match number {
         ..STEPS => Reply::text(&format!(
             "I look further.\n{}",
@@ -90,12 +144,11 @@ async fn play(shape: Shape, set: fn(Config) -> Config) -> Played {
     };
     let (mut messages, mut own) = (vec![first], 0);
     for at in 0..=STEPS {
-        let body = shape.request(json!(messages), tools.clone());
         own += written(&messages);
-        let (status, answer) = ask(&served, shape, body.to_string()).await;
-        assert_eq!(status, 200, "{answer:#}");
+        let (status, answer) = api.ask(&served, &messages, tools.clone()).await;
+        assert_eq!(status, 200, "{api:?}: {answer:#}");
         if at < STEPS {
-            messages.extend(goes_on(shape, &answer, &step(at).1));
+            messages.extend(goes_on(api, &answer, &step(at).1));
         }
     }
     let sent = endpoint.take_seen().iter().map(|seen| seen.body["messages"].as_array().unwrap().clone()).collect();
@@ -111,17 +164,18 @@ fn from_task(messages: &[Value]) -> &[Value] {
 #[tokio::test]
 async fn a_long_session_costs_little_more_than_the_clients_own_words() {
     let styles: [fn(Config) -> Config; 2] = [|config| config, |config| config.with_style(PromptStyle::Compact)];
-    for (shape, style) in [Chat, Messages].into_iter().flat_map(|shape| styles.map(|style| (shape, style))) {
-        let Played { sent, own } = play(shape, style).await;
+    let most = most_percent();
+    for (api, style) in Api::ALL.into_iter().flat_map(|api| styles.map(|style| (api, style))) {
+        let Played { sent, own } = play(api, style).await;
         assert_eq!(sent.len(), STEPS + 1);
         for pair in sent.windows(2) {
             let before = &pair[0][..pair[0].len() - 1];
-            assert_eq!(pair[1][..before.len()], *before, "a request repeats the one before");
+            assert_eq!(pair[1][..before.len()], *before, "{api:?}: a request repeats the one before");
         }
         let last = sent[STEPS].last().unwrap()["content"].as_str().unwrap();
         assert!(last.contains(TASK), "the person's own words are told again: {last}");
         let told: usize = sent.iter().map(|messages| written(from_task(messages))).sum();
-        assert!(told * 100 <= own * (100 + SURCHARGE), "{shape:?}: {told} characters for {own}");
+        assert!(told * 100 <= own * most, "{api:?}: {told} characters for {own}");
     }
 }
 
