@@ -1,5 +1,5 @@
 //! The fuzz targets over the inputs that earlier walks found (`fixtures/fuzz`), so that what
-//! a fuzzer reached once is tried with every `cargo test`. `make fuzz-corpus` makes the files
+//! a fuzzer reached once is tried with every `cargo test`. `make fuzz CORPUS=yes` makes the files
 //! anew (`fuzz/README.md`).
 
 #![allow(clippy::explicit_auto_deref, reason = "without it the type of what is picked is not known")]

@@ -30,7 +30,7 @@ if (process.argv[2] === "--set-up") {
   process.exit();
 }
 
-if (!existsSync(unpacked)) throw new Error(`${unpacked} is missing: run \`make browser\``);
+if (!existsSync(unpacked)) throw new Error(`${unpacked} is missing: run \`make set-up\``);
 const { args: ours, path } = await inFolder(unpacked);
 if (temporary === undefined) delete process.env.TMPDIR;
 else process.env.TMPDIR = temporary;

@@ -106,8 +106,63 @@ fn every_link_of_the_documents_leads_somewhere() {
 fn the_balancers_that_are_shown_are_those_that_are_tested() {
     let shown = fs::read_to_string(root().join("docs/deploy.md")).unwrap();
     for (language, file) in [("haproxy", "haproxy.cfg"), ("nginx", "nginx.conf")] {
-        let tested = fs::read_to_string(root().join("tests/deploy").join(file)).unwrap();
+        let tested = fs::read_to_string(root().join("e2e/deploy").join(file)).unwrap();
         let tested = tested.split_once('\n').unwrap().1;
         assert!(shown.contains(&format!("```{language}\n{tested}```")), "docs/deploy.md shows another {file}");
     }
+}
+
+/// The targets of `make` with what is said of each, as `make help` prints them.
+fn targets() -> Vec<(String, String)> {
+    let makefile = fs::read_to_string(root().join("Makefile")).unwrap();
+    let (_, rest) = makefile.split_once("define HELP\n").unwrap();
+    let mut targets: Vec<(String, String)> = Vec::new();
+    for line in rest.split_once("\nendef").unwrap().0.lines() {
+        match (line.strip_prefix("  "), targets.last_mut()) {
+            (Some(more), Some((_, said))) => said.extend([" ", more.trim_start()]),
+            _ => {
+                let (name, said) = line.split_once(' ').unwrap();
+                targets.push((name.to_owned(), said.trim_start().to_owned()));
+            }
+        }
+    }
+    targets
+}
+
+#[test]
+fn every_target_of_make_is_in_one_short_table() {
+    let makefile = fs::read_to_string(root().join("Makefile")).unwrap().replace("\\\n", "");
+    let phony = makefile.lines().find_map(|line| line.strip_prefix(".PHONY: ")).unwrap();
+    let targets = targets();
+    assert_eq!(phony.split_whitespace().collect::<Vec<_>>(), targets.iter().map(|(name, _)| name).collect::<Vec<_>>());
+    assert!(targets.len() <= 25, "{} targets", targets.len());
+    let rules = makefile.lines().filter_map(|line| {
+        let (name, rest) = line.split_once(':')?;
+        (!rest.starts_with('=') && !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-'))
+            .then_some(name)
+    });
+    for rule in rules {
+        assert!(targets.iter().any(|(name, _)| name == rule), "`make help` does not name `{rule}`");
+    }
+    let contributing = fs::read_to_string(root().join("CONTRIBUTING.md")).unwrap();
+    let rows: String = targets.iter().map(|(name, said)| format!("| `{name}` | {said} |\n")).collect();
+    assert!(contributing.contains(&rows), "CONTRIBUTING.md has another table than `make help`:\n{rows}");
+}
+
+#[test]
+fn documents_name_only_targets_that_make_has() {
+    let targets = targets();
+    let mut unknown = Vec::new();
+    let mut pages = Vec::new();
+    documents(root(), &mut pages);
+    for document in pages {
+        let text = fs::read_to_string(&document).unwrap();
+        for named in text.split("`make ").skip(1) {
+            let name: String = named.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
+            if !targets.iter().any(|(target, _)| *target == name) {
+                unknown.push(format!("{}: make {name}", document.display()));
+            }
+        }
+    }
+    assert!(unknown.is_empty(), "{}", unknown.join("\n"));
 }

@@ -1,5 +1,5 @@
 //! What `toolgraft serve` costs: processor time beside that of the endpoint behind it, the
-//! time that it adds to a stream, and memory. `make bench-serve`; see docs/performance.md.
+//! time that it adds to a stream, and memory. `make bench BENCH=serve`; see docs/performance.md.
 //!
 //! ```text
 //! toolgraft-serve-bench TOOLGRAFT [ROUNDS]

@@ -251,7 +251,7 @@ mod tests {
 
     use super::*;
 
-    const EVIDENCE: &str = include_str!("../../../tests/evidence/tasks.json");
+    const EVIDENCE: &str = include_str!("../../../e2e/evidence/tasks.json");
 
     fn count(tasks: &[Task], kind: Kind) -> usize {
         tasks.iter().filter(|task| task.kind() == kind).count()

@@ -1,4 +1,4 @@
-//! What an enemy could do, against the built command (`make attack`, docs/security.md): forge
+//! What an enemy could do, against the built command (`make e2e SUITES=attack`, docs/security.md): forge
 //! what a person is asked, take a permission that another tool has, read what is its owner's.
 //!
 //! The cases come from tables of places and of ways, each place with each way. `ATTACK=all` tries

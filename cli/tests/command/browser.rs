@@ -1,4 +1,4 @@
-//! A headless Chromium: the machine's, or the one that `make browser` unpacked.
+//! A headless Chromium: the machine's, or the one that `make set-up` unpacked.
 
 #![allow(dead_code, reason = "each test uses its part")]
 
@@ -34,9 +34,9 @@ pub(crate) fn wanted(test: &str) -> Option<PathBuf> {
     let found = if asked == "skip" { None } else { find() };
     if found.is_none() {
         let demanded = asked == "require" || (asked != "skip" && std::env::var("CI").is_ok_and(|ci| ci == "true"));
-        assert!(!demanded, "no Chromium: `make browser` finds or installs one");
+        assert!(!demanded, "no Chromium: `make set-up` finds or installs one");
         // Past the capture of the test harness.
-        let _ = writeln!(std::io::stderr(), "note: {test} skipped: no Chromium; `make browser` finds or installs one");
+        let _ = writeln!(std::io::stderr(), "note: {test} skipped: no Chromium; `make set-up` finds or installs one");
     }
     found
 }

@@ -75,10 +75,9 @@ fn every_flag_that_the_page_names_is_there() {
     }
 }
 
-/// What `make evidence` found with the models whose name has this, row by row.
+/// What `make e2e SUITES=evidence` found with the models whose name has this, row by row.
 fn measured(model: &str) -> Vec<serde_json::Value> {
-    let results: serde_json::Value =
-        serde_json::from_str(include_str!("../../../tests/evidence/results.json")).unwrap();
+    let results: serde_json::Value = serde_json::from_str(include_str!("../../../e2e/evidence/results.json")).unwrap();
     let results = results.as_array().unwrap().iter().filter(|result| result["model"].as_str().unwrap().contains(model));
     results.flat_map(|result| result["rows"].as_array().unwrap().clone()).collect()
 }

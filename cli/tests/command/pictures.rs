@@ -1,4 +1,4 @@
-//! The pictures of the READMEs, drawn from the real thing by `make pictures`, and that they
+//! The pictures of the READMEs, drawn from the real thing by `dist/pictures`, and that they
 //! still show it.
 
 use std::fmt::Write as _;
@@ -273,7 +273,7 @@ fn the_pictures_of_the_demo_show_what_it_prints() {
     for (lang, suffix) in LANGUAGES {
         let name = format!("demo{suffix}.svg");
         let drawn = fs::read_to_string(picture(&name)).unwrap();
-        assert_eq!(words(&drawn), words(&demo(lang, false)), "{name}: `make pictures` draws it anew");
+        assert_eq!(words(&drawn), words(&demo(lang, false)), "{name}: `dist/pictures` draws it anew");
     }
 }
 
@@ -282,7 +282,7 @@ fn the_pictures_of_a_question_show_what_is_asked() {
     for (lang, suffix) in LANGUAGES {
         let name = format!("approval{suffix}.svg");
         let drawn = fs::read_to_string(picture(&name)).unwrap();
-        assert_eq!(words(&drawn), words(&approval(lang)), "{name}: `make pictures` draws it anew");
+        assert_eq!(words(&drawn), words(&approval(lang)), "{name}: `dist/pictures` draws it anew");
     }
 }
 
@@ -334,7 +334,7 @@ async fn recording(lang: Lang, to: &Path) {
 #[tokio::test]
 #[ignore = "writes docs/pictures"]
 async fn draw_the_pictures() {
-    let browser = crate::browser::find().expect("`make browser` finds or installs one");
+    let browser = crate::browser::find().expect("`make set-up` finds or installs one");
     fs::create_dir_all(picture("")).unwrap();
     for (lang, suffix) in LANGUAGES {
         fs::write(picture(&format!("approval{suffix}.svg")), approval(lang)).unwrap();

@@ -1,6 +1,6 @@
 //! Five MCP servers of other people, listed, called and read through the built program.
 //!
-//! They need Node, Python and git, and are set up by `make servers`. `make test`
+//! They need Node, Python and git, and are set up by `make set-up`. `make test`
 //! sets `TOOLGRAFT_REAL_SERVERS=1`, with which a missing server is a failure;
 //! without it these tests say that they were skipped and pass.
 

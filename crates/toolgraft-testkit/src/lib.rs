@@ -11,7 +11,7 @@
 //! | [`nasty`] | texts that were altered or misread on their way |
 //! | [`same`] | when two JSON values amount to the same |
 //! | [`files`] | files in memory, and a full disk |
-//! | [`real`] | the MCP servers of other people that `make servers` installs |
+//! | [`real`] | the MCP servers of other people that `make set-up` installs |
 //!
 //! | feature | module | what it is |
 //! |---|---|---|

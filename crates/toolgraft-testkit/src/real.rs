@@ -1,4 +1,4 @@
-//! The MCP servers of other people that `make servers` installs.
+//! The MCP servers of other people that `make set-up` installs.
 //!
 //! `make test` sets `TOOLGRAFT_REAL_SERVERS=1`, with which a missing server is a
 //! failure; without it [`wanted`] says that the test was skipped.
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-/// Where `make servers` puts them.
+/// Where `make set-up` puts them.
 pub fn servers() -> PathBuf {
     crate::root().join("tests/servers")
 }
@@ -25,7 +25,7 @@ pub fn wanted(test: &str) -> bool {
 /// A server that runs in Node, as a configuration writes it.
 pub fn node(name: &str, args: &[&str]) -> Value {
     let script = servers().join(format!("node_modules/@modelcontextprotocol/server-{name}/dist/index.js"));
-    assert!(script.is_file(), "{} is missing: run `make servers`", script.display());
+    assert!(script.is_file(), "{} is missing: run `make set-up`", script.display());
     let mut all = vec![script.display().to_string()];
     all.extend(args.iter().map(|&a| a.to_owned()));
     json!({ "command": "node", "args": all, "connectTimeout": 120 })
@@ -34,7 +34,7 @@ pub fn node(name: &str, args: &[&str]) -> Value {
 /// A program of a Python environment: `venv`, or `venv-v1` with the first version of the SDK.
 pub fn program(venv: &str, name: &str) -> PathBuf {
     let program = servers().join(venv).join("bin").join(name);
-    assert!(program.is_file(), "{} is missing: run `make servers`", program.display());
+    assert!(program.is_file(), "{} is missing: run `make set-up`", program.display());
     program
 }
 

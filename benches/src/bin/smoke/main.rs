@@ -160,7 +160,7 @@ fn compare(figures: &[Figure]) -> Result<(), String> {
         }
         let limit = limit(&limits, figure).ok_or_else(|| {
             format!(
-                "limits.toml has no limit for {:?} in [{}]: `make bench-limits` writes it",
+                "limits.toml has no limit for {:?} in [{}]: `make instructions HOW=lower` writes it",
                 figure.name, figure.table
             )
         })?;
@@ -178,7 +178,7 @@ fn compare(figures: &[Figure]) -> Result<(), String> {
         println!("{:<44} {:>10.3} {limit:>10.3}{note}", figure.name, figure.count);
     }
     if low > 0 {
-        println!("\n{low} far below their limits: `make bench-limits` lowers them");
+        println!("\n{low} far below their limits: `make instructions HOW=lower` lowers them");
     }
     match past {
         0 => Ok(()),

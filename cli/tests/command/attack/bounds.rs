@@ -1,5 +1,5 @@
 //! Memory and time as ratios: what four times as much takes beside once as much. A ratio is the
-//! same on a slow machine; the limits are generous. Only with `ATTACK=all` (`make attack`).
+//! same on a slow machine; the limits are generous. Only with `ATTACK=all` (`make e2e SUITES=attack`).
 
 use std::fs;
 use std::time::{Duration, Instant};

@@ -1,6 +1,6 @@
 //! The library with real MCP servers and an endpoint over real HTTP.
 //!
-//! `make servers` installs the servers; `make test` runs these tests.
+//! `make set-up` installs the servers; `make test` runs these tests.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 

@@ -1,7 +1,7 @@
 //! Twelve servers for minutes: calls all the time, processes killed at random, lists of tools that
 //! change; beside them the program itself, which gets a signal at a random moment, KILL too.
 //!
-//! `mcp_faults soak SECONDS` (`make soak`). It fails if a call has neither a result
+//! `mcp_faults soak SECONDS` (`make e2e SUITES=soak`). It fails if a call has neither a result
 //! nor an error, if a result is another call's, if a signal is lost, if a process is
 //! left, or if memory grows.
 
@@ -147,7 +147,8 @@ async fn havoc(hub: &Hub, case: &Case, end: Instant) -> Havoc {
 /// Starts the program with servers of its own, again and again, and sends it a signal:
 /// it has to end, and so have all that it started. The number of signals.
 async fn signals(case: &Case, end: Instant) -> Result<u64, String> {
-    let program = std::env::var_os("TOOLGRAFT").ok_or("TOOLGRAFT names no program: run it by `make soak`")?;
+    let program =
+        std::env::var_os("TOOLGRAFT").ok_or("TOOLGRAFT names no program: run it by `make e2e SUITES=soak`")?;
     // A folder of its own tells its servers from those of the hub.
     let dir = Path::new(case.path()).join("signals");
     std::fs::create_dir(&dir).unwrap();

@@ -17,7 +17,7 @@ const USUAL_PORT: u16 = 8080;
 pub(crate) fn wanted(test: &str) -> bool {
     let wanted = std::env::var("TOOLGRAFT_LIVE").is_ok_and(|v| v == "1");
     if !wanted {
-        let _ = writeln!(std::io::stderr(), "note: {test} skipped: a real model runs with `make live`");
+        let _ = writeln!(std::io::stderr(), "note: {test} skipped: a real model runs with `make e2e SUITES=live`");
     }
     wanted
 }
@@ -33,9 +33,9 @@ pub(crate) struct Server {
 impl Server {
     /// Starts one and waits until it has its model.
     pub(crate) fn start(port: u16, options: &[&str]) -> Self {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/live");
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../e2e/live");
         let python = folder.join("venv/bin/python");
-        assert!(python.is_file(), "{} is missing: run `make live`", python.display());
+        assert!(python.is_file(), "{} is missing: run `make e2e SUITES=live`", python.display());
         let mut command = Command::new(python);
         command.arg(folder.join("server.py")).args(["--port", &port.to_string()]).args(options);
         command.current_dir(&folder).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());

@@ -428,7 +428,7 @@ fn a_history_beyond_the_models_context_is_each_shapes_own_error() {
 /// Needs the environment of `make clients`.
 #[test]
 fn openais_own_client_gets_a_call_a_schema_and_a_text() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../e2e");
     let python = folder.join("clients/venv/bin/python");
     if wanted("openais_own_client_gets_a_call_a_schema_and_a_text") && !fs::exists(&python).unwrap() {
         eprintln!("note: openai for Python skipped: `make clients` sets it up");

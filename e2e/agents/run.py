@@ -3,7 +3,7 @@
     run.py TOOLGRAFT [--row ROW]… [--sizes] [--write FILE] [PROGRAM[@VERSION]…]
     run.py TOOLGRAFT --real URL MODEL CONTEXT PROGRAM…    one task with a real model, told as it went
 
-Each is installed at its current version below tests/agents/installed. Without names all are run.
+Each is installed at its current version below e2e/agents/installed. Without names all are run.
 `--write` has the tables of docs/clients.md written anew.
 """
 

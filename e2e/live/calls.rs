@@ -250,7 +250,7 @@ fn native_tools_with_a_template_that_knows_them() {
     if !wanted("native_tools_with_a_template_that_knows_them") {
         return;
     }
-    let template = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/live/native.jinja");
+    let template = concat!(env!("CARGO_MANIFEST_DIR"), "/../e2e/live/native.jinja");
     let server = Server::start(free_port(), &["--context", "2048", "--chat-template-file", template]);
     runtime().block_on(async {
         let native = model(&server);

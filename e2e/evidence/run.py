@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What real models do with tools: `make evidence` (docs/models.md has the table).
+"""What real models do with tools: `make e2e SUITES=evidence` (docs/models.md has the table).
 
 For each model of models.json: llama.cpp's server is started with it, `toolgraft probe` sets the
 threshold of the measured way on its own tasks, and the tasks of tasks.json, which it never saw,
@@ -35,7 +35,7 @@ LIVE = os.path.join(ROOT, "tests", "live")
 FOLDER = os.path.join(HERE, "models")
 RESULTS = os.path.join(HERE, "results.json")
 PAGE = os.path.join(ROOT, "docs", "models.md")
-BEGIN, END = "<!-- made by `make evidence` -->", "<!-- to here -->"
+BEGIN, END = "<!-- made by `make e2e SUITES=evidence` -->", "<!-- to here -->"
 
 with open(os.path.join(HERE, "models.json"), encoding="utf-8") as file:
     MODELS = json.load(file)

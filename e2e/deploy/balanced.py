@@ -1,6 +1,6 @@
 """Three instances of `toolgraft serve` behind HAProxy and behind nginx, under load.
 
-    python3 tests/deploy/balanced.py target/debug/toolgraft [haproxy|nginx]
+    python3 e2e/deploy/balanced.py target/debug/toolgraft [haproxy|nginx]
 
 First each client asks once, for a stream; the model calls a tool of an MCP server and then answers.
 One instance is drained, one killed. What is held to: the drained one loses nothing; what the

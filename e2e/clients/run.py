@@ -3,7 +3,7 @@
     run.py TOOLGRAFT NODE [CLIENT…]
 
 The client `more` stands for all frameworks, each with the Python of its environment, and for
-the one in Rust; `make clients-more` sets them up.
+the one in Rust; `make clients CLIENTS=all` sets them up.
 """
 
 import os
