@@ -9,15 +9,11 @@ pub(crate) struct Trailing {
     /// A bracket that nothing opened (fixture `members_behind/type_marker_bracket_too_many`).
     pub(crate) surplus: bool,
     /// A word or a key, with nothing but brackets between: what may be left of a key whose first
-    /// quote is missing, or the rest of a word (`key_without_its_first_quote`, `split_word`).
+    /// quote is missing (`key_without_its_first_quote`).
     pub(crate) glued: bool,
     /// Digits that a bracket or a further key follows, with nothing but brackets before them: the
     /// rest of a number (`split_number`); other digits are prose (`digits_of_prose`).
     pub(crate) digits: bool,
-    /// Letters, digits or a quotation mark on the value's line, with nothing but brackets, blanks
-    /// and separators before them: what may be left of a word without quotes
-    /// (`torn_word_and_a_comma`).
-    pub(crate) text: bool,
     /// A further member: the value's last bracket stands too early (`hermes`, `use_mcp_tool`).
     pub(crate) member: bool,
     /// A further object (`arguments/two_objects`).
@@ -28,26 +24,16 @@ impl Trailing {
     /// What `text` begins with, right behind a value. Undecided while it may yet become a member.
     pub(crate) fn of(text: &str, more: bool) -> Match<Self> {
         let glues = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '"' | '“' | '”' | '&' | '\\');
-        // What was put between a word and its rest may be more than one bracket (`torn_word`).
+        // What was put between a number and its rest may be more than one bracket (`torn_number`).
         let behind = text.trim_start_matches(['}', ']']);
         let glued = behind.starts_with(glues);
         let surplus = text[leading_space(text)..].starts_with(['}', ']']);
-        let found = [member(text, more), digits(behind, more), object(text, more), on_its_line(text, more)];
+        let found = [member(text, more), digits(behind, more), object(text, more)];
         if found.contains(&Err(Undecided)) {
             return Err(Undecided);
         }
-        let [member, digits, object, text] = found.map(|found| found == Ok(()));
-        Ok(Trailing { surplus, glued, digits, text, member, object })
-    }
-}
-
-/// Whether text follows on the same line.
-fn on_its_line(text: &str, more: bool) -> Match<()> {
-    match text.trim_start_matches(['}', ']', ',', ';', ' ', '\t']).chars().next() {
-        Some(c) if c.is_alphanumeric() || matches!(c, '_' | '$' | '\'' | '"' | '“' | '”' | '&' | '\\') => Ok(()),
-        Some(_) => Err(No),
-        None if more => Err(Undecided),
-        None => Err(No),
+        let [member, digits, object] = found.map(|found| found == Ok(()));
+        Ok(Trailing { surplus, glued, digits, member, object })
     }
 }
 

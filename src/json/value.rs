@@ -6,7 +6,7 @@ use std::fmt;
 use serde_json::Value;
 
 use super::escape::push_control;
-use super::repair::{self, Mended, Repair, Stop, mend};
+use super::repair::{Mended, Repair, Stop, mend};
 use super::strict::strict;
 
 /// A value that was read.
@@ -36,12 +36,11 @@ impl fmt::Display for NotJson {
     }
 }
 
-/// Reads `text` as one JSON value: strictly, else mended. `balanced`: a lexer
-/// found its brackets balanced; a library of repairs is asked only then.
+/// Reads `text` as one JSON value: strictly, else mended.
 ///
 /// # Errors
 /// The strict reader's error on the text as it stands, and why it was not mended.
-pub(crate) fn read(text: &str, balanced: bool) -> Result<ReadValue<'_>, NotJson> {
+pub(crate) fn read(text: &str) -> Result<ReadValue<'_>, NotJson> {
     let first = match strict(text) {
         Ok((value, lossy)) => return Ok(ReadValue { value, text: Cow::Borrowed(text), repairs: precision(lossy) }),
         // The grammar is kept; what it says has no fix.
@@ -60,13 +59,6 @@ pub(crate) fn read(text: &str, balanced: bool) -> Result<ReadValue<'_>, NotJson>
     for (source, repair) in decoded.into_iter().chain(unescaped) {
         if let Ok(read) = mended(Cow::Owned(source.into_owned()), Some(repair)) {
             return Ok(read);
-        }
-    }
-    if balanced && let Some(rewritten) = repair::rewrite(text) {
-        match checked(rewritten) {
-            Ok(read) => return Ok(read),
-            Err(strict) if strict.is_data() => return Err(NotJson { strict, stop: None }),
-            Err(_) => {}
         }
     }
     let before = &text[..stop.at];
@@ -126,7 +118,7 @@ mod tests {
     use super::*;
 
     fn repairs(text: &str) -> (Value, Vec<String>) {
-        let read = read(text, true).unwrap();
+        let read = read(text).unwrap();
         (read.value, read.repairs.iter().map(Repair::to_string).collect())
     }
 
@@ -162,7 +154,7 @@ mod tests {
             ("", "EOF"),
             ("{'a': 1, 'a': 2}", "the key \"a\" stands twice"),
         ] {
-            let error = read(text, true).unwrap_err().to_string();
+            let error = read(text).unwrap_err().to_string();
             assert!(error.contains(told), "{text}: {error}");
         }
     }
@@ -171,7 +163,7 @@ mod tests {
     fn text_that_was_escaped_once_more_is_read_where_all_of_it_was() {
         assert_eq!(repairs(r#"{\"a\": \"x\\\"y\\n\"}"#), (json!({"a": "x\"y\n"}), vec!["escaped_json".into()]));
         assert_eq!(repairs(r#"{\"a\": 1,}"#).1, ["escaped_json", "trailing_comma"]);
-        assert!(read(r#"{\"a\": "b"}"#, true).is_err());
+        assert!(read(r#"{\"a\": "b"}"#).is_err());
     }
 
     #[test]
@@ -182,14 +174,14 @@ mod tests {
 
     #[test]
     fn a_key_that_stands_twice_is_an_error_at_any_depth() {
-        let error = read(r#"{"a": {"b": 1, "b": 1}}"#, true).unwrap_err();
+        let error = read(r#"{"a": {"b": 1, "b": 1}}"#).unwrap_err();
         assert!(error.to_string().contains(r#"the key "b" stands twice"#), "{error}");
     }
 
     #[test]
     fn a_number_is_the_nearest_float_and_is_written_as_it_was_read() {
         for text in ["0.12308785413053219", "5e-324", "1.7976931348623157e+308"] {
-            let value = read(text, true).unwrap().value;
+            let value = read(text).unwrap().value;
             assert_eq!((value.as_f64(), value.to_string().as_str()), (text.parse().ok(), text), "{text}");
         }
     }
@@ -215,7 +207,7 @@ mod tests {
             ("0.001e-9223372036854775809", true),
             ("0.000e9223372036854775808", false),
         ] {
-            let named = read(text, true).unwrap().repairs.contains(&Repair::NumberPrecision);
+            let named = read(text).unwrap().repairs.contains(&Repair::NumberPrecision);
             assert_eq!(named, lossy, "{text}");
         }
     }

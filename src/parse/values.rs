@@ -68,13 +68,8 @@ pub struct FoundValues {
 /// assert_eq!(found.values[0].repairs[0].to_string(), "trailing_comma");
 /// ```
 pub fn find_values(text: &str) -> FoundValues {
-    found_in(text, false)
-}
-
-/// The values of a text; whether all of it is meant to be one.
-fn found_in(text: &str, is_json: bool) -> FoundValues {
     let tolerance = (text.len() * TOLERANCE).max(MIN_TOLERANCE);
-    let mut finder = Finder { text, tolerance, fence: None, is_json, found: FoundValues::default() };
+    let mut finder = Finder { text, tolerance, fence: None, found: FoundValues::default() };
     finder.scalar(0..text.len(), false);
     finder.run();
     finder.found
@@ -87,7 +82,7 @@ fn found_in(text: &str, is_json: bool) -> FoundValues {
 /// What is wrong, and where; also if anything stands beside the value.
 #[cfg(feature = "agent")]
 pub(crate) fn read_value(text: &str) -> Result<FoundValue, NoValue> {
-    let FoundValues { values, broken } = found_in(text, true);
+    let FoundValues { values, broken } = find_values(text);
     let beside = |value: &FoundValue| {
         let (mut before, mut after) = (text[..value.range.start].trim_end(), text[value.range.end..].trim_start());
         if value.fenced {
@@ -122,8 +117,6 @@ struct Finder<'t> {
     /// Bytes that may still be read tolerantly.
     tolerance: usize,
     fence: Option<Fence>,
-    /// All of the text is meant to be JSON, so that the mending of last resort is asked too.
-    is_json: bool,
     found: FoundValues,
 }
 
@@ -179,7 +172,7 @@ impl Finder<'_> {
     /// Takes the value that begins with the bracket at `start`; yields where to go on.
     fn compound(&mut self, start: usize) -> usize {
         match self.end_of(start) {
-            Ok(end) => match read(&self.text[start..end], self.is_json) {
+            Ok(end) => match read(&self.text[start..end]) {
                 Ok(found) => {
                     let (value, repairs, fenced) = (found.value, found.repairs, self.fence.is_some());
                     self.found.values.push(FoundValue { value, range: start..end, fenced, repairs });

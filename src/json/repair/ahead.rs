@@ -39,23 +39,34 @@ pub(super) fn char_at(text: &str, at: usize) -> Option<char> {
 pub(super) fn key_at(text: &str, at: usize) -> bool {
     let near = &text[at..text.floor_char_boundary(at + FAR)];
     let Some(first) = near.chars().next() else { return false };
-    let length = if quotes::opens(first) {
-        // The key's own escapes end nothing.
-        let mut escaped = false;
-        let close = near.char_indices().skip(1).find(|(_, c)| {
-            let found = !escaped && (quotes::closes(first, *c) || *c == '\n');
-            escaped = !escaped && *c == '\\';
-            found
-        });
-        match close {
-            Some((end, c)) if c != '\n' => end + c.len_utf8(),
-            _ => return false,
-        }
-    } else {
-        words::key_length(near)
-    };
+    let length = if quotes::opens(first) { string_length(near, first) } else { words::key_length(near) };
     let colon = |at| matches!(char_at(text, at), Some(':' | '：'));
     length > 0 && behind_gap(text, at + length).is_some_and(|(at, _)| colon(at))
+}
+
+/// Length of the string of one line that `text` begins with, quotes included; 0 if it does not end.
+fn string_length(text: &str, open: char) -> usize {
+    // The string's own escapes end nothing.
+    let mut escaped = false;
+    let close = text.char_indices().skip(1).find(|(_, c)| {
+        let found = !escaped && (quotes::closes(open, *c) || *c == '\n');
+        escaped = !escaped && *c == '\\';
+        found
+    });
+    close.filter(|(_, c)| *c != '\n').map_or(0, |(end, c)| end + c.len_utf8())
+}
+
+/// Whether the whole value of an object's member begins at `at`: a bracket, or a string or word
+/// that a comma or the object's end follows.
+pub(super) fn member_value_at(text: &str, at: usize) -> bool {
+    let near = &text[at..text.floor_char_boundary(at + FAR)];
+    let length = match near.chars().next() {
+        Some('{' | '[') => return true,
+        Some(open) if quotes::opens(open) => string_length(near, open),
+        _ => Some(words::length(near)).filter(|length| words::read(&near[..*length]).is_some()).unwrap_or(0),
+    };
+    let ends = |at| matches!(char_at(text, at), Some(',' | '，' | '}'));
+    length > 0 && behind_gap(text, at + length).is_some_and(|(at, _)| ends(at))
 }
 
 /// Whether a whole value begins at `at`: a bracket, a string, or a word that a

@@ -1,5 +1,6 @@
 //! The grammar of JSON, left only where one reading is certain.
 
+use super::ahead;
 use super::name::Repair;
 use super::pass::{Pass, Stop};
 use super::quotes::opens;
@@ -118,7 +119,14 @@ impl Mender<'_> {
     fn key(&mut self, c: char) -> Result<Expect, Stop> {
         self.comma = None;
         if opens(c) {
-            self.pass.string(Role::Key)?
+            self.pass.string(Role::Key)?;
+            self.pass.gap();
+            // Such a key ends only before its colon or a whole value.
+            if !matches!(self.pass.peek(), Some(':' | '：')) {
+                self.pass.note(Repair::MissingColon);
+                self.pass.out.push(':');
+                return Ok(Expect::Value);
+            }
         } else {
             self.pass.bare_key()?
         }
@@ -137,7 +145,11 @@ impl Mender<'_> {
                 }
             }
             '}' | ']' | ')' => return self.close(c),
-            // Where a comma is missing, the library may find the one reading.
+            // A key in quotes and its colon say what is missing; an item could be the value's rest.
+            _ if object && opens(c) && ahead::key_at(self.pass.text, self.pass.at) => {
+                self.pass.note(Repair::MissingComma);
+                self.pass.out.push(',');
+            }
             _ => return self.pass.stop("neither a comma nor the closing bracket follows the value"),
         }
         Ok(next)

@@ -2,21 +2,19 @@
 //!
 //! In comes a text that the strict reader refused; out goes the strict JSON that it
 //! can only have meant, with the [`Repair`]s that made it, or the place where no
-//! reading is certain. All that is written stands in the text, but for commas,
+//! reading is certain. All that is written stands in the text, but for commas, colons,
 //! quotes and backslashes: no bracket and no value is supplied.
 //!
 //! ```text
 //! text ─▶ mend ─ follows the grammar ─▶ Mended { text, repairs }
-//!   │      ├─ strings   where a string ends; quotation marks inside it
-//!   │      │   └─ escapes   backslashes that may be data
-//!   │      ├─ words     literals, numbers, keys without quotes
-//!   │      └─ ahead     what stands further on, at most 1 KiB
-//!   └────▶ rewrite (library) ─▶ believed where it keeps every token
+//!          ├─ strings   where a string ends; quotation marks inside it
+//!          │   └─ escapes   backslashes that may be data
+//!          ├─ words     literals, numbers, keys without quotes
+//!          └─ ahead     what stands further on, at most 1 KiB
 //! ```
 //!
 //! `Pass` is what all of them work on: the text, how far it was read, what was
-//! written and what was mended. Time is linear in the text; the library, whose time
-//! is not, sees 4 KiB at most.
+//! written and what was mended. Time is linear in the text.
 //!
 //! A repair belongs here only while recordings or fixtures need it
 //! (`fixtures/parity/json_repair.md` counts them). A new one is a name in `name.rs`,
@@ -24,7 +22,6 @@
 
 mod ahead;
 mod escapes;
-mod library;
 mod mend;
 mod name;
 mod pass;
@@ -32,7 +29,6 @@ mod quotes;
 mod strings;
 mod words;
 
-pub(super) use library::rewrite;
 pub(super) use mend::{Mended, mend};
 pub use name::Repair;
 pub(super) use pass::Stop;

@@ -31,11 +31,11 @@ pub enum Repair {
     InnerQuotes,
     /// Commas before a closing bracket were dropped.
     TrailingComma,
-    /// A comma was missing between two members or items.
+    /// A comma was missing between two members, or between two calls of a list.
     MissingComma,
     /// Commas before the first member or after another comma were dropped.
     ExtraComma,
-    /// A colon was missing between a key and its value.
+    /// A colon was missing between a key in quotes and its value.
     MissingColon,
     /// Full-width colons and commas outside strings.
     FullWidth,
@@ -49,8 +49,6 @@ pub enum Repair {
     Comments,
     /// Keys without quotes.
     UnquotedKeys,
-    /// Strings without quotes.
-    UnquotedValues,
     /// A call's names were escaped as Markdown does it (`get\_weather`), and so were its texts.
     MarkdownEscapes,
     /// Closing tags were missing after a complete call.
@@ -140,7 +138,6 @@ repair_words!(
     "number_form" => NumberForm,
     "comments" => Comments,
     "unquoted_keys" => UnquotedKeys,
-    "unquoted_values" => UnquotedValues,
     "markdown_escapes" => MarkdownEscapes,
     "missing_close" => MissingClose,
     "stop_sequence" => StopSequence,

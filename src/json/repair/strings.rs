@@ -22,8 +22,6 @@ pub(super) enum Role {
     Item(char),
     /// The whole text.
     Top,
-    /// The first mark that may end it does.
-    Any,
 }
 
 /// The marks inside a string so far.
@@ -100,7 +98,7 @@ impl Pass<'_> {
                 continue;
             }
             let end = self.at + c.len_utf8();
-            if role == Role::Any || self.follows(role, end) {
+            if self.follows(role, end) {
                 if !inner.is_certain(self.at) {
                     return Err(Stop { at: inner.end, why: "a quotation mark inside a string is not escaped" });
                 }
@@ -163,9 +161,8 @@ impl Pass<'_> {
         let comma = matches!(next, ',' | '，');
         let behind_comma = || ahead::behind_gap(text, at + next.len_utf8()).map(|(at, _)| at);
         match role {
-            Role::Any => true,
             Role::Top => false,
-            Role::Key => matches!(next, ':' | '：'),
+            Role::Key => matches!(next, ':' | '：') || ahead::member_value_at(text, at),
             Role::Member if comma => behind_comma().is_some_and(|at| {
                 matches!(ahead::char_at(text, at), None | Some('}' | ',' | '，')) || ahead::key_at(text, at)
             }),

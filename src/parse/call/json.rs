@@ -459,9 +459,8 @@ impl CallJson {
     pub(crate) fn peek_trailing(&mut self, at: u64, rest: &str, more: bool) -> bool {
         let Ok(trailing) = Trailing::of(rest, more) else { return false };
         let is_near = at == self.cursor;
-        let Trailing { glued, digits, text, .. } = trailing;
-        self.trailing =
-            Trailing { glued: glued && is_near, digits: digits && is_near, text: text && is_near, ..trailing };
+        let Trailing { glued, digits, .. } = trailing;
+        self.trailing = Trailing { glued: glued && is_near, digits: digits && is_near, ..trailing };
         true
     }
 
@@ -479,22 +478,14 @@ impl CallJson {
     /// - a further member, whatever the value (`members_behind/type_marker_without_damage`);
     /// - a word or a mark right behind the bracket, where a comma was dropped: it is what is left
     ///   of a key (`members_behind/key_without_its_first_quote`);
-    /// - any text on the line, where a word without quotes stands last: the bracket may have been
-    ///   put into a longer word (`members_behind/split_word`, `members_behind/torn_word_and_a_comma`);
     /// - digits right behind it, where a number stands last: `{"a": 1}4}`
     ///   (`members_behind/split_number`, `members_behind/split_behind_the_point`, but not
     ///   `members_behind/digits_of_prose`).
     fn belongs_inside(&self, source: &str, repairs: &[Repair]) -> bool {
-        let Trailing { glued, digits, text, member, .. } = self.trailing;
+        let Trailing { glued, digits, member, .. } = self.trailing;
         let last = source.trim_end_matches(['}', ']', ' ', '\t', '\r', '\n']);
-        let word = || {
-            let ends_with_word = last.ends_with(|c: char| c.is_alphanumeric() && !c.is_ascii_digit());
-            let is_literal = ["true", "false", "null"].into_iter().any(|literal| last.ends_with(literal));
-            ends_with_word && !is_literal && repairs.contains(&Repair::UnquotedValues)
-        };
         let number = || last.ends_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+'));
-        let is_loose = || repairs.iter().any(|r| matches!(r, Repair::TrailingComma | Repair::UnquotedValues));
-        member || (glued && is_loose()) || (text && word()) || (digits && number())
+        member || (glued && repairs.contains(&Repair::TrailingComma)) || (digits && number())
     }
 
     /// What the value says, if it is over and nothing is wrong yet.
@@ -515,7 +506,7 @@ impl CallJson {
             call.fault = Some(Fault::too_deep(self.max_depth));
             return;
         }
-        match read(source, self.end.is_some()) {
+        match read(source) {
             Ok(found) if self.belongs_inside(source, &found.repairs) => {
                 call.goes_on = true;
                 call.fault = Some(Fault::malformed(GOES_ON));

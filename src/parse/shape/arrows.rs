@@ -225,7 +225,7 @@ fn members(text: &str) -> Result<(Map<String, Value>, Vec<Repair>), String> {
         let end = value_end(behind).ok_or_else(|| format!("the value of `{key}` cannot be read"))?;
         let written = &behind[..end];
         let value = if written.starts_with(['"', '{', '[']) {
-            let found = read(written, true).map_err(|error| format!("the value of `{key}`: {error}"))?;
+            let found = read(written).map_err(|error| format!("the value of `{key}`: {error}"))?;
             repairs.extend(found.repairs);
             found.value
         } else {

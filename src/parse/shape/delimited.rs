@@ -206,7 +206,7 @@ impl CallShape for DelimitedCall {
         let Some(end) = self.complete_at else { return self.call };
         let written = window.slice(self.body_start..end);
         self.call.raw_arguments = written.to_owned();
-        match read(&Delimited::json(self.token, self.max_depth, written), true) {
+        match read(&Delimited::json(self.token, self.max_depth, written)) {
             Ok(found) => {
                 self.call.restated = !found.text.starts_with(self.preview.told());
                 self.call.arguments = found.value;

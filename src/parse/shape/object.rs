@@ -152,7 +152,8 @@ impl MarkedObject {
 
     /// Takes the call out of the object that was read; yields whether it has arguments.
     fn pick(&self, window: &Window<'_>, tables: &Tables, call: &mut UnresolvedCall) -> bool {
-        let (keys, written) = (self.run.marked.spec.keys, std::mem::take(&mut call.raw_arguments));
+        let keys = self.run.marked.spec.keys;
+        call.raw_arguments.clear();
         let held = match (CallObject { keys, tables, strict: None }).take(call) {
             Ok(held) => held,
             Err(why) => {
@@ -165,11 +166,6 @@ impl MarkedObject {
         let is_other = self.tool.as_ref().is_some_and(|seen| Some(seen.trim()) != call.tool.as_deref());
         if held != Held::Keyed && self.json.is_damaged() && is_other {
             call.fault.get_or_insert_with(|| Fault::malformed(format!("`{}` is damaged", keys.tool[0])));
-        }
-        // A text without quotes may be an argument, but it names no tool (`hermes/name_without_quotes`).
-        let is_bare = call.repairs.contains(&Repair::UnquotedValues);
-        if is_bare && held != Held::Keyed && !is_quoted(call.tool.as_deref(), &written) {
-            call.fault.get_or_insert_with(|| Fault::malformed(format!("`{}` has no quotes", keys.tool[0])));
         }
         let shown = self.json.shown().filter(|_| !call.restated && held != Held::Keyed);
         let shown = shown.and_then(|(start, end)| Some(window.slice(start..end?)));
@@ -298,10 +294,4 @@ impl JsonCloser for RunCloser {
     fn last_passed(&self, line: &str) -> Option<usize> {
         line.rfind(self.0.marked.closer()?)
     }
-}
-
-/// Whether a name stands behind a quotation mark in the text that it was read from.
-fn is_quoted(name: Option<&str>, text: &str) -> bool {
-    let quoted = |at: usize| text[..at].ends_with(['"', '\'', '“', '”', '‘', '’']);
-    name.is_some_and(|name| text.match_indices(name).any(|(at, _)| quoted(at)))
 }

@@ -17,24 +17,20 @@ pub(super) enum Form {
     Line,
     /// Calls in square brackets.
     List,
-    /// The same where Markdown's backslashes stand before the brackets.
-    EscapedList,
     /// Calls in quotes in square brackets.
     QuotedList,
 }
 
 /// Whether `text`, which begins with a bracket, begins a list of calls of known tools.
 pub(super) fn list_ahead(names: &Names, text: &str, more: bool) -> Match<Form> {
-    let (bracket, escaped) = if text.starts_with('\\') { ("\\[", true) } else { ("[", false) };
-    begins(text, bracket, more)?;
-    let inner = &text[bracket.len()..];
+    begins(text, "[", more)?;
+    let inner = &text[1..];
     let inner = &inner[leading_space(inner)..];
     // A list may hold lists (`python/list_of_lists`).
-    if let Some(nested) = inner.strip_prefix('[').filter(|_| !escaped) {
+    if let Some(nested) = inner.strip_prefix('[') {
         return names.called(&nested[leading_space(nested)..], more).map(|_| Form::List);
     }
     let (form, name) = match inner.strip_prefix(['"', '\'']) {
-        _ if escaped => (Form::EscapedList, inner),
         Some(name) => (Form::QuotedList, name),
         None => (Form::List, inner),
     };

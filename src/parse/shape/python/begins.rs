@@ -24,7 +24,6 @@ impl Markerless for Calls {
                 tables.triggers.bracket.add(lead, first);
             }
         }
-        tables.triggers.line.add(b'\\', b'[');
         for space in SPACE {
             for lead in [b"\"'[", SPACE].concat() {
                 tables.triggers.bracket.add(*space, lead);
@@ -38,7 +37,7 @@ impl Markerless for Calls {
         Stands::Line
     }
 
-    /// Lists without a backslash are found wherever their bracket stands (`text/bare.rs`).
+    /// Lists are found wherever their bracket stands (`text/bare.rs`).
     fn ahead(&self, text: &str, tables: &Tables, more: bool) -> Match<()> {
         if text.starts_with('[') { Err(No) } else { self.ahead_in_fence(text, tables, more) }
     }
@@ -61,7 +60,7 @@ impl Markerless for Calls {
 
 /// How `text` begins a call, or a list of calls, of known tools.
 fn form(names: &Names, text: &str, more: bool) -> Match<Form> {
-    match text.starts_with(['\\', '[']) {
+    match text.starts_with('[') {
         true => list_ahead(names, text, more),
         false => names.called(text, more).map(|_| Form::Line),
     }

@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use super::ahead::unknown_name;
 use super::callee::split_name;
+use super::literal;
 use super::reader::{Arguments, Reader};
-use super::{literal, unquoted};
 use crate::event::Repair;
 use crate::json::window::Window;
 use crate::parse::call::Step;
@@ -68,11 +68,7 @@ fn first_call(text: &str, any: bool, tables: &Tables) -> Result<(usize, Unresolv
             Ok((end, call_of(name, reader.into_arguments(), &text[start..end - 1], tables)?))
         }
         Step::Text(_, Reason::Limit) => Err(Reason::Limit),
-        _ => {
-            let raw = text[start..].strip_suffix(')').ok_or(Reason::NoLiteral)?;
-            let arguments = unquoted::arguments(name, raw, tables).ok_or(Reason::NoLiteral)?;
-            Ok((text.len(), call_of(name, arguments, raw, tables)?))
-        }
+        _ => Err(Reason::NoLiteral),
     }
 }
 

@@ -36,7 +36,7 @@ pub(crate) fn number(text: &str, repairs: &mut Vec<Repair>) -> Option<Value> {
         }
         None => format!("{sign}{mantissa}{exponent}"),
     };
-    let read = read(&json, true).ok().filter(|read| read.value.is_number() && read.text == json)?;
+    let read = read(&json).ok().filter(|read| read.value.is_number() && read.text == json)?;
     read.repairs.into_iter().for_each(|repair| repair.note(repairs));
     Some(read.value)
 }

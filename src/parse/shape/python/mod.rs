@@ -25,7 +25,6 @@ mod reader;
 mod series;
 mod skim;
 mod state;
-mod unquoted;
 
 use std::collections::VecDeque;
 
@@ -43,7 +42,7 @@ use call::{call_of, calls_in};
 use callee::{called, split_name, takes};
 use quoted::Quoted;
 use reader::Reader;
-use state::{Around, Python, Series, State};
+use state::{Python, Series, State};
 
 impl Python {
     /// The calls that begin at this place in this form.
@@ -60,7 +59,6 @@ impl Python {
             in_comment: false,
             is_nested: false,
             missing_comma: false,
-            around: None,
             queue: VecDeque::new(),
         };
         python.open(form);
@@ -70,11 +68,10 @@ impl Python {
     /// Goes on with a call or a list that begins at the cursor.
     fn open(&mut self, form: Form) {
         self.form = form;
-        self.series.line |= form == Form::Line || form == Form::EscapedList;
+        self.series.line |= form == Form::Line;
         self.cursor += match form {
             Form::Line => 0,
             Form::List | Form::QuotedList => 1,
-            Form::EscapedList => 2,
         };
         self.state = match form {
             Form::QuotedList => State::Quote { may_end: false },
@@ -86,9 +83,7 @@ impl Python {
     fn next_token(&mut self, rest: &str, out: &mut CallOut<'_, '_>, window: &Window<'_>) -> Step {
         let Some(byte) = rest.bytes().next() else { return Step::More };
         match (&self.state, byte) {
-            (State::Name { may_end: true } | State::Quote { may_end: true } | State::Between, b']')
-                if self.form != Form::EscapedList =>
-            {
+            (State::Name { may_end: true } | State::Quote { may_end: true } | State::Between, b']') => {
                 self.cursor += 1;
                 let is_inner = std::mem::take(&mut self.is_nested);
                 self.state = if is_inner { State::Between } else { State::Behind };
@@ -97,16 +92,6 @@ impl Python {
                 self.is_nested = true;
                 self.cursor += 1;
                 self.state = State::Name { may_end: false };
-            }
-            (State::Name { may_end: true } | State::Between, b'\\') if self.form == Form::EscapedList => {
-                match begins(rest, "\\]", window.more) {
-                    Err(Undecided) => return Step::More,
-                    Err(No) => return self.is_over(self.cursor, Reason::NoFurtherCall),
-                    Ok(()) => {
-                        self.cursor += 2;
-                        self.state = State::Behind;
-                    }
-                }
             }
             (State::Between, b',' | b';') if byte == b',' || self.form == Form::List => {
                 self.cursor += 1;
@@ -246,7 +231,6 @@ impl Python {
                 self.queue = calls.into_iter().enumerate().map(end_of).collect();
                 self.next_queued(start)
             }
-            Err(Reason::NoLiteral) if self.reads_around(start, quoted, end, out.tables, window) => Step::Next,
             // A text that is no call at all makes it no list of calls.
             Err(Reason::UnknownTool) => self.is_over(self.cursor, Reason::UnknownTool),
             Err(why) => {
@@ -255,42 +239,6 @@ impl Python {
                 Step::Next
             }
         }
-    }
-
-    /// Goes on behind the name of a call in quotes that end within its arguments, since its texts
-    /// stand in the same: `["f(city="Oslo")"]`. Not where an escape says which are which.
-    fn reads_around(&mut self, start: u64, quoted: Quoted, end: u64, tables: &Tables, window: &Window<'_>) -> bool {
-        let text = window.slice(quoted.start..end);
-        let quote = window.slice(start..quoted.start).as_bytes();
-        let (&[quote], Ok(length)) = (quote, tables.names.called(text, false)) else { return false };
-        if text.contains('\\') {
-            return false;
-        }
-        text[..length].clone_into(&mut self.name);
-        self.around = Some(Around { quote, start, end: self.cursor, closed: None });
-        self.cursor = quoted.start + length as u64 + 1;
-        self.state = State::Arguments(quoted.start, Box::new(self.reader(tables)));
-        true
-    }
-
-    /// Behind the arguments of such a call, or where they cannot be read.
-    fn around_ended(&mut self, tables: &Tables, window: &Window<'_>) -> Step {
-        let state = std::mem::replace(&mut self.state, State::Between);
-        let (State::Arguments(start, reader), Some(around)) = (state, self.around.take()) else { return Step::Next };
-        let is_closed = |end: &u64| window.from(*end).as_bytes().first() == Some(&around.quote);
-        let found = around.closed.filter(is_closed).and_then(|end| {
-            let raw = window.slice(start + self.name.len() as u64 + 1..end - 1);
-            call_of(&self.name, reader.into_arguments(), raw, tables).ok().map(|call| (end + 1, call))
-        });
-        let Some((end, mut call)) = found else {
-            self.cursor = around.end;
-            self.series.failed_at.get_or_insert(self.cursor);
-            self.series.fails(Reason::NoLiteral, self.cursor);
-            return Step::Next;
-        };
-        self.cursor = end;
-        call.note(Repair::InnerQuotes);
-        self.call_read(around.start, call)
     }
 
     /// Tells the next of the calls of one text, which begins at `start`.
@@ -306,10 +254,7 @@ impl Python {
     }
 
     /// The call that ends at the cursor.
-    fn call_read(&mut self, start: u64, mut call: UnresolvedCall) -> Step {
-        if self.form == Form::EscapedList {
-            call.note(Repair::MarkdownEscapes);
-        }
+    fn call_read(&mut self, start: u64, call: UnresolvedCall) -> Step {
         self.series.needs_line |= is_mended(&call);
         self.first.get_or_insert_with(|| (call.server.clone(), call.tool.clone()));
         Step::Call(start..self.cursor, Box::new(call))
@@ -339,9 +284,7 @@ impl Python {
 
 /// Whether it was read only because it stands by itself on its lines.
 fn is_mended(call: &UnresolvedCall) -> bool {
-    call.repairs
-        .iter()
-        .any(|repair| matches!(repair, Repair::InnerQuotes | Repair::UnquotedValues | Repair::MarkdownEscapes))
+    call.repairs.iter().any(|repair| matches!(repair, Repair::InnerQuotes | Repair::MarkdownEscapes))
 }
 
 impl CallShape for Python {
@@ -351,22 +294,7 @@ impl CallShape for Python {
         }
         if let State::Arguments(start, reader) = &mut self.state {
             let start = *start;
-            let closed = self.around.and_then(|around| around.closed);
-            let step = closed.map_or_else(|| reader.next(window, out.think_ends), Step::End);
-            if let Some(around) = &mut self.around {
-                return match step {
-                    Step::End(end) => {
-                        around.closed = Some(end);
-                        match end == window.end() && window.more {
-                            true => Step::More,
-                            false => self.around_ended(out.tables, window),
-                        }
-                    }
-                    Step::Text(..) => self.around_ended(out.tables, window),
-                    step => step,
-                };
-            }
-            return match step {
+            return match reader.next(window, out.think_ends) {
                 Step::End(end) => self.call_ended(start, end, out.tables, window),
                 Step::Text(at, why) => self.unreadable(at, why),
                 step => step,

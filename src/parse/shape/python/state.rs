@@ -50,22 +50,8 @@ pub(crate) struct Python {
     pub(super) is_nested: bool,
     /// No comma stands before the call that is read.
     pub(super) missing_comma: bool,
-    /// The call that is read stands in quotes that its own texts have, too.
-    pub(super) around: Option<Around>,
     /// Calls of one text in quotes that are not told yet.
     pub(super) queue: VecDeque<(u64, UnresolvedCall)>,
-}
-
-/// The quotes around a call whose texts stand in the same.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Around {
-    pub(super) quote: u8,
-    /// Where the opening one stands.
-    pub(super) start: u64,
-    /// Behind the next such quote, where the text ends if the call cannot be read.
-    pub(super) end: u64,
-    /// Behind its closing parenthesis, once that came.
-    pub(super) closed: Option<u64>,
 }
 
 /// What is known of a series.

@@ -43,7 +43,7 @@ fn members(text: &str, tool: &TagTool, is_listed: bool) -> Result<Map<String, Va
         let value = if is_text {
             Value::from(laid_out(value))
         } else {
-            read(value.trim(), false).map_or_else(|_| Value::from(value.trim()), |found| found.value)
+            read(value.trim()).map_or_else(|_| Value::from(value.trim()), |found| found.value)
         };
         arguments.insert(name.to_owned(), value);
         rest = &behind[leading_space(behind)..];

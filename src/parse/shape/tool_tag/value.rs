@@ -329,7 +329,7 @@ impl ToolTag {
             LexStep::More | LexStep::End(_) | LexStep::Fault(_)
         ) {}
         self.too_deep |= lexer.too_deep;
-        match read(text, false) {
+        match read(text) {
             Ok(found) => {
                 self.repairs.extend(found.repairs);
                 found.value
