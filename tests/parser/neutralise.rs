@@ -155,7 +155,6 @@ const CALLS: &[&str] = &[
     "\nget_weather(city=\"Berlin\")\n",
     "[get_weather(city='Berlin')]",
     "[\"weather.get_weather(days=1)\"]",
-    "\n\\[get_weather(city='Berlin')\\]\n",
     "\nget\\_weather(city='Berlin')\n",
     "\n```get_weather(city='Berlin')```\n",
     "\n~~~py [get_weather(city='Berlin')]~~~\n",
