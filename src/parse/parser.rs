@@ -116,6 +116,12 @@ impl Parser {
             self.text.hand_on(chunk, sink);
             return;
         }
+        if self.way == Way::Bracketed && self.text.reasoning_channel == reasoning && self.scanner.passes_brackets(chunk)
+        {
+            self.scanner.context.pass(chunk);
+            self.text.hand_on(chunk, sink);
+            return;
+        }
         self.push_slow(reasoning, chunk, sink);
     }
 
@@ -127,10 +133,6 @@ impl Parser {
             return;
         }
         let plain = match self.way {
-            Way::Bracketed if self.text.reasoning_channel == reasoning && self.scanner.passes_brackets(chunk) => {
-                self.scanner.context.pass(chunk);
-                return self.text.hand_on(chunk, sink);
-            }
             Way::Answer | Way::Reasoning | Way::Line | Way::Bracketed
                 if self.text.reasoning_channel == reasoning
                     && let Some(brackets) = self.scanner.brackets_behind(chunk) =>

@@ -144,7 +144,15 @@ pub(crate) struct Brackets {
 
 /// Which kind a bracket is of, and whether it opens.
 fn bracket(byte: u8) -> Option<(usize, bool)> {
-    b"{}[]()".iter().position(|known| *known == byte).map(|at| (at / 2, at % 2 == 0))
+    Some(match byte {
+        b'{' => (0, true),
+        b'}' => (0, false),
+        b'[' => (1, true),
+        b']' => (1, false),
+        b'(' => (2, true),
+        b')' => (2, false),
+        _ => return None,
+    })
 }
 
 impl Brackets {
