@@ -721,13 +721,6 @@ export type OwnedEvent =
       calls: Range_of_uint32;
       syntax: Array<Range_of_uint64>;
       span: Range_of_uint64;
-    }
-  /** See `Event::Unlisted`. */
-  | {
-      type: "unlisted";
-      index: number;
-      count: number;
-      span: Range_of_uint64;
     };
 
 /** A piece of a model's message. */
@@ -883,11 +876,6 @@ export type Rejected = {
   call?: 
     | Call
     | null;
-  /**
-   * How many calls more came past the limit on calls; they are not listed.
-   * Known at the message's end.
-   */
-  count?: number;
   /** What quotes it (`quoted` only). */
   quoted_in?: 
     | QuotedIn

@@ -39,7 +39,6 @@ fn rejected(kind: RejectedKind, raw: &str, feedback: bool) -> Part {
         nearest: Vec::new(),
         dialect: Dialect::UseMcpTool,
         call: None,
-        count: 0,
         quoted_in: None,
         in_text: false,
     };

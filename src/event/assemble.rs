@@ -235,12 +235,6 @@ impl Collector {
                 }
             }
             Event::Unfenced { calls, syntax, .. } => self.unfence(calls, syntax),
-            Event::Unlisted { index, count, .. } => {
-                let entry = self.entries.iter_mut().rfind(|e| e.index == index);
-                if let Some(Err(rejected)) = entry.map(|e| &mut e.result) {
-                    rejected.count = count;
-                }
-            }
         }
     }
 

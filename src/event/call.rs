@@ -138,10 +138,6 @@ pub struct Rejected {
     /// arguments that its schema refuses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<Box<Call>>,
-    /// How many calls more came past the limit on calls; they are not listed.
-    /// Known at the message's end.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub count: u64,
     /// What quotes it (`quoted` only).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quoted_in: Option<QuotedIn>,
@@ -149,11 +145,6 @@ pub struct Rejected {
     /// calls, those behind a line or a result in the text.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_text: bool,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 /// Why a call was rejected, in order of precedence.
@@ -312,7 +303,6 @@ impl Rejected {
             nearest: Vec::new(),
             dialect,
             call: None,
-            count: 0,
             quoted_in: None,
             in_text: false,
         }

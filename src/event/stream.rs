@@ -144,17 +144,6 @@ pub enum Event<'a> {
         /// Empty, at the stream's end.
         span: Span,
     },
-    /// So many calls more came past the limit on calls than were reported; their
-    /// bytes are in markers, or in the reasoning or text that they stood in. Only
-    /// at the stream's end, and only if there are any; empty span.
-    Unlisted {
-        /// The last call that was reported.
-        index: u32,
-        /// How many.
-        count: u64,
-        /// Empty, at the stream's end.
-        span: Span,
-    },
 }
 
 /// Part of a message that text belongs to.
@@ -217,8 +206,7 @@ impl Event<'_> {
             | Event::Withdrawn { span, .. }
             | Event::Promoted { span, .. }
             | Event::Placed { span, .. }
-            | Event::Unfenced { span, .. }
-            | Event::Unlisted { span, .. } => span.clone(),
+            | Event::Unfenced { span, .. } => span.clone(),
         }
     }
 
@@ -247,7 +235,6 @@ impl Event<'_> {
             Event::Promoted { index, span } => OwnedEvent::Promoted { index, span },
             Event::Placed { index, provenance, span } => OwnedEvent::Placed { index, provenance, span },
             Event::Unfenced { calls, syntax, span } => OwnedEvent::Unfenced { calls, syntax: syntax.to_owned(), span },
-            Event::Unlisted { index, count, span } => OwnedEvent::Unlisted { index, count, span },
         }
     }
 }
@@ -302,6 +289,4 @@ pub enum OwnedEvent {
     Placed { index: u32, provenance: Provenance, span: Span },
     /// See [`Event::Unfenced`].
     Unfenced { calls: Range<u32>, syntax: Vec<Span>, span: Span },
-    /// See [`Event::Unlisted`].
-    Unlisted { index: u32, count: u64, span: Span },
 }

@@ -176,7 +176,6 @@ mod tests {
             nearest: vec!["search".into(), "gone".into()],
             dialect: Dialect::UseMcpTool,
             call: None,
-            count: 0,
             quoted_in: None,
             in_text: false,
         };

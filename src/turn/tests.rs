@@ -147,7 +147,6 @@ fn entry(index: u32, result: Result<(), RejectedKind>) -> Entry {
             nearest: Vec::new(),
             dialect: Dialect::UseMcpTool,
             call: None,
-            count: 0,
             quoted_in: None,
             in_text: false,
         }),

@@ -74,30 +74,40 @@ fn what_stands_behind_a_call_past_the_limit_is_told() {
     assert!(broken.is_empty(), "{}:\n{}", broken.len(), broken.join("\n"));
 }
 
-/// Whatever the calls are, the entries of a message are few, and the last one says
-/// how many more there were.
+/// The first call past the limit that would have run is rejected, and none after it is read. What was
+/// held with it is syntax, and all else text.
 #[test]
-fn past_the_limit_calls_are_counted_and_not_listed() {
+fn behind_the_call_past_the_limit_no_call_is_read() {
     let call = format!("{HEAD}{{}}{TAIL}\n");
     let many = 1000;
-    for (text, kind, listed) in [
-        (call.repeat(many), RejectedKind::Limit, 1),
-        ("f(a=1)\n".repeat(many), RejectedKind::Limit, 1),
-        (format!("[{}]", "f(a=1), ".repeat(many)), RejectedKind::Limit, 1),
-        (format!("[{}f(a=1)]", "f(a=1), ".repeat(many - 1)), RejectedKind::Limit, 1),
-        (r#"{"name": "f", "arguments": {}}"#.repeat(many), RejectedKind::Limit, 1),
-        ("<tool_call>{\"name\": \"g\", \"arguments\": {}}</tool_call>".repeat(many), RejectedKind::Limit, 65),
-        (format!("<think>{}</think>", call.repeat(many)), RejectedKind::InReasoning, 65),
-        (format!("```\n{call}```\ntext\n").repeat(many), RejectedKind::Quoted, 65),
-        (format!("```\n{}```\ntext\n", call.repeat(many)), RejectedKind::Quoted, 65),
+    let rest = |call: &str| call.repeat(many - MAX_CALLS - 1);
+    let between = "\n".repeat(MAX_CALLS + 1);
+    let marked = "<tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call>";
+    let catalog = std::sync::Arc::new(Catalog::from_tools([Tool::new("f").with_server("s")]));
+    for (text, content) in [
+        (call.repeat(many), between + &rest(&call)),
+        (marked.repeat(many), rest(marked)),
+        ("f(a=1)\n".repeat(many), "\n".repeat(many)),
+        (format!("[{}]", "f(a=1), ".repeat(many)), String::new()),
+        (format!("[{}f(a=1)]", "f(a=1), ".repeat(many - 1)), String::new()),
+        (r#"{"name": "f", "arguments": {}}"#.repeat(many), String::new()),
     ] {
-        let catalog = Catalog::from_tools([Tool::new("f").with_server("s")]);
-        let found = laws::read(&text, &Config::default().with_catalog(Some(catalog.into())));
-        let rejected: Vec<_> = found.rejected().collect();
-        assert_eq!((rejected.len(), found.calls().count()), (listed, 65 - listed), "{text:.60}");
-        let last = rejected.last().unwrap();
-        assert_eq!((last.kind, last.count), (kind, (many - MAX_CALLS - 1) as u64), "{text:.60}");
-        assert!(rejected.iter().rev().skip(1).all(|r| r.count == 0), "{text:.60}");
+        let found = laws::read(&text, &Config::default().with_catalog(Some(catalog.clone())));
+        let kinds: Vec<_> = found.rejected().map(|rejected| rejected.kind).collect();
+        assert_eq!((found.calls().count(), &kinds[..]), (MAX_CALLS, &[RejectedKind::Limit][..]), "{text:.60}");
+        assert_eq!(found.content, content, "{text:.60}");
+    }
+    // Drafts and examples are told as such, as far as beginnings of calls are looked at.
+    for (text, kind) in [
+        (format!("<think>{}</think>", call.repeat(many)), RejectedKind::InReasoning),
+        (format!("```\n{call}```\ntext\n").repeat(many), RejectedKind::Quoted),
+        (format!("```\n{}```\ntext\n", call.repeat(many)), RejectedKind::Quoted),
+    ] {
+        let found = laws::read(&format!("{text}{call}{call}"), &Config::default().with_catalog(Some(catalog.clone())));
+        let kinds: Vec<_> = found.rejected().map(|rejected| rejected.kind).collect();
+        assert_eq!((found.calls().count(), kinds.len()), (0, many + 1), "{text:.60}");
+        assert!(kinds[..many].iter().all(|found| *found == kind), "{text:.60}");
+        assert_eq!(kinds[many], RejectedKind::Limit, "{text:.60}");
     }
 }
 

@@ -218,8 +218,6 @@ export declare class Rejected {
   readonly dialect: Dialect;
   /** The call itself where it was complete. */
   readonly call: Call | null;
-  /** How many calls more came past the limit on calls. */
-  readonly count: number;
   /** What quotes it (`quoted` only). */
   readonly quotedIn: QuotedIn | null;
   /** Whether its text stays where it stands. */
@@ -426,16 +424,6 @@ export interface Unfenced {
   readonly span: Span;
 }
 
-/** So many calls more came past the limit on calls than were reported. */
-export interface Unlisted {
-  readonly type: "unlisted";
-  /** The last call that was reported. */
-  readonly index: number;
-  /** How many. */
-  readonly count: number;
-  readonly span: Span;
-}
-
 /** What `push` and `finish` give, under the names of the library's JSON form. Later versions may add to it. */
 export type Event =
   | Text
@@ -449,8 +437,7 @@ export type Event =
   | Withdrawn
   | Promoted
   | Placed
-  | Unfenced
-  | Unlisted;
+  | Unfenced;
 
 /** How a message is read. */
 export interface ReadingSettings {

@@ -49,7 +49,7 @@ function found(message) {
     content: message.content,
     reasoning: message.reasoning,
     calls,
-    rejected: message.rejected.map(({ kind, raw, message, count }) => ({ kind, raw, message, ...(count && { count }) })),
+    rejected: message.rejected.map(({ kind, raw, message }) => ({ kind, raw, message })),
     promoted: message.entries.filter(isPromoted).map((entry) => entry.index),
     deltas: message.entries.map((entry) => entry.deltas),
     answer_in_reasoning: message.answerInReasoning,

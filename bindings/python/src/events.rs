@@ -156,18 +156,6 @@ record! {
     }
 }
 
-record! {
-    /// So many calls more came past the limit on calls than were reported.
-    Unlisted is "unlisted" {
-        /// The last call that was reported.
-        index: u32,
-        /// How many.
-        count: u64,
-        /// Empty, at the stream's end.
-        span: Span,
-    }
-}
-
 /// An event of the library; `chunk` is the piece that was pushed, which an event with the
 /// same text shares.
 pub(crate) fn event<'py>(
@@ -215,7 +203,6 @@ pub(crate) fn event<'py>(
             let spans = syntax.iter().map(|part| Py::new(py, span(part.clone()))).collect::<PyResult<Vec<_>>>()?;
             made!(Unfenced { calls: indices(&calls), syntax: PyTuple::new(py, spans)?.unbind(), span: bytes })
         }
-        Event::Unlisted { index, count, .. } => made!(Unlisted { index, count, span: bytes }),
         // A kind that a later version of the library adds is a row here first.
         other => return Err(ToolError::new_err(format!("this package does not know the event {other:?}"))),
     })
@@ -255,9 +242,6 @@ pub(crate) fn lent(event: &mut OwnedEvent) -> Option<Event<'_>> {
         }
         OwnedEvent::Unfenced { calls, syntax, span } => {
             Event::Unfenced { calls: calls.clone(), syntax, span: span.clone() }
-        }
-        OwnedEvent::Unlisted { index, count, span } => {
-            Event::Unlisted { index: *index, count: *count, span: span.clone() }
         }
         _ => return None,
     })

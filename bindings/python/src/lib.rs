@@ -34,7 +34,7 @@ mod _native {
     #[pymodule_export]
     use crate::events::{
         ArgsDelta, CallEnd, CallStart, Marker, Placed, Promoted, Reasoning, Reclassified, Restored, Text, Unfenced,
-        Unlisted, Withdrawn,
+        Withdrawn,
     };
     #[pymodule_export]
     use crate::hub::{Servers, connect};

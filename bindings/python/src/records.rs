@@ -142,8 +142,6 @@ record! {
         dialect: &'static str,
         /// The call itself where it was complete.
         call: Option<Py<Call>>,
-        /// How many calls more came past the limit on calls.
-        count: u64,
         /// What quotes it (`quoted` only).
         quoted_in: Option<String>,
         /// Whether its text stays where it stands.
@@ -315,7 +313,6 @@ pub(crate) fn rejected(py: Python<'_>, rejected: event::Rejected) -> PyResult<Re
         nearest: words(py, &rejected.nearest)?,
         dialect: rejected.dialect.name(),
         call: rejected.call.map(|call| Py::new(py, self::call(py, *call)?)).transpose()?,
-        count: rejected.count,
         quoted_in: rejected.quoted_in.map(word),
         in_text: rejected.in_text,
     })

@@ -67,9 +67,6 @@ struct RejectedOut<'a> {
     kind: RejectedKind,
     raw: &'a str,
     message: Cow<'a, str>,
-    /// How many calls more are not listed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    count: Option<u64>,
 }
 
 /// The answer to a line that is no record.
@@ -216,8 +213,7 @@ fn rejected<'a>(rejected: &'a Rejected, validator: &Validator) -> RejectedOut<'a
         Some(correct) => Cow::Owned(format!("{}. A correct call: {correct}", rejected.message)),
         None => Cow::Borrowed(rejected.message.as_str()),
     };
-    let count = (rejected.count > 0).then_some(rejected.count);
-    RejectedOut { kind: rejected.kind, raw: &rejected.raw, message, count }
+    RejectedOut { kind: rejected.kind, raw: &rejected.raw, message }
 }
 
 /// Reads a JSON object; a derived reader would take an array for one too.

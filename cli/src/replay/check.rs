@@ -20,13 +20,7 @@ pub(super) fn result(assembled: &Assembled) -> Value {
         .collect();
     let rejected: Vec<Value> = assembled
         .rejected()
-        .map(|rejected| {
-            let mut said = json!({ "kind": rejected.kind, "raw": rejected.raw, "message": rejected.message });
-            if rejected.count > 0 {
-                said["count"] = rejected.count.into();
-            }
-            said
-        })
+        .map(|rejected| json!({ "kind": rejected.kind, "raw": rejected.raw, "message": rejected.message }))
         .collect();
     json!({
         "content": assembled.content, "reasoning": assembled.reasoning, "calls": calls, "rejected": rejected,

@@ -168,11 +168,6 @@ impl Played {
             self.native_numbers.push(*last);
         }
     }
-
-    /// Calls past the limit that are not listed.
-    pub(super) fn unlisted(&self) -> u64 {
-        self.assembled.rejected().map(|rejected| rejected.count).sum()
-    }
 }
 
 /// Parses a round; hands each event to `live` as soon as it is known.

@@ -81,10 +81,6 @@ impl<W: Write> Show<W> {
         self.screen.boxed(RESULT, &self.say.headed(self.say.native_call_number(number), &call.name), &arguments)
     }
 
-    fn unlisted(&mut self, count: u64) -> io::Result<()> {
-        self.line(DRAFT, &self.say.unlisted(count))
-    }
-
     /// Shows an event that is part of what a turn reads.
     fn read(&mut self, at: At<'_>, event: &OwnedEvent) -> io::Result<()> {
         let say = self.say;
@@ -106,7 +102,6 @@ impl<W: Write> Show<W> {
             OwnedEvent::Unfenced { .. } => self.line(DRAFT, say.first_fence()),
             // A promoted call is shown once its arguments were checked, at the answer's end.
             OwnedEvent::Promoted { .. } => Ok(()),
-            OwnedEvent::Unlisted { count, .. } => self.unlisted(*count),
             _ => Ok(()),
         }
     }
@@ -197,10 +192,7 @@ impl<W: Write> View for Show<W> {
                 },
             }
         }
-        match played.unlisted() {
-            0 => Ok(()),
-            count => self.unlisted(count),
-        }
+        Ok(())
     }
 
     fn answered(&mut self, at: At<'_>, round: &Round, played: &Played) -> io::Result<()> {

@@ -396,11 +396,6 @@ impl<'a> Watch<'a> {
                 let is_inside = |span: &std::ops::Range<u64>| span.start < span.end && span.end <= start as u64;
                 expect(syntax.iter().all(is_inside), || "bytes that did not come".to_owned())
             }
-            Event::Unlisted { index, count, .. } => {
-                self.between_calls()?;
-                expect(start == end && self.finished && *count > 0, || "calls are counted at the end".to_owned())?;
-                expect(index + 1 == self.next && self.is_past_limit(), || "fewer calls than may be listed".to_owned())
-            }
             other => Err(format!("no law is known for {other:?}")),
         }
     }
@@ -420,11 +415,6 @@ impl<'a> Watch<'a> {
             Event::CallStart { .. } => self.call_in_a_line = self.line_has_text && !under.starts_with("<|start|>"),
             _ => {}
         }
-    }
-
-    /// Whether so many calls were reported that a further one may be a marker.
-    fn is_past_limit(&self) -> bool {
-        self.next as usize > self.calls
     }
 
     fn between_calls(&self) -> Result<(), Broken> {
@@ -489,11 +479,6 @@ impl<'a> Watch<'a> {
             return Err(broken);
         }
         let held = &self.stream[self.at..self.pushed];
-        // Of a call past both limits a part was handed on as a marker; that one is
-        // open nothing says.
-        if self.is_past_limit() && self.marked_last {
-            return Ok(());
-        }
         // An object behind a tag that was handed on as a marker names its tool where it ends.
         let is_marked = self.marked_last && held.starts_with(['{', '[']);
         if self.open.is_some() || is_marked || held.len() <= self.hold || self.may_be_call(held) {

@@ -21,9 +21,6 @@ pub(crate) enum Step {
     More,
     /// One of several calls stands here; a further one may follow.
     Call(Range<u64>, Box<UnresolvedCall>),
-    /// One of several stands here of which nothing is told, see
-    /// [`Emitter::only_counts`](crate::parse::emit::emitter::Emitter::only_counts); a further one may follow.
-    Counted(Range<u64>),
     /// The calls up to here are calls, whatever follows: what is read behind them and turns
     /// out to be none is given back from here on, by an end here.
     Kept(u64),

@@ -2,7 +2,7 @@
 
 use crate::parse::config::Limits;
 
-/// What is left of the limits on calls, and what was left out because of them.
+/// What is left of the limits on calls.
 #[derive(Debug, Default)]
 pub(crate) struct Budget {
     /// Most calls in a message.
@@ -11,14 +11,10 @@ pub(crate) struct Budget {
     openings: usize,
     /// Calls that were reported: the index of the one that is reported next.
     pub(super) index: u32,
-    /// Calls over the limit that are not reported.
-    pub(super) unlisted: u64,
-    /// A call over the limit was reported as such: no further one is.
-    pub(super) limit_said: bool,
+    /// A call over the limit was reported as such: no further one is read.
+    limit_reported: bool,
     /// That was taken back once, when it turned out to be a draft.
     unsaid: bool,
-    /// A call that is not reported stands outside the reasoning, and is no example.
-    unlisted_outside: bool,
 }
 
 impl Budget {
@@ -42,18 +38,18 @@ impl Budget {
     /// any more that did not come before.
     #[inline]
     pub(crate) fn is_spent(&self) -> bool {
-        self.openings == 0
+        self.openings == 0 || self.limit_reported
     }
 
-    /// Whether the limit was passed before the call of this index.
-    pub(super) fn is_over(&self, index: u32) -> bool {
-        index as usize > self.limit
+    /// Whether a call over the limit was reported as such. What was read before that as a further
+    /// one is syntax.
+    pub(super) fn limit_reported(&self) -> bool {
+        self.limit_reported
     }
 
-    /// The call of this index, the next one, is reported. `is_certain`: it is no draft, no example
-    /// and the model's own.
-    pub(super) fn reports(&mut self, index: u32, is_certain: bool) {
-        self.limit_said |= index as usize >= self.limit && is_certain;
+    /// The next call is reported. `is_certain`: it is no draft, no example and the model's own.
+    pub(super) fn reports(&mut self, is_certain: bool) {
+        self.limit_reported |= self.index as usize >= self.limit && is_certain;
     }
 
     /// It was.
@@ -61,22 +57,10 @@ impl Budget {
         self.index += 1;
     }
 
-    /// Counts calls that are not reported. `outside`: they are neither drafts nor examples.
-    pub(super) fn leave_out(&mut self, calls: u64, outside: bool) {
-        self.unlisted += calls;
-        self.unlisted_outside |= calls > 0 && outside;
-    }
-
-    /// The call that was reported as over the limit is a draft, and so are those behind it.
+    /// The call that was reported as over the limit is a draft: calls are read again.
     pub(super) fn unsay_limit(&mut self) {
         if !std::mem::replace(&mut self.unsaid, true) {
-            self.limit_said = false;
+            self.limit_reported = false;
         }
-        self.unlisted_outside = false;
-    }
-
-    /// Whether a call may have been meant that nobody looked for, or that is not reported.
-    pub(super) fn hides_calls(&self) -> bool {
-        self.is_spent() || self.unlisted_outside
     }
 }

@@ -71,28 +71,7 @@ impl Emitter {
 
     /// Index of the call that is open or comes next.
     pub(crate) fn index(&self) -> u32 {
-        self.budget.index + self.pending.as_ref().map_or(0, |p| p.counts.ended)
-    }
-
-    /// Whether the limit on calls was passed before the call that is open or comes
-    /// next: it is only reported if it is the first that would have run.
-    pub(crate) fn is_over_limit(&self) -> bool {
-        self.budget.is_over(self.index())
-    }
-
-    /// Whether the call that is open or comes next is counted and not reported, if it ends
-    /// as it stands. While it is undecided whether this is an answer, it is counted as one.
-    pub(crate) fn leaves_out(&self, quoted: bool) -> bool {
-        self.is_over_limit()
-            && (self.budget.limit_said || self.region.only_drafts() || quoted || self.region.turn().invents())
-    }
-
-    /// Counts calls that are not reported.
-    pub(crate) fn leave_out(&mut self, calls: u64, quoted: bool) {
-        self.budget.leave_out(calls, !quoted && !self.region.only_drafts());
-        if calls > 0 {
-            self.region.call_comes();
-        }
+        self.budget.index + self.pending.as_ref().map_or(0, |p| p.ended)
     }
 
     /// Whether text before said all that more text would say.
@@ -333,7 +312,7 @@ impl Emitter {
 
     /// The open call's name is known at `at`.
     pub(crate) fn call_start(&mut self, at: u64, server: Option<&str>, tool: &str, sink: &mut Sink<'_>) {
-        if self.is_over_limit() {
+        if self.budget.limit_reported() {
             return;
         }
         if let Some(call) = self.held_call() {
@@ -348,7 +327,7 @@ impl Emitter {
 
     /// More of the open call's arguments, up to `at`.
     pub(crate) fn delta(&mut self, at: u64, text: &str, sink: &mut Sink<'_>) {
-        if self.is_over_limit() {
+        if self.budget.limit_reported() {
             return;
         }
         if let Some(call) = self.held_call() {
@@ -380,16 +359,11 @@ impl Emitter {
             ended.verdict = quoted(ended.verdict, quoted_in);
         }
         let end = ended.span.end;
-        if self.only_counts() {
-            return self.count_call(end);
-        }
-        let is_over_limit = self.is_over_limit();
         if let Some(call) = self.held_call() {
             call.ended = Some(ended);
             self.reported = end;
             if let Some(pending) = &mut self.pending {
-                pending.counts.ended += 1;
-                pending.counts.is_over_limit |= is_over_limit;
+                pending.ended += 1;
             }
             return;
         }
@@ -399,49 +373,16 @@ impl Emitter {
         self.report_end(ended, quoted_in, window, sink);
     }
 
-    /// Whether a call that ends now is counted and not reported, whatever it says.
-    pub(crate) fn counts_end(&self, quoted: bool) -> bool {
-        if self.pending.is_some() { self.only_counts() } else { self.leaves_out(quoted) }
-    }
-
-    /// Such a call is over at `end`.
-    pub(crate) fn count_end(&mut self, quoted: bool, window: &Window<'_>, end: u64, sink: &mut Sink<'_>) {
-        if self.pending.is_some() {
-            return self.count_call(end);
-        }
-        if quoted {
-            self.region.see();
-        }
-        self.leave_out(1, quoted);
-        self.marker(MarkerKind::Wrapper, quoted, window, end, sink);
-    }
-
-    /// Whether the call that is held next is counted and not reported, whatever it is.
-    pub(crate) fn only_counts(&self) -> bool {
-        self.is_over_limit()
-            && self.pending.as_ref().is_some_and(|pending| self.budget.limit_said || pending.counts.is_over_limit)
-    }
-
-    /// Counts a call that is held and ends at `end`.
-    pub(crate) fn count_call(&mut self, end: u64) {
-        let Some(pending) = &mut self.pending else { return };
-        pending.counts.unlisted += 1;
-        if end > self.reported {
-            pending.marker(MarkerKind::Wrapper, self.reported..end);
-            self.reported = end;
-        }
-    }
-
     fn report_end(&mut self, ended: Ended, quoted_in: Option<QuotedIn>, window: &Window<'_>, sink: &mut Sink<'_>) {
         let Ended { mut verdict, restated, span, is_bare, is_whole, closer, head } = ended;
         let is_quoted = quoted_in.is_some();
-        if self.leaves_out(is_quoted) {
-            return self.count_end(is_quoted, window, span.end, sink);
-        }
         self.region.call_comes();
+        if self.budget.limit_reported() {
+            return self.marker(MarkerKind::Wrapper, is_quoted, window, span.end, sink);
+        }
         let in_reasoning = self.region.drafts();
         let is_certain = !self.region.only_drafts() && !is_quoted && !self.region.turn().invents();
-        self.budget.reports(self.index(), is_certain);
+        self.budget.reports(is_certain);
         if !is_quoted {
             self.region.unquoted_call_comes();
         }

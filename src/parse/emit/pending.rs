@@ -42,7 +42,8 @@ pub(crate) struct Pending {
     /// Whether that fence is open.
     pub(crate) in_fence: bool,
     pub(crate) held: Vec<Held>,
-    pub(crate) counts: Counts,
+    /// Calls that are over.
+    pub(crate) ended: u32,
     /// Nothing came before it in the message but reasoning.
     pub(crate) begins_message: bool,
     /// A fence right before it holds a call that could not be read.
@@ -55,17 +56,6 @@ pub(crate) struct Pending {
     kept: Option<Mark>,
 }
 
-/// What was held is counted by.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Counts {
-    /// Calls that are over.
-    pub(crate) ended: u32,
-    /// One of them is further over the limit on calls than the first.
-    pub(crate) is_over_limit: bool,
-    /// Calls that are not reported.
-    pub(crate) unlisted: u64,
-}
-
 /// A place in what is held.
 #[derive(Debug, Clone, Copy)]
 struct Mark {
@@ -73,7 +63,7 @@ struct Mark {
     held: usize,
     /// Where the last marker before it ended.
     marker_end: Option<u64>,
-    counts: Counts,
+    ended: u32,
 }
 
 #[derive(Debug)]
@@ -114,7 +104,7 @@ impl Pending {
             Some(Held::Marker(_, span)) => Some(span.end),
             _ => None,
         };
-        Mark { at, held: self.held.len(), marker_end, counts: self.counts }
+        Mark { at, held: self.held.len(), marker_end, ended: self.ended }
     }
 
     /// Those of them that end at `at` or before it are calls, whatever follows.
@@ -134,7 +124,7 @@ impl Pending {
         if let (Some(Held::Marker(_, span)), Some(end)) = (self.held.last_mut(), mark.marker_end) {
             span.end = end;
         }
-        self.counts = mark.counts;
+        self.ended = mark.ended;
     }
 
     /// They are calls.
@@ -157,28 +147,17 @@ impl Pending {
         let Some(mark) = self.markerless.take() else { return (self, None) };
         let mut open = Pending::new(mark.at);
         open.begin_markerless(mark.at);
-        open.kept = self.kept.take().map(|kept| Mark {
-            held: kept.held - mark.held,
-            counts: Counts {
-                ended: kept.counts.ended - mark.counts.ended,
-                unlisted: kept.counts.unlisted - mark.counts.unlisted,
-                ..Counts::default()
-            },
-            ..kept
-        });
+        open.kept =
+            self.kept.take().map(|kept| Mark { held: kept.held - mark.held, ended: kept.ended - mark.ended, ..kept });
         open.held = self.held.split_off(mark.held);
-        open.counts.ended = self.counts.ended - mark.counts.ended;
-        open.counts.unlisted = self.counts.unlisted - mark.counts.unlisted;
-        self.counts = mark.counts;
+        open.ended = self.ended - mark.ended;
+        self.ended = mark.ended;
         (self, Some(open))
     }
 
-    /// Holds syntax. Among calls that are not reported it is one piece: there may be any number.
+    /// Holds syntax.
     pub(crate) fn marker(&mut self, kind: MarkerKind, span: Range<u64>) {
-        match self.held.last_mut() {
-            Some(Held::Marker(last, before)) if *last == kind && self.counts.unlisted > 0 => before.end = span.end,
-            _ => self.held.push(Held::Marker(kind, span)),
-        }
+        self.held.push(Held::Marker(kind, span));
     }
 
     /// The open call among what is held.

@@ -304,11 +304,7 @@ impl Scanner {
             };
         }
         let keep_from = match &self.call {
-            // A call that is left out is a marker, whose last bytes are handed on with its end.
-            Some(call) if !self.emitter.waits_for_fence() => {
-                let is_marker = call.ended_at().is_some() && self.emitter.leaves_out(call.quoted_in().is_some());
-                if is_marker { call.keep_from().min(self.emitter.reported()) } else { call.keep_from() }
-            }
+            Some(call) if !self.emitter.waits_for_fence() => call.keep_from(),
             _ => self.emitter.keep_from(),
         };
         if keep_from > window.base {
@@ -521,7 +517,8 @@ impl Scanner {
 
     /// Scans text; `true` if a call or a held fence was opened, `false` if more is needed.
     fn text(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> bool {
-        if self.emitter.budget.is_spent() {
+        // Past the limit on calls a list that is open is read to its end (`limits/one_array_past`).
+        if self.emitter.budget.openings() == 0 {
             (self.run, self.group) = (None, None);
         }
         loop {

@@ -263,10 +263,7 @@ impl OpenCall {
                 &before_limit
             };
             match self.steps(tables, readable, emitter, sink) {
-                Step::More if readable.end() == window.end() => {
-                    self.let_pass(window, emitter, sink);
-                    return Step::More;
-                }
+                Step::More if readable.end() == window.end() => return Step::More,
                 Step::More if self.is_markerless => {
                     let at = self.over_limit(window);
                     return self.shape.at_limit(at);
@@ -290,16 +287,8 @@ impl OpenCall {
                     out.emitter.keep_so_far();
                     self.kept = Some(end);
                 }
-                Step::Counted(span) => {
-                    lead(self.kept, self.quoted_in.is_some(), span.start, window, &mut out);
-                    out.emitter.count_call(span.end);
-                }
                 Step::Call(span, call) => {
                     lead(self.kept, self.quoted_in.is_some(), span.start, window, &mut out);
-                    if out.emitter.only_counts() {
-                        out.emitter.count_call(span.end);
-                        continue;
-                    }
                     let raw = window.slice(span.clone());
                     let verdict =
                         found(verdict(tables, self.dialect, out.emitter.index(), *call, raw), self.provenance);
@@ -319,15 +308,6 @@ impl OpenCall {
     /// Whether it is past the limit on bytes: no more of it is kept than its end needs.
     pub(super) fn is_past_limit(&self) -> bool {
         self.head.is_some()
-    }
-
-    /// Hands on what a call that is over both limits no longer needs: of other
-    /// calls only the end is reported then, but its bytes are a marker.
-    fn let_pass(&self, window: &Window<'_>, emitter: &mut Emitter, sink: &mut Sink<'_>) {
-        if self.head.is_some() && emitter.leaves_out(self.quoted_in.is_some()) && !emitter.waits_for_fence() {
-            let to = self.keep_from().min(window.end());
-            emitter.marker(MarkerKind::Wrapper, self.quoted_in.is_some(), window, to, sink);
-        }
     }
 
     /// Up to where a call without a marker that is over the limit is text: its
@@ -393,10 +373,6 @@ impl OpenCall {
             return window.end();
         }
         let end = if let Ending::Complete(end) | Ending::Broken(end, _) = ending { end } else { window.end() };
-        if emitter.counts_end(self.quoted_in.is_some()) {
-            emitter.count_end(self.quoted_in.is_some(), window, end, sink);
-            return end;
-        }
         let head = self.head.as_deref().map(|text| Window { text, base: self.start, more: false });
         let kept = head.as_ref().unwrap_or(window);
         let call_bytes = tables.config.limits.call_bytes;

@@ -611,11 +611,7 @@ fn shown(event: &Event<'_>) -> Option<AgentEvent> {
         // A restored call is told anew once the answer is read.
         // What is told of withdrawn calls stands in their entries.
         Event::Withdrawn { .. } => return None,
-        Event::Marker { .. }
-        | Event::Restored { .. }
-        | Event::Placed { .. }
-        | Event::Unfenced { .. }
-        | Event::Unlisted { .. } => return None,
+        Event::Marker { .. } | Event::Restored { .. } | Event::Placed { .. } | Event::Unfenced { .. } => return None,
     })
 }
 

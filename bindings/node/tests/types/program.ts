@@ -68,8 +68,6 @@ function shown(event: Event): string {
       return event.provenance;
     case "unfenced":
       return `${event.syntax.length} ${event.calls.start}`;
-    case "unlisted":
-      return `${event.count}`;
     case "withdrawn":
     case "promoted":
       return `${event.span.end}`;

@@ -38,7 +38,6 @@ from ._native import (
     ToolResult,
     Turn,
     Unfenced,
-    Unlisted,
     Withdrawn,
     __version__,
     neutralise,
@@ -65,7 +64,6 @@ Event = Union[
     Promoted,
     Placed,
     Unfenced,
-    Unlisted,
 ]
 
 __all__ = [
@@ -110,7 +108,6 @@ __all__ = [
     "ToolgraftError",
     "Turn",
     "Unfenced",
-    "Unlisted",
     "Withdrawn",
     "__version__",
     "neutralise",

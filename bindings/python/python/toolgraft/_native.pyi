@@ -192,17 +192,6 @@ class Unfenced:
     def to_dict(self) -> dict[str, Any]: ...
 
 @final
-class Unlisted:
-    type: ClassVar[Literal["unlisted"]]
-    @property
-    def index(self) -> int: ...
-    @property
-    def count(self) -> int: ...
-    @property
-    def span(self) -> Span: ...
-    def to_dict(self) -> dict[str, Any]: ...
-
-@final
 class Call:
     def __new__(
         cls,
@@ -246,8 +235,6 @@ class Rejected:
     def dialect(self) -> Dialect: ...
     @property
     def call(self) -> Call | None: ...
-    @property
-    def count(self) -> int: ...
     @property
     def quoted_in(self) -> QuotedIn | None: ...
     @property
@@ -383,7 +370,6 @@ _Event = Union[
     Promoted,
     Placed,
     Unfenced,
-    Unlisted,
 ]
 
 @final

@@ -1,5 +1,5 @@
 //! The stream is over: what an answer is that was told as reasoning, which drafts are promoted,
-//! whether the first fence's calls count, and how many calls were not reported.
+//! and whether the first fence's calls count.
 
 use super::Emitter;
 use crate::event::{Event, Region};
@@ -21,20 +21,17 @@ impl Emitter {
     pub(crate) fn finish(&mut self, normal: bool, is_unclosed: bool, sink: &mut Sink<'_>) {
         let at = self.reported;
         let undecided = self.region.is_undecided();
-        // Nobody looked for a call behind the last opening, so none can be said to be missing; and a
-        // call that is not listed may have stood outside of the reasoning.
-        let hidden = self.budget.hides_calls();
+        // Nobody looked for a call past the limits, so none can be said to be missing.
+        let hidden = self.budget.is_spent();
         let unfenced = self.drafts.take_fence(undecided).filter(|_| normal && !hidden);
         if normal && undecided && at > 0 {
             sink(Event::Reclassified { to: Region::Content, drafts: false, span: at..at });
             self.drafts.restore(at, sink);
-            self.tell_unlisted(sink);
             return self.unfence(unfenced, sink);
         }
         self.decide();
         self.unfence(unfenced, sink);
-        self.tell_unlisted(sink);
-        let hidden = self.budget.hides_calls() || self.region.is_seen();
+        let hidden = self.budget.is_spent() || self.region.is_seen();
         let promoted = normal && self.drafts.promote(hidden, at, sink);
         if normal && is_unclosed && !promoted {
             // What was meant for the reader is not swallowed; drafts in it stay what they are.
@@ -45,14 +42,6 @@ impl Emitter {
     fn unfence(&self, unfenced: Option<Unfenced>, sink: &mut Sink<'_>) {
         if let Some(Unfenced { calls, syntax }) = unfenced {
             sink(Event::Unfenced { calls, syntax: &syntax, span: self.reported..self.reported });
-        }
-    }
-
-    /// How many calls over the limit were not reported.
-    fn tell_unlisted(&self, sink: &mut Sink<'_>) {
-        let count = self.budget.unlisted;
-        if count > 0 {
-            sink(Event::Unlisted { index: self.budget.index - 1, count, span: self.reported..self.reported });
         }
     }
 }

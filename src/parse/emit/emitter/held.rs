@@ -109,7 +109,6 @@ impl Emitter {
         let after = markerless.as_ref().map_or(self.reported, |open| open.start);
         let reported = std::mem::replace(&mut self.reported, pending.start);
         let mut open = None;
-        self.leave_out(pending.counts.unlisted, as_quoted);
         let first_fence = pending.first_fence.filter(|_| as_quoted && pending.begins_message).unwrap_or_default();
         let mut unfenced = Unfenced { calls: self.budget.index..self.budget.index, syntax: Vec::new() };
         for (place, held) in pending.held.into_iter().enumerate() {
@@ -137,7 +136,7 @@ impl Emitter {
                 },
             }
         }
-        if !unfenced.calls.is_empty() && self.budget.unlisted == 0 {
+        if !unfenced.calls.is_empty() && !self.budget.limit_reported() {
             self.drafts.fence_is_example(unfenced);
         }
         if as_quoted {

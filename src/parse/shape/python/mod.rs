@@ -23,7 +23,6 @@ mod literal;
 mod quoted;
 mod reader;
 mod series;
-mod skim;
 mod state;
 
 use std::collections::VecDeque;
@@ -149,22 +148,6 @@ impl Python {
         let start = self.cursor;
         if self.series.begun && out.emitter.budget.openings() == 0 {
             return self.past_openings();
-        }
-        if is_known && out.emitter.only_counts() {
-            match skim::arguments(&rest[length + 1..], more) {
-                Err(Undecided) => return Step::More,
-                Ok(arguments) => {
-                    self.begins(1, out);
-                    self.cursor += (length + 1 + arguments) as u64;
-                    self.first.get_or_insert_with(|| called(&rest[..length], tables));
-                    match self.form {
-                        Form::Line => self.member_ended(self.cursor),
-                        _ => self.state = State::Between,
-                    }
-                    return Step::Counted(start..self.cursor);
-                }
-                Err(No) => {}
-            }
         }
         self.begins(1, out);
         rest[..length].clone_into(&mut self.name);
