@@ -6,7 +6,7 @@
  *
  * Guarantees: rounds are numbered from 1 and each `RoundStarted` has its
  * `RoundFinished`; `index` counts the calls of a round's message from 0, `id`
- * is unique in the conversation; every `CallRunning`, `ApprovalAsked` and
+ * is unique in the conversation, and a call that has ended has the same in every event about it; every `CallRunning`, `ApprovalAsked` and
  * `Display` is followed by an `Outcome` of its `id`; `Finished` comes last. A
  * turn that was suspended leaves its open question without an outcome, and the
  * turn that goes on with its conversation asks again, before the first `RoundStarted`.
@@ -89,6 +89,8 @@ export type AgentEvent =
       type: "call_ended";
       /** Which call. */
       index: number;
+      /** The call's id. */
+      id: string;
       /** The call. */
       call: Call;
     }
@@ -116,6 +118,8 @@ export type AgentEvent =
       type: "promoted";
       /** Which call. */
       index: number;
+      /** The call's id. */
+      id: string;
       /** How it was found. */
       provenance: Provenance;
     }

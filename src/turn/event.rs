@@ -18,7 +18,7 @@ use crate::outcome::Outcome;
 ///
 /// Guarantees: rounds are numbered from 1 and each `RoundStarted` has its
 /// `RoundFinished`; `index` counts the calls of a round's message from 0, `id`
-/// is unique in the conversation; every `CallRunning`, `ApprovalAsked` and
+/// is unique in the conversation, and a call that has ended has the same in every event about it; every `CallRunning`, `ApprovalAsked` and
 /// `Display` is followed by an `Outcome` of its `id`; `Finished` comes last. A
 /// turn that was suspended leaves its open question without an outcome, and the
 /// turn that goes on with its conversation asks again, before the first `RoundStarted`.
@@ -89,6 +89,8 @@ pub enum AgentEvent {
     CallEnded {
         /// Which call.
         index: u32,
+        /// The call's id.
+        id: String,
         /// The call.
         call: Box<Call>,
     },
@@ -108,6 +110,8 @@ pub enum AgentEvent {
     Promoted {
         /// Which call.
         index: u32,
+        /// The call's id.
+        id: String,
         /// How it was found.
         #[serde(default = "promoted")]
         provenance: Provenance,

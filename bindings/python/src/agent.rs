@@ -335,8 +335,8 @@ impl Drop for Run {
 /// An event as a dict in its JSON form, where calls are records and the last one has its parts.
 fn told<'py>(py: Python<'py>, event: AgentEvent) -> PyResult<Bound<'py, PyAny>> {
     match event {
-        AgentEvent::CallEnded { index, call } => {
-            let dict = fields(py, &json!({"type": "call_ended", "index": index}))?;
+        AgentEvent::CallEnded { index, id, call } => {
+            let dict = fields(py, &json!({"type": "call_ended", "index": index, "id": id}))?;
             dict.set_item("call", Bound::new(py, records::call(py, *call)?)?)?;
             Ok(dict)
         }

@@ -167,7 +167,9 @@ impl Display {
     /// Numbers the calls of a conversation that have no number yet.
     pub(super) fn know(&mut self, conversation: &Conversation) {
         let ids = conversation.messages().flat_map(|message| message.calls()).map(|call| call.id.as_str());
-        ids.for_each(|id| self.calls.know(id));
+        for id in ids {
+            self.calls.of(id);
+        }
     }
 
     /// The call with a number.
@@ -270,7 +272,6 @@ impl Display {
                 }
                 self.untagged = false;
                 self.thoughts.begin_round();
-                self.calls.begin_round();
                 self.wait(self.say.waiting_for_model())
             }
             AgentEvent::Progress { progress: Progress::Loading } => {
@@ -289,7 +290,7 @@ impl Display {
                 self.release()?;
                 self.wait(&self.say.writes_call(full_name(server.as_deref(), &tool)))
             }
-            AgentEvent::CallEnded { index, call } => self.call(index, &call),
+            AgentEvent::CallEnded { id, call, .. } => self.call(&id, &call),
             AgentEvent::CallRejected { rejected, .. } => self.rejected(&rejected),
             AgentEvent::Display(call) => {
                 self.fold()?;
@@ -315,15 +316,15 @@ impl Display {
                 self.live.clear();
                 let name = full_name(request.server.as_deref(), &request.tool);
                 let arguments = Value::Object(request.arguments);
-                self.calls.name(&request.id, &name, &arguments);
+                self.calls.name(&request.id, &name);
                 self.screen.end_line()?;
                 let last = self.drawn.take().filter(|(_, shown)| *shown == self.screen.shown());
                 self.above.set(last.map(|(call, _)| call));
                 self.asked = Some((request.id, name));
                 Ok(())
             }
-            AgentEvent::CallRunning { id, server, tool, arguments } => {
-                self.calls.name(&id, &full_name(server.as_deref(), &tool), &Value::Object(arguments));
+            AgentEvent::CallRunning { id, server, tool, .. } => {
+                self.calls.name(&id, &full_name(server.as_deref(), &tool));
                 if !self.running.iter().any(|(other, _)| *other == id) {
                     self.running.push((id, full_name(server.as_deref(), &tool)));
                 }
@@ -475,7 +476,7 @@ impl Display {
         screen::arguments(arguments, |path| self.existing.text(server, path), self.say)
     }
 
-    fn call(&mut self, index: u32, call: &Call) -> io::Result<()> {
+    fn call(&mut self, id: &str, call: &Call) -> io::Result<()> {
         self.fold()?;
         self.release()?;
         let mut body = self.shortened(&self.arguments(call.server.as_deref(), &call.arguments));
@@ -485,7 +486,7 @@ impl Display {
             body.push_str(&format!("\n{}", self.say.mended(repairs.join(", "))));
         }
         let name = full_name(call.server.as_deref(), &call.tool);
-        let number = self.calls.ended(index, &name, &call.arguments);
+        let number = self.calls.name(id, &name);
         let title = self.say.box_of_call(number, &name);
         match self.is_lines() {
             true => self.one_line(CALL, &title, &call.arguments.to_string()),

@@ -6,6 +6,8 @@
 //!
 //! What a model, a tool or a person wrote is [clean] in them: a page shows what is there, and nothing else.
 
+use std::collections::{HashMap, HashSet};
+
 use serde_json::{Value, json};
 
 use crate::chat::Existing;
@@ -27,16 +29,16 @@ pub(super) struct Teller<'a> {
     /// What the model has said and thought in this round.
     said: String,
     thought: String,
-    /// Calls that were written and have no id yet, each with its text.
-    written: Vec<(Call, String)>,
+    /// Calls that were written and not shown yet: the name and the text of each, by its id.
+    written: HashMap<String, (String, String)>,
     /// Ids of those that were shown.
-    shown: Vec<String>,
+    shown: HashSet<String>,
 }
 
 impl<'a> Teller<'a> {
     pub(super) fn new(existing: &'a Existing, say: Phrases) -> Self {
         let (said, thought) = (String::new(), String::new());
-        Teller { existing, say, said, thought, written: Vec::new(), shown: Vec::new() }
+        Teller { existing, say, said, thought, written: HashMap::new(), shown: HashSet::new() }
     }
 
     /// The steps of an event.
@@ -59,9 +61,9 @@ impl<'a> Teller<'a> {
             AgentEvent::CallStarted { server, tool, .. } => {
                 vec![wait(say.writes_call(full_name(server.as_deref(), tool)))]
             }
-            AgentEvent::CallEnded { call, .. } => {
-                let body = self.body(call);
-                self.written.push((Call::clone(call), body));
+            AgentEvent::CallEnded { id, call, .. } => {
+                let name = full_name(call.server.as_deref(), &call.tool);
+                self.written.insert(id.clone(), (name, self.body(call)));
                 Vec::new()
             }
             AgentEvent::CallRejected { rejected, .. } => self.rejected(rejected),
@@ -134,25 +136,18 @@ impl<'a> Teller<'a> {
 
     /// A call that is dealt with now, unless it was shown.
     fn call(&mut self, id: &str, server: Option<&str>, tool: &str) -> Vec<Value> {
-        if self.shown.iter().any(|shown| shown == id) {
+        if !self.shown.insert(id.to_owned()) {
             return Vec::new();
         }
-        self.shown.push(id.to_owned());
-        let is_it = |(call, _): &(Call, String)| call.tool == tool && call.server.as_deref() == server;
-        let at = self.written.iter().position(is_it);
-        let body = at.map(|at| self.written.remove(at).1).unwrap_or_default();
-        vec![call_step(id, &full_name(server, tool), &body)]
+        let written = self.written.remove(id);
+        let (name, body) = written.unwrap_or_else(|| (full_name(server, tool), String::new()));
+        vec![call_step(id, &name, &body)]
     }
 
     fn outcome(&mut self, id: &str, outcome: &Outcome) -> Vec<Value> {
-        // A call that never ran was not named; such calls are dealt with in their order.
-        let mut steps = match self.written.first() {
-            Some((call, _)) if !self.shown.iter().any(|shown| shown == id) => {
-                let (server, tool) = (call.server.clone(), call.tool.clone());
-                self.call(id, server.as_deref(), &tool)
-            }
-            _ => Vec::new(),
-        };
+        // A call that never ran is shown with what became of it.
+        let written = self.written.remove(id).map(|(name, body)| call_step(id, &name, &body));
+        let mut steps: Vec<Value> = written.into_iter().collect();
         steps.extend([outcome_step(id, outcome, self.say), wait("")]);
         steps
     }

@@ -9,7 +9,7 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::doubt::{doubted, judged, keep_syntax};
-use super::ids::next_id;
+use super::ids::Ids;
 use super::message::Message;
 use super::repeats::{Repeated, Repeats};
 use super::tail::{has_no_end, is_tail, leaves_a_tail};
@@ -96,8 +96,8 @@ struct Body {
     called: bool,
     /// Events behind the cut, in case it is undone.
     hidden: Vec<AgentEvent>,
-    /// Ids of the settled calls so far.
-    ids: Vec<String>,
+    /// Ids of the calls that were told as calls.
+    ids: Ids,
     /// Indices of the calls that were shown.
     shown: Vec<u32>,
     /// Index of the next call.
@@ -271,7 +271,10 @@ impl Body {
                 return;
             }
             let provenance = Provenance::FencedFirst;
-            calls.clone().for_each(|index| emit(AgentEvent::Promoted { index, provenance }));
+            for index in calls.clone() {
+                let id = self.id_of(index, reader);
+                emit(AgentEvent::Promoted { index, id, provenance });
+            }
         }
         let event = checked(event, reader);
         if let Event::Placed { index, .. } = event {
@@ -306,7 +309,7 @@ impl Body {
             (self.equal_calls, self.over) = (true, true);
             return;
         }
-        if let Some(shown) = shown(&event).and_then(|shown| self.without_tail(shown)) {
+        if let Some(shown) = self.as_shown(&event, reader).and_then(|shown| self.without_tail(shown)) {
             if self.cut.is_some() { self.hidden.push(shown) } else { emit(shown) }
         }
         if let Event::CallEnd { index, result, .. } = &event {
@@ -413,15 +416,52 @@ impl Body {
         }
     }
 
-    /// Shows the display-only calls that are settled; the ids are given to all good calls,
-    /// in their order.
+    /// The id of a call that is one.
+    fn id_of(&mut self, index: u32, reader: &Reader<'_>) -> String {
+        let wanted = self.natives.get(&index).and_then(|native| native.id.as_deref());
+        self.ids.of(index, wanted, reader.displays.conversation)
+    }
+
+    /// What the caller sees of a parser's event.
+    fn as_shown(&mut self, event: &Event<'_>, reader: &Reader<'_>) -> Option<AgentEvent> {
+        Some(match event {
+            Event::Text { text, .. } => AgentEvent::Text { text: (*text).to_owned() },
+            Event::Reasoning { text, .. } => AgentEvent::Reasoning { text: (*text).to_owned() },
+            Event::CallStart { index, server, tool, .. } => {
+                AgentEvent::CallStarted { index: *index, server: server.map(str::to_owned), tool: (*tool).to_owned() }
+            }
+            Event::ArgsDelta { index, text, .. } => AgentEvent::ArgsDelta { index: *index, text: (*text).to_owned() },
+            Event::CallEnd { index, result, .. } => match &**result {
+                Ok(call) => {
+                    let id = self.id_of(*index, reader);
+                    AgentEvent::CallEnded { index: *index, id, call: Box::new(call.clone()) }
+                }
+                Err(rejected) => AgentEvent::CallRejected { index: *index, rejected: Box::new(rejected.clone()) },
+            },
+            Event::Reclassified { to, .. } => AgentEvent::Reclassified { to: *to },
+            Event::Promoted { index, .. } => {
+                let id = self.id_of(*index, reader);
+                AgentEvent::Promoted { index: *index, id, provenance: Provenance::Promoted }
+            }
+            // A restored call is told anew once the answer is read.
+            // What is told of withdrawn calls stands in their entries.
+            Event::Withdrawn { .. }
+            | Event::Marker { .. }
+            | Event::Restored { .. }
+            | Event::Placed { .. }
+            | Event::Unfenced { .. }
+            | Event::Unlisted { .. } => return None,
+        })
+    }
+
+    /// Shows the display-only calls that are settled.
     fn show_settled(&mut self, reader: &Reader<'_>, emit: &mut dyn FnMut(AgentEvent)) {
         while let Some(Entry { index, result: Ok(call), .. }) = self.collector.next_settled() {
             if self.cut.is_some_and(|(_, before)| *index >= before) {
                 continue;
             }
             let wanted = self.natives.get(index).and_then(|native| native.id.as_deref());
-            let id = next_id(reader.displays.conversation, &mut self.ids, wanted);
+            let id = self.ids.of(*index, wanted, reader.displays.conversation);
             // One that needs approval is shown once it has it.
             let needs_approval = reader.displays.doubts(call) || self.promotes == Some(*index);
             if !needs_approval && reader.displays.shows(call.server.as_deref(), &call.tool) {
@@ -556,9 +596,10 @@ impl Body {
         let repeats = self.repeated.as_ref().map(|repeated| repeated.times);
         let untagged = self.is_answer;
         let refusal = Some(self.refusal).filter(|text| !text.trim().is_empty());
-        let (natives, shown, too_long, equal_calls) = (self.natives, self.shown, self.too_long, self.equal_calls);
+        let (natives, ids, shown, too_long) = (self.natives, self.ids, self.shown, self.too_long);
+        let equal_calls = self.equal_calls;
         let mut message =
-            Message { pieces, natives, entries, shown, untagged, repeats, equal_calls, refusal, too_long };
+            Message { pieces, natives, ids, entries, shown, untagged, repeats, equal_calls, refusal, too_long };
         if let Some(Repeated { region, keep, .. }) = self.repeated {
             message.cut_behind(region, keep);
         }
@@ -591,28 +632,6 @@ fn checked<'a>(event: Event<'a>, reader: &Reader<'_>) -> Event<'a> {
         }
         event => event,
     }
-}
-
-/// What the caller sees of a parser's event.
-fn shown(event: &Event<'_>) -> Option<AgentEvent> {
-    Some(match event {
-        Event::Text { text, .. } => AgentEvent::Text { text: (*text).to_owned() },
-        Event::Reasoning { text, .. } => AgentEvent::Reasoning { text: (*text).to_owned() },
-        Event::CallStart { index, server, tool, .. } => {
-            AgentEvent::CallStarted { index: *index, server: server.map(str::to_owned), tool: (*tool).to_owned() }
-        }
-        Event::ArgsDelta { index, text, .. } => AgentEvent::ArgsDelta { index: *index, text: (*text).to_owned() },
-        Event::CallEnd { index, result, .. } => match &**result {
-            Ok(call) => AgentEvent::CallEnded { index: *index, call: Box::new(call.clone()) },
-            Err(rejected) => AgentEvent::CallRejected { index: *index, rejected: Box::new(rejected.clone()) },
-        },
-        Event::Reclassified { to, .. } => AgentEvent::Reclassified { to: *to },
-        Event::Promoted { index, .. } => AgentEvent::Promoted { index: *index, provenance: Provenance::Promoted },
-        // A restored call is told anew once the answer is read.
-        // What is told of withdrawn calls stands in their entries.
-        Event::Withdrawn { .. } => return None,
-        Event::Marker { .. } | Event::Restored { .. } | Event::Placed { .. } | Event::Unfenced { .. } => return None,
-    })
 }
 
 /// Of the last call before the output limit nobody knows whether it was complete,

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::ids::Ids;
 use crate::conversation::{Assistant, HistoryCall, Part};
 use crate::dialect::RESULT_TAGS;
 use crate::event::{Call, Entry, MarkerKind, Piece, Provenance, Region, Rejected, RejectedKind};
@@ -13,6 +14,8 @@ pub(in crate::turn) struct Message {
     pub(super) pieces: Vec<Piece>,
     /// Native calls among the entries, by index.
     pub(super) natives: HashMap<u32, NativeCall>,
+    /// Ids of the calls that were told as calls.
+    pub(super) ids: Ids,
     /// Its calls and rejected calls.
     pub(super) entries: Vec<Entry>,
     /// Indices of the calls that were shown to the user.

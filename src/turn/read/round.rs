@@ -1,7 +1,6 @@
 //! A round's message: read while it streams, judged once it is over, kept in the history.
 
 use super::draft::{Draft, Reader};
-use super::ids::next_id;
 use super::judge::{Judge, Next};
 use super::message::{Message, Place};
 use super::output::{Output, find, only_text};
@@ -254,10 +253,10 @@ impl Read {
         let shown = std::mem::take(&mut message.shown);
         let mut calls = Vec::new();
         let mut corrections = Vec::new();
-        let (conversation, mut given) = (&shared.conversation, Vec::new());
+        let (conversation, mut ids) = (&shared.conversation, std::mem::take(&mut message.ids));
         let mut assistant = message.into_assistant(|entry, native| match &entry.result {
             Ok(_) => {
-                let id = next_id(conversation, &mut given, native.and_then(|call| call.id.as_deref()));
+                let id = ids.of(entry.index, native.and_then(|call| call.id.as_deref()), conversation);
                 calls.push((id.clone(), entry.index));
                 Place::Call(id)
             }

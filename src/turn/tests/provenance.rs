@@ -37,7 +37,7 @@ fn a_call_in_the_first_fence_is_one_with_approval_if_nothing_else_is() {
     let mut turn = started(last_resort());
     says(&mut turn, &fenced(json!({"city": "Paris"})));
     let end = ends(&mut turn);
-    let promoted = AgentEvent::Promoted { index: 0, provenance: Provenance::FencedFirst };
+    let promoted = AgentEvent::Promoted { index: 0, id: "call_1".into(), provenance: Provenance::FencedFirst };
     assert!(end.contains(&Action::Emit(promoted)), "{end:?}");
     assert_eq!((reason(&end), calls(&end).len()), (Some(AskReason::FencedFirst), 0));
     turn.handle(Input::Approval { id: "call_1".into(), approval: true.into() }).unwrap();

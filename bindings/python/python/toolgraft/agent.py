@@ -128,6 +128,7 @@ class CallEnded:
 
     type: ClassVar[Literal["call_ended"]] = "call_ended"
     index: int
+    id: str
     call: Call
 
 
@@ -158,6 +159,7 @@ class Promoted:
 
     type: ClassVar[Literal["promoted"]] = "promoted"
     index: int
+    id: str
     provenance: Provenance
 
 
