@@ -140,7 +140,7 @@ release: dist
 	dist/release
 
 crates:
-	$(CARGO) package -p toolgraft -p toolgraft-mcp -p toolgraft-raster -p toolgraft-serve --locked --offline --allow-dirty --all-features
+	$(CARGO) package -p toolgraft -p toolgraft-files -p toolgraft-mcp -p toolgraft-raster -p toolgraft-serve --locked --offline --allow-dirty --all-features
 
 # All are tried, and those that failed are named at the end.
 NIGHTLY := lint 'features MORE=yes' crates counts instructions 'instructions HOW=repetitions' 'clients CLIENTS=all' agents \

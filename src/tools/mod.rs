@@ -20,6 +20,7 @@
 
 mod built_in;
 pub(crate) mod catalog;
+mod nearest;
 #[cfg(feature = "agent")]
 pub(crate) mod policy;
 pub(crate) mod schema;
@@ -30,6 +31,7 @@ pub(crate) mod wire_name;
 pub use built_in::{BuiltIn, DESCRIBE_TOOL, FIND_TOOL, READ_RESULT};
 pub(crate) use catalog::Catalog;
 pub use catalog::{Found, MAX_NEAREST, NotFound, Server};
+pub use nearest::nearest;
 #[cfg(feature = "agent")]
 pub(crate) use policy::Policy;
 #[cfg(feature = "agent")]

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::describe::{self, cut, list, quoted};
 use super::refusal::{Refusal, Why};
+use crate::tools;
 
 /// Errors that a message lists.
 const MAX_ERRORS: usize = 5;
@@ -18,9 +19,6 @@ const MAX_FORMS: usize = 3;
 
 /// Characters of a place that a message shows.
 const MAX_PLACE: usize = 120;
-
-/// Names less alike than this (Jaro-Winkler, 0 to 1) are not suggested.
-const NEAREST: f64 = 0.75;
 
 /// The message where no place refuses anything by itself. A schema that says "not what I say"
 /// of the same value (`{"$defs": {"a": {"not": {"$ref": "#/$defs/a"}}}}`) neither takes a value
@@ -191,13 +189,7 @@ fn unknown(unexpected: &[String], parent: Option<&Value>) -> String {
 }
 
 fn nearest<'n>(wanted: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let wanted = wanted.to_lowercase();
-    names
-        .take(MAX_READ)
-        .map(|name| (strsim::jaro_winkler(&wanted, &name.to_lowercase()), name))
-        .filter(|(score, _)| *score >= NEAREST)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, name)| name)
+    tools::nearest(wanted, names.take(MAX_READ)).first().copied()
 }
 
 /// What is wrong with a value that fits none of several branches: the errors

@@ -22,7 +22,10 @@ fn first(path: &str, pattern: &str) -> String {
 #[test]
 fn everything_that_is_released_has_one_version() {
     let version = env!("CARGO_PKG_VERSION");
-    for package in [".", "crates/toolgraft-mcp", "cli", "bindings/common", "bindings/python", "bindings/node"] {
+    for package in [
+        ".", "crates/toolgraft-files", "crates/toolgraft-mcp", "cli", "bindings/common", "bindings/python",
+        "bindings/node",
+    ] {
         let path = format!("{package}/Cargo.toml");
         assert_eq!(first(&path, r#"(?m)^version = "([^"]*)""#), version, "{path}");
     }

@@ -10,7 +10,8 @@ use crate::base::{Failure, output};
 use crate::phrases::Phrases;
 use crate::terminal::grouped;
 use toolgraft::Outcome;
-use toolgraft_mcp::{MEDIA_EVENT, files};
+use toolgraft_files as files;
+use toolgraft_mcp::MEDIA_EVENT;
 
 /// Servers pad or do not.
 const BASE64: GeneralPurpose = GeneralPurpose::new(

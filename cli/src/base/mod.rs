@@ -9,6 +9,7 @@ pub(crate) mod help;
 pub(crate) mod input;
 pub(crate) mod media;
 pub(crate) mod output;
+pub(crate) mod programs;
 pub(crate) mod reader;
 pub(crate) mod secret;
 pub(crate) mod signals;

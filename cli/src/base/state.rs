@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use toolgraft_mcp::files::{self, Lock, Mode};
+use toolgraft_files::{self as files, Lock, Mode};
 
 /// A file of that name below `$XDG_STATE_HOME/toolgraft`, else `~/.local/state/toolgraft`;
 /// `None` where there is no home.

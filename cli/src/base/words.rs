@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::base::input;
 use crate::screen::excerpt::names as shown_names;
+use toolgraft::tools::nearest;
 use toolgraft_mcp::McpPrompt;
 
 /// Words as a tool's arguments. What a word becomes is the schema's say: `count=3` is a
@@ -55,10 +56,7 @@ fn property<'a>(name: &str, schema: Option<&'a Value>) -> Result<Option<&'a Valu
 
 /// The name that is most like this one.
 pub(crate) fn near<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let folded = |text: &str| text.to_lowercase().replace(['_', '-'], "");
-    let likeness = |other: &str| strsim::jaro_winkler(&folded(name), &folded(other));
-    let nearest = names.map(|other| (likeness(other), other)).max_by(|a, b| a.0.total_cmp(&b.0));
-    nearest.filter(|(likeness, _)| *likeness > 0.75).map(|(_, other)| other)
+    nearest(name, names).first().copied()
 }
 
 /// A value as its schema wants it.

@@ -19,6 +19,7 @@ use crate::settings::prompt_args;
 use crate::terminal::columns;
 use crate::tools;
 use toolgraft::route::Toolbox;
+use toolgraft::tools::nearest;
 use toolgraft_mcp::{Hub, McpPrompt};
 
 /// What a command does, in a language.
@@ -131,16 +132,10 @@ fn at_home(file: &str) -> PathBuf {
 }
 
 fn unknown(name: &str, prompts: &[McpPrompt], say: Phrases) -> String {
-    let mut near: Vec<(f64, String)> = words(prompts)
-        .into_iter()
-        .map(|word| (strsim::jaro_winkler(name.trim_start_matches('/'), word.trim_start_matches('/')), word))
-        .filter(|(likeness, _)| *likeness > 0.75)
-        .collect();
-    near.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let near: Vec<_> = near.into_iter().take(3).map(|(_, word)| word).collect();
-    match near.is_empty() {
-        true => say.no_command(name),
-        false => say.no_command_but(name, near.join(", ")),
+    let words = words(prompts);
+    match nearest(name, words.iter().map(String::as_str)).as_slice() {
+        [] => say.no_command(name),
+        near => say.no_command_but(name, near[..near.len().min(3)].join(", ")),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::phrases::Phrases;
 use toolgraft::model::Tracer;
 use toolgraft::secrets::Secrets;
 use toolgraft::transcript::Recorder;
-use toolgraft_mcp::files;
+use toolgraft_files as files;
 
 /// The recording and the trace, as far as they were asked for.
 #[derive(Clone)]

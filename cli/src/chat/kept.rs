@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::base::{Failure, digest::sha256, media::numbered, output, state};
 use crate::sessions::{Kept, Store, by_process, saved::Saved};
 use crate::settings::Settings;
-use toolgraft_mcp::files::{Holder, Lock};
+use toolgraft_files::{Holder, Lock};
 
 /// Where this conversation is kept.
 pub(crate) struct Keeping {

@@ -31,7 +31,7 @@ use toolgraft::route::Toolbox;
 use toolgraft::tools::DefaultDecision;
 use toolgraft::transcript::{self, Recorder, Recording};
 use toolgraft::{Agent, AgentEvent, Dialect, Policy};
-use toolgraft_mcp::files::{self, Mode};
+use toolgraft_files::{self as files, Mode};
 use toolgraft_mcp::{Config, Hub, ServerConfig};
 
 /// Name of the bundled server in the configuration, and so in the prompt.

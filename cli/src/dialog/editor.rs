@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::base::{Failure, state};
 use crate::phrases::Phrases;
-use toolgraft_mcp::files;
+use toolgraft_files as files;
 
 /// Opens the editor with this text and waits until it ends; what the file holds then, without
 /// white space around it. The file is its owner's alone, and goes.

@@ -107,7 +107,7 @@ impl Prompt {
         let Some(editor) = &mut self.editor else { return };
         let Ok(true) = editor.add_history_entry(line) else { return };
         let Some(file) = &self.history else { return };
-        let folder = file.parent().map_or(Ok(()), toolgraft_mcp::files::private_folder);
+        let folder = file.parent().map_or(Ok(()), toolgraft_files::private_folder);
         let kept = folder.map_err(ReadlineError::Io).and_then(|()| editor.append_history(file));
         if let Err(error) = kept {
             output::warn_in(self.say, &self.say.history_unwritten(file.display(), error));

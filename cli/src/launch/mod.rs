@@ -16,7 +16,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::process::ExitCode;
 
-use crate::base::{Failure, input, output, secret::secret};
+use crate::base::{Failure, input, output, programs::found, secret::secret};
 use crate::chat::{Endpoint, EndpointArgs};
 use crate::dialog::ask::Asker;
 use crate::phrases::Phrases;
@@ -86,7 +86,7 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode, Failure> {
     args.endpoint.trust.hold()?;
     settings::defaults()?.fill(slots! { args => lang; ..args.endpoint.slots() });
     let say = Phrases::of_user(args.lang);
-    let program = session::found(&args.client.program);
+    let program = found(&args.client.program);
     if program.is_none() && !args.print {
         return Err(Failure::usage(say.not_installed(&args.client.program, &args.client.install)));
     }

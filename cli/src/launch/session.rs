@@ -10,7 +10,7 @@ use tokio::process::{Child, Command};
 use super::plan::Plan;
 use crate::base::{Failure, secret::secret, signals::Signals};
 use crate::terminal::tty::Tty;
-use toolgraft_mcp::files;
+use toolgraft_files as files;
 
 /// Time that a program has to end after it was told to.
 const GRACE: Duration = Duration::from_secs(10);
@@ -46,30 +46,6 @@ impl Drop for Folder {
         // One that was never made has nothing in it.
         let _ = std::fs::remove_dir_all(&self.0);
     }
-}
-
-/// The program of this name in `PATH`.
-pub(super) fn found(program: &str) -> Option<PathBuf> {
-    let endings = match cfg!(windows) {
-        true => &[".exe", ".cmd", ".bat"][..],
-        false => &[""],
-    };
-    let folders = std::env::var_os("PATH")?;
-    let names: Vec<String> = endings.iter().map(|ending| format!("{program}{ending}")).collect();
-    std::env::split_paths(&folders)
-        .flat_map(|folder| names.iter().map(move |name| folder.join(name)))
-        .find(|path| is_program(path))
-}
-
-#[cfg(unix)]
-fn is_program(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(not(unix))]
-fn is_program(path: &Path) -> bool {
-    path.is_file()
 }
 
 /// The command of a plan, in this environment.

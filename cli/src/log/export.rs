@@ -13,7 +13,7 @@ use crate::screen::full_name;
 use crate::sessions::{Kept, Store};
 use toolgraft::conversation::{Assistant, Entry, HistoryCall};
 use toolgraft::{Conversation, Outcome};
-use toolgraft_mcp::files;
+use toolgraft_files as files;
 
 /// Options of `toolgraft log export`.
 #[derive(Debug, clap::Args)]

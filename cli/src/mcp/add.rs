@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::base::{Failure, output};
+use crate::base::{Failure, output, programs::found};
 use crate::phrases::Phrases;
 use crate::screen::excerpt::names;
 use crate::servers;
 use crate::servers::config_file::{ConfigFile, Entry, checked, target};
 use toolgraft::secrets::names_secret;
-use toolgraft_mcp::files;
+use toolgraft_files as files;
 
 /// Options of `toolgraft mcp add`.
 #[derive(Debug, clap::Args)]
@@ -102,17 +102,15 @@ fn advise(args: &Args, file: &Path, unset: &[String]) {
     servers::note_shadowed(file, say);
 }
 
-/// Whether a program can be started from here. One whose name has a variable is not looked for,
-/// and on Windows the hub knows the endings.
+/// Whether a program can be started from here. One whose name has a variable is not looked for.
 fn is_there(program: &str, cwd: Option<&str>) -> bool {
-    if program.contains("${") || cfg!(windows) {
+    if program.contains("${") {
         return true;
     }
     if program.contains('/') {
         return Path::new(cwd.unwrap_or(".")).join(program).is_file();
     }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+    found(program).is_some()
 }
 
 /// Says which variables have to be set first.

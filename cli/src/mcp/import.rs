@@ -18,7 +18,7 @@ use crate::servers;
 use crate::servers::config_file::{ConfigFile, checked, target};
 use crate::servers::trust;
 use toolgraft::secrets::Secrecy;
-use toolgraft_mcp::files;
+use toolgraft_files as files;
 
 /// Options of `toolgraft mcp import`.
 #[derive(Debug, clap::Args)]

@@ -14,7 +14,7 @@ use crate::base::Failure;
 use crate::pages::text::visible_in;
 use crate::phrases::{Phrases, capitalised};
 use toolgraft::wire::set_member;
-use toolgraft_mcp::files::{self, Mode};
+use toolgraft_files::{self as files, Mode};
 
 const SHARED: &str = include_str!("../../pages/page.html");
 const STYLE: &str = include_str!("../../pages/page.css");

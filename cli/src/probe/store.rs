@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::cell::Cell;
 use super::score::Trial;
 use crate::base::{Failure, digest::sha256, output::warn, state};
-use toolgraft_mcp::files::{self, Mode};
+use toolgraft_files::{self as files, Mode};
 
 /// Trials, cell by cell.
 #[derive(Debug, Default)]

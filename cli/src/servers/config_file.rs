@@ -11,8 +11,8 @@ use serde_json::{Map, Value, json};
 
 use crate::base::{Failure, input};
 use crate::servers;
+use toolgraft_files::{self as files, Mode};
 use toolgraft_mcp::Config;
-use toolgraft_mcp::files::{self, Mode};
 
 /// JSON with comments and trailing commas, and no other leniency.
 const OPTIONS: ParseOptions = ParseOptions {

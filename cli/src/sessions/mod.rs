@@ -13,7 +13,7 @@ pub(crate) use store::{Kept, Listed, Store};
 
 use crate::phrases::Phrases;
 use crate::servers::trust;
-use toolgraft_mcp::files::Holder;
+use toolgraft_files::Holder;
 
 /// ` (process 4711)`, where it is known.
 pub(crate) fn by_process(holder: Holder, say: Phrases) -> String {

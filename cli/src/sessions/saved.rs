@@ -10,7 +10,7 @@ use toolgraft::Conversation;
 use toolgraft::conversation::Entry;
 use toolgraft::message::Usage;
 use toolgraft::transcript::Recording;
-use toolgraft_mcp::files::{self, Mode};
+use toolgraft_files::{self as files, Mode};
 
 /// A saved conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -14,7 +14,7 @@ use crate::base::{Failure, state};
 use crate::sessions::saved::Saved;
 use database::Database;
 use kept::{Damaged, Found, fresh_id};
-use toolgraft_mcp::files::{Holder, Lock};
+use toolgraft_files::{Holder, Lock};
 
 pub(crate) use kept::{Kept, Listed};
 

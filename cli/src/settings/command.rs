@@ -17,7 +17,7 @@ use toolgraft::dialect::{Lang, Profile};
 use toolgraft::prompt::Options;
 use toolgraft::tools::ToolsMode;
 use toolgraft::turn::{CALL_THRESHOLD, TurnConfig};
-use toolgraft_mcp::files::{self, Mode};
+use toolgraft_files::{self as files, Mode};
 
 /// Options of `toolgraft config`.
 #[derive(Debug, clap::Args)]

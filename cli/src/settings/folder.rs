@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 
 use super::keys::Settings;
 use crate::base::{Failure, state};
-use toolgraft_mcp::files::{self, Mode};
+use toolgraft_files::{self as files, Mode};
 
 /// The only version of the file that there is.
 const VERSION: u32 = 1;

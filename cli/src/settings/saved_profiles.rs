@@ -32,7 +32,7 @@ use toolgraft::tools::ToolsMode;
 
 use crate::base::{Failure, input};
 use crate::settings::examples::Examples;
-use toolgraft_mcp::files::{self, Mode};
+use toolgraft_files::{self as files, Mode};
 
 /// Where the file lies below the home directory.
 const FILE: &str = ".config/toolgraft/profiles.toml";

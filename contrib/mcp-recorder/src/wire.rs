@@ -11,7 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use serde_json::{Map, Value};
-use toolgraft_mcp::{HubBuilder, WireMessage, WireSide, files};
+use toolgraft_files as files;
+use toolgraft_mcp::{HubBuilder, WireMessage, WireSide};
 
 use crate::{Failure, clean};
 

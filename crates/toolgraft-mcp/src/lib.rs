@@ -56,7 +56,6 @@ mod auth;
 mod config;
 mod environment;
 mod error;
-pub mod files;
 mod hub;
 mod server;
 mod transport;

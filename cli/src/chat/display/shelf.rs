@@ -10,7 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 
 use crate::base::{digest::sha256, state};
 use toolgraft::message::Image;
-use toolgraft_mcp::files::{self, Mode};
+use toolgraft_files::{self as files, Mode};
 
 /// Files that stay, and the bytes of all of them: the newest.
 const FILES: usize = 100;

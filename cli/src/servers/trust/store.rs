@@ -11,7 +11,7 @@ use super::Project;
 use crate::base::{output, state};
 use crate::phrases::Phrases;
 use toolgraft::dialect::Lang;
-use toolgraft_mcp::files::{self, Mode};
+use toolgraft_files::{self as files, Mode};
 
 /// The language of what is kept, whatever the person's is: lines are compared.
 const KEPT: Phrases = Phrases::of(Lang::En);

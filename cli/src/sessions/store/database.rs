@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::kept::Listed;
 use crate::sessions::saved::Saved;
-use toolgraft_mcp::files::{self, Lock};
+use toolgraft_files::{self as files, Lock};
 
 /// Version of the tables; the database has it as its `user_version`.
 const VERSION: i64 = 1;

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use super::error::LoginError;
 use super::resource::Resource;
-use crate::files::{self, Lock, Mode};
 use toolgraft::Cause;
+use toolgraft_files::{self as files, Lock, Mode};
 
 /// The only version of the file that there is.
 const VERSION: u32 = 1;

@@ -1,0 +1,22 @@
+//! Names that are meant by another one, for "did you mean".
+
+/// Likeness (Jaro and Winkler) from which on a name may be meant.
+const ALIKE: f64 = 0.75;
+
+/// Returns the names that are most like `wanted`, the nearest first. Case and the signs between
+/// words do not count.
+///
+/// ```
+/// use toolgraft::tools::nearest;
+///
+/// assert_eq!(nearest("modle", ["host", "model"]), ["model"]);
+/// assert!(nearest("colour", ["host", "model"]).is_empty());
+/// ```
+pub fn nearest<'n>(wanted: &str, names: impl IntoIterator<Item = &'n str>) -> Vec<&'n str> {
+    let folded = |text: &str| text.to_lowercase().replace(['_', '-', '/'], "");
+    let wanted = folded(wanted);
+    let scored = names.into_iter().map(|name| (strsim::jaro_winkler(&wanted, &folded(name)), name));
+    let mut near: Vec<(f64, &str)> = scored.filter(|(likeness, _)| *likeness >= ALIKE).collect();
+    near.sort_by(|a, b| b.0.total_cmp(&a.0));
+    near.into_iter().map(|(_, name)| name).collect()
+}
