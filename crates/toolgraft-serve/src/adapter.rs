@@ -98,8 +98,8 @@ impl Adapter {
         let mut stream = ChatStream::of(&body)?;
         let request = ChatRequest::read(body, config)?;
         stream.begin(&request.model, 0);
-        let (prepared, asked) =
-            request.ask(config, &Cache::default(), Store::new(config.instance_key.as_deref()).of(None))?;
+        let kept = Store::new(config.instance_key.as_deref()).map_err(|error| Fault::invalid(error.to_string()))?;
+        let (prepared, asked) = request.ask(config, &Cache::default(), kept.of(None))?;
         let exchange = Exchange::new(prepared, asked)?;
         Ok(Adapter { exchange, stream, answer: None, chunks: VecDeque::new(), without: None, refuses: false })
     }

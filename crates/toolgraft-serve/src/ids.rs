@@ -4,6 +4,8 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use chrono::{DateTime, SecondsFormat, Utc};
+
 /// A new identifier with this prefix: 24 hexadecimal digits. The keys of a hasher are
 /// random for each process, the number behind them is new in it; neither has to be secret.
 pub(super) fn new_id(prefix: &str) -> String {
@@ -15,24 +17,13 @@ pub(super) fn new_id(prefix: &str) -> String {
 
 /// The time as RFC 3339 writes it, in UTC.
 pub(super) fn utc_now() -> String {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let whole = utc(since.as_secs());
-    format!("{}.{:09}Z", whole.trim_end_matches('Z'), since.subsec_nanos())
+    DateTime::<Utc>::from(SystemTime::now()).to_rfc3339_opts(SecondsFormat::Nanos, true)
 }
 
 /// The time so many seconds after 1970, in the same form.
 pub(super) fn utc(seconds: u64) -> String {
-    let (days, rest) = (seconds / 86_400 + 719_468, seconds % 86_400);
-    // Years that begin in March, in eras of 400 (howardhinnant.github.io/date_algorithms.html,
-    // `civil_from_days`).
-    let (era, of_era) = (days / 146_097, days % 146_097);
-    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month + 2) / 5 + 1;
-    let (month, year) = if month < 10 { (month + 3, year) } else { (month - 9, year + 1) };
-    let (hour, minute, second) = (rest / 3_600, rest / 60 % 60, rest % 60);
-    format!("{:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z", era * 400 + year)
+    let time = i64::try_from(seconds).ok().and_then(|seconds| DateTime::from_timestamp(seconds, 0));
+    time.unwrap_or_default().to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
 /// Seconds since 1970.

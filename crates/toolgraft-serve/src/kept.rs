@@ -20,6 +20,7 @@ use serde_json::{Map, Value};
 
 use super::content::text_of;
 use super::seal::{Client, Seal};
+use toolgraft::model::ClientError;
 use toolgraft::turn::Withheld;
 
 /// Time for which that is kept.
@@ -93,8 +94,11 @@ struct Age {
 
 impl Store {
     /// What identifiers are signed with; without a secret with a key of its own.
-    pub(super) fn new(secret: Option<&str>) -> Arc<Self> {
-        Arc::new(Store { seal: Seal::new(secret), inner: Mutex::default() })
+    ///
+    /// # Errors
+    /// The system has no random numbers.
+    pub(super) fn new(secret: Option<&str>) -> Result<Arc<Self>, ClientError> {
+        Ok(Arc::new(Store { seal: Seal::new(secret)?, inner: Mutex::default() }))
     }
 
     /// What is kept of whoever shows this key.
@@ -214,7 +218,7 @@ mod tests {
 
     #[test]
     fn what_is_kept_is_bounded_in_time_and_size() {
-        let (kept, start) = (Store::new(None).of(None), Instant::now());
+        let (kept, start) = (Store::new(None).unwrap().of(None), Instant::now());
         let before = |text: &str| Before { messages: vec![Value::from(text)], untrusted: false };
         let ids: Vec<String> = (0..5).map(|_| kept.id(false)).collect();
         kept.keep(ids[..2].to_vec(), before("x"), start);
@@ -229,7 +233,7 @@ mod tests {
 
     #[test]
     fn what_was_written_is_bounded_and_the_clients_own() {
-        let store = Store::new(None);
+        let store = Store::new(None).unwrap();
         let (kept, other) = (store.of(Some("one")), store.of(Some("two")));
         let ids: Vec<String> = (0..4).map(|_| kept.id(false)).collect();
         for id in &ids {
@@ -250,7 +254,7 @@ mod tests {
 
     #[test]
     fn what_is_kept_is_the_clients_own() {
-        let store = Store::new(None);
+        let store = Store::new(None).unwrap();
         let (one, other) = (store.of(Some("one")), store.of(Some("two")));
         let id = one.id(false);
         one.keep(vec![id.clone()], Before { messages: vec![Value::from("x")], untrusted: false }, Instant::now());
@@ -259,13 +263,14 @@ mod tests {
 
     #[test]
     fn a_history_of_which_nothing_is_known_counts_as_untrusted() {
-        let store = Store::new(None);
+        let store = Store::new(None).unwrap();
         let kept = store.of(Some("one"));
         let said = |text: &str| json!({"role": "assistant", "content": text});
         let called = |id: &str| json!({"role": "assistant", "content": null, "tool_calls": [{"id": id}]});
         assert!(!kept.may_be_untrusted(&[json!({"role": "user", "content": "Hi"}), called(&kept.id(false))]));
         assert!(kept.may_be_untrusted(&[called(&kept.id(true))]));
-        for id in ["", "call_1", &store.of(Some("two")).id(false), &Store::new(None).of(Some("one")).id(false)] {
+        for id in ["", "call_1", &store.of(Some("two")).id(false), &Store::new(None).unwrap().of(Some("one")).id(false)]
+        {
             assert!(kept.may_be_untrusted(&[called(id)]), "{id}");
         }
         assert!(kept.may_be_untrusted(&[said("Hello.")]));

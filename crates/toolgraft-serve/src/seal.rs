@@ -5,14 +5,11 @@
 //! it away: an identifier is signed, and says of itself whether it can be believed. One that
 //! cannot says nothing, and whoever asks has to think the worst.
 
-use std::hash::{BuildHasher, RandomState};
-
-use sha2::{Digest, Sha256};
+use ring::hmac::{Context, HMAC_SHA256, Key};
+use ring::rand::SystemRandom;
+use toolgraft::model::ClientError;
 
 use super::ids::new_id;
-
-/// Bytes that SHA-256 works on at once.
-const BLOCK: usize = 64;
 
 /// Characters of a signature: with the rest of it an identifier stays below the 40 that OpenAI's
 /// interface allows.
@@ -24,21 +21,20 @@ pub(super) struct Client(u64);
 
 /// The key of an instance, or of several that are one service.
 pub(super) struct Seal {
-    key: [u8; BLOCK],
+    key: Key,
 }
 
 impl Seal {
     /// The same for every instance with this secret; without one of its own.
-    pub(super) fn new(secret: Option<&str>) -> Self {
-        let mut key = [0; BLOCK];
-        match secret {
-            Some(secret) => key[..32].copy_from_slice(&Sha256::digest(secret)),
-            // The keys of a hasher are random for each process, and 128 bits.
-            None => key[..32].chunks_mut(8).enumerate().for_each(|(at, piece)| {
-                piece.copy_from_slice(&RandomState::new().hash_one(at).to_le_bytes());
-            }),
-        }
-        Seal { key }
+    ///
+    /// # Errors
+    /// The system has no random numbers.
+    pub(super) fn new(secret: Option<&str>) -> Result<Self, ClientError> {
+        let key = match secret {
+            Some(secret) => Key::new(HMAC_SHA256, secret.as_bytes()),
+            None => Key::generate(HMAC_SHA256, &SystemRandom::new()).map_err(|_| ClientError::NoRandomNumbers)?,
+        };
+        Ok(Seal { key })
     }
 
     /// Whoever shows this key; all who show none are one.
@@ -76,16 +72,14 @@ impl Seal {
         self.sign(&["id", &client.0.to_string(), head])
     }
 
-    /// The first bytes of HMAC-SHA-256 (RFC 2104) over the parts.
+    /// The first bytes of the parts' HMAC.
     fn sign(&self, parts: &[&str]) -> u64 {
-        let mut inner = Sha256::new_with_prefix(self.key.map(|byte| byte ^ 0x36));
+        let mut context = Context::with_key(&self.key);
         for part in parts {
-            inner.update(part.len().to_le_bytes());
-            inner.update(part);
+            context.update(&part.len().to_le_bytes());
+            context.update(part.as_bytes());
         }
-        let outer = Sha256::new_with_prefix(self.key.map(|byte| byte ^ 0x5c)).chain_update(inner.finalize());
-        let bytes = outer.finalize();
-        bytes.iter().take(8).fold(0, |sum, byte| sum << 8 | u64::from(*byte))
+        context.sign().as_ref().iter().take(8).fold(0, |sum, byte| sum << 8 | u64::from(*byte))
     }
 }
 
@@ -95,7 +89,7 @@ mod tests {
 
     #[test]
     fn an_identifier_is_believed_by_its_own_instance_and_client_alone() {
-        let (seal, other) = (Seal::new(None), Seal::new(None));
+        let (seal, other) = (Seal::new(None).unwrap(), Seal::new(None).unwrap());
         let (ours, theirs) = (seal.client(Some("one")), seal.client(Some("two")));
         for untrusted in [false, true] {
             let id = seal.id(ours, untrusted);
@@ -116,10 +110,10 @@ mod tests {
 
     #[test]
     fn instances_with_the_same_secret_believe_each_other() {
-        let (one, other) = (Seal::new(Some("s")), Seal::new(Some("s")));
+        let [one, other, third] = ["s", "s", "t"].map(|secret| Seal::new(Some(secret)).unwrap());
         let client = one.client(None);
         assert_eq!(other.read(other.client(None), &one.id(client, true)), Some(true));
-        assert_ne!(one.answer(client, "a"), Seal::new(Some("t")).answer(client, "a"));
+        assert_ne!(one.answer(client, "a"), third.answer(client, "a"));
         assert_eq!(one.answer(client, "a b\n\nc"), one.answer(client, " a  b c\n"));
     }
 }

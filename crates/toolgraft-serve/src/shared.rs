@@ -54,7 +54,7 @@ impl Shared {
             None => KnownWays::default(),
         });
         Ok(Arc::new(Shared {
-            kept: Store::new(config.instance_key.as_deref()),
+            kept: Store::new(config.instance_key.as_deref())?,
             beginnings: Arc::default(),
             work: Work::default(),
             config,

@@ -35,6 +35,9 @@ pub enum ClientError {
         /// The error behind it; without the key.
         source: Cause,
     },
+    /// A key that nobody can guess cannot be made.
+    #[error("the system has no random numbers")]
+    NoRandomNumbers,
     /// A header's name is none.
     #[error("{name:?} is not a header's name: letters, digits and hyphens only")]
     HeaderName {
