@@ -149,7 +149,7 @@ mod tests {
     fn what_codex_is_told_is_toml() {
         let told = plan(Client::named("codex").unwrap(), Some(8_192));
         let settings: Vec<&String> = told.arguments.iter().filter(|word| word.contains('=')).collect();
-        assert_eq!(settings.len(), 5, "{told:#?}");
+        assert_eq!(settings.len(), 6, "{told:#?}");
         for setting in settings {
             setting.parse::<toml_edit::DocumentMut>().unwrap();
         }
