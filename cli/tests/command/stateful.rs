@@ -186,6 +186,7 @@ async fn polling_goes_on_while_something_changes_and_ends_where_nothing_does() {
 
 /// A server of Redis, where it is installed.
 #[tokio::test(flavor = "multi_thread")]
+#[expect(clippy::print_stderr, reason = "a skipped test is named")]
 async fn equal_pushes_to_redis_are_all_there() {
     if Command::new("redis-server").arg("--version").output().is_err() {
         eprintln!("note: equal_pushes_to_redis_are_all_there skipped: there is no redis-server");
