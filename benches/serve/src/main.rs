@@ -112,13 +112,6 @@ async fn table(program: &str, rounds: usize) -> Result<(), String> {
         (served - beside) * 1e3
     );
 
-    let mut command = Command::new(program);
-    command.args(["serve", "--listen", "127.0.0.1:0", "--base-url", &base, "--hold-bytes", &HELD.to_string()]);
-    let early = Process::start(command.env("HOME", std::env::temp_dir()))?;
-    let late = first_delta(direct, port(&early.said).ok_or("no port")?).await?;
-    println!("--hold-bytes {HELD}: the first delta {:.1} ms behind the byte that allows it, p50", late * 1e3);
-    drop(early);
-
     println!(
         "\nresident at rest: {:.1} MB, after {} requests: {:.1} MB",
         rest as f64 / 1e3 * 1.024,
@@ -139,35 +132,6 @@ async fn table(program: &str, rounds: usize) -> Result<(), String> {
     );
     drop(again);
     Ok(())
-}
-
-/// Arguments that a call must have before its beginning goes out.
-const HELD: usize = 24;
-
-/// Seconds from the byte that allows a call's beginning to be sent until it comes, p50: that
-/// byte's time is the one at which a client of the endpoint itself sees it.
-async fn first_delta(direct: u16, through: u16) -> Result<f64, String> {
-    let body = body("16-20-whole", 2);
-    let at = mock::MESSAGE.find("{\"city\"").ok_or("no arguments")? + HELD;
-    let (mut beside, mut served) = (Vec::new(), Vec::new());
-    for _ in 0..STREAMS {
-        beside.push(seconds_until(direct, &body, "\"content\"", at / 16 + 1).await?);
-        served.push(seconds_until(through, &body, "\"tool_calls\"", 1).await?);
-    }
-    Ok(median(served) - median(beside))
-}
-
-/// Seconds until a stream has said this so often.
-async fn seconds_until(port: u16, body: &str, words: &str, times: usize) -> Result<f64, String> {
-    let mut stream = TcpStream::connect(("127.0.0.1", port)).await.map_err(|e| e.to_string())?;
-    let (begun, mut text) = (Instant::now(), Vec::new());
-    stream.write_all(request(port, body).as_bytes()).await.map_err(|e| e.to_string())?;
-    while String::from_utf8_lossy(&text).matches(words).count() < times {
-        if stream.read_buf(&mut text).await.map_err(|e| e.to_string())? == 0 {
-            return Err(format!("{words} did not come {times} times"));
-        }
-    }
-    Ok(begun.elapsed().as_secs_f64())
 }
 
 /// A request with so many tools.

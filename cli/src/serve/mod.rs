@@ -163,13 +163,6 @@ pub(crate) struct ModelArgs {
     #[arg(long)]
     images: bool,
 
-    /// Send a call before it is over, once N bytes of its arguments are there; else whole
-    ///
-    /// Arguments that are texts go out as the model writes them, all others at the end. A
-    /// call that fails behind that is not corrected: the answer ends with an error.
-    #[arg(long, value_name = "N")]
-    hold_bytes: Option<usize>,
-
     /// End an answer with an error where the model does not mend its call
     ///
     /// Without it the client gets the call as it was written where only its schema refuses it:
@@ -475,9 +468,6 @@ fn config_at(args: &Args, url: String, key: Option<&str>) -> Result<Config, Fail
     });
     config = args.model.without.iter().fold(config, Config::with_left_out);
     config = config.with_reads(Reads::default().with_images(args.model.images));
-    if let Some(bytes) = args.model.hold_bytes {
-        config = config.with_hold_bytes(bytes);
-    }
     if args.model.strict_calls {
         config = config.with_strict_calls();
     }

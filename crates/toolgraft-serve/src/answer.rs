@@ -16,7 +16,7 @@ use super::drive::{Driver, Next};
 use super::fault::Fault;
 use super::inspect::Watch;
 use super::log::Line;
-use super::out::{Collected, Out, Part};
+use super::out::{Collected, Out};
 use super::progress::Progress;
 use super::shape::{Shape, Writer};
 use super::shared::Shared;
@@ -77,7 +77,7 @@ impl Running {
                     kept.keep_clean(&said);
                 }
             }
-            Some(Next::Out(Out::Call(_) | Out::Part(Part::End))) => self.calls += 1,
+            Some(Next::Out(Out::Call(_))) => self.calls += 1,
             Some(Next::Out(Out::Failed(fault))) => self.fails(fault),
             _ => {}
         }

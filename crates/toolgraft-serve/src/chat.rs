@@ -8,11 +8,11 @@ use serde_json::{Map, Value, json};
 use super::fault::Fault;
 use super::functions;
 use super::ids::{new_id, now};
-use super::out::{Collected, Finish, Out, Part};
+use super::out::{Collected, Finish, Out};
 use super::request::flag;
 use super::shape::{Places, Read, Shape, Writer, data, json_text};
 use toolgraft::message::{NativeCall, Usage};
-use toolgraft::wire::openai::{Chunk, ChunkChoice, ChunkDelta, FunctionCall, FunctionDelta, ToolCall, ToolCallDelta};
+use toolgraft::wire::openai::{Chunk, ChunkChoice, ChunkDelta, ToolCall, ToolCallDelta};
 use toolgraft::wire::set_member;
 
 /// What a chunk without choices has in their place.
@@ -93,20 +93,6 @@ impl ChatStream {
                 let call = ToolCallDelta::whole(self.calls, ToolCall::from(call));
                 self.calls += 1;
                 ChunkDelta { tool_calls: vec![call], ..ChunkDelta::default() }
-            }
-            Out::Part(Part::Begin { id, name }) => {
-                let function = FunctionCall { name, arguments: String::new() };
-                let call = ToolCallDelta::whole(self.calls, ToolCall { id, function, ..ToolCall::default() });
-                ChunkDelta { tool_calls: vec![call], ..ChunkDelta::default() }
-            }
-            Out::Part(Part::Arguments(text)) => {
-                let function = FunctionDelta { arguments: Some(text), ..FunctionDelta::default() };
-                let call = ToolCallDelta { index: self.calls, function, ..ToolCallDelta::default() };
-                ChunkDelta { tool_calls: vec![call], ..ChunkDelta::default() }
-            }
-            Out::Part(Part::End) => {
-                self.calls += 1;
-                return Vec::new();
             }
             Out::Finish(finish) => return self.end(finish),
             Out::Reclassified(..) | Out::Failed(_) => return Vec::new(),

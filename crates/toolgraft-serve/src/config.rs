@@ -263,11 +263,6 @@ config! {
     /// in any case. A hub has to keep such media (`HubBuilder::keep_media` of `toolgraft-mcp`).
     with_reads(reads: Reads) sets reads: Reads = Reads::default() => reads;
 
-    /// Sends a call before its message is over, once so many bytes of its arguments are there:
-    /// the arguments that are texts as they come, all others at the end. One that fails behind
-    /// that is not corrected: the answer ends with an error. Without it every call goes out whole.
-    with_hold_bytes(bytes: usize) sets hold_bytes: Option<usize> = None => Some(bytes);
-
     /// Ends an answer with an error where the model did not mend its call. Without it the client gets
     /// the call as it was written where only its schema refuses it, since its own check answers the
     /// model; else it gets the text.

@@ -26,17 +26,15 @@ use serde_json::{Map, Value};
 
 use super::asked::Asked;
 use super::cost::Costs;
-use super::early::EarlyCall;
 use super::fault::Fault;
 use super::kept::{Before, Kept};
-use super::out::{Out, Part};
+use super::out::Out;
 use super::prepared::Prepared;
 use super::progress::Progress;
 use super::say::Say;
 use toolgraft::agent::Approval;
 use toolgraft::agent::{Events, TurnRecord};
 use toolgraft::constrain::Constraint;
-use toolgraft::dialect::write_call;
 use toolgraft::event::{Rejected, RejectedKind};
 use toolgraft::message::{DeltaKind, FinishReason, NativeCall};
 use toolgraft::model::{ModelError, ModelEvent, Request};
@@ -104,11 +102,6 @@ fn shown(name: &str, text: &str) -> String {
     format!("\n[{name}] {}{more}\n", &text[..end])
 }
 
-/// A call failed of which something was sent: that cannot be taken back.
-fn taken_back() -> Fault {
-    Fault::upstream(502, "a call failed that was sent as it came").with_code("tool_call_invalid")
-}
-
 /// A call of the toolbox that runs.
 struct Own {
     id: String,
@@ -135,10 +128,6 @@ pub(super) struct Exchange {
     costs: Costs,
     /// What the model said in the round.
     spoken: String,
-    /// Of that the text that came as content, and what the turn took for text of the answer;
-    /// only where calls may go out before their message is over.
-    content: String,
-    heard: String,
     /// The round's request is out.
     awaits: bool,
     /// The last request carried the tools.
@@ -158,10 +147,6 @@ pub(super) struct Exchange {
     since: Vec<Value>,
     /// The client's calls, and what stood between its history and them.
     kept: Option<(Vec<String>, Before)>,
-    /// The round's first call, where it goes out as it comes.
-    early: Option<EarlyCall>,
-    /// What the model said behind the beginning of that call.
-    late: Vec<Out>,
     /// What the model wrote as calls in this round and cannot run, by its index: some is told again
     /// at the message's end.
     rejected: BTreeMap<u32, Rejected>,
@@ -205,8 +190,6 @@ impl Exchange {
             spoken: String::new(),
             awaits: false,
             native: false,
-            content: String::new(),
-            heard: String::new(),
             finish: None,
             own_begun: 0,
             refused: false,
@@ -215,8 +198,6 @@ impl Exchange {
             untrusted: asked.history.untrusted,
             since: Vec::new(),
             kept: None,
-            early: None,
-            late: Vec::new(),
             rejected: BTreeMap::new(),
             record: None,
             asked,
@@ -246,7 +227,7 @@ impl Exchange {
     /// The next thing to do; `None` until something was reported.
     pub(super) fn step(&mut self) -> Option<Step> {
         let mut step = self.steps.pop_front();
-        if let Some(Step::Out(Out::Call(NativeCall { name, .. }) | Out::Part(Part::Begin { name, .. }))) = &mut step {
+        if let Some(Step::Out(Out::Call(NativeCall { name, .. }))) = &mut step {
             *name = self.prepared.named.given(name).to_owned();
         }
         step
@@ -321,9 +302,6 @@ impl Exchange {
                     // It ends the answer, whatever round this is.
                     self.tell(Some(Out::Refusal(delta.text.clone())));
                 }
-                if delta.kind == DeltaKind::Content && self.prepared.config.hold_bytes.is_some() {
-                    self.content.push_str(&delta.text);
-                }
                 // Whatever the endpoint makes of the limit, the client's holds.
                 if self.spoken.len() > self.costs.allowed_bytes() { Input::Enough } else { Input::Delta(delta) }
             }
@@ -363,12 +341,9 @@ impl Exchange {
         }
     }
 
-    /// Tells the client what the model said; nothing comes within a call.
+    /// Tells the client what the model said.
     fn tell(&mut self, out: Option<Out>) {
-        match self.is_sent() {
-            true => self.late.extend(out),
-            false => self.steps.extend(out.map(Step::Out)),
-        }
+        self.steps.extend(out.map(Step::Out));
     }
 
     fn out(&mut self, out: Out) {
@@ -452,22 +427,11 @@ impl Exchange {
         match event {
             AgentEvent::RoundStarted { round, .. } => {
                 self.rounds = round;
-                self.content.clear();
-                self.heard.clear();
                 self.rejected.clear();
                 let correcting = std::mem::take(&mut self.correcting);
                 self.say.begin(correcting || self.asked.output.is_some(), round == 1);
             }
-            AgentEvent::CallStarted { index: 0, server, tool } => self.call_started(server.as_deref(), &tool),
-            AgentEvent::ArgsDelta { index: 0, text } => {
-                let parts = self.early.as_mut().map(|early| early.push(&text)).unwrap_or_default();
-                self.steps.extend(parts.into_iter().map(|part| Step::Out(Out::Part(part))));
-            }
-            AgentEvent::Reclassified { .. } if self.is_sent() => self.fail(taken_back()),
             AgentEvent::Text { text } => {
-                if self.prepared.config.hold_bytes.is_some() {
-                    self.heard.push_str(&text);
-                }
                 let out = self.say.text(&text);
                 self.tell(out);
             }
@@ -478,9 +442,6 @@ impl Exchange {
             // An example, which the client sees as it was written. Whether it is one is open
             // where the model may be asked for the call once more.
             AgentEvent::CallRejected { rejected, .. } if rejected.kind == RejectedKind::Quoted => {
-                if self.prepared.config.hold_bytes.is_some() {
-                    self.heard.push_str(&rejected.raw);
-                }
                 if may_be_meant(&rejected) {
                     self.say.doubt();
                 }
@@ -510,33 +471,6 @@ impl Exchange {
             }
             _ => {}
         }
-    }
-
-    fn call_started(&mut self, server: Option<&str>, tool: &str) {
-        let Some(hold) = self.prepared.config.hold_bytes else { return };
-        if !self.prepared.is_clients(server, tool) || !self.prepared.choice.admits(server, tool) || self.is_sent() {
-            return;
-        }
-        // A draft of the reasoning begins alike: only behind plain text alone is it surely none.
-        let opener = write_call(self.prepared.dialect, None, tool, &Map::new());
-        let opener = opener.lines().next().unwrap_or_default();
-        let behind = self.content.strip_prefix(self.heard.as_str()).map(str::trim_start);
-        if !behind.is_some_and(|behind| behind.starts_with(opener)) {
-            return;
-        }
-        let found = self.prepared.setup.catalog().find(server, tool).ok();
-        // The guard against loops may refuse it.
-        let hints = found.and_then(|found| found.tool.annotations.as_ref());
-        if hints.is_some_and(|hints| hints.read_only_hint == Some(true)) {
-            return;
-        }
-        let id = self.asked.kept.id(self.untrusted);
-        self.early = Some(EarlyCall::new(id, tool, found.and_then(|found| found.tool.input_schema.as_ref()), hold));
-    }
-
-    /// Whether something of a call was sent before its message was over.
-    fn is_sent(&self) -> bool {
-        self.early.as_ref().is_some_and(EarlyCall::is_sent)
     }
 
     /// What a call of ours is answered with that must not run.

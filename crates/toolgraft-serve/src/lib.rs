@@ -23,7 +23,6 @@
 //! - `prepared`: prompt, parser and schemas of a list of tools, kept for a while.
 //! - `exchange`: the request on its way, without I/O; corrects what the model got wrong.
 //! - `cost`: what its rounds cost, and what is left for the next.
-//! - `early`: a call that goes out before its message is over, where that is wanted.
 //! - `drive`, `upstream`: the endpoint, as a model and for what passes through.
 //! - `hidden`: the server's keys out of what the endpoint says.
 //! - `shape`: what a client's interface has to say; `chat`, `messages`, `responses`,
@@ -62,7 +61,6 @@ mod content;
 mod cost;
 mod doors;
 mod drive;
-mod early;
 mod elsewhere;
 mod exchange;
 mod fault;

@@ -22,51 +22,10 @@ pub(super) enum Out {
     Reclassified(Region, usize),
     /// A whole call for the client.
     Call(NativeCall),
-    /// A piece of a call that goes out as it comes. Nothing else comes within it.
-    Part(Part),
     /// The end.
     Finish(Finish),
     /// The end of what failed.
     Failed(Fault),
-}
-
-/// A piece of a call.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Part {
-    Begin {
-        id: String,
-        name: String,
-    },
-    /// More of the arguments' JSON text.
-    Arguments(String),
-    End,
-}
-
-impl Part {
-    /// A whole call in pieces.
-    pub(super) fn all(call: NativeCall) -> [Part; 3] {
-        let NativeCall { id, name, arguments } = call;
-        [Part::Begin { id: id.unwrap_or_default(), name }, Part::Arguments(arguments), Part::End]
-    }
-}
-
-/// Makes whole calls of those that come in pieces, for interfaces that have no pieces of calls.
-#[derive(Default)]
-pub(super) struct WholeCalls(Option<NativeCall>);
-
-impl WholeCalls {
-    /// The next piece of the answer, or the call that it ends; `None` within a call.
-    pub(super) fn take(&mut self, out: Out) -> Option<Out> {
-        match out {
-            Out::Part(Part::Begin { id, name }) => {
-                self.0 = Some(NativeCall { id: Some(id), name, arguments: String::new() });
-            }
-            Out::Part(Part::Arguments(text)) => self.0.iter_mut().for_each(|call| call.arguments.push_str(&text)),
-            Out::Part(Part::End) => return self.0.take().map(Out::Call),
-            whole => return Some(whole),
-        }
-        None
-    }
 }
 
 /// How an answer ended.
@@ -92,8 +51,6 @@ pub(super) struct Collected {
     pub(super) refusal: String,
     pub(super) calls: Vec<NativeCall>,
     pub(super) finish: Option<Finish>,
-    /// The call that comes in pieces.
-    open: WholeCalls,
 }
 
 impl Collected {
@@ -102,7 +59,6 @@ impl Collected {
     /// # Errors
     /// The answer failed.
     pub(super) fn push(&mut self, out: Out) -> Result<(), Fault> {
-        let Some(out) = self.open.take(out) else { return Ok(()) };
         match out {
             Out::Fields(fields) => self.fields.extend(fields),
             Out::Reasoning(text) => self.reasoning.push_str(&text),
@@ -116,8 +72,6 @@ impl Collected {
                 self.reasoning.push_str(&moved);
             }
             Out::Call(call) => self.calls.push(call),
-            // They are whole by now.
-            Out::Part(_) => {}
             Out::Finish(finish) => self.finish = Some(finish),
             Out::Failed(fault) => return Err(fault),
         }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Exchange, Sent, Step, is_held, taken_back};
+use super::{Exchange, Sent, Step, is_held};
 use crate::native;
 use toolgraft::Message;
 use toolgraft::conversation::shape::Spoken;
@@ -16,10 +16,6 @@ use toolgraft::wire::{set_member, take_member};
 impl Exchange {
     /// The turn's request with the client's history in it.
     pub(super) fn send(&mut self, mut request: Request) {
-        if self.is_sent() {
-            return self.fail(taken_back());
-        }
-        self.early = None;
         if self.correcting && !self.costs.may_mend() {
             return self.end(FinishReason::Length);
         }
@@ -46,7 +42,7 @@ impl Exchange {
             // What came of the request before, in whose place this one stands, costs as well.
             self.costs.replaced(&self.spoken);
         }
-        [&mut self.spoken, &mut self.content, &mut self.heard].into_iter().for_each(String::clear);
+        self.spoken.clear();
         let messages = self.messages(request);
         self.costs.sends(&messages, &tools);
         body.insert("messages".to_owned(), Value::Array(messages));

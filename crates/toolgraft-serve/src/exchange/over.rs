@@ -3,9 +3,8 @@
 
 use serde_json::Value;
 
-use super::{Exchange, Step, taken_back};
+use super::{Exchange, Step};
 use crate::cost::Costs;
-use crate::early::EarlyCall;
 use crate::fault::Fault;
 use crate::kept::{Before, Written};
 use crate::out::{Finish, Out};
@@ -27,15 +26,7 @@ impl Exchange {
         let written = self.turn.written();
         let made = self.client_calls.iter().map(|call| (call.tool.clone(), call.arguments.clone())).collect();
         let mut ids = Vec::new();
-        let mut calls = std::mem::take(&mut self.client_calls).into_iter();
-        if let Some(early) = self.early.take().filter(EarlyCall::is_sent) {
-            let rest = calls.next().and_then(|call| early.finish(&call.tool, call.arguments));
-            let Some((id, parts)) = rest else { return self.fail(taken_back()) };
-            ids.push(id);
-            let late = std::mem::take(&mut self.late);
-            self.steps.extend(parts.into_iter().map(Out::Part).chain(late).map(Step::Out));
-        }
-        for call in calls {
+        for call in std::mem::take(&mut self.client_calls) {
             let (id, arguments) = (self.asked.kept.id(self.untrusted), Value::Object(call.arguments).to_string());
             ids.push(id.clone());
             self.out(Out::Call(NativeCall { id: Some(id), name: call.tool, arguments }));
@@ -59,9 +50,6 @@ impl Exchange {
     }
 
     pub(super) fn finished(&mut self, finished: Finished) {
-        if self.is_sent() && !matches!(finished.reason, StopReason::ModelFailed(_)) {
-            return self.fail(taken_back());
-        }
         let cut_off = self.finish == Some(FinishReason::Length);
         if let StopReason::Repetition { times } = finished.reason {
             self.repeats = Some(times);

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::fault::Fault;
 use crate::ids::new_id;
-use crate::out::{Collected, Finish, Out, WholeCalls};
+use crate::out::{Collected, Finish, Out};
 use crate::shape::{Hosted, Link, Results, Writer, data};
 use toolgraft::message::{FinishReason, NativeCall, Usage};
 use toolgraft::wire::gemini::FunctionCall;
@@ -15,12 +15,11 @@ pub(super) struct GeminiStream {
     model: String,
     /// The client wants to see the reasoning.
     thoughts: bool,
-    whole_calls: WholeCalls,
 }
 
 impl GeminiStream {
     pub(super) fn new(thoughts: bool) -> Self {
-        GeminiStream { id: new_id(""), model: String::new(), thoughts, whole_calls: WholeCalls::default() }
+        GeminiStream { id: new_id(""), model: String::new(), thoughts }
     }
 
     /// An answer, or a piece of one.
@@ -57,14 +56,14 @@ impl Writer for GeminiStream {
     }
 
     fn write(&mut self, out: Out, to: &mut String) {
-        let piece = match self.whole_calls.take(out) {
-            Some(Out::Reasoning(text)) if self.thoughts => self.piece(vec![thought(text)], None),
-            Some(Out::Text(text) | Out::Refusal(text)) => self.piece(vec![text_part(text)], None),
-            Some(Out::Call(made)) => self.piece(vec![call(made)], None),
+        let piece = match out {
+            Out::Reasoning(text) if self.thoughts => self.piece(vec![thought(text)], None),
+            Out::Text(text) | Out::Refusal(text) => self.piece(vec![text_part(text)], None),
+            Out::Call(made) => self.piece(vec![call(made)], None),
             // A content without parts is none for Google's clients.
-            Some(Out::Finish(finish)) => self.piece(vec![text_part(String::new())], Some(finish)),
-            Some(Out::Failed(fault)) => error(&fault),
-            Some(Out::Fields(_) | Out::Reasoning(_) | Out::Reclassified(..) | Out::Part(_)) | None => return,
+            Out::Finish(finish) => self.piece(vec![text_part(String::new())], Some(finish)),
+            Out::Failed(fault) => error(&fault),
+            Out::Fields(_) | Out::Reasoning(_) | Out::Reclassified(..) => return,
         };
         data(to, &piece);
     }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::fault::Fault;
 use crate::ids::new_id;
-use crate::out::{Collected, Finish, Out, Part};
+use crate::out::{Collected, Finish, Out};
 use crate::shape::{Writer, event};
 use crate::vendor::THREAD_UNSUPPORTED;
 use toolgraft::message::{FinishReason, NativeCall, Usage};
@@ -76,14 +76,12 @@ impl Writer for MessageStream {
                 self.open("text", json!({"type": "text", "text": ""}), to);
                 self.delta(json!({"type": "text_delta", "text": text}), to);
             }
-            Out::Call(call) => Part::all(call).into_iter().for_each(|part| self.write(Out::Part(part), to)),
-            Out::Part(Part::Begin { id, name }) => {
+            Out::Call(NativeCall { id, name, arguments }) => {
+                let id = id.unwrap_or_default();
                 self.open("tool_use", json!({"type": "tool_use", "id": id, "name": name, "input": {}}), to);
+                self.delta(json!({"type": "input_json_delta", "partial_json": arguments}), to);
+                self.close(to);
             }
-            Out::Part(Part::Arguments(text)) => {
-                self.delta(json!({"type": "input_json_delta", "partial_json": text}), to);
-            }
-            Out::Part(Part::End) => self.close(to),
             Out::Finish(finish) => {
                 self.start(to);
                 self.close(to);

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::fault::Fault;
 use crate::ids::utc_now;
-use crate::out::{Collected, Finish, Out, WholeCalls};
+use crate::out::{Collected, Finish, Out};
 use crate::shape::{Writer, json_text};
 use toolgraft::message::{FinishReason, NativeCall};
 use toolgraft::wire::set_member;
@@ -26,7 +26,6 @@ pub(super) struct OllamaStream {
     model: String,
     /// The client wants to see the reasoning.
     thoughts: bool,
-    whole_calls: WholeCalls,
     /// Calls of a stream so far. They stand in one line: clients number those of each line anew
     /// (litellm, `ollama_chat`).
     calls: Vec<Value>,
@@ -37,8 +36,8 @@ pub(super) struct OllamaStream {
 
 impl OllamaStream {
     pub(super) fn new(shape: Ollama, thoughts: bool) -> Self {
-        let (model, whole_calls) = (String::new(), WholeCalls::default());
-        OllamaStream { shape, model, thoughts, whole_calls, calls: Vec::new(), began: Instant::now(), first: None }
+        let model = String::new();
+        OllamaStream { shape, model, thoughts, calls: Vec::new(), began: Instant::now(), first: None }
     }
 
     /// A line, or the whole answer.
@@ -88,11 +87,11 @@ impl Writer for OllamaStream {
     fn write(&mut self, out: Out, to: &mut String) {
         let none = String::new;
         self.first.get_or_insert_with(Instant::now);
-        let line = match self.whole_calls.take(out) {
-            Some(Out::Reasoning(text)) if self.thoughts => self.answer(none(), text, Vec::new()),
-            Some(Out::Text(text) | Out::Refusal(text)) => self.answer(text, none(), Vec::new()),
-            Some(Out::Call(made)) => return self.calls.push(call(self.calls.len(), made)),
-            Some(Out::Finish(finish)) => {
+        let line = match out {
+            Out::Reasoning(text) if self.thoughts => self.answer(none(), text, Vec::new()),
+            Out::Text(text) | Out::Refusal(text) => self.answer(text, none(), Vec::new()),
+            Out::Call(made) => return self.calls.push(call(self.calls.len(), made)),
+            Out::Finish(finish) => {
                 if !self.calls.is_empty() {
                     let calls = std::mem::take(&mut self.calls);
                     push_line(to, &self.answer(none(), none(), calls));
@@ -101,7 +100,7 @@ impl Writer for OllamaStream {
                 self.end(&mut line, &finish);
                 line
             }
-            Some(Out::Failed(fault)) => error(&fault),
+            Out::Failed(fault) => error(&fault),
             _ => return,
         };
         push_line(to, &line);

@@ -7,7 +7,7 @@ use super::tools::Forms;
 use crate::chat::error_type;
 use crate::fault::Fault;
 use crate::ids::{new_id, now};
-use crate::out::{Collected, Finish, Out, Part};
+use crate::out::{Collected, Finish, Out};
 use crate::shape::{Writer, event};
 use toolgraft::message::{FinishReason, NativeCall, Usage};
 use toolgraft::wire::set_member;
@@ -26,8 +26,6 @@ pub(super) struct ResponseStream {
     /// Items that are closed.
     output: Vec<Value>,
     open: Option<Open>,
-    /// The call that is open, with its arguments so far, and the identifier of its item.
-    open_call: Option<(NativeCall, String)>,
     /// What calls are to the client.
     forms: Forms,
 }
@@ -58,7 +56,6 @@ impl ResponseStream {
             events: 0,
             output: Vec::new(),
             open: None,
-            open_call: None,
             forms,
         }
     }
@@ -188,48 +185,31 @@ impl ResponseStream {
         }
     }
 
-    fn call(&mut self, part: Part, to: &mut String) {
-        match part {
-            Part::Begin { id: call_id, name } => {
-                self.start(to);
-                self.close("completed", to);
-                let call = NativeCall { id: Some(call_id), name, arguments: String::new() };
-                let item = self.forms.item(call.clone(), "in_progress");
-                let id = item["id"].as_str().unwrap_or_default().to_owned();
-                let data = json!({"output_index": self.index(), "item": item});
-                self.event("response.output_item.added", data, to);
-                self.open_call = Some((call, id));
-            }
-            Part::Arguments(text) => {
-                let index = self.index();
-                let Some((call, id)) = &mut self.open_call else { return };
-                call.arguments.push_str(&text);
-                if self.forms.is_function(&call.name) {
-                    let data = json!({"item_id": id, "output_index": index, "delta": text});
-                    self.event("response.function_call_arguments.delta", data, to);
-                }
-            }
-            Part::End => {
-                let Some((call, id)) = self.open_call.take() else { return };
-                let (is_function, is_custom) = (self.forms.is_function(&call.name), self.forms.is_custom(&call.name));
-                let mut item = self.forms.item(call, "completed");
-                set_member(&mut item, "id", id.as_str());
-                let index = self.index();
-                if is_function {
-                    let done = json!({
-                        "item_id": id, "output_index": index, "name": item["name"], "arguments": item["arguments"],
-                    });
-                    self.event("response.function_call_arguments.done", done, to);
-                } else if is_custom {
-                    let input = &item["input"];
-                    let delta = json!({"item_id": id, "output_index": index, "delta": input});
-                    let done = json!({"item_id": id, "output_index": index, "input": input});
-                    self.event("response.custom_tool_call_input.delta", delta, to);
-                    self.event("response.custom_tool_call_input.done", done, to);
-                }
-                self.item_done(item, to);
-            }
+    fn call(&mut self, call: NativeCall, to: &mut String) {
+        self.start(to);
+        self.close("completed", to);
+        let (is_function, is_custom) = (self.forms.is_function(&call.name), self.forms.is_custom(&call.name));
+        let begun = self.forms.item(NativeCall { arguments: String::new(), ..call.clone() }, "in_progress");
+        let id = begun["id"].clone();
+        let index = self.index();
+        self.event("response.output_item.added", json!({"output_index": index, "item": begun}), to);
+        let mut item = self.forms.item(call, "completed");
+        set_member(&mut item, "id", id.clone());
+        if is_function {
+            let delta = json!({"item_id": id, "output_index": index, "delta": item["arguments"]});
+            let done = json!({
+                "item_id": id, "output_index": index, "name": item["name"], "arguments": item["arguments"],
+            });
+            self.event("response.function_call_arguments.delta", delta, to);
+            self.event("response.function_call_arguments.done", done, to);
+        } else if is_custom {
+            let input = &item["input"];
+            let delta = json!({"item_id": id, "output_index": index, "delta": input});
+            let done = json!({"item_id": id, "output_index": index, "input": input});
+            self.event("response.custom_tool_call_input.delta", delta, to);
+            self.event("response.custom_tool_call_input.done", done, to);
         }
+        self.item_done(item, to);
     }
 
     fn failed(&mut self, fault: &Fault, to: &mut String) {
@@ -257,8 +237,7 @@ impl Writer for ResponseStream {
             Out::Reasoning(text) => self.text(Kind::Reasoning, &text, to),
             Out::Text(text) => self.text(Kind::Message, &text, to),
             Out::Refusal(text) => self.text(Kind::Refusal, &text, to),
-            Out::Call(call) => Part::all(call).into_iter().for_each(|part| self.call(part, to)),
-            Out::Part(part) => self.call(part, to),
+            Out::Call(call) => self.call(call, to),
             Out::Finish(finish) => {
                 self.start(to);
                 let (status, details) = status(&finish.reason);

@@ -10,7 +10,6 @@ mod bounds;
 mod constrain;
 mod crowd;
 mod doors;
-mod early;
 mod foreign;
 mod gemini;
 mod histories;
