@@ -32,22 +32,7 @@ const SEVERAL: &[&str] = &["allOf", "anyOf", "oneOf", "items", "prefixItems"];
 #[cfg(feature = "validate")]
 const NAMED: &[&str] = &["properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"];
 
-/// The subschemas that a schema's keywords hold.
-#[cfg(feature = "validate")]
-pub(crate) fn subschemas(keywords: &Map<String, Value>) -> Vec<&Value> {
-    let mut found = Vec::new();
-    for (keyword, part) in keywords {
-        match part {
-            part @ Value::Object(_) if ONE.contains(&keyword.as_str()) => found.push(part),
-            Value::Array(parts) if SEVERAL.contains(&keyword.as_str()) => found.extend(parts),
-            Value::Object(parts) if NAMED.contains(&keyword.as_str()) => found.extend(parts.values()),
-            _ => {}
-        }
-    }
-    found
-}
-
-/// As [`subschemas`], to be changed.
+/// The subschemas that a schema's keywords hold, to be changed.
 #[cfg(feature = "validate")]
 pub(crate) fn subschemas_mut(keywords: &mut Map<String, Value>) -> Vec<&mut Value> {
     let mut found = Vec::new();

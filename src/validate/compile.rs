@@ -6,15 +6,15 @@ use std::sync::OnceLock;
 use jsonschema::{Draft, ValidationOptions, Validator, ValidatorMap};
 use serde_json::{Value, json};
 
-use super::depth::{Depth, MAX_DEPTH, references};
+use super::depth::{levels, references};
 use super::nullable::nullable;
-use super::parts::{Rules, is_plain, visits};
+use super::parts::visits;
 use super::work::nodes;
 use crate::cause::Cause;
 use crate::tools::schema::unescaped;
 
-/// Schemas with more nodes than this have no validators for their branches,
-/// which are then judged part by part: each takes kilobytes.
+/// Schemas with more nodes than this have no validators for their branches, so that values in them
+/// are not coerced: each takes kilobytes.
 const MAX_BRANCH_NODES: usize = 2_000;
 
 /// Nodes that are compiled for the branches of a schema, each time that a subschema or a
@@ -22,12 +22,18 @@ const MAX_BRANCH_NODES: usize = 2_000;
 /// node takes about a microsecond.
 const MAX_BRANCH_WORK: usize = 100_000;
 
-/// Schemas with more parts than this are not compiled. The largest of real servers have a few
-/// thousand; one with a hundred thousand branches takes many seconds for one call.
-const MAX_PARTS: usize = 20_000;
+/// Most nodes (objects, arrays and values) of a schema. Calls are not checked by a larger one: those
+/// of 2,800 public tools have at most 660.
+pub const MAX_SCHEMA_NODES: usize = 20_000;
 
-/// The same for everything in a schema, values that it lists included.
-const MAX_NODES: usize = 200_000;
+/// Most levels that the arrays and objects of a schema stand in each other, references followed. Calls
+/// are not checked by a deeper one, which takes more stack than a thread has: those of 2,800 public
+/// tools have at most 19.
+pub const MAX_SCHEMA_DEPTH: usize = 100;
+
+/// Most references in a schema that differ. Calls are not checked by a schema with more: those of
+/// 2,800 public tools have at most 9.
+pub const MAX_SCHEMA_REFERENCES: usize = 1_000;
 
 /// Bytes that a compiled schema takes for each of its nodes, about, and its branches beside that.
 const NODE_BYTES: usize = 1 << 10;
@@ -50,15 +56,9 @@ pub(super) struct Compiled {
     draft: Draft,
     /// The schema that was compiled, where it is another one than the server's.
     read_as: Option<Value>,
-    /// No reference of the schema is more than a pointer from its root.
-    plain: bool,
     nodes: usize,
-    /// How deep it is.
-    pub(super) depth: Depth,
     /// Validators of all subschemas by pointer; built when a branch is first tried.
     branches: OnceLock<Option<ValidatorMap>>,
-    /// What each subschema says about one value alone; built when many are asked.
-    alone: OnceLock<Option<ValidatorMap>>,
 }
 
 /// What is wrong with a schema, and where in it.
@@ -74,32 +74,10 @@ pub(super) struct Unusable {
 #[error("the validator panics")]
 struct Broken;
 
-/// A schema is too large to check calls by it.
+/// A schema is past a limit.
 #[derive(Debug, thiserror::Error)]
-#[error("it has more than {0} parts, and calls are not checked by as many")]
-struct TooLarge(usize);
-
-/// The parts of a schema stand too deep in each other to check calls by it.
-#[derive(Debug, thiserror::Error)]
-#[error("its parts stand more than {MAX_DEPTH} levels deep in each other")]
-struct TooDeep;
-
-/// Parts of a schema: arrays and objects, but for those in values that it lists.
-fn parts(schema: &Value) -> usize {
-    1 + match schema {
-        Value::Array(items) => items.iter().filter(|part| is_part(part)).map(parts).sum(),
-        Value::Object(members) => members
-            .iter()
-            .filter(|(key, part)| !matches!(key.as_str(), "enum" | "const" | "default" | "examples") && is_part(part))
-            .map(|(_, part)| parts(part))
-            .sum(),
-        _ => 0,
-    }
-}
-
-fn is_part(value: &Value) -> bool {
-    value.is_array() || value.is_object()
-}
+#[error("it has more than {0} {1}, and calls are not checked by as many")]
+struct PastLimit(usize, &'static str);
 
 impl Compiled {
     /// Compiles a schema.
@@ -108,18 +86,18 @@ impl Compiled {
     /// What is wrong with the schema, and where.
     pub(super) fn new(server: &Value) -> Result<Self, Unusable> {
         let nodes = nodes(server);
-        if nodes > MAX_NODES || parts(server) > MAX_PARTS {
-            let error = TooLarge(if nodes > MAX_NODES { MAX_NODES } else { MAX_PARTS });
-            return Err(Unusable { message: error.to_string(), source: Cause::new(error) });
+        let past = if nodes > MAX_SCHEMA_NODES {
+            Some(PastLimit(MAX_SCHEMA_NODES, "nodes"))
+        } else if references(server).len() > MAX_SCHEMA_REFERENCES {
+            Some(PastLimit(MAX_SCHEMA_REFERENCES, "references"))
+        } else if levels(server) > MAX_SCHEMA_DEPTH {
+            Some(PastLimit(MAX_SCHEMA_DEPTH, "levels"))
+        } else {
+            None
+        };
+        if let Some(past) = past {
+            return Err(Unusable { message: past.to_string(), source: Cause::new(past) });
         }
-        let depth = Depth::of(server);
-        if depth.levels > MAX_DEPTH {
-            return Err(Unusable { message: TooDeep.to_string(), source: Cause::new(TooDeep) });
-        }
-        depth.compile(|| Compiled::of(server, nodes, depth))
-    }
-
-    fn of(server: &Value, nodes: usize, depth: Depth) -> Result<Self, Unusable> {
         let read_as = nullable(server);
         let schema = read_as.as_ref().unwrap_or(server);
         let (draft, declared) = draft_of(schema);
@@ -132,17 +110,7 @@ impl Compiled {
         };
         match built {
             Ok((validator, draft)) => {
-                let plain = is_plain(schema);
-                let compiled = Compiled {
-                    validator,
-                    draft,
-                    read_as,
-                    plain,
-                    nodes,
-                    depth,
-                    branches: OnceLock::new(),
-                    alone: OnceLock::new(),
-                };
+                let compiled = Compiled { validator, draft, read_as, nodes, branches: OnceLock::new() };
                 if compiled.breaks(compiled.schema(server)) {
                     let message = "the validator itself fails over it".to_owned();
                     return Err(Unusable { source: Cause::new(Broken), message });
@@ -164,10 +132,8 @@ impl Compiled {
 
     /// Bytes that it takes, about.
     pub(super) fn weight(&self) -> usize {
-        let built = |map: &OnceLock<Option<ValidatorMap>>| map.get().is_some_and(Option::is_some);
-        let branches = if built(&self.branches) { BRANCH_BYTES } else { 0 };
-        let alone = if built(&self.alone) { NODE_BYTES } else { 0 };
-        self.nodes * (NODE_BYTES + branches + alone)
+        let has_branches = self.branches.get().is_some_and(Option::is_some);
+        self.nodes * (NODE_BYTES + if has_branches { BRANCH_BYTES } else { 0 })
     }
 
     /// The schema that was compiled, of the one that a server sent.
@@ -177,17 +143,17 @@ impl Compiled {
 
     /// Whether the validator panics over one of the simplest values.
     fn breaks(&self, schema: &Value) -> bool {
-        let rules = self.rules(schema);
         let mut asked = [json!(null), json!("x"), json!([]), json!({})].into_iter();
         asked.any(|value| {
             let ask = || (self.validator.is_valid(&value), self.validator.iter_errors(&value).count());
-            visits(&rules, schema, &value, MAX_TRIED).is_some() && unbroken(ask).is_none()
+            self.visits(schema, schema, &value, MAX_TRIED).is_some() && unbroken(ask).is_none()
         })
     }
 
-    /// The schema as its draft reads it; `schema` is the one that was compiled.
-    pub(super) fn rules<'s>(&self, schema: &'s Value) -> Rules<'s> {
-        Rules::new(schema, self.draft, self.plain)
+    /// How often subschemas are held against values where `part` of the schema is held against this
+    /// one, see [`visits`].
+    pub(super) fn visits(&self, schema: &Value, part: &Value, value: &Value, limit: usize) -> Option<usize> {
+        visits(schema, self.draft, part, value, limit)
     }
 
     /// The validator of the subschema at a JSON Pointer, if it has one of its own.
@@ -198,30 +164,6 @@ impl Compiled {
         });
         map.as_ref()?.get(&format!("#{pointer}"))
     }
-
-    /// What the subschemas say about one value alone, by their numbers, all compiled together:
-    /// one by one each takes a thousand times as long. `parts` gives them.
-    pub(super) fn alone(&self, parts: impl FnOnce() -> Vec<Value>) -> Option<&ValidatorMap> {
-        let map = self.alone.get_or_init(|| {
-            // Under a name that no draft knows: they were looked at with the whole schema.
-            let all = json!({ ALONE: parts() });
-            options(self.draft).build_map(&all).ok()
-        });
-        map.as_ref()
-    }
-
-    /// Whether they are compiled.
-    pub(super) fn has_alone(&self) -> bool {
-        self.alone.get().is_some()
-    }
-}
-
-/// Where the keywords stand that are compiled together.
-const ALONE: &str = "alone";
-
-/// The name of the subschema with this number in [`Compiled::alone`].
-pub(super) fn alone_at(number: usize) -> String {
-    format!("#/{ALONE}/{number}")
 }
 
 /// Nodes that are compiled for validators of all subschemas, as [`MAX_BRANCH_WORK`] counts them;

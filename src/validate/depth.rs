@@ -1,9 +1,8 @@
-//! How deep the parts of a schema stand in each other, and a stack that holds as many.
+//! How deep the parts of a schema stand in each other, references followed.
 //!
-//! Compiling a schema and holding it against a value go as deep as its parts do, references
-//! included: a few hundred of them in a row, each of a few bytes, take more stack than a thread
-//! has, and the process would end. So the depth is told before anything is done: past a limit the
-//! schema is not used, and what is deep is done on a thread with a larger stack.
+//! Compiling a schema and holding it against a value go as deep as its parts do: a few hundred
+//! references in a row, each of a few bytes, take more stack than a thread has, and the process
+//! would end. So the depth is told before anything is done.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,83 +10,48 @@ use serde_json::Value;
 
 use crate::tools::schema::unescaped;
 
-/// Deepest that the arrays and objects of a schema stand in each other, references followed.
-pub(super) const MAX_DEPTH: usize = 1_000;
-
-/// What is less deep than this is done on the thread that asks: ordinary schemas and values.
-const SHALLOW: usize = 100;
-
-/// Bytes of stack for what is deeper. A level takes some 14 KiB at most where nothing is optimised,
-/// and there are at most as many as [`MAX_LEVELS`](super::parts::MAX_LEVELS) and [`MAX_DEPTH`] say.
-const STACK: usize = 32 << 20;
-
-/// How deep a schema is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Depth {
-    /// Levels on the longest way through it, at most.
-    pub(super) levels: usize,
-    /// Whether a way leads back to where it came from: each level of a value goes through it again.
-    recurs: bool,
-}
-
-impl Depth {
-    pub(super) fn of(schema: &Value) -> Self {
-        let own = nesting(schema);
-        let mut parts: Vec<Part<'_>> = Vec::new();
-        // What references of several spellings mean is looked at once.
-        let mut numbers: HashMap<&str, usize> = HashMap::new();
-        let mut places: HashMap<*const Value, usize> = HashMap::new();
-        let mut waiting = references(schema);
-        while let Some(reference) = waiting.pop() {
-            if numbers.contains_key(reference) {
-                continue;
-            }
-            // What is more than a pointer may mean anything, itself included.
-            let target = reference.strip_prefix('#').and_then(|at| schema.pointer(&unescaped(at)));
-            let known = target.and_then(|target| places.get(&std::ptr::from_ref(target)).copied());
-            numbers.insert(reference, known.unwrap_or(parts.len()));
-            if known.is_some() {
-                continue;
-            }
-            places.extend(target.map(|target| (std::ptr::from_ref(target), parts.len())));
-            let next = target.map_or_else(|| vec![reference], references);
-            waiting.extend(&next);
-            parts.push(Part { levels: target.map_or(own, nesting), next });
+/// Levels on the longest way through a schema, at most.
+pub(super) fn levels(schema: &Value) -> usize {
+    let own = nesting(schema);
+    let mut parts: Vec<Part<'_>> = Vec::new();
+    // What references of several spellings mean is looked at once.
+    let mut numbers: HashMap<&str, usize> = HashMap::new();
+    let mut places: HashMap<*const Value, usize> = HashMap::new();
+    let mut waiting = references(schema);
+    while let Some(reference) = waiting.pop() {
+        if numbers.contains_key(reference) {
+            continue;
         }
-        let followed = |part: &Part<'_>| {
-            let mut next: Vec<usize> = part.next.iter().filter_map(|name| numbers.get(name).copied()).collect();
-            next.sort_unstable();
-            next.dedup();
-            next
-        };
-        let next: Vec<Vec<usize>> = parts.iter().map(followed).collect();
-        let mut before = vec![Vec::new(); parts.len()];
-        for (at, next) in next.iter().enumerate() {
-            next.iter().for_each(|to| before[*to].push(at));
+        // What is more than a pointer may mean anything, itself included.
+        let target = reference.strip_prefix('#').and_then(|at| schema.pointer(&unescaped(at)));
+        let known = target.and_then(|target| places.get(&std::ptr::from_ref(target)).copied());
+        numbers.insert(reference, known.unwrap_or(parts.len()));
+        if known.is_some() {
+            continue;
         }
-        // What leads to no circle is as deep as its longest way; so is what no circle leads to.
-        let mut is_done = vec![false; parts.len()];
-        let below = longest(&parts, &next, &before, &mut is_done);
-        let above = longest(&parts, &before, &next, &mut is_done);
-        // Of the rest each part is passed at most once on a way.
-        let circles: usize = parts.iter().zip(&is_done).filter(|(_, done)| !**done).map(|(part, _)| part.levels).sum();
-        Depth { levels: own.saturating_add(below).saturating_add(above).saturating_add(circles), recurs: circles > 0 }
+        places.extend(target.map(|target| (std::ptr::from_ref(target), parts.len())));
+        let next = target.map_or_else(|| vec![reference], references);
+        waiting.extend(&next);
+        parts.push(Part { levels: target.map_or(own, nesting), next });
     }
-
-    /// Whether a value is held against it as deep as a small stack does not allow.
-    fn is_deep_for(self, value: &Value) -> bool {
-        self.levels > SHALLOW || (self.recurs && self.levels.saturating_mul(held(value)) > SHALLOW)
+    let followed = |part: &Part<'_>| {
+        let mut next: Vec<usize> = part.next.iter().filter_map(|name| numbers.get(name).copied()).collect();
+        next.sort_unstable();
+        next.dedup();
+        next
+    };
+    let next: Vec<Vec<usize>> = parts.iter().map(followed).collect();
+    let mut before = vec![Vec::new(); parts.len()];
+    for (at, next) in next.iter().enumerate() {
+        next.iter().for_each(|to| before[*to].push(at));
     }
-
-    /// What a job gives that compiles the schema.
-    pub(super) fn compile<T: Send>(self, job: impl FnOnce() -> T + Send) -> T {
-        roomy(self.levels > SHALLOW, job)
-    }
-
-    /// What a job gives that holds the schema against a value.
-    pub(super) fn check<T: Send>(self, value: &Value, job: impl FnOnce() -> T + Send) -> T {
-        roomy(self.is_deep_for(value), job)
-    }
+    // What leads to no circle is as deep as its longest way; so is what no circle leads to.
+    let mut is_done = vec![false; parts.len()];
+    let below = longest(&parts, &next, &before, &mut is_done);
+    let above = longest(&parts, &before, &next, &mut is_done);
+    // Of the rest each part is passed at most once on a way.
+    let circles: usize = parts.iter().zip(&is_done).filter(|(_, done)| !**done).map(|(part, _)| part.levels).sum();
+    own.saturating_add(below).saturating_add(above).saturating_add(circles)
 }
 
 /// What a reference means.
@@ -127,16 +91,6 @@ pub(super) fn nesting(value: &Value) -> usize {
     }
 }
 
-/// How deep a value is at most, values that its texts hold included.
-fn held(value: &Value) -> usize {
-    match value {
-        Value::String(text) => text.bytes().filter(|byte| matches!(byte, b'[' | b'{')).count(),
-        Value::Array(items) => 1 + items.iter().map(held).max().unwrap_or(0),
-        Value::Object(members) => 1 + members.values().map(held).max().unwrap_or(0),
-        _ => 0,
-    }
-}
-
 /// The references in a schema, each once.
 pub(super) fn references(schema: &Value) -> Vec<&str> {
     fn add<'s>(schema: &'s Value, found: &mut HashSet<&'s str>) {
@@ -158,28 +112,6 @@ pub(super) fn references(schema: &Value) -> Vec<&str> {
     found.into_iter().collect()
 }
 
-/// What a job gives, on a thread with a large stack where it goes deep.
-fn roomy<T: Send>(is_deep: bool, job: impl FnOnce() -> T + Send) -> T {
-    if !is_deep {
-        return job();
-    }
-    let mut job = Some(job);
-    let mut given = None;
-    let run = || given = job.take().map(|job| job());
-    std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, run);
-        if let Some(Err(panic)) = thread.ok().map(std::thread::ScopedJoinHandle::join) {
-            std::panic::resume_unwind(panic);
-        }
-    });
-    match (given, job) {
-        (Some(given), _) => given,
-        // There is no further thread: here it may do.
-        (None, Some(job)) => job(),
-        (None, None) => unreachable!("a job that was taken has given something or panicked"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -197,34 +129,30 @@ mod tests {
     #[test]
     fn a_way_through_references_is_as_deep_as_its_parts() {
         let flat = json!({"type": "object", "properties": {"x": {"type": "string"}}});
-        assert_eq!(Depth::of(&flat), Depth { levels: 3, recurs: false });
-        let depth = Depth::of(&chain(50, |next| next));
-        assert!(!depth.recurs && (51..60).contains(&depth.levels), "{depth:?}");
+        assert_eq!(levels(&flat), 3);
+        let depth = levels(&chain(50, |next| next));
+        assert!((51..60).contains(&depth), "{depth}");
         // Many that are used side by side are not deep.
         let parts: serde_json::Map<String, Value> =
             (0..900).map(|n| (format!("a{n}"), json!({"properties": {"b": {"$ref": "#/$defs/b"}}}))).collect();
         let mut wide = json!({"anyOf": (0..900).map(|n| json!({"$ref": format!("#/$defs/a{n}")})).collect::<Vec<_>>(), "$defs": parts});
         wide["$defs"]["b"] = json!({"type": "array", "items": {"$ref": "#/$defs/c"}});
         wide["$defs"]["c"] = json!({"type": "object"});
-        assert!(Depth::of(&wide).levels < 20, "{:?}", Depth::of(&wide));
+        assert!(levels(&wide) < 20, "{}", levels(&wide));
         // Nor are those before and after a circle.
         wide["$defs"]["b"]["items"] = json!({"anyOf": [{"$ref": "#/$defs/b"}, {"$ref": "#/$defs/c"}]});
-        let depth = Depth::of(&wide);
-        assert!(depth.recurs && depth.levels < 20, "{depth:?}");
+        assert!(levels(&wide) < 20, "{}", levels(&wide));
     }
 
     #[test]
     fn a_circle_and_a_name_are_passed_once() {
-        let circle = json!({"$defs": {"n": {"anyOf": [{"$ref": "#/$defs/n"}]}}, "$ref": "#/$defs/n"});
-        assert!(Depth::of(&circle).recurs);
-        let itself = Depth::of(&json!({"type": "object", "properties": {"x": {"$ref": "#"}}}));
-        assert_eq!(itself, Depth { levels: 6, recurs: true });
+        assert_eq!(levels(&json!({"type": "object", "properties": {"x": {"$ref": "#"}}})), 6);
         let spelt = json!({"anyOf": [{"$ref": "#/%24defs/n"}, {"$ref": "#/$defs/%6e"}]});
         let once = json!({"anyOf": [{"$ref": "#/$defs/n"}, {"$ref": "#/$defs/n"}]});
-        let [spelt, once] = [spelt, once].map(|n| Depth::of(&json!({"$defs": {"n": n}, "$ref": "#/$defs/n"})));
+        let [spelt, once] = [spelt, once].map(|n| levels(&json!({"$defs": {"n": n}, "$ref": "#/$defs/n"})));
         assert_eq!(spelt, once, "a circle in two spellings is one");
         let parts: Vec<Value> =
             (0..600).map(|n| json!({"$anchor": format!("a{n}"), "$ref": format!("#a{}", n + 1)})).collect();
-        assert!(Depth::of(&json!({"$ref": "#a0", "allOf": parts})).levels > MAX_DEPTH);
+        assert!(levels(&json!({"$ref": "#a0", "allOf": parts})) > 1_000);
     }
 }

@@ -97,7 +97,6 @@ fn finding(schema: &Value, refusal: &Refusal<'_>, nesting: usize) -> Vec<Finding
         Why::Several => format!("expected exactly one of several forms, found {}, which fits more than one", found()),
         Why::Excluded => format!("{} is excluded by the schema", found()),
         Why::NoItem => "no item is of the expected kind".to_owned(),
-        Why::ManyItems(most) => format!("expected at most {most} items of one kind"),
         Why::Never => "no value is allowed here".to_owned(),
     };
     let type_only = matches!(refusal.kind(), Some(Kind::Type { .. }));

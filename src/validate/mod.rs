@@ -17,8 +17,8 @@
 //!           └ nothing else can be read        ─▶ explain ─▶ Rejected, for the model
 //! ```
 //!
-//! `work` counts the steps of a check. Where the validator itself would take too many
-//! (`parts` counts them beforehand), `judge` answers in its place, each question once.
+//! `work` counts the steps of a check. Where the validator itself would take too many, which
+//! `parts` counts beforehand, it is not asked.
 //!
 //! # Schemas
 //! `$schema` decides the draft (4, 6, 7, 2019-09, 2020-12); absent or unknown
@@ -26,8 +26,8 @@
 //! draft 7, which many servers mean. A remote `$ref` is never fetched.
 //! `format` is a remark, never a reason to refuse. `nullable`, OpenAPI's word, is read as a further
 //! type. A schema that does not
-//! compile, or has more parts than calls can be checked by, leaves its tool callable with any
-//! object and is named by
+//! compile, or is past a limit ([`MAX_SCHEMA_NODES`], [`MAX_SCHEMA_DEPTH`],
+//! [`MAX_SCHEMA_REFERENCES`]), leaves its tool callable with any object and is named by
 //! [`Validator::problems`].
 //!
 //! # Coercion
@@ -73,16 +73,9 @@
 //!
 //! # Work
 //! A small schema whose references share a subschema can ask for work without
-//! end: each level of a recursive `anyOf` doubles it. So the work is counted
-//! before it is done. Where it is much more than the value is long, each
-//! subschema is held against each place once and the answer kept; a check that
-//! takes more than [`max_steps`] even so is given up, and the message says that.
-//! Such schemas with `unevaluatedProperties`, `unevaluatedItems`,
-//! `$dynamicRef` or `$recursiveRef`, or with names for their parts, are given
-//! up at once. [`Validator::check_counted`] tells the steps.
-//!
-//! A schema whose parts stand more than a thousand levels deep in each other, references
-//! followed, is not used; what is deep is checked on a thread with a larger stack.
+//! end: each level of a recursive `anyOf` multiplies it. So the work is counted
+//! before it is done, and a check that may take more than [`max_steps`] is given up: the value is
+//! refused, and the message says that. [`Validator::check_counted`] tells the steps.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -104,7 +97,6 @@ mod compile;
 mod depth;
 mod describe;
 mod explain;
-mod judge;
 mod nothing;
 mod nullable;
 mod output;
@@ -124,6 +116,7 @@ use crate::tools::{ACCESS_RESOURCE, Catalog, Tool};
 use compile::{Compiled, Unusable};
 use work::Work;
 
+pub use compile::{MAX_SCHEMA_DEPTH, MAX_SCHEMA_NODES, MAX_SCHEMA_REFERENCES};
 pub use nothing::{fits_no_object, fits_nothing};
 pub use output::{Mismatch, OutputSchema, OutputSchemaError};
 pub use work::max_steps;
@@ -219,15 +212,13 @@ impl Validator {
             Some((schema, compiled)) => {
                 let is_read_only =
                     self.find(call.server.as_deref(), &call.tool).is_some_and(|(tool, _)| tool.is_read_only());
-                let (settled, steps) = compiled.depth.check(&call.arguments, || {
-                    let work = Work::on(&call.arguments);
-                    let (arguments, raw) = (&call.arguments, &call.raw_arguments);
-                    let settled = coerce::coerce(compiled, schema, arguments, raw, &work).or_else(|message| {
-                        let known = is_read_only.then(|| coerce::coerce_known(compiled, schema, arguments, raw, &work));
-                        known.flatten().map(Some).ok_or(message)
-                    });
-                    (settled, work.done())
+                let work = Work::on(&call.arguments);
+                let (arguments, raw) = (&call.arguments, &call.raw_arguments);
+                let settled = coerce::coerce(compiled, schema, arguments, raw, &work).or_else(|message| {
+                    let known = is_read_only.then(|| coerce::coerce_known(compiled, schema, arguments, raw, &work));
+                    known.flatten().map(Some).ok_or(message)
                 });
+                let steps = work.done();
                 match settled {
                     Ok(None) => return (Ok(call), steps),
                     Ok(Some((arguments, repairs))) => {

@@ -76,10 +76,8 @@ impl OutputSchema {
 
     /// A value that the schema accepts, as far as one can be made up from it.
     pub fn example(&self) -> Option<Value> {
-        Some(example_value(&self.schema)).filter(|value| {
-            let compiled = &self.compiled;
-            compiled.depth.check(value, || coerce::takes(compiled, compiled.schema(&self.schema), value))
-        })
+        Some(example_value(&self.schema))
+            .filter(|value| coerce::takes(&self.compiled, self.compiled.schema(&self.schema), value))
     }
 
     /// The value as the schema wants it, and what was coerced.
@@ -96,14 +94,11 @@ impl OutputSchema {
     /// [`max_steps`](super::max_steps) of the value.
     pub fn check_counted(&self, value: &Value, raw: &str) -> (Result<(Value, Vec<Repair>), Mismatch>, usize) {
         let compiled = &self.compiled;
-        let (coerced, steps) = compiled.depth.check(value, || {
-            let work = Work::on(value);
-            (coerce::coerce_value(compiled, compiled.schema(&self.schema), value, raw, &work), work.done())
-        });
-        let checked = coerced
+        let work = Work::on(value);
+        let checked = coerce::coerce_value(compiled, compiled.schema(&self.schema), value, raw, &work)
             .map(|coerced| coerced.unwrap_or_else(|| (value.clone(), Vec::new())))
             .map_err(|message| Mismatch { message });
-        (checked, steps)
+        (checked, work.done())
     }
 }
 

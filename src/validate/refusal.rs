@@ -34,17 +34,11 @@ pub(super) enum Why<'e> {
     Excluded,
     /// Too few items are of the kind that `contains` names.
     NoItem,
-    /// More items than this are of the kind that `contains` names.
-    ManyItems(u64),
     /// The schema is `false`.
     Never,
 }
 
 impl<'e> Refusal<'e> {
-    pub(super) fn new(place: &str, keyword: String, found: Cow<'e, Value>, why: Why<'e>) -> Self {
-        Refusal { place: place.to_owned(), keyword, found, why }
-    }
-
     /// An error of the validator of the subschema at `at`, which was asked about
     /// `value`, the value at `place`.
     pub(super) fn of(error: ValidationError<'_>, value: &'e Value, place: &str, at: &str) -> Self {
@@ -86,25 +80,6 @@ impl<'e> Refusal<'e> {
             (kind, _) => Why::Keyword(kind),
         };
         Refusal { place: here, keyword, found, why }
-    }
-
-    /// The same, with the value that is refused.
-    pub(super) fn into_owned(self) -> Refusal<'static> {
-        let why = match self.why {
-            Why::Keyword(kind) => Why::Keyword(kind),
-            Why::Words(words) => Why::Words(words),
-            Why::NoBranch(count, branches) => {
-                let owned = |branch: Vec<Refusal<'_>>| branch.into_iter().map(Refusal::into_owned).collect();
-                Why::NoBranch(count, branches.into_iter().map(owned).collect())
-            }
-            Why::Name(inner) => Why::Name(Box::new(inner.into_owned())),
-            Why::Several => Why::Several,
-            Why::Excluded => Why::Excluded,
-            Why::NoItem => Why::NoItem,
-            Why::ManyItems(most) => Why::ManyItems(most),
-            Why::Never => Why::Never,
-        };
-        Refusal { place: self.place, keyword: self.keyword, found: Cow::Owned(self.found.into_owned()), why }
     }
 
     /// What a keyword says that looks at the value alone.

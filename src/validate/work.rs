@@ -87,6 +87,7 @@ impl Work {
     /// The validator is asked no more: it has failed over this schema.
     pub(super) fn broke(&self) {
         self.broken.set(true);
+        self.stop();
     }
 
     pub(super) fn is_stopped(&self) -> bool {

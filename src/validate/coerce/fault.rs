@@ -7,8 +7,6 @@ use jsonschema::paths::Location;
 use jsonschema::{JsonTypeSet, ValidationError};
 use serde_json::Value;
 
-use crate::validate::refusal::{Refusal, Why};
-
 /// What a schema wanted where it refused a value.
 pub(super) enum Need {
     Types(JsonTypeSet),
@@ -42,16 +40,6 @@ impl Fault {
             kind => Need::of(kind),
         };
         Fault { path: error.instance_path().as_str().to_owned(), need }
-    }
-
-    /// What a refusal asks for.
-    pub(super) fn of_refusal(refusal: Refusal<'_>) -> Self {
-        let need = match refusal.why {
-            Why::Keyword(kind) => Need::of(&kind),
-            Why::NoBranch(count, _) => Need::Branch(refusal.keyword, count),
-            _ => Need::Other,
-        };
-        Fault { path: refusal.place, need }
     }
 }
 

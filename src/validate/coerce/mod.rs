@@ -9,7 +9,7 @@
 //! became of a value in a branch is kept, as an outer `anyOf` asks it once for
 //! each of its own branches.
 //!
-//! Where the validator would do too much work, `judge` says what it would say.
+//! Where the validator would do too much work, the value is refused, and the message says so.
 
 mod ask;
 mod fault;
@@ -31,7 +31,6 @@ use self::reading::Reading;
 use super::compile::Compiled;
 use super::depth::nesting;
 use super::explain;
-use super::judge::Judge;
 use super::work::{Work, nodes};
 use crate::event::Repair;
 use crate::json::literal;
@@ -113,7 +112,7 @@ pub(super) fn coerce_value(
     raw: &str,
     work: &Work,
 ) -> Result<Coerced, String> {
-    let mut run = Run::new(compiled, schema, raw, work);
+    let run = Run::new(compiled, schema, raw, work);
     match run.takes("", value) {
         Some(true) if !integer::holds(value, &|n| integer::is_whole(n) || integer::may_be_lost(n)) => Ok(None),
         Some(_) => settle(run, value.clone(), Vec::new()),
@@ -161,9 +160,6 @@ struct Run<'a> {
     schema: &'a Value,
     raw: &'a str,
     work: &'a Work,
-    judge: Judge<'a, 'a>,
-    /// The validator would have done too much work, or broke: it is asked no more.
-    judged: bool,
     /// What became of values in branches.
     tried: HashMap<Question, Vec<Tried>>,
     /// The properties that the schema declares for places; nothing where it cannot be followed.
@@ -179,8 +175,7 @@ type Tried = (Value, Option<(Value, Vec<Repair>)>);
 
 impl<'a> Run<'a> {
     fn new(compiled: &'a Compiled, schema: &'a Value, raw: &'a str, work: &'a Work) -> Self {
-        let judge = Judge::new(compiled, schema, work);
-        Run { compiled, schema, raw, work, judge, judged: false, tried: HashMap::new(), declared: HashMap::new() }
+        Run { compiled, schema, raw, work, tried: HashMap::new(), declared: HashMap::new() }
     }
 
     /// Gives other readings to what is refused in `value`; whether it is

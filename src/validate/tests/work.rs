@@ -38,52 +38,67 @@ fn shared(depth: usize, leaf: Value) -> Value {
     json!({"type": "object", "$ref": "#/$defs/n0", "$defs": parts})
 }
 
+const TOO_MUCH: &str = "checking this against the schema takes more work than is allowed (";
+
 #[test]
-fn branches_of_a_recursive_schema_that_share_a_key_take_few_steps() {
+fn branches_of_a_recursive_schema_that_share_a_key_are_given_up_before_they_explode() {
     for keyword in ["anyOf", "oneOf"] {
-        for depth in [17, 100] {
+        for (depth, begin) in [(5, "/x: fits none of"), (17, TOO_MUCH), (100, TOO_MUCH)] {
             let (checked, steps) = counted(&doubling(keyword), nested(depth, json!("no")));
             let message = checked.unwrap_err();
-            assert!(message.starts_with("/x: fits none of"), "{message}");
-            assert!(steps < 1_500_000, "{keyword}, {depth} levels: {steps} steps");
+            assert!(message.starts_with(begin), "{depth}: {message}");
+            assert!(steps < 200_000, "{keyword}, {depth} levels: {steps} steps");
         }
     }
 }
 
-/// "Not what I say of this value": whatever is judged first, no place refuses anything.
+/// A document of blocks, as editors of rich text have it: each kind may hold any, and a member with
+/// a fixed value tells which it is.
 #[test]
-fn a_schema_that_denies_itself_is_said_to_be_a_circle() {
+fn blocks_of_rich_text_are_checked_as_deep_as_documents_are() {
+    let block = |kind: &str| {
+        json!({"type": "object", "required": ["kind"], "properties": {"kind": {"const": kind},
+        "content": {"type": "array", "items": {"$ref": "#/$defs/block"}}, "level": {"type": "integer"}}})
+    };
+    let kinds = ["paragraph", "heading", "list", "item", "quote"].map(block);
+    let schema = json!({"type": "object", "properties": {"doc": {"$ref": "#/$defs/block"}},
+        "$defs": {"block": {"anyOf": kinds}}});
+    let document = |depth: usize, level: Value| {
+        let leaf = json!({"kind": "heading", "level": level});
+        json!({"doc": (0..depth).fold(leaf, |inner, _| json!({"kind": "list", "content": [inner]}))})
+    };
+    for depth in 0..5 {
+        coerces_somehow(&schema, document(depth, json!("2")), document(depth, json!(2)));
+        assert!(check(&schema, document(depth, json!("two"))).is_err());
+    }
+    let (checked, steps) = counted(&schema, document(30, json!(2)));
+    assert!(checked.unwrap_err().starts_with(TOO_MUCH) && steps < 200_000, "{steps} steps");
+}
+
+#[track_caller]
+fn coerces_somehow(schema: &Value, arguments: Value, expected: Value) {
+    assert_eq!(counted(schema, arguments).0, Ok(expected));
+}
+
+/// "Not what I say of this value": what leads back to where it came from is not asked.
+#[test]
+fn a_schema_that_denies_itself_refuses_every_value() {
     let part = json!({"not": {"$ref": "#/$defs/a", "type": "integer"}, "type": "integer"});
     let schema = json!({"properties": {"x": {"$ref": "#/$defs/a", "anyOf": [{"$ref": "#/$defs/a"}]}},
         "$defs": {"a": part}});
-    let (checked, _) = counted(&schema, json!({"x": 5}));
-    let message = checked.unwrap_err();
-    assert!(message.contains("in a circle"), "{message}");
+    assert!(counted(&schema, json!({"x": 5})).0.is_err());
+    assert!(counted(&schema, json!({})).0.is_ok());
 }
 
 #[test]
-fn parts_that_are_shared_without_recursion_take_few_steps() {
-    for depth in [17, 60] {
-        let (checked, steps) = counted(&shared(depth, json!({"type": "integer"})), nested(depth, json!("no")));
-        assert!(checked.is_err() && steps < 1_500_000, "{depth} levels: {steps} steps");
+fn parts_that_are_shared_without_recursion_are_checked_while_they_are_few() {
+    for depth in [5, 9] {
+        assert!(counted(&shared(depth, json!({"type": "integer"})), nested(depth, json!("no"))).0.is_err());
         let (checked, _) = counted(&shared(depth, json!({"type": "integer"})), nested(depth, json!(5)));
         assert_eq!(checked, Ok(nested(depth, json!(5))));
     }
-}
-
-/// References that lead back to where they came from say nothing, but the
-/// validator passes what stands on the circle once for each way into it.
-#[test]
-fn what_stands_on_a_circle_of_references_takes_few_steps() {
-    let schema = json!({"properties": {"x": {"$ref": "#/$defs/a"}}, "$defs": {
-        "a": {"$ref": "#/$defs/b"},
-        "b": {"$ref": "#/$defs/a", "properties": {"x": {"$ref": "#/$defs/b", "maxLength": 1}}},
-    }});
-    let (checked, steps) = counted(&schema, nested(60, json!("no")));
-    let message = checked.unwrap_err();
-    assert!(message.ends_with("expected at most 1 characters, found 2"), "{message}");
-    assert!(steps < 200_000, "{steps} steps");
-    assert!(counted(&schema, nested(60, json!("n"))).0.is_ok());
+    let (checked, steps) = counted(&shared(17, json!({"type": "integer"})), nested(17, json!(5)));
+    assert!(checked.unwrap_err().starts_with(TOO_MUCH) && steps < 200_000, "{steps} steps");
 }
 
 #[test]
@@ -95,90 +110,25 @@ fn values_below_any_of_are_coerced_at_every_depth() {
         ]}}})
     };
     for keyword in ["anyOf", "oneOf"] {
-        for depth in [7, 9, 100] {
+        for depth in [7, 9, 30] {
             let checked = counted(&filter(keyword), nested(depth, json!("5"))).0;
             assert_eq!(checked, Ok(nested(depth, json!(5))), "{keyword}, {depth} levels");
         }
     }
-    for depth in [9, 30] {
-        let checked = counted(&shared(depth, json!({"type": "integer"})), nested(depth, json!("5"))).0;
-        assert_eq!(checked, Ok(nested(depth, json!(5))), "{depth} levels");
-    }
+    let checked = counted(&shared(7, json!({"type": "integer"})), nested(7, json!("5"))).0;
+    assert_eq!(checked, Ok(nested(7, json!(5))));
 }
 
 #[test]
-fn values_below_any_of_are_coerced_in_a_schema_of_any_size() {
-    let options: Vec<Value> = (0..30_000).map(Value::from).collect();
+fn values_below_any_of_are_coerced_in_a_large_schema() {
+    let options: Vec<Value> = (0..1_500).map(Value::from).collect();
     let schema = json!({"type": "object", "properties": {"x": {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "y": {"enum": options}}});
     coerces(&schema, json!({"x": "5"}), json!({"x": 5}), &["coerced:/x"]);
     refuses(&schema, json!({"x": "five"}), "/x: expected integer or null, found string \"five\"");
 }
 
 #[test]
-fn what_is_judged_part_by_part_is_explained_as_ever() {
-    let shape = |kind: &str, wants: &str| json!({"type": "object", "properties": {"kind": {"const": kind}, wants: {"type": "number"}}, "required": ["kind", wants]});
-    let one = json!({
-        "$defs": {"shape": {"oneOf": [shape("circle", "r"), shape("square", "a")]}},
-        "type": "object",
-        "properties": {
-            "x": {"$ref": "#/$defs/shape"},
-            "list": {"type": "array", "items": {"$ref": "#/$defs/shape"}, "contains": {"required": ["r"]}},
-            "not": {"not": {"type": "null"}},
-            "names": {"propertyNames": {"maxLength": 2}},
-            "never": false,
-            "if": {"if": {"required": ["a"]}, "then": {"required": ["b"]}},
-            "with": {"dependentSchemas": {"a": {"required": ["b"]}}, "dependentRequired": {"c": ["d"]}},
-            "pair": {"prefixItems": [{"type": "integer"}, {"type": "boolean"}], "items": false},
-            "map": {"patternProperties": {"^n_": {"type": "integer"}}, "additionalProperties": {"type": "boolean"}},
-        },
-        "additionalProperties": false,
-    });
-    let circle = json!({"kind": "circle", "r": 1});
-    let arguments = [
-        json!({"x": circle, "list": [circle], "not": 1, "names": {"ab": 1}, "pair": [1, true], "map": {"n_a": 1, "b": true}}),
-        json!({"x": {"kind": "square"}}),
-        json!({"x": {"kind": "star"}}),
-        json!({"x": 5}),
-        json!({"list": [{"kind": "square", "a": 1}]}),
-        json!({"list": [circle, {"kind": "square", "a": "wide"}]}),
-        json!({"not": null}),
-        json!({"names": {"abc": 1}}),
-        json!({"never": 1}),
-        json!({"if": {"a": 1}}),
-        json!({"with": {"a": 1, "c": 1}}),
-        json!({"pair": [1, true, 2]}),
-        json!({"pair": ["x", true]}),
-        json!({"map": {"n_a": true, "b": 1}}),
-        json!({"unknown": 1}),
-        json!({"list": {}, "x": []}),
-    ];
-    let compiled = Compiled::new(&one).unwrap();
-    for arguments in arguments {
-        let said = explained(&one, &compiled, &arguments, false);
-        assert_eq!(explained(&one, &compiled, &arguments, true), said, "{arguments}");
-        assert_eq!(said.is_empty(), compiled.validator.is_valid(&arguments), "{arguments}");
-    }
-}
-
-/// What is said of arguments as they are: by the validator, or part by part.
-fn explained(schema: &Value, compiled: &Compiled, arguments: &Value, by_parts: bool) -> String {
-    let work = Work::on(arguments);
-    let refusals = match by_parts {
-        true => judge::Judge::new(compiled, schema, &work)
-            .refusals("", arguments, explain::MAX_NESTING, explain::MAX_READ)
-            .unwrap(),
-        false => {
-            compiled.validator.iter_errors(arguments).map(|e| refusal::Refusal::of(e, arguments, "", "")).collect()
-        }
-    };
-    let mut lines: Vec<_> = explain::explain(schema, &refusals).split("; ").map(str::to_owned).collect();
-    lines.sort();
-    lines.join("; ")
-}
-
-#[test]
 fn what_takes_more_work_than_is_allowed_is_refused_and_says_so() {
-    // Names for parts are not followed where the work doubles.
     let level = |also: &str| json!({"type": "object", "properties": {"x": {"$ref": "#n"}}, "required": [also]});
     let schema = json!({"type": "object", "properties": {"x": {"$ref": "#n"}},
         "$defs": {"n": {"$anchor": "n", "anyOf": [{"type": "integer"}, level("a"), level("b")]}}});
@@ -188,26 +138,35 @@ fn what_takes_more_work_than_is_allowed_is_refused_and_says_so() {
     assert!(message.starts_with("checking this against the schema takes more work than is allowed ("), "{message}");
     assert!(message.ends_with(" steps); write it with less nesting or fewer values"), "{message}");
     // So is what has more forms than can be tried.
-    let forms: Vec<Value> = (0..9_000).map(|n| json!({"required": [format!("p{n}")]})).collect();
+    let forms: Vec<Value> = (0..6_000).map(|n| json!({"required": [format!("p{n}")]})).collect();
     let schema = json!({"type": "object", "properties": {"x": {"type": "array", "items": {"anyOf": forms}}}});
     let (checked, _) = counted(&schema, json!({"x": vec![json!({}); 100]}));
     assert!(checked.unwrap_err().starts_with("checking this against the schema takes more work"));
 }
 
 #[test]
-fn a_schema_of_too_many_parts_is_named_and_takes_any_object() {
+fn a_schema_past_a_limit_is_named_and_takes_any_object() {
     let forms = |count: usize| -> Value {
         let forms: Vec<Value> = (0..count).map(|n| json!({"required": [format!("p{n}")]})).collect();
         json!({"type": "object", "properties": {"x": {"anyOf": forms}}})
     };
-    let large = validator(&forms(11_000));
-    assert!(large.check(call("t", json!({"x": {}})), "").is_ok());
-    assert!(large.check(call("t", json!([])), "").is_err());
-    assert!(large.problems()[0].message.contains("more than 20000 parts"), "{:?}", large.problems());
-    assert!(validator(&forms(9_000)).problems().is_empty());
-    // Values that a schema lists are none of its parts.
-    let listed: Vec<Value> = (0..50_000).map(|n| json!([n])).collect();
-    assert!(check(&json!({"properties": {"x": {"enum": listed}}}), json!({"x": 1})).is_err());
+    let referred = |count: usize| -> Value {
+        let parts: Map<String, Value> = (0..count).map(|n| (format!("a{n}"), json!({}))).collect();
+        let all: Vec<Value> = (0..count).map(|n| json!({"$ref": format!("#/$defs/a{n}")})).collect();
+        json!({"type": "object", "properties": {"x": {"allOf": all}}, "$defs": parts})
+    };
+    let deep = |count: usize| (0..count).fold(json!({"type": "object"}), |inner, _| json!({"allOf": [inner]}));
+    for (past, within, named) in [
+        (forms(7_000), forms(6_000), "more than 20000 nodes"),
+        (referred(1_001), referred(1_000), "more than 1000 references"),
+        (deep(50), deep(49), "more than 100 levels"),
+    ] {
+        let validator = validator(&past);
+        assert!(validator.check(call("t", json!({"x": {}})), "").is_ok());
+        assert!(validator.check(call("t", json!([])), "").is_err());
+        assert!(validator.problems()[0].message.contains(named), "{:?}", validator.problems());
+        assert!(super::validator(&within).problems().is_empty(), "{named}");
+    }
 }
 
 #[test]
@@ -297,39 +256,27 @@ impl<'i> jsonschema::Keyword<'i> for Counted {
     }
 }
 
-/// What is judged part by part is what the validator says, and the validator
-/// does no more than was counted before.
+/// The validator does no more than was counted before.
 #[test]
-fn the_parts_say_what_the_validator_says_which_does_no_more_than_was_counted() {
-    let (mut valid, mut refused) = (0, 0);
+fn the_validator_does_no_more_than_was_counted() {
+    let draft = jsonschema::Draft::Draft202012;
+    let mut asked = 0;
     for seed in 1..1500 {
         let mut dice = Dice::new(seed);
         let mut schema = some_schema(&mut dice, 3, 0);
         for (from, (name, _)) in PARTS.iter().enumerate() {
             schema["$defs"][name] = some_schema(&mut dice, 2, from + 1);
         }
-        let built = compile::options(jsonschema::Draft::Draft202012)
-            .with_keyword("counted", |_, _, _| Ok(Box::new(Counted)))
-            .build(&schema);
-        let (Ok(validator), Ok(compiled)) = (built, Compiled::new(&schema)) else { continue };
+        let built = compile::options(draft).with_keyword("counted", |_, _, _| Ok(Box::new(Counted))).build(&schema);
+        let (Ok(validator), Ok(_)) = (built, Compiled::new(&schema)) else { continue };
         let value = some_value(&mut dice, 4);
-        let rules = compiled.rules(&schema);
-        let Some(visits) = parts::visits(&rules, &schema, &value, 100_000) else { continue };
+        let Some(visits) = parts::visits(&schema, draft, &schema, &value, 100_000) else { continue };
         VISITS.set(0);
-        let says = validator.is_valid(&value);
+        let _ = validator.is_valid(&value);
         assert!(VISITS.get() <= visits, "{} of {visits} visits: {value} for {schema}", VISITS.get());
-        let work = Work::on(&value);
-        if seed % 2 == 0 {
-            // As where many parts are asked.
-            compiled.alone(|| rules.parts().into_iter().map(|part| judge::alone(part).into()).collect());
-        }
-        let mut judge = judge::Judge::new(&compiled, &schema, &work);
-        assert_eq!(judge.takes(&schema, &value), Some(says), "{value} for {schema}");
-        let found = judge.refusals("", &value, 4, 1000).unwrap();
-        assert_eq!(found.is_empty(), says, "{value} for {schema}");
-        if says { valid += 1 } else { refused += 1 }
+        asked += 1;
     }
-    assert!(valid > 200 && refused > 200, "{valid} valid, {refused} refused");
+    assert!(asked > 700, "{asked}");
 }
 
 /// A branch with a name of its own, which wants a member that is not there.
@@ -362,8 +309,8 @@ fn many_branches_take_steps_as_there_are_branches() {
             assert!(checked.unwrap_err().contains("/x"), "{name}");
             steps
         };
-        let (few, many) = (steps(400), steps(2_800));
-        assert!(many < 10 * few, "{name}: {few} steps for 400 branches, {many} for 2,800");
+        let (few, many) = (steps(20), steps(120));
+        assert!(many < 10 * few, "{name}: {few} steps for 20 branches, {many} for 120");
     }
 }
 
@@ -422,14 +369,17 @@ fn parts_that_stand_deep_in_each_other_end_no_process() {
         |next| json!({"$anchor": next["$ref"].as_str().unwrap().replace("#/$defs/", "b"), "$ref": next["$ref"]}),
     ];
     for link in links {
-        for count in [60, 200, 900, 3_000] {
+        for count in [20, 60, 200, 900, 3_000] {
             on_a_small_stack(move || {
                 let schema = chain(count, link);
                 let validator = validator(&schema);
                 let problem = validator.problem(None, "t").map(|problem| problem.message.clone());
                 let is_refused = validator.check(call("t", json!({"x": {}})), "").is_err();
                 match problem {
-                    Some(problem) => assert!(count > 200 && problem.contains("levels deep"), "{count}: {problem}"),
+                    Some(problem) => {
+                        let is_past = ["levels", "references"].iter().any(|limit| problem.contains(limit));
+                        assert!(count > 20 && is_past, "{count}: {problem}");
+                    }
                     None => assert!(is_refused, "{count}"),
                 }
             });
