@@ -25,7 +25,7 @@ pub enum Repair {
     ControlCharacters,
     /// Backslashes that begin no JSON escape were doubled, or dropped before an apostrophe.
     Backslashes,
-    /// Strings in single or typographic quotes.
+    /// Strings in single, typographic or corner quotes.
     Quotes,
     /// Quotation marks inside a string were escaped.
     InnerQuotes,

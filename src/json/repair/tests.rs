@@ -38,6 +38,7 @@ fn json_stays_as_it_is() {
 fn quotes_may_be_single_or_typographic() {
     assert_mended("{'a': 'it\\'s \"x\"'}", json!({"a": "it's \"x\""}), &["quotes"]);
     assert_mended("{“a”: ‘b’, ”c”：“d“}", json!({"a": "b", "c": "d"}), &["quotes", "full_width"]);
+    assert_mended("{「a」: 「b」, 「c」: 1}", json!({"a": "b", "c": 1}), &["quotes"]);
     assert_mended("{“a”: “say \"x\" now”}", json!({"a": "say \"x\" now"}), &["quotes", "inner_quotes"]);
 }
 
