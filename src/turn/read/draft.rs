@@ -449,8 +449,7 @@ impl Body {
             | Event::Marker { .. }
             | Event::Restored { .. }
             | Event::Placed { .. }
-            | Event::Unfenced { .. }
-            | Event::Unlisted { .. } => return None,
+            | Event::Unfenced { .. } => return None,
         })
     }
 
