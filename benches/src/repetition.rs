@@ -1,5 +1,5 @@
 //! Texts that are made to be slow: what may begin a call or end one, again and again.
-//! Under the usual limits, so that all but the first 64 calls are only counted.
+//! Under the usual limits, so that what follows the first 65 calls is text.
 
 use std::fmt::Write;
 use std::hint::black_box;
