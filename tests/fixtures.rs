@@ -2,6 +2,8 @@
 //! every two-way split, against an expectation written by hand. The format is
 //! described in `fixtures/README.md`.
 
+#![allow(clippy::unwrap_used)]
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 

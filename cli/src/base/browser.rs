@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::base::{output, state};
-use toolgraft_mcp::files::{self, Mode};
+use toolgraft_files::Mode;
 
 /// The program that opens a page in the person's browser, and its first arguments; `None` where there
 /// is none to be seen.
@@ -61,7 +61,7 @@ impl Way {
             "<!doctype html>\n<meta charset=\"utf-8\"><meta name=\"referrer\" content=\"no-referrer\">\n\
              <meta http-equiv=\"refresh\" content=\"0; url={url}\">\n<title>toolgraft</title>\n<a href=\"{url}\">toolgraft</a>\n"
         );
-        files::replace(&file, page.as_bytes(), Mode::Private)?;
+        toolgraft_files::replace(&file, page.as_bytes(), Mode::Private)?;
         Ok(Way(file))
     }
 }

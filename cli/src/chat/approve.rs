@@ -178,7 +178,8 @@ impl Approvals {
         let name = (request.server.clone(), request.tool.clone());
         if request.reason == AskReason::Repeated && self.person.is_none() {
             // Where nobody can be asked, it is decided as if it were the first.
-            let decision = self.policy().decide(name.0.as_deref(), &name.1, self.hints(&name).as_ref());
+            let decision =
+                self.policy().decide(name.0.as_deref(), &name.1, self.hints(name.0.as_deref(), &name.1).as_ref());
             if decision == Decision::Allow && !wants_approval(&request.arguments) {
                 return Approval::Approved;
             }

@@ -315,7 +315,6 @@ impl Display {
             AgentEvent::ApprovalAsked(request) => {
                 self.live.clear();
                 let name = full_name(request.server.as_deref(), &request.tool);
-                let arguments = Value::Object(request.arguments);
                 self.calls.name(&request.id, &name);
                 self.screen.end_line()?;
                 let last = self.drawn.take().filter(|(_, shown)| *shown == self.screen.shown());

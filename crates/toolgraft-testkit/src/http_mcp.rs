@@ -33,7 +33,7 @@ impl HttpMcp {
 
     /// Starts it on this port of the loopback interface.
     pub fn start_at(port: u16) -> Self {
-        Self::serving(port, || Server { tool_router: Server::tool_router() })
+        Self::serving(port, || Server)
     }
 
     /// Starts a server with the handlers that this makes, one for each session.

@@ -6,52 +6,37 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use rmcp::handler::server::router::tool::ToolRouter;
-use rmcp::handler::server::wrapper::Parameters;
-use rmcp::model::{CallToolResult, ContentBlock, ServerCapabilities, ServerConfig};
-use rmcp::schemars::JsonSchema;
-use rmcp::{ServerHandler, tool, tool_handler, tool_router};
-use serde::Deserialize;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, ListToolsResult,
+    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+};
+use rmcp::service::RequestContext;
+use rmcp::{RoleServer, ServerHandler};
+use serde_json::json;
 
 use crate::http_mcp::HttpMcp;
 
 /// Starts it for this folder.
 pub fn start(folder: &Path) -> HttpMcp {
     let folder = folder.to_owned();
-    HttpMcp::serving(0, move || Work { folder: folder.clone(), tool_router: Work::tool_router() })
+    HttpMcp::serving(0, move || Work { folder: folder.clone() })
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
-#[schemars(crate = "rmcp::schemars")]
-struct Name {
-    name: String,
-}
-
-#[derive(Debug, Deserialize, JsonSchema)]
-#[schemars(crate = "rmcp::schemars")]
-struct Branch {
-    branch: String,
-}
-
-#[derive(Debug, Deserialize, JsonSchema)]
-#[schemars(crate = "rmcp::schemars")]
-struct Commit {
-    message: String,
-}
-
-#[derive(Debug, Deserialize, JsonSchema)]
-#[schemars(crate = "rmcp::schemars")]
-struct Sh {
-    command: String,
-}
+/// The tools as they are listed: name, description, the one argument, and whether it only reads.
+const TOOLS: [(&str, &str, &str, bool); 5] = [
+    ("branch_create", "Creates a branch", "name", false),
+    ("checkout", "Switches to a branch", "branch", false),
+    ("commit", "Commits all changes", "message", false),
+    ("sh", "Runs a command of the shell", "command", false),
+    ("status", "Looks something up with a command", "command", true),
+];
 
 struct Work {
     folder: PathBuf,
-    tool_router: ToolRouter<Self>,
 }
 
 impl Work {
-    /// What a program says, as a result or, where it fails, as an error.
+    /// The program's output as a result or, where it fails, as an error.
     fn run(&self, program: &str, args: &[&str]) -> CallToolResult {
         let output = match Command::new(program).args(args).current_dir(&self.folder).output() {
             Ok(output) => output,
@@ -63,37 +48,46 @@ impl Work {
     }
 }
 
-#[tool_router]
-impl Work {
-    #[tool(description = "Creates a branch")]
-    async fn branch_create(&self, Parameters(Name { name }): Parameters<Name>) -> CallToolResult {
-        self.run("git", &["branch", &name])
-    }
-
-    #[tool(description = "Switches to a branch")]
-    async fn checkout(&self, Parameters(Branch { branch }): Parameters<Branch>) -> CallToolResult {
-        self.run("git", &["checkout", "--quiet", &branch])
-    }
-
-    #[tool(description = "Commits all changes")]
-    async fn commit(&self, Parameters(Commit { message }): Parameters<Commit>) -> CallToolResult {
-        self.run("git", &["commit", "--quiet", "--allow-empty", "--all", "--message", &message])
-    }
-
-    #[tool(description = "Runs a command of the shell")]
-    async fn sh(&self, Parameters(Sh { command }): Parameters<Sh>) -> CallToolResult {
-        self.run("sh", &["-c", &command])
-    }
-
-    #[tool(description = "Looks something up with a command", annotations(read_only_hint = true))]
-    async fn status(&self, Parameters(Sh { command }): Parameters<Sh>) -> CallToolResult {
-        self.run("sh", &["-c", &command])
-    }
-}
-
-#[tool_handler(router = self.tool_router)]
 impl ServerHandler for Work {
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let listed = TOOLS.map(|(name, description, argument, reads)| {
+            let mut schema = json!({"type": "object", "required": [argument]});
+            schema["properties"] = json!({argument: {"type": "string"}});
+            let mut tool = json!({"name": name, "description": description, "inputSchema": schema});
+            if reads {
+                tool["annotations"] = json!({"readOnlyHint": true});
+            }
+            serde_json::from_value::<Tool>(tool).unwrap()
+        });
+        Ok(ListToolsResult::with_all_items(listed.into()))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let argument = TOOLS.iter().find(|(name, ..)| *name == request.name).map(|(_, _, argument, _)| *argument);
+        let given = request.arguments.as_ref().zip(argument).and_then(|(given, name)| given.get(name)?.as_str());
+        let result = match (request.name.as_ref(), given) {
+            ("branch_create", Some(name)) => self.run("git", &["branch", name]),
+            ("checkout", Some(branch)) => self.run("git", &["checkout", "--quiet", branch]),
+            ("commit", Some(message)) => {
+                self.run("git", &["commit", "--quiet", "--allow-empty", "--all", "--message", message])
+            }
+            ("sh" | "status", Some(command)) => self.run("sh", &["-c", command]),
+            (name, _) => {
+                return Err(ErrorData::invalid_params(format!("no tool {name:?} with these arguments"), None));
+            }
+        };
+        Ok(result.into())
     }
 }
