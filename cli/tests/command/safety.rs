@@ -232,7 +232,7 @@ fn a_server_cannot_steer_the_terminal() {
     let place = Place::new();
     place.servers(json!({ "s": hostile() }));
     // Our own colours, and rows that are taken back while a server works, are all that is an escape sequence.
-    let own = regex::Regex::new("\u{1b}\\[[0-9;]*m|\r\u{1b}\\[2K").unwrap();
+    let own = regex::Regex::new("\u{1b}\\[[0-9;]*m|\r\u{1b}\\[(?:2K|J)").unwrap();
     for (args, shown) in [
         (["call", "s", "good"].as_slice(), "evil"),
         (&["call", "s", "good", "--json"], "evil"),

@@ -460,7 +460,7 @@ fn a_search_that_cannot_be_is_refused_at_the_start() {
     let url = endpoint.url();
     let start =
         |more: &[&str]| place.run(&[&["serve", "--port", "0", "--base-url", &url, "--model", "m"], more].concat());
-    for name in ["demo", "nobody", "web.none"] {
+    for name in ["demo.get_weather", "nobody", "web.none"] {
         let words = format!("--search {name}: no server of this name has a tool that takes a query");
         start(&["--mcp-config", "mcp.json", "--search", name]).fails_with(2, &[&words]);
     }

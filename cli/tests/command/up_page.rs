@@ -249,8 +249,8 @@ fn visited(listener: &TcpListener) -> String {
 }
 
 #[test]
-fn what_a_real_browser_gives_to_another_port_changes_nothing() {
-    let Some(browser) = crate::browser::wanted("what_a_real_browser_gives_to_another_port_changes_nothing") else {
+fn a_real_browser_gives_another_port_nothing_that_changes_a_thing() {
+    let Some(browser) = crate::browser::wanted("a_real_browser_gives_another_port_nothing_that_changes_a_thing") else {
         return;
     };
     let up = Up::start(endpoint(), &[], &[]);

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use toolgraft::wire::set_member;
 
 /// The versions of the protocol that are spoken, in their order.
 const VERSIONS: [&str; 5] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", MODERN];
@@ -125,15 +126,15 @@ impl Server {
     fn initialize(&self, asked: &Value) -> Value {
         let known = VERSIONS.into_iter().rfind(|version| asked == version && *version != MODERN);
         let mut result = (self.info)();
-        result["protocolVersion"] = known.unwrap_or(VERSIONS[3]).into();
-        result["serverInfo"] = implementation();
+        set_member(&mut result, "protocolVersion", known.unwrap_or(VERSIONS[3]));
+        set_member(&mut result, "serverInfo", implementation());
         result
     }
 
     fn discover(&self) -> Value {
         let mut result = (self.info)();
-        result["supportedVersions"] = json!(VERSIONS);
-        result["_meta"] = json!({"io.modelcontextprotocol/serverInfo": implementation()});
+        set_member(&mut result, "supportedVersions", json!(VERSIONS));
+        set_member(&mut result, "_meta", json!({"io.modelcontextprotocol/serverInfo": implementation()}));
         result
     }
 }
@@ -145,10 +146,10 @@ fn implementation() -> Value {
 /// Adds the fields that results have since 2026-07-28: that it is all, and that nothing of a list is kept.
 fn complete(method: &str, mut result: Value, is_modern: bool) -> Value {
     if is_modern && method != "ping" {
-        result["resultType"] = "complete".into();
+        set_member(&mut result, "resultType", "complete");
         if method.ends_with("/list") || matches!(method, "server/discover" | "resources/read") {
-            result["ttlMs"] = 0.into();
-            result["cacheScope"] = "private".into();
+            set_member(&mut result, "ttlMs", 0);
+            set_member(&mut result, "cacheScope", "private");
         }
     }
     result
