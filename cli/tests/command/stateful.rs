@@ -1,7 +1,9 @@
-//! Calls that change something, on real git and a real shell: what ran is read from the folder.
+//! Calls that change something, on real git, a shell, a page in a browser and Redis: what ran is read there.
 
 use std::process::Command;
+use std::sync::{Arc, Mutex};
 
+use crate::devtools::Page;
 use crate::process::{Place, Run};
 use crate::serve::{Serving, request};
 use serde_json::{Value, json};
@@ -206,4 +208,58 @@ async fn equal_pushes_to_redis_are_all_there() {
     redis.wait().unwrap();
     answered.ok();
     assert_eq!(String::from_utf8_lossy(&length.stdout).trim(), "5");
+}
+
+/// Tools of a browser with one page.
+const BROWSER: [work_mcp::Listed; 2] = [
+    ("click", "Clicks on an element of the page", "id", false),
+    ("page", "Returns the text of an element of the page", "id", true),
+];
+
+/// A counter, a button that counts, and a job whose state changes by itself.
+const PAGE: &str = "data:text/html,<b id=count>0</b><button id=more onclick='count.textContent++'>more</button>\
+    <i id=job>0</i><script>setInterval(() => job.textContent++, 20)</script>";
+
+#[test]
+fn a_real_browser_does_each_click_and_shows_the_newest_page() {
+    let Some(browser) = crate::browser::wanted("a_real_browser_does_each_click_and_shows_the_newest_page") else {
+        return;
+    };
+    let page = Arc::new(Mutex::new(Page::open(&browser)));
+    page.lock().unwrap().go(PAGE);
+    let tab = Arc::clone(&page);
+    let server = work_mcp::acting(&BROWSER, move |tool, id| {
+        let mut tab = tab.lock().unwrap();
+        if tab.find(&format!("document.getElementById({id:?}) === null")) == true {
+            return Err(format!("the page has no element {id}"));
+        }
+        let act = if tool == "click" { "click() || 'clicked'" } else { "textContent" };
+        Ok(tab.find(&format!("document.getElementById({id:?}).{act}")).as_str().unwrap().to_owned())
+    });
+    let place = Place::new();
+    place.servers(json!({"work": {"url": server.url()}}));
+    let work = Work { place, server };
+    let [click, missed, look, job] = [("click", "more"), ("click", "gone"), ("page", "count"), ("page", "job")]
+        .map(|(tool, id)| calls(&[(tool, json!({ "id": id }))]));
+
+    // Five equal clicks are five, and each look in between sees the newest page.
+    let endpoint = scripted([click.as_str(), &look].repeat(5).into_iter().map(str::to_owned).collect());
+    work.chat(&endpoint).ok();
+    let told: Vec<String> = endpoint.seen().iter().map(|seen| seen.question()).collect();
+    for count in 1..=5 {
+        assert!(told[2 * count].contains(&format!("\n{count}\n")), "{count}: {}", told[2 * count]);
+    }
+
+    // A page that changes by itself may be looked at for as long as it takes.
+    let endpoint = scripted(vec![job; 10]);
+    assert_eq!(work.chat(&endpoint).ok().out.trim(), "Done.");
+    assert_eq!(endpoint.seen().len(), 11);
+
+    // Behind a click that failed no other is done, and the model reads that; what only reads is.
+    let endpoint = scripted(vec![[missed.as_str(), &click, &look].concat()]);
+    work.chat(&endpoint).ok();
+    let told = endpoint.seen()[1].question();
+    assert!(told.contains("the page has no element gone") && told.contains("\n5\n"), "{told}");
+    assert!(told.contains("the call of click before it in the same message did not succeed"), "{told}");
+    assert_eq!(page.lock().unwrap().find("count.textContent"), "5");
 }

@@ -1,10 +1,12 @@
-//! An MCP server that works in a folder, with git and a shell: a test sees there what really happened.
+//! MCP servers that change something real, so that a test sees there what happened: a folder with git and a shell, or
+//! whatever else a function acts upon.
 //!
-//! Its tools are `branch_create(name)`, `checkout(branch)`, `commit(message)`, `sh(command)`, and
+//! The tools of a folder are `branch_create(name)`, `checkout(branch)`, `commit(message)`, `sh(command)`, and
 //! `status(command)`, which runs a command too and calls itself read-only.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, ListToolsResult,
@@ -16,14 +18,10 @@ use serde_json::json;
 
 use crate::http_mcp::HttpMcp;
 
-/// Starts it for this folder.
-pub fn start(folder: &Path) -> HttpMcp {
-    let folder = folder.to_owned();
-    HttpMcp::serving(0, move || Work { folder: folder.clone() })
-}
+/// A tool as it is listed: name, description, its one argument, and whether it only reads.
+pub type Listed = (&'static str, &'static str, &'static str, bool);
 
-/// The tools as they are listed: name, description, the one argument, and whether it only reads.
-const TOOLS: [(&str, &str, &str, bool); 5] = [
+const TOOLS: [Listed; 5] = [
     ("branch_create", "Creates a branch", "name", false),
     ("checkout", "Switches to a branch", "branch", false),
     ("commit", "Commits all changes", "message", false),
@@ -31,24 +29,39 @@ const TOOLS: [(&str, &str, &str, bool); 5] = [
     ("status", "Looks something up with a command", "command", true),
 ];
 
-struct Work {
-    folder: PathBuf,
-}
-
-impl Work {
-    /// The program's output as a result or, where it fails, as an error.
-    fn run(&self, program: &str, args: &[&str]) -> CallToolResult {
-        let output = match Command::new(program).args(args).current_dir(&self.folder).output() {
-            Ok(output) => output,
-            Err(error) => return CallToolResult::error(vec![ContentBlock::text(error.to_string())]),
-        };
+/// Starts it for this folder.
+pub fn start(folder: &Path) -> HttpMcp {
+    let folder = folder.to_owned();
+    let run = move |program: &str, args: &[&str]| {
+        let output =
+            Command::new(program).args(args).current_dir(&folder).output().map_err(|error| error.to_string())?;
         let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).trim().to_owned();
-        let said = vec![ContentBlock::text(if said.is_empty() { "done".to_owned() } else { said })];
-        if output.status.success() { CallToolResult::success(said) } else { CallToolResult::error(said) }
-    }
+        let said = if said.is_empty() { "done".to_owned() } else { said };
+        if output.status.success() { Ok(said) } else { Err(said) }
+    };
+    acting(&TOOLS, move |tool, argument| match tool {
+        "branch_create" => run("git", &["branch", argument]),
+        "checkout" => run("git", &["checkout", "--quiet", argument]),
+        "commit" => run("git", &["commit", "--quiet", "--allow-empty", "--all", "--message", argument]),
+        _ => run("sh", &["-c", argument]),
+    })
 }
 
-impl ServerHandler for Work {
+/// Starts one whose calls are answered by this function of a tool's name and its argument.
+pub fn acting<F>(tools: &'static [Listed], act: F) -> HttpMcp
+where
+    F: Fn(&str, &str) -> Result<String, String> + Send + Sync + 'static,
+{
+    let act = Arc::new(act);
+    HttpMcp::serving(0, move || Acting { tools, act: Arc::clone(&act) })
+}
+
+struct Acting<F> {
+    tools: &'static [Listed],
+    act: Arc<F>,
+}
+
+impl<F: Fn(&str, &str) -> Result<String, String> + Send + Sync + 'static> ServerHandler for Acting<F> {
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
     }
@@ -58,16 +71,16 @@ impl ServerHandler for Work {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let listed = TOOLS.map(|(name, description, argument, reads)| {
+        let listed = self.tools.iter().map(|(name, description, argument, reads)| {
             let mut schema = json!({"type": "object", "required": [argument]});
-            schema["properties"] = json!({argument: {"type": "string"}});
+            schema["properties"] = json!({*argument: {"type": "string"}});
             let mut tool = json!({"name": name, "description": description, "inputSchema": schema});
-            if reads {
+            if *reads {
                 tool["annotations"] = json!({"readOnlyHint": true});
             }
             serde_json::from_value::<Tool>(tool).unwrap()
         });
-        Ok(ListToolsResult::with_all_items(listed.into()))
+        Ok(ListToolsResult::with_all_items(listed.collect()))
     }
 
     async fn call_tool(
@@ -75,18 +88,15 @@ impl ServerHandler for Work {
         request: CallToolRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let argument = TOOLS.iter().find(|(name, ..)| *name == request.name).map(|(_, _, argument, _)| *argument);
+        let argument = self.tools.iter().find(|(name, ..)| *name == request.name).map(|(_, _, argument, _)| *argument);
         let given = request.arguments.as_ref().zip(argument).and_then(|(given, name)| given.get(name)?.as_str());
-        let result = match (request.name.as_ref(), given) {
-            ("branch_create", Some(name)) => self.run("git", &["branch", name]),
-            ("checkout", Some(branch)) => self.run("git", &["checkout", "--quiet", branch]),
-            ("commit", Some(message)) => {
-                self.run("git", &["commit", "--quiet", "--allow-empty", "--all", "--message", message])
-            }
-            ("sh" | "status", Some(command)) => self.run("sh", &["-c", command]),
-            (name, _) => {
-                return Err(ErrorData::invalid_params(format!("no tool {name:?} with these arguments"), None));
-            }
+        let Some(given) = given else {
+            let why = format!("no tool {:?} with these arguments", request.name);
+            return Err(ErrorData::invalid_params(why, None));
+        };
+        let result = match (self.act)(&request.name, given) {
+            Ok(said) => CallToolResult::success(vec![ContentBlock::text(said)]),
+            Err(said) => CallToolResult::error(vec![ContentBlock::text(said)]),
         };
         Ok(result.into())
     }
