@@ -50,10 +50,7 @@ def found(message: toolgraft.Message) -> dict[str, Any]:
     """What a message says, in the file's form."""
     rejected: list[dict[str, Any]] = []
     for one in message.rejected:
-        told: dict[str, Any] = {"kind": one.kind, "raw": one.raw, "message": one.message}
-        if one.count:
-            told["count"] = one.count
-        rejected.append(told)
+        rejected.append({"kind": one.kind, "raw": one.raw, "message": one.message})
     keys = ("server", "tool", "arguments", "dialect", "repairs", "provenance")
     calls = [{key: call.to_dict()[key] for key in keys} for call in message.calls]
     promoted = [
