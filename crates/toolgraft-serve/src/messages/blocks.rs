@@ -1,6 +1,7 @@
 //! Blocks of a message as parts of Chat Completions.
 
 use serde_json::{Value, json};
+use toolgraft::conversation::User;
 
 use crate::content::text_of;
 use crate::fault::Fault;
@@ -29,13 +30,7 @@ pub(super) fn part(block: Value, place: &str) -> Result<Value, Fault> {
             Ok(json!({"type": "image_url", "image_url": {"url": url}}))
         }
         Some("document") => Ok(document(&block)),
-        Some("search_result") => Ok(text_part(
-            [&block["title"], &block["source"]]
-                .into_iter()
-                .filter_map(Value::as_str)
-                .map(str::to_owned)
-                .chain([text_of(&block["content"])]),
-        )),
+        Some("search_result") => Ok(file(&block, &["title", "source"], &text_of(&block["content"]))),
         Some("text") => Err(Fault::field(format!("{place}.text"), "a text block has a 'text'")),
         Some(_) => Ok(line(&block)),
         None => Err(Fault::field(place, "a block is an object with a 'type'")),
@@ -47,13 +42,20 @@ fn text_part(lines: impl Iterator<Item = String>) -> Value {
     json!({"type": "text", "text": lines.join("\n")})
 }
 
+/// A text that the person did not type, as a file, with what these members say of it before it.
+fn file(block: &Value, about: &[&str], text: &str) -> Value {
+    let name = block["title"].as_str().filter(|title| !title.is_empty()).unwrap_or("document");
+    let about = about.iter().filter_map(|name| block[*name].as_str()).filter(|said| *said != name);
+    let said = about.fold(User::default(), User::with_words).with_file(name, text);
+    json!({"type": "text", "text": said.text})
+}
+
 /// A document: its text, or a line that names it where a model would have to read a file.
 fn document(block: &Value) -> Value {
     let source = &block["source"];
-    let about = [&block["title"], &block["context"]].into_iter().filter_map(Value::as_str).map(str::to_owned);
     match source["type"].as_str() {
-        Some("text") => text_part(about.chain([source["data"].as_str().unwrap_or_default().to_owned()])),
-        Some("content") => text_part(about.chain([text_of(&source["content"])])),
+        Some("text") => file(block, &["context"], source["data"].as_str().unwrap_or_default()),
+        Some("content") => file(block, &["context"], &text_of(&source["content"])),
         _ => {
             let kind = source["media_type"].as_str().or(source["url"].as_str()).or(source["file_id"].as_str());
             // Base64 takes four characters for three bytes.
@@ -63,6 +65,7 @@ fn document(block: &Value) -> Value {
                 kind.map(|kind| format!(" {kind}")).unwrap_or_default(),
                 size.unwrap_or_default()
             );
+            let about = [&block["title"], &block["context"]].into_iter().filter_map(Value::as_str).map(str::to_owned);
             text_part(about.chain([said]))
         }
     }
