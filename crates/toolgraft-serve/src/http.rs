@@ -25,6 +25,7 @@ use super::fault::Fault;
 use super::gemini::Gemini;
 use super::held_open::held_open;
 use super::inspect::Watch;
+use super::kept::Kept;
 use super::log::Line;
 use super::messages::Messages;
 use super::ollama::{self, Ollama};
@@ -49,7 +50,7 @@ use toolgraft::wire::set_member;
 ///
 /// - `POST /v1/chat/completions`: Chat Completions, with `tools` for any model.
 /// - `POST /v1/messages` and `/v1/messages/count_tokens`: Anthropic's Messages.
-/// - `POST /v1/responses`: OpenAI's Responses, of which nothing is kept.
+/// - `POST /v1/responses`: OpenAI's Responses, whose items are kept for [`KEPT_FOR`](super::KEPT_FOR).
 /// - `POST /v1beta/models/MODEL:generateContent`, `:streamGenerateContent?alt=sse` and
 ///   `:countTokens`: Gemini's.
 /// - `GET /v1beta/models` and `/v1beta/models/MODEL`: the endpoint's models, for Google's clients.
@@ -392,7 +393,8 @@ async fn answered(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target
             return Ok(whole(StatusCode::OK, &answer));
         }
         let (length, sent, state) = (body.len(), body.clone(), shared.clone());
-        let read = move || read(&state, shape, target, &sent);
+        let kept = shared.kept.of(client_key(&parts.headers).as_deref());
+        let read = move || read(&state, shape, target, &sent, &kept);
         let (request, places, mut writer) = apart(&shared, length >= LARGE_BODY, Span::none(), read).await??;
         let placed = |fault| places.translate(shape, fault);
         let line = line_of(&parts, &shared, &request.model);
@@ -503,7 +505,8 @@ async fn counted(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target,
     let counted = async {
         let body = doors::body(&parts.headers, body, &shared.config).await?;
         let (length, state) = (body.len(), shared.clone());
-        let read = move || read(&state, shape, target, &body);
+        let kept = shared.kept.of(client_key(&parts.headers).as_deref());
+        let read = move || read(&state, shape, target, &body, &kept);
         let (request, places, _) = apart(&shared, length >= LARGE_BODY, Span::none(), read).await??;
         let placed = |fault| places.translate(shape, fault);
         line_of(&parts, &shared, &request.model);
@@ -524,9 +527,10 @@ fn read(
     shape: &'static dyn Shape,
     target: Target,
     body: &[u8],
+    kept: &Kept,
 ) -> Result<(ChatRequest, Places, Box<dyn Writer>), Fault> {
     let (object, tools) = request::object(body, shape, &shared.cache)?;
-    let Read { chat, places, writer } = shape.read(target.fill(object))?;
+    let Read { chat, places, writer } = shape.read(target.fill(object), kept)?;
     let mut request = ChatRequest::read(chat, &shared.config).map_err(|fault| places.translate(shape, fault))?;
     request.tools_text = tools;
     Ok((request, places, writer))

@@ -74,6 +74,8 @@ pub(super) struct Kept {
 #[derive(Default)]
 struct Inner {
     messages: HashMap<String, Arc<Before>>,
+    /// Items of Responses as they were sent, with whom they were sent to.
+    items: HashMap<String, (Client, Value)>,
     /// Messages as they were written, by their first call; the oldest in front.
     written: HashMap<String, Arc<Written>>,
     writing: VecDeque<(String, usize)>,
@@ -122,11 +124,24 @@ impl Kept {
         let bytes = before.messages.iter().map(|message| message.to_string().len()).sum();
         let before = Arc::new(before);
         let mut inner = self.store.lock();
-        inner.forget(now);
         inner.messages.extend(ids.iter().map(|id| (id.clone(), before.clone())));
-        inner.bytes += bytes;
-        inner.ages.push_back(Age { since: now, ids, bytes });
-        while inner.bytes > KEPT_BYTES && inner.drop_oldest() {}
+        inner.grown(Age { since: now, ids, bytes });
+    }
+
+    /// Keeps an item of Responses, which the client may name in a later request.
+    pub(super) fn keep_item(&self, item: &Value, now: Instant) {
+        let Some(id) = item["id"].as_str().map(str::to_owned) else { return };
+        let bytes = item.to_string().len();
+        let mut inner = self.store.lock();
+        inner.items.insert(id.clone(), (self.client, item.clone()));
+        inner.grown(Age { since: now, ids: vec![id], bytes });
+    }
+
+    /// The item that was sent to this client under this identifier.
+    pub(super) fn item(&self, id: &str, now: Instant) -> Option<Value> {
+        let mut inner = self.store.lock();
+        inner.forget(now);
+        inner.items.get(id).filter(|(client, _)| *client == self.client).map(|(_, item)| item.clone())
     }
 
     /// What stood before this call, if it is this client's.
@@ -194,6 +209,14 @@ impl Kept {
 }
 
 impl Inner {
+    /// Something more is kept; what is too old or too much goes.
+    fn grown(&mut self, age: Age) {
+        self.forget(age.since);
+        self.bytes += age.bytes;
+        self.ages.push_back(age);
+        while self.bytes > KEPT_BYTES && self.drop_oldest() {}
+    }
+
     fn forget(&mut self, now: Instant) {
         while self.ages.front().is_some_and(|age| now.duration_since(age.since) > KEPT_FOR) {
             self.drop_oldest();
@@ -205,6 +228,7 @@ impl Inner {
         self.bytes -= oldest.bytes;
         for id in oldest.ids {
             self.messages.remove(&id);
+            self.items.remove(&id);
         }
         true
     }
@@ -250,6 +274,18 @@ mod tests {
         kept.keep_written(std::slice::from_ref(&first), short());
         (0..WRITTEN_BYTES / WRITTEN_ENTRY).for_each(|number| kept.keep_written(&[number.to_string()], short()));
         assert!(kept.written(&first).is_none());
+    }
+
+    #[test]
+    fn an_item_is_kept_for_its_client_and_for_ten_minutes() {
+        let (store, start) = (Store::new(None).unwrap(), Instant::now());
+        let (one, other) = (store.of(Some("one")), store.of(Some("two")));
+        let item = json!({"id": "msg_1", "type": "message"});
+        one.keep_item(&item, start);
+        assert_eq!(one.item("msg_1", start + KEPT_FOR), Some(item));
+        assert_eq!(other.item("msg_1", start), None);
+        assert_eq!(one.item("msg_1", start + KEPT_FOR + Duration::from_secs(1)), None);
+        assert_eq!(store.lock().bytes, 0);
     }
 
     #[test]

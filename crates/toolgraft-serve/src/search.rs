@@ -111,6 +111,9 @@ fn links(text: &str) -> Vec<Link> {
         let url = rest[..end].trim_end_matches(['.', ',', ';', ':']);
         let own = before.trim_end_matches(['(', '<', '"', ']', ' ']);
         let named = if own.chars().filter(|c| c.is_alphanumeric()).count() > LABEL { own } else { title };
+        // The number of an item in a list is none of its title.
+        let is_number = |text: &str| text.trim().chars().all(|c| c.is_ascii_digit());
+        let named = named.split_once(['.', ')']).filter(|(head, _)| is_number(head)).map_or(named, |(_, rest)| rest);
         let named = named.trim_start_matches(|c: char| !c.is_alphanumeric()).trim_start_matches("Title:").trim();
         push(&mut links, if named.is_empty() { url } else { named }, url);
     }

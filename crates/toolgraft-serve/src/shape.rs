@@ -6,15 +6,16 @@ use serde_json::{Map, Value};
 
 use super::content::text_of;
 use super::fault::Fault;
+use super::kept::Kept;
 use super::out::{Collected, Out};
 
 /// An interface of clients.
 pub(super) trait Shape: Send + Sync {
-    /// A request as one of Chat Completions, and who writes its answer.
+    /// A request as one of Chat Completions, and who writes its answer, with what is kept of the client.
     ///
     /// # Errors
     /// A field is none that can be had here, or not what it must be.
-    fn read(&self, body: Map<String, Value>) -> Result<Read, Fault>;
+    fn read(&self, body: Map<String, Value>, kept: &Kept) -> Result<Read, Fault>;
 
     /// The error object.
     fn error(&self, fault: &Fault) -> Value;

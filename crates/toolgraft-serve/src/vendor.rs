@@ -18,7 +18,7 @@ pub(super) enum Fate {
     Unsupported(&'static str, &'static str),
 }
 
-/// Fields of an API by their names; an item of Responses by its type.
+/// Fields of an API by their names.
 pub(super) type Fields = [(&'static str, Fate)];
 
 /// The code by which Anthropic's clients know that they have to send whole histories.
@@ -46,10 +46,9 @@ pub(super) const MESSAGES: [(&str, Fate); 17] = [
 ];
 
 /// OpenAI's Responses.
-pub(super) const RESPONSES: [(&str, Fate); 17] = [
+pub(super) const RESPONSES: [(&str, Fate); 16] = [
     ("previous_response_id", Refused("nothing is kept between requests: send the earlier items in 'input'")),
     ("conversation", Refused("nothing is kept between requests: send the conversation's items in 'input'")),
-    ("item_reference", Refused("nothing is kept between requests: send the item itself")),
     ("prompt", Refused("nothing is kept between requests: send the prompt's text in 'instructions'")),
     ("background", Refused("nothing is kept between requests: send 'stream' and read the answer as it comes")),
     ("client_metadata", LeftOut),
@@ -96,7 +95,7 @@ pub(super) const MESSAGES_TOOLS: [(&str, &str); 4] = [
 /// Refuses a request that asks for what cannot be had here.
 pub(super) fn refuse(body: &Map<String, Value>, fields: &Fields) -> Result<(), Fault> {
     let is_asked = |name: &str| [name, &snake(name)].iter().any(|name| body.get(*name).is_some_and(asks));
-    match fields.iter().find_map(|(name, fate)| fault(name, name, *fate).filter(|_| is_asked(name))) {
+    match fields.iter().find_map(|(name, fate)| fault(name, *fate).filter(|_| is_asked(name))) {
         Some(fault) => Err(fault),
         None => Ok(()),
     }
@@ -110,13 +109,8 @@ pub(super) fn leave_out(body: &mut Map<String, Value>, fields: &Fields) {
     }
 }
 
-/// Why something of this name cannot be had, at this place of the request.
-pub(super) fn refusal(fields: &Fields, name: &str, place: &str) -> Option<Fault> {
-    fields.iter().find(|(other, _)| *other == name).and_then(|(name, fate)| fault(name, place, *fate))
-}
-
-fn fault(name: &str, place: &str, fate: Fate) -> Option<Fault> {
-    let of = |remedy: &str| Fault::field(place, format!("'{name}' cannot be had here: {remedy}"));
+fn fault(name: &str, fate: Fate) -> Option<Fault> {
+    let of = |remedy: &str| Fault::field(name, format!("'{name}' cannot be had here: {remedy}"));
     match fate {
         LeftOut => None,
         Refused(remedy) => Some(of(remedy)),

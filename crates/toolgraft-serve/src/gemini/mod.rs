@@ -18,6 +18,7 @@ use self::fields::{part, take};
 use self::schema::json_schema;
 use self::writer::GeminiStream;
 use super::fault::Fault;
+use super::kept::Kept;
 use super::shape::{Hosted, Places, Read, Results, Shape, asked, set};
 use super::vendor;
 
@@ -38,7 +39,7 @@ const SAME: [(&str, &str); 9] = [
 ];
 
 impl Shape for Gemini {
-    fn read(&self, mut body: Map<String, Value>) -> Result<Read, Fault> {
+    fn read(&self, mut body: Map<String, Value>, _: &Kept) -> Result<Read, Fault> {
         // A request for the number of tokens may hold a whole one for an answer.
         if let Some(Value::Object(mut inner)) = take(&mut body, "generateContentRequest") {
             inner.shift_remove("model");

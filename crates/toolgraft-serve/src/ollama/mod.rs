@@ -18,6 +18,7 @@ pub(super) use self::writer::Ollama;
 use self::writer::OllamaStream;
 use super::fault::Fault;
 use super::ids::utc_now;
+use super::kept::Kept;
 use super::shape::{Places, Read, Shape, given, set};
 use super::vendor;
 
@@ -43,7 +44,7 @@ const OPTIONS: [(&str, &str); 12] = [
 const LONGEST_LOAD: usize = 4_096;
 
 impl Shape for Ollama {
-    fn read(&self, mut body: Map<String, Value>) -> Result<Read, Fault> {
+    fn read(&self, mut body: Map<String, Value>, _: &Kept) -> Result<Read, Fault> {
         let messages = match self {
             Ollama::Chat => History::of(body.shift_remove("messages"))?,
             Ollama::Generate => prompt(&mut body)?,

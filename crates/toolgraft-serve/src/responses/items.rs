@@ -1,22 +1,28 @@
 //! The items of a request as messages of Chat Completions.
 
+use std::time::Instant;
+
 use serde_json::{Map, Value, json};
 
 use super::tools::{ACTIONS, full_name, input};
 use crate::fault::Fault;
+use crate::kept::Kept;
 use crate::shape::{Messages, content_of};
-use crate::vendor::{RESPONSES, refusal};
 use toolgraft::wire::take_member;
 
 /// Messages, each with the place of the item that it began with.
-#[derive(Default)]
 pub(super) struct History {
+    kept: Kept,
     messages: Messages,
     /// Tools that searches of the client's brought, with the place of each list's item.
     found: Vec<(String, Value)>,
 }
 
 impl History {
+    pub(super) fn new(kept: Kept) -> Self {
+        History { kept, messages: Messages::default(), found: Vec::new() }
+    }
+
     pub(super) fn instructions(&mut self, text: String) {
         self.messages.push("instructions", json!({"role": "system", "content": text}));
     }
@@ -49,10 +55,20 @@ impl History {
         if !item.is_object() {
             return Err(Fault::field(place, "an item is an object"));
         }
-        let kind = item["type"].as_str().unwrap_or("message").to_owned();
-        if let Some(fault) = refusal(&RESPONSES, &kind, &format!("{place}.type")) {
-            return Err(fault);
+        // The AI SDK names the id alone.
+        if item["type"] == "item_reference"
+            || item.as_object().is_some_and(|item| item.len() == 1 && item["id"].is_string())
+        {
+            let id = item["id"].as_str().unwrap_or_default();
+            let Some(found) = self.kept.item(id, Instant::now()) else {
+                let why = format!(
+                    "no item {id:?} was sent to this client in the last ten minutes: send the item itself, as clients do with 'store': false"
+                );
+                return Err(Fault::field(format!("{place}.id"), why));
+            };
+            item = found;
         }
+        let kind = item["type"].as_str().unwrap_or("message").to_owned();
         match kind.as_str() {
             "message" => return self.message(&mut item, place),
             "function_call" => {

@@ -1,9 +1,10 @@
 //! OpenAI's Responses (platform.openai.com/docs/api-reference/responses): a request made into
 //! one of Chat Completions, and an answer as a list of items.
 //!
-//! Nothing is kept between requests: `store` is answered with false, and what would need it
-//! (`previous_response_id`, `conversation`, `background`, stored prompts and items) is refused
-//! with the remedy. Tools that run at OpenAI's service are left out by name. What would change
+//! Items that were sent are kept for ten minutes, so that a client may name one (`item_reference`).
+//! Nothing else is kept between requests: `store` is answered with false, and what would need it
+//! (`previous_response_id`, `conversation`, `background`, stored prompts) is refused with the
+//! remedy. Tools that run at OpenAI's service are left out by name. What would change
 //! nothing here (`metadata`, `truncation`, `include`) is left out; the answer repeats it.
 
 mod items;
@@ -17,6 +18,7 @@ use self::tools::{Tools, full_name};
 use self::writer::ResponseStream;
 use super::chat::Chat;
 use super::fault::Fault;
+use super::kept::Kept;
 use super::shape::{Hosted, Places, Read, Shape, given, set};
 use super::vendor;
 use toolgraft::wire::take_member;
@@ -28,13 +30,13 @@ pub(super) struct Responses;
 const READ: [&str; 6] = ["input", "instructions", "max_output_tokens", "reasoning", "stream_options", "top_logprobs"];
 
 impl Shape for Responses {
-    fn read(&self, mut body: Map<String, Value>) -> Result<Read, Fault> {
+    fn read(&self, mut body: Map<String, Value>, kept: &Kept) -> Result<Read, Fault> {
         refuse(&body)?;
         let head = head(&body);
         vendor::leave_out(&mut body, &vendor::RESPONSES);
         let reasoning = body.get("reasoning").cloned().unwrap_or_default();
         let summary = ["summary", "generate_summary"].iter().any(|field| reasoning[*field].is_string());
-        let mut history = History::default();
+        let mut history = History::new(kept.clone());
         if let Some(text) = given(&mut body, "instructions") {
             let Value::String(text) = text else {
                 return Err(Fault::field("instructions", "'instructions' must be a text"));
@@ -71,7 +73,7 @@ impl Shape for Responses {
         let alone = left_out.first().filter(|_| !body.contains_key("tools") && !is_none);
         let hosted = alone.map(|kind| Hosted { kind: kind.clone(), name: kind.clone(), query: String::new() });
         let places = Places { messages: message_places, tools: tool_places, left_out, hosted };
-        Ok(Read { chat: body, places, writer: Box::new(ResponseStream::new(head, summary, forms)) })
+        Ok(Read { chat: body, places, writer: Box::new(ResponseStream::new(head, summary, forms, kept.clone())) })
     }
 
     fn error(&self, fault: &Fault) -> Value {

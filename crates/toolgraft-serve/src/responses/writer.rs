@@ -1,12 +1,15 @@
 //! An answer as a list of items, in events or whole. Each item is opened, filled and closed
 //! before the next; the last event holds the whole answer once more.
 
+use std::time::Instant;
+
 use serde_json::{Map, Value, json};
 
 use super::tools::Forms;
 use crate::chat::error_type;
 use crate::fault::Fault;
 use crate::ids::{new_id, now};
+use crate::kept::Kept;
 use crate::out::{Collected, Finish, Out};
 use crate::shape::{Writer, event};
 use toolgraft::message::{FinishReason, NativeCall, Usage};
@@ -28,6 +31,7 @@ pub(super) struct ResponseStream {
     open: Option<Open>,
     /// What calls are to the client.
     forms: Forms,
+    kept: Kept,
 }
 
 /// The item that is open.
@@ -46,7 +50,7 @@ enum Kind {
 }
 
 impl ResponseStream {
-    pub(super) fn new(head: Map<String, Value>, summary: bool, forms: Forms) -> Self {
+    pub(super) fn new(head: Map<String, Value>, summary: bool, forms: Forms, kept: Kept) -> Self {
         ResponseStream {
             id: new_id("resp_"),
             created: now(),
@@ -57,6 +61,7 @@ impl ResponseStream {
             output: Vec::new(),
             open: None,
             forms,
+            kept,
         }
     }
 
@@ -157,6 +162,7 @@ impl ResponseStream {
     fn item_done(&mut self, item: Value, to: &mut String) {
         let index = self.index();
         self.event("response.output_item.done", json!({"output_index": index, "item": item}), to);
+        self.kept.keep_item(&item, Instant::now());
         self.output.push(item);
     }
 
@@ -262,6 +268,7 @@ impl Writer for ResponseStream {
             }
         }
         self.output.extend(calls.into_iter().map(|call| self.forms.item(call, "completed")));
+        self.output.iter().for_each(|item| self.kept.keep_item(item, Instant::now()));
         self.response(status, usage(cost), details)
     }
 }

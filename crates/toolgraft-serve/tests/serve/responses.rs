@@ -142,6 +142,41 @@ async fn the_history_of_items_is_told_in_the_dialect() {
 }
 
 #[tokio::test]
+async fn an_item_that_is_named_is_the_one_that_was_sent_to_this_client() {
+    let endpoint = scripted();
+    let served = serve(&endpoint, |config| config).await;
+    for streamed in [false, true] {
+        let output = match streamed {
+            false => ask(&served, &request(false)).await.1["output"].clone(),
+            true => events(&served, &request(true)).await.last().unwrap()["response"]["output"].clone(),
+        };
+        let items = output.as_array().unwrap();
+        let question = json!({"role": "user", "content": "How is the weather?"});
+        let result = json!({"type": "function_call_output", "call_id": items[2]["call_id"], "output": "-3 degrees"});
+        // A client may leave the type out.
+        let mut named: Vec<Value> =
+            items.iter().map(|item| json!({"type": "item_reference", "id": item["id"]})).collect();
+        named[1] = json!({"id": items[1]["id"]});
+        let input = |items: &[Value]| {
+            let all = [std::slice::from_ref(&question), items, std::slice::from_ref(&result)].concat();
+            with(json!({"input": all}))
+        };
+        for asked in [input(items), input(&named)] {
+            assert_eq!(ask(&served, &asked).await.0, 200);
+        }
+        let seen = endpoint.seen();
+        let [.., whole, short] = &seen[..] else { panic!("{seen:?}") };
+        assert!(whole.messages().contains("-3 degrees"), "{}", whole.messages());
+        assert_eq!(whole.messages(), short.messages());
+        // Another client's stay its own.
+        let other = served.post("/v1/responses", &input(&named)).bearer_auth("another");
+        let (status, body) = read(other.send().await.unwrap()).await;
+        assert_eq!((status.as_u16(), &body["error"]["param"]), (400, &json!("input[1].id")), "{body:#}");
+        assert!(body["error"]["message"].as_str().unwrap().contains("send the item itself"), "{body:#}");
+    }
+}
+
+#[tokio::test]
 async fn choice_parallel_calls_and_schema_are_held_to() {
     let two = format!("{}\n{}", call(), call().replace("Oslo", "Rome"));
     let schema = json!({"type": "object", "properties": {"degrees": {"type": "integer"}}, "required": ["degrees"]});
@@ -214,7 +249,7 @@ async fn what_cannot_be_had_is_named() {
         (json!({"tool_choice": {"type": "web_search"}}), "tool_choice.type"),
         (json!({"input": null}), "input"),
         (json!({"input": []}), "input"),
-        (json!({"input": [{"type": "item_reference", "id": "msg_1"}]}), "input[0].type"),
+        (json!({"input": [{"type": "item_reference", "id": "msg_1"}]}), "input[0].id"),
         (
             json!({"input": [{"role": "user", "content": [{"type": "input_image", "file_id": "f"}]}]}),
             "input[0].content[0].image_url",
