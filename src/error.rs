@@ -75,10 +75,14 @@ pub enum Error {
     #[cfg(feature = "agent")]
     #[error(transparent)]
     Model(#[from] crate::model::ModelError),
-    /// No certificate stands in a text.
+    /// A text has no certificate that can be trusted.
     #[cfg(feature = "client")]
     #[error(transparent)]
-    Certificate(#[from] crate::http::NoCertificate),
+    Pem(#[from] crate::http::PemError),
+    /// A file has no certificate that can be trusted.
+    #[cfg(feature = "client")]
+    #[error(transparent)]
+    Trust(#[from] crate::http::TrustError),
     /// A model client cannot be set up.
     #[cfg(feature = "client")]
     #[error(transparent)]

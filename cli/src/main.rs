@@ -32,7 +32,6 @@ mod tests;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use settings::trust_args::TrustArgs;
 
 /// Tool calling for language models that have none.
 #[derive(Debug, Parser)]
@@ -95,9 +94,6 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(code) => return code,
     };
-    if let Err(failure) = TrustArgs::default().hold() {
-        return failure.report();
-    }
     let done = match cli.command {
         Command::Demo(args) => demo::run(args),
         Command::Chat(args) => chat::run(*args),

@@ -69,7 +69,6 @@ pub(super) struct Args {
 /// Runs `toolgraft run`.
 pub(super) fn run(args: Args) -> Result<(), Failure> {
     let Args { file, values, mut talk, output, conversation, files } = args;
-    talk.endpoint.trust.hold()?;
     let template = Template::read(&file)?;
     let question = template.filled(&values)?;
     talk.servers.only = template.servers;

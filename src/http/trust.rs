@@ -1,123 +1,199 @@
-//! Servers that are trusted beside those for which an authority of the system stands.
+//! The certificates that TLS connections of a client are verified with.
 
 use std::fmt;
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
+use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue};
 use rustls::ClientConfig;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::verify_server_name;
-use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature};
+use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms, ring, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{CertificateError, DigitallySignedStruct, Error, SignatureScheme};
 use rustls_platform_verifier::Verifier;
 
-/// What every client of this process trusts.
-static HELD: RwLock<Trust> = RwLock::new(Trust::new());
-
-/// Servers that are trusted beside those for which an authority of the system stands.
+/// The certificates that TLS connections are verified with: the system's, and those that are added.
 ///
 /// The system's authorities count in any case, if it has any; `SSL_CERT_FILE` and `SSL_CERT_DIR` name others in
-/// their place. A certificate that stands here is trusted as an authority, and as a server's own:
-/// `openssl req -x509` makes such a one, which is both.
-#[derive(Clone, Default)]
-pub struct Trust {
+/// their place. An added certificate, and one in `SSL_CERT_FILE`, is trusted as an authority and as a server's
+/// own: `openssl req -x509` makes one that is both.
+///
+/// A clone shares its certificates with the original.
+///
+/// ```no_run
+/// # fn build() -> Result<(), Box<dyn std::error::Error>> {
+/// use toolgraft::OpenAi;
+/// use toolgraft::http::Trust;
+///
+/// let trust = Trust::default().with_pem_file("company-ca.pem")?;
+/// let model = OpenAi::builder("https://models.company.example/v1", "qwen3").trust(trust).build()?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Trust(Arc<Added>);
+
+/// What is trusted beside the system's authorities.
+#[derive(Clone, Default, PartialEq, Eq)]
+struct Added {
     certificates: Vec<CertificateDer<'static>>,
     unchecked: Vec<String>,
 }
 
-/// A text without a certificate that can be read.
-#[derive(Debug, thiserror::Error)]
-#[error("no certificate in PEM (\"-----BEGIN CERTIFICATE-----\") stands there")]
+/// The reason why a text in PEM adds nothing to a [`Trust`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub struct NoCertificate;
+pub enum PemError {
+    /// The text has no certificate in PEM; it may be a key, or a certificate in DER.
+    #[error("no certificate in PEM (\"-----BEGIN CERTIFICATE-----\") is in it")]
+    NoCertificate,
+    /// The text has certificates, none of which is well-formed.
+    #[error("none of its certificates is well-formed")]
+    Malformed,
+}
+
+/// The reason why a file adds nothing to a [`Trust`].
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TrustError {
+    /// The file cannot be read.
+    #[error("cannot read {}: {source}", file.display())]
+    Unreadable {
+        /// The file, as it was named.
+        file: PathBuf,
+        /// The system's error.
+        source: std::io::Error,
+    },
+    /// The file has no certificate that can be used.
+    #[error("{}: {source}", file.display())]
+    Pem {
+        /// The file, as it was named.
+        file: PathBuf,
+        /// What is wrong with its text.
+        source: PemError,
+    },
+}
 
 impl Trust {
-    const fn new() -> Self {
-        Trust { certificates: Vec::new(), unchecked: Vec::new() }
-    }
-
-    /// Trusts the certificates of a text in PEM, those of them that can be read.
+    /// Adds the certificates of a text in PEM. Malformed ones are skipped.
     ///
     /// # Errors
-    /// It has none.
-    pub fn with_pem(mut self, pem: &[u8]) -> Result<Self, NoCertificate> {
-        let before = self.certificates.len();
-        let found = CertificateDer::pem_slice_iter(pem).flatten();
-        self.certificates.extend(found.filter(|certificate| ParsedCertificate::try_from(certificate).is_ok()));
-        if self.certificates.len() == before { Err(NoCertificate) } else { Ok(self) }
+    /// The text has no well-formed certificate.
+    pub fn with_pem(mut self, pem: &[u8]) -> Result<Self, PemError> {
+        let mut found = CertificateDer::pem_slice_iter(pem).peekable();
+        if found.peek().is_none() {
+            return Err(PemError::NoCertificate);
+        }
+        let added = Arc::make_mut(&mut self.0);
+        let before = added.certificates.len();
+        let is_well_formed = |certificate: &CertificateDer<'_>| ParsedCertificate::try_from(certificate).is_ok();
+        added.certificates.extend(found.flatten().filter(is_well_formed));
+        if added.certificates.len() == before { Err(PemError::Malformed) } else { Ok(self) }
     }
 
-    /// Takes any certificate of the server of this host name or address. Whoever is between it and
-    /// this program can read and change all that is said.
+    /// Adds the certificates of a file in PEM. Malformed ones are skipped.
+    ///
+    /// # Errors
+    /// The file cannot be read, or has no well-formed certificate.
+    pub fn with_pem_file(self, file: impl AsRef<Path>) -> Result<Self, TrustError> {
+        let file = file.as_ref();
+        let pem = std::fs::read(file).map_err(|source| TrustError::Unreadable { file: file.to_owned(), source })?;
+        self.with_pem(&pem).map_err(|source| TrustError::Pem { file: file.to_owned(), source })
+    }
+
+    /// Does not verify the certificate of the server of this host name or address (insecure): whoever is between it
+    /// and this program can read and change everything.
+    #[must_use]
     pub fn with_unchecked(mut self, host: impl Into<String>) -> Self {
-        self.unchecked.push(host.into());
+        Arc::make_mut(&mut self.0).unchecked.push(host.into());
         self
     }
 
-    /// Has every client trust this that [`client`](super::client) begins from now on in this process.
-    pub fn hold(self) {
-        *HELD.write().unwrap_or_else(PoisonError::into_inner) = self;
+    /// Returns a builder of clients that trust these certificates, with the name of this library as their user agent.
+    ///
+    /// The library brings reqwest without cryptography of its own. TLS takes that from the process: from ring, which
+    /// this sets, unless the program has set another provider of rustls before. A program that builds a client for
+    /// [`http_client`](crate::model::openai::OpenAiBuilder::http_client) begins here, or depends on reqwest with a
+    /// provider.
+    ///
+    /// The clients ask for answers that are not compressed, since a stream would wait for its block to be full. One
+    /// that is compressed all the same (gzip, deflate) is read.
+    pub fn client(&self) -> reqwest::ClientBuilder {
+        if CryptoProvider::get_default().is_none() {
+            // Another thread may have been quicker: then there is one.
+            let _ = ring::default_provider().install_default();
+        }
+        let plain = HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static("identity"))]);
+        let builder = reqwest::Client::builder().user_agent(concat!("toolgraft/", env!("CARGO_PKG_VERSION")));
+        let builder = match self.with_named_by_system().tls_config() {
+            Some(config) => builder.tls_backend_preconfigured(config),
+            None => builder,
+        };
+        builder.default_headers(plain)
     }
 
-    /// What every client of this process trusts.
-    pub(super) fn held() -> Self {
-        HELD.read().unwrap_or_else(PoisonError::into_inner).clone()
+    /// Adds the certificates of `SSL_CERT_FILE`. The system's verifier takes them as authorities alone, and on Linux
+    /// alone; a file that cannot be read is reported by the connection that fails.
+    fn with_named_by_system(&self) -> Self {
+        let named = std::env::var_os("SSL_CERT_FILE").and_then(|file| self.clone().with_pem_file(file).ok());
+        named.unwrap_or_else(|| self.clone())
     }
 
-    /// How TLS is spoken where more is trusted than the system says, or the system names no authority.
-    pub(super) fn settings(&self) -> Option<ClientConfig> {
+    /// Returns the configuration of TLS; `None` where reqwest's own does the same.
+    fn tls_config(self) -> Option<ClientConfig> {
         let provider = CryptoProvider::get_default()?.clone();
-        if self.certificates.is_empty() && self.unchecked.is_empty() && has_authorities(&provider) {
+        if self == Trust::default() && has_authorities(&provider) {
             return None;
         }
-        let system = Verifier::new_with_extra_roots(self.certificates.iter().cloned(), provider.clone()).ok();
+        let system = Verifier::new_with_extra_roots(self.0.certificates.iter().cloned(), provider.clone()).ok();
         let algorithms = provider.signature_verification_algorithms;
         let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().ok()?;
-        let verifier = Arc::new(Beside { trust: self.clone(), system, algorithms });
+        let verifier = Arc::new(TrustVerifier { trust: self, system, algorithms });
         Some(config.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth())
     }
 }
 
 impl fmt::Debug for Trust {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let certificates = self.certificates.len();
-        f.debug_struct("Trust").field("certificates", &certificates).field("unchecked", &self.unchecked).finish()
+        let Added { certificates, unchecked } = &*self.0;
+        f.debug_struct("Trust").field("certificates", &certificates.len()).field("unchecked", unchecked).finish()
     }
 }
 
-/// Whether the system names an authority. A small container has none, and reqwest then makes no client
-/// at all, not even one for plain HTTP.
+/// Returns `true` if the system names an authority. A small container has none, and reqwest then makes no client
+/// at all, not even one for plain HTTP. Kept, since reading them takes five milliseconds.
 fn has_authorities(provider: &Arc<CryptoProvider>) -> bool {
     static HAS: OnceLock<bool> = OnceLock::new();
     *HAS.get_or_init(|| Verifier::new(provider.clone()).is_ok())
 }
 
-/// Asks the system first.
+/// Asks the system first, then looks among what is trusted beside it.
 #[derive(Debug)]
-struct Beside {
+struct TrustVerifier {
     trust: Trust,
-    /// `None` where nobody is trusted as an authority.
+    /// `None` where no authority is trusted.
     system: Option<Verifier>,
     algorithms: WebPkiSupportedAlgorithms,
 }
 
-impl Beside {
+impl TrustVerifier {
     fn is_unchecked(&self, name: &ServerName<'_>) -> bool {
         let name = name.to_str();
-        self.trust.unchecked.iter().any(|host| host.trim_matches(['[', ']']).eq_ignore_ascii_case(&name))
+        self.trust.0.unchecked.iter().any(|host| host.trim_matches(['[', ']']).eq_ignore_ascii_case(&name))
     }
 
-    /// Whether this very certificate is trusted, and for this name.
+    /// Returns `true` if this very certificate is trusted, and for this name.
     fn is_known(&self, certificate: &CertificateDer<'_>, name: &ServerName<'_>) -> bool {
-        let is_there = self.trust.certificates.iter().any(|known| known == certificate);
+        let is_there = self.trust.0.certificates.iter().any(|known| known == certificate);
         is_there
             && ParsedCertificate::try_from(certificate).is_ok_and(|parsed| verify_server_name(&parsed, name).is_ok())
     }
 }
 
-impl ServerCertVerifier for Beside {
+impl ServerCertVerifier for TrustVerifier {
     fn verify_server_cert(
         &self,
         certificate: &CertificateDer<'_>,
@@ -158,5 +234,44 @@ impl ServerCertVerifier for Beside {
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.algorithms.supported_schemes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CERTIFICATE: &str = include_str!("../../cli/tests/tls/own.pem");
+    const KEY: &str = include_str!("../../cli/tests/tls/key.pem");
+    const MALFORMED: &str = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+
+    #[test]
+    fn a_text_adds_its_well_formed_certificates_or_is_refused() {
+        let trust = |pem: &str| Trust::default().with_pem(pem.as_bytes());
+        let own = trust(CERTIFICATE).unwrap();
+        assert_eq!(trust(&format!("{MALFORMED}{CERTIFICATE}{KEY}")).unwrap(), own);
+        assert_ne!(own, Trust::default());
+        assert_eq!(trust("").unwrap_err(), PemError::NoCertificate);
+        assert_eq!(trust(KEY).unwrap_err(), PemError::NoCertificate);
+        assert_eq!(trust(MALFORMED).unwrap_err(), PemError::Malformed);
+    }
+
+    #[test]
+    fn an_error_names_the_file_and_what_is_wrong() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = |name: &str| Trust::default().with_pem_file(folder.path().join(name)).unwrap_err().to_string();
+        std::fs::write(folder.path().join("key.pem"), KEY).unwrap();
+        let shown = error("none.pem");
+        assert!(shown.starts_with("cannot read ") && shown.contains("none.pem: "), "{shown}");
+        let shown = error("key.pem");
+        assert!(shown.contains("key.pem: no certificate in PEM"), "{shown}");
+    }
+
+    #[test]
+    fn what_is_added_to_a_clone_is_not_in_the_original() {
+        let original = Trust::default();
+        let changed = original.clone().with_unchecked("localhost");
+        assert_eq!(original, Trust::default());
+        assert_ne!(changed, original);
     }
 }

@@ -14,6 +14,7 @@ use crate::screen::visible::word;
 use crate::servers::runner::runtime;
 use crate::settings::{self, Place, learned};
 use toolgraft::dialect::{Lang, Profile, PromptStyle};
+use toolgraft::http::Trust;
 use toolgraft::message::Reads;
 use toolgraft::model::{CONNECT_TIMEOUT, ModelError, ModelInfo, ServerKind, Tracer};
 use toolgraft::secrets::Secrets;
@@ -51,6 +52,8 @@ pub(crate) struct Endpoint {
     /// `Ollama`, where it was found by its port.
     found: Option<&'static str>,
     key: Option<String>,
+    /// The certificates that it is verified with.
+    trust: Trust,
     /// One for all models, so that nothing is asked twice.
     client: OpenAi,
     /// What the endpoint says of its models, as far as it was asked.
@@ -94,7 +97,10 @@ impl Endpoint {
     fn at(place: &Place, say: Phrases) -> Result<Self, Failure> {
         let key = place.key_or("OPENAI_API_KEY");
         let url = place.url.clone().unwrap_or_default();
-        Ok(Endpoint { called: place.called.clone(), ..Endpoint::new(url, None, key, CONNECT_TIMEOUT, say)? })
+        Ok(Endpoint {
+            called: place.called.clone(),
+            ..Endpoint::new(url, None, (key, &place.trust), CONNECT_TIMEOUT, say)?
+        })
     }
 
     /// Warns of a model that the endpoint does not list: it may have it all the same, under another name.
@@ -127,10 +133,11 @@ impl Endpoint {
         let usual = usual.filter(|usual| names.endpoints().all(|name| name != usual));
         let urls: Vec<String> = usual.into_iter().chain(names.endpoints().map(str::to_owned)).collect();
         let listed = join_all(urls.iter().map(|url| async {
-            let place = names.resolve(Place { url: Some(url.clone()), ..Place::default() })?;
+            let place =
+                names.resolve(Place { url: Some(url.clone()), trust: place.trust.clone(), ..Place::default() })?;
             Endpoint::at(&place, say)?.with_list().await
         }));
-        let (listed, local) = futures::join!(listed, Endpoint::all_local(place.key.as_deref(), say));
+        let (listed, local) = futures::join!(listed, Endpoint::all_local(&place, say));
         let (mut all, mut without): (Vec<Endpoint>, Vec<Failure>) = (Vec::new(), Vec::new());
         for endpoint in listed {
             match endpoint {
@@ -159,6 +166,11 @@ impl Endpoint {
         Ok(self)
     }
 
+    /// The certificates that it is verified with.
+    pub(crate) fn trust(&self) -> &Trust {
+        &self.trust
+    }
+
     /// What `config.toml` calls it.
     pub(crate) fn called(&self) -> Option<&str> {
         self.called.as_deref()
@@ -177,11 +189,11 @@ impl Endpoint {
     fn new(
         url: String,
         found: Option<&'static str>,
-        key: Option<String>,
+        (key, trust): (Option<String>, &Trust),
         connect: Duration,
         say: Phrases,
     ) -> Result<Self, Failure> {
-        let builder = OpenAi::builder(url.as_str(), "").connect_timeout(connect);
+        let builder = OpenAi::builder(url.as_str(), "").connect_timeout(connect).trust(trust.clone());
         let builder = match &key {
             Some(key) => builder.api_key(key.as_str()),
             None => builder,
@@ -192,6 +204,7 @@ impl Endpoint {
             called: None,
             found,
             key,
+            trust: trust.clone(),
             client,
             listed: Vec::new(),
             model: String::new(),
@@ -229,7 +242,8 @@ impl Endpoint {
         {
             output::warn_in(self.say, &self.say.list_below(self.name(), &url));
             let called = self.called.take();
-            *self = Endpoint { called, ..Endpoint::new(url, self.found, self.key.clone(), CONNECT_TIMEOUT, self.say)? };
+            let by = (self.key.clone(), &self.trust);
+            *self = Endpoint { called, ..Endpoint::new(url, self.found, by, CONNECT_TIMEOUT, self.say)? };
             models = self.client.models().await;
         }
         Ok(models)
@@ -340,7 +354,7 @@ impl Endpoint {
     /// Looks for a server on this machine.
     async fn local(place: &Place, asker: Option<&Asker>, say: Phrases) -> Result<Self, Failure> {
         // A key of the environment belongs to somebody else's endpoint.
-        let there = Endpoint::all_local(place.key.as_deref(), say).await?;
+        let there = Endpoint::all_local(place, say).await?;
         let has = |endpoint: &&Endpoint| match &place.model {
             Some(model) => endpoint.info(model).is_some(),
             None => !endpoint.listed.is_empty(),
@@ -353,9 +367,9 @@ impl Endpoint {
     }
 
     /// The servers that answer on this machine; at least one.
-    async fn all_local(key: Option<&str>, say: Phrases) -> Result<Vec<Self>, Failure> {
-        let new =
-            |(name, url): (_, &str)| Endpoint::new(url.to_owned(), Some(name), key.map(str::to_owned), PROBE, say);
+    async fn all_local(place: &Place, say: Phrases) -> Result<Vec<Self>, Failure> {
+        let by = || (place.key.clone(), &place.trust);
+        let new = |(name, url): (_, &str)| Endpoint::new(url.to_owned(), Some(name), by(), PROBE, say);
         let probes = LOCAL.into_iter().map(new).collect::<Result<Vec<_>, _>>()?;
         let answers = join_all(probes.iter().map(Endpoint::probe)).await;
         let mut there: Vec<Endpoint> = Vec::new();
@@ -450,7 +464,8 @@ impl Endpoint {
     /// # Errors
     /// As [`EndpointArgs::place`] has; the name is an endpoint's alone, or of one that will not do.
     pub(crate) async fn other(&self, name: &str, stays: bool) -> Result<Self, Failure> {
-        let (names, wanted) = (settings::names()?, Place { model: Some(name.to_owned()), ..Place::default() });
+        let (names, wanted) =
+            (settings::names()?, Place { model: Some(name.to_owned()), trust: self.trust.clone(), ..Place::default() });
         let place = names.locate(wanted.clone())?;
         let Some(model) = &place.model else {
             return Err(Failure::usage(self.say.names_no_model(name.trim_end_matches(':'))));
@@ -511,7 +526,7 @@ impl Endpoint {
 /// What answers on this machine, for a command that takes each of its models: the URL, and
 /// a name for messages.
 pub(crate) async fn local_endpoint() -> Result<(String, String), Failure> {
-    let there = Endpoint::all_local(None, Phrases::of(Lang::En)).await?;
+    let there = Endpoint::all_local(&Place::default(), Phrases::of(Lang::En)).await?;
     let endpoint = there.iter().find(|endpoint| !endpoint.listed.is_empty()).unwrap_or(&there[0]);
     Ok((endpoint.url.clone(), endpoint.name()))
 }
@@ -519,7 +534,8 @@ pub(crate) async fn local_endpoint() -> Result<(String, String), Failure> {
 /// The models of all servers on this machine that say within this time what they have.
 pub(crate) fn local_models(patience: Duration) -> Vec<String> {
     let Ok(runtime) = runtime() else { return Vec::new() };
-    let asked = async { tokio::time::timeout(patience, Endpoint::all_local(None, Phrases::of(Lang::En))).await };
+    let asked =
+        async { tokio::time::timeout(patience, Endpoint::all_local(&Place::default(), Phrases::of(Lang::En))).await };
     let there = runtime.block_on(asked).ok().and_then(Result::ok).unwrap_or_default();
     there.into_iter().flat_map(|endpoint| endpoint.listed).map(|info| info.id).collect()
 }

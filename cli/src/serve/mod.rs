@@ -344,7 +344,9 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
         };
         let hub = match servers {
             Some(servers) => {
-                let connecting = of_this_user(Hub::builder().config(servers).keep_media(true)).connect();
+                let connecting =
+                    of_this_user(Hub::builder().config(servers).trust(args.endpoint.trust.trust()).keep_media(true))
+                        .connect();
                 let hub = signals.or_stopped(async { connecting.await.map_err(Failure::job) }).await?;
                 let known = hub.servers();
                 let fits = refuse_strangers(&args.calls.untrusted, &known);
@@ -385,7 +387,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
 async fn config(args: &Args) -> Result<(Config, String), Failure> {
     let (url, name, is_named) = match &args.endpoint.base_url {
         Some(url) => {
-            let url = corrected(url.clone(), args.endpoint.key.as_deref()).await?;
+            let url = corrected(url.clone(), &args.endpoint).await?;
             let name = shown_url(&url);
             (url, name, true)
         }
@@ -394,7 +396,7 @@ async fn config(args: &Args) -> Result<(Config, String), Failure> {
             (url, name, false)
         }
     };
-    let mut config = config_at(args, url, args.endpoint.key.as_deref())?;
+    let mut config = config_at(args, url)?;
     if let Some(key) = args.door.api_key.clone().or_else(|| variable("TOOLGRAFT_API_KEY")) {
         config = config.with_api_key(key);
     }
@@ -410,10 +412,12 @@ async fn config(args: &Args) -> Result<(Config, String), Failure> {
 /// The configuration of a server for one program in front of an endpoint and one of its models.
 pub(crate) fn in_front_of(endpoint: &Endpoint, model: ModelArgs, listing: PromptArgs) -> Result<Config, Failure> {
     let mut args = Args { model, listing, ..Args::default() };
+    args.endpoint.key = endpoint.key().map(str::to_owned);
+    args.endpoint.trust = TrustArgs::holding(endpoint.trust().clone());
     settings::defaults()?.fill(args.slots());
     args.model.offer.teach_what_is_named();
     args.endpoint.model = Some(endpoint.model().to_owned());
-    let config = config_at(&args, endpoint.url().to_owned(), endpoint.key())?;
+    let config = config_at(&args, endpoint.url().to_owned())?;
     Ok(match endpoint.key() {
         Some(key) => config.with_upstream_key(key),
         None => config.without_client_keys(),
@@ -421,10 +425,11 @@ pub(crate) fn in_front_of(endpoint: &Endpoint, model: ModelArgs, listing: Prompt
 }
 
 /// The configuration but for who may come in by which key.
-fn config_at(args: &Args, url: String, key: Option<&str>) -> Result<Config, Failure> {
+fn config_at(args: &Args, url: String) -> Result<Config, Failure> {
     let (saved, place) = (Probed::of(&url)?, url.clone());
     let makes_examples = Arc::new(AtomicBool::new(args.listing.examples == Some(Examples::Made)));
     let mut config = Config::new(url.clone()).map_err(Failure::usage)?.with_learned(learned::at(&url));
+    config = config.with_trust(args.endpoint.trust.trust());
     config = config.with_learning(move |found| {
         let url = url.clone();
         // A disk may be slow, and others are served here.
@@ -497,7 +502,7 @@ fn config_at(args: &Args, url: String, key: Option<&str>) -> Result<Config, Fail
     if let Some(name) = &args.calls.search {
         config = config.with_search(name);
     }
-    let client = client(&place, key)?;
+    let client = client(&place, &args.endpoint)?;
     let client = args.endpoint.model.as_deref().map_or(client.clone(), |model| client.with_model(model));
     let examples = examples::source(makes_examples, client, args.endpoint.model.as_deref(), &place);
     Ok(config.with_prompt(args.listing.apply(Options::default())?.with_examples(examples)))
@@ -558,10 +563,10 @@ fn defaults(listen: &str) -> Result<Settings, Failure> {
 }
 
 /// A client for the endpoint, without a model.
-fn client(url: &str, key: Option<&str>) -> Result<OpenAi, Failure> {
-    let builder = OpenAi::builder(url, "").connect_timeout(CONNECT_TIMEOUT);
-    match key {
-        Some(key) => builder.api_key(key),
+fn client(url: &str, endpoint: &EndpointArgs) -> Result<OpenAi, Failure> {
+    let builder = OpenAi::builder(url, "").connect_timeout(CONNECT_TIMEOUT).trust(endpoint.trust.trust());
+    match &endpoint.key {
+        Some(key) => builder.api_key(key.as_str()),
         None => builder,
     }
     .build()
@@ -570,8 +575,8 @@ fn client(url: &str, key: Option<&str>) -> Result<OpenAi, Failure> {
 
 /// The base URL; with `/v1` behind it where only that one lists models. Where nobody is there
 /// yet, the person is told.
-async fn corrected(url: String, key: Option<&str>) -> Result<String, Failure> {
-    let client = client(&url, key)?;
+async fn corrected(url: String, endpoint: &EndpointArgs) -> Result<String, Failure> {
+    let client = client(&url, endpoint)?;
     let shown = shown_url(&url);
     let models = client.models().await;
     if let Err(error @ ModelError::Unreachable { .. }) = &models {

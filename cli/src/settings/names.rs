@@ -15,6 +15,7 @@
 
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
+use toolgraft::http::Trust;
 
 use serde::Deserialize;
 
@@ -54,6 +55,8 @@ pub(crate) struct Place {
     pub(crate) model: Option<String>,
     /// The key that was given, or the endpoint's own.
     pub(crate) key: Option<String>,
+    /// The certificates that the endpoint is verified with.
+    pub(crate) trust: Trust,
 }
 
 impl Place {
@@ -82,11 +85,11 @@ impl Names {
     /// # Errors
     /// No endpoint has the name.
     pub(crate) fn locate(&self, place: Place) -> Result<Place, Failure> {
-        let Place { url, model, key, .. } = place;
+        let Place { url, model, key, trust, .. } = place;
         let (endpoint, model) = self.of_model(model.as_deref());
         let (url, model) = (endpoint.map(str::to_owned).or(url), model.map(str::to_owned));
         let Some(name) = url.as_deref().filter(|url| is_name(url)) else {
-            return Ok(Place { called: None, url, model, key });
+            return Ok(Place { called: None, url, model, key, trust });
         };
         let Some(named) = self.endpoints.get(name) else { return Err(self.unknown(name)) };
         Ok(Place {
@@ -94,6 +97,7 @@ impl Names {
             url: Some(named.url.clone()),
             model: model.or_else(|| named.model.clone()),
             key,
+            trust,
         })
     }
 

@@ -22,27 +22,35 @@ pub(crate) struct TrustArgs {
     /// May be given several times. --ca FILE is safer: it takes one certificate.
     #[arg(long, value_name = "HOST")]
     insecure: Vec<String>,
+
+    /// What [`TrustArgs::hold`] has made of them.
+    #[arg(skip)]
+    held: Trust,
 }
 
 impl TrustArgs {
-    /// Has every client of this process trust them, and what `SSL_CERT_FILE` names.
-    pub(crate) fn hold(&self) -> Result<(), Failure> {
+    /// Reads the files and warns of each host that is not verified; [`trust`](Self::trust) returns the result.
+    pub(crate) fn hold(&mut self) -> Result<(), Failure> {
         let mut trust = Trust::default();
-        // What is to stand in the system's place may be a server's own, too; one that cannot be read
-        // is told by whoever connects.
-        if let Some(named) = std::env::var_os("SSL_CERT_FILE").and_then(|file| std::fs::read(file).ok()) {
-            trust = trust.clone().with_pem(&named).unwrap_or(trust);
-        }
         for file in &self.ca {
-            let wrong = |error: &dyn std::fmt::Display| Failure::usage(format!("--ca {}: {error}", file.display()));
-            let text = std::fs::read(file).map_err(|error| wrong(&error))?;
-            trust = trust.with_pem(&text).map_err(|error| wrong(&error))?;
+            let wrong = |error| Failure::usage(format!("--ca: {error}"));
+            trust = trust.with_pem_file(file).map_err(wrong)?;
         }
         for host in &self.insecure {
             output::warn(&format!("nobody checks who {host} is: what goes there can be read and changed on the way"));
             trust = trust.with_unchecked(host);
         }
-        trust.hold();
+        self.held = trust;
         Ok(())
+    }
+
+    /// Returns flags that have held this.
+    pub(crate) fn holding(trust: Trust) -> Self {
+        TrustArgs { held: trust, ..TrustArgs::default() }
+    }
+
+    /// Returns the certificates that are trusted beside the system's.
+    pub(crate) fn trust(&self) -> Trust {
+        self.held.clone()
     }
 }

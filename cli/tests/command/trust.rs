@@ -8,6 +8,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use serde_json::{Value, json};
+use toolgraft::http::Trust;
 use toolgraft_testkit::endpoint::{Endpoint, Reply};
 
 use crate::process::{Place, Run};
@@ -98,8 +99,8 @@ fn a_certificate_of_its_own_is_trusted_where_it_is_named() {
     let run = ask(&place, &format!("https://[::ffff:127.0.0.1]:{port}/v1"), &["--ca", "own.pem"], None);
     run.fails_with(1, &["certificate"]);
     // A key is no certificate.
-    ask(&place, &url, &["--ca", "key.pem"], None).fails_with(2, &["--ca key.pem: no certificate"]);
-    ask(&place, &url, &["--ca", "none.pem"], None).fails_with(2, &["--ca none.pem: "]);
+    ask(&place, &url, &["--ca", "key.pem"], None).fails_with(2, &["--ca: key.pem: no certificate in PEM"]);
+    ask(&place, &url, &["--ca", "none.pem"], None).fails_with(2, &["--ca: cannot read none.pem: "]);
 }
 
 #[test]
@@ -169,14 +170,40 @@ fn an_mcp_server_is_trusted_by_the_certificate_that_its_entry_names() {
         .fails_with(1, &["its certificate is of nobody that this machine trusts: set \"ca\" in its entry to the file"]);
     let run = tools(json!({ "url": url, "ca": "own.pem" }), &[("NO_PROXY", "*")]).ok();
     assert!(run.out.contains("guarded()"), "{run:?}");
-    tools(json!({ "url": url, "ca": "none.pem" }), &[]).fails_with(1, &["cannot read \"none.pem\", its \"ca\": "]);
-    tools(json!({ "url": url, "ca": "key.pem" }), &[])
-        .fails_with(1, &["\"key.pem\", its \"ca\": no certificate in PEM"]);
+    tools(json!({ "url": url, "ca": "none.pem" }), &[]).fails_with(1, &["its \"ca\": cannot read none.pem: "]);
+    tools(json!({ "url": url, "ca": "key.pem" }), &[]).fails_with(1, &["its \"ca\": key.pem: no certificate in PEM"]);
     let login = ["mcp", "login", "far", "--mcp-config", "mcp.json"];
     place.servers(json!({ "far": { "url": url } }));
     place
         .run(&login)
         .fails_with(1, &["cannot connect: its certificate is of nobody that this machine trusts: set \"ca\""]);
+}
+
+#[test]
+fn what_the_command_trusts_counts_for_mcp_servers() {
+    let place = Place::new();
+    place.write("own.pem", CERTIFICATE);
+    place.servers(json!({ "far": { "url": format!("https://localhost:{}/mcp", mcp()) } }));
+    let run = |args: &[&str]| {
+        let endpoint = Endpoint::start([Reply::text("It works.")]);
+        let url = endpoint.url();
+        let run = ask(&place, &url, &[&["--mcp-config", "mcp.json"], args].concat(), None);
+        let is_listed = endpoint.seen().iter().any(|seen| seen.body.to_string().contains("guarded"));
+        (is_listed, run.ok().err.contains("that this machine trusts"))
+    };
+    assert_eq!(run(&[]), (false, true));
+    assert_eq!(run(&["--ca", "own.pem"]), (true, false));
+    assert_eq!(run(&["--insecure", "localhost"]), (true, false));
+}
+
+#[tokio::test]
+async fn two_clients_of_one_process_trust_different_servers() {
+    let url = format!("https://localhost:{}/v1/models", endpoint());
+    let trusting = Trust::default().with_pem(CERTIFICATE.as_bytes()).unwrap();
+    for (trust, answers) in [(&trusting, true), (&Trust::default(), false), (&trusting, true)] {
+        let client = trust.client().no_proxy().build().unwrap();
+        assert_eq!(client.get(&url).send().await.is_ok(), answers, "{trust:?}");
+    }
 }
 
 #[test]

@@ -23,6 +23,7 @@ use super::server::{
 };
 use crate::transport::log::LogLine;
 use crate::transport::wire::{Wire, WireMessage};
+use toolgraft::http::Trust;
 use toolgraft::outcome::Status;
 use toolgraft::route::{Invocation, Toolbox};
 use toolgraft::tools::ACCESS_RESOURCE;
@@ -40,6 +41,7 @@ pub struct HubBuilder {
     environment: Vec<(OsString, OsString)>,
     inherit_env: bool,
     require_all: bool,
+    trust: Trust,
     settings: Settings,
 }
 
@@ -50,6 +52,7 @@ impl std::fmt::Debug for HubBuilder {
             .field("servers", &self.servers)
             .field("inherit_env", &self.inherit_env)
             .field("require_all", &self.require_all)
+            .field("trust", &self.trust)
             .field("settings", &self.settings)
             .finish_non_exhaustive()
     }
@@ -97,6 +100,10 @@ setters! { HubBuilder:
     /// `Authorization` header, and refreshes them. Nobody is asked to log in:
     /// [`Login`](super::Login) does that.
     logins(logins: Logins) => settings.logins = Some(logins);
+
+    /// Sets the certificates that are trusted beside the system's at servers over HTTP, but for those with a
+    /// [`trust`](ServerConfig::trust) of their own.
+    trust(trust: Trust) => trust = trust;
 
     /// Shows each message of MCP on its way, in either direction, from the handshake on, without
     /// the secrets of the servers' entries. `look` is told of them one by one; messages wait
@@ -185,8 +192,9 @@ impl HubBuilder {
     /// [`McpError::NotReady`], with [`require_all`](Self::require_all) only: else a server
     /// that fails is told of by [`Hub::servers`].
     pub async fn connect(self) -> Result<Hub, McpError> {
-        let HubBuilder { mut config, servers, environment, inherit_env, require_all, settings } = self;
+        let HubBuilder { mut config, servers, environment, inherit_env, require_all, trust, settings } = self;
         config.merge(servers.into_iter().collect());
+        config.set_trust(&trust);
         let environment = environment::joined(environment, inherit_env);
         let hub = Hub::connect(config, &environment.into(), settings).await;
         let missing: Vec<_> = hub.servers().into_iter().filter(ServerStatus::has_failed).collect();
@@ -555,7 +563,7 @@ mod tests {
     #[test]
     fn options_may_be_set_in_any_order() {
         type Step = fn(HubBuilder) -> HubBuilder;
-        let steps: [Step; 12] = [
+        let steps: [Step; 13] = [
             |hub| hub.config([ServerConfig::stdio("a", "x", [""; 0])].into_iter().collect()),
             |hub| hub.server(ServerConfig::stdio("b", "x", [""; 0])),
             HubBuilder::inherit_env,
@@ -568,11 +576,13 @@ mod tests {
             |hub| hub.retry(Retry::default()),
             |hub| hub.elicitation(Elicitation::Defaults),
             |hub| hub.logins(Logins::new("/logins")),
+            |hub| hub.trust(Trust::default().with_unchecked("h")),
         ];
         let built = |steps: &mut dyn Iterator<Item = &Step>| {
-            let HubBuilder { mut config, servers, environment, inherit_env, require_all, settings } =
+            let HubBuilder { mut config, servers, environment, inherit_env, require_all, trust, settings } =
                 steps.fold(Hub::builder(), |hub, step| step(hub));
             config.merge(servers.into_iter().collect());
+            config.set_trust(&trust);
             (config, environment::joined(environment, inherit_env), require_all, format!("{settings:?}"))
         };
         let forwards = built(&mut steps.iter());

@@ -11,6 +11,7 @@ use super::settings::{ModelSettings, SettingsTable};
 use super::told::Told;
 use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::{Profile, PromptStyle};
+use toolgraft::http::Trust;
 use toolgraft::message::Reads;
 use toolgraft::model::{ClientError, IDLE_TIMEOUT};
 use toolgraft::prompt::Options;
@@ -244,6 +245,9 @@ config! {
     /// Keeps the clients' keys from the endpoint: for one that nobody named, such as one
     /// that was found by its port.
     without_client_keys() sets hands_on_key: bool = true => false;
+
+    /// Sets the certificates that an endpoint is verified with, beside the system's.
+    with_trust(trust: Trust) sets trust: Trust = Trust::default() => trust;
 
     /// Sets a proxy for an endpoint whose URL begins with `https`; `except` lists hosts that
     /// are reached without it, as `NO_PROXY` does. Any other endpoint is reached directly, and

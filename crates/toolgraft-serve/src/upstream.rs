@@ -52,7 +52,9 @@ pub(super) struct Upstream {
 impl Upstream {
     pub(super) fn new(config: &Config) -> Result<Self, ClientError> {
         let mut builder = OpenAi::builder(config.base_url.clone(), config.model.clone().unwrap_or_default());
-        let mut http = toolgraft::http::client()
+        let mut http = config
+            .trust
+            .client()
             .connect_timeout(CONNECT_TIMEOUT)
             // Each holds some tens of kilobytes, and a crowd comes rarely twice in a row.
             .pool_max_idle_per_host(MAX_IDLE)

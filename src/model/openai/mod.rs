@@ -45,6 +45,7 @@ use serde_json::{Map, Value};
 use self::terms::Terms;
 use super::{ContextWindow, Model, ModelError, ModelEvent, Request};
 use crate::cause::Cause;
+use crate::http::Trust;
 use crate::secrets::Secrets;
 use crate::spans::Peer;
 
@@ -159,6 +160,7 @@ pub struct OpenAiBuilder {
     retries: u32,
     backoff: Duration,
     trace: Option<Tracer>,
+    trust: Trust,
     http: Option<reqwest::Client>,
 }
 
@@ -185,6 +187,7 @@ impl OpenAi {
             retries: RETRIES,
             backoff: BACKOFF,
             trace: None,
+            trust: Trust::default(),
             http: None,
         }
     }
@@ -348,9 +351,15 @@ impl OpenAiBuilder {
         self
     }
 
-    /// Sets the HTTP client, for a program that shares one, or needs a proxy, certificates
-    /// or a resolver of its own. Its own limits and redirects count then, and
-    /// [`connect_timeout`](Self::connect_timeout) does not; key and headers are sent all the same.
+    /// Sets the certificates that are trusted beside the system's.
+    pub fn trust(mut self, trust: Trust) -> Self {
+        self.trust = trust;
+        self
+    }
+
+    /// Sets the HTTP client, for a program that shares one, or needs a proxy or a resolver of its own.
+    /// Its own limits, redirects and certificates count then, and [`connect_timeout`](Self::connect_timeout)
+    /// and [`trust`](Self::trust) do not; key and headers are sent all the same.
     pub fn http_client(mut self, client: reqwest::Client) -> Self {
         self.http = Some(client);
         self
@@ -397,7 +406,9 @@ impl OpenAiBuilder {
         let headers = self.header_map()?;
         let http = match self.http {
             Some(client) => client,
-            None => crate::http::client()
+            None => self
+                .trust
+                .client()
                 .no_proxy()
                 .connect_timeout(self.connect)
                 .redirect(reqwest::redirect::Policy::none())

@@ -13,7 +13,7 @@ use super::machine::MachineWay;
 use super::resource::Resource;
 use super::store::{KeptLogin, Logins};
 use super::token::{Denied, EARLY, REFRESH, time_left, token};
-use crate::config::{GrantType, ServerConfig, TransportConfig};
+use crate::config::{GrantType, ServerConfig, ServerTrust, TransportConfig};
 
 /// How requests to one server come to their token.
 pub(crate) struct Access {
@@ -36,8 +36,7 @@ struct LoginWay {
     resource: Resource,
     /// The client that the entry names, with its secret.
     client: Option<(String, String)>,
-    /// A file of certificates that are trusted there.
-    ca: Option<String>,
+    trust: ServerTrust,
     held: Mutex<Option<KeptLogin>>,
 }
 
@@ -45,16 +44,14 @@ impl Access {
     pub(crate) fn of(server: &ServerConfig, logins: Option<&Logins>) -> Self {
         let way = match (&server.transport, logins) {
             (Ok(TransportConfig::Http { headers, .. }), _) if has_authorization(headers) => Way::Header,
-            (Ok(TransportConfig::Http { url, oauth, ca, .. }), _)
-                if oauth.grant_type == GrantType::ClientCredentials =>
-            {
-                MachineWay::of(url, oauth, ca.clone()).map_or(Way::None, |way| Way::Machine(Box::new(way)))
+            (Ok(TransportConfig::Http { url, oauth, .. }), _) if oauth.grant_type == GrantType::ClientCredentials => {
+                MachineWay::of(url, oauth, server.server_trust()).map_or(Way::None, |way| Way::Machine(Box::new(way)))
             }
-            (Ok(TransportConfig::Http { url, oauth, ca, .. }), Some(logins)) => {
+            (Ok(TransportConfig::Http { url, oauth, .. }), Some(logins)) => {
                 Resource::of(url).map_or(Way::None, |resource| {
                     let client = oauth.client_id.clone().zip(oauth.client_secret.clone());
-                    let (logins, ca) = (logins.clone(), ca.clone());
-                    Way::Login(Box::new(LoginWay { logins, resource, client, ca, held: Mutex::new(None) }))
+                    let (logins, trust) = (logins.clone(), server.server_trust());
+                    Way::Login(Box::new(LoginWay { logins, resource, client, trust, held: Mutex::new(None) }))
                 })
             }
             _ => Way::None,
@@ -186,8 +183,8 @@ impl Access {
         if refresh_token(&kept.credentials).is_none() {
             return Err(self.wanted("its login has ended"));
         }
-        let trusting = (GrantType::AuthorizationCode, way.ca.as_deref());
-        let mut found = discover(&way.resource, challenge, trusting).await.map_err(later)?;
+        let by = (GrantType::AuthorizationCode, &way.trust);
+        let mut found = discover(&way.resource, challenge, by).await.map_err(later)?;
         if found.issuer != kept.issuer {
             return Err(self.wanted("it takes tokens of another authorization server now"));
         }

@@ -7,7 +7,7 @@ use rmcp::transport::auth::{AuthorizationManager, AuthorizationMetadata};
 
 use super::error::{LoginError, no_pkce, shown};
 use super::resource::{Resource, WayIn, is_private_way};
-use crate::config::{GrantType, client_builder};
+use crate::config::{GrantType, ServerTrust};
 use toolgraft::Cause;
 
 /// rmcp's state machine for a resource, with checked metadata.
@@ -33,14 +33,14 @@ pub(super) struct Discovered {
 pub(super) async fn discover(
     resource: &Resource,
     challenge: Option<&str>,
-    (grant, ca): (GrantType, Option<&str>),
+    (grant, trust): (GrantType, &ServerTrust),
 ) -> Result<Discovered, LoginError> {
     // Sets the process's provider of cryptography, which rmcp's own client needs.
     drop(toolgraft::http::client());
     let mut manager = AuthorizationManager::new(resource.as_str()).await.map_err(|e| LoginError::of(&e))?;
-    if ca.is_some() {
+    if trust.has_ca() {
         // It looks at no address: whoever trusts an authority for a server has a network of their own.
-        let client = client_builder(ca).map_err(LoginError::Failed)?.redirect(Policy::none()).build();
+        let client = trust.client_builder().map_err(LoginError::Failed)?.redirect(Policy::none()).build();
         let client = client.map_err(|e| LoginError::Failed(format!("cannot set up HTTP: {}", Cause::chain(&e))))?;
         manager.with_client(client).map_err(|e| LoginError::of(&e))?;
     }

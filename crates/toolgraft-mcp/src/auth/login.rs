@@ -14,7 +14,7 @@ use super::error::{LoginError, plain, shown};
 use super::listener::{Callback, Listener};
 use super::resource::Resource;
 use super::store::{KeptLogin, Logins};
-use crate::config::{GrantType, OAuthConfig, ServerConfig, TransportConfig, client_builder, header_map};
+use crate::config::{GrantType, OAuthConfig, ServerConfig, ServerTrust, TransportConfig, header_map};
 use toolgraft::Cause;
 
 /// Limit of the question whether a server wants a login.
@@ -66,10 +66,11 @@ impl Login {
     /// The server wants no login, or no one that holds what OAuth 2.1 asks; or it could not be
     /// reached.
     pub async fn begin(server: &ServerConfig, logins: &Logins) -> Result<Login, LoginError> {
-        let (url, (headers, ca), oauth) = over_http(server)?;
+        let (url, headers, oauth) = over_http(server)?;
+        let trust = server.server_trust();
         let resource = Resource::of(url)?;
-        let (is_open, challenge) = challenge(url, headers, ca).await?;
-        let mut found = discover(&resource, challenge.as_deref(), (oauth.grant_type, ca)).await?;
+        let (is_open, challenge) = challenge(url, headers, &trust).await?;
+        let mut found = discover(&resource, challenge.as_deref(), (oauth.grant_type, &trust)).await?;
         if is_open && !found.published {
             return Err(LoginError::NotForLogins(
                 "it answers without a login, and names nobody to log in at".to_owned(),
@@ -163,8 +164,8 @@ impl Login {
     }
 }
 
-/// How a server is reached: its URL, its headers and its `ca`, what a login is made with.
-type OverHttp<'a> = (&'a str, (&'a BTreeMap<String, String>, Option<&'a str>), &'a OAuthConfig);
+/// How a server is reached: its URL, its headers, what a login is made with.
+type OverHttp<'a> = (&'a str, &'a BTreeMap<String, String>, &'a OAuthConfig);
 
 fn over_http(server: &ServerConfig) -> Result<OverHttp<'_>, LoginError> {
     let none = |why: String| LoginError::NotForLogins(why);
@@ -175,7 +176,7 @@ fn over_http(server: &ServerConfig) -> Result<OverHttp<'_>, LoginError> {
         Ok(TransportConfig::Http { oauth, .. }) if oauth.grant_type == GrantType::ClientCredentials => {
             Err(none("it logs in by itself (\"grantType\": \"client_credentials\"), so nobody has to".to_owned()))
         }
-        Ok(TransportConfig::Http { url, headers, oauth, ca, .. }) => Ok((url, (headers, ca.as_deref()), oauth)),
+        Ok(TransportConfig::Http { url, headers, oauth, .. }) => Ok((url, headers, oauth)),
         Ok(TransportConfig::Stdio { .. }) => Err(none("a server over stdio has no login".to_owned())),
         Err(problem) => Err(none(problem.to_string())),
     }
@@ -190,11 +191,11 @@ pub(super) fn has_authorization(headers: &BTreeMap<String, String>) -> bool {
 async fn challenge(
     url: &str,
     headers: &BTreeMap<String, String>,
-    ca: Option<&str>,
+    trust: &ServerTrust,
 ) -> Result<(bool, Option<String>), LoginError> {
     let failed = |e: String| LoginError::Failed(shown(&e));
     let headers = header_map(headers).map_err(|e| failed(e.to_string()))?;
-    let client = client_builder(ca).map_err(LoginError::Failed)?;
+    let client = trust.client_builder().map_err(LoginError::Failed)?;
     let client = client.default_headers(headers).redirect(Policy::none()).timeout(PROBE).build();
     let client = client.map_err(|e| failed(format!("cannot set up HTTP: {}", Cause::chain(&e))))?;
     let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;

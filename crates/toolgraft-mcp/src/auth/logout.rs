@@ -12,7 +12,7 @@ use super::discovery::{discover, may_lead_to};
 use super::error::{LoginError, shown};
 use super::resource::Resource;
 use super::store::{KeptLogin, Logins};
-use crate::config::{GrantType, ServerConfig, TransportConfig, client_builder};
+use crate::config::{GrantType, ServerConfig, ServerTrust, TransportConfig};
 use toolgraft::Cause;
 
 /// Limit of all that is asked before the tokens are removed.
@@ -37,7 +37,7 @@ impl Logins {
     /// # Errors
     /// The server is none over HTTP, or a file cannot be removed.
     pub async fn log_out(&self, server: &ServerConfig) -> Result<LoggedOut, LoginError> {
-        let Ok(TransportConfig::Http { url, oauth, ca, .. }) = &server.transport else {
+        let Ok(TransportConfig::Http { url, oauth, .. }) = &server.transport else {
             return Err(LoginError::NotForLogins("a server over stdio has no login".to_owned()));
         };
         let resource = Resource::of(url)?;
@@ -46,7 +46,7 @@ impl Logins {
             let is_named = oauth.client_id.as_ref() == Some(&kept.credentials.client_id);
             oauth.client_secret.clone().filter(|_| is_named)
         });
-        let revoked = timeout(PATIENCE, revoke(&resource, &kept, (secret.as_deref(), ca.as_deref()))).await;
+        let revoked = timeout(PATIENCE, revoke(&resource, &kept, (secret.as_deref(), &server.server_trust()))).await;
         self.remove(url)?;
         Ok(match revoked {
             Ok(Ok(())) => LoggedOut::Revoked,
@@ -61,10 +61,10 @@ impl Logins {
 async fn revoke(
     resource: &Resource,
     kept: &KeptLogin,
-    (secret, ca): (Option<&str>, Option<&str>),
+    (secret, trust): (Option<&str>, &ServerTrust),
 ) -> Result<(), LoginError> {
     let failed = |why: String| LoginError::Failed(shown(&why));
-    let found = discover(resource, None, (GrantType::AuthorizationCode, ca)).await?;
+    let found = discover(resource, None, (GrantType::AuthorizationCode, trust)).await?;
     if found.issuer != kept.issuer {
         return Err(LoginError::Untrusted("its authorization server is another one now".to_owned()));
     }
@@ -76,7 +76,7 @@ async fn revoke(
     let Some(tokens) = &kept.credentials.token_response else { return Ok(()) };
     // The one that could bring new ones first.
     let refresh = tokens.refresh_token().map(|token| (token.secret(), "refresh_token"));
-    let client = client_builder(ca).map_err(failed)?.redirect(Policy::none()).build();
+    let client = trust.client_builder().map_err(failed)?.redirect(Policy::none()).build();
     let client = client.map_err(|e| failed(Cause::chain(&e)))?;
     for (token, hint) in refresh.into_iter().chain([(tokens.access_token().secret(), "access_token")]) {
         let id = kept.credentials.client_id.as_str();

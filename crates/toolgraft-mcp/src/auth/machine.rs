@@ -13,22 +13,21 @@ use super::error::LoginError;
 use super::login::scopes;
 use super::resource::Resource;
 use super::token::{Denied, EARLY, REFRESH, time_left, token};
-use crate::config::{GrantType, OAuthConfig};
+use crate::config::{GrantType, OAuthConfig, ServerTrust};
 
 /// How a program comes to its tokens without a person.
 pub(super) struct MachineWay {
     resource: Resource,
     oauth: OAuthConfig,
-    /// A file of certificates that are trusted there.
-    ca: Option<String>,
+    trust: ServerTrust,
     held: Mutex<Option<StoredCredentials>>,
 }
 
 impl MachineWay {
     /// # Errors
     /// A token may not be sent to this URL.
-    pub(super) fn of(url: &str, oauth: &OAuthConfig, ca: Option<String>) -> Result<Self, LoginError> {
-        Ok(MachineWay { resource: Resource::of(url)?, oauth: oauth.clone(), ca, held: Mutex::new(None) })
+    pub(super) fn of(url: &str, oauth: &OAuthConfig, trust: ServerTrust) -> Result<Self, LoginError> {
+        Ok(MachineWay { resource: Resource::of(url)?, oauth: oauth.clone(), trust, held: Mutex::new(None) })
     }
 
     /// The token to send: the one that is held, unless it is about to end, or is the one that was
@@ -50,9 +49,8 @@ impl MachineWay {
     async fn given(&self, challenge: Option<&str>) -> Result<StoredCredentials, Denied> {
         // Who cannot be asked now may answer later; who says no says so again.
         let later = |error: LoginError| Denied::Later(format!("no token can be fetched: {error}"));
-        let mut found = discover(&self.resource, challenge, (GrantType::ClientCredentials, self.ca.as_deref()))
-            .await
-            .map_err(later)?;
+        let mut found =
+            discover(&self.resource, challenge, (GrantType::ClientCredentials, &self.trust)).await.map_err(later)?;
         let (id, secret) = self.oauth.client_id.clone().zip(self.oauth.client_secret.clone()).unwrap_or_default();
         let config = ClientCredentialsConfig::ClientSecret {
             client_id: id,

@@ -14,7 +14,6 @@
 //! each, [`stored`] all of them, [`error`] says what is wrong with them, [`hidden`]
 //! knows the secrets, [`url`] checks URLs and headers.
 
-mod ca;
 mod error;
 mod expand;
 mod hidden;
@@ -22,12 +21,13 @@ mod read;
 pub(crate) mod seconds;
 mod servers;
 mod stored;
+mod trust;
 mod url;
 
-pub(crate) use ca::client_builder;
 pub use error::{ConfigError, EntryError};
 pub use expand::Environment;
 pub(crate) use hidden::Hidden;
 pub use servers::{GrantType, HttpTransport, OAuthConfig, ServerConfig, TransportConfig};
 pub use stored::Config;
+pub(crate) use trust::ServerTrust;
 pub(crate) use url::header_map;

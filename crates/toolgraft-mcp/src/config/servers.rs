@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::EntryError;
 use super::seconds;
+use toolgraft::http::Trust;
 use toolgraft::tools::server_pattern;
 
 /// How to reach one server.
@@ -55,6 +56,9 @@ pub struct ServerConfig {
     /// means all. No file sets this.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub listed_tools: Vec<String>,
+    /// Certificates that the program trusts at it beside the system's, if it is reached over HTTP. No file sets this.
+    #[serde(skip)]
+    pub trust: Trust,
 }
 
 /// A transport and what it needs. `Debug` hides values that may be secret.
@@ -311,6 +315,11 @@ setters! { ServerConfig:
     /// Sets whether calls may run beside each other.
     #[must_use]
     with_parallel(parallel: bool) => parallel = parallel;
+
+    /// Sets the certificates that are trusted beside the system's, where it is reached over HTTP and where one logs
+    /// in at it.
+    #[must_use]
+    with_trust(trust: Trust) => trust = trust;
 }
 
 fn the_program() -> String {
@@ -369,6 +378,7 @@ impl ServerConfig {
             enabled_tools: Vec::new(),
             disabled_tools: Vec::new(),
             listed_tools: Vec::new(),
+            trust: Trust::default(),
         }
     }
 

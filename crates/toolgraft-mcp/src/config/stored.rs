@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::servers::ServerConfig;
+use toolgraft::http::Trust;
 
 /// Servers, in the order of the file.
 ///
@@ -55,6 +56,12 @@ impl Config {
         for server in later.servers {
             self.push(server);
         }
+    }
+
+    /// Sets the certificates that the program trusts at servers that have none of their own.
+    pub(crate) fn set_trust(&mut self, trust: &Trust) {
+        let without = self.servers.iter_mut().filter(|server| server.trust == Trust::default());
+        without.for_each(|server| server.trust = trust.clone());
     }
 
     /// Adds a server; one of the same name replaces the earlier one, with a note.

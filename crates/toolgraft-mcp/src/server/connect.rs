@@ -17,7 +17,7 @@ use super::noticing::Noticing;
 use super::request::seconds;
 use super::settings::{Limits, Settings};
 use crate::auth::{Access, Denied};
-use crate::config::{HttpTransport, ServerConfig, TransportConfig};
+use crate::config::{HttpTransport, ServerConfig, ServerTrust, TransportConfig};
 use crate::transport::http::{self, SseTransport};
 use crate::transport::log::Log;
 use crate::transport::scan::one_line;
@@ -81,9 +81,10 @@ pub(super) async fn connect(
             let program = Program { command, args, env, cwd: cwd.as_deref() };
             connector.stdio(program, environment, era).await
         }
-        TransportConfig::Http { url, headers, transport, ca, .. } => {
+        TransportConfig::Http { url, headers, transport, .. } => {
             let access = Arc::new(Access::of(config, settings.logins.as_ref()));
-            let place = HttpPlace { url, headers, ca: ca.as_deref(), access: &access };
+            let trust = config.server_trust();
+            let place = HttpPlace { url, headers, trust: &trust, access: &access };
             // A token that cannot be refreshed in time may be taken as it is.
             let token = timeout_at(connector.by, access.token()).await.unwrap_or(Ok(None));
             let connected = match token {
@@ -114,7 +115,7 @@ pub(super) async fn connect(
 struct HttpPlace<'a> {
     url: &'a str,
     headers: &'a BTreeMap<String, String>,
-    ca: Option<&'a str>,
+    trust: &'a ServerTrust,
     access: &'a Arc<Access>,
 }
 
@@ -197,7 +198,7 @@ impl Connector {
                 false => (Methods::Discover, self.part(1, 3)),
             };
             let mut transport =
-                self.tapped(http::transport(place.url, (place.headers, place.ca), place.access.clone())?);
+                self.tapped(http::transport(place.url, (place.headers, place.trust), place.access.clone())?);
             let error = match handshake(&mut transport, self.me_at(version), methods, by).await {
                 Ok(info) => {
                     *era = Some(Era::of(&info));
@@ -347,10 +348,10 @@ impl Connector {
 /// stays as it is until the stream ends.
 async fn open_sse(place: HttpPlace<'_>) -> Result<SseTransport, ConnectError> {
     let token = place.access.token().await?;
-    match SseTransport::open(place.url, (place.headers, place.ca), token.as_deref()).await {
+    match SseTransport::open(place.url, (place.headers, place.trust), token.as_deref()).await {
         Err(error) if error.needs_auth => {
             let token = place.access.refused(token.as_deref(), None).await?;
-            let opened = SseTransport::open(place.url, (place.headers, place.ca), Some(&token)).await;
+            let opened = SseTransport::open(place.url, (place.headers, place.trust), Some(&token)).await;
             opened.map_err(|error| match error.needs_auth {
                 true => place.access.wanted("it refuses a new token").into(),
                 false => error.to_string().into(),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use reqwest::redirect::Policy;
 
-use crate::config::{client_builder, header_map};
+use crate::config::{ServerTrust, header_map};
 use toolgraft::Cause;
 
 /// Limit of a TCP and TLS connection attempt.
@@ -17,9 +17,10 @@ const KEEPALIVE: Duration = Duration::from_secs(30);
 /// Redirects that are followed, all on one origin.
 const MAX_REDIRECTS: usize = 5;
 
-/// A client that sends these headers with every request, and trusts the certificates of this file.
-pub(crate) fn client(headers: &BTreeMap<String, String>, ca: Option<&str>) -> Result<reqwest::Client, String> {
-    client_builder(ca)?
+/// Returns a client that sends these headers with every request.
+pub(crate) fn client(headers: &BTreeMap<String, String>, trust: &ServerTrust) -> Result<reqwest::Client, String> {
+    trust
+        .client_builder()?
         .default_headers(header_map(headers).map_err(|e| e.to_string())?)
         .connect_timeout(CONNECT)
         .tcp_keepalive(KEEPALIVE)

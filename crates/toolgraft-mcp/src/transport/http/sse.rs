@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 use super::client::client;
 use super::events::{Event, events, is_of};
 use super::words::{of_request, of_status};
+use crate::config::ServerTrust;
 use crate::transport::message::{Heard, read_whole, unreadable};
 use crate::transport::scan::one_line;
 
@@ -55,12 +56,12 @@ impl SseTransport {
     /// Opens the stream and waits for the endpoint.
     pub(crate) async fn open(
         url: &str,
-        (headers, ca): (&BTreeMap<String, String>, Option<&str>),
+        (headers, trust): (&BTreeMap<String, String>, &ServerTrust),
         token: Option<&str>,
     ) -> Result<Self, SseError> {
         let mut headers = headers.clone();
         headers.extend(token.map(|token| ("Authorization".to_owned(), format!("Bearer {token}"))));
-        let client = client(&headers, ca)?;
+        let client = client(&headers, trust)?;
         let url = Url::parse(url).map_err(|e| format!("not a URL ({e})"))?;
         let request = client.get(url.clone()).header(ACCEPT, "text/event-stream");
         let response = request.send().await.map_err(|e| of_request(&e))?;

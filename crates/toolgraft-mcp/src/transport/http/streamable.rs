@@ -29,6 +29,7 @@ use tokio::sync::watch;
 use super::client::client;
 use super::events::{Event, events, is_of};
 use crate::auth::{Access, Denied, bearer_challenge};
+use crate::config::ServerTrust;
 use crate::transport::answer::{IN_HEADER, TEXT};
 use crate::transport::message::{Heard, UNREADABLE, read_whole};
 use crate::transport::scan::{self, Huge, one_line};
@@ -68,10 +69,10 @@ const STREAM: Duration = Duration::from_secs(1);
 /// The transport of one server.
 pub(crate) fn transport(
     url: &str,
-    (headers, ca): (&BTreeMap<String, String>, Option<&str>),
+    (headers, trust): (&BTreeMap<String, String>, &ServerTrust),
     access: Arc<Access>,
 ) -> Result<StreamableHttpClientTransport<StreamableClient>, String> {
-    let client = StreamableClient { client: client(headers, ca)?, access, listened: Arc::default() };
+    let client = StreamableClient { client: client(headers, trust)?, access, listened: Arc::default() };
     let mut config = StreamableHttpClientTransportConfig::with_uri(url);
     let mut retry = ExponentialBackoff::default();
     (retry.max_times, retry.base_duration) = (Some(RECONNECTS), RECONNECT);

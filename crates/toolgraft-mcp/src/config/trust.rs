@@ -1,0 +1,42 @@
+//! The certificates that a server is verified with.
+
+use super::servers::{ServerConfig, TransportConfig};
+use toolgraft::http::Trust;
+
+/// The certificates that a server is verified with: the program's, and those of the entry's `ca`.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ServerTrust {
+    program: Trust,
+    ca: Option<String>,
+}
+
+impl ServerTrust {
+    /// Returns `true` if the server's entry names an authority of its own.
+    pub(crate) fn has_ca(&self) -> bool {
+        self.ca.is_some()
+    }
+
+    /// Returns a builder of HTTP clients that trust these certificates. The file is read each time, so that a new one
+    /// counts from the next connection on.
+    ///
+    /// # Errors
+    /// The file cannot be read, or has no certificate; the text names it.
+    pub(crate) fn client_builder(&self) -> Result<reqwest::ClientBuilder, String> {
+        let trust = match &self.ca {
+            Some(file) => self.program.clone().with_pem_file(file).map_err(|error| format!("its \"ca\": {error}"))?,
+            None => self.program.clone(),
+        };
+        Ok(trust.client())
+    }
+}
+
+impl ServerConfig {
+    /// Returns the certificates that the server is verified with.
+    pub(crate) fn server_trust(&self) -> ServerTrust {
+        let ca = match &self.transport {
+            Ok(TransportConfig::Http { ca, .. }) => ca.clone(),
+            _ => None,
+        };
+        ServerTrust { program: self.trust.clone(), ca }
+    }
+}
