@@ -1,5 +1,5 @@
-//! Chat Completions from chunk to chunk, without HTTP: for a program with a transport of
-//! its own, and for tests.
+//! Chat Completions from chunk to chunk, without HTTP: for tests and benchmarks, which depend on the feature
+//! `testing`. It is no part of the public interface.
 
 use std::collections::VecDeque;
 
@@ -56,27 +56,6 @@ pub enum Piece {
 }
 
 /// One request with tools: a body in, bodies for the endpoint and chunks for the client out.
-///
-/// ```
-/// use serde_json::json;
-/// use toolgraft_serve::{Adapter, Config, Piece};
-///
-/// let config = Config::new("http://localhost:11434/v1")?;
-/// let request = json!({
-///     "model": "gemma-3", "stream": true, "messages": [{"role": "user", "content": "What time is it?"}],
-///     "tools": [{"type": "function", "function": {"name": "now"}}],
-/// });
-/// let mut adapter = Adapter::new(&config, request)?;
-/// let Some(Piece::Request(body)) = adapter.next() else { panic!("the model is asked first") };
-/// assert!(body.get("tools").is_none() && body["messages"][0]["content"].as_str().unwrap().contains("now"));
-///
-/// let call = "<use_mcp_tool>\n<tool_name>now</tool_name>\n<arguments>\n{}\n</arguments>\n</use_mcp_tool>";
-/// adapter.push(json!({"choices": [{"index": 0, "delta": {"content": call}, "finish_reason": "stop"}]}));
-/// adapter.end();
-/// let Some(Piece::Chunk(chunk)) = adapter.next() else { panic!("then comes the call") };
-/// assert_eq!(chunk.choices[0].delta.tool_calls[0].function.name.as_deref(), Some("now"));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 pub struct Adapter {
     exchange: Box<Exchange>,
     stream: ChatStream,

@@ -339,7 +339,7 @@ config! {
         untrusted: Vec<String> = Vec::new();
         origins: Vec<String> = Vec::new();
         learned: Vec<Learned> = Vec::new();
-        /// What messages of histories became, for all servers and adapters of this configuration.
+        /// What messages of histories became, for all servers of this configuration.
         told: Arc<Told> = Arc::default();
     }
 }

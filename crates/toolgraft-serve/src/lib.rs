@@ -52,6 +52,7 @@
 //! and its arguments are accepted. One that is damaged is corrected with the model in rounds
 //! that the client does not see.
 
+#[cfg(feature = "testing")]
 mod adapter;
 mod answer;
 mod asked;
@@ -105,6 +106,8 @@ mod waiting;
 mod way;
 mod work;
 
+#[cfg(feature = "testing")]
+#[doc(hidden)]
 pub use adapter::{Adapter, Piece, Refusal};
 pub use answer::{LEFT_OUT_HEADER, ROUNDS_HEADER, USAGE_HEADER};
 pub use config::{Config, DRAIN, KEEP_ALIVE, MAX_BODY, MAX_OWN_CALLS, READ_TIMEOUT};
