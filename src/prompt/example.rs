@@ -54,9 +54,9 @@ const DESTROYING: &[&str] =
 
 /// Whether a call of the tool may destroy something, by its own word or its name.
 pub(crate) fn is_destructive(tool: &Tool) -> bool {
-    let annotations = tool.annotations.clone().unwrap_or_default();
+    let says = || tool.annotations.as_ref().is_some_and(|hints| hints.destructive_hint == Some(true));
     let is_named = || tool.name.split(['_', '-', '.']).any(|part| is_word_of(DESTROYING, part));
-    annotations.read_only_hint != Some(true) && (annotations.destructive_hint == Some(true) || is_named())
+    !tool.is_read_only() && (says() || is_named())
 }
 
 fn is_word_of(words: &[&str], word: &str) -> bool {

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use serde::{Deserialize, Serialize};
 
 use crate::message::setters;
-use crate::tools::{BuiltIn, Resource, ResourceTemplate, Search, Tool};
+use crate::tools::{ACCESS_RESOURCE, BuiltIn, Resource, ResourceTemplate, Search, Tool};
 
 mod likeliest;
 mod names;
@@ -195,6 +195,15 @@ impl Catalog {
     pub fn as_built_in(&self, server: Option<&str>, tool: &str) -> Option<BuiltIn> {
         let is_meant = |kind: &BuiltIn| self.built_in(*kind).is_some_and(|own| own.name == tool);
         self.built_in.iter().copied().find(is_meant).filter(|_| server.is_none())
+    }
+
+    /// Returns `true` if a call of the tool only reads: one that calls itself read-only, which may be wrong; a
+    /// built-in one; or [`ACCESS_RESOURCE`], unless a tool has that name.
+    pub(crate) fn is_read_only(&self, server: Option<&str>, tool: &str) -> bool {
+        match self.find(server, tool) {
+            Ok(found) => found.tool.is_read_only() || self.as_built_in(server, tool).is_some(),
+            Err(_) => tool == ACCESS_RESOURCE,
+        }
     }
 
     /// What servers offer: all but the built-in tools.
@@ -398,7 +407,7 @@ mod tests {
     }
 
     use super::*;
-    use crate::tools::DESCRIBE_TOOL;
+    use crate::tools::{Annotations, DESCRIBE_TOOL};
 
     #[test]
     fn no_name_that_is_near_is_passed_over() {
@@ -494,6 +503,20 @@ mod tests {
         let loose = loose.with_describe_tool();
         assert_eq!(loose.built_in(BuiltIn::Describe).unwrap().name, "describe_tool_2");
         assert_eq!(loose.as_built_in(None, DESCRIBE_TOOL), None);
+    }
+
+    #[test]
+    fn a_call_only_reads_by_what_its_tool_says_or_as_one_of_our_own() {
+        let reading = Annotations::default().with_read_only_hint(true);
+        let read = Tool { annotations: Some(reading), ..Tool::new("read") };
+        let catalog = Catalog::new([Server::new("s").with_tools([read, Tool::new("write")])]).with_describe_tool();
+        let reads = |tool: &str| catalog.is_read_only(None, tool);
+        assert_eq!(
+            ["read", "write", DESCRIBE_TOOL, ACCESS_RESOURCE, "red"].map(reads),
+            [true, false, true, true, false]
+        );
+        let own = Catalog::from_tools([Tool::new(ACCESS_RESOURCE)]);
+        assert!(!own.is_read_only(None, ACCESS_RESOURCE));
     }
 
     #[test]

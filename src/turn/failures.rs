@@ -5,13 +5,13 @@
 
 use super::displays::Displays;
 use crate::event::{Rejected, RejectedKind};
-use crate::tools::{ACCESS_RESOURCE, Catalog};
+use crate::tools::Catalog;
 
 /// The server of a call, and how the call may run beside others of it.
 #[derive(Debug, Clone)]
 pub(super) struct Lane {
     server: Option<String>,
-    /// The tool calls itself read-only, or a resource is read.
+    /// The call only reads ([`Catalog::is_read_only`]).
     pub(super) is_read: bool,
     parallel: bool,
 }
@@ -19,11 +19,8 @@ pub(super) struct Lane {
 impl Lane {
     pub(super) fn of(server: Option<&str>, tool: &str, catalog: &Catalog) -> Self {
         let found = catalog.find(server, tool).ok().map(|found| found.tool);
+        let is_read = catalog.is_read_only(server, tool);
         let server = found.map_or_else(|| server.map(str::to_owned), |tool| tool.server.clone());
-        let is_read = match found {
-            Some(tool) => tool.annotations.as_ref().and_then(|hints| hints.read_only_hint) == Some(true),
-            None => tool == ACCESS_RESOURCE,
-        };
         let own = found.and_then(|tool| catalog.server_of(tool));
         let offers = own.or_else(|| catalog.servers().iter().find(|offers| offers.name == server));
         Lane { server, is_read, parallel: offers.is_some_and(|offers| offers.parallel) }

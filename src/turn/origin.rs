@@ -21,7 +21,7 @@ use crate::event::{Assembled, Call, Provenance, Rejected};
 use crate::message::{ReasoningCalls, ReasoningMode};
 use crate::outcome::{FILE, Outcome, RESULT, Status, foreign_in_frames, holds_frame, restore_tokens};
 use crate::parse::{self, Limits, Parser, find_values};
-use crate::tools::{ACCESS_RESOURCE, BuiltIn};
+use crate::tools::{BuiltIn, Catalog};
 
 /// Bytes of results and files that calls are looked for in.
 pub(super) const MAX_BYTES: usize = 4 << 20;
@@ -103,7 +103,7 @@ impl Origins {
         if !call.provenance.is_plain() {
             return call;
         }
-        let may_change = !is_harmless(call.server.as_deref(), &call.tool, setup);
+        let may_change = !is_harmless(call.server.as_deref(), &call.tool, &setup.catalog);
         let provenance = if self.holds(&call, raw, setup, conversation)
             || may_change && self.writes_our_words(&call.arguments, setup, conversation)
         {
@@ -189,12 +189,9 @@ impl Origins {
     }
 }
 
-/// Returns `true` if the tool calls itself read-only, is shown and not run, or is one of our own.
-fn is_harmless(server: Option<&str>, tool: &str, setup: &Setup) -> bool {
-    let found = setup.catalog.find(server, tool).ok().map(|found| found.tool);
-    found.is_some_and(|tool| tool.is_read_only() || tool.display_only)
-        || tool == ACCESS_RESOURCE
-        || setup.catalog.as_built_in(server, tool).is_some()
+/// Returns `true` if a call of the tool only reads, or is shown and not run.
+fn is_harmless(server: Option<&str>, tool: &str, catalog: &Catalog) -> bool {
+    catalog.is_read_only(server, tool) || catalog.find(server, tool).is_ok_and(|found| found.tool.display_only)
 }
 
 /// Returns `true` if the tool said something, be it that it failed.

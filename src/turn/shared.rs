@@ -7,7 +7,6 @@ use std::sync::Arc;
 use super::decide::Asking;
 use super::displays::Displays;
 use super::event::AgentEvent;
-use super::failures::Lane;
 use super::guard::{self, Made, Verdict};
 use super::io::{Action, TurnError};
 use super::origin::{ForeignResult, Origins};
@@ -305,8 +304,7 @@ impl Shared {
     }
 
     fn is_read(&self, call: &Call) -> bool {
-        let (server, catalog) = (call.server.as_deref(), &self.setup.catalog);
-        catalog.as_built_in(server, &call.tool).is_some() || Lane::of(server, &call.tool, catalog).is_read
+        self.setup.catalog.is_read_only(call.server.as_deref(), &call.tool)
     }
 
     /// Which calls are shown and not run.

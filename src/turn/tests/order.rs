@@ -82,6 +82,19 @@ fn servers_run_beside_each_other_and_one_that_may_runs_its_calls_so() {
 }
 
 #[test]
+fn a_built_in_tool_only_reads_and_answers_after_a_failure() {
+    let catalog = Catalog::from_tools([Tool::new("write")]).with_describe_tool();
+    let setup = Setup::new(allowing(), Arc::new(Validator::new(Arc::new(catalog))), Arc::new(Plain));
+    let mut turn = Turn::new(Arc::new(setup), "Write.".into(), Granted::new()).unwrap();
+    actions(&mut turn);
+    let text = [call("wirte", &json!({})), call("describe_tool", &json!({"tool": "write"})), call("write", &json!({}))];
+    says(&mut turn, &text.concat().replace("<server_name>demo</server_name>", ""));
+    let todo = ends(&mut turn);
+    assert_eq!(not_run(&todo), [after("call_2", "wirte")]);
+    assert!(begun(&todo).is_empty());
+}
+
+#[test]
 fn what_is_allowed_waits_for_the_answer_about_a_call_before_it() {
     for approved in [true, false] {
         let policy = Policy::new(DefaultDecision::Ask).allow("files.read").allow("web.post");
