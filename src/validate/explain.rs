@@ -158,7 +158,7 @@ fn types(kind: &TypeKind) -> String {
 
 /// A required property that is not there, with the name that was perhaps
 /// written instead.
-fn missing(property: &str, found: &Value, parent: Option<&Value>, root: &Value) -> String {
+pub(super) fn missing(property: &str, found: &Value, parent: Option<&Value>, root: &Value) -> String {
     let properties = parent.and_then(|p| p.get("properties")).and_then(Value::as_object);
     let wanted = properties.and_then(|p| p.get(property)).map(|s| describe::schema(s, root));
     let wanted = wanted.map_or(String::new(), |w| format!(" ({w})"));

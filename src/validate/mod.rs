@@ -74,8 +74,10 @@
 //! # Work
 //! A small schema whose references share a subschema can ask for work without
 //! end: each level of a recursive `anyOf` multiplies it. So the work is counted
-//! before it is done, and a check that may take more than [`max_steps`] is given up: the value is
-//! refused, and the message says that. [`Validator::check_counted`] tells the steps.
+//! before it is done, and a check that may take more than [`max_steps`] is given up. Where nothing is known of the
+//! arguments by then, they are accepted unchecked if they are an object with the members that the schema's own
+//! `required` names: the server checks the rest. Where the schema has refused them, or an answer is checked
+//! ([`OutputSchema`]), they are refused, and the message says why. [`Validator::check_counted`] tells the steps.
 //!
 //! ```
 //! use std::sync::Arc;

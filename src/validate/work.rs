@@ -15,8 +15,7 @@ const STEPS: usize = 2_000_000;
 const STEPS_PER_VALUE: usize = 32;
 
 /// Steps that checking a value may take. Ordinary arguments take a few steps for
-/// each value; a check that would take more than this is given up, and the value
-/// is refused.
+/// each value; a check that would take more than this is given up.
 pub fn max_steps(value: &Value) -> usize {
     STEPS.saturating_add(STEPS_PER_VALUE.saturating_mul(size(value)))
 }
@@ -61,11 +60,19 @@ pub(super) struct Work {
     stopped: Cell<bool>,
     /// The validator has failed.
     broken: Cell<bool>,
+    /// The validator has said something.
+    answered: Cell<bool>,
 }
 
 impl Work {
     pub(super) fn on(value: &Value) -> Self {
-        Work { limit: max_steps(value), done: Cell::new(0), stopped: Cell::new(false), broken: Cell::new(false) }
+        Work {
+            limit: max_steps(value),
+            done: Cell::new(0),
+            stopped: Cell::new(false),
+            broken: Cell::new(false),
+            answered: Cell::new(false),
+        }
     }
 
     /// Whether so many more steps may be taken; they then count as taken.
@@ -88,6 +95,16 @@ impl Work {
     pub(super) fn broke(&self) {
         self.broken.set(true);
         self.stop();
+    }
+
+    /// The validator has said something of the value, or of another reading of it.
+    pub(super) fn answer(&self) {
+        self.answered.set(true);
+    }
+
+    /// Returns `true` if the value could not be checked, since the first question was too much work.
+    pub(super) fn is_unchecked(&self) -> bool {
+        self.stopped.get() && !self.broken.get() && !self.answered.get()
     }
 
     pub(super) fn is_stopped(&self) -> bool {

@@ -41,8 +41,9 @@ impl<'a> Run<'a> {
     fn ask<T>(&self, at: &str, value: &Value, question: impl FnOnce(&'a Validator) -> T) -> Option<T> {
         let validator = self.validator(at, value)?;
         let said = unbroken(|| question(validator));
-        if said.is_none() {
-            self.work.broke();
+        match said {
+            Some(_) => self.work.answer(),
+            None => self.work.broke(),
         }
         said
     }

@@ -9,7 +9,8 @@
 //! became of a value in a branch is kept, as an outer `anyOf` asks it once for
 //! each of its own branches.
 //!
-//! Where the validator would do too much work, the value is refused, and the message says so.
+//! Arguments that would be too much work for the validator from the start are accepted unchecked. A value that it
+//! has refused, and whose other readings are too much work, is refused, and the message says so.
 
 mod ask;
 mod fault;
@@ -67,14 +68,29 @@ pub(super) fn coerce(
     work: &Work,
 ) -> Result<Coerced, String> {
     if arguments.is_object() {
-        return coerce_value(compiled, schema, arguments, raw, work);
+        let coerced = coerce_value(compiled, schema, arguments, raw, work);
+        return if work.is_unchecked() { unchecked(schema, arguments).map(|()| None) } else { coerced };
     }
     let (value, readings) = Reading::arguments(arguments).ok_or_else(|| explain::not_an_object(arguments))?;
     let mut repairs = Vec::new();
     for reading in readings {
         reading.note("", &mut repairs);
     }
-    settle(Run::new(compiled, schema, raw, work), value, repairs)
+    let coerced = settle(Run::new(compiled, schema, raw, work), value.clone(), repairs.clone());
+    if work.is_unchecked() { unchecked(schema, &value).map(|()| Some((value, repairs))) } else { coerced }
+}
+
+/// Accepts arguments that cannot be checked, since that is too much work or never ends, if they are an object with the members that the schema itself
+/// requires: the server checks the rest.
+///
+/// # Errors
+/// What is wrong, for the model.
+fn unchecked(schema: &Value, arguments: &Value) -> Result<(), String> {
+    let Some(members) = arguments.as_object() else { return Err(explain::not_an_object(arguments)) };
+    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let missing = required.filter(|name| !members.contains_key(*name));
+    let missing: Vec<String> = missing.map(|name| explain::missing(name, arguments, Some(schema), schema)).collect();
+    if missing.is_empty() { Ok(()) } else { Err(missing.join("; ")) }
 }
 
 /// Coerces arguments without the members that the schema does not know; `None` if there are none,
