@@ -43,7 +43,7 @@ pub(crate) struct Question {
     pub(crate) body: Folded,
     /// The arguments in one line.
     pub(crate) line: String,
-    /// The call may only be a draft or an example: no answer holds for later ones.
+    /// No answer holds for later calls: this one may be a draft or an example, or repeats one that ran.
     pub(crate) is_doubtful: bool,
     /// A hash of the tool's definition: an answer is one to this definition alone.
     pub(crate) definition: String,
@@ -185,14 +185,14 @@ impl Approvals {
             }
             request.reason = AskReason::Policy;
         }
-        let promoted = is_promoted(request.reason);
+        let each_time = is_asked_each_time(request.reason);
         let mut now = self.definition(&name);
         let before = lock(&self.always).get(&name).cloned();
         let mut changes = before.as_ref().map(|before| before.changes(&now));
         let same = changes.as_ref().is_some_and(Vec::is_empty);
         // Nothing that was said before the foreign words came was said of what they lead to.
         let led = request.reason == AskReason::Untrusted;
-        if self.yes && !led || (!promoted && same && !wants_approval(&request.arguments)) {
+        if self.yes && !led || (!each_time && same && !wants_approval(&request.arguments)) {
             return Approval::Approved;
         }
         let Some(person) = &self.person else {
@@ -212,11 +212,11 @@ impl Approvals {
                 continue;
             }
             return match answer {
-                Some(Answer::Always) if !promoted => {
+                Some(Answer::Always) if !each_time => {
                     lock(&self.always).insert(name, now);
                     Approval::Approved
                 }
-                // What may be a draft is approved one by one.
+                // What is asked about each time is approved one by one.
                 Some(Answer::Once | Answer::Always) => Approval::Approved,
                 Some(Answer::No(None)) => Approval::Denied { reason: None },
                 Some(Answer::No(Some(reason))) => {
@@ -252,7 +252,7 @@ impl Approvals {
             why: packed(&why(request, self.hints(server.as_deref(), tool).as_ref(), by_pattern, self.say)),
             body: Folded::of(&parts.collect::<Vec<_>>().join("\n\n"), room),
             line: word(&value.to_string()),
-            is_doubtful: is_promoted(request.reason),
+            is_doubtful: is_asked_each_time(request.reason),
             definition: hash(definition),
         }
     }
@@ -280,8 +280,9 @@ fn destroys(server: &Server, name: &str) -> bool {
     })
 }
 
-/// Whether the call may only be a draft, an example or a loop: each is asked about, whatever is allowed.
-fn is_promoted(reason: AskReason) -> bool {
+/// Returns `true` if each such call is asked about, whatever was allowed before: it may be a draft or an example, it
+/// repeats one that ran, or untrusted text may have led to it.
+fn is_asked_each_time(reason: AskReason) -> bool {
     !matches!(reason, AskReason::FirstUse | AskReason::Changed | AskReason::Policy)
 }
 

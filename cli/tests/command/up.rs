@@ -407,6 +407,19 @@ async fn a_call_waits_for_its_answer_and_shows_what_changes_in_the_file() {
 }
 
 #[tokio::test]
+async fn a_call_that_has_already_run_is_asked_about_as_that_and_once() {
+    let replies = [figs(), figs(), "Done.".to_owned()].map(|text| Reply::text(&text));
+    let mut up = Up::start(Endpoint::start(replies), &["--allow", "files.write_file"], &[]);
+    up.enter().await;
+    let (mut window, state) = up.look("").await;
+    up.post("/ask", json!({"chat": state["chat"], "text": "Figs for pears."})).await;
+    assert_eq!(window.step_of(&["ask", "outcome"]).await["text"], "written", "the first is allowed");
+    let asked = window.step("ask").await;
+    assert_eq!(asked["why"], "The same call has already run, and nothing new came in between.");
+    assert_eq!(asked["once"], true);
+}
+
+#[tokio::test]
 async fn conversations_are_found_gone_on_with_and_shared_as_one_file() {
     let endpoint = Endpoint::answer(|seen, _| match seen.question() {
         asked if asked.contains("Oslo") => Reply::text("The <fjord> is cold."),

@@ -139,7 +139,7 @@ fn answer(line: &str, (is_doubtful, is_long): (bool, bool)) -> Option<Typed> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{is_promoted, nobody};
+    use super::super::{is_asked_each_time, nobody};
     use super::*;
     use crate::screen::Folded;
     use toolgraft::agent::{ApprovalRequest, AskReason};
@@ -195,7 +195,10 @@ mod tests {
                 AskReason::InsteadOfRead,
                 "The call may change what the rejected call before it only wanted to read. Run demo.f {}? [y/n] ",
             ),
-            (AskReason::Repeated, "This call repeats one that has just run. Run demo.f {}? [y/n] "),
+            (
+                AskReason::Repeated,
+                "The same call has already run, and nothing new came in between. Run demo.f {}? [y/n] ",
+            ),
             (
                 AskReason::Policy,
                 "The tool does not say whether it changes anything, and nothing allows it yet.\nRun demo.f {}? [y/a/n] ",
@@ -209,7 +212,7 @@ mod tests {
                 why: super::super::why(&request, None, false, ENGLISH),
                 body: Folded::of("{}", (80, 24)),
                 line: "{}".to_owned(),
-                is_doubtful: is_promoted(reason),
+                is_doubtful: is_asked_each_time(reason),
                 definition: String::new(),
             };
             assert_eq!(question(&asked, ENGLISH), why);
