@@ -18,8 +18,8 @@ use rustls_platform_verifier::Verifier;
 /// The certificates that TLS connections are verified with: the system's, and those that are added.
 ///
 /// The system's authorities count in any case, if it has any; `SSL_CERT_FILE` and `SSL_CERT_DIR` name others in
-/// their place. An added certificate, and one in `SSL_CERT_FILE`, is trusted as an authority and as a server's
-/// own: `openssl req -x509` makes one that is both.
+/// their place. An added certificate is trusted as an authority and as a server's own: `openssl req -x509` makes one
+/// that is both.
 ///
 /// A clone shares its certificates with the original.
 ///
@@ -112,6 +112,18 @@ impl Trust {
         self
     }
 
+    /// Adds all that another one trusts.
+    #[must_use]
+    pub fn and(mut self, other: &Trust) -> Self {
+        if self == Trust::default() {
+            return other.clone();
+        }
+        let (added, others) = (Arc::make_mut(&mut self.0), &other.0);
+        added.certificates.extend_from_slice(&others.certificates);
+        added.unchecked.extend_from_slice(&others.unchecked);
+        self
+    }
+
     /// Returns a builder of clients that trust these certificates, with the name of this library as their user agent.
     ///
     /// The library brings reqwest without cryptography of its own. TLS takes that from the process: from ring, which
@@ -128,30 +140,23 @@ impl Trust {
         }
         let plain = HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static("identity"))]);
         let builder = reqwest::Client::builder().user_agent(concat!("toolgraft/", env!("CARGO_PKG_VERSION")));
-        let builder = match self.with_named_by_system().tls_config() {
+        let builder = match self.tls_config() {
             Some(config) => builder.tls_backend_preconfigured(config),
             None => builder,
         };
         builder.default_headers(plain)
     }
 
-    /// Adds the certificates of `SSL_CERT_FILE`. The system's verifier takes them as authorities alone, and on Linux
-    /// alone; a file that cannot be read is reported by the connection that fails.
-    fn with_named_by_system(&self) -> Self {
-        let named = std::env::var_os("SSL_CERT_FILE").and_then(|file| self.clone().with_pem_file(file).ok());
-        named.unwrap_or_else(|| self.clone())
-    }
-
     /// Returns the configuration of TLS; `None` where reqwest's own does the same.
-    fn tls_config(self) -> Option<ClientConfig> {
+    fn tls_config(&self) -> Option<ClientConfig> {
         let provider = CryptoProvider::get_default()?.clone();
-        if self == Trust::default() && has_authorities(&provider) {
+        if *self == Trust::default() && has_authorities(&provider) {
             return None;
         }
         let system = Verifier::new_with_extra_roots(self.0.certificates.iter().cloned(), provider.clone()).ok();
         let algorithms = provider.signature_verification_algorithms;
         let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().ok()?;
-        let verifier = Arc::new(TrustVerifier { trust: self, system, algorithms });
+        let verifier = Arc::new(TrustVerifier { trust: self.clone(), system, algorithms });
         Some(config.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth())
     }
 }
@@ -273,5 +278,8 @@ mod tests {
         let changed = original.clone().with_unchecked("localhost");
         assert_eq!(original, Trust::default());
         assert_ne!(changed, original);
+        let other = original.clone().with_unchecked("other");
+        assert_eq!(changed.clone().and(&other), changed.with_unchecked("other"));
+        assert_eq!(original.and(&other), other);
     }
 }

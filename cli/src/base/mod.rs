@@ -16,6 +16,7 @@ pub(crate) mod signals;
 pub(crate) mod state;
 pub(crate) mod stderr;
 pub(crate) mod tokens;
+pub(crate) mod trust;
 pub(crate) mod version;
 pub(crate) mod words;
 pub(crate) mod written;

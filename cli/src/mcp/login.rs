@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::base::{Failure, browser, input::piped_lines, output};
+use crate::base::{Failure, browser, input::piped_lines, output, trust::of_system};
 use crate::dialog::ask::Asker;
 use crate::phrases::Phrases;
 use crate::servers::{self, ServerArgs, logins, runner::Runner};
@@ -60,8 +60,9 @@ impl Files {
     }
 }
 
-fn server(config: &Config) -> Result<&ServerConfig, Failure> {
-    config.servers().first().ok_or_else(|| Failure::usage("the configuration has no such server"))
+fn server(config: &Config) -> Result<ServerConfig, Failure> {
+    let server = config.servers().first().ok_or_else(|| Failure::usage("the configuration has no such server"))?;
+    Ok(server.clone().with_trust(of_system()))
 }
 
 /// Runs `toolgraft mcp login`.
@@ -76,7 +77,7 @@ pub(super) fn run(args: LoginArgs) -> Result<(), Failure> {
     };
     let asker = Asker::at_terminal(say).filter(|_| stdin().is_terminal());
     let pasted = PastedLines { asker, lines: args.paste.then(piped_lines), say };
-    Runner::start()?.wait(pasted.log_in(server, show))?;
+    Runner::start()?.wait(pasted.log_in(&server, show))?;
     output::tell(&say.logged_in(shown))
 }
 
@@ -130,7 +131,7 @@ pub(super) fn out(args: LogoutArgs) -> Result<(), Failure> {
     let (server, logins) = (server(&config)?, logins::demanded()?);
     let (say, shown) = (Phrases::of_user(None), format!("{name:?}"));
     let done = Runner::start()?.wait(async {
-        logins.log_out(server).await.map_err(|error| match error {
+        logins.log_out(&server).await.map_err(|error| match error {
             LoginError::NotForLogins(why) => Failure::usage(format!("server {name:?}: {why}")),
             error => Failure::job(format!("server {name:?}: {error}")),
         })

@@ -345,7 +345,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
         let hub = match servers {
             Some(servers) => {
                 let connecting =
-                    of_this_user(Hub::builder().config(servers).trust(args.endpoint.trust.trust()).keep_media(true))
+                    of_this_user(Hub::builder().config(servers).trust(&args.endpoint.trust.trust()).keep_media(true))
                         .connect();
                 let hub = signals.or_stopped(async { connecting.await.map_err(Failure::job) }).await?;
                 let known = hub.servers();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::base::{Failure, state};
+use crate::base::{Failure, state, trust::of_system};
 use toolgraft_mcp::{HubBuilder, Login, LoginError, Logins, ServerConfig};
 
 /// Where they are kept; `None` where there is no home directory.
@@ -14,9 +14,9 @@ pub(crate) fn kept() -> Option<Logins> {
     Some(Logins::new(state::file("logins")?).remedy(remedy))
 }
 
-/// A hub with the environment and the logins of this user.
+/// A hub with the environment, the logins and the certificates of this user.
 pub(crate) fn of_this_user(hub: HubBuilder) -> HubBuilder {
-    let hub = hub.inherit_env();
+    let hub = hub.inherit_env().trust(&of_system());
     match kept() {
         Some(logins) => hub.logins(logins),
         None => hub,

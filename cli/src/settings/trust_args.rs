@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use toolgraft::http::Trust;
 
-use crate::base::{Failure, output};
+use crate::base::{Failure, output, trust::of_system};
 
 /// Which servers are trusted.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -31,7 +31,7 @@ pub(crate) struct TrustArgs {
 impl TrustArgs {
     /// Reads the files and warns of each host that is not verified; [`trust`](Self::trust) returns the result.
     pub(crate) fn hold(&mut self) -> Result<(), Failure> {
-        let mut trust = Trust::default();
+        let mut trust = of_system();
         for file in &self.ca {
             let wrong = |error| Failure::usage(format!("--ca: {error}"));
             trust = trust.with_pem_file(file).map_err(wrong)?;

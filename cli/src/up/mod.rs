@@ -79,7 +79,7 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     let (existing, secrets) = (Existing::of(&config), config.secrets());
     let questions = Questions::new(asker.clone(), say);
     let windows = Windows::default();
-    let hub = Hub::builder().config(config).trust(args.talk.endpoint.trust.trust()).keep_media(true);
+    let hub = Hub::builder().config(config).trust(&args.talk.endpoint.trust.trust()).keep_media(true);
     let hub = hub.elicitor(answered_in(windows.clone(), questions));
     let signals = runner.signals();
     runner.with_hub_of(hub, |hub| async move {

@@ -168,6 +168,8 @@ fn an_mcp_server_is_trusted_by_the_certificate_that_its_entry_names() {
     let refused = tools(json!({ "url": url }), &[]);
     refused
         .fails_with(1, &["its certificate is of nobody that this machine trusts: set \"ca\" in its entry to the file"]);
+    let run = tools(json!({ "url": url }), &[("SSL_CERT_FILE", "own.pem")]).ok();
+    assert!(run.out.contains("guarded()"), "{run:?}");
     let run = tools(json!({ "url": url, "ca": "own.pem" }), &[("NO_PROXY", "*")]).ok();
     assert!(run.out.contains("guarded()"), "{run:?}");
     tools(json!({ "url": url, "ca": "none.pem" }), &[]).fails_with(1, &["its \"ca\": cannot read none.pem: "]);

@@ -101,10 +101,6 @@ setters! { HubBuilder:
     /// [`Login`](super::Login) does that.
     logins(logins: Logins) => settings.logins = Some(logins);
 
-    /// Sets the certificates that are trusted beside the system's at servers over HTTP, but for those with a
-    /// [`trust`](ServerConfig::trust) of their own.
-    trust(trust: Trust) => trust = trust;
-
     /// Shows each message of MCP on its way, in either direction, from the handshake on, without
     /// the secrets of the servers' entries. `look` is told of them one by one; messages wait
     /// meanwhile.
@@ -115,6 +111,13 @@ impl HubBuilder {
     /// Adds the servers of a configuration, behind those of an earlier one.
     pub fn config(mut self, config: Config) -> Self {
         self.config.merge(config);
+        self
+    }
+
+    /// Adds certificates that are trusted beside the system's, and those of an entry's own
+    /// [`trust`](ServerConfig::trust), at servers over HTTP.
+    pub fn trust(mut self, trust: &Trust) -> Self {
+        self.trust = self.trust.and(trust);
         self
     }
 
@@ -194,7 +197,7 @@ impl HubBuilder {
     pub async fn connect(self) -> Result<Hub, McpError> {
         let HubBuilder { mut config, servers, environment, inherit_env, require_all, trust, settings } = self;
         config.merge(servers.into_iter().collect());
-        config.set_trust(&trust);
+        config.add_trust(&trust);
         let environment = environment::joined(environment, inherit_env);
         let hub = Hub::connect(config, &environment.into(), settings).await;
         let missing: Vec<_> = hub.servers().into_iter().filter(ServerStatus::has_failed).collect();
@@ -576,13 +579,13 @@ mod tests {
             |hub| hub.retry(Retry::default()),
             |hub| hub.elicitation(Elicitation::Defaults),
             |hub| hub.logins(Logins::new("/logins")),
-            |hub| hub.trust(Trust::default().with_unchecked("h")),
+            |hub| hub.trust(&Trust::default().with_unchecked("h")),
         ];
         let built = |steps: &mut dyn Iterator<Item = &Step>| {
             let HubBuilder { mut config, servers, environment, inherit_env, require_all, trust, settings } =
                 steps.fold(Hub::builder(), |hub, step| step(hub));
             config.merge(servers.into_iter().collect());
-            config.set_trust(&trust);
+            config.add_trust(&trust);
             (config, environment::joined(environment, inherit_env), require_all, format!("{settings:?}"))
         };
         let forwards = built(&mut steps.iter());

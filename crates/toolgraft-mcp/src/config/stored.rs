@@ -58,10 +58,9 @@ impl Config {
         }
     }
 
-    /// Sets the certificates that the program trusts at servers that have none of their own.
-    pub(crate) fn set_trust(&mut self, trust: &Trust) {
-        let without = self.servers.iter_mut().filter(|server| server.trust == Trust::default());
-        without.for_each(|server| server.trust = trust.clone());
+    /// Adds certificates that the program trusts at all servers.
+    pub(crate) fn add_trust(&mut self, trust: &Trust) {
+        self.servers.iter_mut().for_each(|server| server.trust = std::mem::take(&mut server.trust).and(trust));
     }
 
     /// Adds a server; one of the same name replaces the earlier one, with a note.
