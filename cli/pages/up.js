@@ -1,11 +1,12 @@
 "use strict";
 const at = (id) => document.getElementById(id);
-const words = JSON.parse(document.body.dataset.words);
 const narrow = matchMedia("(max-width: 48rem)");
 let chat = location.hash.slice(1);
 let busy = false;
 let talksTo = "";
 let names = [];
+const LOST = "The connection is lost: does `toolgraft up` still run?";
+const REFUSED = "This window is not let in any more: open the address that `toolgraft up` printed last.";
 // What this page was given once, with the key to all that it asks for. No cookie: a browser sends those to
 // every port of this machine. The tab's own history keeps it for when the page is loaded again.
 let key = document.body.dataset.key || history.state?.key || "";
@@ -121,7 +122,7 @@ function spoken(content) {
 
 function thought(content) {
   if (!round.thought) {
-    round.thought = element("details", { className: "block think" }, element("summary", {}, element("b", { textContent: words.reasoning })), text(""));
+    round.thought = element("details", { className: "block think" }, element("summary", {}, element("b", { textContent: "Reasoning" })), text(""));
     add(round.thought);
   }
   round.thought.lastChild.textContent += content;
@@ -137,7 +138,7 @@ const STEPS = {
     wait("");
     if (step.note) STEPS.note({ text: step.note });
     step.steps.forEach(take);
-    if (!at("said").firstChild) add(element("p", { className: "note", id: "begin", textContent: words.up_begin }));
+    if (!at("said").firstChild) add(element("p", { className: "note", id: "begin", textContent: "Ask something. The model can use the tools that are switched on." }));
     at("said").scrollTop = at("said").scrollHeight;
     working(step.busy);
     at("timeline").href = `/timeline?chat=${chat}`;
@@ -154,7 +155,7 @@ const STEPS = {
     at("begin")?.remove();
     at("ways").hidden = false;
     round = {};
-    add(block("user", words.up_you, text(step.text)));
+    add(block("user", "You", text(step.text)));
   },
   round() { round = {}; },
   text(step) { spoken(step.text); },
@@ -188,15 +189,15 @@ const STEPS = {
     const button = (label, answer, set) => element("button", { type: "button", textContent: label, onclick: () => say(answer), ...set });
     reason.addEventListener("keydown", (event) => { if (event.key === "Enter" && !event.isComposing) say("no"); });
     // What was not on screen is not what somebody says yes to.
-    const runs = [button(words.up_once, "once", { className: "go", disabled: true })];
-    if (!step.once) runs.push(button(words.up_always, "always", { disabled: true }));
+    const runs = [button("Run once", "once", { className: "go", disabled: true })];
+    if (!step.once) runs.push(button("Always in this conversation", "always", { disabled: true }));
     const next = () => {
       if (made.querySelector(".unseen") === fold) fold.click();
       made.querySelector(".unseen")?.scrollIntoView({ block: "start" });
     };
-    const rest = element("div", { className: "rest" }, element("p", { textContent: words.up_see_first }), element("button", { type: "button", textContent: words.up_see_next, onclick: next }));
+    const rest = element("div", { className: "rest" }, element("p", { textContent: "It can run once all of it was on screen." }), element("button", { type: "button", textContent: "Show the next part", onclick: next }));
     const choice = element("div", { className: "choice" }, element("p", {}, ...unseen(pieces(`${step.title} ${step.why}`))), rest, ...runs);
-    choice.append(element("div", {}, element("label", { htmlFor: reason.id, textContent: words.up_reason }), reason), button(words.up_deny, "no"));
+    choice.append(element("div", {}, element("label", { htmlFor: reason.id, textContent: "Why not? The model is told." }), reason), button("Do not run", "no"));
     made.append(choice);
     made.setAttribute("role", "group");
     made.setAttribute("aria-label", step.title);
@@ -229,8 +230,8 @@ const STEPS = {
     });
     const wrong = element("p", { className: "wrong", role: "alert" });
     const say = async (values) => { wrong.textContent = (await post("/input", { input: step.input, values }))?.wrong ?? ""; };
-    const decline = element("button", { type: "button", textContent: words.up_decline, onclick: () => say(null) });
-    made.append(wrong, element("div", { className: "choice" }, element("button", { className: "go", textContent: step.url ? words.up_agree : words.up_send }), decline));
+    const decline = element("button", { type: "button", textContent: "Decline", onclick: () => say(null) });
+    made.append(wrong, element("div", { className: "choice" }, element("button", { className: "go", textContent: step.url ? "I open it" : "Send" }), decline));
     made.addEventListener("submit", (event) => {
       event.preventDefault();
       say(Object.fromEntries(fields.map(([name, input]) => [name, input.value])));
@@ -258,7 +259,7 @@ const STEPS = {
     made.append(element("details", { className: "more", open: !step.good }, element("summary", { textContent: step.status }), element("pre", { dir: "auto", textContent: step.text })));
     for (let n = 0; n < step.pictures; n += 1) {
       const src = `/picture?chat=${chat}&call=${encodeURIComponent(step.call)}&n=${n}`;
-      made.append(element("img", { src, alt: words.up_picture, onload: () => add() }));
+      made.append(element("img", { src, alt: "A picture of the result", onload: () => add() }));
     }
     add();
   },
@@ -289,7 +290,7 @@ function working(is) {
 // What a conversation is told, line by line, until another one is looked at or the connection is lost.
 async function* told(which, signal) {
   const answer = await ask(`/events?chat=${encodeURIComponent(which)}`, { signal });
-  if (!answer.ok) throw new Error([401, 403].includes(answer.status) ? words.up_refused : (await answer.json()).error);
+  if (!answer.ok) throw new Error([401, 403].includes(answer.status) ? REFUSED : (await answer.json()).error);
   const [reader, decoder] = [answer.body.getReader(), new TextDecoder()];
   let rest = "";
   for (let part = await reader.read(); !part.done; part = await reader.read()) {
@@ -305,10 +306,10 @@ async function look(which) {
   while (!mine.signal.aborted) {
     try {
       for await (const step of told(which, mine.signal)) if (!mine.signal.aborted) take(JSON.parse(step));
-      wait(words.up_lost);
+      wait(LOST);
     } catch (error) {
       if (mine.signal.aborted) return;
-      wait(error instanceof TypeError ? words.up_lost : error.message);
+      wait(error instanceof TypeError ? LOST : error.message);
       if (!(error instanceof TypeError)) return;
     }
     which = chat;
@@ -323,7 +324,7 @@ async function post(path, message) {
     if (!answer.ok) throw new Error(read.error);
     return read;
   } catch (error) {
-    wait(error instanceof TypeError ? words.up_lost : error.message);
+    wait(error instanceof TypeError ? LOST : error.message);
     return undefined;
   }
 }
@@ -376,7 +377,7 @@ async function list() {
     return element("li", {}, link);
   };
   const found = (answer.chats ?? []).map(entry);
-  at("found").replaceChildren(...(found.length ? found : [element("li", { className: "note", textContent: words.up_none })]));
+  at("found").replaceChildren(...(found.length ? found : [element("li", { className: "note", textContent: "No conversation here." })]));
 }
 
 function switched({ servers }) {
@@ -395,7 +396,7 @@ function switched({ servers }) {
     check(element("b", { textContent: server.name }), server.state !== "disabled", { server: server.name }),
     ...(server.error ? [element("p", { className: "meta", textContent: server.error })] : []),
     ...server.tools.map((tool) => check(element("span", { className: "name", textContent: tool.shown ?? tool.name }), tool.on, { server: server.name, tool: tool.name })));
-  at("tools").replaceChildren(...(servers.length ? servers.map(of) : [element("p", { className: "note", textContent: words.up_no_servers })]));
+  at("tools").replaceChildren(...(servers.length ? servers.map(of) : [element("p", { className: "note", textContent: "No MCP servers are configured." })]));
 }
 
 async function panel(name, show) {
@@ -452,7 +453,7 @@ function begin(given) {
 }
 if (key) begin(key);
 else {
-  wait(words.up_refused);
+  wait(REFUSED);
   windows.postMessage({ wanted: true });
 }
 at("question").focus();

@@ -34,7 +34,7 @@ use toolgraft::parse::Config;
 
 /// Options of `toolgraft extract`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = include_str!("help/en/extract.txt"))]
+#[command(after_help = include_str!("help/extract.txt"))]
 pub(crate) struct Args {
     /// File with one record a line; `-` is standard input
     #[arg(value_name = "FILE", default_value = "-")]

@@ -6,12 +6,12 @@ mod demo;
 mod dialog;
 mod doctor;
 mod extract;
+mod labels;
 mod launch;
 mod log;
 mod mcp;
 mod models;
 mod pages;
-mod phrases;
 mod probe;
 mod prompt;
 mod replay;
@@ -35,7 +35,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 /// Tool calling for language models that have none.
 #[derive(Debug, Parser)]
-#[command(name = "toolgraft", version, long_version = base::version::LONG, about, propagate_version = true, arg_required_else_help = true, after_help = include_str!("help/en/toolgraft.txt").trim_end())]
+#[command(name = "toolgraft", version, long_version = base::version::LONG, about, propagate_version = true, arg_required_else_help = true, after_help = include_str!("help/toolgraft.txt").trim_end())]
 struct Cli {
     #[command(subcommand)]
     command: Command,

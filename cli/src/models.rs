@@ -8,12 +8,10 @@ use std::collections::BTreeMap;
 use futures::future::join_all;
 use futures::{StreamExt, TryStreamExt, stream};
 use serde::Serialize;
-use toolgraft::dialect::Lang;
 use toolgraft::model::ModelInfo;
 
 use crate::base::{Failure, output};
 use crate::chat::{Endpoint, EndpointOrUrl};
-use crate::phrases::Phrases;
 use crate::screen::{DIM, visible::word};
 use crate::servers::runner::Runner;
 use crate::settings::{self, Names, Slots, saved_profiles};
@@ -23,7 +21,7 @@ const ASKED_AT_ONCE: usize = 8;
 
 /// Options of `toolgraft models`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = include_str!("help/en/models.txt").trim_end())]
+#[command(after_help = include_str!("help/models.txt").trim_end())]
 pub(crate) struct Args {
     #[command(flatten)]
     endpoint: EndpointOrUrl,
@@ -31,10 +29,6 @@ pub(crate) struct Args {
     /// Print one JSON array: each endpoint with its models
     #[arg(long)]
     json: bool,
-
-    /// Language of the report: en, zh [default: that of the locale]
-    #[arg(long, value_name = "LANG", conflicts_with = "json")]
-    lang: Option<Lang>,
 }
 
 /// An endpoint and its models.
@@ -64,18 +58,17 @@ struct Model {
 }
 
 /// Runs `toolgraft models`.
-pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
+pub(crate) fn run(args: Args) -> Result<(), Failure> {
     let mut flags = args.endpoint.flags();
     // What is only the usual one hides no other.
     let named = flags.take_model()?;
     let mut usual = None;
-    settings::defaults()?.fill(Slots { lang: Some(&mut args.lang), base_url: Some(&mut usual), ..Slots::default() });
-    let say = if args.json { Phrases::of(Lang::En) } else { Phrases::of_user(args.lang) };
+    settings::defaults()?.fill(Slots { base_url: Some(&mut usual), ..Slots::default() });
     flags.trust.hold()?;
-    let runner = Runner::start()?.speaking(say);
+    let runner = Runner::start()?;
     let names = settings::names()?;
     let endpoints = runner.wait(async {
-        let endpoints = Endpoint::all(&flags, usual, say).await?;
+        let endpoints = Endpoint::all(&flags, usual).await?;
         join_all(endpoints.iter().map(|endpoint| listed(endpoint, named.as_deref(), &names)))
             .await
             .into_iter()
@@ -83,7 +76,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     })?;
     match args.json {
         true => output::emit_json(&endpoints),
-        false => output::emit_styled(&text(&endpoints, say)),
+        false => output::emit_styled(&text(&endpoints)),
     }
 }
 
@@ -114,36 +107,36 @@ fn model(endpoint: &Endpoint, info: &ModelInfo, names: &Names) -> Result<Model, 
     })
 }
 
-fn text(endpoints: &[Listed], say: Phrases) -> String {
+fn text(endpoints: &[Listed]) -> String {
     let mut lines = Vec::new();
     for endpoint in endpoints {
         lines.push(endpoint.name.clone());
         if endpoint.models.is_empty() {
-            lines.push(format!("  {}", say.no_models_listed()));
+            lines.push("  no models".to_owned());
         }
         for model in &endpoint.models {
-            lines.push(line(model, say));
+            lines.push(line(model));
         }
     }
     lines.join("\n") + "\n"
 }
 
-fn line(model: &Model, say: Phrases) -> String {
+fn line(model: &Model) -> String {
     let said = |said: Option<bool>, yes: &str| said.filter(|it| *it).map(|_| yes.to_owned());
     let facts = [
-        model.parameters.map(|count| say.parameters(millions(count))),
-        model.context.map(|tokens| say.so_many_tokens(tokens)),
+        model.parameters.map(|count| format!("{} parameters", millions(count))),
+        model.context.map(|tokens| format!("{tokens} tokens")),
         match model.tools {
-            Some(true) => Some(say.takes_tools().to_owned()),
-            Some(false) => Some(say.takes_no_tools().to_owned()),
+            Some(true) => Some("takes tools".to_owned()),
+            Some(false) => Some("takes no tools".to_owned()),
             None => None,
         },
-        said(model.images, say.reads_images()),
-        said(model.audio, say.hears()),
-        model.dialect.as_ref().map(|dialect| say.writes_calls_as(dialect)),
+        said(model.images, "reads images"),
+        said(model.audio, "hears"),
+        model.dialect.as_ref().map(|dialect| format!("its template writes {dialect}")),
     ];
     let facts: Vec<String> = facts.into_iter().flatten().collect();
-    let facts = if facts.is_empty() { say.doctor_says_nothing().to_owned() } else { facts.join(", ") };
+    let facts = if facts.is_empty() { "says nothing of that".to_owned() } else { facts.join(", ") };
     let called = match model.called.is_empty() {
         true => String::new(),
         false => {
@@ -153,7 +146,7 @@ fn line(model: &Model, say: Phrases) -> String {
     let mut line = format!("  {}{called}  {}", word(&model.model), dim(&facts));
     if !model.kept.is_empty() {
         let kept: Vec<String> = model.kept.iter().map(|(key, value)| format!("{key} {value}")).collect();
-        line += &format!("\n    {}", dim(&say.kept_of_model(kept.join(", "))));
+        line += &format!("\n    {}", dim(&format!("kept: {}", kept.join(", "))));
     }
     line
 }

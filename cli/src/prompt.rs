@@ -7,7 +7,6 @@ use std::sync::Arc;
 use serde_json::json;
 
 use crate::base::{Failure, input, output, tokens};
-use crate::phrases::Phrases;
 use crate::servers::{ServerArgs, tool_file};
 use crate::settings::prompt_args::{self, PromptArgs};
 use crate::settings::{self, Place, Settings, Slots, profiles::taught_dialect, saved_profiles, slots};
@@ -20,7 +19,7 @@ use toolgraft::{Catalog, Dialect};
 
 /// Options of `toolgraft prompt`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = include_str!("help/en/prompt.txt").trim_end())]
+#[command(after_help = include_str!("help/prompt.txt").trim_end())]
 pub(crate) struct Args {
     /// Take the tools from a JSON file, or from - for standard input, instead of from servers
     ///
@@ -130,11 +129,11 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
         if tools_mode == Some(ToolsMode::Native) {
             output::tell_stderr("chat offers these tools in the request (tools_mode native): it sends no such text");
         }
-        if let Some(fitted) = prompt_args::fitted(&listed, Phrases::of(Lang::En)) {
+        if let Some(fitted) = prompt_args::fitted(&listed) {
             output::tell_stderr(fitted);
         }
     }
-    if let Some(warning) = prompt_args::over_budget(&listed, Phrases::of(Lang::En)) {
+    if let Some(warning) = prompt_args::over_budget(&listed) {
         output::warn(&warning);
     }
     if complete { Ok(()) } else { Err(Failure::Reported) }

@@ -29,7 +29,6 @@ use std::sync::Arc;
 
 use self::settings::Settings;
 use crate::base::{Failure, output};
-use crate::phrases::Phrases;
 use crate::screen::Frame;
 use crate::servers::tool_file;
 use crate::sessions::Store;
@@ -37,7 +36,6 @@ use crate::settings::{Slots, defaults};
 use crate::terminal;
 use serde_json::Value;
 use toolgraft::Catalog;
-use toolgraft::dialect::Lang;
 use toolgraft::transcript::{Recording, import::Format};
 
 pub(crate) use args::Args;
@@ -45,8 +43,7 @@ pub(crate) use play::Speed;
 
 /// Runs `toolgraft replay`.
 pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
-    let Args { lang, usual, .. } = &mut args;
-    defaults()?.fill(Slots { lang: Some(lang), profile: Some(usual), ..Slots::default() });
+    defaults()?.fill(Slots { profile: Some(&mut args.usual), ..Slots::default() });
     for begin in std::mem::take(&mut args.kept) {
         let kept = Store::open()?.find(&begin)?.kept;
         args.files.push(kept.id.clone().into());
@@ -72,15 +69,14 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     replay(&args, tools.as_ref(), None)
 }
 
-/// The page of one recording in this language, else in that of the locale or the prompt, with
-/// this above it.
-pub(crate) fn page(name: &str, recording: &Recording, lang: Option<Lang>, about: Value) -> io::Result<String> {
-    one_page(html::Pages::new(html::Target::Stdout, lang, false), name, recording, about)
+/// The page of one recording, with this above it.
+pub(crate) fn page(name: &str, recording: &Recording, about: Value) -> io::Result<String> {
+    one_page(html::Pages::new(html::Target::Stdout, false), name, recording, about)
 }
 
 /// The same for whoever reads what was said: the Markdown of answers is formatted.
-pub(crate) fn read_page(name: &str, recording: &Recording, lang: Option<Lang>, about: Value) -> io::Result<String> {
-    one_page(html::Pages::new(html::Target::Stdout, lang, false).formatted(), name, recording, about)
+pub(crate) fn read_page(name: &str, recording: &Recording, about: Value) -> io::Result<String> {
+    one_page(html::Pages::new(html::Target::Stdout, false).formatted(), name, recording, about)
 }
 
 fn one_page(view: html::Pages, name: &str, recording: &Recording, about: Value) -> io::Result<String> {
@@ -104,11 +100,10 @@ fn replay(args: &Args, tools: Option<&Arc<Catalog>>, caller: Option<run::Caller>
     }
     if let Some(target) = &args.html {
         target.check(&args.files)?;
-        let view = html::Pages::new(target.clone(), args.lang, args.open);
+        let view = html::Pages::new(target.clone(), args.open);
         return run::Replay::new(args, tools, caller, view).files();
     }
     let frame = Frame::of(&io::stdout());
-    let say = Phrases::of_user(args.lang);
-    let view = show::Show::new(anstream::stdout().lock(), frame, terminal::columns(), say);
+    let view = show::Show::new(anstream::stdout().lock(), frame, terminal::columns());
     run::Replay::new(args, tools, caller, view).files()
 }

@@ -44,7 +44,7 @@ const REFUSED: [(&str, &str); 5] = [
 
 /// Options of `toolgraft run`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = include_str!("help/en/run.txt").trim_end())]
+#[command(after_help = include_str!("help/run.txt").trim_end())]
 pub(super) struct Args {
     /// The template
     file: PathBuf,

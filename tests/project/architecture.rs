@@ -154,7 +154,7 @@ fn modules_import_only_downwards() {
 /// The rooms of the command that all commands stand on, in the order of imports. A command is a
 /// room of its own above them.
 const COMMAND_FLOORS: &[&str] =
-    &["terminal", "phrases", "screen", "base", "dialog", "pages", "servers", "sessions", "settings"];
+    &["terminal", "labels", "screen", "base", "dialog", "pages", "servers", "sessions", "settings"];
 
 #[test]
 fn rooms_of_the_command_import_only_downwards() {

@@ -9,7 +9,6 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 
 use crate::base::{Failure, output};
-use crate::phrases::Phrases;
 
 /// Reads a text file, or standard input for `-`. An empty file is an error.
 pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
@@ -29,7 +28,7 @@ pub(crate) fn without_bom(text: &str) -> &str {
 /// Says at a terminal that something is waited for.
 pub(crate) fn tell_reading() {
     if io::stdin().is_terminal() {
-        output::note(Phrases::of_user(None).reads_input());
+        output::note("reading standard input; Ctrl-D at the start of a line ends it");
     }
 }
 

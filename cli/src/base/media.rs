@@ -7,7 +7,6 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use serde_json::Value;
 
 use crate::base::{Failure, output};
-use crate::phrases::Phrases;
 use crate::terminal::grouped;
 use toolgraft::Outcome;
 use toolgraft_files as files;
@@ -48,19 +47,19 @@ pub(crate) fn check_place(what: &str, file: &Path) -> Result<(), Failure> {
 
 /// Writes what came with an outcome, or its text where nothing did, and takes it out of its
 /// events. The second file of several is `NAME-2`, and so on.
-pub(crate) fn write(outcome: &mut Outcome, file: &Path, say: Phrases) -> Result<Vec<PathBuf>, Failure> {
+pub(crate) fn write(outcome: &mut Outcome, file: &Path) -> Result<Vec<PathBuf>, Failure> {
     let media = of(outcome)?;
     outcome.events.retain(|event| event.kind != MEDIA_EVENT);
     if media.is_empty() {
         new_file(file, outcome.text.as_bytes())?;
-        output::note(&say.text_is_in(file.display()));
+        output::note(&format!("the text is in {}", file.display()));
         return Ok(vec![file.to_owned()]);
     }
     let mut files = Vec::new();
     for (n, (kind, bytes)) in media.into_iter().enumerate() {
         let path = if n == 0 { file.to_owned() } else { numbered(file, n + 1) };
         new_file(&path, &bytes)?;
-        output::note(&say.medium_is_in(kind, grouped(bytes.len() as u64), path.display()));
+        output::note(&format!("{kind}, {} bytes, is in {}", grouped(bytes.len() as u64), path.display()));
         files.push(path);
     }
     Ok(files)
@@ -96,29 +95,27 @@ pub(crate) fn numbered(file: &Path, n: usize) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use toolgraft::dialect::Lang;
 
     use super::*;
 
     #[test]
     fn every_medium_gets_a_file_and_none_is_written_over() {
-        let say = Phrases::of(Lang::En);
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("shot.png");
         let medium = |data: &str| json!({ "kind": "image", "mimeType": "image/png", "data": data });
         let outcome =
             || Outcome::result("two").with_event(MEDIA_EVENT, medium("QUJD")).with_event(MEDIA_EVENT, medium("RA"));
         let mut first = outcome();
-        let files = write(&mut first, &file, say).unwrap();
+        let files = write(&mut first, &file).unwrap();
         assert_eq!(files, [file.clone(), folder.path().join("shot-2.png")]);
         assert_eq!(
             (std::fs::read(&files[0]).unwrap(), std::fs::read(&files[1]).unwrap()),
             (b"ABC".to_vec(), b"D".to_vec())
         );
         assert!(first.events.is_empty());
-        assert!(check_place("--output", &file).is_err() && write(&mut outcome(), &file, say).is_err());
+        assert!(check_place("--output", &file).is_err() && write(&mut outcome(), &file).is_err());
         let text = folder.path().join("text");
-        write(&mut Outcome::result("plain"), &text, say).unwrap();
+        write(&mut Outcome::result("plain"), &text).unwrap();
         assert_eq!(std::fs::read_to_string(text).unwrap(), "plain");
     }
 }

@@ -11,10 +11,8 @@ use serde::Serialize;
 pub(crate) use crate::base::stderr::{emit_stderr, tell_stderr};
 
 use crate::base::Failure;
-use crate::phrases::Phrases;
 use crate::screen::wrap::{in_rows, wrapped};
 use crate::screen::{excerpt::remark, visible::clean};
-use toolgraft::dialect::Lang;
 use toolgraft::outcome::is_invisible;
 
 /// Writes a text. A reader that has gone is no failure.
@@ -58,16 +56,10 @@ pub(crate) fn note(message: &str) {
 
 /// A warning on stderr.
 pub(crate) fn warn(message: &str) {
-    warn_in(Phrases::of(Lang::En), message);
-}
-
-/// A warning on stderr, in this language.
-pub(crate) fn warn_in(say: Phrases, message: &str) {
     // Servers and files have a part in what is said.
-    let text = wrapped(&say.warning_line(remark(message)));
-    let head = say.warning_head();
-    let message = text.strip_prefix(head).unwrap_or(&text);
-    tell_stderr(format_args!("{}{head}{}{message}", WARNING.render(), WARNING.render_reset()));
+    let text = wrapped(&format!("warning: {}", remark(message)));
+    let message = text.strip_prefix("warning:").unwrap_or(&text);
+    tell_stderr(format_args!("{}warning:{}{message}", WARNING.render(), WARNING.render_reset()));
 }
 
 const WARNING: anstyle::Style = anstyle::AnsiColor::Yellow.on_default().bold();

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::args::CallArgs;
 use super::existing::Existing;
 use crate::base::{Failure, digest::sha256, lock, output};
-use crate::phrases::{Phrases, capitalised};
+use crate::labels::capitalised;
 use crate::screen::visible::{packed, word};
 use crate::screen::{Folded, arguments, excerpt::bounded, full_name};
 use crate::servers::refuse_ambiguous;
@@ -82,7 +82,6 @@ pub(crate) struct Approvals {
     cancel: Mutex<CancellationToken>,
     /// What was said of calls that nobody could be asked about.
     told: Mutex<BTreeSet<String>>,
-    say: Phrases,
 }
 
 /// The policy of the flags and of the servers' entries (`autoApprove`).
@@ -94,7 +93,7 @@ fn policy(args: &CallArgs, servers: &[ServerConfig]) -> Policy {
 }
 
 /// Warns of each pattern that fits none of the tools.
-pub(crate) fn warn_unmatched(args: &CallArgs, catalog: &Catalog, say: Phrases) {
+pub(crate) fn warn_unmatched(args: &CallArgs, catalog: &Catalog) {
     // With the catalog, since it says where a name with several dots is cut.
     let allows = |glob: &str, tool: &Tool| {
         let policy = Policy::new(DefaultDecision::Deny).allow(glob).in_catalog(catalog);
@@ -103,7 +102,9 @@ pub(crate) fn warn_unmatched(args: &CallArgs, catalog: &Catalog, say: Phrases) {
     let denies = |glob: &str, tool: &Tool| {
         Policy::new(DefaultDecision::Allow).deny(glob).denies(tool.server.as_deref(), &tool.name)
     };
-    let warn = |flag: &str, glob: &str| output::warn_in(say, &say.no_such_glob(flag, glob));
+    let warn = |flag: &str, glob: &str| {
+        output::warn(&format!("{flag} {glob}: no tool has such a name; `toolgraft tools` lists them"))
+    };
     let without = |fits: &dyn Fn(&str, &Tool) -> bool, glob: &str| !catalog.tools().any(|tool| fits(glob, tool));
     args.allow.iter().filter(|glob| without(&allows, glob)).for_each(|glob| warn("--allow", glob));
     args.deny.iter().filter(|glob| without(&denies, glob)).for_each(|glob| warn("--deny", glob));
@@ -116,7 +117,6 @@ impl Approvals {
         args: &CallArgs,
         person: Option<Box<dyn Person>>,
         (hub, existing): (Arc<Hub>, Existing),
-        say: Phrases,
     ) -> Result<Arc<Self>, Failure> {
         let (policy, catalog) = (policy(args, hub.config().servers()), hub.catalog());
         refuse_ambiguous(&policy, &catalog)?;
@@ -130,7 +130,6 @@ impl Approvals {
             always: Mutex::default(),
             cancel: Mutex::default(),
             told: Mutex::default(),
-            say,
         }))
     }
 
@@ -149,14 +148,16 @@ impl Approvals {
         };
         let meant: Vec<(String, bool)> = catalog.servers().iter().filter_map(has).collect();
         match meant.as_slice() {
-            [] => Err(Failure::usage(self.say.no_such_glob("/allow", glob))),
+            [] => Err(Failure::usage(format!("/allow {glob}: no tool has such a name; `toolgraft tools` lists them"))),
             _ if glob.contains(['/', '.']) => Ok(glob.to_owned()),
             // As for `--allow`: a bare name never lets one run that says so of itself.
-            [(pattern, true)] => Err(Failure::usage(self.say.allow_destroys(glob, pattern))),
+            [(pattern, true)] => Err(Failure::usage(format!(
+                "/allow {glob}: the tool calls itself destructive: write {pattern} where you mean it"
+            ))),
             [(pattern, false)] => Ok(pattern.clone()),
             several => {
                 let patterns: Vec<&str> = several.iter().map(|(pattern, _)| pattern.as_str()).collect();
-                Err(Failure::usage(self.say.allow_is_ambiguous(glob, patterns.join(", "))))
+                Err(Failure::usage(format!("/allow {glob}: several servers have it: write {}", patterns.join(", "))))
             }
         }
     }
@@ -196,9 +197,9 @@ impl Approvals {
             return Approval::Approved;
         }
         let Some(person) = &self.person else {
-            let why = nobody(&request, self.say);
+            let why = nobody(&request);
             if lock(&self.told).insert(why.clone()) {
-                output::warn_in(self.say, &why);
+                output::warn(&why);
             }
             return Approval::Denied { reason: Some(for_the_model(request.reason)) };
         };
@@ -243,13 +244,14 @@ impl Approvals {
         let value = Value::Object(request.arguments.clone());
         let whole_name = full_name(server.as_deref(), tool);
         let name = bounded(&whole_name, NAME);
-        let changed = (!changes.is_empty()).then(|| word(&self.say.tool_has_changed(&name, changes.join("; "))));
-        let arguments = arguments(&value, |path| self.existing.text(server.as_deref(), path), self.say);
+        let changed = (!changes.is_empty())
+            .then(|| word(&format!("{name} has changed since you approved it: {}", changes.join("; "))));
+        let arguments = arguments(&value, |path| self.existing.text(server.as_deref(), path));
         let parts = (name != whole_name).then_some(whole_name).into_iter().chain(changed).chain([arguments]);
         Question {
             id: request.id.clone(),
             name,
-            why: packed(&why(request, self.hints(server.as_deref(), tool).as_ref(), by_pattern, self.say)),
+            why: packed(&why(request, self.hints(server.as_deref(), tool).as_ref(), by_pattern)),
             body: Folded::of(&parts.collect::<Vec<_>>().join("\n\n"), room),
             line: word(&value.to_string()),
             is_doubtful: is_asked_each_time(request.reason),
@@ -290,17 +292,28 @@ fn is_asked_each_time(reason: AskReason) -> bool {
 pub(super) const NAME: usize = 60;
 
 /// Why a call was not run that nobody could be asked about, and what runs it.
-fn nobody(request: &ApprovalRequest, say: Phrases) -> String {
+fn nobody(request: &ApprovalRequest) -> String {
     let name = bounded(&full_name(request.server.as_deref(), &request.tool), NAME);
-    let why = match (request.reason, doubt(request.reason, say)) {
-        (_, Some(doubt)) => say.nobody_decides(doubt),
-        (AskReason::Untrusted, _) => say.nobody_untrusted(&name),
-        (AskReason::Promoted, _) => say.nobody_drafted().to_owned(),
-        (AskReason::NoReasoningTag, _) => say.nobody_untagged(&name),
-        _ if wants_approval(&request.arguments) => say.nobody_wanted().to_owned(),
-        _ => say.nobody_allowed(&name),
+    let why = match (request.reason, doubt(request.reason)) {
+        (_, Some(doubt)) => format!("{doubt}, and there is no terminal to ask on; --yes runs such calls"),
+        (AskReason::Untrusted, _) => format!(
+            "a server whose words may be anybody's was called before, and there is \
+             no terminal to ask on; --allow {name} runs it all the same"
+        ),
+        (AskReason::Promoted, _) => "the model only drafted the call in its reasoning, and there is no terminal to \
+             ask on; --yes runs such calls"
+            .to_owned(),
+        (AskReason::NoReasoningTag, _) => format!(
+            "the answer should have begun with reasoning and no reasoning tag \
+             came, so the call may only be a draft, and there is no terminal to ask on; where the model writes no \
+             reasoning, say --reasoning auto (with --allow '{name}'); --yes runs the call as it is"
+        ),
+        _ if wants_approval(&request.arguments) => "the model itself wants the call approved, and there is no \
+             terminal to ask on; --yes runs such calls"
+            .to_owned(),
+        _ => format!("there is no terminal to ask on; allow it with --allow '{name}', or all with --yes"),
     };
-    say.was_not_run(name, why)
+    format!("{name} was not run: {why}")
 }
 
 /// The same for the model: what it can do itself.
@@ -332,54 +345,57 @@ fn for_the_model(reason: AskReason) -> String {
 }
 
 /// Where the call stands, if that makes it doubtful.
-fn doubt(reason: AskReason, say: Phrases) -> Option<&'static str> {
+fn doubt(reason: AskReason) -> Option<&'static str> {
     match reason {
-        AskReason::FencedFirst => Some(say.maybe_fenced()),
-        AskReason::BehindProse => Some(say.maybe_behind_prose()),
-        AskReason::BeforeProse => Some(say.maybe_before_prose()),
-        AskReason::InALine => Some(say.maybe_in_a_line()),
-        AskReason::FencedBehindProse => Some(say.maybe_fenced_behind_prose()),
-        AskReason::Echoed => Some(say.maybe_echoed()),
-        AskReason::InsteadOfRead => Some(say.instead_of_a_read()),
+        AskReason::FencedFirst => Some("the call stands in a code fence with prose behind it and may be an example"),
+        AskReason::BehindProse => Some("the call stands behind prose without a marker and may be an example"),
+        AskReason::BeforeProse => Some("the call stands before prose without a marker and may be an example"),
+        AskReason::InALine => Some("the call does not begin its line and may be an example"),
+        AskReason::FencedBehindProse => Some("the call stands in a code fence behind prose and may be an example"),
+        AskReason::Echoed => {
+            Some("the call, or a text in it, is a copy from a result, a file or a message of the program")
+        }
+        AskReason::InsteadOfRead => Some("the call may change what the rejected call before it only wanted to read"),
         _ => None,
     }
 }
 
 /// Why the call is asked about: why it may not be meant, or what the server says of its tool.
-fn why(request: &ApprovalRequest, hints: Option<&Annotations>, by_pattern: bool, say: Phrases) -> String {
-    match (request.reason, doubt(request.reason, say)) {
-        (_, Some(doubt)) => say.as_sentence(capitalised(doubt)),
-        (AskReason::Untrusted, _) => say.behind_untrusted().to_owned(),
-        (AskReason::Promoted, _) => say.only_drafted().to_owned(),
-        (AskReason::NoReasoningTag, _) => say.maybe_drafted().to_owned(),
-        (AskReason::Repeated, _) => say.only_repeated().to_owned(),
-        _ => nature(request, hints, by_pattern, say),
+fn why(request: &ApprovalRequest, hints: Option<&Annotations>, by_pattern: bool) -> String {
+    match (request.reason, doubt(request.reason)) {
+        (_, Some(doubt)) => format!("{}.", capitalised(doubt)),
+        (AskReason::Untrusted, _) => {
+            "A server whose words may be anybody's was called before: they may be what leads to this call.".to_owned()
+        }
+        (AskReason::Promoted, _) => "The model only drafted this call in its reasoning.".to_owned(),
+        (AskReason::NoReasoningTag, _) => {
+            "No reasoning tag came, so the model may only have drafted this call.".to_owned()
+        }
+        (AskReason::Repeated, _) => "The same call has already run, and nothing new came in between.".to_owned(),
+        _ => nature(request, hints, by_pattern),
     }
 }
 
 /// What the server says of the tool, and that nothing allows the call.
-fn nature(request: &ApprovalRequest, hints: Option<&Annotations>, by_pattern: bool, say: Phrases) -> String {
+fn nature(request: &ApprovalRequest, hints: Option<&Annotations>, by_pattern: bool) -> String {
     let hint = |says: fn(&Annotations) -> Option<bool>| hints.and_then(says);
     let nature = match (hint(|h| h.destructive_hint), hint(|h| h.read_only_hint)) {
-        (Some(true), _) => say.is_destructive(),
-        (_, Some(true)) => say.only_reads(),
-        (Some(false), _) => say.destroys_nothing(),
-        _ => say.says_nothing(),
+        (Some(true), _) => "The tool calls itself destructive",
+        (_, Some(true)) => "The tool says that it only reads",
+        (Some(false), _) => "The tool says that it destroys nothing",
+        _ => "The tool does not say whether it changes anything",
     };
     match wants_approval(&request.arguments) {
-        true => say.model_wants_approval(nature),
+        true => format!("{nature}, and the model wants this call approved."),
         // A pattern is no consent to destroy something.
-        false if by_pattern => say.by_pattern_only(nature),
-        false => say.nothing_allows_it(nature),
+        false if by_pattern => format!("{nature}, and it is allowed by a pattern only, not by its full name."),
+        false => format!("{nature}, and nothing allows it yet."),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use toolgraft::dialect::Lang;
-
-    const ENGLISH: Phrases = Phrases::of(Lang::En);
 
     #[test]
     fn a_question_says_what_the_server_says_of_its_tool() {
@@ -391,10 +407,10 @@ mod tests {
             (hints(None, Some(true)), "The tool says that it only reads, and nothing allows it yet."),
             (hints(Some(false), None), "The tool says that it destroys nothing, and nothing allows it yet."),
         ] {
-            assert_eq!(why(&request, Some(&hints), false, ENGLISH), says);
+            assert_eq!(why(&request, Some(&hints), false), says);
         }
         request.arguments.insert("requires_approval".to_owned(), true.into());
-        assert!(why(&request, None, false, ENGLISH).ends_with("and the model wants this call approved."));
+        assert!(why(&request, None, false).ends_with("and the model wants this call approved."));
     }
 
     #[test]

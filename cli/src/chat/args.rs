@@ -18,7 +18,7 @@ use toolgraft_mcp::Config;
 
 /// Options of `toolgraft chat`.
 #[derive(Debug, Clone, clap::Args)]
-#[command(after_help = include_str!("../help/en/chat.txt").trim_end())]
+#[command(after_help = include_str!("../help/chat.txt").trim_end())]
 pub(crate) struct Args {
     /// One question, in one word or several; without it, a conversation
     pub(super) question: Vec<String>,
@@ -75,8 +75,7 @@ pub(crate) struct TalkArgs {
 impl TalkArgs {
     /// The MCP servers; `None` where none were named and no file is there.
     pub(crate) fn config(&self) -> Result<Option<Config>, Failure> {
-        let (listed_tools, lang) = (self.listed.tools.clone(), self.model.lang);
-        ServerArgs { listed_tools, lang, ..self.servers.clone() }.load_if_any()
+        ServerArgs { listed_tools: self.listed.tools.clone(), ..self.servers.clone() }.load_if_any()
     }
 }
 
@@ -233,7 +232,7 @@ pub(crate) struct ModelArgs {
     #[command(flatten)]
     pub(super) offer: OfferArgs,
 
-    /// Language of the prompt, else its profile's, and of what chat says, else the locale's: en, zh
+    /// Language of the prompt: en, zh [default: its profile's]
     #[arg(long)]
     pub(crate) lang: Option<Lang>,
 

@@ -3,23 +3,19 @@
 use std::path::{Path, PathBuf};
 
 use crate::base::{Failure, input};
-use crate::phrases::Phrases;
 use crate::screen::visible::word;
 use toolgraft::conversation::User;
 use toolgraft::message::{Image, ImageError};
 
-/// What a file is, in a language.
-type What = fn(Phrases) -> &'static str;
-
 /// How files begin of which neither the text nor an image can be sent, and what they are called.
-const OTHERS: &[(&[u8], What)] = &[
-    (b"\x89PNG", Phrases::a_damaged_png),
-    (b"RIFF", Phrases::a_sound_or_film),
-    (b"BM", Phrases::a_bmp),
-    (b"II*\0", Phrases::a_tiff),
-    (b"MM\0*", Phrases::a_tiff),
-    (b"%PDF-", Phrases::a_pdf),
-    (b"PK\x03\x04", Phrases::an_archive),
+const OTHERS: &[(&[u8], &str)] = &[
+    (b"\x89PNG", "a damaged PNG image"),
+    (b"RIFF", "a sound or a film"),
+    (b"BM", "a BMP image"),
+    (b"II*\0", "a TIFF image"),
+    (b"MM\0*", "a TIFF image"),
+    (b"%PDF-", "a PDF"),
+    (b"PK\x03\x04", "an archive or an office document"),
 ];
 
 /// What goes with a question.
@@ -34,11 +30,11 @@ pub(super) struct Attached {
 
 impl Attached {
     /// Reads the files. `flag` is where they were named, for errors.
-    pub(super) fn read(files: &[PathBuf], flag: &str, say: Phrases) -> Result<Self, Failure> {
+    pub(super) fn read(files: &[PathBuf], flag: &str) -> Result<Self, Failure> {
         let mut attached = Attached::default();
         for file in files {
             let mut one = Attached::default();
-            one.add(file, flag, say)?;
+            one.add(file, flag)?;
             attached.extend(one);
         }
         Ok(attached)
@@ -55,17 +51,17 @@ impl Attached {
     }
 
     /// The names of the files, on one line; `None` where there is none.
-    pub(super) fn names(&self, say: Phrases) -> Option<String> {
+    pub(super) fn names(&self) -> Option<String> {
         let names: Vec<String> = self.names.iter().map(|name| word(name)).collect();
-        (!names.is_empty()).then(|| say.listed(&names))
+        (!names.is_empty()).then(|| names.join(", "))
     }
 
-    fn add(&mut self, file: &Path, flag: &str, say: Phrases) -> Result<(), Failure> {
-        self.take(&input::shown(file), input::read_bytes(file)?, flag, say)
+    fn add(&mut self, file: &Path, flag: &str) -> Result<(), Failure> {
+        self.take(&input::shown(file), input::read_bytes(file)?, flag)
     }
 
     /// Takes what a file of this name holds.
-    pub(super) fn take(&mut self, name: &str, bytes: Vec<u8>, flag: &str, say: Phrases) -> Result<(), Failure> {
+    pub(super) fn take(&mut self, name: &str, bytes: Vec<u8>, flag: &str) -> Result<(), Failure> {
         self.names.push(name.to_owned());
         match Image::new(&bytes) {
             Ok(image) => {
@@ -80,10 +76,16 @@ impl Attached {
         let is_text = std::str::from_utf8(&bytes).is_ok();
         let other = OTHERS.iter().find(|(begin, _)| bytes.starts_with(begin));
         if let Some((_, what)) = other.filter(|(begin, _)| !is_text || begin.starts_with(b"%PDF")) {
-            return Err(Failure::usage(say.cannot_be_sent(flag, name, what(say))));
+            return Err(Failure::usage(format!(
+                "{flag} {name}: it is {what}, and only texts and images (PNG, JPEG, GIF, WebP) can be sent: \
+                 extract its text, or convert it, first"
+            )));
         }
         if input::is_binary(&bytes) {
-            return Err(Failure::usage(say.cannot_be_sent(flag, name, say.a_binary())));
+            return Err(Failure::usage(format!(
+                "{flag} {name}: it is a binary file, and only texts and images (PNG, JPEG, GIF, WebP) can be sent: \
+                 extract its text, or convert it, first"
+            )));
         }
         self.texts.push((name.to_owned(), input::decode(bytes, name)?));
         Ok(())
@@ -103,15 +105,14 @@ mod tests {
 
     #[test]
     fn a_file_that_is_named_again_goes_once_as_it_is_now() {
-        let say = Phrases::of(toolgraft::dialect::Lang::En);
         let named = |name: &str, text: &str| {
             let mut one = Attached::default();
-            one.take(name, text.as_bytes().to_vec(), "-f", say).unwrap();
+            one.take(name, text.as_bytes().to_vec(), "-f").unwrap();
             one
         };
         let mut all = named("a", "old");
         [named("b", "other"), named("a", "new")].into_iter().for_each(|one| all.extend(one));
-        assert_eq!(all.names(say).as_deref(), Some("b, a"));
+        assert_eq!(all.names().as_deref(), Some("b, a"));
         let asked = all.with(User::new("Look.")).text;
         assert!(asked.contains("new") && asked.contains("other") && !asked.contains("old"), "{asked}");
     }

@@ -10,46 +10,56 @@ use super::mcp::{self, McpCommand};
 use super::mentioned;
 use super::session::Session;
 use crate::base::{Failure, output, tokens};
-use crate::phrases::Phrases;
 use crate::screen::visible::{plain, word};
 use crate::screen::{DIM, excerpt::names as shown_names, wrap::hanging};
 use crate::servers::proposals;
 use crate::sessions::saved::Saved;
 use crate::settings::prompt_args;
-use crate::terminal::columns;
+use crate::terminal::{columns, counted};
 use crate::tools;
 use toolgraft::route::Toolbox;
 use toolgraft::tools::nearest;
 use toolgraft_mcp::{Hub, McpPrompt};
 
-/// What a command does, in a language.
-type Does = fn(Phrases) -> &'static str;
-
 /// The commands, how they are written, and what they do.
-const COMMANDS: [(&str, &str, Does); 23] = [
-    ("/help", "", Phrases::help_help),
-    ("/tools", "", Phrases::help_tools),
-    ("/prompt", "", Phrases::help_prompt),
-    ("/file", "[FILE …]", Phrases::help_file),
-    ("/edit", "[TEXT]", Phrases::help_edit),
-    ("/think", "", Phrases::help_think),
-    ("/call", "N", Phrases::help_call),
-    ("/result", "N [FILE]", Phrases::help_result),
-    ("/mcp", "", Phrases::help_mcp),
-    ("/mcp on|off", "SERVER", Phrases::help_mcp_switch),
-    ("/mcp restart", "[SERVER]", Phrases::help_mcp_restart),
-    ("/mcp login", "SERVER", Phrases::help_mcp_login),
-    ("/mcp logs", "SERVER [LINES]", Phrases::help_mcp_logs),
-    ("/mcp tools", "SERVER [on|off …]", Phrases::help_mcp_tools),
-    ("/allow", "[GLOB …]", Phrases::help_allow),
-    ("/set", "[KEY VALUE]", Phrases::help_set),
-    ("/retry", "", Phrases::help_retry),
-    ("/undo", "", Phrases::help_undo),
-    ("/model", "[NAME]", Phrases::help_model),
-    ("/save", "FILE", Phrases::help_save),
-    ("/clear", "", Phrases::help_clear),
-    ("/SERVER:PROMPT", "[NAME=VALUE …]", Phrases::help_server_prompt),
-    ("/quit", "", Phrases::help_quit),
+const COMMANDS: [(&str, &str, &str); 23] = [
+    ("/help", "", "this list"),
+    ("/tools", "", "the servers and their tools"),
+    ("/prompt", "", "the system prompt, and its size"),
+    ("/file", "[FILE …]", "files with the next question; alone, those that wait (/undo takes them back)"),
+    ("/edit", "[TEXT]", "write the question in your editor ($VISUAL, $EDITOR)"),
+    ("/think", "", "the reasoning of the last answer"),
+    ("/call", "N", "a call with all of its arguments, by its number"),
+    ("/result", "N [FILE]", "a result in full, by the number in its box; its images, or its text, to a file"),
+    ("/mcp", "", "the servers: how they are, how they are reached, what is left out"),
+    ("/mcp on|off", "SERVER", "switches a server on or off; with --save for the next conversations, too"),
+    ("/mcp restart", "[SERVER]", "starts a server anew, or all that are not ready"),
+    ("/mcp login", "SERVER", "logs in at a server over HTTP, in a browser"),
+    ("/mcp logs", "SERVER [LINES]", "the last that a server logged or wrote to stderr"),
+    (
+        "/mcp tools",
+        "SERVER [on|off …]",
+        "a server's tools, * those that are on; switches them, by names or globs; --save as above",
+    ),
+    (
+        "/allow",
+        "[GLOB …]",
+        "tools whose calls run without a question in this folder, by names or globs over SERVER.TOOL; alone, those \
+         that there are; --forget GLOB takes one back",
+    ),
+    (
+        "/set",
+        "[KEY VALUE]",
+        "a setting of `toolgraft config` for this folder, from now on; alone, those that there are; --forget KEY \
+         takes one back",
+    ),
+    ("/retry", "", "ask the last question once more"),
+    ("/undo", "", "take the last question and its answer back"),
+    ("/model", "[NAME]", "the models of the endpoint; with a name, that one from now on"),
+    ("/save", "FILE", "the conversation to a file; --resume FILE goes on with it"),
+    ("/clear", "", "a new conversation"),
+    ("/SERVER:PROMPT", "[NAME=VALUE …]", "a prompt of an MCP server, sent to the model"),
+    ("/quit", "", "leave"),
 ];
 
 /// What a line asks for.
@@ -77,20 +87,24 @@ pub(super) enum Command {
 }
 
 /// Reads a line that begins with `/`.
-pub(super) fn read(line: &str, prompts: &[McpPrompt], say: Phrases) -> Result<Command, String> {
+pub(super) fn read(line: &str, prompts: &[McpPrompt]) -> Result<Command, String> {
     // What stands behind it is a person's text, quotation marks and all.
     if let Some(text) =
         line.strip_prefix("/edit").filter(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace))
     {
         return Ok(Command::Edit(text.trim().to_owned()));
     }
-    let words = shlex::split(line).ok_or(say.open_quotation())?;
-    let (name, rest) = words.split_first().ok_or(say.command_missing())?;
+    let words = shlex::split(line).ok_or("a quotation mark is not closed")?;
+    let (name, rest) = words.split_first().ok_or("a command is missing")?;
     let alone = |command: Command| match rest {
         [] => Ok(command),
-        _ => Err(say.takes_nothing(name)),
+        _ => Err(format!("{name} takes nothing behind it")),
     };
-    let number = |word: &str| word.trim_start_matches('#').parse().map_err(|_| say.result_number(word));
+    let number = |word: &str| {
+        word.trim_start_matches('#')
+            .parse()
+            .map_err(|_| format!("/result {word}: expected the number of a result, such as 2"))
+    };
     match (name.as_str(), rest) {
         ("/help" | "/?", _) => alone(Command::Help),
         ("/tools", _) => alone(Command::Tools),
@@ -101,24 +115,26 @@ pub(super) fn read(line: &str, prompts: &[McpPrompt], say: Phrases) -> Result<Co
         ("/undo", _) => alone(Command::Undo),
         ("/quit" | "/exit" | "/q", _) => alone(Command::Quit),
         // Standard input is the terminal.
-        ("/file", files) if files.iter().any(|file| file == "-") => Err(say.file_takes().to_owned()),
+        ("/file", files) if files.iter().any(|file| file == "-") => {
+            Err("/file takes names of files; put a name with spaces in quotation marks".to_owned())
+        }
         ("/file", files) => Ok(Command::File(files.iter().map(|file| at_home(file)).collect())),
         ("/call", [word]) => number(word).map(Command::Call),
-        ("/call", _) => Err(say.call_takes().to_owned()),
+        ("/call", _) => Err("/call takes the number of a call, such as 2".to_owned()),
         ("/result", [word]) => Ok(Command::Result(number(word)?, None)),
         ("/result", [word, file]) => Ok(Command::Result(number(word)?, Some(at_home(file)))),
-        ("/result", _) => Err(say.result_takes().to_owned()),
-        ("/set", words) => here::read_set(words, say).map(Command::Here),
+        ("/result", _) => Err("/result takes the number in a result's box, and a file for its images".to_owned()),
+        ("/set", words) => here::read_set(words).map(Command::Here),
         ("/allow", words) => Ok(Command::Here(here::read_allow(words))),
-        ("/mcp", words) => mcp::read(words, say).map(Command::Mcp),
+        ("/mcp", words) => mcp::read(words).map(Command::Mcp),
         ("/model", []) => Ok(Command::Model(None)),
         ("/model", [model]) => Ok(Command::Model(Some(model.clone()))),
-        ("/model", _) => Err(say.model_takes().to_owned()),
+        ("/model", _) => Err("/model takes one name".to_owned()),
         ("/save", [file]) => Ok(Command::Save(at_home(file))),
-        ("/save", _) => Err(say.save_takes().to_owned()),
+        ("/save", _) => Err("/save takes one file; put a name with spaces in quotation marks".to_owned()),
         _ => match prompts.iter().position(|prompt| command_of(prompt) == *name) {
             Some(at) => Ok(Command::McpPrompt(at, rest.to_vec())),
-            None => Err(unknown(name, prompts, say)),
+            None => Err(unknown(name, prompts)),
         },
     }
 }
@@ -131,11 +147,11 @@ fn at_home(file: &str) -> PathBuf {
     }
 }
 
-fn unknown(name: &str, prompts: &[McpPrompt], say: Phrases) -> String {
+fn unknown(name: &str, prompts: &[McpPrompt]) -> String {
     let words = words(prompts);
     match nearest(name, words.iter().map(String::as_str)).as_slice() {
-        [] => say.no_command(name),
-        near => say.no_command_but(name, near[..near.len().min(3)].join(", ")),
+        [] => format!("no command {name}; /help lists them (a space before it makes it a question)"),
+        near => format!("no command {name}; nearest: {}", near[..near.len().min(3)].join(", ")),
     }
 }
 
@@ -168,14 +184,14 @@ fn command_of(prompt: &McpPrompt) -> String {
     format!("/{}:{}", prompt.server, prompt.name)
 }
 
-fn help(prompts: &[McpPrompt], say: Phrases) -> String {
+fn help(prompts: &[McpPrompt]) -> String {
     let columns = columns();
     let mut lines: Vec<String> = COMMANDS
         .iter()
-        .map(|(name, takes, does)| hanging(&format!("  {:<31}  ", format!("{name} {takes}")), does(say), columns))
+        .map(|(name, takes, does)| hanging(&format!("  {:<31}  ", format!("{name} {takes}")), does, columns))
         .collect();
     if !prompts.is_empty() {
-        lines.push(say.help_of_prompts().to_owned());
+        lines.push("prompts of the servers:".to_owned());
     }
     for prompt in prompts {
         let takes = prompt.arguments.iter().map(|a| match a.required {
@@ -186,36 +202,39 @@ fn help(prompts: &[McpPrompt], say: Phrases) -> String {
         let does = plain(prompt.description.as_deref().unwrap_or_default());
         lines.push(hanging(&format!("  {:<31}  ", word(&usage)), &does, columns));
     }
-    lines.push(say.help_of_lines().to_owned());
+    lines.push(
+        "@SERVER:URI in a question sends a resource with it. A line that ends in \\ goes on in the next; \
+         Alt-Enter breaks it too."
+            .to_owned(),
+    );
     lines.join("\n")
 }
 
 impl Session {
     /// Does what a command says, unless it leaves or speaks to the model.
     pub(super) async fn command(&mut self, command: Command) -> Result<(), Failure> {
-        let say = self.say;
         match command {
-            Command::Help => self.note(anstyle::Style::new(), &help(&self.talk.hub.prompts(), say)),
-            Command::Tools => output::emit_styled(&tools::listing(&self.talk.hub, say)),
+            Command::Help => self.note(anstyle::Style::new(), &help(&self.talk.hub.prompts())),
+            Command::Tools => output::emit_styled(&tools::listing(&self.talk.hub)),
             Command::Prompt => {
                 let system = self.talk.system()?;
                 let size = tokens::count(&system.text);
-                let size = match prompt_args::fitted(&system.listed, say) {
-                    Some(fitted) => say.prompt_size_fitted(size, fitted),
-                    None => say.prompt_size(size),
+                let size = match prompt_args::fitted(&system.listed) {
+                    Some(fitted) => format!("{size} tokens (o200k); {fitted}"),
+                    None => format!("{size} tokens (o200k)"),
                 };
                 self.note(anstyle::Style::new(), &system.text)?;
                 self.note(DIM, &size)
             }
             Command::Think => {
                 let thoughts = self.display.thoughts().trim().to_owned();
-                let thoughts = if thoughts.is_empty() { say.no_reasoning().to_owned() } else { thoughts };
+                let thoughts = if thoughts.is_empty() { "(no reasoning)".to_owned() } else { thoughts };
                 self.note(DIM, &thoughts)
             }
             Command::File(files) => {
-                self.attach(Attached::read(&files, "/file", say)?);
+                self.attach(Attached::read(&files, "/file")?);
                 let waiting = self.attached_names();
-                self.note(DIM, &waiting.unwrap_or_else(|| say.no_files().to_owned()))
+                self.note(DIM, &waiting.unwrap_or_else(|| "no file waits for the next question".to_owned()))
             }
             Command::Call(number) => self.open_call(number),
             Command::Result(number, Some(file)) => self.save_result(number, &file),
@@ -245,26 +264,26 @@ impl Session {
                     Saved::check_same(&file, &self.talk.conversation)?;
                 }
                 self.save(&file)?;
-                self.note(DIM, &say.saved_to(file.display()))
+                self.note(DIM, &format!("saved to {}", file.display()))
             }
             Command::Clear => {
                 self.begin_anew();
-                self.note(DIM, say.new_conversation())?;
+                self.note(DIM, "a new conversation")?;
                 match self.save_elsewhere() {
-                    Some(file) => self.note(DIM, &say.saved_from_now_on(file.display())),
+                    Some(file) => self.note(DIM, &format!("it is saved in {}", file.display())),
                     None => Ok(()),
                 }
             }
-            Command::Undo if self.attached.names(say).is_some() => {
-                let files = std::mem::take(&mut self.attached).names(say).unwrap_or_default();
-                self.note(DIM, &say.taken_back(files))
+            Command::Undo if self.attached.names().is_some() => {
+                let files = std::mem::take(&mut self.attached).names().unwrap_or_default();
+                self.note(DIM, &format!("taken back: {files}"))
             }
             Command::Undo => match self.talk.take_back() {
                 Some(question) => {
                     let first = question.text.lines().next().unwrap_or_default().to_owned();
-                    self.note(DIM, &say.taken_back(first))
+                    self.note(DIM, &format!("taken back: {first}"))
                 }
-                None => Err(Failure::usage(say.nothing_asked())),
+                None => Err(Failure::usage("nothing was asked yet")),
             },
             Command::Quit | Command::Retry | Command::Edit(_) | Command::McpPrompt(..) => Ok(()),
         }
@@ -275,8 +294,8 @@ impl Session {
         let catalog = self.talk.hub.catalog();
         let names: Vec<&str> = catalog.servers().iter().filter_map(|server| server.name.as_deref()).collect();
         match catalog.tools().count() {
-            0 => self.say.no_tools().to_owned(),
-            n => self.say.tools_of(self.say.tools(n), shown_names(names), self.talk.offer()),
+            0 => "no tools".to_owned(),
+            n => format!("{} of {}, {}", counted(n, "tool"), shown_names(names), self.talk.offer()),
         }
     }
 }

@@ -16,7 +16,7 @@ use super::args::OutputArgs;
 use super::existing::Existing;
 use super::summary::Summary;
 use crate::base::{Failure, stderr::Stderr, tokens};
-use crate::phrases::Phrases;
+use crate::labels;
 use crate::screen::boxes::{clean, fit};
 use crate::screen::excerpt::{bounded, remark};
 use crate::screen::live::{Live, Place};
@@ -24,7 +24,7 @@ use crate::screen::{
     self, BAD, CALL, DIM, DRAFT, Frame, RESULT, Screen, as_fits_screen, excerpt, full_name, pictures::Protocol, pretty,
 };
 use crate::settings::{CallDisplay, ReasoningDisplay, variable};
-use crate::terminal::{self, grouped, lasted};
+use crate::terminal::{self, counted, grouped, lasted};
 use numbers::Numbers;
 use piped::Piped;
 pub(super) use shelf::Shelf;
@@ -82,7 +82,6 @@ pub(super) struct Display {
     /// What a server last reported of its calls.
     progress: Option<(String, String)>,
     summary: Summary,
-    say: Phrases,
 }
 
 /// How reasoning is shown.
@@ -104,7 +103,6 @@ impl Display {
         args: &OutputArgs,
         (in_conversation, shelf): (bool, Option<Shelf>),
         (existing, above): (Existing, LastBox),
-        say: Phrases,
     ) -> Self {
         let piped = !stdout().is_terminal();
         let (columns, _) = size();
@@ -118,7 +116,7 @@ impl Display {
             _ => anstream::AutoStream::choice(&stderr()),
         };
         let styled = choice != anstream::ColorChoice::Never;
-        let screen = Screen::new(out, frame, columns, say);
+        let screen = Screen::new(out, frame, columns);
         // Rows can be taken back where it is known how many there are.
         let screen = match size() {
             (_, Some(rows)) if styled && frame == Frame::Drawn => screen.with_moves(rows, !piped && !args.plain),
@@ -147,8 +145,7 @@ impl Display {
             paused: false,
             calls: Numbers::default(),
             progress: None,
-            summary: Summary::new(say),
-            say,
+            summary: Summary::new(),
         }
     }
 
@@ -158,7 +155,7 @@ impl Display {
         if let Some(piped) = &mut self.piped {
             piped.begin_turn(with_tools);
         }
-        self.summary = Summary::new(self.say);
+        self.summary = Summary::new();
         self.thoughts.begin_turn();
         self.screen.begin();
         self.fit();
@@ -185,7 +182,7 @@ impl Display {
         total: Option<f64>,
         message: Option<String>,
     ) -> io::Result<()> {
-        let so_far = self.say.so_far(progress, total, message.as_deref());
+        let so_far = labels::progress(progress, total, message.as_deref());
         self.progress = Some((server.to_owned(), so_far));
         if self.paused || self.asked.is_some() { Ok(()) } else { self.spin() }
     }
@@ -272,14 +269,14 @@ impl Display {
                 }
                 self.untagged = false;
                 self.thoughts.begin_round();
-                self.wait(self.say.waiting_for_model())
+                self.wait("waiting for the model")
             }
             AgentEvent::Progress { progress: Progress::Loading } => {
-                self.line(DRAFT, self.say.still_loads())?;
-                self.wait(self.say.server_loads())
+                self.line(DRAFT, "the server still loads its model: waiting for it")?;
+                self.wait("the server loads its model")
             }
             AgentEvent::Progress { progress: Progress::Prompt { processed, total } } => {
-                self.wait(&self.say.reads_prompt(processed, total))
+                self.wait(&format!("the model reads the prompt: {processed} of {total} tokens"))
             }
             AgentEvent::Text { text } => self.text(&text),
             AgentEvent::Reasoning { text } => self.think(&text),
@@ -288,7 +285,7 @@ impl Display {
                 // Reasoning is folded when it turns out that this is no draft within it.
                 self.thoughts.pause();
                 self.release()?;
-                self.wait(&self.say.writes_call(full_name(server.as_deref(), &tool)))
+                self.wait(&format!("the model writes a call of {}", full_name(server.as_deref(), &tool)))
             }
             AgentEvent::CallEnded { id, call, .. } => self.call(&id, &call),
             AgentEvent::CallRejected { rejected, .. } => self.rejected(&rejected),
@@ -297,20 +294,22 @@ impl Display {
                 self.release()?;
                 let name = full_name(call.server.as_deref(), &call.tool);
                 let body = self.shortened(&pretty(&Value::Object(call.arguments)));
-                self.boxed(RESULT, &self.say.shown_by(name), &body)
+                self.boxed(RESULT, &format!("shown by {name}"), &body)
             }
-            AgentEvent::Promoted { .. } if self.untagged => self.line(DRAFT, self.say.call_may_be_draft()),
+            AgentEvent::Promoted { .. } if self.untagged => {
+                self.line(DRAFT, "(no reasoning tag came: the call may only be a draft)")
+            }
             AgentEvent::Promoted { provenance: Provenance::FencedFirst, .. } => {
-                self.line(DRAFT, self.say.call_may_be_meant())
+                self.line(DRAFT, "(nothing else is a call: the one in the first fence may be meant)")
             }
-            AgentEvent::Promoted { .. } => self.line(DRAFT, self.say.call_was_drafted()),
+            AgentEvent::Promoted { .. } => self.line(DRAFT, "(a call that was drafted in the reasoning)"),
             AgentEvent::RoundFinished { .. } => {
                 self.fold()?;
                 self.live.clear();
                 Ok(())
             }
             AgentEvent::Correcting { message, .. } => {
-                self.line(DRAFT, &remark(&self.say.told_to_model(self.say.reason(&message))))
+                self.line(DRAFT, &remark(&format!("the model is told: {message}")))
             }
             AgentEvent::ApprovalAsked(request) => {
                 self.live.clear();
@@ -331,8 +330,8 @@ impl Display {
             }
             AgentEvent::Outcome { id, outcome } => self.outcome(&id, &outcome),
             AgentEvent::Notice { notice } => {
-                let notice = self.say.noticed(&notice);
-                self.note(DRAFT, &remark(&self.say.note_line(notice)))
+                let notice = labels::warning(&notice);
+                self.note(DRAFT, &remark(&format!("note: {notice}")))
             }
             _ => Ok(()),
         }
@@ -358,12 +357,12 @@ impl Display {
             StopReason::Answered => {}
             reason if self.in_conversation => {
                 let style = if *reason == StopReason::Cancelled { DRAFT } else { BAD };
-                self.screen.line(style, &remark(&self.say.stopped(reason)))?;
+                self.screen.line(style, &remark(&labels::stopped(reason)))?;
             }
             // The signal that did it is told.
             StopReason::Cancelled => {}
             // What it cost stands behind the error.
-            reason => drop(Failure::job(self.say.stopped(reason)).report()),
+            reason => drop(Failure::job(labels::stopped(reason)).report()),
         }
         let summary = self.summary.text(finished);
         if !summary.is_empty() {
@@ -385,7 +384,7 @@ impl Display {
                     self.live.clear();
                     Ok(())
                 }
-                false => self.wait(self.say.model_answers()),
+                false => self.wait("the model answers"),
             };
         }
         self.live.clear();
@@ -422,7 +421,7 @@ impl Display {
         }
         if !text.trim().is_empty() && self.thoughts.measure() {
             self.live.clear();
-            self.wait(self.say.thinking())?;
+            self.wait("thinking")?;
         }
         if self.reasoning == ReasoningDisplay::Folded {
             self.live.tail(self.thoughts.of_round());
@@ -438,8 +437,8 @@ impl Display {
             return Ok(());
         }
         let how = if self.in_conversation { "/think" } else { "--reasoning-display full" };
-        let size = self.say.tokens_counted(tokens::count(self.thoughts.of_round()));
-        self.line(DIM, &self.say.thought_for(lasted(took), size, how))
+        let size = counted(tokens::count(self.thoughts.of_round()), "token");
+        self.line(DIM, &format!("thought for {}, {size} · {how} shows it", lasted(took)))
     }
 
     /// What was shown so far was something else.
@@ -450,14 +449,14 @@ impl Display {
                     let said = piped.take()?;
                     self.thoughts.was_said(said);
                 }
-                self.line(DIM, self.say.all_reasoning())
+                self.line(DIM, "(all of this was reasoning: </think> came without an opening tag)")
             }
             Region::Content => {
                 self.untagged = true;
                 let thought = self.thoughts.was_answer();
                 self.live.clear();
                 match thought {
-                    None => self.line(DIM, self.say.was_the_answer()),
+                    None => self.line(DIM, "(this was the answer: no </think> came)"),
                     Some(thought) => match &mut self.piped {
                         Some(piped) => {
                             piped.was_said(&thought);
@@ -472,7 +471,7 @@ impl Display {
 
     /// A call's arguments as its box has them.
     fn arguments(&self, server: Option<&str>, arguments: &Value) -> String {
-        screen::arguments(arguments, |path| self.existing.text(server, path), self.say)
+        screen::arguments(arguments, |path| self.existing.text(server, path))
     }
 
     fn call(&mut self, id: &str, call: &Call) -> io::Result<()> {
@@ -482,11 +481,11 @@ impl Display {
         let arguments = body.clone();
         if !call.repairs.is_empty() {
             let repairs: Vec<_> = call.repairs.iter().map(ToString::to_string).collect();
-            body.push_str(&format!("\n{}", self.say.mended(repairs.join(", "))));
+            body.push_str(&format!("\n(mended: {})", repairs.join(", ")));
         }
         let name = full_name(call.server.as_deref(), &call.tool);
         let number = self.calls.name(id, &name);
-        let title = self.say.box_of_call(number, &name);
+        let title = format!("#{number} call {name}");
         match self.is_lines() {
             true => self.one_line(CALL, &title, &call.arguments.to_string()),
             false => {
@@ -503,7 +502,7 @@ impl Display {
         let name = full_name(call.server.as_deref(), &call.tool);
         let body = self.arguments(call.server.as_deref(), &call.arguments);
         self.live.clear();
-        self.screen.boxed(CALL, &self.say.box_of_call(number, name), &body)
+        self.screen.boxed(CALL, &format!("#{number} call {name}"), &body)
     }
 
     /// Whether a call that goes well is a line.
@@ -520,7 +519,7 @@ impl Display {
 
     fn rejected(&mut self, rejected: &Rejected) -> io::Result<()> {
         let name = rejected.tool.as_deref().map(|tool| full_name(rejected.server.as_deref(), tool));
-        let name = name.unwrap_or_else(|| self.say.a_tool().to_owned());
+        let name = name.unwrap_or_else(|| "a tool".to_owned());
         match rejected.kind {
             RejectedKind::InReasoning => {
                 // Its bytes are part of the reasoning, which goes on.
@@ -528,27 +527,27 @@ impl Display {
                 self.think(&rejected.raw)?;
                 self.thoughts.was_draft(&rejected.raw);
                 if self.thoughts.is_open() {
-                    self.wait(self.say.thinking())?;
+                    self.wait("thinking")?;
                 }
                 match self.reasoning {
-                    ReasoningDisplay::Full => self.line(DRAFT, &self.say.not_run_draft(name)),
+                    ReasoningDisplay::Full => self.line(DRAFT, &format!("(drafted, not run: {name})")),
                     _ => Ok(()),
                 }
             }
             // These bytes are part of the answer.
             RejectedKind::Invented if rejected.in_text => {
                 self.text(&rejected.raw)?;
-                self.line(DRAFT, &self.say.not_run_invented(name))
+                self.line(DRAFT, &format!("(in an invented turn, not run: {name})"))
             }
             RejectedKind::Quoted => {
                 self.text(&rejected.raw)?;
-                self.line(DRAFT, &self.say.not_run_example(name))
+                self.line(DRAFT, &format!("(an example, not run: {name})"))
             }
             kind => {
                 self.fold()?;
                 self.release()?;
-                let body = format!("{}\n\n{}", self.say.reason(&rejected.message), excerpt(&rejected.raw, self.say));
-                self.boxed(BAD, &self.say.rejected_call(name, kind), &body)
+                let body = format!("{}\n\n{}", rejected.message, excerpt(&rejected.raw));
+                self.boxed(BAD, &format!("rejected call of {name} ({kind})"), &body)
             }
         }
     }
@@ -569,9 +568,9 @@ impl Display {
         let mut body = self.shown_of(outcome.said().trim_end(), number);
         for event in outcome.events.iter().filter(|event| event.kind == USER_EVENT) {
             let text = event.data.get("text").and_then(Value::as_str).unwrap_or_default();
-            body = format!("{body}\n{}", self.say.for_you_alone(text.trim()));
+            body = format!("{body}\nfor you, not for the model:\n{}", text.trim());
         }
-        let title = self.say.box_of_outcome(number, outcome.status, &name, took.as_deref());
+        let title = outcome_title(number, outcome.status, &name, took.as_deref());
         match style == RESULT && self.is_lines() {
             true => self.one_line(style, &title, &outcome.said())?,
             false => self.boxed(style, &title, &body)?,
@@ -595,14 +594,14 @@ impl Display {
             match self.shelf.as_ref().map(|shelf| shelf.put(&picture)) {
                 Some(Ok((file, bytes))) => {
                     let bytes = grouped(bytes as u64);
-                    self.line(DIM, &self.say.medium_is_in(picture.media_type(), bytes, file.display()))?;
+                    self.line(DIM, &format!("{}, {bytes} bytes, is in {}", picture.media_type(), file.display()))?;
                 }
-                Some(Err(error)) => lost = Some(self.say.picture_is_not_saved(error)),
+                Some(Err(error)) => lost = Some(format!("the picture is in no file ({error}); ")),
                 None => lost = Some(String::new()),
             }
         }
         match lost.filter(|_| self.in_conversation) {
-            Some(why) => self.line(DIM, &format!("{why}{}", self.say.picture_is_saved_by(number))),
+            Some(why) => self.line(DIM, &format!("{why}/result {number} FILE saves the picture")),
             None => Ok(()),
         }
     }
@@ -614,14 +613,14 @@ impl Display {
         if short.len() == text.len() {
             return short;
         }
-        let (characters, lines) = (grouped(text.chars().count() as u64), self.say.lines(text.lines().count()));
+        let (characters, lines) = (grouped(text.chars().count() as u64), counted(text.lines().count(), "line"));
         let got = match toolgraft::outcome::cut(text, RESULT_BYTES) {
-            None => self.say.got_all().to_owned(),
-            Some(cut) => self.say.got_less(grouped(cut.missing as u64)),
+            None => "the model got all of it".to_owned(),
+            Some(cut) => format!("the model got all but {} bytes in the middle", grouped(cut.missing as u64)),
         };
         let size = match self.in_conversation {
-            true => self.say.size_of_result_in_full(characters, lines, got, number),
-            false => self.say.size_of_result(characters, lines, got),
+            true => format!("({characters} characters, {lines}; {got} · /result {number} shows it)"),
+            false => format!("({characters} characters, {lines}; {got})"),
         };
         format!("{short}…\n{size}")
     }
@@ -637,8 +636,8 @@ impl Display {
             .as_ref()
             .filter(|(server, _)| names.iter().any(|name| name.starts_with(&format!("{server}."))));
         let what = match progress {
-            Some((_, text)) => self.say.running_progress(names.join(", "), text),
-            None => self.say.running(names.join(", ")),
+            Some((_, text)) => format!("running {}: {text}", names.join(", ")),
+            None => format!("running {}", names.join(", ")),
         };
         self.wait(&what)
     }
@@ -661,13 +660,13 @@ impl Display {
     /// Arguments as far as they are shown.
     fn shortened(&self, text: &str) -> String {
         if self.frame == Frame::Drawn {
-            return as_fits_screen(text, self.say);
+            return as_fits_screen(text);
         }
         let short: String = text.chars().take(ARGUMENTS).collect();
         if short.len() == text.len() {
             return short;
         }
-        format!("{short}\n{}", self.say.more_characters(text.chars().count() - ARGUMENTS))
+        format!("{short}\n… {} characters more", text.chars().count() - ARGUMENTS)
     }
 
     fn boxed(&mut self, style: Style, title: &str, body: &str) -> io::Result<()> {
@@ -687,4 +686,19 @@ fn size() -> (usize, Option<usize>) {
         Some((own, rows)) => (columns.min(own), Some(rows)),
         None => (columns, None),
     }
+}
+
+/// The title of an outcome's box: its number, what became of the call, the tool's name and the time.
+fn outcome_title(number: usize, status: Status, name: &str, took: Option<&str>) -> String {
+    let what = match status {
+        Status::Result => "result of",
+        Status::Displayed => "shown:",
+        // By a person, by a rule, or since it was made before.
+        Status::Denied => "not run:",
+        Status::Cancelled => "cancelled:",
+        Status::ToolError => "error of",
+        Status::TimedOut => "no answer of",
+        _ => "outcome of",
+    };
+    format!("#{number} {what} {name}{}", took.map(|took| format!(", {took}")).unwrap_or_default())
 }

@@ -9,11 +9,10 @@ use futures::future::join_all;
 use super::args::{EndpointArgs, ModelArgs};
 use crate::base::{Failure, output, words::near};
 use crate::dialog::ask::Asker;
-use crate::phrases::Phrases;
 use crate::screen::visible::word;
 use crate::servers::runner::runtime;
 use crate::settings::{self, Place, learned};
-use toolgraft::dialect::{Lang, Profile, PromptStyle};
+use toolgraft::dialect::{Profile, PromptStyle};
 use toolgraft::http::Trust;
 use toolgraft::message::Reads;
 use toolgraft::model::{CONNECT_TIMEOUT, ModelError, ModelInfo, ServerKind, Tracer};
@@ -62,7 +61,6 @@ pub(crate) struct Endpoint {
     pub(super) model: String,
     /// What the endpoint says of that one.
     info: Option<ModelInfo>,
-    say: Phrases,
 }
 
 /// Why a server has no list of models.
@@ -75,13 +73,13 @@ enum NoList {
 
 impl Endpoint {
     /// The endpoint and model of the flags and their defaults, or of this machine.
-    pub(crate) async fn choose(args: &EndpointArgs, asker: Option<&Asker>, say: Phrases) -> Result<Self, Failure> {
+    pub(crate) async fn choose(args: &EndpointArgs, asker: Option<&Asker>) -> Result<Self, Failure> {
         let place = args.place()?;
         if place.url.is_none() {
-            return Ok(Endpoint::local(&place, asker, say).await?.learned().await);
+            return Ok(Endpoint::local(&place, asker).await?.learned().await);
         }
         // Whether the URL is one is said before anything is asked.
-        let mut endpoint = Endpoint::at(&place, say)?;
+        let mut endpoint = Endpoint::at(&place)?;
         let Some(model) = &place.model else {
             endpoint.list().await?;
             let model = endpoint.pick(asker).await?;
@@ -94,12 +92,12 @@ impl Endpoint {
     }
 
     /// The endpoint of a place that names one.
-    fn at(place: &Place, say: Phrases) -> Result<Self, Failure> {
+    fn at(place: &Place) -> Result<Self, Failure> {
         let key = place.key_or("OPENAI_API_KEY");
         let url = place.url.clone().unwrap_or_default();
         Ok(Endpoint {
             called: place.called.clone(),
-            ..Endpoint::new(url, None, (key, &place.trust), CONNECT_TIMEOUT, say)?
+            ..Endpoint::new(url, None, (key, &place.trust), CONNECT_TIMEOUT)?
         })
     }
 
@@ -116,18 +114,18 @@ impl Endpoint {
             return;
         }
         let warning = match near(&self.model, listed.iter().map(|known| known.id.as_str())) {
-            Some(near) => self.say.model_not_listed_but(&self.model, near),
-            None => self.say.model_not_listed(&self.model),
+            Some(near) => format!("the endpoint does not list {}; nearest: {near}", self.model),
+            None => format!("the endpoint does not list {}; `toolgraft models` shows what it lists", self.model),
         };
-        output::warn_in(self.say, &warning);
+        output::warn(&warning);
     }
 
     /// The named endpoint; or the usual one, all that have a name and all on this machine. Each has its list of
     /// models; of several those that have none are warned of.
-    pub(crate) async fn all(args: &EndpointArgs, usual: Option<String>, say: Phrases) -> Result<Vec<Self>, Failure> {
+    pub(crate) async fn all(args: &EndpointArgs, usual: Option<String>) -> Result<Vec<Self>, Failure> {
         let place = args.place()?;
         if place.url.is_some() {
-            return Ok(vec![Endpoint::at(&place, say)?.with_list().await?]);
+            return Ok(vec![Endpoint::at(&place)?.with_list().await?]);
         }
         let names = settings::names()?;
         let usual = usual.filter(|usual| names.endpoints().all(|name| name != usual));
@@ -135,9 +133,9 @@ impl Endpoint {
         let listed = join_all(urls.iter().map(|url| async {
             let place =
                 names.resolve(Place { url: Some(url.clone()), trust: place.trust.clone(), ..Place::default() })?;
-            Endpoint::at(&place, say)?.with_list().await
+            Endpoint::at(&place)?.with_list().await
         }));
-        let (listed, local) = futures::join!(listed, Endpoint::all_local(&place, say));
+        let (listed, local) = futures::join!(listed, Endpoint::all_local(&place));
         let (mut all, mut without): (Vec<Endpoint>, Vec<Failure>) = (Vec::new(), Vec::new());
         for endpoint in listed {
             match endpoint {
@@ -154,7 +152,7 @@ impl Endpoint {
         {
             return Err(error);
         }
-        without.iter().for_each(|error| output::warn_in(say, error.message()));
+        without.iter().for_each(|error| output::warn(error.message()));
         let mut seen = BTreeSet::new();
         all.retain(|endpoint| seen.insert(endpoint.url.clone()));
         Ok(all)
@@ -162,7 +160,10 @@ impl Endpoint {
 
     /// The same with its list of models.
     async fn with_list(mut self) -> Result<Self, Failure> {
-        self.listed = self.fetched().await?.map_err(|error| Failure::job(self.say.no_list(error)))?;
+        self.listed = self
+            .fetched()
+            .await?
+            .map_err(|error| Failure::job(format!("the list of models cannot be had: {error}")))?;
         Ok(self)
     }
 
@@ -191,7 +192,6 @@ impl Endpoint {
         found: Option<&'static str>,
         (key, trust): (Option<String>, &Trust),
         connect: Duration,
-        say: Phrases,
     ) -> Result<Self, Failure> {
         let builder = OpenAi::builder(url.as_str(), "").connect_timeout(connect).trust(trust.clone());
         let builder = match &key {
@@ -209,7 +209,6 @@ impl Endpoint {
             listed: Vec::new(),
             model: String::new(),
             info: None,
-            say,
         })
     }
 
@@ -240,10 +239,10 @@ impl Endpoint {
         if models.is_err()
             && let Some(url) = self.client.missing_v1().await
         {
-            output::warn_in(self.say, &self.say.list_below(self.name(), &url));
+            output::warn(&format!("{} has no list of models, {url} has: taking that", self.name()));
             let called = self.called.take();
             let by = (self.key.clone(), &self.trust);
-            *self = Endpoint { called, ..Endpoint::new(url, self.found, by, CONNECT_TIMEOUT, self.say)? };
+            *self = Endpoint { called, ..Endpoint::new(url, self.found, by, CONNECT_TIMEOUT)? };
             models = self.client.models().await;
         }
         Ok(models)
@@ -257,7 +256,7 @@ impl Endpoint {
                 break;
             }
             if asked == 0 {
-                output::tell_stderr(self.say.loads_its_model(self.name()));
+                output::tell_stderr(format!("{} still loads its model: waiting for it", self.name()));
             }
             tokio::time::sleep(LOADING).await;
             models = self.client.models().await;
@@ -352,9 +351,9 @@ impl Endpoint {
     }
 
     /// Looks for a server on this machine.
-    async fn local(place: &Place, asker: Option<&Asker>, say: Phrases) -> Result<Self, Failure> {
+    async fn local(place: &Place, asker: Option<&Asker>) -> Result<Self, Failure> {
         // A key of the environment belongs to somebody else's endpoint.
-        let there = Endpoint::all_local(place, say).await?;
+        let there = Endpoint::all_local(place).await?;
         let has = |endpoint: &&Endpoint| match &place.model {
             Some(model) => endpoint.info(model).is_some(),
             None => !endpoint.listed.is_empty(),
@@ -367,9 +366,9 @@ impl Endpoint {
     }
 
     /// The servers that answer on this machine; at least one.
-    async fn all_local(place: &Place, say: Phrases) -> Result<Vec<Self>, Failure> {
+    async fn all_local(place: &Place) -> Result<Vec<Self>, Failure> {
         let by = || (place.key.clone(), &place.trust);
-        let new = |(name, url): (_, &str)| Endpoint::new(url.to_owned(), Some(name), by(), PROBE, say);
+        let new = |(name, url): (_, &str)| Endpoint::new(url.to_owned(), Some(name), by(), PROBE);
         let probes = LOCAL.into_iter().map(new).collect::<Result<Vec<_>, _>>()?;
         let answers = join_all(probes.iter().map(Endpoint::probe)).await;
         let mut there: Vec<Endpoint> = Vec::new();
@@ -380,15 +379,15 @@ impl Endpoint {
                     there.push(Endpoint { listed, ..endpoint.clone() });
                     continue;
                 }
-                Err(NoList::Nothing) => say.nothing_there().to_owned(),
+                Err(NoList::Nothing) => "nothing there".to_owned(),
                 Err(NoList::Something(why)) => {
                     answered = true;
                     why
                 }
             };
-            tried.push(format!("  {}", say.tried_at(endpoint.found.unwrap_or_default(), &endpoint.url, why)));
+            tried.push(format!("  {} at {}: {why}", endpoint.found.unwrap_or_default(), endpoint.url));
         }
-        if there.is_empty() { Err(nobody(&tried, answered, say)) } else { Ok(there) }
+        if there.is_empty() { Err(nobody(&tried, answered)) } else { Ok(there) }
     }
 
     /// One of all models of all servers that were found.
@@ -404,10 +403,14 @@ impl Endpoint {
         let names: Vec<String> =
             all.iter().map(|one| format!("{} ({})", one.model, one.found.unwrap_or_default())).collect();
         let Some(asker) = asker else {
-            return Err(Failure::usage(first.say.several_servers(list(&names, first.say))));
+            return Err(Failure::usage(format!(
+                "several servers run on this machine: name a model with --model, or one of them with --base-url \
+                 URL\n{}",
+                list(&names)
+            )));
         };
-        let title = first.say.servers_here(there.len());
-        let name = ask(&title, &names, asker, first.say).await?;
+        let title = format!("{} servers run on this machine, with these models:", there.len());
+        let name = ask(&title, &names, asker).await?;
         let at = names.iter().position(|other| *other == name).unwrap_or_default();
         Ok(all[at].clone())
     }
@@ -423,14 +426,18 @@ impl Endpoint {
         }
         match models {
             // Connections to this machine are refused at once where nobody listens.
-            Err(_) => something(self.say.is_busy(PROBE.as_secs_f64())),
+            Err(_) => {
+                something(format!("busy: it took the connection and said nothing for {} seconds", PROBE.as_secs_f64()))
+            }
             Ok(Ok(models)) => Ok(models),
             Ok(Err(ModelError::Unreachable { .. })) => Err(NoList::Nothing),
-            Ok(Err(ModelError::Refused { status: 401 | 403, .. })) => something(self.say.wants_a_key().to_owned()),
-            Ok(Err(ModelError::Refused { status, .. })) => {
-                something(self.say.other_program(self.say.no_list_of_models(status)))
+            Ok(Err(ModelError::Refused { status: 401 | 403, .. })) => {
+                something("it wants a key: --api-key KEY".to_owned())
             }
-            Ok(Err(ModelError::BadAnswer { message, .. })) => something(self.say.other_program(message)),
+            Ok(Err(ModelError::Refused { status, .. })) => {
+                something(format!("another program: HTTP {status}, no list of models"))
+            }
+            Ok(Err(ModelError::BadAnswer { message, .. })) => something(format!("another program: {message}")),
             Ok(Err(other)) => something(other.to_string()),
         }
     }
@@ -439,11 +446,18 @@ impl Endpoint {
     async fn pick(&self, asker: Option<&Asker>) -> Result<String, Failure> {
         let models: Vec<String> = self.listed.iter().map(|info| info.id.clone()).collect();
         match models.as_slice() {
-            [] => Err(Failure::usage(self.say.has_no_model(self.name()))),
+            [] => Err(Failure::usage(format!(
+                "{} has no model: load one (LM Studio), pull one (`ollama pull NAME`), or name one with --model",
+                self.name()
+            ))),
             [only] => Ok(only.clone()),
             several => match asker {
-                Some(asker) => ask(&self.say.has_models(self.name()), several, asker, self.say).await,
-                None => Err(Failure::usage(self.say.several_models(self.name(), list(several, self.say)))),
+                Some(asker) => ask(&format!("{} has these models:", self.name()), several, asker).await,
+                None => Err(Failure::usage(format!(
+                    "{} has several models: name one with --model\n{}",
+                    self.name(),
+                    list(several)
+                ))),
             },
         }
     }
@@ -468,13 +482,18 @@ impl Endpoint {
             (settings::names()?, Place { model: Some(name.to_owned()), trust: self.trust.clone(), ..Place::default() });
         let place = names.locate(wanted.clone())?;
         let Some(model) = &place.model else {
-            return Err(Failure::usage(self.say.names_no_model(name.trim_end_matches(':'))));
+            let name = name.trim_end_matches(':');
+            return Err(Failure::usage(format!("{name} names an endpoint: name a model of it, as in {name}:MODEL")));
         };
         let is_here = place.url.as_ref().is_none_or(|url| *url == self.url);
         if stays && !is_here {
-            return Err(Failure::usage(self.say.at_another_endpoint(word(name))));
+            return Err(Failure::usage(format!(
+                "{name} is at another endpoint, whose key --record and --trace do not know: start toolgraft chat -m \
+                 {name}",
+                name = word(name)
+            )));
         }
-        let there = if is_here { self.clone() } else { Endpoint::at(&names.resolve(wanted)?, self.say)? };
+        let there = if is_here { self.clone() } else { Endpoint::at(&names.resolve(wanted)?)? };
         Ok(there.with_model(model).learned().await)
     }
 
@@ -519,7 +538,7 @@ impl Endpoint {
     /// The endpoint for messages, without secrets.
     pub(crate) fn name(&self) -> String {
         let url = toolgraft::secrets::shown_url(&self.url);
-        self.called.as_deref().or(self.found).map_or_else(|| url.clone(), |found| self.say.found_at(found, &url))
+        self.called.as_deref().or(self.found).map_or_else(|| url.clone(), |found| format!("{found} at {url}"))
     }
 }
 
@@ -541,20 +560,20 @@ pub(crate) fn local_models(patience: Duration) -> Vec<String> {
 }
 
 /// Has one of the models chosen.
-async fn ask(title: &str, models: &[String], asker: &Asker, say: Phrases) -> Result<String, Failure> {
+async fn ask(title: &str, models: &[String], asker: &Asker) -> Result<String, Failure> {
     output::tell_stderr(title);
     for (n, model) in models.iter().enumerate() {
         output::tell_stderr(format_args!("  {:>2}  {}", n + 1, word(model)));
     }
-    let prompt = say.which_model(models.len());
+    let prompt = format!("Which one? [1-{}] ", models.len());
     loop {
         let Some(answer) = asker.ask(&prompt).await else {
-            return Err(Failure::usage(say.no_model_chosen()));
+            return Err(Failure::usage("no model was chosen: name one with --model"));
         };
         if let Some(model) = chosen(models, answer.trim()) {
             return Ok(model.clone());
         }
-        output::warn_in(say, &say.number_or_name(models.len()));
+        output::warn(&format!("a number from 1 to {}, or a model's name", models.len()));
     }
 }
 
@@ -567,9 +586,17 @@ fn listed(models: Result<Vec<ModelInfo>, ModelError>) -> Result<Vec<ModelInfo>, 
     models.map_err(|error| Failure::job(format!("no model was named, and the list of models cannot be had: {error}")))
 }
 
-fn nobody(tried: &[String], answered: bool, say: Phrases) -> Failure {
-    let what = if answered { say.none_answered() } else { say.none_found() };
-    Failure::job(say.start_one(what, tried.join("\n")))
+fn nobody(tried: &[String], answered: bool) -> Failure {
+    let what = if answered {
+        "no model endpoint answered on this machine"
+    } else {
+        "no model endpoint was found on this machine"
+    };
+    Failure::job(format!(
+        "{what}; tried\n{}\n  Start one of them (LM Studio: its server is in the Developer tab; Ollama: `ollama \
+         serve`; llama.cpp: `llama-server -m MODEL.gguf`), or name one with --base-url URL",
+        tried.join("\n")
+    ))
 }
 
 /// The model of a number or of a name.
@@ -580,10 +607,10 @@ fn chosen<'a>(models: &'a [String], answer: &str) -> Option<&'a String> {
     }
 }
 
-fn list(models: &[String], say: Phrases) -> String {
+fn list(models: &[String]) -> String {
     let mut lines: Vec<String> = models.iter().take(MAX_NAMES).map(|m| format!("  {}", word(m))).collect();
     if models.len() > MAX_NAMES {
-        lines.push(format!("  {}", say.and_more(models.len() - MAX_NAMES)));
+        lines.push(format!("  and {} more", models.len() - MAX_NAMES));
     }
     lines.join("\n")
 }

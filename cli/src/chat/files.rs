@@ -7,7 +7,6 @@ use super::args::Args;
 use super::endpoint::Endpoint;
 use super::talk::described;
 use crate::base::{Failure, failure::without_codes, media, output};
-use crate::phrases::Phrases;
 use toolgraft::model::Tracer;
 use toolgraft::secrets::Secrets;
 use toolgraft::transcript::Recorder;
@@ -46,31 +45,34 @@ impl Files {
     }
 
     /// What cannot be written and was not said before, as the lines of a warning.
-    pub(super) fn news(&mut self, say: Phrases) -> Vec<String> {
-        let news: Vec<String> = self.problems(say).filter(|problem| !self.said.contains(problem)).collect();
+    pub(super) fn news(&mut self) -> Vec<String> {
+        let news: Vec<String> = self.problems().filter(|problem| !self.said.contains(problem)).collect();
         self.said.extend_from_slice(&news);
         news
     }
 
     /// What became of the command, given what became of the files.
-    pub(super) fn end(&self, done: Result<(), Failure>, say: Phrases) -> Result<(), Failure> {
-        let problems: Vec<String> = self.problems(say).collect();
+    pub(super) fn end(&self, done: Result<(), Failure>) -> Result<(), Failure> {
+        let problems: Vec<String> = self.problems().collect();
         match done {
             Ok(()) if problems.is_empty() => Ok(()),
             Ok(()) => Err(Failure::jobs(problems)),
             Err(failure) => {
-                problems.iter().for_each(|problem| output::warn_in(say, problem));
+                problems.iter().for_each(|problem| output::warn(problem));
                 Err(failure)
             }
         }
     }
 
-    fn problems(&self, say: Phrases) -> impl Iterator<Item = String> {
+    fn problems(&self) -> impl Iterator<Item = String> {
         let recording = self.recorder.as_ref().and_then(Recorder::error).map(|error| error.to_string());
         let trace = self.tracer.as_ref().and_then(Tracer::error);
         let [record, traced] = &self.places;
-        let recording = recording.map(|error| say.incomplete_recording(record, error));
-        [recording, trace.map(|error| say.incomplete_trace(traced, error))].into_iter().flatten().map(without_codes)
+        let recording = recording.map(|error| format!("the recording {record} is incomplete: {error}"));
+        [recording, trace.map(|error| format!("the trace {traced} is incomplete: {error}"))]
+            .into_iter()
+            .flatten()
+            .map(without_codes)
     }
 }
 

@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 use super::args::slots;
 use super::session::Session;
 use crate::base::Failure;
-use crate::phrases::Phrases;
 use crate::screen::{DIM, excerpt::names as shown_names, visible::word};
 use crate::settings;
 
@@ -31,13 +30,19 @@ pub(super) enum HereCommand {
 }
 
 /// Reads what stands behind `/set`.
-pub(super) fn read_set(words: &[String], say: Phrases) -> Result<HereCommand, String> {
+pub(super) fn read_set(words: &[String]) -> Result<HereCommand, String> {
     match words {
         [] => Ok(HereCommand::Settings),
         [forget, key] if forget == FORGET => Ok(HereCommand::Unset(key.clone())),
-        [key, _] if !KEYS.contains(&key.as_str()) => Err(say.set_takes_keys(key, KEYS.join(", "))),
+        [key, _] if !KEYS.contains(&key.as_str()) => Err(format!(
+            "/set cannot change {key} while a conversation goes \
+             on; it takes {}",
+            KEYS.join(", ")
+        )),
         [key, value] => Ok(HereCommand::Set(key.clone(), value.clone())),
-        _ => Err(say.set_takes().to_owned()),
+        _ => Err("/set takes nothing, or a key and its value, or --forget and a key; put a value with spaces in \
+             quotation marks"
+            .to_owned()),
     }
 }
 
@@ -62,24 +67,29 @@ pub(super) fn following_set(words: &[String]) -> Vec<String> {
 impl Session {
     /// Does what `/set` or `/allow` was asked for.
     pub(super) fn here(&mut self, command: HereCommand) -> Result<(), Failure> {
-        let say = self.say;
         match command {
             HereCommand::Settings => {
                 let text = self.set_here()?;
-                self.note(DIM, text.as_deref().unwrap_or(say.nothing_set_here()))
+                self.note(DIM, text.as_deref().unwrap_or("nothing of that is set for this folder"))
             }
             HereCommand::Set(key, value) => self.set(&key, &value),
             HereCommand::Unset(key) => {
                 let mut was = None;
                 self.folder.change(|values| was = values.shift_remove(&key))?;
                 was.map_or_else(
-                    || Err(Failure::usage(say.nothing_set_here())),
-                    |_| self.note(DIM, &say.is_forgotten_here(word(&key))),
+                    || Err(Failure::usage("nothing of that is set for this folder")),
+                    |_| {
+                        self.note(
+                            DIM,
+                            &format!("forgotten for this folder, from the next conversation on: {}", word(&key)),
+                        )
+                    },
                 )
             }
             HereCommand::Allowed => {
                 let globs = self.folder.settings()?.allow;
-                let text = if globs.is_empty() { say.nothing_allowed_here().to_owned() } else { globs.join("\n") };
+                let text =
+                    if globs.is_empty() { "nothing is allowed for this folder".to_owned() } else { globs.join("\n") };
                 self.note(DIM, &text)
             }
             HereCommand::Allow(globs) => self.allow(&globs),
@@ -103,7 +113,7 @@ impl Session {
             return Err(failure);
         }
         let value = serde_json::to_value(&wanted).ok().and_then(|values| values.get(key).cloned()).unwrap_or_default();
-        self.note(DIM, &self.say.is_set_here(key, word(&value.to_string())))?;
+        self.note(DIM, &format!("{key} = {}, for this folder", word(&value.to_string())))?;
         self.folder.change(|values| {
             values.insert(key.to_owned(), value);
         })
@@ -113,7 +123,7 @@ impl Session {
         let patterns = globs.iter().map(|glob| self.talk.approvals.meant(glob)).collect::<Result<Vec<_>, _>>()?;
         self.talk.approvals.allow(&patterns);
         self.renew()?;
-        self.note(DIM, &self.say.allowed_here(shown_names(&patterns)))?;
+        self.note(DIM, &format!("run without a question in this folder: {}", shown_names(&patterns)))?;
         self.folder.change(|values| {
             let mut allowed = globs_of(values.get("allow"));
             allowed.retain(|earlier| !patterns.contains(earlier));
@@ -125,14 +135,17 @@ impl Session {
     fn disallow(&mut self, globs: &[String]) -> Result<(), Failure> {
         let allowed = self.folder.settings()?.allow;
         if let Some(unknown) = globs.iter().find(|glob| !allowed.contains(glob)) {
-            return Err(Failure::usage(self.say.is_not_allowed_here(word(unknown))));
+            return Err(Failure::usage(format!(
+                "{} is not allowed for this folder; /allow lists what is",
+                word(unknown)
+            )));
         }
         self.folder.change(|values| {
             let mut allowed = globs_of(values.get("allow"));
             allowed.retain(|earlier| !globs.contains(earlier));
             values.insert("allow".to_owned(), json!(allowed));
         })?;
-        self.note(DIM, &self.say.is_forgotten_here(shown_names(globs)))
+        self.note(DIM, &format!("forgotten for this folder, from the next conversation on: {}", shown_names(globs)))
     }
 }
 

@@ -1,7 +1,7 @@
 //! The conversation as it is kept by itself, and the one that is gone on with.
 
 use super::args::Args;
-use crate::phrases::Phrases;
+use crate::terminal::counted;
 use std::path::{Path, PathBuf};
 
 use crate::base::{Failure, digest::sha256, media::numbered, output, state};
@@ -23,11 +23,7 @@ impl Keeping {
     /// Where the conversation is kept, unless nobody wants that; and the conversation to go on
     /// with, whose model and endpoint are taken where the flags name none. One that another
     /// chat is at is gone on with as a copy.
-    pub(super) fn begin(
-        args: &mut Args,
-        settings: &Settings,
-        say: Phrases,
-    ) -> Result<(Option<Self>, Option<Saved>), Failure> {
+    pub(super) fn begin(args: &mut Args, settings: &Settings) -> Result<(Option<Self>, Option<Saved>), Failure> {
         let store = Store::open();
         let (found, store) = match (&args.conversation.continued, store) {
             (Some(begin), store) => {
@@ -41,18 +37,18 @@ impl Keeping {
         let wanted = wanted && args.conversation.save.is_none();
         let mut gone_on = found.map(|found| {
             for damaged in &found.passed_over {
-                output::warn_in(say, &say.passed_over(damaged, &found.kept.id));
+                output::warn(&format!("{damaged}; going on with {}, the one before it", found.kept.id));
             }
             found.kept
         });
         let keeping = store.filter(|_| wanted).map(|store| {
             // Nothing is deleted where nothing is said.
             if !args.output.quiet {
-                prune(&store, settings, say);
+                prune(&store, settings);
             }
             let Some(kept) = &mut gone_on else { return Keeping::fresh(store) };
-            let (keeping, note) = Keeping::take_up(store, kept, say);
-            note.into_iter().for_each(|note| output::warn_in(say, &note));
+            let (keeping, note) = Keeping::take_up(store, kept);
+            note.into_iter().for_each(|note| output::warn(&note));
             keeping
         });
         let saved = gone_on.map(|kept| kept.saved);
@@ -66,7 +62,7 @@ impl Keeping {
 
     /// A conversation that was kept, as it is now. Where another chat is at it, a copy, and what
     /// the person is told of that.
-    pub(crate) fn take_up(store: Store, kept: &mut Kept, say: Phrases) -> (Self, Option<String>) {
+    pub(crate) fn take_up(store: Store, kept: &mut Kept) -> (Self, Option<String>) {
         match store.hold(&kept.id) {
             Ok(lock) => {
                 // What was said since it was looked for.
@@ -77,7 +73,12 @@ impl Keeping {
             }
             Err(holder) => {
                 let copy = Keeping::fresh(store);
-                let note = say.is_a_copy(&kept.id, by_process(holder, say), &copy.id);
+                let note = format!(
+                    "the conversation {} is open in another chat{}: this one goes on with a copy of it, {}",
+                    kept.id,
+                    by_process(holder),
+                    copy.id
+                );
                 (copy, Some(note))
             }
         }
@@ -103,13 +104,13 @@ impl Keeping {
     ///
     /// # Errors
     /// It cannot be written; the text says why.
-    pub(super) fn write(&mut self, saved: &Saved, say: Phrases) -> Result<(), String> {
+    pub(super) fn write(&mut self, saved: &Saved) -> Result<(), String> {
         if saved.conversation.entries().is_empty() {
             self.store.remove(&self.id).map(|_| self.written = false)
         } else {
             self.store.write(&self.id, saved).map(|()| self.written = true)
         }
-        .map_err(|e| say.not_kept(e))
+        .map_err(|e| format!("the conversation is not kept: {e}"))
     }
 
     /// What is said from now on is another conversation.
@@ -118,24 +119,27 @@ impl Keeping {
     }
 
     /// How to go on with it; `None` where nothing was said.
-    pub(super) fn farewell(&self, say: Phrases) -> Option<String> {
-        self.written.then(|| say.kept_as(&self.id))
+    pub(super) fn farewell(&self) -> Option<String> {
+        self.written.then(|| format!("kept as {}: `toolgraft chat --continue` goes on with it", self.id))
     }
 }
 
 /// Forgets what is older than the settings want, and says so.
-pub(crate) fn prune(store: &Store, settings: &Settings, say: Phrases) {
+pub(crate) fn prune(store: &Store, settings: &Settings) {
     let Some(days) = settings.session_days.filter(|days| *days > 0) else { return };
     match store.prune(days) {
         Ok(0) => {}
-        Ok(gone) => output::note(&say.old_ones_are_gone(say.conversations(gone), days)),
-        Err(problem) => output::warn_in(say, &problem.to_string()),
+        Ok(gone) => output::note(&format!(
+            "{} without a word for {days} days deleted: `toolgraft config set session_days DAYS` keeps them longer",
+            counted(gone, "conversation")
+        )),
+        Err(problem) => output::warn(&problem.to_string()),
     }
 }
 
 /// Takes the file that the conversation is saved in for this chat. Where another one writes it,
 /// `file` becomes one of a like name, and the person is told.
-pub(super) fn take_file(file: &mut PathBuf, say: Phrases) -> Option<Lock> {
+pub(super) fn take_file(file: &mut PathBuf) -> Option<Lock> {
     let named = file.clone();
     let mut others: Option<Holder> = None;
     for n in 1_usize.. {
@@ -147,8 +151,12 @@ pub(super) fn take_file(file: &mut PathBuf, say: Phrases) -> Option<Lock> {
         match hold_file(&place) {
             Ok(lock) => {
                 if let Some(holder) = others {
-                    let by = by_process(holder, say);
-                    output::warn_in(say, &say.is_written_by_another(named.display(), by, place.display()));
+                    let by = by_process(holder);
+                    output::warn(&format!(
+                        "another chat{by} writes {}: this one is saved in {}",
+                        named.display(),
+                        place.display()
+                    ));
                 }
                 *file = place;
                 return lock;
@@ -174,9 +182,9 @@ pub(super) fn hold_file(file: &Path) -> Result<Option<Lock>, Holder> {
 }
 
 /// Says once that nothing is kept, and keeps nothing from then on.
-pub(super) fn keep(keeping: &mut Option<Keeping>, saved: &Saved, say: Phrases) {
-    if let Some(Err(problem)) = keeping.as_mut().map(|keeping| keeping.write(saved, say)) {
-        output::warn_in(say, &problem);
+pub(super) fn keep(keeping: &mut Option<Keeping>, saved: &Saved) {
+    if let Some(Err(problem)) = keeping.as_mut().map(|keeping| keeping.write(saved)) {
+        output::warn(&problem);
         *keeping = None;
     }
 }

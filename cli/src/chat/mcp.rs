@@ -2,7 +2,6 @@
 
 use super::session::Session;
 use crate::base::{Failure, browser, output};
-use crate::phrases::Phrases;
 use crate::screen::{DIM, excerpt::names as shown_names, visible::word};
 use crate::servers::{logins, remembered, status};
 use toolgraft_mcp::{Hub, McpError, ServerConfig, ServerState, ServerStatus, TransportConfig};
@@ -40,8 +39,11 @@ pub(super) struct Switch {
     save: bool,
 }
 
+const USAGE: &str = "/mcp takes nothing, or: on SERVER, off SERVER, restart [SERVER], login SERVER, logs SERVER \
+     [LINES], tools SERVER [on|off TOOL …]; on and off take --save";
+
 /// Reads what stands behind `/mcp`.
-pub(super) fn read(words: &[String], say: Phrases) -> Result<McpCommand, String> {
+pub(super) fn read(words: &[String]) -> Result<McpCommand, String> {
     let save = words.iter().any(|word| word == SAVE);
     let words: Vec<&str> = words.iter().map(String::as_str).filter(|word| *word != SAVE).collect();
     let side = |word: &str| match word {
@@ -55,23 +57,21 @@ pub(super) fn read(words: &[String], say: Phrases) -> Result<McpCommand, String>
         ["restart", server] => McpCommand::Restart(Some(server.to_owned())),
         ["login", server] => McpCommand::Login(server.to_owned()),
         ["logs", server] => McpCommand::Logs(server.to_owned(), LINES),
-        ["logs", server, lines] => {
-            McpCommand::Logs(server.to_owned(), lines.parse().map_err(|_| say.mcp_takes().to_owned())?)
-        }
+        ["logs", server, lines] => McpCommand::Logs(server.to_owned(), lines.parse().map_err(|_| USAGE.to_owned())?),
         ["tools", server] => McpCommand::Tools(server.to_owned()),
         ["tools", server, word, ref tools @ ..] if !tools.is_empty() => {
             let tools = tools.iter().map(|&tool| tool.to_owned()).collect();
-            let switch = side(word).ok_or(say.mcp_takes())?;
+            let switch = side(word).ok_or(USAGE)?;
             McpCommand::SwitchTools { server: server.to_owned(), tools, switch }
         }
         [word, server] => {
-            let switch = side(word).ok_or(say.mcp_takes())?;
+            let switch = side(word).ok_or(USAGE)?;
             McpCommand::Switch { server: server.to_owned(), switch }
         }
-        _ => return Err(say.mcp_takes().to_owned()),
+        _ => return Err(USAGE.to_owned()),
     };
     let takes_save = matches!(command, McpCommand::Switch { .. } | McpCommand::SwitchTools { .. });
-    if save && !takes_save { Err(say.mcp_takes().to_owned()) } else { Ok(command) }
+    if save && !takes_save { Err(USAGE.to_owned()) } else { Ok(command) }
 }
 
 /// What may stand behind these words of a line that begins with `/mcp`.
@@ -107,29 +107,29 @@ fn is_remote(server: &ServerConfig) -> bool {
 impl Session {
     /// Does what `/mcp` was asked for.
     pub(super) async fn mcp(&mut self, command: McpCommand) -> Result<(), Failure> {
-        let say = self.say;
         match command {
-            McpCommand::List => output::emit_styled(&status::text(&status::reports(&self.talk.hub, 0), say)),
+            McpCommand::List => output::emit_styled(&status::text(&status::reports(&self.talk.hub, 0))),
             McpCommand::Switch { server, switch } => self.switch(&server, switch).await,
             McpCommand::Restart(server) => self.restart(server).await,
             McpCommand::Login(server) => self.log_in(&server).await,
             McpCommand::Logs(server, most) => {
                 let lines = self.talk.hub.log(&server).map_err(Failure::usage)?;
                 if lines.is_empty() {
-                    return self.note(DIM, say.log_is_empty());
+                    return self.note(DIM, "it has logged nothing, and written nothing to stderr");
                 }
                 let left_out = lines.len().saturating_sub(most);
                 output::emit_styled(&status::log_text(&lines[left_out..]))?;
                 match left_out {
                     0 => Ok(()),
-                    n => self.note(DIM, &say.earlier_lines(n, format!("/mcp logs {} {}", word(&server), lines.len()))),
+                    n => self
+                        .note(DIM, &format!("{n} earlier lines are kept: /mcp logs {} {}", word(&server), lines.len())),
                 }
             }
             McpCommand::Tools(server) => {
                 let tools = self.talk.hub.tools(&server).map_err(Failure::usage)?;
                 let line = |name: &str, on: bool| format!("{} {}", if on { "*" } else { " " }, word(name));
                 let lines: Vec<String> = tools.iter().map(|tool| line(&tool.name, tool.on)).collect();
-                let text = if lines.is_empty() { say.no_tools().to_owned() } else { lines.join("\n") };
+                let text = if lines.is_empty() { "no tools".to_owned() } else { lines.join("\n") };
                 self.note(DIM, &text)
             }
             McpCommand::SwitchTools { server, tools, switch } => self.switch_tools(&server, &tools, switch),
@@ -137,37 +137,36 @@ impl Session {
     }
 
     async fn switch(&mut self, server: &str, Switch { on, save }: Switch) -> Result<(), Failure> {
-        let (say, shown) = (self.say, word(server));
+        let shown = word(server);
         let done = self.talk.hub.switch(server, on).await;
         let is_there = !matches!(done, Err(McpError::UnknownServer { .. }));
         match done {
-            Ok(()) if on => self.note(DIM, &say.restarted(shown))?,
-            Ok(()) => self.note(DIM, &say.switched_off(shown))?,
+            Ok(()) if on => self.note(DIM, &format!("{shown} is ready"))?,
+            Ok(()) => self.note(DIM, &format!("{shown} is off"))?,
             // What cannot be reached now is to be there next time all the same.
-            Err(error) if is_there => output::warn_in(say, &error.to_string()),
+            Err(error) if is_there => output::warn(&error.to_string()),
             Err(error) => return Err(Failure::usage(error)),
         }
         match save {
-            true => remembered::server(self.entry(server)?, on, say).and_then(|file| self.say_saved(&file)),
+            true => remembered::server(self.entry(server)?, on).and_then(|file| self.say_saved(&file)),
             false => Ok(()),
         }
     }
 
     fn switch_tools(&mut self, server: &str, tools: &[String], Switch { on, save }: Switch) -> Result<(), Failure> {
-        let say = self.say;
         let patterns = self.talk.hub.switch_tools(server, tools, on).map_err(Failure::usage)?;
         let names = shown_names(&patterns);
-        self.note(DIM, &if on { say.tools_are_on(names) } else { say.tools_are_off(names) })?;
+        self.note(DIM, &if on { format!("on: {names}") } else { format!("off: {names}") })?;
         if !save {
             return Ok(());
         }
         let known = self.talk.hub.tools(server).map_err(Failure::usage)?;
-        let file = remembered::tools(self.entry(server)?, (&patterns, on), &known, say)?;
+        let file = remembered::tools(self.entry(server)?, (&patterns, on), &known)?;
         self.say_saved(&file)
     }
 
     fn say_saved(&mut self, file: &std::path::Path) -> Result<(), Failure> {
-        self.note(DIM, &self.say.saved_to(file.display()))
+        self.note(DIM, &format!("saved to {}", file.display()))
     }
 
     fn entry(&self, server: &str) -> Result<&ServerConfig, Failure> {
@@ -175,16 +174,20 @@ impl Session {
     }
 
     async fn log_in(&mut self, server: &str) -> Result<(), Failure> {
-        let (say, shown, entry) = (self.say, format!("{server:?}"), self.entry(server)?.clone());
+        let (shown, entry) = (format!("{server:?}"), self.entry(server)?.clone());
         let show = |url: &str| {
             let opened = browser::open(url);
-            let told = if opened { say.log_in_opened(&shown) } else { say.log_in_by(&shown) };
+            let told = if opened {
+                format!("to log in at {shown}, a browser was opened; if it shows nothing, open this page:")
+            } else {
+                format!("to log in at {shown}, open this page:")
+            };
             self.note(DIM, &told)?;
             // In one piece, for whoever copies it.
             output::emit(&format!("{url}\n"))
         };
         logins::log_in(&entry, show, logins::no_paste).await?;
-        self.note(DIM, &say.logged_in(&shown))?;
+        self.note(DIM, &format!("logged in at {shown}"))?;
         self.restart(Some(server.to_owned())).await
     }
 
@@ -196,12 +199,12 @@ impl Session {
             None => self.talk.hub.servers().into_iter().filter(is_down).map(|server| server.name).collect(),
         };
         if servers.is_empty() {
-            return self.note(DIM, self.say.none_to_restart());
+            return self.note(DIM, "all servers are ready; name one to start it anew");
         }
         for server in servers {
             match self.talk.hub.restart(&server).await {
-                Ok(()) => self.note(DIM, &self.say.restarted(word(&server)))?,
-                Err(error) => output::warn_in(self.say, &error.to_string()),
+                Ok(()) => self.note(DIM, &format!("{} is ready", word(&server)))?,
+                Err(error) => output::warn(&error.to_string()),
             }
         }
         Ok(())
@@ -211,10 +214,9 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use toolgraft::dialect::Lang;
 
     fn read(line: &str) -> Result<McpCommand, String> {
-        super::read(&shlex::split(line).unwrap(), Phrases::of(Lang::En))
+        super::read(&shlex::split(line).unwrap())
     }
 
     #[test]

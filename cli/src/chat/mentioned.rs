@@ -8,7 +8,6 @@ use toolgraft_mcp::{Hub, ServerEventKind};
 
 use super::attached::Attached;
 use crate::base::{Failure, lock, media};
-use crate::phrases::Phrases;
 use crate::servers::watch::Watch;
 use crate::tools::read;
 use toolgraft::route::Toolbox;
@@ -46,14 +45,17 @@ fn mentions(question: &str, hub: &Hub) -> Vec<(String, String)> {
 pub(super) async fn read(
     question: &str,
     hub: &Hub,
-    (untrusted, say): (&[String], Phrases),
+    untrusted: &[String],
     watch: Watch<'_>,
 ) -> Result<(Attached, Vec<(String, String)>), Failure> {
     let (mut attached, found) = (Attached::default(), mentions(question, hub));
     for (server, uri) in &found {
         let name = format!("@{server}:{uri}");
         if untrusted.contains(server) {
-            return Err(Failure::usage(say.mentions_untrusted(&name)));
+            return Err(Failure::usage(format!(
+                "{name}: its server is one of --untrusted, and a resource would stand in your own words: let the \
+                 model read it"
+            )));
         }
         let outcome = read::resource(hub, (server, uri), watch).await;
         if !outcome.is_result() {
@@ -61,9 +63,9 @@ pub(super) async fn read(
         }
         let media = media::of(&outcome)?;
         if media.is_empty() {
-            attached.take(&name, outcome.text.into_bytes(), "resource", say)?;
+            attached.take(&name, outcome.text.into_bytes(), "resource")?;
         }
-        media.into_iter().try_for_each(|(_, bytes)| attached.take(&name, bytes, "resource", say))?;
+        media.into_iter().try_for_each(|(_, bytes)| attached.take(&name, bytes, "resource"))?;
     }
     Ok((attached, found))
 }

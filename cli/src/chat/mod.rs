@@ -38,7 +38,7 @@ use std::sync::Arc;
 
 use crate::base::{Failure, input as texts, output};
 use crate::dialog::{ask::Asker, elicit::Questions};
-use crate::phrases::Phrases;
+use crate::labels;
 use crate::screen::DIM;
 use crate::servers;
 use crate::servers::runner::Runner;
@@ -82,29 +82,28 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     files::check(&args)?;
     // A file that is not there is said before an endpoint is looked for.
     let resumed = args.conversation.resume.as_deref().map(Saved::read).transpose()?;
-    let say = Phrases::of_user(args.talk.model.lang.or(settings.lang));
     settings::environment().fill(args.slots());
-    settings_here(say)?.fill(args.slots());
+    settings_here()?.fill(args.slots());
     refuse_lost_id(&args)?;
-    let (keeping, gone_on) = Keeping::begin(&mut args, &settings, say)?;
+    let (keeping, gone_on) = Keeping::begin(&mut args, &settings)?;
     settings.fill(args.slots());
     args.conversation.no_history |= settings.history == Some(false);
     // Held until the conversation is over.
-    let _file = args.conversation.save.as_mut().and_then(|file| kept::take_file(file, say));
+    let _file = args.conversation.save.as_mut().and_then(kept::take_file);
     if let Some(file) = &args.conversation.save {
         let begun = resumed.or_else(|| gone_on.clone()).map(|saved| saved.conversation).unwrap_or_default();
         Saved::check_same(file, &begun)?;
     }
-    let attached = Attached::read(&args.attached, "-f", say)?;
+    let attached = Attached::read(&args.attached, "-f")?;
     let configured = args.talk.config()?;
     let has_config = configured.is_some();
     let config = configured.unwrap_or_default();
 
     // Dropped last: it puts the terminal back as it was.
     let tty = Tty::open().map(Arc::new);
-    let asker = Asker::new(tty.as_ref(), say);
-    let runner = Runner::start()?.speaking(say).showing(!args.output.quiet && !args.output.json);
-    let endpoint = runner.wait(Endpoint::choose(&args.talk.endpoint, asker.as_ref(), say))?;
+    let asker = Asker::new(tty.as_ref());
+    let runner = Runner::start()?.showing(!args.output.quiet && !args.output.json);
+    let endpoint = runner.wait(Endpoint::choose(&args.talk.endpoint, asker.as_ref()))?;
     let files = Files::begin(&args, &endpoint, &config.secrets())?;
     let endpoint = endpoint.traced(files.tracer.clone());
     let in_session = files.clone();
@@ -112,9 +111,9 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     let may_keep = settings.sessions.unwrap_or(true) && !args.conversation.no_session;
     let shelf = may_keep.then(display::Shelf::of_user).flatten();
     let above = LastBox::default();
-    let display = Display::new(&args.output, (in_conversation, shelf), (existing.clone(), above.clone()), say);
+    let display = Display::new(&args.output, (in_conversation, shelf), (existing.clone(), above.clone()));
     let signals = runner.signals();
-    let questions = Questions::new(asker.clone(), say);
+    let questions = Questions::new(asker.clone());
     let asked = questions.clone();
     // Where results are shown, so that nothing is lost.
     let shows = !args.output.quiet;
@@ -125,13 +124,13 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
         .by_audience(shows)
         .elicitor(move |request| asked.clone().answer(request));
     let done = runner.with_hub_of(hub, |hub| async move {
-        servers::report_failed(&hub.servers(), say);
+        servers::report_failed(&hub.servers());
         servers::refuse_strangers(&args.talk.calls.untrusted, &hub.servers())?;
-        warn_unmatched(&args.talk.calls, &hub.catalog(), say);
-        let person = asker.clone().map(|asker| Box::new(AtTerminal { asker, above, say }) as Box<dyn Person>);
-        let approvals = Approvals::new(&args.talk.calls, person, (hub.clone(), existing), say)?;
+        warn_unmatched(&args.talk.calls, &hub.catalog());
+        let person = asker.clone().map(|asker| Box::new(AtTerminal { asker, above }) as Box<dyn Person>);
+        let approvals = Approvals::new(&args.talk.calls, person, (hub.clone(), existing))?;
         let asked = (approvals, questions);
-        let mut session = Session::new(args, (hub, endpoint), (display, say), asked, (tty, signals), in_session)?;
+        let mut session = Session::new(args, (hub, endpoint), display, asked, (tty, signals), in_session)?;
         session.keep(keeping, gone_on);
         session.attach(attached);
         session.talk.make_examples().await;
@@ -144,7 +143,7 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
             }
         }
     });
-    files.end(done, say)
+    files.end(done)
 }
 
 /// Refuses a question that is the ID of a conversation: one stands behind `=`.
@@ -161,11 +160,11 @@ fn refuse_lost_id(args: &Args) -> Result<(), Failure> {
 }
 
 /// What holds for this folder; nothing where that cannot be read, which the person is told.
-pub(crate) fn settings_here(say: Phrases) -> Result<Settings, Failure> {
+pub(crate) fn settings_here() -> Result<Settings, Failure> {
     match settings::Folder::here().settings() {
         // A conversation can do without it.
         Err(Failure::Usage(problem)) => {
-            output::warn_in(say, &problem);
+            output::warn(&problem);
             Ok(Settings::default())
         }
         settings => settings,
@@ -187,7 +186,7 @@ async fn one(session: &mut Session, question: User, typed: &str) -> Result<(), F
         Ended::Finished(finished) if !session.output.json && finished.reason != StopReason::Cancelled => {
             Err(Failure::Reported)
         }
-        Ended::Finished(finished) => Err(Failure::job(session.say.stopped(&finished.reason))),
+        Ended::Finished(finished) => Err(Failure::job(labels::stopped(&finished.reason))),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::dialog::{ask::Asker, editor};
 use crate::screen::visible::{plain, word};
 use crate::screen::{BAD, DIM};
 use crate::servers::{starting, watch::Watch};
-use crate::terminal::{columns, shortened};
+use crate::terminal::{columns, counted, shortened};
 use toolgraft::Conversation;
 use toolgraft::agent::StopReason;
 use toolgraft::conversation::{Assistant, Entry, User};
@@ -34,14 +34,15 @@ pub(super) async fn run(session: &mut Session, asker: Option<&Asker>) -> Result<
         line: Arc::default(),
     };
     let history = (!session.place.no_history).then_some("history");
-    let mut prompt = Prompt::new("> ", completion, history, session.say)?;
+    let mut prompt = Prompt::new("> ", completion, history)?;
     // Ctrl-C pressed in a row, without a line between.
     let mut interrupts = 0;
     loop {
         let news = session.followed.news();
         if !news.is_empty() {
             let news: Vec<String> = news.iter().map(|name| word(name)).collect();
-            session.note(DIM, &session.say.resources_changed(session.say.listed(&news)))?;
+            session
+                .note(DIM, &format!("changed since it was sent: {}; name it again to send it anew", news.join(", ")))?;
         }
         // A question that was taken back still waits for its line.
         let mut ahead = String::new();
@@ -55,7 +56,7 @@ pub(super) async fn run(session: &mut Session, asker: Option<&Asker>) -> Result<
             // Who drops a line never leaves by it.
             Typed::Interrupted | Typed::Dropped => {
                 interrupts = 1;
-                session.note(DIM, session.say.how_to_leave())?;
+                session.note(DIM, "(Ctrl-C again leaves, as Ctrl-D does)")?;
                 continue;
             }
             Typed::Line(line) => line,
@@ -93,15 +94,15 @@ async fn answer(
         let Line { said, typed, files } = Line::of(line, pasted);
         session.mention(&typed).await?;
         if files > 0 {
-            session.note(DIM, &session.say.pasted_as_files(session.say.pasted_texts(files)))?;
+            session.note(DIM, &format!("sent as files, not as your words: {}", counted(files, "pasted text")))?;
         }
         return session.ask(said).await.map(next);
     }
-    match commands::read(line, &session.talk.hub.prompts(), session.say).map_err(Failure::usage)? {
+    match commands::read(line, &session.talk.hub.prompts()).map_err(Failure::usage)? {
         Command::Quit => Ok(Next::Leave),
         Command::Retry => match session.talk.take_back() {
             Some(question) => session.send(question).await.map(next),
-            None => Err(Failure::usage(session.say.nothing_asked())),
+            None => Err(Failure::usage("nothing was asked yet")),
         },
         Command::Edit(text) => {
             // Ctrl-C in the editor is the editor's.
@@ -110,10 +111,10 @@ async fn answer(
                 Some(asker) => Some(asker.floor().await),
                 None => None,
             };
-            let question = editor::edited(&text, session.say).await?;
+            let question = editor::edited(&text).await?;
             drop((interrupts, floor));
             if question.is_empty() {
-                session.note(DIM, session.say.empty_question())?;
+                session.note(DIM, "nothing was written: nothing is asked")?;
                 return Ok(Next::Prompt);
             }
             session.note(DIM, &question)?;
@@ -174,7 +175,7 @@ async fn server_prompt(
                 None => User::new(message.text),
             }),
         }
-        .map_err(|e| Failure::job(session.say.prompt_does_not_fit(e)))?;
+        .map_err(|e| Failure::job(format!("the messages of the prompt do not fit a conversation: {e}")))?;
     }
     let said = show(session, &before)?;
     session.talk.warn_long(&said);
@@ -190,10 +191,10 @@ async fn filled(
     prompt: &McpPrompt,
     arguments: Map<String, Value>,
 ) -> Result<Option<Vec<PromptMessage>>, Failure> {
-    let (hub, say) = (&session.talk.hub, session.say);
-    let what = say.filling_in(format!("{}.{}", prompt.server, prompt.name));
+    let hub = &session.talk.hub;
+    let what = format!("filling in {}.{}", prompt.server, prompt.name);
     let interrupts = session.signals.take_interrupts();
-    let watch = Watch { questions: &session.questions, say };
+    let watch = Watch { questions: &session.questions };
     tokio::select! {
         biased;
         () = interrupts.next() => Ok(None),
@@ -209,7 +210,7 @@ fn show(session: &mut Session, before: &Conversation) -> Result<String, Failure>
         .iter()
         .filter_map(|entry| match entry {
             Entry::User(said) => Some(said.shown().into_owned()),
-            Entry::Assistant(message) => Some(session.say.said_by_model(message.content())),
+            Entry::Assistant(message) => Some(format!("(the model:) {}", message.content())),
             _ => None,
         })
         .collect();
@@ -220,7 +221,7 @@ fn show(session: &mut Session, before: &Conversation) -> Result<String, Failure>
 
 /// The last question and what was answered to it, each in a line.
 fn last_said(session: &Session) -> Vec<String> {
-    let (entries, say) = (session.talk.conversation.entries(), session.say);
+    let entries = session.talk.conversation.entries();
     let line = |text: &str| format!("  {}", shortened(&plain(text.trim()), columns().saturating_sub(3)));
     let asked = entries.iter().rposition(|entry| matches!(entry, Entry::User(_)));
     let Some((at, Entry::User(question))) = asked.map(|at| (at, &entries[at])) else { return Vec::new() };
@@ -228,8 +229,8 @@ fn last_said(session: &Session) -> Vec<String> {
         Entry::Assistant(message) => Some(message.content()).filter(|content| !content.trim().is_empty()),
         _ => None,
     });
-    let asked = line(&say.last_question(question.shown()));
-    [asked].into_iter().chain(answer.map(|answer| line(&say.last_answer(answer)))).collect()
+    let asked = line(&format!("you: {}", question.shown()));
+    [asked].into_iter().chain(answer.map(|answer| line(&format!("the model: {answer}")))).collect()
 }
 
 /// Says what takes part.
@@ -238,19 +239,22 @@ pub(super) fn greet(session: &mut Session, has_config: bool) -> Result<(), Failu
     let tools = session.tools_line();
     session.note(DIM, &about)?;
     session.note(DIM, &tools)?;
-    if let Some(took) = starting::took(&session.talk.hub.servers(), session.say) {
+    if let Some(took) = starting::took(&session.talk.hub.servers()) {
         session.note(DIM, &took)?;
     }
     session.talk.warn_large()?;
     if !has_config {
-        session.note(DIM, session.say.no_servers())?;
+        session.note(
+            DIM,
+            "no MCP servers are configured: name a file with --mcp-config FILE (see `toolgraft tools --help`)",
+        )?;
     }
     if let Some(here) = session.set_here().ok().flatten() {
-        session.note(DIM, &session.say.holds_here(here.replace('\n', ", ")))?;
+        session.note(DIM, &format!("for this folder (/set, /allow): {}", here.replace('\n', ", ")))?;
     }
     let entries = session.talk.conversation.entries().len();
     if entries > 0 {
-        session.note(DIM, &session.say.going_on(session.say.messages(entries)))?;
+        session.note(DIM, &format!("going on with a conversation of {}", counted(entries, "message")))?;
         for line in last_said(session) {
             session.note(DIM, &line)?;
         }
@@ -258,6 +262,6 @@ pub(super) fn greet(session: &mut Session, has_config: bool) -> Result<(), Failu
     if let Some(files) = session.attached_names() {
         session.note(DIM, &files)?;
     }
-    session.note(DIM, &format!("{}\n", session.say.how_to_help()))?;
+    session.note(DIM, "/help lists the commands, Ctrl-D leaves\n")?;
     Ok(())
 }

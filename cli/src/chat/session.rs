@@ -19,7 +19,6 @@ use super::talk::Talk;
 use crate::base::output::{self, written};
 use crate::base::{Failure, media, reader, signals::Signals};
 use crate::dialog::elicit::{Questions, over};
-use crate::phrases::Phrases;
 use crate::screen::{BAD, DIM};
 use crate::servers::watch::Watch;
 use crate::sessions::{by_process, saved::Saved};
@@ -45,7 +44,6 @@ pub(super) struct Session {
     /// Where it goes on and is saved.
     pub(super) place: ConversationArgs,
     pub(super) display: Display,
-    pub(super) say: Phrases,
     pub(super) signals: Signals,
     pub(super) folder: Folder,
     pub(super) questions: Arc<Questions>,
@@ -62,7 +60,7 @@ impl Session {
     pub(super) fn new(
         args: Args,
         (hub, endpoint): (Arc<Hub>, Endpoint),
-        (display, say): (Display, Phrases),
+        display: Display,
         (approvals, questions): (Arc<Approvals>, Arc<Questions>),
         (tty, signals): (Option<Arc<Tty>>, Signals),
         files: Files,
@@ -70,7 +68,7 @@ impl Session {
         let Args { talk, output, conversation: place, .. } = args;
         let resumed = place.resume.as_deref().map(Saved::read).transpose()?;
         let followed = Followed::begin(&hub);
-        let mut talk = Talk::new((talk, output.schema.clone()), (hub, endpoint), approvals, say)?;
+        let mut talk = Talk::new((talk, output.schema.clone()), (hub, endpoint), approvals)?;
         talk.warn_over_budget()?;
         resumed.into_iter().for_each(|saved| talk.go_on(saved));
         Ok(Session {
@@ -78,7 +76,6 @@ impl Session {
             output,
             place,
             display,
-            say,
             signals,
             folder: Folder::here(),
             questions,
@@ -103,12 +100,12 @@ impl Session {
 
     /// Which files go with the next question.
     pub(super) fn attached_names(&self) -> Option<String> {
-        self.attached.names(self.say).map(|names| self.say.with_next_question(names))
+        self.attached.names().map(|names| format!("with the next question: {names}"))
     }
 
     /// Says how to go on with what was said.
     pub(super) fn say_kept(&mut self) -> Result<(), Failure> {
-        match self.talk.keeping.as_ref().and_then(|keeping| keeping.farewell(self.say)) {
+        match self.talk.keeping.as_ref().and_then(|keeping| keeping.farewell()) {
             Some(farewell) => self.note(DIM, &farewell),
             None => Ok(()),
         }
@@ -139,7 +136,7 @@ impl Session {
         let id = self.display.call_of(number).map(str::to_owned);
         let calls = self.talk.conversation.messages().flat_map(|message| message.calls());
         let call = calls.into_iter().find(|call| Some(&call.id) == id.as_ref()).map(|call| call.call.clone());
-        let call = call.ok_or_else(|| Failure::usage(self.say.no_result(number)))?;
+        let call = call.ok_or_else(|| Failure::usage(format!("no result {number} in this conversation")))?;
         written(self.display.open_call(number, &call))
     }
 
@@ -152,7 +149,7 @@ impl Session {
     pub(super) fn save_result(&self, number: usize, file: &Path) -> Result<(), Failure> {
         let mut outcome = self.outcome(number)?.clone();
         media::check_place("/result", file)?;
-        media::write(&mut outcome, file, self.say).map(drop)
+        media::write(&mut outcome, file).map(drop)
     }
 
     fn outcome(&self, number: usize) -> Result<&Outcome, Failure> {
@@ -162,7 +159,7 @@ impl Session {
                 _ => None,
             })
         });
-        found.ok_or_else(|| Failure::usage(self.say.no_result(number)))
+        found.ok_or_else(|| Failure::usage(format!("no result {number} in this conversation")))
     }
 
     /// Says something to the model, with the files that wait, and shows what follows.
@@ -173,13 +170,13 @@ impl Session {
 
     /// Reads the resources that a person names in a question; they go with it.
     pub(super) async fn mention(&mut self, question: &str) -> Result<(), Failure> {
-        let watch = Watch { questions: &self.questions, say: self.say };
+        let watch = Watch { questions: &self.questions };
         let untrusted = self.talk.args.calls.untrusted.as_slice();
         let interrupts = self.signals.take_interrupts();
         let (attached, found) = tokio::select! {
             biased;
             () = interrupts.next() => return Err(Failure::job("stopped by Ctrl-C")),
-            read = mentioned::read(question, &self.talk.hub, (untrusted, self.say), watch) => read?,
+            read = mentioned::read(question, &self.talk.hub, untrusted, watch) => read?,
         };
         drop(interrupts);
         self.followed.follow(&self.talk.hub, found).await;
@@ -296,10 +293,10 @@ impl Session {
 
     /// Says once what cannot be written down.
     fn report_files(&mut self) -> Result<(), Failure> {
-        for problem in self.files.news(self.say) {
+        for problem in self.files.news() {
             match self.output.json {
                 true => output::warn(&problem),
-                false => self.note(BAD, &self.say.warning_line(problem))?,
+                false => self.note(BAD, &format!("warning: {problem}"))?,
             }
         }
         Ok(())
@@ -309,8 +306,8 @@ impl Session {
     pub(super) fn save(&self, file: &Path) -> Result<(), Failure> {
         let _lock = match kept::hold_file(file) {
             Err(holder) if holder.process != Some(std::process::id()) => {
-                let (by, file) = (by_process(holder, self.say), file.display());
-                return Err(Failure::usage(self.say.belongs_to_another(file, by)));
+                let (by, file) = (by_process(holder), file.display());
+                return Err(Failure::usage(format!("another chat{by} writes {file}: name another file")));
             }
             held => held,
         };

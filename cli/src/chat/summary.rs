@@ -2,9 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use crate::phrases::Phrases;
 use crate::screen::boxes::aligned;
-use crate::terminal::lasted;
+use crate::terminal::{counted, lasted};
 use toolgraft::AgentEvent;
 use toolgraft::agent::Finished;
 use toolgraft::message::Usage;
@@ -17,7 +16,6 @@ pub(super) struct Summary {
     asked: Option<(String, Instant)>,
     /// Time that somebody took to answer questions.
     waited: Duration,
-    say: Phrases,
 }
 
 /// One request and its answer.
@@ -28,8 +26,8 @@ struct Round {
 }
 
 impl Summary {
-    pub(super) fn new(say: Phrases) -> Self {
-        Summary { started: Instant::now(), rounds: Vec::new(), asked: None, waited: Duration::ZERO, say }
+    pub(super) fn new() -> Self {
+        Summary { started: Instant::now(), rounds: Vec::new(), asked: None, waited: Duration::ZERO }
     }
 
     /// Takes an event of the turn.
@@ -58,24 +56,23 @@ impl Summary {
     /// request was sent. Its time is without that of questions.
     pub(super) fn text(&self, finished: &Finished) -> String {
         let calls = match finished.calls {
-            0 => self.say.no_calls().to_owned(),
-            n => self.say.calls(n as usize),
+            0 => "no calls".to_owned(),
+            n => counted(n as usize, "call"),
         };
-        let rounds = self.say.rounds(self.rounds.len());
-        let head = self.say.turn_cost(rounds, calls, lasted(self.started.elapsed().saturating_sub(self.waited)));
+        let rounds = counted(self.rounds.len(), "round");
+        let head = format!("{rounds}, {calls}, {}", lasted(self.started.elapsed().saturating_sub(self.waited)));
         match self.rounds.as_slice() {
             [] => String::new(),
             [round] => {
                 let [prompt, answer, reasoning] = round.tokens();
-                let cost = self.say.cost_of_one(head, prompt, answer);
+                let cost = format!("{head}; tokens: prompt {prompt}, answer {answer}");
                 match reasoning.as_str() {
                     "-" | "0" => cost,
-                    some => self.say.cost_with_reasoning(cost, some),
+                    some => format!("{cost} ({some} of them reasoning)"),
                 }
             }
             several => {
-                let say = self.say;
-                let heads = [say.column_round(), say.column_prompt(), say.answer(), say.reasoning(), say.column_time()];
+                let heads = ["round", "prompt", "answer", "reasoning", "time"];
                 let heads = heads.map(str::to_owned);
                 let rows = several.iter().enumerate().map(|(n, round)| {
                     let [prompt, answer, reasoning] = round.tokens();
@@ -83,7 +80,7 @@ impl Summary {
                 });
                 // A narrow terminal has room for them.
                 let rows = aligned(&[heads].into_iter().chain(rows).collect::<Vec<_>>(), 0, " ");
-                say.cost_of_several(head, rows.join("\n"))
+                format!("{head}; tokens per round:\n{}", rows.join("\n"))
             }
         }
     }
@@ -108,7 +105,6 @@ mod tests {
     use super::*;
     use toolgraft::Conversation;
     use toolgraft::agent::StopReason;
-    use toolgraft::dialect::Lang;
 
     fn finished(calls: u32) -> Finished {
         let mut finished = Finished::new(StopReason::Answered, Conversation::new());
@@ -136,12 +132,12 @@ mod tests {
 
     #[test]
     fn a_turn_without_a_request_cost_nothing() {
-        assert_eq!(shown(&Summary::new(Phrases::of(Lang::En)), 0), "");
+        assert_eq!(shown(&Summary::new(), 0), "");
     }
 
     #[test]
     fn one_round_is_one_line() {
-        let mut summary = Summary::new(Phrases::of(Lang::En));
+        let mut summary = Summary::new();
         round(&mut summary, Some(usage(740, 52, Some(31))));
         let line = "1 round, no calls, T; tokens: prompt 740, answer 52 (31 of them reasoning)";
         assert_eq!(shown(&summary, 0), line);
@@ -149,7 +145,7 @@ mod tests {
 
     #[test]
     fn several_rounds_are_a_table_that_says_what_is_an_estimate() {
-        let mut summary = Summary::new(Phrases::of(Lang::En));
+        let mut summary = Summary::new();
         let estimate = usage(800, 9, Some(2)).with_estimated(true).with_reasoning_estimated(true);
         round(&mut summary, Some(usage(740, 52, None)));
         round(&mut summary, Some(estimate));

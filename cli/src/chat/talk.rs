@@ -14,7 +14,6 @@ use super::args::{Images, TalkArgs};
 use super::endpoint::Endpoint;
 use super::kept::{self, Keeping};
 use crate::base::{Failure, input, output, tokens};
-use crate::phrases::Phrases;
 use crate::screen::visible::word;
 use crate::sessions::saved::Saved;
 use crate::settings::{Settings, examples::MadeExamples, prompt_args, saved_profiles};
@@ -52,7 +51,6 @@ pub(crate) struct Talk {
     pub(super) keeping: Option<Keeping>,
     /// What the turns of the conversation took.
     usage: Option<Usage>,
-    say: Phrases,
 }
 
 /// How the model is asked.
@@ -71,11 +69,10 @@ impl Talk {
         (args, schema): (TalkArgs, Option<PathBuf>),
         (hub, endpoint): (Arc<Hub>, Endpoint),
         approvals: Arc<Approvals>,
-        say: Phrases,
     ) -> Result<Self, Failure> {
-        let asked = asked((&args, schema.as_deref()), &hub, &endpoint, &approvals, say)?;
+        let asked = asked((&args, schema.as_deref()), &hub, &endpoint, &approvals)?;
         let (conversation, keeping, usage) = (Conversation::new(), None, None);
-        Ok(Talk { args, hub, endpoint, conversation, approvals, schema, asked, keeping, usage, say })
+        Ok(Talk { args, hub, endpoint, conversation, approvals, schema, asked, keeping, usage })
     }
 
     /// Keeps the conversation by itself from now on.
@@ -101,12 +98,12 @@ impl Talk {
 
     /// Model, endpoint and profile.
     pub(crate) fn about(&self) -> String {
-        self.say.chat_about(word(&self.endpoint.model), word(&self.endpoint.name()), self.profile().name)
+        format!("{} · {} · profile {}", word(&self.endpoint.model), word(&self.endpoint.name()), self.profile().name)
     }
 
     /// The model, and its endpoint and profile beside it.
     pub(crate) fn model_and_place(&self) -> (String, String) {
-        let place = self.say.page_about(word(&self.endpoint.name()), self.profile().name);
+        let place = format!("{} · profile {}", word(&self.endpoint.name()), self.profile().name);
         (self.endpoint.model.clone(), place)
     }
 
@@ -142,7 +139,7 @@ impl Talk {
     /// Keeps what was said until now.
     pub(crate) fn write_kept(&mut self) {
         let saved = self.saved();
-        kept::keep(&mut self.keeping, &saved, self.say);
+        kept::keep(&mut self.keeping, &saved);
     }
 
     /// The conversation as it is stored.
@@ -164,9 +161,9 @@ impl Talk {
         if missing.is_empty() {
             return;
         }
-        output::note(&self.say.makes_examples(missing.len()));
+        output::note(&format!("the model makes an example for each of {} tools, once; they are kept", missing.len()));
         if let Err(error) = made.make(&self.endpoint.client(), &missing, self.asked.options.lang).await {
-            output::warn_in(self.say, &self.say.no_examples_made(error));
+            output::warn(&format!("no examples were made: {error}"));
         }
     }
 
@@ -228,7 +225,7 @@ impl Talk {
     /// Goes on with the arguments and permissions as they are now.
     pub(super) fn renew(&mut self) -> Result<(), Failure> {
         let args = (&self.args, self.schema.as_deref());
-        self.asked = asked(args, &self.hub, &self.endpoint, &self.approvals, self.say)?;
+        self.asked = asked(args, &self.hub, &self.endpoint, &self.approvals)?;
         Ok(())
     }
 
@@ -240,10 +237,10 @@ impl Talk {
             Constrain::Auto => self.endpoint.constrains_calls(),
             _ => false,
         };
-        let by_prompt = || self.say.offered_by_prompt(self.asked.options.dialect, self.asked.options.style);
+        let by_prompt = || format!("by prompt ({}, {})", self.asked.options.dialect, self.asked.options.style);
         match (self.offers_natively(), is_held) {
-            (true, _) => self.say.offered_natively().to_owned(),
-            (false, true) => self.say.offered_constrained(by_prompt()),
+            (true, _) => "native".to_owned(),
+            (false, true) => format!("{}, constrained where due", by_prompt()),
             (false, false) => by_prompt(),
         }
     }
@@ -268,9 +265,9 @@ impl Talk {
     /// command here, before anything is asked.
     pub(crate) fn warn_over_budget(&self) -> Result<(), Failure> {
         if (self.asked.options.tool_budget.is_some() || !self.asked.options.templates.is_empty())
-            && let Some(warning) = prompt_args::over_budget(&self.system()?.listed, self.say)
+            && let Some(warning) = prompt_args::over_budget(&self.system()?.listed)
         {
-            output::warn_in(self.say, &warning);
+            output::warn(&warning);
         }
         Ok(())
     }
@@ -284,7 +281,10 @@ impl Talk {
         if let Some(tokens) = self.much(&tools.unwrap_or_default())
             && self.hub.catalog().tools().next().is_some()
         {
-            output::warn_in(self.say, &self.say.tools_are_large(tokens));
+            output::warn(&format!(
+                "the tools take about {tokens} in every request: list fewer with --tools GLOB, or shorter with \
+                 --tool-budget TOKENS"
+            ));
         }
         Ok(())
     }
@@ -292,7 +292,7 @@ impl Talk {
     /// Warns where what is said takes much of what the model can read.
     pub(super) fn warn_long(&self, text: &str) {
         if let Some(tokens) = self.much(text) {
-            output::warn_in(self.say, &self.say.question_is_large(tokens));
+            output::warn(&format!("this takes about {tokens}; Ctrl-C stops it"));
         }
     }
 
@@ -304,8 +304,8 @@ impl Talk {
         let tokens = if text.len() > most { tokens::count(text) } else { 0 };
         let shown = grouped(tokens as u64);
         (tokens > most).then(|| match context {
-            Some(context) => self.say.tokens_of_context(shown, grouped(context as u64)),
-            None => self.say.so_many_tokens(shown),
+            Some(context) => format!("{shown} tokens of the {} that the context has", grouped(context as u64)),
+            None => format!("{shown} tokens"),
         })
     }
 }
@@ -332,7 +332,6 @@ fn asked(
     hub: &Arc<Hub>,
     endpoint: &Endpoint,
     approvals: &Arc<Approvals>,
-    say: Phrases,
 ) -> Result<Asked, Failure> {
     let args = &probed(args, endpoint)?;
     let profile = endpoint.profile(&args.model);
@@ -361,7 +360,10 @@ fn asked(
     config.max_same_results = args.limits.max_same_results.unwrap_or(config.max_same_results);
     config.max_rounds = args.limits.max_rounds.map_or(config.max_rounds, Into::into);
     if config.tools_mode == ToolsMode::Native && endpoint.takes_tools() == Some(false) {
-        output::warn_in(say, say.native_without_place());
+        output::warn(
+            "--tools-mode native: the endpoint says that the model's chat template has no place for tools, so the \
+             model may never see them: take --tools-mode prompt, or start the server with a template that has one",
+        );
     }
     let defaults = Options::for_profile(profile).with_style(endpoint.style(profile));
     let (dialect, lang) =

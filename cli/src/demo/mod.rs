@@ -13,14 +13,13 @@ use serde_json::Value;
 
 use crate::base::{Failure, browser, media, output::written, state, written::Written};
 use crate::pages;
-use crate::phrases::Phrases;
 use crate::replay;
 use crate::replay::Speed;
 use crate::screen::Frame;
 use crate::servers;
 use crate::servers::runner::Runner;
 use crate::terminal;
-use crate::terminal::grouped;
+use crate::terminal::{counted, grouped};
 use show::Show;
 use toolgraft::agent::Finished;
 use toolgraft::dialect::{Lang, Profile};
@@ -42,11 +41,11 @@ const DIALECT: Dialect = Dialect::TypeMarker;
 
 /// Options of `toolgraft demo`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = include_str!("../help/en/demo.txt").trim_end())]
+#[command(after_help = include_str!("../help/demo.txt").trim_end())]
 pub(crate) struct Args {
-    /// Language of the prompt, the model and what is said: en, zh [default: that of the locale, else en]
-    #[arg(long, value_name = "LANG")]
-    lang: Option<Lang>,
+    /// Language of the prompt and the model: en, zh
+    #[arg(long, value_name = "LANG", default_value_t = Lang::En)]
+    lang: Lang,
 
     /// How fast the model speaks: max, or a factor [default: 1 at a terminal, else max]
     #[arg(long, value_name = "FACTOR")]
@@ -83,16 +82,12 @@ impl Args {
 /// Runs `toolgraft demo`.
 pub(crate) fn run(args: Args) -> Result<(), Failure> {
     args.check()?;
-    let say = Phrases::of_user(args.lang);
-    let recording = recording(say.lang())?;
+    let recording = recording(args.lang)?;
     let program = std::env::current_exe()
         .map_err(|e| Failure::job(format!("cannot find this program to start its bundled server: {e}")))?;
     let server = ServerConfig::stdio(SERVER, program.to_string_lossy(), ["demo-server"]);
     let config: Config = [server].into_iter().collect();
-    match Runner::start()?
-        .showing(false)
-        .with_hub(&config, |hub| async move { show(&args, say, &recording, hub).await })
-    {
+    match Runner::start()?.showing(false).with_hub(&config, |hub| async move { show(&args, &recording, hub).await }) {
         // Whoever read the output has seen enough.
         Err(Failure::Reported) => Ok(()),
         done => done,
@@ -109,11 +104,11 @@ fn recording(lang: Lang) -> Result<Recording, Failure> {
 }
 
 /// One turn, shown event by event.
-async fn show(args: &Args, say: Phrases, recording: &Recording, hub: Arc<Hub>) -> Result<(), Failure> {
+async fn show(args: &Args, recording: &Recording, hub: Arc<Hub>) -> Result<(), Failure> {
     servers::demand_ready(&hub)?;
     let live = io::stdout().is_terminal();
     let speed = args.speed.unwrap_or(if live { Speed::Times(1.0) } else { Speed::Max });
-    let mut screen = Show::new(anstream::stdout(), Frame::of(&io::stdout()), terminal::columns(), say);
+    let mut screen = Show::new(anstream::stdout(), Frame::of(&io::stdout()), terminal::columns());
 
     let question = question(recording)?;
     let name = recording.session.model.as_deref().unwrap_or_default();
@@ -124,7 +119,7 @@ async fn show(args: &Args, say: Phrases, recording: &Recording, hub: Arc<Hub>) -
     });
     let tools: Vec<String> = hub.catalog().tools().map(|t| t.name.clone()).collect();
     let catalog = Arc::new(hub.catalog().clone());
-    let agent = agent(say.lang(), Profile::for_model(name), model.clone(), hub);
+    let agent = agent(args.lang, Profile::for_model(name), model.clone(), hub);
     let kept = Written::default();
     let recorder = Recorder::new(kept.clone(), &recording.session);
 
@@ -148,30 +143,31 @@ async fn show(args: &Args, say: Phrases, recording: &Recording, hub: Arc<Hub>) -
         written(shown)?;
         if let AgentEvent::Finished(finished) = event {
             verdict(&finished)?;
-            return keep(args, say, &kept.text(), &mut screen);
+            return keep(args, &kept.text(), &mut screen);
         }
     }
     Err(Failure::job("the turn ended without a last event"))
 }
 
 /// Writes the files that were asked for.
-fn keep(args: &Args, say: Phrases, text: &str, screen: &mut Show<impl Write>) -> Result<(), Failure> {
+fn keep(args: &Args, text: &str, screen: &mut Show<impl Write>) -> Result<(), Failure> {
     if let Some(file) = &args.record {
         files::replace(file, text.as_bytes(), Mode::Private)
             .map_err(|e| Failure::usage(format!("cannot write {}: {e}", file.display())))?;
-        written(screen.remark(&say.demo_kept(file.display())))?;
+        let file = file.display();
+        written(screen.remark(&format!("recorded in {file}: show it with `toolgraft replay {file}`")))?;
     }
     let Some(page) = args.page() else { return Ok(()) };
     let recording = transcript::parse(text).map_err(|e| Failure::job(format!("what was recorded: {e}")))?;
     let name = args.record.as_deref().unwrap_or(Path::new("toolgraft demo")).to_string_lossy();
-    let html = replay::page(&name, &recording, Some(say.lang()), Value::Null).map_err(Failure::job)?;
+    let html = replay::page(&name, &recording, Value::Null).map_err(Failure::job)?;
     if let Some(folder) = page.parent() {
         std::fs::create_dir_all(folder)
             .map_err(|e| Failure::usage(format!("cannot make {}: {e}", folder.display())))?;
     }
     pages::file::write(&page, &html).map_err(|e| Failure::usage(format!("cannot write {}: {e}", page.display())))?;
-    let counts = say.rounds(recording.rounds.len());
-    written(screen.remark(&say.page_saved(page.display(), counts, grouped(html.len() as u64))))?;
+    let counts = counted(recording.rounds.len(), "round");
+    written(screen.remark(&format!("{}: {counts}, {} bytes", page.display(), grouped(html.len() as u64))))?;
     if args.open {
         browser::open_file(&page);
     }

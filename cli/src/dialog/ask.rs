@@ -9,7 +9,6 @@ use rustyline::{Behavior, Config, Editor};
 use tokio::sync::{Mutex, OwnedMutexGuard, oneshot};
 
 use crate::base::output;
-use crate::phrases::Phrases;
 use crate::screen::wrap::in_rows;
 use crate::terminal::{keys, tty::Tty};
 
@@ -19,7 +18,6 @@ use crate::terminal::{keys, tty::Tty};
 pub(crate) struct Asker {
     tty: Arc<Tty>,
     floor: Arc<Mutex<()>>,
-    say: Phrases,
 }
 
 /// Why there is no answer.
@@ -43,24 +41,18 @@ pub(crate) enum Heard {
 pub(crate) struct Floor {
     tty: Arc<Tty>,
     held: Arc<OwnedMutexGuard<()>>,
-    say: Phrases,
 }
 
 impl Asker {
     /// One at this process's terminal, which is put back as it was when the last clone is dropped.
-    pub(crate) fn at_terminal(say: Phrases) -> Option<Self> {
-        Self::new(Tty::open().map(Arc::new).as_ref(), say)
+    pub(crate) fn at_terminal() -> Option<Self> {
+        Self::new(Tty::open().map(Arc::new).as_ref())
     }
 
     /// Nobody can be asked where nobody would see it.
-    pub(crate) fn new(tty: Option<&Arc<Tty>>, say: Phrases) -> Option<Self> {
+    pub(crate) fn new(tty: Option<&Arc<Tty>>) -> Option<Self> {
         let tty = tty.filter(|_| stderr().is_terminal())?;
-        Some(Asker { tty: tty.clone(), floor: Arc::default(), say })
-    }
-
-    /// The language that it asks in.
-    pub(crate) fn say(&self) -> Phrases {
-        self.say
+        Some(Asker { tty: tty.clone(), floor: Arc::default() })
     }
 
     /// Asks; `None` for Ctrl-C, Ctrl-D, and a terminal that has gone.
@@ -79,7 +71,7 @@ impl Asker {
     /// Waits until nobody else asks.
     pub(crate) async fn floor(&self) -> Floor {
         let held = self.floor.clone().lock_owned().await;
-        Floor { tty: self.tty.clone(), held: Arc::new(held), say: self.say }
+        Floor { tty: self.tty.clone(), held: Arc::new(held) }
     }
 
     /// Asks for yes or no, before there is a runtime; Ctrl-C and Ctrl-D mean no. `more` gives
@@ -88,16 +80,16 @@ impl Asker {
         loop {
             let Ok(line) = ask(&self.tty, prompt) else { return false };
             match line.trim().to_lowercase().as_str() {
-                "y" | "yes" | "是" => match more(Heard::Yes) {
-                    Some(why) => output::warn_in(self.say, &why),
+                "y" | "yes" => match more(Heard::Yes) {
+                    Some(why) => output::warn(&why),
                     None => return true,
                 },
-                "n" | "no" | "否" => return false,
-                "s" | "show" | "看" => match more(Heard::Show) {
+                "n" | "no" => return false,
+                "s" | "show" => match more(Heard::Show) {
                     Some(text) => output::tell_stderr(text),
-                    None => output::warn_in(self.say, self.say.yes_or_no()),
+                    None => output::warn("answer y (yes) or n (no)"),
                 },
-                _ => output::warn_in(self.say, self.say.yes_or_no()),
+                _ => output::warn("answer y (yes) or n (no)"),
             }
         }
     }
@@ -106,7 +98,7 @@ impl Asker {
 impl Floor {
     /// Asks. A question that is dropped still waits for a line, which nobody reads.
     pub(crate) async fn ask(&self, prompt: &str) -> Result<String, Unanswered> {
-        let mut question = Question { is_open: true, say: self.say };
+        let mut question = Question { is_open: true };
         let answer = self.ask_meanwhile(prompt).await;
         question.is_open = false;
         answer
@@ -129,13 +121,12 @@ impl Floor {
 /// A question that somebody may be about to answer.
 struct Question {
     is_open: bool,
-    say: Phrases,
 }
 
 impl Drop for Question {
     fn drop(&mut self) {
         if self.is_open {
-            output::note(&format!("\n{}", self.say.nobody_waits()));
+            output::note("\n(nobody waits for this answer any more: press Enter to go on)");
         }
     }
 }

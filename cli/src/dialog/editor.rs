@@ -4,20 +4,25 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::base::{Failure, state};
-use crate::phrases::Phrases;
 use toolgraft_files as files;
 
 /// Opens the editor with this text and waits until it ends; what the file holds then, without
 /// white space around it. The file is its owner's alone, and goes.
-pub(crate) async fn edited(text: &str, say: Phrases) -> Result<String, Failure> {
+pub(crate) async fn edited(text: &str) -> Result<String, Failure> {
     let named =
         ["VISUAL", "EDITOR"].iter().filter_map(|name| std::env::var(name).ok()).find(|it| !it.trim().is_empty());
-    let command = named.ok_or_else(|| Failure::usage(say.no_editor()))?;
+    let command = named.ok_or_else(|| {
+        Failure::usage("no editor is set: `export EDITOR=nano`, for example, before `toolgraft chat`")
+    })?;
     let words = shlex::split(&command).filter(|words| !words.is_empty());
-    let words = words.ok_or_else(|| Failure::usage(say.editor_failed(&command, say.open_quotation())))?;
+    let words = words.ok_or_else(|| {
+        Failure::usage(format!("the editor {command} failed: a quotation mark is not closed; nothing is asked"))
+    })?;
     let name = format!("question-{}.md", std::process::id());
-    let file = state::file(&name).ok_or_else(|| Failure::job(say.editor_failed(&command, "HOME")))?;
-    let failed = |why: &dyn std::fmt::Display| Failure::job(say.editor_failed(&command, why));
+    let file = state::file(&name)
+        .ok_or_else(|| Failure::job(format!("the editor {command} failed: HOME; nothing is asked")))?;
+    let failed =
+        |why: &dyn std::fmt::Display| Failure::job(format!("the editor {command} failed: {why}; nothing is asked"));
     let before = if text.is_empty() { String::new() } else { format!("{text}\n") };
     // One that an earlier program of this number left behind goes first.
     let _ = std::fs::remove_file(&file);

@@ -13,11 +13,10 @@ use serde_json::Map;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use form::{PageField, Words, line};
+use form::{PageField, line};
 
 use crate::base::{lock, output};
 use crate::dialog::ask::{Asker, Floor, Unanswered};
-use crate::phrases::Phrases;
 use crate::screen::visible::{packed, word};
 use crate::screen::{Frame, boxes};
 use crate::terminal;
@@ -29,7 +28,6 @@ const SHOWN: usize = 8_000;
 /// Answers the servers' questions.
 pub(crate) struct Questions {
     asker: Option<Asker>,
-    say: Phrases,
     turn: Mutex<Option<Turn>>,
 }
 
@@ -46,8 +44,8 @@ pub(crate) struct Pause {
 }
 
 impl Questions {
-    pub(crate) fn new(asker: Option<Asker>, say: Phrases) -> Arc<Self> {
-        Arc::new(Questions { asker, say, turn: Mutex::default() })
+    pub(crate) fn new(asker: Option<Asker>) -> Arc<Self> {
+        Arc::new(Questions { asker, turn: Mutex::default() })
     }
 
     /// A turn begins: Ctrl-C at a question cancels it, and what it shows makes room for
@@ -60,15 +58,17 @@ impl Questions {
 
     /// Answers a question of a server.
     pub(crate) async fn answer(self: Arc<Self>, request: InputRequest) -> InputAnswer {
-        let say = self.say;
         let Some(asker) = &self.asker else {
             let message = format!("{:?}", line(&request.message));
-            output::warn_in(say, &say.nobody_to_ask(line(&request.server), message));
+            output::warn(&format!(
+                "{} asks for input ({message}), and there is no terminal to ask on: it was declined",
+                line(&request.server)
+            ));
             return InputAnswer::Decline;
         };
         let floor = asker.floor().await;
         let _pause = self.pause().await;
-        let asking = Asking { floor: &floor, say };
+        let asking = Asking { floor: &floor };
         let answer = match &request.kind {
             InputKind::Form(form) => asking.form(&request, form).await,
             InputKind::Url { url, host, .. } => asking.page(&request, (url, host)).await,
@@ -78,7 +78,7 @@ impl Questions {
             if let (Unanswered::Interrupted, Some(turn)) = (unanswered, &*self.turn()) {
                 turn.cancel.cancel();
             }
-            output::note(&say.put_away(line(&request.server)));
+            output::note(&format!("({} is told that you put its question away)", line(&request.server)));
             InputAnswer::Cancel
         })
     }
@@ -112,24 +112,26 @@ pub(crate) struct InWords {
 }
 
 impl InWords {
-    pub(crate) fn of(request: &InputRequest, say: Phrases) -> Self {
+    pub(crate) fn of(request: &InputRequest) -> Self {
         let server = line(&request.server);
-        let shown = |text: &str| shortened(&packed(text), say);
+        let shown = |text: &str| shortened(&packed(text));
         match &request.kind {
-            InputKind::Form(form) => {
-                let words = Words::of(say);
-                InWords {
-                    title: say.asks_for_input(&server),
-                    text: shown(&request.message),
-                    warning: form::wants_secret(form).then(|| say.wants_secret().to_owned()),
-                    fields: form.fields.iter().map(|field| words.of_page(field)).collect(),
-                    url: None,
-                }
-            }
+            InputKind::Form(form) => InWords {
+                title: format!("{server} asks for input"),
+                text: shown(&request.message),
+                warning: form::wants_secret(form)
+                    .then(|| "it seems to ask for a password or key, which no server should do by a form".to_owned()),
+                fields: form.fields.iter().map(form::of_page).collect(),
+                url: None,
+            },
             InputKind::Url { url, host, .. } => InWords {
-                title: say.asks_to_open(&server),
-                text: format!("{}\n\n{}", shown(&request.message), say.opened_by_you(line(host))),
-                warning: looks_alike(host, say),
+                title: format!("{server} asks you to open a page"),
+                text: format!(
+                    "{}\n\nIt is at {}. Nothing is opened for you: open it yourself, if you trust that host.",
+                    shown(&request.message),
+                    line(host)
+                ),
+                warning: looks_alike(host),
                 fields: Vec::new(),
                 url: Some(url.clone()),
             },
@@ -139,22 +141,24 @@ impl InWords {
 }
 
 /// A server's text as far as it is shown, and how much of it is not.
-fn shortened(text: &str, say: Phrases) -> String {
+fn shortened(text: &str) -> String {
     let shown: String = text.chars().take(SHOWN).collect();
     match text.chars().count() - shown.chars().count() {
         0 => shown,
-        more => format!("{shown}\n{}", say.more_characters(more)),
+        more => format!("{shown}\n… {more} characters more"),
     }
 }
 
 /// What is wrong with a field, with its name.
-pub(crate) fn field_error(field: &FormField, error: &FieldError, say: Phrases) -> String {
-    say.headed(form::label(field), say.field_error(error))
+pub(crate) fn field_error(field: &FormField, error: &FieldError) -> String {
+    format!("{}: {error}", form::label(field))
 }
 
 /// A warning for a host that may look like another.
-fn looks_alike(host: &str, say: Phrases) -> Option<String> {
-    host.split('.').any(|label| label.starts_with("xn--")).then(|| say.looks_alike(host))
+fn looks_alike(host: &str) -> Option<String> {
+    host.split('.')
+        .any(|label| label.starts_with("xn--"))
+        .then(|| format!("the host has letters that may only look like others: {host}"))
 }
 
 /// Waits until a question is over, if there is one.
@@ -169,22 +173,21 @@ pub(crate) async fn over(question: &mut Option<oneshot::Receiver<()>>) {
     }
 }
 
-/// One question, in a language.
+/// One question.
 struct Asking<'f> {
     floor: &'f Floor,
-    say: Phrases,
 }
 
 impl Asking<'_> {
     /// Shows in a box what a server says.
     fn show(&self, title: &str, body: &str) {
-        for line in boxes::draw(title, &shortened(&packed(body), self.say), Frame::Drawn, terminal::columns()) {
+        for line in boxes::draw(title, &shortened(&packed(body)), Frame::Drawn, terminal::columns()) {
             output::tell_stderr(line);
         }
     }
 
     fn warn(&self, message: &str) {
-        output::warn_in(self.say, message);
+        output::warn(message);
     }
 
     /// Asks until the answer is one of these letters, or a word that stands for it.
@@ -193,9 +196,9 @@ impl Asking<'_> {
             let typed = self.floor.ask(question).await?.trim().to_lowercase();
             let is_meant = |letter: &&char| {
                 let words = match letter {
-                    'y' => ["y", "yes", "是"],
-                    'n' => ["n", "no", "否"],
-                    _ => ["e", "edit", "改"],
+                    'y' => ["y", "yes"],
+                    'n' => ["n", "no"],
+                    _ => ["e", "edit"],
                 };
                 words.contains(&typed.as_str())
             };
@@ -208,14 +211,19 @@ impl Asking<'_> {
 
     /// Asks for a form, and shows what was filled in before it is sent.
     async fn form(&self, request: &InputRequest, form: &Form) -> Result<InputAnswer, Unanswered> {
-        let (say, server) = (self.say, line(&request.server));
-        let words = Words::of(say);
-        self.show(&say.asks_for_input(&server), &words.overview(&request.message, form));
+        let server = line(&request.server);
+        self.show(&format!("{server} asks for input"), &form::overview(&request.message, form));
         if form::wants_secret(form) {
-            self.warn(say.wants_secret());
+            self.warn("it seems to ask for a password or key, which no server should do by a form");
         }
-        let question = if form.fields.is_empty() { say.say_yes_to(&server) } else { say.fill_in(&server) };
-        if self.choose(&question, (&['y', 'n'], say.help_yes_no())).await? == 'n' {
+        let question = if form.fields.is_empty() {
+            format!("Say yes to {server}? [y/n] ")
+        } else {
+            format!("Fill this in for {server}? [y/n] ")
+        };
+        if self.choose(&question, (&['y', 'n'], "answer y (yes), n (decline), or press Ctrl-D (put it away)")).await?
+            == 'n'
+        {
             return Ok(InputAnswer::Decline);
         }
         let mut content = Map::new();
@@ -226,17 +234,26 @@ impl Asking<'_> {
             for field in &form.fields {
                 let before = content.shift_remove(&field.name);
                 let field = form::proposing(field, before);
-                let prompt = words.prompt(&field);
+                let prompt = form::prompt(&field);
                 let value = loop {
                     match field.read(&self.floor.ask(&prompt).await?) {
                         Ok(value) => break value,
-                        Err(error) => self.warn(&say.field_error(&error)),
+                        Err(error) => self.warn(&error.to_string()),
                     }
                 };
                 content.extend(value.map(|value| (field.name.clone(), value)));
             }
-            output::note(&words.review(form, &content));
-            match self.choose(&say.send_this(&server), (&['y', 'n', 'e'], say.help_send())).await? {
+            output::note(&form::review(form, &content));
+            match self
+                .choose(
+                    &format!("Send this to {server}? [y/n/e] "),
+                    (
+                        &['y', 'n', 'e'],
+                        "answer y (send it), n (decline), e (fill it in again), or press Ctrl-D (put it away)",
+                    ),
+                )
+                .await?
+            {
                 'y' => return Ok(InputAnswer::Accept(content)),
                 'n' => return Ok(InputAnswer::Decline),
                 _ => {}
@@ -246,13 +263,19 @@ impl Asking<'_> {
 
     /// Shows a page and asks for consent.
     async fn page(&self, request: &InputRequest, (url, host): (&str, &str)) -> Result<InputAnswer, Unanswered> {
-        let (say, server, host) = (self.say, line(&request.server), line(host));
-        self.show(&say.asks_to_open(&server), &request.message);
+        let (server, host) = (line(&request.server), line(host));
+        self.show(&format!("{server} asks you to open a page"), &request.message);
         // Whole and in one piece, so that it can be copied: the terminal breaks it.
         output::tell_stderr(word(url));
-        looks_alike(&host, say).into_iter().for_each(|warning| self.warn(&warning));
-        output::note(&say.opened_by_you(&host));
-        match self.choose(&say.tell_opened(&server), (&['y', 'n'], say.help_open())).await? {
+        looks_alike(&host).into_iter().for_each(|warning| self.warn(&warning));
+        output::note(&format!("It is at {host}. Nothing is opened for you: open it yourself, if you trust that host."));
+        match self
+            .choose(
+                &format!("Tell {server} that you open it? [y/n] "),
+                (&['y', 'n'], "answer y (you will open it), n (decline), or press Ctrl-D (put it away)"),
+            )
+            .await?
+        {
             'y' => Ok(InputAnswer::Accept(Map::new())),
             _ => Ok(InputAnswer::Decline),
         }
@@ -262,12 +285,11 @@ impl Asking<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use toolgraft::dialect::Lang;
 
     #[test]
     fn what_is_left_out_of_a_servers_text_is_counted() {
-        let shown = shortened(&"x".repeat(SHOWN + 10), Phrases::of(Lang::En));
+        let shown = shortened(&"x".repeat(SHOWN + 10));
         assert!(shown.ends_with("x\n… 10 characters more"), "{:?}", shown.get(SHOWN - 1..));
-        assert_eq!(shortened("Yes?", Phrases::of(Lang::En)), "Yes?");
+        assert_eq!(shortened("Yes?"), "Yes?");
     }
 }

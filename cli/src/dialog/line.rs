@@ -14,7 +14,6 @@ use tokio::sync::oneshot;
 
 use crate::base::{Failure, lock, output, state};
 use crate::dialog::ask;
-use crate::phrases::Phrases;
 use crate::terminal::keys;
 
 /// Lines that the history keeps.
@@ -40,18 +39,12 @@ pub(crate) struct Prompt {
     /// The line that is edited.
     line: Arc<Mutex<Edited>>,
     history: Option<PathBuf>,
-    say: Phrases,
 }
 
 impl Prompt {
     /// A prompt with this sign in front of each line. `history` names the file that keeps the lines;
     /// without it they are forgotten.
-    pub(crate) fn new(
-        sign: &str,
-        completion: Completion,
-        history: Option<&str>,
-        say: Phrases,
-    ) -> Result<Self, Failure> {
+    pub(crate) fn new(sign: &str, completion: Completion, history: Option<&str>) -> Result<Self, Failure> {
         let failed = |e: ReadlineError| Failure::job(format!("cannot read from the terminal: {e}"));
         let config = ask::config()
             .max_history_size(HISTORY)
@@ -69,9 +62,9 @@ impl Prompt {
             && let Err(error) = editor.load_history(file)
             && file.exists()
         {
-            output::warn_in(say, &say.history_unread(file.display(), error));
+            output::warn(&format!("the history {} cannot be read: {error}", file.display()));
         }
-        Ok(Prompt { sign: sign.to_owned(), editor: Some(editor), line, history, say })
+        Ok(Prompt { sign: sign.to_owned(), editor: Some(editor), line, history })
     }
 
     /// Reads one line, which may hold line breaks.
@@ -110,7 +103,7 @@ impl Prompt {
         let folder = file.parent().map_or(Ok(()), toolgraft_files::private_folder);
         let kept = folder.map_err(ReadlineError::Io).and_then(|()| editor.append_history(file));
         if let Err(error) = kept {
-            output::warn_in(self.say, &self.say.history_unwritten(file.display(), error));
+            output::warn(&format!("the history {} cannot be written: {error}", file.display()));
             self.history = None;
         }
     }

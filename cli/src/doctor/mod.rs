@@ -10,16 +10,15 @@ mod trial;
 use crate::base::{Failure, output};
 use crate::chat::{Endpoint, EndpointOrUrl};
 use crate::dialog::ask::Asker;
-use crate::phrases::Phrases;
 use crate::servers::runner::Runner;
 use crate::settings::{self, profiles::known_profile, saved_profiles, slots};
 use report::Report;
-use toolgraft::dialect::{Lang, Profile};
+use toolgraft::dialect::Profile;
 use trial::Trials;
 
 /// Options of `toolgraft doctor`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = include_str!("../help/en/doctor.txt").trim_end())]
+#[command(after_help = include_str!("../help/doctor.txt").trim_end())]
 pub(crate) struct Args {
     #[command(flatten)]
     endpoint: EndpointOrUrl,
@@ -31,22 +30,16 @@ pub(crate) struct Args {
     /// Print one JSON object: what the endpoint says, the trials, faults, what was learned, advice
     #[arg(long)]
     json: bool,
-
-    /// Language of the report: en, zh [default: that of the locale]
-    #[arg(long, value_name = "LANG", conflicts_with = "json")]
-    lang: Option<Lang>,
 }
 
 /// Runs `toolgraft doctor`.
 pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     let mut endpoint = args.endpoint.flags();
     endpoint.trust.hold()?;
-    settings::defaults()?.fill(slots! { args => profile lang; ..endpoint.slots() });
-    // What a program reads is English.
-    let say = if args.json { Phrases::of(Lang::En) } else { Phrases::of_user(args.lang) };
-    let asker = Asker::at_terminal(say);
-    let runner = Runner::start()?.speaking(say);
-    let endpoint = runner.wait(Endpoint::choose(&endpoint, asker.as_ref(), say))?;
+    settings::defaults()?.fill(slots! { args => profile; ..endpoint.slots() });
+    let asker = Asker::at_terminal();
+    let runner = Runner::start()?;
+    let endpoint = runner.wait(Endpoint::choose(&endpoint, asker.as_ref()))?;
     let profile = args.profile.unwrap_or_else(|| Profile::for_model(endpoint.model()));
     let saved = saved_profiles::find(Some(endpoint.url()), endpoint.model())?;
     let client = endpoint.client();
@@ -54,10 +47,14 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
         let info = client.model_info().await.unwrap_or_default();
         Ok((info, Trials::run(&client, profile).await))
     })?;
-    let report = Report::new(&endpoint, (profile, saved.as_ref()), info, trials, client.does_without(), say);
+    let report = Report::new(&endpoint, (profile, saved.as_ref()), info, trials, client.does_without());
     match args.json {
         true => output::emit_json(&report)?,
-        false => output::emit(&report.text(say))?,
+        false => output::emit(&report.text())?,
     }
-    if report.works() { Ok(()) } else { Err(Failure::job(say.no_way_to_a_call())) }
+    if report.works() {
+        Ok(())
+    } else {
+        Err(Failure::job("no call came, neither from the request's tools nor by the prompt"))
+    }
 }

@@ -9,7 +9,6 @@ use toolgraft_serve::Learned;
 
 use super::trial::{Came, Trial, Trials};
 use crate::chat::Endpoint;
-use crate::phrases::Phrases;
 use crate::screen::boxes::clean;
 use crate::settings::{learned, saved_profiles::SavedProfile};
 
@@ -60,7 +59,6 @@ impl Report {
         info: ModelInfo,
         trials: Trials,
         does_without: Vec<&'static str>,
-        say: Phrases,
     ) -> Self {
         let mut faults: Vec<Fault> = Vec::new();
         for trial in [&trials.native, &trials.history, &trials.prompt] {
@@ -74,7 +72,7 @@ impl Report {
         let saved = saved.and_then(|saved| saved.tools);
         let mut learned = learned::at(endpoint.url());
         learned.retain(|learned| learned.model == endpoint.model());
-        let (tools_mode, advice) = advice(&trials, &info, saved, say);
+        let (tools_mode, advice) = advice(&trials, &info, saved);
         Report {
             endpoint: shown_url(endpoint.url()),
             model: clean(endpoint.model()),
@@ -100,40 +98,40 @@ impl Report {
     }
 
     /// The report as a person reads it.
-    pub(super) fn text(&self, say: Phrases) -> String {
-        let mut lines = vec![(say.doctor_endpoint(), self.endpoint.clone()), (say.doctor_model(), self.model.clone())];
+    pub(super) fn text(&self) -> String {
+        let mut lines = vec![("endpoint", self.endpoint.clone()), ("model", self.model.clone())];
         let server = [self.server.as_deref(), self.version.as_deref()].into_iter().flatten().collect::<Vec<_>>();
         if !server.is_empty() {
-            lines.push((say.column_server(), server.join(" ")));
+            lines.push(("server", server.join(" ")));
         }
         if let Some(context) = self.context {
-            lines.push((say.doctor_context(), say.so_many_tokens(context)));
+            lines.push(("context", format!("{context} tokens")));
         }
-        lines.push((say.doctor_profile(), self.profile.to_owned()));
-        lines.extend(self.template.map(|dialect| (say.doctor_template(), dialect.to_owned())));
+        lines.push(("profile", self.profile.to_owned()));
+        lines.extend(self.template.map(|dialect| ("template writes", dialect.to_owned())));
         let says = match self.says_tools {
-            Some(true) => say.doctor_yes(),
-            Some(false) => say.doctor_no(),
-            None => say.doctor_says_nothing(),
+            Some(true) => "yes",
+            Some(false) => "no",
+            None => "says nothing of that",
         };
-        lines.push((say.doctor_says_tools(), says.to_owned()));
-        lines.push((say.doctor_native(), came(&self.trials.native, say)));
-        lines.push((say.doctor_history(), came(&self.trials.history, say)));
-        lines.push((say.doctor_prompt(), came(&self.trials.prompt, say)));
+        lines.push(("says it takes tools", says.to_owned()));
+        lines.push(("tools in the request", came(&self.trials.native)));
+        lines.push(("… with a result", came(&self.trials.history)));
+        lines.push(("tools in the prompt", came(&self.trials.prompt)));
         for fault in &self.faults {
-            lines.push((say.doctor_fault(), format!("{} ({})", fault.what, fault.source)));
+            lines.push(("known fault", format!("{} ({})", fault.what, fault.source)));
             if !fault.remedy.is_empty() {
-                lines.push((say.doctor_remedy(), fault.remedy.to_owned()));
+                lines.push(("at the server", fault.remedy.to_owned()));
             }
         }
         if !self.does_without.is_empty() {
-            lines.push((say.doctor_learned(), say.doctor_without(self.does_without.join(", "))));
+            lines.push(("learned", format!("requests go without {}", self.does_without.join(", "))));
         }
         for Learned { version, fault, .. } in &self.learned {
-            lines.push((say.doctor_learned(), say.doctor_left(version, fault)));
+            lines.push(("learned", format!("serve leaves native calls behind {version} ({fault})")));
         }
-        lines.extend(self.saved.map(|mode| (say.doctor_saved(), format!("--tools-mode {mode}"))));
-        lines.extend(self.advice.iter().map(|advice| (say.doctor_advice(), advice.clone())));
+        lines.extend(self.saved.map(|mode| ("saved by probe", format!("--tools-mode {mode}"))));
+        lines.extend(self.advice.iter().map(|advice| ("advice", advice.clone())));
         let line = |(name, value): &(&str, String)| {
             let width = unicode_width::UnicodeWidthStr::width(*name);
             format!("{name}{}{}\n", " ".repeat(COLUMN.saturating_sub(width).max(1)), clean(value))
@@ -148,37 +146,43 @@ fn comes(trial: &Trial) -> bool {
 }
 
 /// How tools are to be offered, and what else helps.
-fn advice(trials: &Trials, info: &ModelInfo, saved: Option<ToolsMode>, say: Phrases) -> (ToolsMode, Vec<String>) {
+fn advice(trials: &Trials, info: &ModelInfo, saved: Option<ToolsMode>) -> (ToolsMode, Vec<String>) {
     let takes_results = !matches!(trials.history.outcome, Came::Failed { .. } | Came::Empty { .. });
     let is_native = comes(&trials.native) && takes_results;
     let (mode, first) = match (is_native, comes(&trials.prompt)) {
-        (true, _) if info.tools == Some(true) => (ToolsMode::Auto, say.doctor_nothing_to_do()),
+        (true, _) if info.tools == Some(true) => (
+            ToolsMode::Auto,
+            "tools go into the request by themselves (--tools-mode auto, the default of chat and serve)",
+        ),
         // An endpoint that does not say that it takes tools would be sent none.
-        (true, _) => (ToolsMode::Native, say.doctor_take_native()),
-        (false, true) => (ToolsMode::Prompt, say.doctor_take_prompt()),
-        (false, false) => (ToolsMode::Auto, say.doctor_take_probe()),
+        (true, _) => (ToolsMode::Native, "--tools-mode native: it works, and the endpoint does not say so"),
+        (false, true) => (
+            ToolsMode::Prompt,
+            "--tools-mode prompt; auto goes round the fault as well, with one request more at first",
+        ),
+        (false, false) => (ToolsMode::Auto, "no call came in either way: `toolgraft probe` measures further ways"),
     };
     let mut advice = vec![first.to_owned()];
     if saved.is_some_and(|saved| saved != ToolsMode::Auto && saved != mode && mode != ToolsMode::Auto) {
-        advice.push(say.doctor_saved_differs().to_owned());
+        advice.push("the saved profile says otherwise: `toolgraft probe --save` measures anew".to_owned());
     }
     if let (Some(context), Some(server)) = (info.context, info.server)
         && context < SHORT_CONTEXT
     {
-        advice.push(say.doctor_short_context(server.longer_context()));
+        advice.push(format!("the context is short for tools: {}", server.longer_context()));
     }
     (mode, advice)
 }
 
 /// What came of a trial, in words.
-fn came(trial: &Trial, say: Phrases) -> String {
+fn came(trial: &Trial) -> String {
     let said = match &trial.outcome {
-        Came::Called => say.doctor_called().to_owned(),
-        Came::InText { dialect } => say.doctor_in_text(dialect),
-        Came::Damaged { arguments } => say.doctor_damaged(arguments),
-        Came::Empty { finish } => say.doctor_empty(finish),
-        Came::Answered => say.doctor_answered().to_owned(),
-        Came::Failed { message } => say.doctor_failed(message),
+        Came::Called => "a right call".to_owned(),
+        Came::InText { dialect } => format!("a call in the text ({dialect}), which is read all the same"),
+        Came::Damaged { arguments } => format!("a call with damaged arguments: {arguments}"),
+        Came::Empty { finish } => format!("nothing, and the end is called {finish}"),
+        Came::Answered => "an answer without a call".to_owned(),
+        Came::Failed { message } => format!("failed: {message}"),
     };
     format!("{said}, {} s", trial.seconds)
 }

@@ -19,16 +19,14 @@ use std::process::ExitCode;
 use crate::base::{Failure, input, output, programs::found, secret::secret};
 use crate::chat::{Endpoint, EndpointArgs};
 use crate::dialog::ask::Asker;
-use crate::phrases::Phrases;
 use crate::screen::visible::word;
 use crate::serve::{self, ModelArgs};
 use crate::servers::runner::Runner;
-use crate::settings::{self, prompt_args::PromptArgs, slots};
+use crate::settings::{self, prompt_args::PromptArgs};
 use clients::{CLIENTS, Client};
 use environment::Asked;
 use plan::{Plan, Values};
 use session::Folder;
-use toolgraft::dialect::Lang;
 use toolgraft::secrets::shown_url;
 use toolgraft_serve::Server;
 
@@ -41,7 +39,7 @@ const ROOM: u64 = 2;
 
 /// Options of `toolgraft launch`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = include_str!("../help/en/launch.txt").trim_end())]
+#[command(after_help = include_str!("../help/launch.txt").trim_end())]
 pub(crate) struct Args {
     /// Program to start: claude, codex, gemini, opencode, qwen, cline, continue
     #[arg(value_name = "CLIENT", value_parser = client)]
@@ -71,10 +69,6 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     listing: PromptArgs,
-
-    /// Language of what is said before the program starts: en, zh [default: that of the locale]
-    #[arg(long, value_name = "LANG")]
-    lang: Option<Lang>,
 }
 
 fn client(name: &str) -> Result<&'static Client, String> {
@@ -84,22 +78,23 @@ fn client(name: &str) -> Result<&'static Client, String> {
 /// Runs the command.
 pub(crate) fn run(mut args: Args) -> Result<ExitCode, Failure> {
     args.endpoint.trust.hold()?;
-    settings::defaults()?.fill(slots! { args => lang; ..args.endpoint.slots() });
-    let say = Phrases::of_user(args.lang);
+    settings::defaults()?.fill(args.endpoint.slots());
     let program = found(&args.client.program);
     if program.is_none() && !args.print {
-        return Err(Failure::usage(say.not_installed(&args.client.program, &args.client.install)));
+        return Err(Failure::usage(format!(
+            "{} is not installed (PATH has no program of that name): {}",
+            args.client.program, args.client.install
+        )));
     }
     args.endpoint.take_upstream_key()?;
-    let runner = Runner::start()?.speaking(say);
-    let asker = Asker::at_terminal(say);
-    let endpoint =
-        runner.wait(async { Endpoint::choose(&args.endpoint, asker.as_ref(), say).await?.reached().await })?;
+    let runner = Runner::start()?;
+    let asker = Asker::at_terminal();
+    let endpoint = runner.wait(async { Endpoint::choose(&args.endpoint, asker.as_ref()).await?.reached().await })?;
     let asked = Asked::read(&args.env, &endpoint)?;
     // The program has the terminal from here on.
     drop(asker);
     let context = args.context.map(NonZeroUsize::get).or_else(|| endpoint.context()).map(|tokens| tokens as u64);
-    warn_of(args.client, context, &endpoint, say);
+    warn_of(args.client, context, &endpoint);
     if let Some(tokens) = context {
         let budget = usize::try_from(tokens / LISTING_PART).ok().and_then(NonZeroUsize::new);
         args.listing.tool_budget = args.listing.tool_budget.or(budget);
@@ -109,11 +104,11 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode, Failure> {
             let folder = Path::new("FOLDER");
             let values = Values { root: "http://127.0.0.1:PORT", key: "KEY", model: endpoint.model(), context, folder };
             let plan = Plan::new(args.client, &values, &asked.set, &args.arguments).map_err(Failure::job)?;
-            told(&args, &endpoint, &values, say);
+            told(&args, &endpoint, &values);
             output::emit(&plan.text(folder))?;
             Ok(ExitCode::SUCCESS)
         }
-        Some(program) => runner.wait_out(launched(args, asked, &endpoint, context, &program, &runner, say)),
+        Some(program) => runner.wait_out(launched(args, asked, &endpoint, context, &program, &runner)),
     }
 }
 
@@ -125,7 +120,6 @@ async fn launched(
     context: Option<u64>,
     program: &Path,
     runner: &Runner,
-    say: Phrases,
 ) -> Result<ExitCode, Failure> {
     let key = secret()?;
     let config = serve::in_front_of(endpoint, args.model.clone(), args.listing.clone())?.with_api_key(key.as_str());
@@ -135,7 +129,7 @@ async fn launched(
     let values = Values { root: &root, key: &key, model: endpoint.model(), context, folder: folder.path() };
     let plan = Plan::new(args.client, &values, &asked.set, &args.arguments).map_err(Failure::job)?;
     folder.fill(&plan)?;
-    told(&args, endpoint, &values, say);
+    told(&args, endpoint, &values);
     let child = session::command(program, &plan, asked.environment(args.client, endpoint))
         .spawn()
         .map_err(|error| Failure::job(format!("cannot start {}: {error}", program.display())))?;
@@ -147,24 +141,38 @@ async fn launched(
 }
 
 /// Says what is set, in one line.
-fn told(args: &Args, endpoint: &Endpoint, values: &Values<'_>, say: Phrases) {
-    let mut line = say.launches(&args.client.name, word(endpoint.model()), shown_url(endpoint.url()), values.root);
+fn told(args: &Args, endpoint: &Endpoint, values: &Values<'_>) {
+    let mut line = format!(
+        "{}: {} of {}, served at {}",
+        args.client.name,
+        word(endpoint.model()),
+        shown_url(endpoint.url()),
+        values.root
+    );
     let mentions = |what: &str| args.client.texts().any(|text| text.contains(what));
     match (values.context, values.output(), values.compact()) {
         (Some(context), Some(output), Some(compact)) => {
-            line += &say.launch_context(context);
-            line += &args.listing.tool_budget.map(|budget| say.launch_budget(budget)).unwrap_or_default();
-            line += &if mentions("output") { say.launch_output(output) } else { String::new() };
-            line += &if mentions("compact") { say.launch_compact(compact) } else { String::new() };
+            line += &format!("; context {context} tokens");
+            line += &args
+                .listing
+                .tool_budget
+                .map(|budget| format!(", the list of tools at most {budget}"))
+                .unwrap_or_default();
+            line += &if mentions("output") { format!(", an answer at most {output}") } else { String::new() };
+            line +=
+                &if mentions("compact") { format!(", history made shorter from {compact} on") } else { String::new() };
         }
-        _ => line += say.launch_no_context(),
+        _ => line += "; the endpoint does not say how long the context is (--context TOKENS)",
     }
     output::tell_stderr(line);
 }
 
 /// Warns of a context in which the program cannot do much.
-fn warn_of(client: &Client, context: Option<u64>, endpoint: &Endpoint, say: Phrases) {
+fn warn_of(client: &Client, context: Option<u64>, endpoint: &Endpoint) {
     let Some(context) = context.filter(|context| *context < client.first_request * ROOM) else { return };
     let longer = endpoint.longer_context().map(|how| format!(": {how}")).unwrap_or_default();
-    output::warn_in(say, &say.launch_short_context(&client.name, client.first_request, context, longer));
+    output::warn(&format!(
+        "the first request of {} takes about {} tokens, and the context has {context}{longer}",
+        client.name, client.first_request
+    ));
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::spent;
 use crate::base::{Failure, media::check_place, output};
-use crate::phrases::{Phrases, capitalised};
+use crate::labels::{self, capitalised};
 use crate::replay;
 use crate::screen::full_name;
 use crate::sessions::{Kept, Store};
@@ -50,28 +50,28 @@ impl Format {
 }
 
 /// Runs `toolgraft log export`.
-pub(super) fn export(store: &Store, args: &ExportArgs, say: Phrases) -> Result<(), Failure> {
+pub(super) fn export(store: &Store, args: &ExportArgs) -> Result<(), Failure> {
     if let Some(file) = &args.output {
         check_place("--output", file)?;
     }
     let kept = store.find(&args.id)?.kept;
     let format = args.format.or_else(|| Format::of(args.output.as_deref()?)).unwrap_or(Format::Markdown);
     let text = match format {
-        Format::Markdown => markdown(&kept, say),
+        Format::Markdown => markdown(&kept),
         Format::Json => serde_json::to_string_pretty(&kept.saved).map_err(Failure::job)? + "\n",
-        Format::Page => page(&kept, &[], say).map_err(Failure::job)?,
+        Format::Page => page(&kept, &[]).map_err(Failure::job)?,
     };
     let Some(file) = &args.output else { return output::emit(&text) };
     let failed = |e: io::Error| Failure::job(format!("cannot write {}: {e}", file.display()));
     files::create(file, text.as_bytes()).map_err(failed)?;
-    output::note(&say.text_is_in(file.display()));
+    output::note(&format!("the text is in {}", file.display()));
     Ok(())
 }
 
 /// A conversation as one page, with these links above it, each an address and its words.
-pub(crate) fn page(kept: &Kept, links: &[(&str, &str)], say: Phrases) -> io::Result<String> {
-    let about = about(links, facts(kept, say));
-    replay::read_page(&kept.id, &kept.saved.recording(), Some(say.lang()), about)
+pub(crate) fn page(kept: &Kept, links: &[(&str, &str)]) -> io::Result<String> {
+    let about = about(links, facts(kept));
+    replay::read_page(&kept.id, &kept.saved.recording(), about)
 }
 
 /// What stands above a page: links, each an address and its words, and facts.
@@ -83,26 +83,26 @@ pub(crate) fn about(links: &[(&str, &str)], facts: Vec<(&str, String)>) -> Value
 }
 
 /// When it was written last, and what it took where that is known.
-fn facts(kept: &Kept, say: Phrases) -> Vec<(&'static str, String)> {
-    let mut facts = vec![(say.last_word(), httpdate::fmt_http_date(kept.used))];
-    facts.extend(kept.saved.usage.map(|usage| (say.tokens(), spent::full(usage, say))));
+fn facts(kept: &Kept) -> Vec<(&'static str, String)> {
+    let mut facts = vec![("Last word", httpdate::fmt_http_date(kept.used))];
+    facts.extend(kept.saved.usage.map(|usage| ("Tokens", spent::full(usage))));
     facts
 }
 
-fn markdown(kept: &Kept, say: Phrases) -> String {
-    let model = kept.saved.model.as_deref().unwrap_or(say.model());
-    let mut text = format!("# {}\n\n- {}: {model}\n", kept.saved.title(), say.model());
-    for (label, value) in facts(kept, say) {
+fn markdown(kept: &Kept) -> String {
+    let model = kept.saved.model.as_deref().unwrap_or("Model");
+    let mut text = format!("# {}\n\n- Model: {model}\n", kept.saved.title());
+    for (label, value) in facts(kept) {
         text.push_str(&format!("- {label}: {value}\n"));
     }
     for entry in kept.saved.conversation.entries() {
         match entry {
-            Entry::User(said) => text.push_str(&format!("\n## {}\n\n{}\n", say.user(), said.shown().trim())),
+            Entry::User(said) => text.push_str(&format!("\n## User\n\n{}\n", said.shown().trim())),
             Entry::Assistant(message) => {
                 text.push_str(&format!("\n## {model}\n"));
-                answer(&mut text, message, &kept.saved.conversation, say);
+                answer(&mut text, message, &kept.saved.conversation);
             }
-            Entry::Note { text: note } => text.push_str(&block(say.note(), "text", note)),
+            Entry::Note { text: note } => text.push_str(&block("Note", "text", note)),
             // Each stands behind its call.
             _ => {}
         }
@@ -110,9 +110,9 @@ fn markdown(kept: &Kept, say: Phrases) -> String {
     text
 }
 
-fn answer(text: &mut String, message: &Assistant, conversation: &Conversation, say: Phrases) {
+fn answer(text: &mut String, message: &Assistant, conversation: &Conversation) {
     if !message.reasoning.trim().is_empty() {
-        text.push_str(&block(&capitalised(say.reasoning()), "text", &message.reasoning));
+        text.push_str(&block(&capitalised("reasoning"), "text", &message.reasoning));
     }
     let content = message.content();
     if !content.trim().is_empty() {
@@ -122,9 +122,9 @@ fn answer(text: &mut String, message: &Assistant, conversation: &Conversation, s
         let HistoryCall { call, id, .. } = called;
         let name = full_name(call.server.as_deref(), &call.tool);
         let arguments = serde_json::to_string_pretty(&call.arguments).unwrap_or_default();
-        text.push_str(&block(&say.headed(capitalised(say.call()), name), "json", &arguments));
+        text.push_str(&block(&format!("{}: {name}", capitalised("call")), "json", &arguments));
         if let Some(outcome) = outcome_of(conversation, id) {
-            text.push_str(&block(&capitalised(say.status(outcome.status)), "text", &outcome.said()));
+            text.push_str(&block(&capitalised(labels::status(outcome.status)), "text", &outcome.said()));
         }
     }
 }

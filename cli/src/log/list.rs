@@ -8,10 +8,9 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::spent;
 use crate::base::{Failure, output};
-use crate::phrases::Phrases;
 use crate::screen::visible::plain;
 use crate::sessions::{Listed, Store, age};
-use crate::terminal::{columns, shortened};
+use crate::terminal::{columns, counted, shortened};
 
 /// Conversations that a terminal shows where nobody says how many.
 const MOST: usize = 50;
@@ -52,7 +51,7 @@ pub(super) struct Shape {
 }
 
 /// Lists the conversations with all of these words.
-pub(super) fn list(store: &Store, words: &[String], shape: &Shape, say: Phrases) -> Result<(), Failure> {
+pub(super) fn list(store: &Store, words: &[String], shape: &Shape) -> Result<(), Failure> {
     let mut all = store.list(words).map_err(Failure::job)?;
     let usual = if stdout().is_terminal() && !shape.json { MOST } else { usize::MAX };
     let left_out = all.len().saturating_sub(shape.limit.map_or(usual, Into::into));
@@ -62,12 +61,12 @@ pub(super) fn list(store: &Store, words: &[String], shape: &Shape, say: Phrases)
         return output::emit_json(&json!({ "sessions": sessions }));
     }
     if all.is_empty() {
-        let what = if words.is_empty() { say.nothing_was_kept() } else { say.none_has_these_words() };
+        let what = if words.is_empty() { "no conversation was kept" } else { "no conversation has these words" };
         return output::tell(what);
     }
-    output::emit(&lines(&all, columns(), say))?;
+    output::emit(&lines(&all, columns()))?;
     if left_out > 0 && shape.limit.is_none() {
-        output::note(&say.older_are_left_out(say.conversations(left_out)));
+        output::note(&format!("and {} more: `--limit NUMBER` lists so many", counted(left_out, "conversation")));
     }
     Ok(())
 }
@@ -84,8 +83,8 @@ fn entry(one: &Listed) -> Value {
 }
 
 /// The list in so many columns.
-fn lines(all: &[Listed], columns: usize, say: Phrases) -> String {
-    let rows: Vec<[String; 5]> = all.iter().map(|one| cells(one, say)).collect();
+fn lines(all: &[Listed], columns: usize) -> String {
+    let rows: Vec<[String; 5]> = all.iter().map(cells).collect();
     let mut widths = [0, 1, 2, 3, 4].map(|n: usize| rows.iter().map(|row| row[n].width()).max().unwrap_or(0));
     widths[1] = widths[1].max(AGE);
     // Two columns stand behind each.
@@ -97,10 +96,10 @@ fn lines(all: &[Listed], columns: usize, say: Phrases) -> String {
 }
 
 /// Id, age, model, questions, and what it took.
-fn cells(one: &Listed, say: Phrases) -> [String; 5] {
+fn cells(one: &Listed) -> [String; 5] {
     let model = shortened(&plain(one.model.as_deref().unwrap_or("-")), MODEL);
-    let taken = one.usage.map(|usage| spent::short(usage, say)).unwrap_or_default();
-    [one.id.clone(), age(one.used, say), model, say.questions(one.questions), taken]
+    let taken = one.usage.map(spent::short).unwrap_or_default();
+    [one.id.clone(), age(one.used), model, counted(one.questions, "question"), taken]
 }
 
 /// `3f9a1c20  2 h ago      small-model  3 questions  What is …`, and where a word stands. Where the
@@ -159,7 +158,6 @@ mod tests {
     use std::time::SystemTime;
 
     use super::*;
-    use toolgraft::dialect::Lang;
     use toolgraft::message::Usage;
 
     fn one(title: &str, hit: Option<(&str, &str)>) -> Listed {
@@ -183,12 +181,10 @@ mod tests {
         let long = "before ".repeat(30) + "the hit" + &" after".repeat(30);
         let all: Vec<Listed> = titles.iter().map(|title| one(title, Some((&long, "hit")))).collect();
         for columns in [30, 40, 60, 72, 80, 120] {
-            for lang in [Lang::En, Lang::Zh] {
-                let shown = lines(&all, columns, Phrases::of(lang));
-                assert!(shown.lines().all(|row| row.width() <= columns), "{columns}:\n{shown}");
-                assert_eq!(shown.matches("hit").count(), 2, "{columns}:\n{shown}");
-                assert!(shown.contains("What is the") && shown.contains("武汉明天会下"), "{columns}:\n{shown}");
-            }
+            let shown = lines(&all, columns);
+            assert!(shown.lines().all(|row| row.width() <= columns), "{columns}:\n{shown}");
+            assert_eq!(shown.matches("hit").count(), 2, "{columns}:\n{shown}");
+            assert!(shown.contains("What is the") && shown.contains("武汉明天会下"), "{columns}:\n{shown}");
         }
     }
 

@@ -11,14 +11,13 @@ use self::export::{ExportArgs, export};
 pub(crate) use self::export::{about, page};
 use self::list::{SearchArgs, Shape};
 use crate::base::{Failure, output};
-use crate::phrases::Phrases;
 use crate::sessions::{Kept, Store, by_process};
+use crate::terminal::counted;
 use toolgraft::conversation::Entry;
-use toolgraft::dialect::Lang;
 
 /// Options of `toolgraft log`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = include_str!("../help/en/log.txt").trim_end(), args_conflicts_with_subcommands = true)]
+#[command(after_help = include_str!("../help/log.txt").trim_end(), args_conflicts_with_subcommands = true)]
 pub(super) struct Args {
     #[command(subcommand)]
     command: Option<Command>,
@@ -53,36 +52,35 @@ enum Command {
 /// Runs `toolgraft log`.
 pub(super) fn run(args: Args) -> Result<(), Failure> {
     let store = Store::open()?;
-    let say = Phrases::of_user(None);
-    let Some(command) = args.command else { return list::list(&store, &[], &args.shape, say) };
+    let Some(command) = args.command else { return list::list(&store, &[], &args.shape) };
     match command {
-        Command::List(shape) => list::list(&store, &[], &shape, say),
-        Command::Search(SearchArgs { words, shape }) => list::list(&store, &words, &shape, say),
-        Command::Show { id } => output::emit(&shown(&store.find(&id)?.kept, say)),
-        Command::Export(args) => export(&store, &args, say),
-        Command::Remove { ids } => remove(&store, &ids, say),
-        Command::Clear => clear(&store, say),
+        Command::List(shape) => list::list(&store, &[], &shape),
+        Command::Search(SearchArgs { words, shape }) => list::list(&store, &words, &shape),
+        Command::Show { id } => output::emit(&shown(&store.find(&id)?.kept)),
+        Command::Export(args) => export(&store, &args),
+        Command::Remove { ids } => remove(&store, &ids),
+        Command::Clear => clear(&store),
     }
 }
 
-fn remove(store: &Store, ids: &[String], say: Phrases) -> Result<(), Failure> {
+fn remove(store: &Store, ids: &[String]) -> Result<(), Failure> {
     let found = ids.iter().map(|id| store.id_of(id)).collect::<Result<Vec<_>, _>>()?;
     for id in &found {
         // The chat would write it anew.
         let _lock = store.hold(id).map_err(|by| {
-            let by = by_process(by, Phrases::of(Lang::En));
+            let by = by_process(by);
             Failure::job(format!("the conversation {id} is open in another chat{by}: leave that first"))
         })?;
         store.remove(id).map_err(cannot_remove)?;
     }
-    output::tell(&say.forgotten(say.conversations(found.len())))
+    output::tell(&format!("{} forgotten", counted(found.len(), "conversation")))
 }
 
-fn clear(store: &Store, say: Phrases) -> Result<(), Failure> {
+fn clear(store: &Store) -> Result<(), Failure> {
     let (gone, open) = store.clear().map_err(cannot_remove)?;
-    output::tell(&say.forgotten(say.conversations(gone)))?;
+    output::tell(&format!("{} forgotten", counted(gone, "conversation")))?;
     if open > 0 {
-        output::note(&say.still_open(say.conversations(open)));
+        output::note(&format!("{} left: open in another chat", counted(open, "conversation")));
     }
     Ok(())
 }
@@ -92,7 +90,7 @@ fn cannot_remove(error: std::io::Error) -> Failure {
 }
 
 /// A conversation for people.
-fn shown(kept: &Kept, say: Phrases) -> String {
+fn shown(kept: &Kept) -> String {
     let mut text = String::new();
     for entry in kept.saved.conversation.entries() {
         match entry {
@@ -104,14 +102,14 @@ fn shown(kept: &Kept, say: Phrases) -> String {
                 }
                 for called in message.calls() {
                     let server = called.call.server.as_deref().map(|server| format!("{server}.")).unwrap_or_default();
-                    text.push_str(&format!("{}\n\n", say.call_of(format!("{server}{}", called.call.tool))));
+                    text.push_str(&format!("[call {server}{}]\n\n", called.call.tool));
                 }
             }
             _ => {}
         }
     }
     if let Some(usage) = kept.saved.usage {
-        text.push_str(&format!("[{}]\n", spent::full(usage, say)));
+        text.push_str(&format!("[{}]\n", spent::full(usage)));
     }
     text.trim_end().to_owned() + "\n"
 }

@@ -1,29 +1,28 @@
 //! What a conversation took, in words. `≈` stands before what was counted on this side.
 
-use crate::phrases::Phrases;
 use crate::terminal::grouped;
 use toolgraft::message::Usage;
 
 /// `12,345 tokens`, with the cost where the endpoint says it.
-pub(super) fn short(usage: Usage, say: Phrases) -> String {
+pub(super) fn short(usage: Usage) -> String {
     let tokens = tokens(usage.prompt_tokens + usage.completion_tokens, usage);
-    with_cost(say.so_many_tokens(tokens), usage, say)
+    with_cost(format!("{tokens} tokens"), usage)
 }
 
 /// `12,345 tokens read, 678 written`, with the cost where the endpoint says it.
-pub(super) fn full(usage: Usage, say: Phrases) -> String {
+pub(super) fn full(usage: Usage) -> String {
     let [read, written] = [usage.prompt_tokens, usage.completion_tokens].map(|n| tokens(n, usage));
-    with_cost(say.tokens_read_and_written(read, written), usage, say)
+    with_cost(format!("{read} tokens read, {written} written"), usage)
 }
 
 fn tokens(n: u64, usage: Usage) -> String {
     format!("{}{}", if usage.estimated { "≈" } else { "" }, grouped(n))
 }
 
-fn with_cost(said: String, usage: Usage, say: Phrases) -> String {
+fn with_cost(said: String, usage: Usage) -> String {
     match usage.cost {
         // Sums of decimal fractions have a tail of digits that nobody asked for.
-        Some(cost) => say.with_cost(said, format!("{cost:.6}").trim_end_matches('0').trim_end_matches('.')),
+        Some(cost) => format!("{said}, cost {}", format!("{cost:.6}").trim_end_matches('0').trim_end_matches('.')),
         None => said,
     }
 }
@@ -31,16 +30,14 @@ fn with_cost(said: String, usage: Usage, say: Phrases) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use toolgraft::dialect::Lang;
 
     #[test]
     fn a_cost_is_said_where_it_is_known() {
         let usage = Usage::default().with_prompt_tokens(12_345).with_completion_tokens(678);
-        let say = Phrases::of(Lang::En);
-        assert_eq!(full(usage, say), "12,345 tokens read, 678 written");
-        let said = [0.1 + 0.2, 3.0, 0.000_012].map(|cost| short(usage.with_cost(cost), say));
+        assert_eq!(full(usage), "12,345 tokens read, 678 written");
+        let said = [0.1 + 0.2, 3.0, 0.000_012].map(|cost| short(usage.with_cost(cost)));
         let costs = ["0.3", "3", "0.000012"].map(|cost| format!("13,023 tokens, cost {cost}"));
         assert_eq!(said, costs);
-        assert_eq!(short(usage.with_estimated(true), say), "≈13,023 tokens");
+        assert_eq!(short(usage.with_estimated(true)), "≈13,023 tokens");
     }
 }

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::base::{Failure, output, programs::found};
-use crate::phrases::Phrases;
 use crate::screen::excerpt::names;
 use crate::servers;
 use crate::servers::config_file::{ConfigFile, Entry, checked, target};
@@ -14,7 +13,7 @@ use toolgraft_files as files;
 
 /// Options of `toolgraft mcp add`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = include_str!("../help/en/mcp-add.txt").trim_end())]
+#[command(after_help = include_str!("../help/mcp-add.txt").trim_end())]
 pub(super) struct Args {
     /// What to call it
     name: String,
@@ -73,8 +72,8 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
     }
     file.set(&args.name, &entry);
     file.write()?;
-    let (say, name, path) = (Phrases::of_user(None), format!("{:?}", args.name), file.path().display());
-    let done = if known { say.replaced_in(name, path) } else { say.added_in(name, path) };
+    let (name, path) = (format!("{:?}", args.name), file.path().display());
+    let done = if known { format!("replaced {name} in {path}") } else { format!("added {name} in {path}") };
     output::tell(&done)?;
     advise(&args, file.path(), &unset);
     Ok(())
@@ -82,7 +81,6 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
 
 /// What else the person should know.
 fn advise(args: &Args, file: &Path, unset: &[String]) {
-    let say = Phrases::of_user(None);
     let literal = |pair: &&String| {
         let (name, value) = pair.split_once(['=', ':']).unwrap_or((pair, "${"));
         names_secret(name) && !value.contains("${")
@@ -90,16 +88,16 @@ fn advise(args: &Args, file: &Path, unset: &[String]) {
     if let Some(pair) = args.env.iter().chain(&args.header).find(literal) {
         let name = pair.split(['=', ':']).next().unwrap_or_default();
         let reference = format!("${{{}}}", name.to_uppercase().replace('-', "_"));
-        output::warn_in(say, &say.secret_in_file(name, reference));
+        output::warn(&format!("the value of {name} stands in the file; a reference such as {reference} keeps it out"));
         if files::others_may_read(file) {
-            output::warn_in(say, &say.others_can_read(file.display()));
+            output::warn(&format!("others can read {}: chmod 600 changes that", file.display()));
         }
     }
     if let Some(program) = args.command.first().filter(|program| !is_there(program, args.cwd.as_deref())) {
-        output::warn_in(say, &say.program_is_missing(format!("{program:?}")));
+        output::warn(&format!("the program {program:?} is not found: install it, or name it by its whole path"));
     }
     warn_unset(unset);
-    servers::note_shadowed(file, say);
+    servers::note_shadowed(file);
 }
 
 /// Whether a program can be started from here. One whose name has a variable is not looked for.
@@ -116,8 +114,7 @@ fn is_there(program: &str, cwd: Option<&str>) -> bool {
 /// Says which variables have to be set first.
 pub(super) fn warn_unset(unset: &[String]) {
     if !unset.is_empty() {
-        let say = Phrases::of_user(None);
-        output::warn_in(say, &say.unset_and_needed(names(unset)));
+        output::warn(&format!("not set in this shell, and needed when it starts: {}", names(unset)));
     }
 }
 

@@ -9,12 +9,10 @@ use serde_json::Value;
 
 use super::suspect;
 use crate::base::{Failure, output, tokens};
-use crate::phrases::Phrases;
 use crate::screen::{boxes::aligned, visible::plain, wrap::in_rows};
 use crate::servers::{ListedArgs, ServerArgs, runner::Runner, status::state};
-use crate::terminal::grouped;
+use crate::terminal::{counted, grouped};
 use crate::tools;
-use toolgraft::dialect::Lang;
 use toolgraft::message::TokenCounter;
 use toolgraft::prompt::{Options, Prompt};
 use toolgraft::route::Toolbox;
@@ -36,7 +34,7 @@ const LARGE_LISTING: usize = 8_000;
 
 /// Options of `toolgraft mcp check`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = include_str!("../help/en/mcp-check.txt").trim_end())]
+#[command(after_help = include_str!("../help/mcp-check.txt").trim_end())]
 pub(super) struct Args {
     /// Print one JSON object: per server its state, figures and warnings, and the totals
     #[arg(long)]
@@ -68,18 +66,17 @@ struct Report {
 pub(super) fn run(args: Args) -> Result<(), Failure> {
     let servers = ServerArgs { listed_tools: args.listed.tools, ..args.servers };
     // What a program reads is English.
-    let say = if args.json { Phrases::of(Lang::En) } else { Phrases::of_user(None) };
     let config = servers.load()?;
-    let reports = Runner::start()?.with_hub(&config, move |hub| async move { reports(&hub, say) })?;
+    let reports = Runner::start()?.with_hub(&config, move |hub| async move { reports(&hub) })?;
     let statuses: Vec<ServerStatus> = reports.iter().map(|report| report.status.clone()).collect();
     match args.json {
         true => output::emit_json(&as_json(&reports))?,
-        false => output::emit_styled(&table(&reports, say))?,
+        false => output::emit_styled(&table(&reports))?,
     }
     tools::verdict(&statuses)
 }
 
-fn reports(hub: &Hub, say: Phrases) -> Result<Vec<Report>, Failure> {
+fn reports(hub: &Hub) -> Result<Vec<Report>, Failure> {
     let validator = Validator::new(hub.catalog());
     let catalog = validator.catalog();
     let prompts = hub.prompts();
@@ -94,7 +91,7 @@ fn reports(hub: &Hub, say: Phrases) -> Result<Vec<Report>, Failure> {
             prompts: prompts.len(),
             schema_bytes: tools.iter().map(schema_bytes).sum(),
             prompt_tokens,
-            warnings: warnings(&status, (server, &prompts, prompt_tokens), (&validator, say)),
+            warnings: warnings(&status, (server, &prompts, prompt_tokens), &validator),
             status,
         })
     };
@@ -117,54 +114,57 @@ fn prompt_tokens(server: &Server) -> Result<usize, Failure> {
 fn warnings(
     status: &ServerStatus,
     (server, prompts, tokens): (Option<&Server>, &[&McpPrompt], usize),
-    (validator, say): (&Validator, Phrases),
+    validator: &Validator,
 ) -> Vec<String> {
     let mut warnings = status.notes.clone();
     if let Some(server) = server.filter(|_| status.state == ServerState::Ready) {
-        warnings.extend(doubts(server, validator, say));
-        warnings.extend(prompts.iter().flat_map(|prompt| prompt_doubts(prompt, say)));
+        warnings.extend(doubts(server, validator));
+        warnings.extend(prompts.iter().flat_map(|prompt| prompt_doubts(prompt)));
         if tokens > LARGE_LISTING {
-            warnings.push(say.list_is_large(grouped(tokens as u64)));
+            warnings.push(format!(
+                "its list takes {} tokens of every prompt: --tools lists fewer, --tool-budget lists them shorter",
+                grouped(tokens as u64)
+            ));
         }
     }
     warnings
 }
 
-fn doubts(server: &Server, validator: &Validator, say: Phrases) -> Vec<String> {
+fn doubts(server: &Server, validator: &Validator) -> Vec<String> {
     let catalog = validator.catalog();
     let mut warnings = Vec::new();
     if server.tools.is_empty() {
-        warnings.push(say.lists_no_tool().to_owned());
+        warnings.push("it lists no tool".to_owned());
     }
     for tool in &server.tools {
         let others = catalog.tools().filter(|other| other.name == tool.name && other.server != tool.server);
         let others: Vec<&str> = others.filter_map(|other| other.server.as_deref()).collect();
         if !others.is_empty() {
-            warnings.push(say.headed(&tool.name, say.name_is_shared(others.join(", "))));
+            warnings.push(format!("{}: {} has a tool of this name too", tool.name, others.join(", ")));
         }
-        warnings.extend(reads_as_anothers(server, tool, catalog, say).map(|doubt| say.headed(&tool.name, doubt)));
+        warnings.extend(reads_as_anothers(server, tool, catalog).map(|doubt| format!("{}: {doubt}", tool.name)));
         let unusable = validator.problem(server.name.as_deref(), &tool.name).map(|problem| problem.message.as_str());
-        let doubts = tool_doubts(tool, say).into_iter().chain(schema_doubts(tool, unusable, say));
-        warnings.extend(doubts.map(|doubt| say.headed(&tool.name, doubt)));
+        let doubts = tool_doubts(tool).into_iter().chain(schema_doubts(tool, unusable));
+        warnings.extend(doubts.map(|doubt| format!("{}: {doubt}", tool.name)));
     }
     let resources = server.resources.iter().map(|r| (&r.name, r.description.as_deref()));
     let templates = server.resource_templates.iter().map(|r| (&r.name, r.description.as_deref()));
     for (name, description) in resources.chain(templates) {
-        let doubts = word_doubts(name, description, say);
-        warnings.extend(doubts.into_iter().map(|doubt| say.doubt_of_resource(name, doubt)));
+        let doubts = word_doubts(name, description);
+        warnings.extend(doubts.into_iter().map(|doubt| format!("resource {name}: {doubt}")));
     }
     if let Some(instructions) = &server.instructions {
         if suspect::hidden(instructions) > 0 {
-            warnings.push(say.instructions_hidden().to_owned());
+            warnings.push("its instructions have hidden characters, which no prompt shows".to_owned());
         }
-        warnings.extend(suspect::order(instructions, say).map(|order| say.instructions_order(order)));
+        warnings.extend(suspect::order(instructions).map(|order| format!("its instructions: a text {order}")));
     }
     warnings
 }
 
 /// A name such as `files.read_file` reads as if the tool were the server `files`' own: whoever
 /// allows it must name its server.
-fn reads_as_anothers(server: &Server, tool: &Tool, catalog: &Catalog, say: Phrases) -> Option<String> {
+fn reads_as_anothers(server: &Server, tool: &Tool, catalog: &Catalog) -> Option<String> {
     let own = server.name.as_deref();
     let (before, _) = tool.name.split_once(['.', '/'])?;
     let others = catalog.servers().iter().filter_map(|other| other.name.as_deref()).filter(|other| Some(*other) != own);
@@ -172,33 +172,33 @@ fn reads_as_anothers(server: &Server, tool: &Tool, catalog: &Catalog, say: Phras
         others.filter(|other| tool.name.strip_prefix(*other).is_some_and(|rest| rest.starts_with(['.', '/'])));
     let exactly = exact_pattern(own, &tool.name);
     Some(match starts.next() {
-        Some(other) => say.name_reads_as_anothers(other, exactly),
-        None => say.name_reads_as_a_servers(before, exactly),
+        Some(other) => format!("it reads as a tool of the server {other}; --allow '{exactly}' means this one"),
+        None => format!("it reads as a tool of a server {before}; --allow '{exactly}' means this one"),
     })
 }
 
-fn tool_doubts(tool: &Tool, say: Phrases) -> Vec<String> {
-    let mut warnings: Vec<String> = suspect::name(&tool.name, say).into_iter().collect();
+fn tool_doubts(tool: &Tool) -> Vec<String> {
+    let mut warnings: Vec<String> = suspect::name(&tool.name).into_iter().collect();
     let hidden = hidden(tool);
     if hidden > 0 {
-        warnings.push(say.tool_hidden(say.hidden_characters(hidden)));
+        warnings.push(format!("its description has {}, which no prompt shows", counted(hidden, "hidden character")));
     }
     let description = tool.description.as_deref().unwrap_or_default();
     let length = description.chars().count();
     if length > LONG_DESCRIPTION {
-        warnings.push(say.description_is_long(grouped(length as u64)));
+        warnings.push(format!("its description has {} characters", grouped(length as u64)));
     }
-    let mut orders: Vec<String> = suspect::order(description, say).into_iter().collect();
+    let mut orders: Vec<String> = suspect::order(description).into_iter().collect();
     if let Some(schema) = &tool.input_schema {
-        visit(schema, &mut |text| orders.extend(suspect::order(text, say)));
+        visit(schema, &mut |text| orders.extend(suspect::order(text)));
     }
-    warnings.extend(orders.first().map(|order| say.tool_order(order)));
+    warnings.extend(orders.first().map(|order| format!("a text of it {order}: read it before you allow this tool")));
     let bytes = schema_bytes(tool);
     if bytes > LARGE_SCHEMA {
-        warnings.push(say.schema_is_large(grouped(bytes as u64)));
+        warnings.push(format!("its schema has {} bytes", grouped(bytes as u64)));
     }
     if description.trim().is_empty() {
-        warnings.push(say.has_no_description().to_owned());
+        warnings.push("it has no description".to_owned());
     }
     warnings
 }
@@ -207,38 +207,47 @@ fn tool_doubts(tool: &Tool, say: Phrases) -> Vec<String> {
 const CHOICES: [&str; 5] = ["oneOf", "anyOf", "allOf", "enum", "not"];
 
 /// What is odd in a tool's schema; why it is `unusable`, if it is.
-fn schema_doubts(tool: &Tool, unusable: Option<&str>, say: Phrases) -> Vec<String> {
-    let Some(schema) = &tool.input_schema else { return vec![say.has_no_schema().to_owned()] };
+fn schema_doubts(tool: &Tool, unusable: Option<&str>) -> Vec<String> {
+    let Some(schema) = &tool.input_schema else {
+        return vec!["it has no inputSchema, so any arguments are accepted".to_owned()];
+    };
     if let Some(why) = unusable {
-        return vec![say.schema_is_unusable(why)];
+        return vec![format!("its schema cannot be used, so any arguments are accepted: {why}")];
     }
     if fits_no_object(schema) {
-        return vec![say.schema_fits_nothing().to_owned()];
+        return vec!["no arguments fit its schema, so no call of it can be right".to_owned()];
     }
     let choices: Vec<&str> = CHOICES.into_iter().filter(|key| schema.get(key).is_some()).collect();
-    let choices_doubt = (!choices.is_empty()).then(|| say.schema_is_a_choice(choices.join(", ")));
+    let choices_doubt = (!choices.is_empty()).then(|| {
+        format!(
+            "its schema has {} at the top, which endpoints refuse: \
+         requests have the properties of all its parts as one list",
+            choices.join(", ")
+        )
+    });
     // Only where nothing else of the schema may describe them.
     let is_plain = choices.is_empty() && schema.get("$ref").is_none() && schema.get("patternProperties").is_none();
     let described = |name: &&str| schema.get("properties").is_some_and(|properties| properties.get(name).is_some());
     let required = schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
     let unknown: Vec<&str> = required.filter(|name| is_plain && !described(name)).collect();
-    let unknown_doubt = (!unknown.is_empty()).then(|| say.schema_requires_unknown(unknown.join(", ")));
+    let unknown_doubt = (!unknown.is_empty())
+        .then(|| format!("its schema requires {} and does not say what that is", unknown.join(", ")));
     choices_doubt.into_iter().chain(unknown_doubt).collect()
 }
 
-fn prompt_doubts(prompt: &McpPrompt, say: Phrases) -> Vec<String> {
-    let mut doubts = word_doubts(&prompt.name, prompt.description.as_deref(), say);
-    doubts.extend(prompt.arguments.iter().filter_map(|argument| suspect::name(&argument.name, say)));
-    doubts.into_iter().map(|doubt| say.doubt_of_prompt(&prompt.name, doubt)).collect()
+fn prompt_doubts(prompt: &McpPrompt) -> Vec<String> {
+    let mut doubts = word_doubts(&prompt.name, prompt.description.as_deref());
+    doubts.extend(prompt.arguments.iter().filter_map(|argument| suspect::name(&argument.name)));
+    doubts.into_iter().map(|doubt| format!("prompt {}: {doubt}", prompt.name)).collect()
 }
 
 /// What is doubtful in a name and a description.
-fn word_doubts(name: &str, description: Option<&str>, say: Phrases) -> Vec<String> {
+fn word_doubts(name: &str, description: Option<&str>) -> Vec<String> {
     let description = description.unwrap_or_default();
     let hidden = suspect::hidden(description);
-    let hidden = (hidden > 0).then(|| say.description_hidden(say.hidden_characters(hidden)));
-    let order = suspect::order(description, say).map(|order| say.description_order(order));
-    suspect::name(name, say).into_iter().chain(hidden).chain(order).collect()
+    let hidden = (hidden > 0).then(|| format!("its description has {}", counted(hidden, "hidden character")));
+    let order = suspect::order(description).map(|order| format!("its description {order}"));
+    suspect::name(name).into_iter().chain(hidden).chain(order).collect()
 }
 
 /// Characters of a tool's texts that nobody sees: what is written for a person is
@@ -283,21 +292,21 @@ fn as_json(reports: &[Report]) -> Value {
 }
 
 /// A row for each server, then errors and warnings.
-fn table(reports: &[Report], say: Phrases) -> String {
+fn table(reports: &[Report]) -> String {
     if reports.is_empty() {
-        return format!("{}\n", say.config_is_empty());
+        return "the configuration has no servers\n".to_owned();
     }
-    let (state, ready) = (say.column_state(), say.column_ready());
-    let (tools, bytes, tokens) = (say.column_tools(), say.column_bytes(), say.column_tokens());
-    let head = [say.column_server(), state, ready, "MCP", tools, bytes, tokens];
+    let (state, ready) = ("state", "ready in");
+    let (tools, bytes, tokens) = ("tools", "schema bytes", "prompt tokens");
+    let head = ["server", state, ready, "MCP", tools, bytes, tokens];
     let mut rows = vec![head.map(str::to_owned)];
-    rows.extend(reports.iter().map(|report| row(report, say)));
+    rows.extend(reports.iter().map(row));
     if reports.len() > 1 {
         let total = |of: fn(&Report) -> usize| grouped(reports.iter().map(of).sum::<usize>() as u64);
         let none = String::new;
         let sums = [total(|r| r.tools), total(|r| r.schema_bytes), total(|r| r.prompt_tokens)];
         let [tools, bytes, tokens] = sums;
-        rows.push([say.row_total().to_owned(), none(), none(), none(), tools, bytes, tokens]);
+        rows.push(["total".to_owned(), none(), none(), none(), tools, bytes, tokens]);
     }
     let mut text = String::new();
     for (n, line) in aligned(&rows, 4, "  ").into_iter().enumerate() {
@@ -308,9 +317,9 @@ fn table(reports: &[Report], say: Phrases) -> String {
     for report in reports {
         for warning in &report.warnings {
             let (name, warning) = (plain(&report.status.name), plain(warning));
-            let line = say.warning_line(say.headed(name, warning));
+            let line = format!("warning: {name}: {warning}");
             let line = if stdout().is_terminal() { in_rows(&line) } else { line };
-            let head = say.warning_head();
+            let head = "warning:";
             let rest = line.strip_prefix(head).unwrap_or(&line);
             text.push_str(&format!("{yellow}{head}{yellow:#}{rest}\n"));
         }
@@ -318,7 +327,7 @@ fn table(reports: &[Report], say: Phrases) -> String {
     text
 }
 
-fn row(report: &Report, say: Phrases) -> [String; 7] {
+fn row(report: &Report) -> [String; 7] {
     let status = &report.status;
     let figures = |n: usize| if status.state == ServerState::Ready { grouped(n as u64) } else { "-".to_owned() };
     let took = match status.state {
@@ -327,7 +336,7 @@ fn row(report: &Report, say: Phrases) -> [String; 7] {
     };
     [
         plain(&status.name),
-        state(status, say).to_owned(),
+        state(status).to_owned(),
         took,
         status.protocol_version.as_deref().map_or("-".to_owned(), plain),
         figures(report.tools),
@@ -346,7 +355,7 @@ mod tests {
 
     fn doubts_of(server: &str, catalog: Catalog) -> Vec<String> {
         let validator = Validator::new(Arc::new(catalog));
-        doubts(validator.catalog().server(server).unwrap(), &validator, Phrases::of(Lang::En))
+        doubts(validator.catalog().server(server).unwrap(), &validator)
     }
 
     #[test]

@@ -14,7 +14,6 @@ use serde_json::{Map, Value, json};
 use super::forms::{Form, Taken};
 use super::places::Machine;
 use crate::base::{Failure, input};
-use crate::phrases::Phrases;
 use crate::servers::config_file::{self, Entry};
 use crate::servers::trust::Project;
 
@@ -54,11 +53,11 @@ pub(super) enum Note {
 }
 
 impl Note {
-    pub(super) fn text(&self, say: Phrases) -> String {
+    pub(super) fn text(&self) -> String {
         match self {
-            Note::NotApproved(key) => say.approval_stays_behind(key),
-            Note::LeftOut(keys) => say.keys_stay_behind(keys.join(", ")),
-            Note::Variable(id, name) => say.becomes_variable(format!("{id:?}"), name),
+            Note::NotApproved(key) => format!("{key} is not taken over: its calls are asked about here"),
+            Note::LeftOut(keys) => format!("left out: {}", keys.join(", ")),
+            Note::Variable(id, name) => format!("asks for {id:?} there; here it is your variable {name}"),
         }
     }
 }
@@ -225,7 +224,6 @@ fn as_ours(servers: &[Foreign]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use toolgraft::dialect::Lang;
 
     use super::*;
 
@@ -239,7 +237,7 @@ mod tests {
 
     fn one(text: &str) -> (Value, Vec<String>) {
         let server = found("x.json", text).swap_remove(0);
-        let notes = server.notes.iter().map(|note| note.text(Phrases::of(Lang::En))).collect();
+        let notes = server.notes.iter().map(|note| note.text()).collect();
         (Value::Object(server.entry), notes)
     }
 

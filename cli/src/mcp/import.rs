@@ -12,17 +12,17 @@ use super::list;
 use super::places::{Machine, Program};
 use crate::base::{Failure, input, output};
 use crate::dialog::ask::Asker;
-use crate::phrases::Phrases;
 use crate::screen::{excerpt::names as shown_names, visible::word};
 use crate::servers;
 use crate::servers::config_file::{ConfigFile, checked, target};
 use crate::servers::trust;
+use crate::terminal::counted;
 use toolgraft::secrets::Secrecy;
 use toolgraft_files as files;
 
 /// Options of `toolgraft mcp import`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = include_str!("../help/en/mcp-import.txt").trim_end())]
+#[command(after_help = include_str!("../help/mcp-import.txt").trim_end())]
 pub(super) struct Args {
     /// Where from: claude-desktop, claude-code, cursor, vscode, or a file
     #[arg(value_name = "FROM")]
@@ -85,14 +85,13 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let target = ConfigFile::open(target(args.mcp_config.as_deref())?)?;
     let mut all = Vec::new();
     let mut refused = false;
-    let say = Phrases::of_user(None);
-    for source in sources(args, &machine, say)? {
-        let read = servers_of(&source, &machine, say);
+    for source in sources(args, &machine)? {
+        let read = servers_of(&source, &machine);
         match read {
             Ok(Some(servers)) => all.push((title(&source), servers)),
             Ok(None) => {
                 refused = true;
-                output::warn_in(say, &say.is_left_out(source.path.display()));
+                output::warn(&format!("{} is left out", source.path.display()));
             }
             // One that was looked for by itself does not stop the others.
             Err(Failure::Usage(message)) if source.program.is_some() => output::warn(&message),
@@ -100,36 +99,39 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         }
     }
     let found = judged(all, args, &target)?;
-    output::emit(&shown(&found, say))?;
+    output::emit(&shown(&found))?;
     let taken: Vec<&Foreign> = taken(&found).collect();
     if taken.is_empty() && refused {
-        return said_no(say);
+        return said_no();
     }
     if taken.is_empty() {
-        output::note(say.nothing_to_take());
+        output::note("there is nothing to take over");
         return Ok(());
     }
     if args.dry_run {
         return Ok(());
     }
-    confirm(args, taken.len(), target.path(), say)?;
+    confirm(args, taken.len(), target.path())?;
     for server in &taken {
         target.set(&server.name, &server.entry);
     }
     target.write()?;
-    output::tell(&say.took_over(say.servers(taken.len()), target.path().display()))?;
-    advise(&taken, target.path(), say);
+    output::tell(&format!("took over {} into {}", counted(taken.len(), "server"), target.path().display()))?;
+    advise(&taken, target.path());
     Ok(())
 }
 
-fn sources(args: &Args, machine: &Machine, say: Phrases) -> Result<Vec<Source>, Failure> {
+fn sources(args: &Args, machine: &Machine) -> Result<Vec<Source>, Failure> {
     let all = Program::value_variants();
     let of =
         |program: Program| program.files(machine).into_iter().map(move |path| Source { program: Some(program), path });
     if args.from.is_empty() {
         let files: Vec<Source> = all.iter().copied().flat_map(of).filter(|source| source.path.exists()).collect();
         for file in machine.project_files() {
-            output::note(&say.also_a_project_file(file.display()));
+            output::note(&format!(
+                "this folder has a file of its project too: `toolgraft mcp import {}`",
+                file.display()
+            ));
         }
         return match files.is_empty() {
             false => Ok(files),
@@ -171,14 +173,14 @@ fn sources(args: &Args, machine: &Machine, say: Phrases) -> Result<Vec<Source>, 
 }
 
 /// The servers of a file; `None` where it is a project's and nobody trusts it.
-fn servers_of(source: &Source, machine: &Machine, say: Phrases) -> Result<Option<Vec<Foreign>>, Failure> {
+fn servers_of(source: &Source, machine: &Machine) -> Result<Option<Vec<Foreign>>, Failure> {
     if source.program.is_some() || !machine.is_projects(&source.path) {
         return foreign::read(&input::read_text(&source.path)?, &source.path, None, machine).map(Some);
     }
     let folder = machine.project_of(&source.path);
     let project = foreign::project(&source.path, machine)?;
     let remedy = format!("look at it, then run `toolgraft mcp trust {} --yes` once", source.path.display());
-    match trust::demand_of(&source.path, project, &remedy, say)? {
+    match trust::demand_of(&source.path, project, &remedy)? {
         Some(text) => foreign::read(&text, &source.path, Some(&folder), machine).map(Some),
         None => Ok(None),
     }
@@ -229,64 +231,69 @@ fn taken(found: &[Found]) -> impl Iterator<Item = &Foreign> {
     servers.filter(|(_, fate)| matches!(fate, Fate::New | Fate::Replaces)).map(|(server, _)| server)
 }
 
-fn shown(found: &[Found], say: Phrases) -> String {
+fn shown(found: &[Found]) -> String {
     let mut text = String::new();
     for file in found {
         let _ = writeln!(text, "{}", file.title);
         if file.servers.is_empty() {
-            let _ = writeln!(text, "  {}", say.no_servers_there());
+            let _ = writeln!(text, "  no servers");
         }
         for (server, fate) in &file.servers {
             let why = match fate {
                 Fate::NotAsked => continue,
                 Fate::New => None,
-                Fate::Refused => Some(say.has_no_place(server.refused.join(", "))),
-                Fate::Replaces => Some(say.replaces_one().to_owned()),
-                Fate::Known => Some(say.is_there_already().to_owned()),
-                Fate::Taken => Some(say.name_is_taken().to_owned()),
-                Fate::Earlier => Some(say.name_came_earlier().to_owned()),
+                Fate::Refused => Some(format!(
+                    "left out: there is nothing here like {}; add it by hand (`toolgraft mcp add`)",
+                    server.refused.join(", ")
+                )),
+                Fate::Replaces => Some("replaces the server of this name".to_owned()),
+                Fate::Known => Some("is there already".to_owned()),
+                Fate::Taken => Some("left out: another server has this name; --replace takes this one".to_owned()),
+                Fate::Earlier => Some("left out: a file above has a server of this name".to_owned()),
             };
-            text.push_str(&list::server(&server.name, &server.entry, say));
-            for line in why.into_iter().chain(server.notes.iter().map(|note| note.text(say))) {
-                let _ = writeln!(text, "      {}", word(&say.in_parentheses(line)));
+            text.push_str(&list::server(&server.name, &server.entry));
+            for line in why.into_iter().chain(server.notes.iter().map(|note| note.text())) {
+                let _ = writeln!(text, "      {}", word(&format!("({line})")));
             }
         }
     }
     text
 }
 
-fn confirm(args: &Args, servers: usize, target: &Path, say: Phrases) -> Result<(), Failure> {
+fn confirm(args: &Args, servers: usize, target: &Path) -> Result<(), Failure> {
     if args.yes {
         return Ok(());
     }
-    let Some(asker) = Asker::at_terminal(say) else {
+    let Some(asker) = Asker::at_terminal() else {
         return Err(Failure::usage("nobody is at a terminal to say yes: look at it, then say --yes"));
     };
-    let question = say.write_servers(say.servers(servers), word(&target.display().to_string()));
+    let question = format!("Write {} to {}? [y/n] ", counted(servers, "server"), word(&target.display().to_string()));
     match asker.agrees(&question, &mut |_| None) {
         true => Ok(()),
-        false => said_no(say),
+        false => said_no(),
     }
 }
 
 /// What somebody wanted so is no error, though nothing was done.
-fn said_no(say: Phrases) -> Result<(), Failure> {
-    output::note(say.nothing_written());
+fn said_no() -> Result<(), Failure> {
+    output::note("nothing was written");
     Err(Failure::Reported)
 }
 
-fn advise(taken: &[&Foreign], file: &Path, say: Phrases) {
+fn advise(taken: &[&Foreign], file: &Path) {
     let secrets: usize = taken.iter().map(|server| Secrecy::of(&server.entry).count()).sum();
     if secrets > 0 {
-        let values = say.values(secrets);
+        let values = counted(secrets, "value");
         output::note(&match files::others_may_read(file) {
-            true => say.secrets_for_others(values),
-            false => say.secrets_for_you(values),
+            true => format!(
+                "{values} that may be secret came with them, into a file that others can read too: chmod 600 it"
+            ),
+            false => format!("{values} that may be secret came with them, into a file that only you can read"),
         });
     }
     let mut unset: Vec<String> = taken.iter().flat_map(|server| checked(&server.name, &server.entry).1).collect();
     unset.sort();
     unset.dedup();
     warn_unset(&unset);
-    servers::note_shadowed(file, say);
+    servers::note_shadowed(file);
 }

@@ -7,16 +7,14 @@ use serde_json::{Value, json};
 
 use super::masked;
 use crate::base::{Failure, output};
-use crate::phrases::Phrases;
 use crate::screen::visible::plain;
 use crate::servers;
 use crate::servers::config_file::{ConfigFile, Entry, checked};
 use crate::servers::trust::{Project, Store};
-use toolgraft::dialect::Lang;
 
 /// Options of `toolgraft mcp list`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = include_str!("../help/en/mcp-list.txt").trim_end())]
+#[command(after_help = include_str!("../help/mcp-list.txt").trim_end())]
 pub(super) struct Args {
     /// Print one JSON object: the files, and the servers of each
     #[arg(long)]
@@ -39,18 +37,22 @@ struct Listed {
 
 /// Runs `toolgraft mcp list`.
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    let say = Phrases::of_user(None);
     let files = match args.mcp_config.as_slice() {
-        [] => usual(say)?,
+        [] => usual()?,
         named => named.iter().map(|path| listed(path.clone(), None)).collect::<Result<_, _>>()?,
     };
     match args.json {
         true => output::emit_json(&as_json(&files)),
         false if files.is_empty() => {
             let own = servers::own_file().unwrap_or_default();
-            output::tell(&say.nothing_configured(servers::LOCAL, own.display()))
+            output::tell(&format!(
+                "no MCP servers are configured: `toolgraft mcp add --help` and `toolgraft mcp import` say how; looked \
+                 for: {} and {}",
+                servers::LOCAL,
+                own.display()
+            ))
         }
-        false => output::emit(&as_text(&files, say)),
+        false => output::emit(&as_text(&files)),
     }
 }
 
@@ -63,15 +65,15 @@ fn listed(path: PathBuf, unused: Option<String>) -> Result<Listed, Failure> {
 }
 
 /// The files that a command looks for.
-fn usual(say: Phrases) -> Result<Vec<Listed>, Failure> {
+fn usual() -> Result<Vec<Listed>, Failure> {
     let local = PathBuf::from(servers::LOCAL);
     let mut files = Vec::new();
     let mut counts = None;
     if local.exists() {
         let project = Project::read(&local)?;
         let trusted = project.starts_nothing() || Store::open().trusts(&project);
-        let unused = (!trusted).then(|| say.not_trusted_yet().to_owned());
-        counts = trusted.then(|| say.not_used_here(servers::LOCAL));
+        let unused = (!trusted).then(|| "not trusted yet: `toolgraft mcp trust` shows what it starts".to_owned());
+        counts = trusted.then(|| format!("not used in this folder: {} is", servers::LOCAL));
         files.push(listed(local, unused)?);
     }
     if let Some(own) = servers::own_file().filter(|path| path.exists()) {
@@ -80,30 +82,30 @@ fn usual(say: Phrases) -> Result<Vec<Listed>, Failure> {
     Ok(files)
 }
 
-fn as_text(files: &[Listed], say: Phrases) -> String {
+fn as_text(files: &[Listed]) -> String {
     let mut text = String::new();
     for (n, file) in files.iter().enumerate() {
         let unused = file.unused.as_ref().map(|why| format!("  ({why})")).unwrap_or_default();
         let _ = writeln!(text, "{}{}{unused}", if n > 0 { "\n" } else { "" }, file.path.display());
         if file.servers.is_empty() {
-            let _ = writeln!(text, "  {}", say.no_servers_there());
+            let _ = writeln!(text, "  no servers");
         }
         for (name, entry) in &file.servers {
-            text.push_str(&server(name, entry, say));
+            text.push_str(&server(name, entry));
         }
     }
     text
 }
 
 /// A server's name and line, and what it gets below them.
-pub(super) fn server(name: &str, entry: &Entry, say: Phrases) -> String {
-    let mut lines = masked::lines(entry, say).into_iter();
-    let disabled = if entry.get("disabled") == Some(&Value::Bool(true)) { say.is_disabled() } else { "" };
+pub(super) fn server(name: &str, entry: &Entry) -> String {
+    let mut lines = masked::lines(entry).into_iter();
+    let disabled = if entry.get("disabled") == Some(&Value::Bool(true)) { "disabled" } else { "" };
     let head = format!("  {}  {}  {disabled}", plain(name), plain(&lines.next().unwrap_or_default()));
     let mut text = format!("{}\n", head.trim_end());
     let (problem, unset) = checked(name, entry);
-    let unset = (!unset.is_empty()).then(|| say.unset_here(unset.join(", ")));
-    for line in lines.chain(problem.map(|problem| say.entry_is_wrong(problem))).chain(unset) {
+    let unset = (!unset.is_empty()).then(|| format!("not set in this shell: {}", unset.join(", ")));
+    for line in lines.chain(problem.map(|problem| format!("wrong: {problem}"))).chain(unset) {
         let _ = writeln!(text, "      {}", plain(&line));
     }
     text
@@ -114,7 +116,7 @@ fn as_json(files: &[Listed]) -> Value {
         let (problem, unset) = checked(name, entry);
         json!({
             "name": name,
-            "shown": masked::lines(entry, Phrases::of(Lang::En)),
+            "shown": masked::lines(entry),
             "disabled": entry.get("disabled") == Some(&Value::Bool(true)),
             "problem": problem,
             "unset": unset,

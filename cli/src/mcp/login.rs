@@ -8,13 +8,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::base::{Failure, browser, input::piped_lines, output, trust::of_system};
 use crate::dialog::ask::Asker;
-use crate::phrases::Phrases;
 use crate::servers::{self, ServerArgs, logins, runner::Runner};
 use toolgraft_mcp::{Config, LoggedOut, LoginError, ServerConfig};
 
 /// Options of `toolgraft mcp login`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = include_str!("../help/en/mcp-login.txt").trim_end())]
+#[command(after_help = include_str!("../help/mcp-login.txt").trim_end())]
 pub(super) struct LoginArgs {
     /// Server to log in at, by its name in the configuration
     name: String,
@@ -35,7 +34,7 @@ pub(super) struct LoginArgs {
 
 /// Options of `toolgraft mcp logout`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = include_str!("../help/en/mcp-logout.txt").trim_end())]
+#[command(after_help = include_str!("../help/mcp-logout.txt").trim_end())]
 pub(super) struct LogoutArgs {
     /// Server to log out at, by its name in the configuration
     name: String,
@@ -69,23 +68,26 @@ fn server(config: &Config) -> Result<ServerConfig, Failure> {
 pub(super) fn run(args: LoginArgs) -> Result<(), Failure> {
     let name = args.name;
     let config = args.files.only(&name)?;
-    let (server, say, shown) = (server(&config)?, Phrases::of_user(None), format!("{name:?}"));
+    let (server, shown) = (server(&config)?, format!("{name:?}"));
     let show = |url: &str| {
         let opened = !args.no_browser && !args.paste && open(url);
-        output::note(&if opened { say.log_in_opened(&shown) } else { say.log_in_by(&shown) });
+        output::note(&if opened {
+            format!("to log in at {shown}, a browser was opened; if it shows nothing, open this page:")
+        } else {
+            format!("to log in at {shown}, open this page:")
+        });
         output::emit(&format!("{url}\n"))
     };
-    let asker = Asker::at_terminal(say).filter(|_| stdin().is_terminal());
-    let pasted = PastedLines { asker, lines: args.paste.then(piped_lines), say };
+    let asker = Asker::at_terminal().filter(|_| stdin().is_terminal());
+    let pasted = PastedLines { asker, lines: args.paste.then(piped_lines) };
     Runner::start()?.wait(pasted.log_in(&server, show))?;
-    output::tell(&say.logged_in(shown))
+    output::tell(&format!("logged in at {shown}"))
 }
 
 /// Addresses that a person copies from a browser elsewhere.
 struct PastedLines {
     asker: Option<Asker>,
     lines: Option<mpsc::Receiver<std::io::Result<String>>>,
-    say: Phrases,
 }
 
 impl PastedLines {
@@ -97,10 +99,15 @@ impl PastedLines {
         let left = CancellationToken::new();
         let paste = async |wrong: Option<LoginError>| {
             if let Some(wrong) = wrong {
-                output::warn_in(self.say, &wrong.to_string());
+                output::warn(&wrong.to_string());
             }
             let line = match (&self.asker, &mut self.lines) {
-                (Some(asker), _) => asker.floor().await.ask_meanwhile(self.say.paste_address()).await.ok(),
+                (Some(asker), _) => asker
+                    .floor()
+                    .await
+                    .ask_meanwhile("or paste the address that a browser elsewhere was sent to: ")
+                    .await
+                    .ok(),
                 (None, Some(lines)) => lines.recv().await.and_then(Result::ok),
                 (None, None) => std::future::pending().await,
             };
@@ -129,7 +136,7 @@ pub(super) fn out(args: LogoutArgs) -> Result<(), Failure> {
     let name = args.name;
     let config = args.files.only(&name)?;
     let (server, logins) = (server(&config)?, logins::demanded()?);
-    let (say, shown) = (Phrases::of_user(None), format!("{name:?}"));
+    let shown = format!("{name:?}");
     let done = Runner::start()?.wait(async {
         logins.log_out(&server).await.map_err(|error| match error {
             LoginError::NotForLogins(why) => Failure::usage(format!("server {name:?}: {why}")),
@@ -138,10 +145,10 @@ pub(super) fn out(args: LogoutArgs) -> Result<(), Failure> {
     })?;
     match done {
         LoggedOut::Nobody => return Err(Failure::usage(format!("nobody was logged in at {name:?}"))),
-        LoggedOut::Removed(why) => output::warn_in(say, &say.only_removed_here(why)),
+        LoggedOut::Removed(why) => output::warn(&format!("the tokens are removed here and were not taken back: {why}")),
         _ => {}
     }
-    output::tell(&say.logged_out(shown))
+    output::tell(&format!("logged out at {shown}"))
 }
 
 /// Opens a page in the person's browser, if one sits at this terminal; whether that was begun.

@@ -2,16 +2,12 @@
 
 use serde_json::Value;
 
-use crate::phrases::Phrases;
 use crate::screen::visible::quoted;
 use crate::servers::config_file::Entry;
-use toolgraft::secrets::{Judged, Secrecy};
-
-/// A name and its value in words.
-type Says = fn(Phrases, &str, String) -> String;
+use toolgraft::secrets::Secrecy;
 
 /// How a server is reached, and what it gets.
-pub(super) fn lines(entry: &Entry, say: Phrases) -> Vec<String> {
+pub(super) fn lines(entry: &Entry) -> Vec<String> {
     let secrecy = Secrecy::of(entry);
     let text = |key: &str| entry.get(key).and_then(Value::as_str);
     let mut lines = Vec::new();
@@ -21,24 +17,18 @@ pub(super) fn lines(entry: &Entry, say: Phrases) -> Vec<String> {
             lines.push(words.collect::<Vec<_>>().join(" "));
         }
         (None, Some(url)) => lines.push(url.shown.clone()),
-        (None, None) => lines.push(say.no_command_nor_url().to_owned()),
+        (None, None) => lines.push("neither \"command\" nor \"url\"".to_owned()),
     }
-    lines.extend(text("cwd").map(|cwd| say.works_in(quoted(cwd))));
-    let kinds: [(&[(String, Judged)], Says); 3] = [
-        (&secrecy.env, |say, name, value| say.sets_variable(name, value)),
-        (&secrecy.headers, |say, name, value| say.sends_header(name, value)),
-        (&secrecy.oauth, |say, name, value| say.logs_in_with(name, value)),
-    ];
-    for (pairs, says) in kinds {
-        lines.extend(pairs.iter().map(|(name, value)| says(say, name, value.shown.clone())));
-    }
+    lines.extend(text("cwd").map(|cwd| format!("works in {}", quoted(cwd))));
+    lines.extend(secrecy.env.iter().map(|(name, value)| format!("sets {name}={}", value.shown)));
+    lines.extend(secrecy.headers.iter().map(|(name, value)| format!("sends {name}: {}", value.shown)));
+    lines.extend(secrecy.oauth.iter().map(|(name, value)| format!("logs in with {name} {}", value.shown)));
     lines
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use toolgraft::dialect::Lang;
 
     use super::*;
 
@@ -60,7 +50,7 @@ mod tests {
             (json!({}), "neither \"command\" nor \"url\""),
         ] {
             let Value::Object(entry) = entry else { panic!("{entry}") };
-            assert_eq!(lines(&entry, Phrases::of(Lang::En)).join("\n"), text);
+            assert_eq!(lines(&entry).join("\n"), text);
         }
     }
 }

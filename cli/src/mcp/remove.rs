@@ -3,13 +3,12 @@
 use std::path::PathBuf;
 
 use crate::base::{Failure, input, output};
-use crate::phrases::Phrases;
 use crate::screen::excerpt::names;
 use crate::servers::config_file::{ConfigFile, target};
 
 /// Options of `toolgraft mcp remove`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = include_str!("../help/en/mcp-remove.txt").trim_end())]
+#[command(after_help = include_str!("../help/mcp-remove.txt").trim_end())]
 pub(super) struct Args {
     /// Servers to take out
     #[arg(required = true, value_name = "NAME")]
@@ -38,5 +37,5 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     }
     file.write()?;
     let removed = names(args.names.iter().map(|name| format!("{name:?}")));
-    output::tell(&Phrases::of_user(None).removed_from(removed, shown))
+    output::tell(&format!("removed {removed} from {shown}"))
 }

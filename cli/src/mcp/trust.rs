@@ -6,15 +6,13 @@ use super::foreign;
 use super::places::Machine;
 use crate::base::{Failure, output};
 use crate::dialog::ask::Asker;
-use crate::phrases::Phrases;
 use crate::screen::visible::word;
 use crate::servers;
 use crate::servers::trust::{self, Project, Store, date};
-use toolgraft::dialect::Lang;
 
 /// Options of `toolgraft mcp trust`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = include_str!("../help/en/mcp-trust.txt").trim_end())]
+#[command(after_help = include_str!("../help/mcp-trust.txt").trim_end())]
 pub(super) struct Args {
     /// Configuration file of a project
     #[arg(default_value = servers::LOCAL, conflicts_with = "list")]
@@ -44,31 +42,31 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
 }
 
 fn say_yes(store: &mut Store, file: &Path, yes: bool) -> Result<(), Failure> {
-    let (project, say) = (project(file)?, Phrases::of_user(None));
+    let project = project(file)?;
     let shown = word(&file.display().to_string());
     if project.starts_nothing() {
-        return output::tell(&say.nothing_to_trust(shown));
+        return output::tell(&format!("{shown} starts nothing: there is nothing to trust"));
     }
     if store.trusts(&project) {
-        return output::tell(&say.is_trusted_already(shown));
+        return output::tell(&format!("{shown} is trusted already"));
     }
     if yes {
-        output::tell_stderr(trust::question(file, &project, store, say));
+        output::tell_stderr(trust::question(file, &project, store));
     } else {
-        let Some(asker) = Asker::at_terminal(say) else {
+        let Some(asker) = Asker::at_terminal() else {
             return Err(Failure::usage(format!(
                 "{}nobody is at a terminal to say yes: look at it, then say --yes",
-                trust::question(file, &project, store, Phrases::of(Lang::En))
+                trust::question(file, &project, store)
             )));
         };
         if !trust::ask(&asker, file, &project, store)? {
             // What somebody wanted so is no error, though nothing was done.
-            output::note(&say.is_not_trusted(shown));
+            output::note(&format!("{shown} is not trusted"));
             return Err(Failure::Reported);
         }
     }
     store.add(&project).map_err(Failure::job)?;
-    output::tell(&say.is_trusted_now(shown))
+    output::tell(&format!("{shown} is trusted as it is now; --revoke takes that back"))
 }
 
 /// A project's file, of this program or of one whose servers can be imported.
@@ -91,21 +89,20 @@ fn revoke(store: &mut Store, file: &Path) -> Result<(), Failure> {
     let path = trust::place(file).or_else(|_| std::path::absolute(file)).unwrap_or_else(|_| file.to_owned());
     let shown = word(&path.display().to_string());
     match store.remove(&path).map_err(Failure::job)? {
-        true => output::tell(&Phrases::of_user(None).is_trusted_no_more(shown)),
+        true => output::tell(&format!("{shown} is no longer trusted")),
         false => Err(Failure::usage(format!("{shown} was not trusted: --list shows what is"))),
     }
 }
 
 fn list(store: &Store) -> String {
-    let say = Phrases::of_user(None);
     let lines = store.files().map(|(path, entry)| {
         let now = match project(path) {
             Ok(project) if store.trusts(&project) => "",
-            Ok(_) => say.but_has_changed(),
-            Err(_) => say.but_is_gone(),
+            Ok(_) => "; it has changed since, so you will be asked again",
+            Err(_) => "; it is gone, or cannot be read",
         };
-        format!("{}  {}{now}\n", word(&path.display().to_string()), say.trusted_since(date(entry.trusted_at)))
+        format!("{}  since {}{now}\n", word(&path.display().to_string()), date(entry.trusted_at))
     });
     let lines: String = lines.collect();
-    if lines.is_empty() { format!("{}\n", say.nothing_is_trusted()) } else { lines }
+    if lines.is_empty() { "no project file is trusted\n".to_owned() } else { lines }
 }

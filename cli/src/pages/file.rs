@@ -12,7 +12,6 @@ use serde_json::Value;
 
 use crate::base::Failure;
 use crate::pages::text::visible_in;
-use crate::phrases::{Phrases, capitalised};
 use toolgraft::wire::set_member;
 use toolgraft_files::{self as files, Mode};
 
@@ -45,19 +44,10 @@ pub(crate) fn write(path: &Path, page: &str) -> io::Result<()> {
     }
 }
 
-/// The page of a template, with its words and values.
-pub(crate) fn render(
-    template: &str,
-    say: Phrases,
-    words: Vec<(&'static str, &'static str)>,
-    mut page: Value,
-) -> io::Result<String> {
+/// The page of a template, with its values.
+pub(crate) fn render(template: &str, mut page: Value) -> io::Result<String> {
     // Everything that is shown, wherever it came from.
     visible_in(&mut page);
-    let shared = say.every_page().into_iter().map(|(name, word)| (name, capitalised(word)));
-    let own = words.into_iter().map(|(name, word)| (name, word.to_owned()));
-    let words: Value = own.chain(shared).chain([("lang", say.lang().to_string())]).collect();
-    set_member(&mut page, "words", words);
     set_member(&mut page, "version", env!("CARGO_PKG_VERSION"));
     set_member(&mut page, "style", STYLE);
     filled(template, &page).map_err(io::Error::other)

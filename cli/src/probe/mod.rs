@@ -37,7 +37,6 @@ use self::trial::{Bench, Unasked};
 use crate::base::{Failure, input, output};
 use crate::chat::{Endpoint, EndpointArgs};
 use crate::dialog::ask::Asker;
-use crate::phrases::Phrases;
 use crate::screen::live::{Live, Place};
 use crate::servers::runner::Runner;
 use crate::settings::examples::{Examples, MadeExamples};
@@ -46,7 +45,7 @@ use crate::settings::{self, profiles::known_profile, slots};
 use crate::terminal::columns;
 use toolgraft::Dialect;
 use toolgraft::constrain::{Constrain, Way};
-use toolgraft::dialect::{Lang, Profile};
+use toolgraft::dialect::Profile;
 use toolgraft::tools::ToolsMode;
 
 /// How long it takes, unless said otherwise.
@@ -57,7 +56,7 @@ const LINE_EACH: Duration = Duration::from_secs(60);
 
 /// Options of `toolgraft probe`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = include_str!("../help/en/probe.txt").trim_end())]
+#[command(after_help = include_str!("../help/probe.txt").trim_end())]
 pub(crate) struct Args {
     #[command(flatten)]
     endpoint: EndpointArgs,
@@ -116,10 +115,6 @@ pub(crate) struct Args {
     /// Write a page with the failures of the best ways side by side
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-
-    /// Language of the table and the page: en, zh [default: that of the locale]
-    #[arg(long, value_name = "LANG", conflicts_with = "json")]
-    lang: Option<Lang>,
 }
 
 fn minutes(text: &str) -> Result<Duration, String> {
@@ -130,57 +125,69 @@ fn minutes(text: &str) -> Result<Duration, String> {
 /// Runs `toolgraft probe`.
 pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     args.endpoint.trust.hold()?;
-    settings::defaults()?.fill(slots! { args => profile lang; ..args.endpoint.slots() });
-    let say = Phrases::of_user(args.lang);
-    let asker = Asker::at_terminal(say);
+    settings::defaults()?.fill(slots! { args => profile; ..args.endpoint.slots() });
+    let asker = Asker::at_terminal();
     if let Some(path) = &args.html {
         page::check(path)?;
     }
-    let runner = Runner::start()?.speaking(say);
-    let endpoint = runner.wait(Endpoint::choose(&args.endpoint, asker.as_ref(), say))?;
-    let mut probe = Probe::new(&args, &endpoint, say)?;
+    let runner = Runner::start()?;
+    let endpoint = runner.wait(Endpoint::choose(&args.endpoint, asker.as_ref()))?;
+    let mut probe = Probe::new(&args, &endpoint)?;
     let stopped = runner.wait(probe.run());
     if stopped.is_err() && probe.tried {
-        output::warn(say.goes_on_from_here());
+        output::warn("what was tried is kept: the same command goes on from here");
     }
     stopped?;
     let report = probe.report();
     if let Some(path) = &args.html {
         let bench = &probe.bench;
         let tried = page::Tried { tasks: &bench.tasks, store: &probe.store, given: bench.call_threshold };
-        page::write(path, &report, &tried, say)?;
+        page::write(path, &report, &tried)?;
     }
     match args.json {
         true => output::emit_json(&report)?,
-        false => output::emit_styled(&report.table(say))?,
+        false => output::emit_styled(&report.table())?,
     }
     let Some(best) = &report.best else {
         // With more than one way that works when it is told to, it is the decision that is missing.
         let is_told = report.rows.iter().any(|row| !row.cell.decides() && row.score.fully_right > 0);
-        return Err(Failure::job(if is_told { say.only_when_told() } else { say.nothing_worked() }));
+        return Err(Failure::job(if is_told {
+            "It writes calls when told to, and does not decide by itself: a required tool (tool_choice) works, a chat \
+             does not."
+        } else {
+            "no way to offer tools led to one right call: this model may be too small, or the endpoint changes its text"
+        }));
     };
-    offer(&args, &endpoint, best, (asker.as_ref(), &runner), say)
+    offer(&args, &endpoint, best, (asker.as_ref(), &runner))
 }
 
 /// What the best way does, and what to do about it, in a few sentences.
-fn advice(best: &Best, say: Phrases) -> String {
+fn advice(best: &Best) -> String {
     let Row { score, .. } = &best.row;
     let tasks = score.tasks.max(1);
-    let of = if best.apart { say.on_tasks_apart(score.tasks) } else { say.on_tasks_tried(score.tasks) };
-    let mut text = say.figures(
-        of,
+    let of = if best.apart {
+        format!("On {} tasks that were used for nothing else", score.tasks)
+    } else {
+        format!("On the {} tasks by which it was chosen, so rather too good", score.tasks)
+    };
+    let mut text = format!(
+        "{of}: {} calls right, {} calls where none was wanted; {} tokens and {:.1} s a task.",
         within(score.fully_right, score.wanted),
         within(score.false_calls, score.unwanted),
         score.tokens / tasks as u64,
-        format!("{:.1}", score.seconds / tasks as f64),
+        score.seconds / tasks as f64
     );
     if best.twice > 0 {
-        text.push_str(&format!(" {}", say.run_twice(best.same, best.twice)));
+        text.push_str(&format!(" Asked twice, {} of {} came out the same.", best.same, best.twice));
     }
     let advice = match score {
-        score if score.false_calls * 10 > score.unwanted => say.calls_unasked(),
-        score if score.fully_right * 3 < score.wanted * 2 => say.often_wrong(),
-        _ => say.rely_on_it(),
+        score if score.false_calls * 10 > score.unwanted => {
+            "It calls where no call is due: keep the question before each call, or raise --call-threshold."
+        }
+        score if score.fully_right * 3 < score.wanted * 2 => {
+            "More than a third of its calls are wrong: keep the question before each call, and try a larger model."
+        }
+        _ => "Once it is written, chat, launch and serve use it.",
     };
     format!("{text} {advice}")
 }
@@ -191,7 +198,6 @@ fn offer(
     endpoint: &Endpoint,
     best: &Best,
     (asker, runner): (Option<&Asker>, &Runner),
-    say: Phrases,
 ) -> Result<(), Failure> {
     let mut profile = SavedProfile {
         name: endpoint.model().to_owned(),
@@ -213,13 +219,13 @@ fn offer(
             (profile.dialect, profile.style, profile.listing) = (Some(dialect), Some(style), Some(listing));
         }
     }
-    output::note(&say.best_way(best.row.cell, profile.text()));
-    output::note(&advice(best, say));
+    output::note(&format!("\nBest: {}. As a profile:\n\n{}", best.row.cell, profile.text()));
+    output::note(&advice(best));
     let Some(path) = saved_profiles::path() else { return Ok(()) };
     let wanted = args.save
         || match asker {
             Some(asker) if !args.json => {
-                let question = say.write_into(input::shown(&path));
+                let question = format!("Write it into {}? [y/N] ", input::shown(&path));
                 let answer = runner.wait(async { Ok(asker.ask(&question).await) })?;
                 answer.is_some_and(|answer| matches!(answer.trim(), "y" | "Y" | "yes"))
             }
@@ -227,7 +233,7 @@ fn offer(
         };
     if wanted {
         saved_profiles::save(&path, &profile)?;
-        output::note(&say.written_into(input::shown(&path)));
+        output::note(&format!("written into {}", input::shown(&path)));
     }
     Ok(())
 }
@@ -295,11 +301,10 @@ struct Probe {
     cut: bool,
     /// Tasks that each cell that is reported has at most.
     bar: Live,
-    say: Phrases,
 }
 
 impl Probe {
-    fn new(args: &Args, endpoint: &Endpoint, say: Phrases) -> Result<Self, Failure> {
+    fn new(args: &Args, endpoint: &Endpoint) -> Result<Self, Failure> {
         let tasks = match &args.tasks {
             Some(path) => Tasks::read(path)?,
             None => Tasks::built_in()?,
@@ -336,7 +341,6 @@ impl Probe {
             tried: false,
             cut: false,
             bar,
-            say,
         })
     }
 
@@ -380,7 +384,7 @@ impl Probe {
         if missing.is_empty() {
             return Ok(());
         }
-        output::note(&self.say.makes_examples(missing.len()));
+        output::note(&format!("the model makes an example for each of {} tools, once; they are kept", missing.len()));
         made.make(client, &missing, self.bench.profile.lang).await.map_err(Failure::job)
     }
 
@@ -444,7 +448,7 @@ impl Probe {
             return Err(failure);
         }
         if let Failure::Job(message) | Failure::Usage(message) = failure {
-            self.bar.suspend(|| output::warn(&self.say.way_left_out(cell, message)));
+            self.bar.suspend(|| output::warn(&format!("{cell} is left out: {message}")));
         }
         Ok(())
     }
@@ -460,9 +464,9 @@ impl Probe {
         let each = pace.begun.elapsed().checked_div(pace.done).unwrap_or_default();
         let open = each.saturating_mul(u32::try_from(left).unwrap_or(u32::MAX));
         let open = self.deadline.map_or(open, |deadline| deadline.saturating_duration_since(Instant::now()).min(open));
-        let mut progress = self.say.tasks_so_far(cell, stage.tasks);
+        let mut progress = format!("{cell} · up to {} tasks", stage.tasks);
         if pace.done > 0 {
-            progress = self.say.minutes_left(progress, open.as_secs().div_ceil(60));
+            progress = format!("{progress} · at most {} min left", open.as_secs().div_ceil(60));
         }
         if self.bar.is_hidden() && pace.said.elapsed() >= LINE_EACH {
             pace.said = Instant::now();

@@ -11,7 +11,6 @@ use super::tasks::{Task, Tasks};
 use super::threshold;
 use crate::base::Failure;
 use crate::pages;
-use crate::phrases::Phrases;
 
 const TEMPLATE: &str = include_str!("../../pages/probe.html");
 
@@ -27,8 +26,8 @@ pub(super) fn check(path: &Path) -> Result<(), Failure> {
 ///
 /// # Errors
 /// It cannot be written.
-pub(super) fn write(path: &Path, report: &Report, tried: &Tried<'_>, say: Phrases) -> Result<(), Failure> {
-    let page = render(report, tried, say).and_then(|page| pages::file::write(path, &page));
+pub(super) fn write(path: &Path, report: &Report, tried: &Tried<'_>) -> Result<(), Failure> {
+    let page = render(report, tried).and_then(|page| pages::file::write(path, &page));
     page.map_err(|e| Failure::job(format!("cannot write {}: {e}", path.display())))
 }
 
@@ -40,21 +39,21 @@ pub(super) struct Tried<'a> {
     pub(super) given: Option<f64>,
 }
 
-fn render(report: &Report, tried: &Tried<'_>, say: Phrases) -> std::io::Result<String> {
+fn render(report: &Report, tried: &Tried<'_>) -> std::io::Result<String> {
     let cells: Vec<Cell> = report.rows.iter().take(BESIDE).map(|row| row.cell).collect();
-    let failed = tried.tasks.tasks.iter().filter_map(|task| failed(task, &cells, tried, say));
+    let failed = tried.tasks.tasks.iter().filter_map(|task| failed(task, &cells, tried));
     let measured = report.rows.iter().filter(|row| row.cell.how() == How::Measured).take(BESIDE);
     let curves = measured.map(|row| curve(row.cell, report, tried.store));
     let page = json!({
         "title": report.model,
         "endpoint": report.endpoint,
         "tools": report.tools,
-        "head": say.probe_head(),
+        "head": super::report::HEAD,
         "rows": report.cells(),
         "curves": curves.collect::<Vec<Value>>(),
         "tasks": failed.collect::<Vec<Value>>(),
     });
-    pages::file::render(TEMPLATE, say, say.probe_page(), page)
+    pages::file::render(TEMPLATE, page)
 }
 
 /// Most thresholds of one curve that are shown: those between which the most tasks lie.
@@ -78,7 +77,7 @@ fn curve(cell: Cell, report: &Report, store: &Store) -> Value {
 }
 
 /// A task that went wrong in one of these ways, with what came of it in each.
-fn failed(task: &Task, cells: &[Cell], tried: &Tried<'_>, say: Phrases) -> Option<Value> {
+fn failed(task: &Task, cells: &[Cell], tried: &Tried<'_>) -> Option<Value> {
     let of = |cell: &Cell| {
         let counted = threshold::counted(tried.store.trials(*cell), tried.given);
         counted.into_iter().find(|trial| trial.task == task.id).map(|trial| (*cell, trial))
@@ -87,15 +86,13 @@ fn failed(task: &Task, cells: &[Cell], tried: &Tried<'_>, say: Phrases) -> Optio
     if trials.iter().all(|(_, trial)| trial.fault.is_none()) {
         return None;
     }
-    let trials = trials.into_iter().map(|(cell, trial)| {
-        let fault = trial.fault.as_deref().map(|fault| say.reason(fault));
-        json!({"cell": cell, "fault": fault, "texts": trial.texts})
-    });
-    let calls = task.wanted.iter().map(|call| say.call_wanted(&call.tool, Value::Object(call.arguments.clone())));
+    let trials =
+        trials.into_iter().map(|(cell, trial)| json!({"cell": cell, "fault": trial.fault, "texts": trial.texts}));
+    let calls = task.wanted.iter().map(|call| format!("{} {}", call.tool, Value::Object(call.arguments.clone())));
     let calls = calls.collect::<Vec<String>>().join(" + ");
     let wanted = match &task.answer {
-        _ if calls.is_empty() => say.no_call_wanted().to_owned(),
-        Some(answer) => say.result_wanted(calls, format!("{:?}", answer.value)),
+        _ if calls.is_empty() => "no call".to_owned(),
+        Some(answer) => format!("{calls}, then {:?}", answer.value),
         None => calls,
     };
     Some(json!({
@@ -118,7 +115,7 @@ mod tests {
     fn page(report: &Report, store: &Store) -> String {
         let tasks = Tasks::built_in().unwrap();
         let tried = Tried { tasks: &tasks, store, given: None };
-        render(report, &tried, Phrases::of(toolgraft::dialect::Lang::En)).unwrap()
+        render(report, &tried).unwrap()
     }
 
     #[test]

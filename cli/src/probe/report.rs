@@ -5,8 +5,13 @@ use serde::Serialize;
 
 use super::cell::Cell;
 use super::score::{Score, interval};
-use crate::phrases::Phrases;
 use crate::screen::boxes::aligned;
+
+/// The table's head.
+pub(crate) const HEAD: [&str; 10] = [
+    "way to offer tools", "accepted", "right tool", "fully right by itself", "when told to call", "two calls",
+    "false calls", "result used", "tokens", "s/task",
+];
 
 /// A cell and what it scored.
 #[derive(Debug, Clone, Serialize)]
@@ -70,8 +75,8 @@ impl Report {
     }
 
     /// The table.
-    pub(crate) fn table(&self, say: Phrases) -> String {
-        let all: Vec<[String; 10]> = std::iter::once(say.probe_head().map(str::to_owned)).chain(self.cells()).collect();
+    pub(crate) fn table(&self) -> String {
+        let all: Vec<[String; 10]> = std::iter::once(HEAD.map(str::to_owned)).chain(self.cells()).collect();
         let bold = Style::new().bold();
         let mut text = String::new();
         for (number, line) in aligned(&all, 1, "  ").into_iter().enumerate() {
@@ -136,7 +141,7 @@ mod tests {
             rows,
             best: None,
         };
-        let table = report.table(Phrases::of(toolgraft::dialect::Lang::En));
+        let table = report.table();
         assert!(table.contains("30/40 (60–86 %)") && table.contains("30→33/40"), "{table}");
         assert_eq!(table.lines().count(), 2, "{table}");
     }

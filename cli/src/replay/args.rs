@@ -7,12 +7,12 @@ use super::html;
 use super::play;
 use super::settings;
 use crate::servers::ServerArgs;
-use toolgraft::dialect::{Lang, Profile};
+use toolgraft::dialect::Profile;
 use toolgraft::transcript::{Recording, import::Format};
 
 /// Options of `toolgraft replay`.
 #[derive(Debug, Default, clap::Args)]
-#[command(after_help = include_str!("../help/en/replay.txt").trim_end())]
+#[command(after_help = include_str!("../help/replay.txt").trim_end())]
 pub(crate) struct Args {
     /// Recordings and saved conversations; - for standard input
     #[arg(required_unless_present = "kept", value_name = "FILE")]
@@ -64,10 +64,6 @@ pub(crate) struct Args {
     /// Open the page in a browser; without --html it stands beside the file
     #[arg(long, conflicts_with_all = ["json", "speed"])]
     pub(super) open: bool,
-
-    /// Language of what is said about a recording: en, zh [default: that of the locale]
-    #[arg(long, value_name = "LANG", conflicts_with = "json")]
-    pub(super) lang: Option<Lang>,
 
     /// Compare with NAME.expect.json beside the file, or with the recorded calls
     #[arg(long)]

@@ -14,7 +14,6 @@ use std::ops::Range;
 use serde::Serialize;
 
 use super::play::Played;
-use crate::phrases::Phrases;
 use context::Context;
 use toolgraft::event::{OwnedEvent, Region, RejectedKind};
 use toolgraft::parse::Config;
@@ -43,8 +42,8 @@ pub(super) struct GivenBack {
 }
 
 /// Lists what was given back in a round, by offset.
-pub(super) fn explain(played: &Played, config: &Config, ended: bool, phrases: Phrases) -> Vec<GivenBack> {
-    let context = Context { text: &played.stream, config, ended, phrases };
+pub(super) fn explain(played: &Played, config: &Config, ended: bool) -> Vec<GivenBack> {
+    let context = Context { text: &played.stream, config, ended };
     let regions = regions(&played.events, played.assembled.answer_in_reasoning);
     let mut list: Vec<GivenBack> = candidates::find(&context, &played.not_calls)
         .into_iter()
@@ -99,7 +98,7 @@ fn rejected(played: &Played, context: &Context<'_>) -> Vec<GivenBack> {
                     column,
                     region,
                     rule,
-                    why: context.phrases.reason(&rejected.message),
+                    why: rejected.message.clone(),
                     remedy: remedy.to_owned(),
                 });
             }

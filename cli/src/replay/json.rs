@@ -9,8 +9,6 @@ use super::explain::GivenBack;
 use super::play::Played;
 use super::settings::Settings;
 use super::view::{Answered, At, Totals, View};
-use crate::phrases::Phrases;
-use toolgraft::dialect::Lang;
 use toolgraft::event::OwnedEvent;
 use toolgraft::transcript::{Recording, Round, import::Format};
 use toolgraft::wire::set_member;
@@ -53,11 +51,6 @@ fn tagged(kind: &str, value: &impl serde::Serialize) -> io::Result<Value> {
 }
 
 impl<W: Write> View for JsonLines<W> {
-    fn phrases(&self) -> Phrases {
-        // What programs read is in one language.
-        Phrases::of(Lang::En)
-    }
-
     fn recording(&mut self, at: At<'_>, _: usize, format: Format, recording: &Recording) -> io::Result<()> {
         let mut fields = tagged("recording", &recording.session)?;
         set_member(&mut fields, "format", json!(format));

@@ -195,7 +195,7 @@ impl<'a, V: View> Replay<'a, V> {
             self.view.answered(at, round, &played)?;
             self.report_schemas(&settings, &played);
             if self.args.explain {
-                let list = explain(&played, &settings.config, finish_reason(round).is_normal(), self.view.phrases());
+                let list = explain(&played, &settings.config, finish_reason(round).is_normal());
                 self.view.given_back(at, &list)?;
                 *self.totals.given_back.get_or_insert_default() += list.len();
             }

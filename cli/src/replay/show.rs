@@ -8,8 +8,9 @@ use super::explain::GivenBack;
 use super::play::Played;
 use super::settings::Settings;
 use super::view::{Answered, At, Totals, View, question};
-use crate::phrases::Phrases;
+use crate::labels;
 use crate::screen::{BAD, BOLD, CALL, DIM, DRAFT, Frame, RESULT, Screen, arguments, excerpt, full_name, pretty};
+use crate::terminal::counted;
 use toolgraft::Call;
 use toolgraft::event::{Entry, OwnedEvent, Piece, Provenance, Region, Rejected, RejectedKind};
 use toolgraft::message::{NativeCall, Role};
@@ -19,7 +20,6 @@ use toolgraft::turn;
 /// Shows a replay on a terminal, or readably in a pipe.
 pub(super) struct Show<W> {
     screen: Screen<W>,
-    say: Phrases,
     /// What is read of a message while it comes.
     live: Live,
 }
@@ -36,8 +36,8 @@ struct Live {
 }
 
 impl<W: Write> Show<W> {
-    pub(super) fn new(out: W, frame: Frame, columns: usize, say: Phrases) -> Self {
-        Show { screen: Screen::new(out, frame, columns, say), say, live: Live::default() }
+    pub(super) fn new(out: W, frame: Frame, columns: usize) -> Self {
+        Show { screen: Screen::new(out, frame, columns), live: Live::default() }
     }
 
     fn line(&mut self, style: Style, text: &str) -> io::Result<()> {
@@ -46,44 +46,41 @@ impl<W: Write> Show<W> {
 
     /// A call in its box; `untagged`: no reasoning tag came in its answer.
     fn call(&mut self, number: usize, call: &Call, untagged: bool) -> io::Result<()> {
-        let say = self.say;
         let name = full_name(call.server.as_deref(), &call.tool);
-        let found = say.provenance(call.provenance, untagged).map(|found| format!(", {found}")).unwrap_or_default();
-        let name = say.headed(say.call_number(number), name);
-        let title = say.aside(name, format!("{}{found}", call.dialect));
-        let mut body = arguments(&call.arguments, |_| None, say);
+        let found = labels::provenance(call.provenance, untagged).map(|found| format!(", {found}")).unwrap_or_default();
+        let name = format!("call {number}: {name}");
+        let title = format!("{name} ({}{found})", call.dialect);
+        let mut body = arguments(&call.arguments, |_| None);
         if !call.repairs.is_empty() {
             let repairs: Vec<_> = call.repairs.iter().map(ToString::to_string).collect();
-            body.push_str(&format!("\n{}", say.repaired(repairs.join(", "))));
+            body.push_str(&format!("\nrepaired: {}", repairs.join(", ")));
         }
         self.screen.boxed(CALL, &title, &body)
     }
 
     fn rejected(&mut self, rejected: &Rejected) -> io::Result<()> {
-        let say = self.say;
         let name = rejected.tool.as_deref().map(|tool| full_name(rejected.server.as_deref(), tool));
-        let what = say.not_run(rejected.kind);
-        let title = name.map_or_else(|| what.to_owned(), |name| say.headed(what, name));
-        let title = say.aside(title, rejected.kind);
-        let reason = say.reason(&rejected.message);
+        let what = labels::not_run(rejected.kind);
+        let title = name.map_or_else(|| what.to_owned(), |name| format!("{what}: {name}"));
+        let title = format!("{title} ({})", rejected.kind);
+        let reason = &rejected.message;
         let region = match rejected.kind {
             RejectedKind::InReasoning => Region::Reasoning,
             _ if rejected.stays_in_text() => Region::Content,
-            _ => return self.screen.boxed(DRAFT, &title, &format!("{reason}\n\n{}", excerpt(&rejected.raw, self.say))),
+            _ => return self.screen.boxed(DRAFT, &title, &format!("{reason}\n\n{}", excerpt(&rejected.raw))),
         };
         // These bytes are part of the text.
         self.screen.text(region, &rejected.raw)?;
-        self.screen.remark(DRAFT, &format!("[{}]", say.headed(title, reason)))
+        self.screen.remark(DRAFT, &format!("[{title}: {reason}]"))
     }
 
     fn native(&mut self, number: usize, call: &NativeCall) -> io::Result<()> {
         let arguments = serde_json::from_str(&call.arguments).map_or_else(|_| call.arguments.clone(), |v| pretty(&v));
-        self.screen.boxed(RESULT, &self.say.headed(self.say.native_call_number(number), &call.name), &arguments)
+        self.screen.boxed(RESULT, &format!("native call {number}: {}", call.name), &arguments)
     }
 
     /// Shows an event that is part of what a turn reads.
     fn read(&mut self, at: At<'_>, event: &OwnedEvent) -> io::Result<()> {
-        let say = self.say;
         match event {
             OwnedEvent::Text { text, .. } => self.screen.text(Region::Content, text),
             OwnedEvent::Reasoning { text, .. } => self.screen.text(Region::Reasoning, text),
@@ -92,14 +89,22 @@ impl<W: Write> Show<W> {
                 self.call(at.calls + self.live.calls, call, false)
             }
             OwnedEvent::CallEnd { rejected: Some(rejected), .. } => self.rejected(rejected),
-            OwnedEvent::Reclassified { to: Region::Reasoning, .. } => self.line(DIM, say.all_was_reasoning()),
-            OwnedEvent::Reclassified { to: Region::Content, .. } => self.line(DIM, say.all_was_answer()),
-            // Only while the answer comes: afterwards all is shown as it turned out.
-            OwnedEvent::Restored { reason: None, .. } => self.line(DIM, say.restored()),
-            OwnedEvent::Restored { reason: Some(reason), .. } => {
-                self.screen.remark(BAD, &say.restored_wrong(reason.kind, say.reason(&reason.message)))
+            OwnedEvent::Reclassified { to: Region::Reasoning, .. } => {
+                self.line(DIM, "[all of the answer so far was reasoning: </think> came without an opening tag]")
             }
-            OwnedEvent::Unfenced { .. } => self.line(DRAFT, say.first_fence()),
+            OwnedEvent::Reclassified { to: Region::Content, .. } => {
+                self.line(DIM, "[what looked like reasoning was the answer: no </think> came]")
+            }
+            // Only while the answer comes: afterwards all is shown as it turned out.
+            OwnedEvent::Restored { reason: None, .. } => {
+                self.line(DIM, "[the draft stands in the answer: it is a call]")
+            }
+            OwnedEvent::Restored { reason: Some(reason), .. } => self
+                .screen
+                .remark(BAD, &format!("[the draft stands in the answer: {}: {}]", reason.kind, reason.message)),
+            OwnedEvent::Unfenced { .. } => {
+                self.line(DRAFT, "[nothing else is a call: what stands in the first fence needs approval]")
+            }
             // A promoted call is shown once its arguments were checked, at the answer's end.
             OwnedEvent::Promoted { .. } => Ok(()),
             _ => Ok(()),
@@ -114,44 +119,46 @@ fn is_call(event: &OwnedEvent) -> bool {
 }
 
 impl<W: Write> View for Show<W> {
-    fn phrases(&self) -> Phrases {
-        self.say
-    }
-
     fn recording(&mut self, at: At<'_>, of: usize, format: Format, recording: &Recording) -> io::Result<()> {
-        let (session, say) = (&recording.session, self.say);
+        let session = &recording.session;
         let which = if of > 1 { format!(" {}/{of}", at.recording) } else { String::new() };
-        let rounds = say.rounds(recording.rounds.len());
-        let parts = [Some(format!("{}{which}", at.file)), Some(say.listed(&[format.to_string(), rounds]))];
+        let rounds = counted(recording.rounds.len(), "round");
+        let parts = [Some(format!("{}{which}", at.file)), Some([format.to_string(), rounds].join(", "))];
         let named = [session.model.clone(), session.title.clone()];
         let head: Vec<String> = parts.into_iter().chain(named).flatten().collect();
         self.line(BOLD, &format!("== {}", head.join(" | ")))?;
-        recording.notes.iter().try_for_each(|note| self.screen.remark(DIM, &say.note_line(note)))
+        recording.notes.iter().try_for_each(|note| self.screen.remark(DIM, &format!("note: {note}")))
     }
 
     fn round(&mut self, at: At<'_>, round: &Round, settings: &Settings) -> io::Result<()> {
         self.screen.begin();
         self.live = Live::default();
-        let (config, say) = (&settings.config, self.say);
-        let tools = config.catalog.as_ref().map_or(say.no_tools_known().to_owned(), |c| say.tools(c.tools().count()));
-        let profile = settings.profile.map(|p| say.profile_named(p)).unwrap_or_default();
+        let config = &settings.config;
+        let tools = config.catalog.as_ref().map_or("no tools known".to_owned(), |c| counted(c.tools().count(), "tool"));
+        let profile = settings.profile.map(|p| format!("profile {p}, ")).unwrap_or_default();
         let dialects = &config.dialects;
-        self.line(DIM, &say.settings(at.round, profile, dialects, config.reasoning, config.reasoning_calls, tools))?;
+        self.line(
+            DIM,
+            &format!(
+                "-- round {}: {profile}dialect {dialects}, reasoning {}, calls in it {}, {tools}",
+                at.round, config.reasoning, config.reasoning_calls
+            ),
+        )?;
         // What the model said before was shown as it came.
         let repeated = at.round > 1 && round.messages.first().is_some_and(|m| m.role == Role::Assistant);
         for message in &round.messages[usize::from(repeated)..] {
-            let text = excerpt(&message.content, self.say);
+            let text = excerpt(&message.content);
             match message.role {
                 // It holds the prompt too.
                 Role::User if at.round == 1 && question(&message.content).is_some() => {
-                    self.line(DIM, &say.system_line(message.content.chars().count()))?;
-                    self.line(BOLD, &say.user_line(question(&message.content).unwrap_or_default()))?;
+                    self.line(DIM, &format!("system: {} characters", message.content.chars().count()))?;
+                    self.line(BOLD, &format!("user: {}", question(&message.content).unwrap_or_default()))?;
                 }
-                Role::System => self.line(DIM, &say.system_line(message.content.chars().count()))?,
-                Role::Tool => self.line(DIM, &say.result_line(text))?,
-                Role::User => self.line(BOLD, &say.user_line(text))?,
-                Role::Assistant => self.line(DIM, &say.assistant_line(text))?,
-                _ => self.line(DIM, &say.message_line(text))?,
+                Role::System => self.line(DIM, &format!("system: {} characters", message.content.chars().count()))?,
+                Role::Tool => self.line(DIM, &format!("result: {text}"))?,
+                Role::User => self.line(BOLD, &format!("user: {text}"))?,
+                Role::Assistant => self.line(DIM, &format!("assistant, before: {text}"))?,
+                _ => self.line(DIM, &format!("message: {text}"))?,
             }
             message.images.iter().try_for_each(|image| self.line(DIM, &image.to_string()))?;
         }
@@ -196,10 +203,9 @@ impl<W: Write> View for Show<W> {
     }
 
     fn answered(&mut self, at: At<'_>, round: &Round, played: &Played) -> io::Result<()> {
-        let say = self.say;
         let held = std::mem::take(&mut self.live.held);
         if let Some(unread) = played.unread() {
-            self.line(DRAFT, say.behind_call_line())?;
+            self.line(DRAFT, "[behind the call: a turn stops there, so nobody sees this and nothing of it runs]")?;
             self.line(DIM, unread)?;
         } else {
             held.iter().try_for_each(|event| self.read(at, event))?;
@@ -214,80 +220,78 @@ impl<W: Write> View for Show<W> {
             }
         }
         round.native_calls.iter().zip(&played.native_numbers).try_for_each(|(call, n)| self.native(*n, call))?;
-        let reason = round.finish.as_ref().map_or(say.no_finish(), |f| f.reason.as_str());
+        let reason = round.finish.as_ref().map_or("none recorded", |f| f.reason.as_str());
         let time = round.finish.as_ref().and_then(|f| f.ms).map(|ms| format!("{ms} ms"));
-        let sizes = [Some(say.deltas(round.deltas.len())), Some(say.bytes(played.stream.len())), time];
+        let sizes = [Some(counted(round.deltas.len(), "delta")), Some(counted(played.stream.len(), "byte")), time];
         let sizes: Vec<String> = sizes.into_iter().flatten().collect();
-        self.line(DIM, &say.finish_line(reason, say.listed(&sizes)))?;
+        self.line(DIM, &format!("[finish: {reason}; {}]", sizes.join(", ")))?;
         if played.assembled.answer_in_reasoning {
-            self.line(DIM, &format!("[{}]", say.answer_in_reasoning()))?;
+            self.line(DIM, "[no </think> came: what looked like reasoning is taken as the answer]")?;
         }
         self.screen.begin();
         Ok(())
     }
 
     fn given_back(&mut self, _: At<'_>, list: &[GivenBack]) -> io::Result<()> {
-        let say = self.say;
         if list.is_empty() {
-            return self.line(DIM, say.nothing_given_back());
+            return self.line(DIM, "given back as text: nothing");
         }
-        self.line(BOLD, say.given_back_head())?;
+        self.line(BOLD, "given back as text:")?;
         for entry in list {
             let rule = serde_json::to_value(entry.rule)?;
             let rule = rule.as_str().unwrap_or_default();
-            let region = if entry.region == Region::Reasoning { say.reasoning() } else { say.answer() };
-            let place = say.place(entry.offset, entry.line, entry.column);
+            let region = if entry.region == Region::Reasoning { "reasoning" } else { "answer" };
+            let place = format!("byte {} ({}:{})", entry.offset, entry.line, entry.column);
             let found = entry.found.replace('\n', "\\n");
-            self.line(Style::new(), &format!("  {}", say.in_region(place, region, found)))?;
-            self.line(Style::new(), &format!("    {}", say.rule(rule, &entry.why)))?;
-            self.line(Style::new(), &format!("    {}", say.remedy(&entry.remedy)))?;
+            self.line(Style::new(), &format!("  {place}, in the {region}: {found}"))?;
+            self.line(Style::new(), &format!("    rule: {rule}: {}", entry.why))?;
+            self.line(Style::new(), &format!("    remedy: {}", entry.remedy))?;
         }
         Ok(())
     }
 
     fn outcome(&mut self, _: At<'_>, answered: &Answered<'_>) -> io::Result<()> {
-        let say = self.say;
-        let which = answered.number.map_or_else(|| answered.id.to_owned(), |number| say.call_number(number));
-        let which = answered.name.as_ref().map_or(which.clone(), |name| say.headed(which, name));
-        let status = say.status(answered.outcome.status);
-        let status = answered.outcome.took.map_or(status.to_owned(), |took| say.took(status, took.as_millis()));
-        let status = if answered.now { status } else { say.aside(status, say.recorded()) };
+        let which = answered.number.map_or_else(|| answered.id.to_owned(), |number| format!("call {number}"));
+        let which = answered.name.as_ref().map_or(which.clone(), |name| format!("{which}: {name}"));
+        let status = labels::status(answered.outcome.status);
+        let status =
+            answered.outcome.took.map_or(status.to_owned(), |took| format!("{status} in {} ms", took.as_millis()));
+        let status = if answered.now { status } else { format!("{status} (recorded)") };
         let style = if answered.outcome.is_result() { CALL } else { BAD };
-        self.line(style, &say.headed(which, status))?;
-        let text = excerpt(&answered.outcome.text, self.say);
+        self.line(style, &format!("{which}: {status}"))?;
+        let text = excerpt(&answered.outcome.text);
         text.lines().try_for_each(|line| self.line(Style::new(), &format!("  {line}")))
     }
 
     fn recording_end(&mut self, _: At<'_>, recording: &Recording) -> io::Result<()> {
         match recording.cut {
-            Some(cut) => self.line(DRAFT, &self.say.recording_cut(cut)),
+            Some(cut) => self.line(DRAFT, &format!("[the recording is {cut}; this was all of it]")),
             None => Ok(()),
         }
     }
 
     fn checked(&mut self, file: &str, against: &str, differences: &[String]) -> io::Result<()> {
         if differences.is_empty() {
-            return self.line(CALL, &self.say.file_as_expected(file, against));
+            return self.line(CALL, &format!("{file}: as expected ({against})"));
         }
-        self.line(BAD, &self.say.file_not_as_expected(file, against))?;
+        self.line(BAD, &format!("{file}: not as expected ({against})"))?;
         differences.iter().try_for_each(|d| self.line(Style::new(), &format!("  {}", d.replace('\n', "\n  "))))
     }
 
     fn summary(&mut self, totals: &Totals) -> io::Result<()> {
-        let say = self.say;
         let rejected: Vec<String> = totals.rejected.iter().map(|(kind, n)| format!("{n} {kind}")).collect();
         let rejected =
-            if rejected.is_empty() { say.none_rejected().to_owned() } else { say.rejected_calls(rejected.join(", ")) };
+            if rejected.is_empty() { "none rejected".to_owned() } else { format!("not run: {}", rejected.join(", ")) };
         let parts = [
-            Some(say.files(totals.files)),
-            Some(say.recordings(totals.recordings)),
-            (totals.cut_off > 0).then(|| say.cut_recordings(totals.cut_off)),
-            Some(say.rounds(totals.rounds)),
-            Some(say.calls(totals.calls)),
+            Some(counted(totals.files, "file")),
+            Some(counted(totals.recordings, "recording")),
+            (totals.cut_off > 0).then(|| format!("{} cut off", totals.cut_off)),
+            Some(counted(totals.rounds, "round")),
+            Some(counted(totals.calls, "call")),
             Some(rejected),
-            (totals.native_calls > 0).then(|| say.native_calls(totals.native_calls)),
+            (totals.native_calls > 0).then(|| counted(totals.native_calls, "native call")),
         ];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
-        self.line(DIM, &format!("== {}", say.listed(&parts)))
+        self.line(DIM, &format!("== {}", parts.join(", ")))
     }
 }

@@ -5,7 +5,6 @@ use std::io;
 use super::explain::GivenBack;
 use super::play::Played;
 use super::settings::Settings;
-use crate::phrases::Phrases;
 use crate::screen::boxes::width;
 use toolgraft::Outcome;
 use toolgraft::event::OwnedEvent;
@@ -50,8 +49,6 @@ pub(super) struct Answered<'a> {
 
 /// Shows a replay, in this order of calls.
 pub(super) trait View {
-    /// The words for what is said of the current recording.
-    fn phrases(&self) -> Phrases;
     /// A recording begins; of how many in its file.
     fn recording(&mut self, at: At<'_>, of: usize, format: Format, recording: &Recording) -> io::Result<()>;
     /// A round begins.

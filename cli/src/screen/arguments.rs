@@ -7,7 +7,6 @@ use serde_json::{Map, Value};
 use similar::{ChangeTag, TextDiff};
 
 use super::visible::packed;
-use crate::phrases::Phrases;
 
 /// Parameters that name a file: of Anthropic's text editor, of the filesystem, git and desktop servers of
 /// MCP, of Claude Code, opencode, Cline and Gemini CLI.
@@ -43,21 +42,21 @@ pub(crate) fn pretty(value: &Value) -> String {
 /// be had.
 ///
 /// Each line of a text has a sign in front of it: `-` goes, `+` comes, `·` stays, `|` says nothing of a file.
-pub(crate) fn arguments(value: &Value, file: impl Fn(&str) -> Option<String>, say: Phrases) -> String {
-    packed(&in_blocks(value, file, say))
+pub(crate) fn arguments(value: &Value, file: impl Fn(&str) -> Option<String>) -> String {
+    packed(&in_blocks(value, file))
 }
 
-fn in_blocks(value: &Value, file: impl Fn(&str) -> Option<String>, say: Phrases) -> String {
+fn in_blocks(value: &Value, file: impl Fn(&str) -> Option<String>) -> String {
     let Value::Object(object) = value else { return pretty(value) };
     let mut rest = object.clone();
     let path = path_of(object);
     let current = path.and_then(file);
-    let mut blocks = take(&mut rest, "", (path.is_some(), current.as_deref()), say);
+    let mut blocks = take(&mut rest, "", (path.is_some(), current.as_deref()));
     for (name, value) in &mut rest {
         let Value::Array(items) = value else { continue };
         for (n, item) in items.iter_mut().enumerate() {
             let Value::Object(item) = item else { continue };
-            blocks.extend(take(item, &format!("{name}[{n}]."), (false, None), say));
+            blocks.extend(take(item, &format!("{name}[{n}]."), (false, None)));
         }
     }
     rest.retain(|_, value| !is_taken(value));
@@ -79,16 +78,11 @@ fn is_taken(value: &Value) -> bool {
 }
 
 /// Takes the texts of several lines out of an object, and those that are changed; each with its heading.
-fn take(
-    object: &mut Map<String, Value>,
-    under: &str,
-    (of_a_file, current): (bool, Option<&str>),
-    say: Phrases,
-) -> Vec<String> {
+fn take(object: &mut Map<String, Value>, under: &str, (of_a_file, current): (bool, Option<&str>)) -> Vec<String> {
     let mut blocks = Vec::new();
     for (old, new) in CHANGES {
         if let (Some(Value::String(from)), Some(Value::String(to))) = (object.get(old), object.get(new)) {
-            blocks.push(format!("{under}{old} → {new}:\n{}", diff(from, to, say)));
+            blocks.push(format!("{under}{old} → {new}:\n{}", diff(from, to)));
             object.remove(old);
             object.remove(new);
         }
@@ -101,7 +95,7 @@ fn take(
         };
         let is_whole = of_a_file && WHOLE.contains(&name.as_str());
         let block = match current.filter(|_| is_whole) {
-            Some(current) => diff(current, text, say),
+            Some(current) => diff(current, text),
             None => signed(if is_whole { '+' } else { '|' }, text),
         };
         blocks.push(format!("{under}{name}:\n{block}"));
@@ -116,7 +110,7 @@ fn signed(sign: char, text: &str) -> String {
 }
 
 /// What goes and what comes, with a few lines around it.
-fn diff(old: &str, new: &str, say: Phrases) -> String {
+fn diff(old: &str, new: &str) -> String {
     let diff = TextDiff::configure().timeout(LOOKED_FOR).diff_lines(old, new);
     // Else two last lines that only differ in it would look the same.
     let says_break = old.ends_with('\n') != new.ends_with('\n');
@@ -134,11 +128,11 @@ fn diff(old: &str, new: &str, say: Phrases) -> String {
             };
             rows.push(format!("{sign} {}", change.value().trim_end_matches('\n')));
             if says_break && change.missing_newline() {
-                rows.push(format!("  ({})", say.no_line_break()));
+                rows.push("  (no line break at the end)".to_owned());
             }
         }
     }
-    if rows.is_empty() { format!("({})", say.nothing_changes()) } else { rows.join("\n") }
+    if rows.is_empty() { "(nothing changes)".to_owned() } else { rows.join("\n") }
 }
 
 #[cfg(test)]
@@ -146,10 +140,9 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use toolgraft::dialect::Lang;
 
     fn shown(value: &Value, file: Option<&str>) -> String {
-        arguments(value, |_| file.map(str::to_owned), Phrases::of(Lang::En))
+        arguments(value, |_| file.map(str::to_owned))
     }
 
     #[test]

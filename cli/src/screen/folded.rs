@@ -1,7 +1,6 @@
 //! A text that is longer than there is room for, in parts that together are the text.
 
 use super::boxes;
-use crate::phrases::Phrases;
 
 /// A text's beginning and its end, and what is folded between them.
 #[derive(Debug, PartialEq, Eq)]
@@ -36,11 +35,11 @@ impl Folded {
     }
 
     /// The parts that are not folded, with the number of characters between them.
-    pub(crate) fn shown(&self, say: Phrases) -> String {
+    pub(crate) fn shown(&self) -> String {
         if self.is_whole() {
             return self.head.clone();
         }
-        let more = say.more_characters(self.hidden.chars().count());
+        let more = format!("… {} characters more", self.hidden.chars().count());
         format!("{}\n{more}\n{}", self.head.strip_suffix('\n').unwrap_or(&self.head), self.tail)
     }
 }
@@ -48,7 +47,6 @@ impl Folded {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use toolgraft::dialect::Lang;
 
     #[test]
     fn the_parts_are_the_text_and_the_rows_are_as_many_as_there_is_room_for() {
@@ -58,7 +56,7 @@ mod tests {
                 let folded = Folded::of(text, room);
                 assert_eq!(folded.whole(), text);
                 assert!(!folded.is_whole(), "{room:?}");
-                let shown = folded.shown(Phrases::of(Lang::En));
+                let shown = folded.shown();
                 assert_eq!(boxes::rows(&shown, room.0).len(), room.1, "{room:?}: {shown}");
                 assert!(shown.contains(&format!("… {} characters more", folded.hidden.chars().count())));
             }

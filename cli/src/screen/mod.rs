@@ -22,7 +22,6 @@ use std::io::{self, IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style};
 
-use crate::phrases::Phrases;
 use crate::terminal;
 use page::Page;
 use toolgraft::event::Region;
@@ -56,7 +55,6 @@ pub(crate) struct Screen<W> {
     out: W,
     frame: Frame,
     columns: usize,
-    say: Phrases,
     /// Part of the message that the last text belongs to.
     region: Option<Region>,
     /// Whether the cursor stands at a line's start.
@@ -83,12 +81,11 @@ impl Frame {
 }
 
 impl<W: Write> Screen<W> {
-    pub(crate) fn new(out: W, frame: Frame, columns: usize, say: Phrases) -> Self {
+    pub(crate) fn new(out: W, frame: Frame, columns: usize) -> Self {
         Screen {
             out,
             frame,
             columns,
-            say,
             region: None,
             fresh: true,
             breaks: 0,
@@ -181,7 +178,7 @@ impl<W: Write> Screen<W> {
             self.region = Some(region);
             self.last = '\0';
             if self.frame == Frame::Plain {
-                let heading = if region == Region::Reasoning { self.say.reasoning() } else { self.say.answer() };
+                let heading = if region == Region::Reasoning { "reasoning" } else { "answer" };
                 self.line(DIM, &format!("[{heading}]"))?;
             }
         }
@@ -301,16 +298,16 @@ pub(crate) fn room() -> (usize, usize) {
 
 /// A box's text as far as it can be seen with a question below it: its beginning and its end,
 /// and how many characters are missing between them.
-pub(crate) fn as_fits_screen(body: &str, say: Phrases) -> String {
-    Folded::of(&clean(body), room()).shown(say)
+pub(crate) fn as_fits_screen(body: &str) -> String {
+    Folded::of(&clean(body), room()).shown()
 }
 
 /// The beginning of a text, and how long it is.
-pub(crate) fn excerpt(text: &str, say: Phrases) -> String {
+pub(crate) fn excerpt(text: &str) -> String {
     let text = text.trim();
     let short: String = text.chars().take(EXCERPT).collect();
     if short.len() == text.len() {
         return short;
     }
-    format!("{short}… {}", say.characters_in_all(text.chars().count()))
+    format!("{short}… ({} characters in all)", text.chars().count())
 }

@@ -12,7 +12,6 @@ use std::time::Duration;
 
 use crate::base::{Failure, input, output, signals::Signals};
 use crate::chat::{Endpoint, local_endpoint};
-use crate::phrases::Phrases;
 use crate::screen::visible::word;
 use crate::serve::{log::RequestLog, probed::Probed};
 use crate::servers::{
@@ -24,7 +23,6 @@ use crate::settings::{
     saved_profiles::SavedProfile, slots, trust_args::TrustArgs, variable,
 };
 use tokio::sync::oneshot;
-use toolgraft::dialect::Lang;
 use toolgraft::message::Reads;
 use toolgraft::model::ModelError;
 use toolgraft::prompt::Options;
@@ -40,7 +38,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Options of `toolgraft serve`.
 #[derive(Debug, Clone, Default, clap::Args)]
-#[command(after_help = include_str!("../help/en/serve.txt").trim_end())]
+#[command(after_help = include_str!("../help/serve.txt").trim_end())]
 pub(crate) struct Args {
     #[command(flatten)]
     endpoint: EndpointArgs,
@@ -136,10 +134,6 @@ struct DoorArgs {
     /// that is free or this one. The URL that is printed lets one browser in, once.
     #[arg(long, value_name = "PORT", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
     inspect: Option<u16>,
-
-    /// Language of the pages of --inspect: en, zh; else the locale's
-    #[arg(long, value_name = "LANG", requires = "inspect")]
-    lang: Option<Lang>,
 }
 
 /// What the model's profile decides, unless it is said here.
@@ -266,8 +260,7 @@ impl Args {
         let mut slots = slots! {
             self.endpoint => base_url model,
             self.model.offer => profile tools_mode constrain way call_threshold dialect,
-            self.model => max_rounds max_repeats,
-            self.door => lang;
+            self.model => max_rounds max_repeats;
             ..self.listing.slots()
         };
         // Without servers there is nothing for them to be about.
@@ -339,7 +332,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
             None => config,
         };
         let pages = match args.door.inspect {
-            Some(port) => Some(inspect::Pages::bind(port, inspector, Phrases::of_user(args.door.lang)).await?),
+            Some(port) => Some(inspect::Pages::bind(port, inspector).await?),
             None => None,
         };
         let hub = match servers {
@@ -355,7 +348,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
                     hub.shutdown().await;
                     return Err(failure);
                 }
-                report_failed(&known, Phrases::of_user(args.door.lang));
+                report_failed(&known);
                 Some(Arc::new(hub))
             }
             None => None,
@@ -586,7 +579,7 @@ async fn corrected(url: String, endpoint: &EndpointArgs) -> Result<String, Failu
     let Some(below) = client.missing_v1().await.filter(|_| models.is_err()) else { return Ok(url) };
     // One with a password or a query is shown without: it is for its owner to change.
     if shown == url {
-        output::warn(&Phrases::of(Lang::En).list_below(&shown, &below));
+        output::warn(&format!("{shown} has no list of models, {below} has: taking that"));
         return Ok(below);
     }
     output::warn(&format!("{shown} has no list of models, {below} has: is that the base URL?"));

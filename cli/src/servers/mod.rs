@@ -18,10 +18,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::base::{Failure, input, output};
-use crate::phrases::Phrases;
 use crate::screen::excerpt::names as shown_names;
 use crate::servers::runner::Runner;
-use toolgraft::dialect::Lang;
 use toolgraft::{Catalog, Policy};
 use toolgraft_mcp::{Config, Hub, ServerConfig, ServerStatus};
 
@@ -54,10 +52,6 @@ pub(crate) struct ServerArgs {
     /// Names of those that take part, for commands that name some; else all do.
     #[arg(skip)]
     pub(crate) only: Option<Vec<String>>,
-
-    /// Language of what is said of them, for commands that have a flag for it.
-    #[arg(skip)]
-    pub(crate) lang: Option<Lang>,
 }
 
 /// Which tools are listed at all. Apart from [`ServerArgs`], since `--tools` names
@@ -82,13 +76,13 @@ fn named(file: &Path) -> Result<Source, Failure> {
 
 /// The configuration that is used where none is named: the project's own, if somebody
 /// trusts it, else the user's.
-fn usual(say: Phrases) -> Result<Option<Source>, Failure> {
+fn usual() -> Result<Option<Source>, Failure> {
     let local = Path::new(LOCAL);
     if local.exists() {
-        if let Some(text) = trust::demand(local, say)? {
+        if let Some(text) = trust::demand(local)? {
             return Ok(Some((text, LOCAL.to_owned())));
         }
-        output::warn_in(say, &say.is_left_out(LOCAL));
+        output::warn(&format!("{LOCAL} is left out"));
     }
     own_file().filter(|file| file.exists()).map(|file| named(&file)).transpose()
 }
@@ -99,9 +93,9 @@ pub(crate) fn own_file() -> Option<PathBuf> {
 }
 
 /// Says where a folder's own file is read instead of the user's, which was written to.
-pub(crate) fn note_shadowed(written: &Path, say: Phrases) {
+pub(crate) fn note_shadowed(written: &Path) {
     if own_file().is_some_and(|own| own == written) && Path::new(LOCAL).exists() {
-        output::note(&say.read_instead(LOCAL, written.display()));
+        output::note(&format!("in this folder {LOCAL} is read instead of {}", written.display()));
     }
 }
 
@@ -135,10 +129,9 @@ impl ServerArgs {
     /// As [`load`](Self::load), for commands that can do without servers: `None`
     /// where no configuration was named and none is there.
     pub(crate) fn load_if_any(&self) -> Result<Option<Config>, Failure> {
-        let say = Phrases::of_user(self.lang);
         let sources: Vec<Source> = match self.is_given() {
             true => self.mcp_config.iter().map(|file| named(file)).collect::<Result<_, _>>()?,
-            false => usual(say)?.into_iter().collect(),
+            false => usual()?.into_iter().collect(),
         };
         if sources.is_empty() {
             // Without a configuration there is none of those that are named.
@@ -149,12 +142,14 @@ impl ServerArgs {
             let parsed = Config::parse(&text, &source, &|name| std::env::var(name).ok());
             let parsed = parsed.map_err(Failure::usage)?;
             if parsed.servers().is_empty() {
-                output::warn_in(say, &say.file_is_empty(&source));
+                output::warn(&format!(
+                    "{source} has no servers: `toolgraft mcp add` and `toolgraft mcp import` fill it"
+                ));
             }
             config.merge(parsed);
         }
         for note in config.notes() {
-            output::warn_in(say, note);
+            output::warn(note);
         }
         let limit = self.server_timeout;
         let servers = config.servers().iter().cloned().map(|mut server| {
@@ -183,7 +178,7 @@ impl ServerArgs {
         let config = self.load()?;
         refuse_problems(&config)?;
         Runner::start()?.with_hub(&config, |hub| async {
-            report_failed(&hub.servers(), Phrases::of_user(self.lang));
+            report_failed(&hub.servers());
             job(hub).await
         })
     }
@@ -220,21 +215,21 @@ pub(crate) fn refuse_strangers(untrusted: &[String], servers: &[ServerStatus]) -
 }
 
 /// Prints the servers that failed to stderr; returns their number.
-pub(crate) fn report_failed(servers: &[ServerStatus], say: Phrases) -> usize {
+pub(crate) fn report_failed(servers: &[ServerStatus]) -> usize {
     let failed: Vec<_> = servers.iter().filter(|s| s.has_failed()).collect();
     for server in &failed {
-        output::warn_in(say, &failed_line(server, say));
+        output::warn(&failed_line(server));
     }
     failed.len()
 }
 
 /// `server "x" failed: why`.
-pub(crate) fn failed_line(server: &ServerStatus, say: Phrases) -> String {
-    let why = server.error.as_deref().unwrap_or(say.for_no_reason());
+pub(crate) fn failed_line(server: &ServerStatus) -> String {
+    let why = server.error.as_deref().unwrap_or("for no known reason");
     match server.misconfigured {
         // The text names file and server itself.
         true => why.to_owned(),
-        false => say.server_failed(format!("{:?}", server.name), why),
+        false => format!("server {:?} failed: {why}", server.name),
     }
 }
 
@@ -269,7 +264,7 @@ pub(crate) fn only(config: Config, name: &str) -> Result<Config, Failure> {
 /// Fails if a server could not be reached.
 pub(crate) fn demand_ready(hub: &Hub) -> Result<(), Failure> {
     match hub.servers().iter().find(|s| s.has_failed()) {
-        Some(server) => Err(Failure::job(failed_line(server, Phrases::of(Lang::En)))),
+        Some(server) => Err(Failure::job(failed_line(server))),
         None => Ok(()),
     }
 }

@@ -5,17 +5,16 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::base::Failure;
-use crate::phrases::Phrases;
 use crate::servers::config_file::{ConfigFile, Entry};
 use crate::servers::trust::{self, Project, Store};
 use toolgraft::tools::matches;
 use toolgraft_mcp::{ServerConfig, ToolState};
 
 /// Remembers that a server is on or off. The file that was written.
-pub(crate) fn server(server: &ServerConfig, on: bool, say: Phrases) -> Result<PathBuf, Failure> {
+pub(crate) fn server(server: &ServerConfig, on: bool) -> Result<PathBuf, Failure> {
     let entry = Remembered::open(server)?;
     entry.set("disabled", (!on).then(|| json!(true)));
-    entry.write(say)
+    entry.write()
 }
 
 /// Remembers that tools, named by their patterns, are on or off; `known` are those that the
@@ -24,18 +23,20 @@ pub(crate) fn tools(
     server: &ServerConfig,
     (patterns, on): (&[String], bool),
     known: &[ToolState],
-    say: Phrases,
 ) -> Result<PathBuf, Failure> {
     let remembered = Remembered::open(server)?;
     let (enabled, disabled) = lists(&remembered.entry, (patterns, on));
     if on && let Some((tool, glob)) = still_off(&server.name, patterns, known, &disabled) {
         let file = remembered.path.display();
-        return Err(Failure::usage(say.glob_covers(glob, tool, file)));
+        return Err(Failure::usage(format!(
+            "\"disabledTools\" in {file} has \"{glob}\", which switches {tool} off the next time: switch that glob \
+             on, or change it there"
+        )));
     }
     for (key, names) in [("enabledTools", enabled), ("disabledTools", disabled)] {
         remembered.set(key, (!names.is_empty()).then(|| json!(names)));
     }
-    remembered.write(say)
+    remembered.write()
 }
 
 /// The entry's lists with these patterns on or off.
@@ -102,13 +103,13 @@ impl<'a> Remembered<'a> {
     }
 
     /// Writes the file. Who trusted it trusts it with their own change, too.
-    fn write(self, say: Phrases) -> Result<PathBuf, Failure> {
+    fn write(self) -> Result<PathBuf, Failure> {
         self.file.write()?;
         if self.is_trusted {
             let project = Project::read(&self.path)?;
             let mut store = Store::open();
             if project.text() == self.file.text() {
-                trust::remember(&mut store, &project, say);
+                trust::remember(&mut store, &project);
             }
         }
         Ok(self.path)
@@ -130,12 +131,7 @@ mod tests {
         let known: Vec<ToolState> =
             serde_json::from_value(json!([{ "name": "read", "on": true }, { "name": "delete", "on": false }])).unwrap();
         for (pattern, on) in steps {
-            let done = tools(
-                &config.servers()[0],
-                (&[(*pattern).to_owned()], *on),
-                &known,
-                Phrases::of(toolgraft::dialect::Lang::En),
-            );
+            let done = tools(&config.servers()[0], (&[(*pattern).to_owned()], *on), &known);
             done.map_err(|failure| match failure {
                 Failure::Usage(message) | Failure::Job(message) => message,
                 Failure::Reported => String::new(),

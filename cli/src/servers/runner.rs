@@ -10,8 +10,7 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use crate::base::signals::{Signals, stopped};
-use crate::base::{Failure, output::warn_in};
-use crate::phrases::Phrases;
+use crate::base::{Failure, output::warn};
 use crate::servers::{known, logins, starting::Starting};
 use toolgraft::route::Toolbox;
 use toolgraft::tools::matches;
@@ -21,7 +20,6 @@ use toolgraft_mcp::{Config, Hub, HubBuilder};
 pub(crate) struct Runner {
     runtime: tokio::runtime::Runtime,
     signals: Signals,
-    say: Phrases,
     /// Whether a terminal shows which servers are being started.
     shows_start: bool,
 }
@@ -40,12 +38,7 @@ impl Runner {
     pub(crate) fn start() -> Result<Self, Failure> {
         let runtime = runtime()?;
         let signals = runtime.block_on(async { Signals::listen() })?;
-        Ok(Runner { runtime, signals, say: Phrases::of_user(None), shows_start: true })
-    }
-
-    /// Speaks this language instead of the locale's.
-    pub(crate) fn speaking(self, say: Phrases) -> Self {
-        Runner { say, ..self }
+        Ok(Runner { runtime, signals, shows_start: true })
     }
 
     /// Shows on a terminal which servers are being started, or does not.
@@ -83,7 +76,7 @@ impl Runner {
         Fut: Future<Output = Result<T, Failure>>,
     {
         let hub = logins::of_this_user(hub);
-        let (starting, drawn) = Starting::new(hub.states(), self.say);
+        let (starting, drawn) = Starting::new(hub.states());
         let signals = &self.signals;
         self.runtime.block_on(async {
             if self.shows_start {
@@ -96,7 +89,7 @@ impl Runner {
             starting.end().await;
             let hub = Arc::new(connected?);
             known::keep(&hub.catalog());
-            warn_unlisted(&hub, self.say);
+            warn_unlisted(&hub);
             let (done, first) = tokio::select! {
                 biased;
                 name = signals.stopped() => (None, Some(name)),
@@ -136,12 +129,12 @@ impl Runner {
 }
 
 /// Warns of each glob of `--tools` that fits none of the tools.
-fn warn_unlisted(hub: &Hub, say: Phrases) {
+fn warn_unlisted(hub: &Hub) {
     let catalog = hub.catalog();
     let globs = hub.config().servers().first().map(|server| server.listed_tools.as_slice()).unwrap_or_default();
     for glob in globs {
         if !catalog.tools().any(|tool| matches(glob, tool.server.as_deref(), &tool.name)) {
-            warn_in(say, &say.no_tool_listed(glob));
+            warn(&format!("--tools {glob}: no tool has such a name"));
         }
     }
 }

@@ -4,10 +4,9 @@ use futures::StreamExt;
 use futures::stream::BoxStream;
 use tokio::sync::oneshot;
 
-use crate::phrases::Phrases;
 use crate::screen::excerpt::{bounded, names};
 use crate::screen::live::{Live, Place};
-use crate::terminal::{columns, lasted};
+use crate::terminal::{columns, counted, lasted};
 use toolgraft_mcp::{ServerEvent, ServerEventKind, ServerState, ServerStatus};
 
 /// The picture of the start. It is taken away by [`end`](Self::end).
@@ -18,16 +17,13 @@ pub(crate) struct Starting {
 
 impl Starting {
     /// The picture, and the job that draws it from what happens to the servers.
-    pub(crate) fn new(
-        events: BoxStream<'static, ServerEvent>,
-        say: Phrases,
-    ) -> (Self, impl Future<Output = ()> + Send + 'static) {
+    pub(crate) fn new(events: BoxStream<'static, ServerEvent>) -> (Self, impl Future<Output = ()> + Send + 'static) {
         let ((stop, stopped), (tell, gone)) = (oneshot::channel(), oneshot::channel());
         let job = async move {
             tokio::select! {
                 biased;
                 _ = stopped => {}
-                () = draw(events, say) => {}
+                () = draw(events) => {}
             }
             let _ = tell.send(());
         };
@@ -41,7 +37,7 @@ impl Starting {
     }
 }
 
-async fn draw(mut events: BoxStream<'static, ServerEvent>, say: Phrases) {
+async fn draw(mut events: BoxStream<'static, ServerEvent>) {
     let mut live = Live::new(Place::here(), columns(), false);
     let mut starting: Vec<String> = Vec::new();
     while let Some(event) = events.next().await {
@@ -52,7 +48,7 @@ async fn draw(mut events: BoxStream<'static, ServerEvent>, say: Phrases) {
         }
         match starting.len() {
             0 => live.clear(),
-            n => live.show(&say.starting(say.servers(n), names(&starting))),
+            n => live.show(&format!("starting {}: {}", counted(n, "server"), names(&starting))),
         }
     }
     // Kept until the job ends, which takes it away.
@@ -63,9 +59,9 @@ async fn draw(mut events: BoxStream<'static, ServerEvent>, say: Phrases) {
 const NAME: usize = 60;
 
 /// How long each server took; `None` where none was started.
-pub(crate) fn took(servers: &[ServerStatus], say: Phrases) -> Option<String> {
+pub(crate) fn took(servers: &[ServerStatus]) -> Option<String> {
     let ready = servers.iter().filter(|server| server.state == ServerState::Ready);
     let times: Vec<String> =
-        ready.map(|server| say.started_in(bounded(&server.name, NAME), lasted(server.connect_time))).collect();
-    (!times.is_empty()).then(|| say.started(times.join(", ")))
+        ready.map(|server| format!("{} in {}", bounded(&server.name, NAME), lasted(server.connect_time))).collect();
+    (!times.is_empty()).then(|| format!("started {}", times.join(", ")))
 }

@@ -8,9 +8,8 @@ use std::time::Duration;
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
-use crate::phrases::Phrases;
 use crate::screen::visible::{clean, plain, quoted};
-use crate::terminal::time_of_day;
+use crate::terminal::{counted, time_of_day};
 use toolgraft_mcp::{Hub, LogLine, ServerConfig, ServerState, ServerStatus, ToolState};
 
 /// What is said of a server.
@@ -52,16 +51,16 @@ fn reached(entry: &ServerConfig) -> String {
 }
 
 /// The servers, each in a few lines.
-pub(crate) fn text(reports: &[Report], say: Phrases) -> String {
+pub(crate) fn text(reports: &[Report]) -> String {
     if reports.is_empty() {
-        return format!("{}\n", say.config_is_empty());
+        return "the configuration has no servers\n".to_owned();
     }
-    reports.iter().map(|report| block(report, say)).collect::<Vec<_>>().join("\n")
+    reports.iter().map(block).collect::<Vec<_>>().join("\n")
 }
 
-fn block(report: &Report, say: Phrases) -> String {
+fn block(report: &Report) -> String {
     let status = &report.status;
-    let mut text = head(status, say);
+    let mut text = head(status);
     let mut line = |said: String| {
         let _ = writeln!(text, "  {said}");
     };
@@ -70,20 +69,20 @@ fn block(report: &Report, say: Phrases) -> String {
     }
     let off: Vec<&str> = report.tools.iter().filter(|tool| !tool.on).map(|tool| tool.name.as_str()).collect();
     if !report.tools.is_empty() {
-        let all = say.tools(report.tools.len());
-        line(if off.is_empty() { all } else { say.tools_but_off(all, plain(&off.join(", "))) });
+        let all = counted(report.tools.len(), "tool");
+        line(if off.is_empty() { all } else { format!("{all}, off: {}", plain(&off.join(", "))) });
     }
     if status.restarts > 0 {
-        line(say.started_anew(status.restarts));
+        line(format!("started anew {} times", status.restarts));
     }
     match (&status.error, &status.last_error) {
         (Some(error), _) => line(clean(error).replace('\n', "\n  ")),
-        (None, Some(error)) => line(say.last_error(clean(error).replace('\n', "\n  "))),
+        (None, Some(error)) => line(format!("last error: {}", clean(error).replace('\n', "\n  "))),
         (None, None) => {}
     }
-    status.notes.iter().for_each(|note| line(say.server_note(plain(note))));
+    status.notes.iter().for_each(|note| line(format!("note: {}", plain(note))));
     if !report.log.is_empty() {
-        line(say.last_of_log().to_owned());
+        line("the last of its log:".to_owned());
         report.log.iter().for_each(|said| line(format!("  {}", log_line(said).replace('\n', "\n    "))));
     }
     text
@@ -109,13 +108,13 @@ fn log_line(line: &LogLine) -> String {
 }
 
 /// `time  ready in 0.4 s  mcp-time 1.2.0  MCP 2025-11-25`.
-pub(crate) fn head(status: &ServerStatus, say: Phrases) -> String {
-    let (color, words) = state_in_color(status, say);
+pub(crate) fn head(status: &ServerStatus) -> String {
+    let (color, words) = state_in_color(status);
     let took = format!("{:.1} s", Duration::as_secs_f64(&status.connect_time));
     let words = match status.state {
-        ServerState::Ready => say.is_ready(took),
-        ServerState::Failed if !status.misconfigured => say.has_failed_after(took),
-        ServerState::Backoff => say.is_gone_for_now().to_owned(),
+        ServerState::Ready => format!("ready in {took}"),
+        ServerState::Failed if !status.misconfigured => format!("failed after {took}"),
+        ServerState::Backoff => "gone: the next call starts it anew".to_owned(),
         _ => words.to_owned(),
     };
     let (bold, color) = (Style::new().bold(), color.on_default());
@@ -133,20 +132,20 @@ pub(crate) fn head(status: &ServerStatus, say: Phrases) -> String {
 }
 
 /// How a server is, in a word or two.
-pub(crate) fn state(status: &ServerStatus, say: Phrases) -> &'static str {
-    state_in_color(status, say).1
+pub(crate) fn state(status: &ServerStatus) -> &'static str {
+    state_in_color(status).1
 }
 
-fn state_in_color(status: &ServerStatus, say: Phrases) -> (AnsiColor, &'static str) {
+fn state_in_color(status: &ServerStatus) -> (AnsiColor, &'static str) {
     match status.state {
-        ServerState::Ready => (AnsiColor::Green, say.ready()),
-        ServerState::Failed if status.misconfigured => (AnsiColor::Red, say.is_misconfigured()),
-        ServerState::NeedsAuth => (AnsiColor::Red, say.needs_login()),
-        ServerState::Failed => (AnsiColor::Red, say.has_failed()),
-        ServerState::Backoff => (AnsiColor::Red, say.is_gone()),
-        ServerState::Connecting => (AnsiColor::Yellow, say.is_connecting()),
-        ServerState::Idle => (AnsiColor::Yellow, say.is_not_started()),
-        ServerState::Disabled => (AnsiColor::Yellow, say.is_disabled()),
-        _ => (AnsiColor::Yellow, say.is_in_another_state()),
+        ServerState::Ready => (AnsiColor::Green, "ready"),
+        ServerState::Failed if status.misconfigured => (AnsiColor::Red, "misconfigured"),
+        ServerState::NeedsAuth => (AnsiColor::Red, "needs authorization"),
+        ServerState::Failed => (AnsiColor::Red, "failed"),
+        ServerState::Backoff => (AnsiColor::Red, "gone"),
+        ServerState::Connecting => (AnsiColor::Yellow, "connecting"),
+        ServerState::Idle => (AnsiColor::Yellow, "not started"),
+        ServerState::Disabled => (AnsiColor::Yellow, "disabled"),
+        _ => (AnsiColor::Yellow, "in another state"),
     }
 }

@@ -25,51 +25,53 @@ pub(crate) use store::{Store, date};
 
 use crate::base::{Failure, output};
 use crate::dialog::ask::{Asker, Heard};
-use crate::phrases::Phrases;
 use crate::screen::{excerpt::Excerpt, visible::word, wrap::in_rows};
 use crate::terminal::{columns, size};
-use toolgraft::dialect::Lang;
 
 /// The text of a project's file, once somebody trusts it; `None` where they said no.
-pub(crate) fn demand(file: &Path, say: Phrases) -> Result<Option<String>, Failure> {
+pub(crate) fn demand(file: &Path) -> Result<Option<String>, Failure> {
     let shown = file.display();
     demand_of(
         file,
         Project::read(file)?,
         &format!("name the file with --mcp-config {shown}, or run `toolgraft mcp trust` once"),
-        say,
     )
 }
 
 /// As [`demand`], for a project that was read already. `remedy` is for a place where nobody
 /// can be asked.
-pub(crate) fn demand_of(file: &Path, project: Project, remedy: &str, say: Phrases) -> Result<Option<String>, Failure> {
+pub(crate) fn demand_of(file: &Path, project: Project, remedy: &str) -> Result<Option<String>, Failure> {
     let mut store = Store::open();
     if project.starts_nothing() || store.trusts(&project) {
         return Ok(Some(project.into_text()));
     }
-    let Some(asker) = Asker::at_terminal(say) else {
+    let Some(asker) = Asker::at_terminal() else {
         // Errors are English.
-        let question = question(file, &project, &store, Phrases::of(Lang::En));
+        let question = question(file, &project, &store);
         return Err(Failure::usages([question, format!("nobody is at a terminal to say yes: {remedy}")]));
     };
     if !ask(&asker, file, &project, &store)? {
         return Ok(None);
     }
-    remember(&mut store, &project, say);
+    remember(&mut store, &project);
     Ok(Some(project.into_text()))
 }
 
 /// Shows what the file starts and asks; Ctrl-C and Ctrl-D mean no. Where not all of it fits on
 /// the screen, yes counts once the rest was looked at.
 pub(crate) fn ask(asker: &Asker, file: &Path, project: &Project, store: &Store) -> Result<bool, Failure> {
-    let say = asker.say();
-    let question = Question::of(file, project, store, say);
+    let question = Question::of(file, project, store);
     output::tell_stderr(&question.text);
     let mut seen = question.is_whole;
-    let prompt = if seen { say.start_them() } else { say.start_them_or_show() };
+    let prompt = if seen {
+        "Start them, now and as long as this file stays as it is? [y/n] "
+    } else {
+        "Start them, now and as long as this file stays as it is? s shows all of it. [y/n/s] "
+    };
     Ok(asker.agrees(prompt, &mut |answer| match answer {
-        Heard::Yes if !seen => Some(say.see_all_first().to_owned()),
+        Heard::Yes if !seen => {
+            Some("not all of it was shown yet: s shows it, then answer y (yes) or n (no)".to_owned())
+        }
         Heard::Show if !question.is_whole => {
             seen = true;
             Some(Excerpt::all(&question.lines, columns()))
@@ -79,15 +81,15 @@ pub(crate) fn ask(asker: &Asker, file: &Path, project: &Project, store: &Store) 
 }
 
 /// Keeps the answer; where it cannot be kept it holds for this time alone.
-pub(crate) fn remember(store: &mut Store, project: &Project, say: Phrases) {
+pub(crate) fn remember(store: &mut Store, project: &Project) {
     if let Err(error) = store.add(project) {
-        output::warn_in(say, &say.asked_again(error));
+        output::warn(&format!("{error}: you will be asked again"));
     }
 }
 
 /// What a person should know before saying yes, as far as a screen has room.
-pub(crate) fn question(file: &Path, project: &Project, store: &Store, say: Phrases) -> String {
-    Question::of(file, project, store, say).text
+pub(crate) fn question(file: &Path, project: &Project, store: &Store) -> String {
+    Question::of(file, project, store).text
 }
 
 /// What is shown with the question.
@@ -106,30 +108,34 @@ const ROWS: usize = 24;
 const ASKING: usize = 5;
 
 impl Question {
-    fn of(file: &Path, project: &Project, store: &Store, say: Phrases) -> Self {
+    fn of(file: &Path, project: &Project, store: &Store) -> Self {
         let columns = columns();
         let rows = size().map(|(_, rows)| rows).filter(|rows| *rows > 0).unwrap_or(ROWS);
-        let head = in_rows(&say.starts_these(word(&file.display().to_string())));
+        let head = in_rows(&format!(
+            "{} belongs to this project, not to you, and starts these servers with your rights:",
+            word(&file.display().to_string())
+        ));
         let mut foot = String::new();
         if project.has_programs_inside() {
-            foot += &format!("{}\n", in_rows(say.programs_may_change()));
+            foot +=
+                &format!("{}\n", in_rows("Programs in the project's folder can change later without a new question."));
         }
         // Of a file that was trusted once it is the changes that somebody should see.
         let mut lines = Vec::new();
         if let Some(changes) = store.changes(project) {
-            lines.push(say.changed_since(&changes.since));
+            lines.push(format!("It has changed since you said yes on {}:", changes.since));
             match changes.lines.is_empty() {
-                true => lines.push(say.changed_unseen().to_owned()),
+                true => lines.push("in what is not shown here, such as time limits and hidden values".to_owned()),
                 false => lines.extend(changes.lines),
             }
-            lines.push(say.starts_in_all().to_owned());
+            lines.push("In all it starts:".to_owned());
         }
-        lines.extend(project.starts(say));
+        lines.extend(project.starts());
         let taken = head.lines().count() + foot.lines().count() + ASKING;
         let excerpt = Excerpt::of(&lines, rows.saturating_sub(taken).max(3), columns);
         let mut text = format!("{head}\n{}", excerpt.text);
         if excerpt.left_out > 0 {
-            text += &format!("  {}\n", say.lines_left_out(excerpt.left_out, lines.len()));
+            text += &format!("  … {} of these {} lines are not shown\n", excerpt.left_out, lines.len());
         }
         Question { text: text + &foot, is_whole: excerpt.is_whole, lines }
     }

@@ -7,7 +7,7 @@ use futures::StreamExt;
 use tokio_util::sync::CancellationToken;
 
 use crate::dialog::elicit::{Questions, over};
-use crate::phrases::Phrases;
+use crate::labels;
 use crate::screen::live::{Live, Place};
 use crate::terminal::columns;
 use toolgraft_mcp::{Hub, ServerEventKind};
@@ -16,7 +16,6 @@ use toolgraft_mcp::{Hub, ServerEventKind};
 #[derive(Clone, Copy)]
 pub(crate) struct Watch<'a> {
     pub(crate) questions: &'a Questions,
-    pub(crate) say: Phrases,
 }
 
 impl Watch<'_> {
@@ -41,7 +40,7 @@ impl Watch<'_> {
                 }
                 Some(event) = events.next() => {
                     let ServerEventKind::Progress { progress, total, message, .. } = event.kind else { continue };
-                    shown = self.say.headed(&what, self.say.so_far(progress, total, message.as_deref()));
+                    shown = format!("{what}: {}", labels::progress(progress, total, message.as_deref()));
                     if asked.is_none() {
                         live.show(&shown);
                     }

@@ -11,23 +11,22 @@ use std::time::{Duration, SystemTime};
 
 pub(crate) use store::{Kept, Listed, Store};
 
-use crate::phrases::Phrases;
 use crate::servers::trust;
 use toolgraft_files::Holder;
 
 /// ` (process 4711)`, where it is known.
-pub(crate) fn by_process(holder: Holder, say: Phrases) -> String {
-    holder.process.map(|process| say.by_process(process)).unwrap_or_default()
+pub(crate) fn by_process(holder: Holder) -> String {
+    holder.process.map(|process| format!(" (process {process})")).unwrap_or_default()
 }
 
 /// How long ago, in a word or two; a date for what is older than a week.
-pub(crate) fn age(used: SystemTime, say: Phrases) -> String {
+pub(crate) fn age(used: SystemTime) -> String {
     let passed = SystemTime::now().duration_since(used).unwrap_or_default().as_secs();
     match passed {
-        0..60 => say.just_now().to_owned(),
-        60..3_600 => say.minutes_ago(passed / 60),
-        3_600..86_400 => say.hours_ago(passed / 3_600),
-        86_400..604_800 => say.days_ago(passed / 86_400),
+        0..60 => "just now".to_owned(),
+        60..3_600 => format!("{} min ago", passed / 60),
+        3_600..86_400 => format!("{} h ago", passed / 3_600),
+        86_400..604_800 => format!("{} d ago", passed / 86_400),
         _ => trust::date(used.duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO).as_secs()),
     }
 }
@@ -35,13 +34,12 @@ pub(crate) fn age(used: SystemTime, say: Phrases) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use toolgraft::dialect::Lang;
 
     #[test]
     fn ages_are_said_in_the_largest_unit() {
-        let ago = |seconds| age(SystemTime::now() - Duration::from_secs(seconds), Phrases::of(Lang::En));
+        let ago = |seconds| age(SystemTime::now() - Duration::from_secs(seconds));
         let said: Vec<String> = [5, 120, 7_300, 200_000].into_iter().map(ago).collect();
         assert_eq!(said, ["just now", "2 min ago", "2 h ago", "2 d ago"]);
-        assert_eq!(age(SystemTime::UNIX_EPOCH, Phrases::of(Lang::En)), "1 Jan 1970".replace("1 J", "01 J"));
+        assert_eq!(age(SystemTime::UNIX_EPOCH), "1 Jan 1970".replace("1 J", "01 J"));
     }
 }

@@ -11,9 +11,8 @@ use super::keys::{CallDisplay, KEYS, Key, ReasoningDisplay, Settings, Slots};
 use super::names::{Place, TABLES};
 use super::sources::environment;
 use crate::base::{Failure, output};
-use crate::phrases::Phrases;
 use crate::settings::{examples::Examples, saved_profiles};
-use toolgraft::dialect::{Lang, Profile};
+use toolgraft::dialect::Profile;
 use toolgraft::prompt::Options;
 use toolgraft::tools::ToolsMode;
 use toolgraft::turn::{CALL_THRESHOLD, TurnConfig};
@@ -21,7 +20,7 @@ use toolgraft_files::{self as files, Mode};
 
 /// Options of `toolgraft config`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = include_str!("../help/en/config.txt").trim_end())]
+#[command(after_help = include_str!("../help/config.txt").trim_end())]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
     /// Show every key, its value, where that comes from, and what it does; so it is by default
@@ -74,11 +73,10 @@ enum Command {
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let path = file::path().ok_or_else(|| Failure::usage("there is no home directory: no defaults are kept"))?;
     let text = if path.exists() { file::text(&path)? } else { String::new() };
-    let say = Phrases::of_user(None);
     match &args.command {
         Some(Command::Path) => output::emit(&format!("{}\n", path.display())),
-        None => show(&args.shown, &path, &document(&text, &path)?, say),
-        Some(Command::Show(shown)) => show(shown, &path, &document(&text, &path)?, say),
+        None => show(&args.shown, &path, &document(&text, &path)?),
+        Some(Command::Show(shown)) => show(shown, &path, &document(&text, &path)?),
         Some(Command::Set { key, value }) => {
             // A file that is wrong is mended by hand, not written over.
             let mut document = document(&text, &path)?;
@@ -86,7 +84,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
                 file::put(&mut document, &names, value);
                 file::parsed(&document.to_string(), &path)?;
                 written(&path, &document)?;
-                return output::tell(&say.key_is_set(key, path.display()));
+                return output::tell(&format!("{key} is set in {}", path.display()));
             }
             if !KEYS.iter().any(|known| known.name == key) {
                 return Err(Failure::usage(file::unknown(key)));
@@ -102,7 +100,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
                 None => document[key.as_str()] = Item::Value(value),
             }
             written(&path, &document)?;
-            output::tell(&say.key_is_set(key, path.display()))
+            output::tell(&format!("{key} is set in {}", path.display()))
         }
         Some(Command::Unset { key }) => {
             let mut document = document(&text, &path)?;
@@ -111,7 +109,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
                 return Err(Failure::usage(format!("{} does not set {key:?}", path.display())));
             }
             written(&path, &document)?;
-            output::tell(&say.key_is_unset(key, path.display()))
+            output::tell(&format!("{key} is no longer set in {}", path.display()))
         }
     }
 }
@@ -169,7 +167,7 @@ impl Source {
 }
 
 /// All sources but flags, the strongest first.
-fn sources(args: &ShowArgs, path: &Path, say: Phrases) -> Result<Vec<Source>, Failure> {
+fn sources(args: &ShowArgs, path: &Path) -> Result<Vec<Source>, Failure> {
     let (environment, file) = (environment(), file::read()?);
     let (mut url, mut model, mut profile) = (args.base_url.clone(), args.model.clone(), None);
     for source in [&environment, &file] {
@@ -184,7 +182,7 @@ fn sources(args: &ShowArgs, path: &Path, say: Phrases) -> Result<Vec<Source>, Fa
     let Place { url, model, .. } = file::names()?.locate(Place { url, model, ..Place::default() })?;
     let mut sources = vec![
         Source::new("OPENAI_BASE_URL", &environment),
-        Source::new(say.folders_own(), &Folder::here().settings()?),
+        Source::new("this folder's own, in chat: /set, /allow", &Folder::here().settings()?),
         Source::new(path.display().to_string(), &file),
     ];
     let saved = model.as_deref().map(|model| saved_profiles::find(url.as_deref(), model)).transpose()?.flatten();
@@ -200,9 +198,9 @@ fn sources(args: &ShowArgs, path: &Path, say: Phrases) -> Result<Vec<Source>, Fa
             prompt_style: Some(style),
             ..Settings::default()
         };
-        sources.push(Source::new(say.profile_called(profile.name), &of_profile));
+        sources.push(Source::new(format!("the profile {}", profile.name), &of_profile));
     }
-    sources.push(Source::new(say.built_in(), &built_in()));
+    sources.push(Source::new("built in", &built_in()));
     Ok(sources)
 }
 
@@ -229,22 +227,22 @@ fn built_in() -> Settings {
     }
 }
 
-fn show(args: &ShowArgs, path: &Path, document: &DocumentMut, say: Phrases) -> Result<(), Failure> {
-    let sources = sources(args, path, if args.json { Phrases::of(Lang::En) } else { say })?;
+fn show(args: &ShowArgs, path: &Path, document: &DocumentMut) -> Result<(), Failure> {
+    let sources = sources(args, path)?;
     let found = |key: &str| sources.iter().find_map(|source| Some((source.value(key)?, source.from.as_str())));
     if args.json {
         let key = |key: &Key| {
             let set = document.get(key.name).map(|item| item.to_string().trim().to_owned());
             let (value, from) = found(key.name).unzip();
-            let what = (key.does)(Phrases::of(Lang::En));
+            let what = key.does;
             json!({ "key": key.name, "set": set, "value": value, "from": from, "what": what })
         };
         return output::emit_json(&json!({ "file": path, "keys": KEYS.iter().map(key).collect::<Vec<_>>() }));
     }
     let file = path.display().to_string();
-    let mut text = format!("# {}\n", if path.exists() { file.clone() } else { say.file_not_there(&file) });
+    let mut text = format!("# {}\n", if path.exists() { file.clone() } else { format!("{file} (not there yet)") });
     for Key { name, does, example } in KEYS {
-        text.push_str(&format!("\n# {}\n", does(say)));
+        text.push_str(&format!("\n# {}\n", does));
         let set = document.get(name).map(|item| item.to_string().trim().to_owned());
         if let Some(set) = &set {
             text.push_str(&format!("{name} = {set}\n"));
@@ -253,12 +251,15 @@ fn show(args: &ShowArgs, path: &Path, document: &DocumentMut, say: Phrases) -> R
             // The file's own line says it.
             Some((_, from)) if set.is_some() && from == file => {}
             // JSON's texts, numbers and lists are TOML's.
-            Some((value, from)) => text.push_str(&format!("# {name} = {value}  ({})\n", say.comes_from(from))),
+            Some((value, from)) => text.push_str(&format!("# {name} = {value}  (from: {from})\n")),
             None => text.push_str(&format!("# {name} = {example}\n")),
         }
     }
     let names: Vec<String> = TABLES.iter().filter_map(|table| Some(in_file(table, document.get(table)?))).collect();
-    text.push_str(&format!("\n# {}\n{}", say.names_of_models(), names.concat()));
+    text.push_str(&format!(
+        "\n# names for endpoints and models, for --base-url and --model (`toolgraft config --help`)\n{}",
+        names.concat()
+    ));
     if names.is_empty() {
         text.push_str(NAMES_EXAMPLE);
     }

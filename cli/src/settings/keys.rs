@@ -4,7 +4,6 @@ use std::num::{NonZeroU32, NonZeroUsize};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::phrases::Phrases;
 use crate::settings::{examples::Examples, saved_profiles::SavedProfile};
 use toolgraft::Dialect;
 use toolgraft::constrain::{Constrain, Way};
@@ -16,13 +15,13 @@ use toolgraft::tools::ToolsMode;
 /// A key: its name, what it does, and a value that it may have.
 pub(super) struct Key {
     pub(super) name: &'static str,
-    pub(super) does: fn(Phrases) -> &'static str,
+    pub(super) does: &'static str,
     pub(super) example: &'static str,
 }
 
 /// The declaration of all keys.
 macro_rules! settings {
-    ($($(#[$attribute:meta])* $key:ident: $type:ty = $example:literal, $does:path;)*) => {
+    ($($(#[$attribute:meta])* $key:ident: $type:ty = $example:literal, $does:literal;)*) => {
         /// The values of one source.
         #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
         #[serde(default, deny_unknown_fields)]
@@ -54,38 +53,45 @@ macro_rules! settings {
 }
 
 settings! {
-    base_url: Option<String> = "\"http://localhost:11434/v1\"", Phrases::key_base_url;
-    model: Option<String> = "\"qwen3:8b\"", Phrases::key_model;
+    base_url: Option<String> = "\"http://localhost:11434/v1\"", "endpoint to talk to, as --base-url";
+    model: Option<String> = "\"qwen3:8b\"", "model to ask, as --model";
     #[serde(deserialize_with = "profile", serialize_with = "name")]
-    profile: Option<&'static Profile> = "\"deepseek-r1\"", Phrases::key_profile;
-    tools_mode: Option<ToolsMode> = "\"auto\"", Phrases::key_tools_mode;
-    constrain: Option<Constrain> = "\"auto\"", Phrases::key_constrain;
-    way: Option<Way> = "\"free\"", Phrases::key_way;
-    call_threshold: Option<f64> = "-4.0", Phrases::key_call_threshold;
+    profile: Option<&'static Profile> = "\"deepseek-r1\"", "profile to take instead of the one for the model's name";
+    tools_mode: Option<ToolsMode> = "\"auto\"", "how tools are offered: auto, native, prompt";
+    constrain: Option<Constrain> = "\"auto\"", "whether answers are held to a form where one is due: auto, off, \
+         require";
+    way: Option<Way> = "\"free\"", "how it comes to a call: free, measured, chosen";
+    call_threshold: Option<f64> = "-4.0", "logarithm of the probability from which on it is a call, for measured";
     #[serde(deserialize_with = "dialect")]
-    dialect: Option<Dialect> = "\"use_mcp_tool\"", Phrases::key_dialect;
-    lang: Option<Lang> = "\"en\"", Phrases::key_lang;
-    prompt_style: Option<PromptStyle> = "\"full\"", Phrases::key_prompt_style;
-    listing: Option<Listing> = "\"signature\"", Phrases::key_listing;
-    examples: Option<Examples> = "\"made\"", Phrases::key_examples;
-    tool_budget: Option<NonZeroUsize> = "4000", Phrases::key_tool_budget;
+    dialect: Option<Dialect> = "\"use_mcp_tool\"", "call syntax to teach";
+    lang: Option<Lang> = "\"en\"", "language of the prompt: en, zh";
+    prompt_style: Option<PromptStyle> = "\"full\"", "how much the prompt says: full, compact";
+    listing: Option<Listing> = "\"signature\"", "how tools are listed: schema, signature, brief, index";
+    examples: Option<Examples> = "\"made\"", "where examples of the compact style come from: schema, or made by the \
+         model";
+    tool_budget: Option<NonZeroUsize> = "4000", "tokens that the list of tools may take";
     #[serde(deserialize_with = "temperature")]
-    temperature: Option<f64> = "0.7", Phrases::key_temperature;
-    carry_reasoning: Option<CarryReasoning> = "\"none\"", Phrases::key_carry_reasoning;
-    max_rounds: Option<NonZeroU32> = "12", Phrases::key_max_rounds;
-    max_repeats: Option<u32> = "10", Phrases::key_max_repeats;
-    max_tokens: Option<NonZeroU32> = "4096", Phrases::key_max_tokens;
-    context: Option<NonZeroUsize> = "8192", Phrases::key_context;
-    system: Option<String> = "\"Answer briefly.\"", Phrases::key_system;
-    allow: Vec<String> = "[\"files.read_*\"]", Phrases::key_allow;
-    deny: Vec<String> = "[\"*.delete_*\"]", Phrases::key_deny;
-    untrusted: Vec<String> = "[\"web\"]", Phrases::key_untrusted;
-    search: Option<String> = "\"web\"", Phrases::key_search;
-    reasoning_display: Option<ReasoningDisplay> = "\"folded\"", Phrases::key_reasoning_display;
-    call_display: Option<CallDisplay> = "\"line\"", Phrases::key_call_display;
-    history: Option<bool> = "true", Phrases::key_history;
-    sessions: Option<bool> = "true", Phrases::key_sessions;
-    session_days: Option<u32> = "90", Phrases::key_session_days;
+    temperature: Option<f64> = "0.7", "sampling temperature, from 0 to 2";
+    carry_reasoning: Option<CarryReasoning> = "\"none\"", "how much of its reasoning the model reads again: none, \
+         last, turn";
+    max_rounds: Option<NonZeroU32> = "12", "most requests for one question";
+    max_repeats: Option<u32> = "10", "times in a row that the model may repeat a passage; 0 for no limit";
+    max_tokens: Option<NonZeroU32> = "4096", "most tokens of one message of the model";
+    context: Option<NonZeroUsize> = "8192", "tokens that the model's context has";
+    system: Option<String> = "\"Answer briefly.\"", "your own system text, which comes first; @FILE reads it from a \
+         file";
+    allow: Vec<String> = "[\"files.read_*\"]", "tools whose calls run without a question: globs over SERVER.TOOL";
+    deny: Vec<String> = "[\"*.delete_*\"]", "tools whose calls never run";
+    untrusted: Vec<String> = "[\"web\"]", "servers whose results may be anybody's words: after one each call is asked \
+         about";
+    search: Option<String> = "\"web\"", "the MCP server whose tool answers a client's own web search, in serve";
+    reasoning_display: Option<ReasoningDisplay> = "\"folded\"", "how reasoning is shown: folded, full, hidden";
+    call_display: Option<CallDisplay> = "\"line\"", "how calls are shown at a terminal: box, or line, which /call N \
+         and /result N open";
+    history: Option<bool> = "true", "whether the history of your lines is kept";
+    sessions: Option<bool> = "true", "whether conversations are kept by themselves";
+    session_days: Option<u32> = "90", "days that a conversation is kept after its last word; 0 keeps it until you \
+         remove it";
 }
 
 /// Where flags are: `slots! { PLACE => KEY…, PLACE => KEY…; ..OTHERS }`. Each key is a field of its place.

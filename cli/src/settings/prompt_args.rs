@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use crate::base::{Failure, input, tokens};
-use crate::phrases::Phrases;
 use crate::settings::examples::{Examples, MadeExamples};
 use crate::settings::{Slots, slots};
 use toolgraft::dialect::PromptStyle;
@@ -119,17 +118,25 @@ fn templates(path: &Path) -> Result<Vec<Template>, Failure> {
 }
 
 /// What a budget did to the tools, for people; `None` where nothing was asked.
-pub(crate) fn fitted(listed: &Listed, say: Phrases) -> Option<String> {
+pub(crate) fn fitted(listed: &Listed) -> Option<String> {
     let budget = listed.budget?;
-    let listed_as = say.listed_as(listed);
-    let listed_as = if listed.count(Listing::Index) > 0 { say.rest_on_request(listed_as) } else { listed_as };
-    Some(say.tools_fitted(listed.tokens, budget, listed_as))
+    let listed_as = listed.to_string();
+    let listed_as = if listed.count(Listing::Index) > 0 {
+        format!("{listed_as} (describe_tool gives the rest)")
+    } else {
+        listed_as
+    };
+    Some(format!("tools: {} of {budget} tokens; {listed_as}", listed.tokens))
 }
 
 /// What to do about a listing that does not fit its budget.
-pub(crate) fn over_budget(listed: &Listed, say: Phrases) -> Option<String> {
+pub(crate) fn over_budget(listed: &Listed) -> Option<String> {
     let budget = listed.budget.filter(|_| listed.is_over_budget())?;
-    Some(say.over_budget(listed.tokens, budget))
+    Some(format!(
+        "the tools take {} tokens, listed as short as they can be, and --tool-budget is {budget}: raise the budget, \
+         or connect fewer servers",
+        listed.tokens
+    ))
 }
 
 /// The same as JSON: `tokens`, `budget`, the number of tools in each style, and of those that

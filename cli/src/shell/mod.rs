@@ -17,7 +17,7 @@ const VARIABLE: &str = "TOOLGRAFT_COMPLETE";
 
 /// Options of `toolgraft completions`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = include_str!("../help/en/completions.txt").trim_end())]
+#[command(after_help = include_str!("../help/completions.txt").trim_end())]
 pub(crate) struct CompletionArgs {
     /// Shell to write them for
     shell: Shell,

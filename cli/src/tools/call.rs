@@ -7,7 +7,6 @@ use serde_json::{Map, Value, json};
 
 use crate::base::{Failure, input, media, output, words};
 use crate::dialog::{ask::Asker, elicit::Questions};
-use crate::phrases::Phrases;
 use crate::servers::{self, ServerArgs, runner::Runner, watch::Watch};
 use toolgraft::Outcome;
 use toolgraft::route::{Invocation, Toolbox};
@@ -15,7 +14,7 @@ use toolgraft_mcp::{Elicitation, Hub, HubBuilder, MEDIA_EVENT};
 
 /// Options of `toolgraft call`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = include_str!("../help/en/call.txt").trim_end())]
+#[command(after_help = include_str!("../help/call.txt").trim_end())]
 pub(crate) struct Args {
     /// Server, as the configuration names it
     server: String,
@@ -73,7 +72,7 @@ async fn called(hub: &Hub, (server, tool): (&str, &str), given: Given, watch: Wa
             .map_err(|problem| Failure::usage(format!("{tool}: {problem}")))?,
     };
     let invocation = Invocation::new(tool).with_server(server).with_arguments(arguments);
-    Ok(watch.over(hub, watch.say.running(format!("{server}.{tool}")), hub.call(invocation)).await)
+    Ok(watch.over(hub, format!("running {server}.{tool}"), hub.call(invocation)).await)
 }
 
 /// Does a job with the one server of a hub, once it is ready. What it asks meanwhile is answered
@@ -83,13 +82,12 @@ pub(crate) fn with_server<T>(
     accepts: bool,
     job: impl AsyncFnOnce(&Hub, Watch<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let say = Phrases::of_user(None);
     // Dropped last: it puts the terminal back as it was.
-    let asker = Asker::at_terminal(say);
-    let questions = Questions::new(asker.clone(), say);
+    let asker = Asker::at_terminal();
+    let questions = Questions::new(asker.clone());
     Runner::start()?.with_hub_of(answered(hub, &questions, accepts), |hub| async move {
         servers::demand_ready(&hub)?;
-        job(&hub, Watch { questions: &questions, say }).await
+        job(&hub, Watch { questions: &questions }).await
     })
 }
 
@@ -136,10 +134,7 @@ pub(crate) fn show(
     names: &[(&str, &str)],
 ) -> Result<(), Failure> {
     let is_text = outcome.events.iter().all(|event| event.kind != MEDIA_EVENT);
-    let files = file
-        .filter(|_| outcome.is_result())
-        .map(|file| media::write(&mut outcome, file, Phrases::of_user(None)))
-        .transpose()?;
+    let files = file.filter(|_| outcome.is_result()).map(|file| media::write(&mut outcome, file)).transpose()?;
     if as_json {
         let mut object: Map<String, Value> = names.iter().map(|(k, v)| ((*k).to_owned(), json!(v))).collect();
         if let Ok(Value::Object(fields)) = serde_json::to_value(&outcome) {

@@ -11,7 +11,7 @@ use toolgraft_mcp::{Hub, McpPrompt, PromptMessage};
 
 /// Options of `toolgraft get`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = include_str!("../help/en/get.txt").trim_end())]
+#[command(after_help = include_str!("../help/get.txt").trim_end())]
 pub(crate) struct Args {
     /// Server, as the configuration names it
     server: String,
@@ -56,7 +56,7 @@ async fn filled(
     if !missing.is_empty() {
         return Err(Failure::usage(format!("the prompt {name:?} also needs {}", shown_names(missing))));
     }
-    let what = watch.say.filling_in(format!("{server}.{name}"));
+    let what = format!("filling in {server}.{name}");
     watch.over(hub, what, hub.prompt(server, name, arguments)).await.map_err(Failure::job)
 }
 

@@ -10,12 +10,10 @@ use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;
 
 use crate::base::{Failure, output};
-use crate::phrases::Phrases;
 use crate::screen::visible::{clean, plain};
 use crate::screen::wrap::hanging;
 use crate::servers::{self, ListedArgs, ServerArgs, runner::Runner, status::head};
 use crate::terminal::{self, shortened};
-use toolgraft::dialect::Lang;
 use toolgraft::route::Toolbox;
 use toolgraft::tools::Server;
 use toolgraft::{Catalog, Tool};
@@ -32,7 +30,7 @@ const BELOW: usize = 8;
 
 /// Options of `toolgraft tools`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = include_str!("../help/en/tools.txt").trim_end())]
+#[command(after_help = include_str!("../help/tools.txt").trim_end())]
 pub(crate) struct Args {
     /// Print one JSON object: per server its state, error, tools with schemas, resources, prompts
     #[arg(long)]
@@ -58,21 +56,20 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     if args.json {
         output::emit_json(&as_json(&statuses, &catalog, &prompts))?;
     } else {
-        let say = Phrases::of_user(None);
-        output::emit_styled(&as_text(&statuses, (&catalog, &prompts), args.schema, say))?;
+        output::emit_styled(&as_text(&statuses, (&catalog, &prompts), args.schema))?;
     }
     verdict(&statuses)
 }
 
 /// The servers and what they offer.
-pub(crate) fn listing(hub: &Hub, say: Phrases) -> String {
-    as_text(&hub.servers(), (&hub.catalog(), &hub.prompts()), false, say)
+pub(crate) fn listing(hub: &Hub) -> String {
+    as_text(&hub.servers(), (&hub.catalog(), &hub.prompts()), false)
 }
 
 /// Fails if an enabled server did.
 pub(crate) fn verdict(statuses: &[ServerStatus]) -> Result<(), Failure> {
     let failed: Vec<_> = statuses.iter().filter(|s| s.has_failed()).collect();
-    let lines: Vec<_> = failed.iter().map(|s| servers::failed_line(s, Phrases::of(Lang::En))).collect();
+    let lines: Vec<_> = failed.iter().map(|s| servers::failed_line(s)).collect();
     match failed.as_slice() {
         [] => Ok(()),
         failed if failed.iter().any(|s| s.misconfigured) => Err(Failure::usages(lines)),
@@ -99,33 +96,25 @@ fn as_json(statuses: &[ServerStatus], catalog: &Catalog, prompts: &[McpPrompt]) 
     json!({ "servers": servers })
 }
 
-fn as_text(
-    statuses: &[ServerStatus],
-    (catalog, prompts): (&Catalog, &[McpPrompt]),
-    schema: bool,
-    say: Phrases,
-) -> String {
+fn as_text(statuses: &[ServerStatus], (catalog, prompts): (&Catalog, &[McpPrompt]), schema: bool) -> String {
     if statuses.is_empty() {
-        return format!("{}\n", say.config_is_empty());
+        return "the configuration has no servers\n".to_owned();
     }
     let blocks = statuses.iter().map(|status| {
-        let mut text = head(status, say);
+        let mut text = head(status);
         if let Some(server) = catalog.server(&status.name) {
             let prompts = prompts.iter().filter(|prompt| prompt.server == status.name).collect::<Vec<_>>();
-            body(&mut text, server, &prompts, (schema, say));
+            body(&mut text, server, &prompts, schema);
         }
         for note in &status.notes {
-            push(&mut text, &format!("  {}", say.server_note(plain(note))));
+            push(&mut text, &format!("  note: {}", plain(note)));
         }
         text
     });
     blocks.collect::<Vec<_>>().join("\n")
 }
 
-/// The words above a list, and how many there are.
-type Title = fn(Phrases, usize) -> String;
-
-fn body(text: &mut String, server: &Server, prompts: &[&McpPrompt], (schema, say): (bool, Phrases)) {
+fn body(text: &mut String, server: &Server, prompts: &[&McpPrompt], schema: bool) {
     // Elsewhere than on a terminal an entry is a line.
     let columns = if stdout().is_terminal() { terminal::columns() } else { usize::MAX };
     let tools: Vec<_> = server.tools.iter().map(|t| (signature(t), t.description.as_deref(), Some(t))).collect();
@@ -135,18 +124,18 @@ fn body(text: &mut String, server: &Server, prompts: &[&McpPrompt], (schema, say
         .iter()
         .map(|r| (r.uri_template.clone(), r.description.as_deref().or(Some(&r.name)), None));
     let prompts = prompts.iter().map(|prompt| (prompt_signature(prompt), prompt.description.as_deref(), None));
-    let lists: [(Title, Vec<_>); 4] = [
-        (Phrases::listed_tools, tools),
-        (Phrases::listed_resources, resources.collect()),
-        (Phrases::listed_templates, templates.collect()),
-        (Phrases::listed_prompts, prompts.collect()),
+    let lists: [(&str, Vec<_>); 4] = [
+        ("tools", tools),
+        ("resources", resources.collect()),
+        ("resource templates", templates.collect()),
+        ("prompts", prompts.collect()),
     ];
     for (at, (title, entries)) in lists.into_iter().enumerate() {
         // That a server has no tools is worth a line.
         if entries.is_empty() && at > 0 {
             continue;
         }
-        push(text, &format!("  {}", title(say, entries.len())));
+        push(text, &format!("  {title} ({})", entries.len()));
         let width = entries.iter().map(|(name, ..)| plain(name).width()).filter(|w| *w <= NAME).max().unwrap_or(0);
         let room = match columns {
             usize::MAX => DESCRIPTION,

@@ -14,7 +14,7 @@ use toolgraft_mcp::Hub;
 
 /// Options of `toolgraft read`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = include_str!("../help/en/read.txt").trim_end())]
+#[command(after_help = include_str!("../help/read.txt").trim_end())]
 pub(crate) struct Args {
     /// Server, as the configuration names it
     server: String,
@@ -47,5 +47,5 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
 /// Reads a resource of a server.
 pub(crate) async fn resource(hub: &Hub, (server, uri): (&str, &str), watch: Watch<'_>) -> Outcome {
     let invocation = Invocation::new(ACCESS_RESOURCE).with_server(server).with_arguments(json!({ "uri": uri }));
-    watch.over(hub, watch.say.reading(uri), hub.call(invocation)).await
+    watch.over(hub, format!("reading {uri}"), hub.call(invocation)).await
 }

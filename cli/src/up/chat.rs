@@ -13,7 +13,6 @@ use super::person::AtPage;
 use super::told::{self, Teller, all_said};
 use crate::base::{Failure, lock, written::Written};
 use crate::chat::{Answer, Existing, Line, Talk};
-use crate::phrases::Phrases;
 use crate::sessions::Kept;
 use toolgraft::agent::Run;
 use toolgraft::conversation::Entry;
@@ -43,13 +42,12 @@ pub(super) struct Chat {
     about: Mutex<(String, String)>,
     note: Option<String>,
     existing: Existing,
-    say: Phrases,
 }
 
 impl Chat {
     pub(super) fn new(begun: Begun, person: AtPage, common: &Common) -> Self {
         let Begun { id, talk, note } = begun;
-        person.settle(all_said(talk.conversation(), common.say), &Value::Null);
+        person.settle(all_said(talk.conversation()), &Value::Null);
         for entry in talk.conversation().entries() {
             if let Entry::Outcome { id, outcome } = entry {
                 person.keep_pictures(id, outcome);
@@ -69,7 +67,6 @@ impl Chat {
             recorded: Mutex::new(recorded),
             note,
             existing: common.existing.clone(),
-            say: common.say,
         }
     }
 
@@ -179,7 +176,7 @@ impl Chat {
     }
 
     async fn turn(self: Arc<Self>, mut talk: OwnedMutexGuard<Talk>, mut run: Run, before: Conversation) {
-        let mut teller = Teller::new(&self.existing, self.say);
+        let mut teller = Teller::new(&self.existing);
         let mut finished = None;
         while let Some(event) = run.next().await {
             if let AgentEvent::Outcome { id, outcome } = &event {
@@ -204,7 +201,7 @@ impl Chat {
         };
         talk.write_kept();
         *self.cancel() = None;
-        let said = all_said(talk.conversation(), self.say);
+        let said = all_said(talk.conversation());
         // Whoever is told so may ask the next question at once.
         drop(talk);
         self.person.settle(said, &last);

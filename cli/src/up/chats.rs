@@ -35,10 +35,10 @@ impl Chats {
     /// # Errors
     /// No conversation can be begun with these settings.
     pub(super) async fn new(common: Common) -> Result<Self, Failure> {
-        let inputs = Inputs::new(common.say);
+        let inputs = Inputs::new();
         let chats = Chats { common, inputs, open: Mutex::default() };
         // What is wrong is said before a page is opened.
-        let first = chats.talk(&AtPage::new(chats.common.say))?;
+        let first = chats.talk(&AtPage::new())?;
         first.warn_over_budget()?;
         first.make_examples().await;
         Ok(chats)
@@ -74,7 +74,7 @@ impl Chats {
         let listed = store.list(words).map_err(Failure::job)?;
         let entry = |one: Listed| {
             json!({
-                "chat": one.id, "title": clean(&one.title), "model": one.model, "age": age(one.used, self.common.say),
+                "chat": one.id, "title": clean(&one.title), "model": one.model, "age": age(one.used),
                 "hit": one.hit.map(|(line, _)| clean(&line)),
             })
         };
@@ -118,8 +118,8 @@ impl Chats {
     /// A conversation of this name if one was kept, else a new one; with its name, and a note for
     /// the person.
     fn begin(&self, id: &str) -> Result<(Begun, AtPage), Failure> {
-        let Common { store, say, .. } = &self.common;
-        let person = AtPage::new(*say);
+        let Common { store, .. } = &self.common;
+        let person = AtPage::new();
         let mut talk = self.talk(&person)?;
         let Some(store) = store.clone() else {
             let id = secret()?[..8].to_owned();
@@ -129,7 +129,7 @@ impl Chats {
         let (keeping, note) = match kept {
             None => (Keeping::fresh(store), None),
             Some(mut kept) => {
-                let (keeping, note) = Keeping::take_up(store, &mut kept, *say);
+                let (keeping, note) = Keeping::take_up(store, &mut kept);
                 talk.go_on(kept.saved);
                 (keeping, note)
             }
@@ -140,10 +140,10 @@ impl Chats {
     }
 
     fn talk(&self, person: &AtPage) -> Result<Talk, Failure> {
-        let Common { args, hub, existing, say, .. } = &self.common;
+        let Common { args, hub, existing, .. } = &self.common;
         let person = Some(Box::new(person.clone()) as _);
-        let approvals = Approvals::new(&args.calls, person, (hub.clone(), existing.clone()), *say)?;
-        Talk::new((args.clone(), None), (hub.clone(), self.common.endpoint()), approvals, *say)
+        let approvals = Approvals::new(&args.calls, person, (hub.clone(), existing.clone()))?;
+        Talk::new((args.clone(), None), (hub.clone(), self.common.endpoint()), approvals)
     }
 
     fn open(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Chat>>> {

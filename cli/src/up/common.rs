@@ -4,7 +4,6 @@ use std::sync::{Arc, Mutex};
 
 use crate::base::lock;
 use crate::chat::{Endpoint, Existing, Talk, TalkArgs};
-use crate::phrases::Phrases;
 use crate::sessions::Store;
 use toolgraft::secrets::Secrets;
 use toolgraft_mcp::Hub;
@@ -22,7 +21,6 @@ pub(super) struct Common {
     pub(super) secrets: Secrets,
     /// None where nothing is to be kept.
     pub(super) store: Option<Store>,
-    pub(super) say: Phrases,
 }
 
 impl Common {

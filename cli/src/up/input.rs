@@ -10,18 +10,16 @@ use tokio::sync::oneshot;
 use super::person::AtPage;
 use crate::base::{lock, secret::secret};
 use crate::dialog::elicit::{InWords, field_error};
-use crate::phrases::Phrases;
 use toolgraft_mcp::{InputAnswer, InputKind, InputRequest};
 
 /// The questions of servers that are open.
 pub(super) struct Inputs {
     open: Mutex<BTreeMap<String, (InputRequest, oneshot::Sender<InputAnswer>)>>,
-    say: Phrases,
 }
 
 impl Inputs {
-    pub(super) fn new(say: Phrases) -> Self {
-        Inputs { open: Mutex::default(), say }
+    pub(super) fn new() -> Self {
+        Inputs { open: Mutex::default() }
     }
 
     /// Asks in all of these windows; the first answer counts. Where this is dropped the question is
@@ -31,7 +29,7 @@ impl Inputs {
         let Ok(id) = secret() else { return InputAnswer::Cancel };
         let (tell, told) = oneshot::channel();
         self.open().insert(id.clone(), (request.clone(), tell));
-        let InWords { title, text, warning, fields, url } = InWords::of(request, self.say);
+        let InWords { title, text, warning, fields, url } = InWords::of(request);
         let step = json!({
             "step": "input", "input": id, "title": title, "text": text, "warning": warning, "fields": fields, "url": url,
         });
@@ -57,7 +55,7 @@ impl Inputs {
         let mut content = Map::new();
         for field in &form.fields {
             let typed = values.get(&field.name).and_then(Value::as_str).unwrap_or_default();
-            let value = field.read(typed).map_err(|error| field_error(field, &error, self.say))?;
+            let value = field.read(typed).map_err(|error| field_error(field, &error))?;
             content.extend(value.map(|value| (field.name.clone(), value)));
         }
         Ok(content)

@@ -27,7 +27,6 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 use crate::base::{Failure, browser, output, signals::Signals};
 use crate::chat::{Endpoint, Existing, TalkArgs, prune, settings_here, warn_unmatched};
 use crate::dialog::{ask::Asker, elicit::Questions};
-use crate::phrases::Phrases;
 use crate::servers;
 use crate::servers::runner::Runner;
 use crate::sessions::Store;
@@ -40,7 +39,7 @@ use web::Page;
 
 /// Options of `toolgraft up`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = include_str!("../help/en/up.txt").trim_end())]
+#[command(after_help = include_str!("../help/up.txt").trim_end())]
 pub(super) struct Args {
     /// Only print the page's address, and open no browser
     #[arg(long)]
@@ -62,30 +61,29 @@ pub(super) struct Args {
 pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     args.talk.endpoint.trust.hold()?;
     let settings = settings::file()?;
-    let say = Phrases::of_user(args.talk.model.lang.or(settings.lang));
     settings::environment().fill(args.talk.slots());
-    settings_here(say)?.fill(args.talk.slots());
+    settings_here()?.fill(args.talk.slots());
     settings.fill(args.talk.slots());
     let store = match settings.sessions.unwrap_or(true) && !args.no_session {
         true => Store::open().ok(),
         false => None,
     };
-    store.iter().for_each(|store| prune(store, &settings, say));
+    store.iter().for_each(|store| prune(store, &settings));
     let config = args.talk.config()?.unwrap_or_default();
     // Dropped last: it puts the terminal back as it was.
-    let asker = Asker::at_terminal(say);
-    let runner = Runner::start()?.speaking(say);
-    let endpoint = runner.wait(Endpoint::choose(&args.talk.endpoint, asker.as_ref(), say))?;
+    let asker = Asker::at_terminal();
+    let runner = Runner::start()?;
+    let endpoint = runner.wait(Endpoint::choose(&args.talk.endpoint, asker.as_ref()))?;
     let (existing, secrets) = (Existing::of(&config), config.secrets());
-    let questions = Questions::new(asker.clone(), say);
+    let questions = Questions::new(asker.clone());
     let windows = Windows::default();
     let hub = Hub::builder().config(config).trust(&args.talk.endpoint.trust.trust()).keep_media(true);
     let hub = hub.elicitor(answered_in(windows.clone(), questions));
     let signals = runner.signals();
     runner.with_hub_of(hub, |hub| async move {
-        servers::report_failed(&hub.servers(), say);
+        servers::report_failed(&hub.servers());
         servers::refuse_strangers(&args.talk.calls.untrusted, &hub.servers())?;
-        warn_unmatched(&args.talk.calls, &hub.catalog(), say);
+        warn_unmatched(&args.talk.calls, &hub.catalog());
         let common = Common {
             args: args.talk,
             hub,
@@ -94,18 +92,17 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
             existing,
             secrets,
             store,
-            say,
         };
         let chats = Arc::new(Chats::new(common).await?);
         let _ = windows.set(Arc::downgrade(&chats));
-        let page = Page::bind(args.port, chats.clone(), say).await?;
+        let page = Page::bind(args.port, chats.clone()).await?;
         let url = page.url();
-        output::note(say.page_is_open());
+        output::note("the page is at this address, for one browser, as long as this runs; Ctrl-C ends it");
         output::emit(&format!("{url}\n"))?;
         // Held until the end: the browser may take its time.
         let way = if args.no_open { None } else { browser::open_privately(&url) };
         if way.is_none() && !args.no_open {
-            output::note(say.open_it_yourself());
+            output::note("no browser can be opened from here: open the address in one");
         }
         until_ended(page, &chats, &signals).await;
         Ok(())

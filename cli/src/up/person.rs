@@ -9,7 +9,6 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::base::lock;
 use crate::chat::{Answer, Person, Question};
-use crate::phrases::Phrases;
 use toolgraft::Outcome;
 use toolgraft::message::Image;
 
@@ -21,7 +20,6 @@ const BEHIND: usize = 1024;
 #[derive(Clone)]
 pub(super) struct AtPage {
     desk: Arc<Mutex<Desk>>,
-    say: Phrases,
 }
 
 /// What is shown, and what is open.
@@ -38,8 +36,8 @@ struct Desk {
 }
 
 impl AtPage {
-    pub(super) fn new(say: Phrases) -> Self {
-        AtPage { desk: Arc::default(), say }
+    pub(super) fn new() -> Self {
+        AtPage { desk: Arc::default() }
     }
 
     /// All steps until now, and those that follow.
@@ -143,8 +141,8 @@ impl Person for AtPage {
         let Question { id, name, why, body, is_doubtful, definition, .. } = question;
         self.desk().questions.insert(id.clone(), (definition.clone(), tell));
         self.tell(json!({
-            "step": "ask", "call": id, "name": name, "title": self.say.run_this(name), "why": why,
-            "body": [body.head, body.hidden, body.tail], "more": self.say.show_characters(body.hidden.chars().count()),
+            "step": "ask", "call": id, "name": name, "title": format!("Run {name}?"), "why": why,
+            "body": [body.head, body.hidden, body.tail], "more": format!("Show {} characters more", body.hidden.chars().count()),
             "once": is_doubtful, "definition": definition,
         }));
         Box::pin(async { told.await.ok() })
@@ -154,7 +152,6 @@ impl Person for AtPage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use toolgraft::dialect::Lang;
 
     fn text(text: &str) -> Value {
         json!({"step": "text", "text": text})
@@ -162,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_window_that_comes_later_sees_the_same_in_fewer_steps() {
-        let page = AtPage::new(Phrases::of(Lang::En));
+        let page = AtPage::new();
         let (before, mut told) = page.look();
         assert_eq!(before, Vec::<Value>::new());
         let wait = json!({"step": "wait", "text": "b"});
@@ -177,7 +174,7 @@ mod tests {
 
     #[test]
     fn a_window_that_does_not_read_is_cut_off_and_the_others_are_not() {
-        let page = AtPage::new(Phrases::of(Lang::En));
+        let page = AtPage::new();
         let (_, slow) = page.look();
         let (_, mut quick) = page.look();
         for _ in 0..=BEHIND {

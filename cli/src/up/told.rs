@@ -11,8 +11,8 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Value, json};
 
 use crate::chat::Existing;
+use crate::labels;
 use crate::pages::markdown;
-use crate::phrases::Phrases;
 use crate::screen::visible::{clean, clean_behind, packed};
 use crate::screen::{arguments, excerpt, full_name, pretty};
 use toolgraft::agent::{Finished, StopReason};
@@ -25,7 +25,6 @@ use toolgraft::{AgentEvent, Call, Conversation, Outcome};
 /// Makes steps of a turn's events.
 pub(super) struct Teller<'a> {
     existing: &'a Existing,
-    say: Phrases,
     /// What the model has said and thought in this round.
     said: String,
     thought: String,
@@ -36,30 +35,29 @@ pub(super) struct Teller<'a> {
 }
 
 impl<'a> Teller<'a> {
-    pub(super) fn new(existing: &'a Existing, say: Phrases) -> Self {
+    pub(super) fn new(existing: &'a Existing) -> Self {
         let (said, thought) = (String::new(), String::new());
-        Teller { existing, say, said, thought, written: HashMap::new(), shown: HashSet::new() }
+        Teller { existing, said, thought, written: HashMap::new(), shown: HashSet::new() }
     }
 
     /// The steps of an event.
     pub(super) fn take(&mut self, event: &AgentEvent) -> Vec<Value> {
-        let say = self.say;
         match event {
             AgentEvent::RoundStarted { .. } => {
                 (self.said, self.thought) = (String::new(), String::new());
-                vec![json!({"step": "round"}), wait(say.waiting_for_model())]
+                vec![json!({"step": "round"}), wait("waiting for the model")]
             }
-            AgentEvent::Progress { progress: Progress::Loading } => vec![wait(say.server_loads())],
+            AgentEvent::Progress { progress: Progress::Loading } => vec![wait("the server loads its model")],
             AgentEvent::Progress { progress: Progress::Prompt { processed, total } } => {
-                vec![wait(say.reads_prompt(processed, total))]
+                vec![wait(format!("the model reads the prompt: {processed} of {total} tokens"))]
             }
             AgentEvent::Text { text } if self.said.is_empty() => vec![wait(""), self.text(text)],
             AgentEvent::Text { text } => vec![self.text(text)],
-            AgentEvent::Reasoning { text } if self.thought.is_empty() => vec![wait(say.thinking()), self.think(text)],
+            AgentEvent::Reasoning { text } if self.thought.is_empty() => vec![wait("thinking"), self.think(text)],
             AgentEvent::Reasoning { text } => vec![self.think(text)],
             AgentEvent::Reclassified { to } => vec![self.switch(*to)],
             AgentEvent::CallStarted { server, tool, .. } => {
-                vec![wait(say.writes_call(full_name(server.as_deref(), tool)))]
+                vec![wait(format!("the model writes a call of {}", full_name(server.as_deref(), tool)))]
             }
             AgentEvent::CallEnded { id, call, .. } => {
                 let name = full_name(call.server.as_deref(), &call.tool);
@@ -72,15 +70,15 @@ impl<'a> Teller<'a> {
                 vec![call_step(&shown.id, &name, &packed(&pretty(&Value::Object(shown.arguments.clone()))))]
             }
             AgentEvent::RoundFinished { .. } => self.answer(),
-            AgentEvent::Correcting { message, .. } => vec![note(say.told_to_model(say.reason(message)))],
+            AgentEvent::Correcting { message, .. } => vec![note(format!("the model is told: {message}"))],
             AgentEvent::ApprovalAsked(asked) => self.call(&asked.id, asked.server.as_deref(), &asked.tool),
             AgentEvent::CallRunning { id, server, tool, .. } => {
                 let mut steps = self.call(id, server.as_deref(), tool);
-                steps.push(wait(say.running(full_name(server.as_deref(), tool))));
+                steps.push(wait(format!("running {}", full_name(server.as_deref(), tool))));
                 steps
             }
             AgentEvent::Outcome { id, outcome } => self.outcome(id, outcome),
-            AgentEvent::Notice { notice } => vec![note(say.note_line(say.noticed(notice)))],
+            AgentEvent::Notice { notice } => vec![note(format!("note: {}", labels::warning(notice)))],
             _ => Vec::new(),
         }
     }
@@ -90,7 +88,7 @@ impl<'a> Teller<'a> {
     pub(super) fn last(&self, finished: &Finished, was_taken: bool) -> Value {
         let stopped = match &finished.reason {
             StopReason::Answered => None,
-            reason => Some(clean(&self.say.stopped(reason))),
+            reason => Some(clean(&labels::stopped(reason))),
         };
         json!({"step": "end", "stopped": stopped, "again": was_taken})
     }
@@ -130,7 +128,7 @@ impl<'a> Teller<'a> {
         match rejected.kind {
             RejectedKind::InReasoning => vec![self.think(&rejected.raw)],
             _ if is_text => vec![self.text(&rejected.raw)],
-            _ => vec![rejected_step(rejected, self.say)],
+            _ => vec![rejected_step(rejected)],
         }
     }
 
@@ -148,22 +146,22 @@ impl<'a> Teller<'a> {
         // A call that never ran is shown with what became of it.
         let written = self.written.remove(id).map(|(name, body)| call_step(id, &name, &body));
         let mut steps: Vec<Value> = written.into_iter().collect();
-        steps.extend([outcome_step(id, outcome, self.say), wait("")]);
+        steps.extend([outcome_step(id, outcome), wait("")]);
         steps
     }
 
     /// A call's arguments as its box has them.
     fn body(&self, call: &Call) -> String {
-        arguments(&call.arguments, |path| self.existing.text(call.server.as_deref(), path), self.say)
+        arguments(&call.arguments, |path| self.existing.text(call.server.as_deref(), path))
     }
 }
 
 /// The steps that show a conversation.
-pub(super) fn all_said(conversation: &Conversation, say: Phrases) -> Vec<Value> {
-    conversation.entries().iter().flat_map(|entry| of_entry(entry, say)).collect()
+pub(super) fn all_said(conversation: &Conversation) -> Vec<Value> {
+    conversation.entries().iter().flat_map(of_entry).collect()
 }
 
-fn of_entry(entry: &Entry, say: Phrases) -> Vec<Value> {
+fn of_entry(entry: &Entry) -> Vec<Value> {
     match entry {
         Entry::User(said) => vec![user(&said.shown())],
         Entry::Assistant(message) => {
@@ -178,13 +176,13 @@ fn of_entry(entry: &Entry, say: Phrases) -> Vec<Value> {
             steps.extend(message.calls().map(|called| {
                 let name = full_name(called.call.server.as_deref(), &called.call.tool);
                 // The file is another one by now.
-                call_step(&called.id, &name, &arguments(&called.call.arguments, |_| None, say))
+                call_step(&called.id, &name, &arguments(&called.call.arguments, |_| None))
             }));
-            steps.extend(message.feedback().map(|rejected| rejected_step(rejected, say)));
+            steps.extend(message.feedback().map(rejected_step));
             steps
         }
-        Entry::Outcome { id, outcome } => vec![outcome_step(id, outcome, say)],
-        Entry::Note { text } => vec![note(say.told_to_model(text))],
+        Entry::Outcome { id, outcome } => vec![outcome_step(id, outcome)],
+        Entry::Note { text } => vec![note(format!("the model is told: {text}"))],
         _ => Vec::new(),
     }
 }
@@ -215,19 +213,19 @@ fn call_step(id: &str, name: &str, body: &str) -> Value {
     json!({"step": "call", "call": id, "name": name, "body": body})
 }
 
-fn outcome_step(id: &str, outcome: &Outcome, say: Phrases) -> Value {
+fn outcome_step(id: &str, outcome: &Outcome) -> Value {
     let is_good = matches!(outcome.status, Status::Result | Status::Displayed);
     json!({
-        "step": "outcome", "call": id, "good": is_good, "status": say.status(outcome.status),
+        "step": "outcome", "call": id, "good": is_good, "status": labels::status(outcome.status),
         "text": clean(outcome.said().trim_end()), "pictures": outcome.images().count(),
     })
 }
 
-fn rejected_step(rejected: &Rejected, say: Phrases) -> Value {
+fn rejected_step(rejected: &Rejected) -> Value {
     let name = rejected.tool.as_deref().map(|tool| full_name(rejected.server.as_deref(), tool));
-    let name = name.unwrap_or_else(|| say.a_tool().to_owned());
+    let name = name.unwrap_or_else(|| "a tool".to_owned());
     json!({
-        "step": "rejected", "title": say.rejected_call(name, rejected.kind),
-        "text": clean(&format!("{}\n\n{}", say.reason(&rejected.message), excerpt(&rejected.raw, say))),
+        "step": "rejected", "title": format!("rejected call of {name} ({})", rejected.kind),
+        "text": clean(&format!("{}\n\n{}", &rejected.message, excerpt(&rejected.raw))),
     })
 }

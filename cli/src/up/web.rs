@@ -43,7 +43,6 @@ use crate::chat::Answer;
 use crate::log;
 use crate::pages;
 use crate::pages::doors::{self, Behind, Doors, LocalServer, PageKey};
-use crate::phrases::Phrases;
 use crate::replay;
 use crate::screen::visible::{clean, word};
 use crate::servers::status::reports;
@@ -80,10 +79,10 @@ struct Desk {
 
 impl Page {
     /// Listens on the loopback alone; port 0 takes any that is free.
-    pub(super) async fn bind(port: u16, chats: Arc<Chats>, say: Phrases) -> Result<Self, Failure> {
+    pub(super) async fn bind(port: u16, chats: Arc<Chats>) -> Result<Self, Failure> {
         let server = LocalServer::bind(port, BEHIND).await?;
         let page = json!({"own_style": OWN_STYLE, "script": SCRIPT});
-        let page = pages::file::render(TEMPLATE, say, say.up_page(), page).map_err(Failure::job)?;
+        let page = pages::file::render(TEMPLATE, page).map_err(Failure::job)?;
         Ok(Page { server, desk: Desk { chats, page: page.into() } })
     }
 
@@ -182,16 +181,16 @@ async fn list(State(desk): State<Desk>, RawQuery(query): RawQuery) -> Response {
 async fn timeline(State(desk): State<Desk>, RawQuery(query): RawQuery) -> Response {
     let id = field(query.as_deref(), "chat");
     let page = aside(move || {
-        let (chats, say) = (&desk.chats, desk.chats.common.say);
+        let chats = &desk.chats;
         let back = format!("/#{id}");
-        let links = [(back.as_str(), say.up_back())];
+        let links = [(back.as_str(), "Back to the conversation")];
         let recording = chats.find(&id).and_then(|chat| chat.recording());
         let page = match (recording, chats.kept(&id)) {
             (Some(mut recording), kept) => {
                 recording.session.title = kept.map(|kept| kept.saved.title());
-                replay::read_page(&id, &recording, Some(say.lang()), log::about(&links, Vec::new()))
+                replay::read_page(&id, &recording, log::about(&links, Vec::new()))
             }
-            (None, Some(kept)) => log::page(&kept, &links, say),
+            (None, Some(kept)) => log::page(&kept, &links),
             (None, None) => return Ok(None),
         };
         page.map(Some).map_err(Failure::job)
@@ -208,7 +207,7 @@ async fn share(State(desk): State<Desk>, RawQuery(query): RawQuery) -> Response 
     let id = field(query.as_deref(), "chat");
     let page = aside(move || {
         let Some(kept) = desk.chats.kept(&id) else { return Ok(None) };
-        log::page(&kept, &[], desk.chats.common.say).map(|page| Some((kept.id, page))).map_err(Failure::job)
+        log::page(&kept, &[]).map(|page| Some((kept.id, page))).map_err(Failure::job)
     });
     match page.await {
         Ok(Some((id, page))) => {
@@ -250,7 +249,7 @@ async fn model(State(desk): State<Desk>, body: Bytes) -> Response {
     let said = read(&body);
     let Some(chat) = chat(&desk, &said) else { return gone() };
     let name = said["model"].as_str().unwrap_or_default();
-    taken(chat.change_model(name, &desk.chats.common).await, &desk)
+    taken(chat.change_model(name, &desk.chats.common).await)
 }
 
 async fn ask(State(desk): State<Desk>, body: Bytes) -> Response {
@@ -258,7 +257,7 @@ async fn ask(State(desk): State<Desk>, body: Bytes) -> Response {
     let text = said["text"].as_str().unwrap_or_default();
     match chat(&desk, &said) {
         None => gone(),
-        Some(chat) => taken(chat.ask(text, texts(&said["pasted"])), &desk),
+        Some(chat) => taken(chat.ask(text, texts(&said["pasted"]))),
     }
 }
 
@@ -268,10 +267,10 @@ fn texts(list: &Value) -> Vec<String> {
     texts.map(|text| text.trim().to_owned()).collect()
 }
 
-fn taken(done: Result<(), Refused>, desk: &Desk) -> Response {
+fn taken(done: Result<(), Refused>) -> Response {
     match done {
         Ok(()) => answered(&Value::Null),
-        Err(Refused::Busy) => refused(StatusCode::CONFLICT, desk.chats.common.say.still_answers()),
+        Err(Refused::Busy) => refused(StatusCode::CONFLICT, "the model still answers: stop it first"),
         Err(Refused::Wrong(why)) => refused(StatusCode::BAD_REQUEST, &why),
     }
 }

@@ -84,10 +84,6 @@ impl Window {
         ] {
             command.env_remove(name);
         }
-        // What is said is in the language of the locale.
-        for name in ["LC_ALL", "LC_MESSAGES", "LANG"] {
-            command.env_remove(name);
-        }
         let process = PtyProcess::new(command).unwrap();
         let pty = process.get_file_handle().unwrap();
         let (rows, columns) = size(columns_and_rows);

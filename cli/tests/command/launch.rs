@@ -75,7 +75,7 @@ impl<'a> Session<'a> {
     fn start_in(place: &'a Place, arguments: &[&str], more: &[(&str, &str)]) -> Self {
         let mut command = Command::new(TOOLGRAFT);
         command.arg("launch").args(arguments).envs(environment(place));
-        for name in ["LC_ALL", "LC_MESSAGES", "LANG", "OPENAI_BASE_URL", "OPENAI_API_KEY", "TOOLGRAFT_UPSTREAM_KEY"] {
+        for name in ["OPENAI_BASE_URL", "OPENAI_API_KEY", "TOOLGRAFT_UPSTREAM_KEY"] {
             command.env_remove(name);
         }
         command.envs(more.iter().copied());
@@ -329,7 +329,6 @@ fn what_is_missing_is_named_with_the_remedy() {
     };
     run("other", &["launch", "codex", "--base-url", &here])
         .refuses(2, "codex is not installed (PATH has no program of that name): npm install -g @openai/codex");
-    run("other", &["launch", "codex", "--lang", "zh"]).refuses(2, "没有安装 codex");
     run("codex", &["launch", "vim"])
         .refuses(2, "expected one of claude, codex, gemini, opencode, qwen, cline, continue");
     for model in [&[][..], &["--model", "m"]] {

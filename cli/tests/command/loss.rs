@@ -240,7 +240,7 @@ fn start(place: &Place, endpoint: &Endpoint, out: Stdio, args: &[&str]) -> Child
     let mut command = Command::new(TOOLGRAFT);
     command.args(["chat", "--base-url", &endpoint.url(), "--model", "m", "--tools-mode", "prompt"]).args(args);
     command.current_dir(place.dir.path()).env("HOME", place.dir.path()).env("NO_PROXY", "127.0.0.1");
-    for name in ["OPENAI_API_KEY", "OPENAI_BASE_URL", "XDG_STATE_HOME", "LC_ALL", "LC_MESSAGES", "LANG"] {
+    for name in ["OPENAI_API_KEY", "OPENAI_BASE_URL", "XDG_STATE_HOME"] {
         command.env_remove(name);
     }
     command.stdin(Stdio::null()).stdout(out).stderr(Stdio::piped()).spawn().unwrap()

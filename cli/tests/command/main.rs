@@ -18,7 +18,6 @@ mod chat_mcp;
 mod chat_screen;
 #[cfg(target_os = "linux")]
 mod chat_terminal;
-mod chinese;
 mod completions;
 mod context_overflow;
 mod demo;

@@ -29,7 +29,7 @@ impl Typist {
         command.current_dir(place.dir.path()).env("HOME", place.dir.path()).env("PATH", path).env("PS1", "$ ");
         // Where it listens at its usual port it is found without this.
         command.env("OPENAI_BASE_URL", url).env("TERM", "dumb").env("COLUMNS", "100");
-        for name in ["OPENAI_API_KEY", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "LC_ALL", "LC_MESSAGES", "LANG", "ENV"] {
+        for name in ["OPENAI_API_KEY", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "ENV"] {
             command.env_remove(name);
         }
         let options = Options::new().timeout_ms(Some(60_000)).strip_ansi_escape_codes(true);

@@ -1,5 +1,5 @@
 //! The pages of `demo`, `replay` and `probe` in a real browser: wide and on a phone, light and
-//! dark, in both languages. `inspect_page` looks at those of `serve --inspect`.
+//! dark. `inspect_page` looks at those of `serve --inspect`.
 
 use std::path::Path;
 
@@ -22,19 +22,16 @@ fn a_real_browser_shows_every_page_on_a_phone_and_in_the_dark() {
     for lang in ["en", "zh"] {
         let demo = format!("demo-{lang}.html");
         place.run(&["demo", "--speed", "max", "--lang", lang, &format!("--html={demo}")]).ok();
-        let endpoint = Endpoint::answer(|_, number| Reply::text(if number % 3 == 0 { CALL } else { "I do not know." }));
-        let probe = format!("probe-{lang}.html");
-        let (url, html) = (endpoint.url(), format!("--html={probe}"));
-        let args = ["probe", "--quick", "--only", "compact", "--lang", lang, "--base-url", &url, "--model", "m", &html];
-        place.run(&args);
-        let replay = format!("replay-{lang}.html");
-        let recordings =
-            ["weather.recording.jsonl", "context-overflow.recording.jsonl", "api_conversation_history.json"]
-                .map(|name| format!("{ROOT}/fixtures/streams/{name}"));
-        let recordings: Vec<&str> = recordings.iter().map(String::as_str).collect();
-        place.run(&[&["replay", "--explain", "--lang", lang, &format!("--html={replay}")], &recordings[..]].concat());
-        pages.extend([demo, probe, replay]);
+        pages.push(demo);
     }
+    let endpoint = Endpoint::answer(|_, number| Reply::text(if number % 3 == 0 { CALL } else { "I do not know." }));
+    let url = endpoint.url();
+    place.run(&["probe", "--quick", "--only", "compact", "--base-url", &url, "--model", "m", "--html=probe.html"]);
+    let recordings = ["weather.recording.jsonl", "context-overflow.recording.jsonl", "api_conversation_history.json"]
+        .map(|name| format!("{ROOT}/fixtures/streams/{name}"));
+    let recordings: Vec<&str> = recordings.iter().map(String::as_str).collect();
+    place.run(&[&["replay", "--explain", "--html=replay.html"], &recordings[..]].concat());
+    pages.extend(["probe.html".to_owned(), "replay.html".to_owned()]);
     let shots = Path::new(ROOT).join("target/screenshots");
     let mut page = Page::open(&browser);
     for name in pages {

@@ -36,7 +36,7 @@ const COLUMNS: usize = 100;
 const CELL: (f64, f64) = (8.4, 17.0);
 const MARGIN: f64 = 16.0;
 
-/// Languages, and what the pictures of each are called.
+/// Languages of the demo, and what the picture of each is called.
 const LANGUAGES: [(Lang, &str); 2] = [(Lang::En, ""), (Lang::Zh, ".zh-CN")];
 
 fn root() -> &'static Path {
@@ -58,7 +58,7 @@ fn demo_at(lang: Lang, speed: &str, place: &Place) -> Command {
     let mut command = Command::new(TOOLGRAFT);
     command.args(typed(lang)).args(["--speed", speed]).current_dir(place.dir.path());
     command.env("HOME", place.dir.path()).env("TERM", "xterm-256color").env("COLUMNS", COLUMNS.to_string());
-    command.env_remove("NO_COLOR").env_remove("LC_ALL").env_remove("LC_MESSAGES").env_remove("LANG");
+    command.env_remove("NO_COLOR");
     command
 }
 
@@ -214,15 +214,12 @@ fn demo(lang: Lang, moving: bool) -> String {
 }
 
 /// The picture of a question before a tool runs, as it is now.
-fn approval(lang: Lang) -> String {
-    let (question, city, thought) = match lang {
-        Lang::Zh => ("武汉今天需要带伞吗？", "武汉", "需要查询今天的天气。"),
-        _ => ("Do I need an umbrella in Oslo today?", "Oslo", "I need the weather of today."),
-    };
-    let call = mcp_call("demo", "weather_query", &json!({ "city": city }));
-    let replies = [Reply::text(&format!("<think>{thought}</think>{call}")), Reply::text("Yes.")];
+fn approval() -> String {
+    let question = "Do I need an umbrella in Oslo today?";
+    let call = mcp_call("demo", "weather_query", &json!({ "city": "Oslo" }));
+    let replies = [Reply::text(&format!("<think>I need the weather of today.</think>{call}")), Reply::text("Yes.")];
     let columns = u16::try_from(COLUMNS).unwrap();
-    let window = Window::start((columns, 40), replies, &["--lang", &lang.to_string()]);
+    let window = Window::start((columns, 40), replies, &[]);
     window.types(&format!("{question}\r"));
     window.sees("[y/a/n]");
     let screen = window.cells();
@@ -278,28 +275,23 @@ fn the_pictures_of_the_demo_show_what_it_prints() {
 }
 
 #[test]
-fn the_pictures_of_a_question_show_what_is_asked() {
-    for (lang, suffix) in LANGUAGES {
-        let name = format!("approval{suffix}.svg");
-        let drawn = fs::read_to_string(picture(&name)).unwrap();
-        assert_eq!(words(&drawn), words(&approval(lang)), "{name}: `dist/pictures` draws it anew");
-    }
+fn the_picture_of_a_question_shows_what_is_asked() {
+    let drawn = fs::read_to_string(picture("approval.svg")).unwrap();
+    assert_eq!(words(&drawn), words(&approval()), "`dist/pictures` draws it anew");
 }
 
 #[test]
 fn a_picture_is_small_and_needs_nothing_from_elsewhere() {
-    for (_, suffix) in LANGUAGES {
-        for name in ["demo", "approval"] {
-            let svg = fs::read_to_string(picture(&format!("{name}{suffix}.svg"))).unwrap();
-            for word in ["<script", "<image", "url(", "@import", "href"] {
-                assert!(!svg.contains(word), "{name}: {word}");
-            }
-            assert!(svg.len() < 100 * 1024, "{name}: {} bytes", svg.len());
+    for name in ["demo.svg", "demo.zh-CN.svg", "approval.svg"] {
+        let svg = fs::read_to_string(picture(name)).unwrap();
+        for word in ["<script", "<image", "url(", "@import", "href"] {
+            assert!(!svg.contains(word), "{name}: {word}");
         }
-        for name in ["replay", "inspect"] {
-            let png = fs::read(picture(&format!("{name}{suffix}.png"))).unwrap();
-            assert!(png.starts_with(b"\x89PNG") && png.len() < 300 * 1024, "{name}: {} bytes", png.len());
-        }
+        assert!(svg.len() < 100 * 1024, "{name}: {} bytes", svg.len());
+    }
+    for name in ["replay.png", "inspect.png"] {
+        let png = fs::read(picture(name)).unwrap();
+        assert!(png.starts_with(b"\x89PNG") && png.len() < 300 * 1024, "{name}: {} bytes", png.len());
     }
 }
 
@@ -314,14 +306,13 @@ fn a_terminal_s_rows_have_its_colours_and_its_wide_characters() {
 }
 
 /// A recording of the demo's turn, at the model's own speed.
-async fn recording(lang: Lang, to: &Path) {
-    let file = root().join(format!("cli/demo/{lang}.template.jsonl"));
-    let demo = transcript::parse(&fs::read_to_string(file).unwrap()).unwrap();
+async fn recording(to: &Path) {
+    let demo = transcript::parse(include_str!("../../demo/en.template.jsonl")).unwrap();
     let profile = Profile::for_model(demo.session.model.as_deref().unwrap());
     let server = ServerConfig::stdio("demo", TOOLGRAFT, ["demo-server"]);
     let hub = Arc::new(Hub::builder().server(server).connect().await.unwrap());
     let model = Recorded::new(demo.rounds.iter().map(Round::from)).with_placeholders().with_speed(1.0);
-    let prompt = Prompt::for_profile(profile).with_dialect(Dialect::TypeMarker).with_lang(lang);
+    let prompt = Prompt::for_profile(profile).with_dialect(Dialect::TypeMarker);
     let policy = Policy::new(DefaultDecision::Deny).allow("demo/*");
     let agent = Agent::builder(model, hub.clone()).profile(profile).prompt(prompt).policy(policy).build();
     let recorder = Recorder::new(fs::File::create(to).unwrap(), &demo.session);
@@ -337,21 +328,21 @@ async fn draw_the_pictures() {
     let browser = crate::browser::find().expect("`make set-up` finds or installs one");
     fs::create_dir_all(picture("")).unwrap();
     for (lang, suffix) in LANGUAGES {
-        fs::write(picture(&format!("approval{suffix}.svg")), approval(lang)).unwrap();
-        let looking = Looking::start_with(&["--lang", &lang.to_string()]);
-        looking.ask_all().await;
-        let mut page = Page::open(&browser);
-        page.look(900, "light");
-        page.go(&looking.url);
-        page.go(&format!("{}/inspect/1", looking.url.split("/inspect").next().unwrap()));
-        page.screenshot(&picture(&format!("inspect{suffix}.png")));
         fs::write(picture(&format!("demo{suffix}.svg")), demo(lang, true)).unwrap();
-        let place = Place::new();
-        let session = place.dir.path().join("umbrella.jsonl");
-        recording(lang, &session).await;
-        place.run(&["replay", "--html", "umbrella.jsonl"]).ok();
-        let png = format!("--screenshot={}", picture(&format!("replay{suffix}.png")).display());
-        let url = format!("file://{}", session.with_extension("html").display());
-        crate::browser::browse(&browser, &[&png, "--window-size=900,932", "--force-device-scale-factor=1.5", &url]);
     }
+    fs::write(picture("approval.svg"), approval()).unwrap();
+    let looking = Looking::start_with(&[]);
+    looking.ask_all().await;
+    let mut page = Page::open(&browser);
+    page.look(900, "light");
+    page.go(&looking.url);
+    page.go(&format!("{}/inspect/1", looking.url.split("/inspect").next().unwrap()));
+    page.screenshot(&picture("inspect.png"));
+    let place = Place::new();
+    let session = place.dir.path().join("umbrella.jsonl");
+    recording(&session).await;
+    place.run(&["replay", "--html", "umbrella.jsonl"]).ok();
+    let png = format!("--screenshot={}", picture("replay.png").display());
+    let url = format!("file://{}", session.with_extension("html").display());
+    crate::browser::browse(&browser, &[&png, "--window-size=900,932", "--force-device-scale-factor=1.5", &url]);
 }

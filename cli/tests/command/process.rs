@@ -104,7 +104,6 @@ pub(crate) fn command_in(dir: &Path, args: &[&str]) -> Command {
     command.args(args).current_dir(dir).env("HOME", dir).env("NO_PROXY", "127.0.0.1");
     command.env_remove("COLUMNS").env_remove("XDG_STATE_HOME");
     // What is said is in the language of the locale.
-    command.env_remove("LC_ALL").env_remove("LC_MESSAGES").env_remove("LANG");
     command
 }
 

@@ -14,9 +14,7 @@ fn on_a_terminal(place: &Place, args: &[&str]) -> PtySession {
     let mut command = Command::new(TOOLGRAFT);
     command.args(args).args(["--mcp-config", "mcp.json"]).current_dir(place.dir.path());
     command.env("HOME", place.dir.path()).env("TERM", "xterm").env("COLUMNS", "100");
-    for name in ["LC_ALL", "LC_MESSAGES", "LANG", "NO_COLOR"] {
-        command.env_remove(name);
-    }
+    command.env_remove("NO_COLOR");
     let options = Options::new().timeout_ms(Some(60_000)).strip_ansi_escape_codes(true);
     spawn_with_options(command, options).unwrap()
 }

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of tests; skipped tests say so")]
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::process::Run;
 use serde_json::json;
@@ -567,54 +567,6 @@ fn a_call_that_was_recorded_as_made_was_read() {
     let out = folder.replay(&["a.jsonl"]).ok().out;
     assert!(!out.contains("behind the call"), "{out}");
     assert!(out.contains("call 7: demo") && out.contains("call 8: demo"), "numbers are those of the session: {out}");
-}
-
-#[test]
-fn a_replay_speaks_the_language_of_the_locale_or_the_one_asked_for() {
-    let name = stream("weather.recording.jsonl");
-    let spoken = |locale: &str, args: &[&str]| {
-        let mut command = crate::process::command_in(root(), &[&["replay"], args, &[&name]].concat());
-        Run::of(command.env("LC_MESSAGES", locale)).quiet().out
-    };
-    let out = spoken("zh_CN.UTF-8", &["--explain"]);
-    for words in [
-        "第 1 轮：",
-        "调用 1：demo.location_query",
-        "草稿，不运行：",
-        "只有回答中的调用才会运行",
-        "结果，用时 3 ms",
-        "规则：",
-    ] {
-        assert!(out.contains(words), "{words}: {out}");
-    }
-    assert!(!out.contains("the call stands") && !out.contains("remedy"), "{out}");
-    assert!(spoken("de_DE.UTF-8", &[]).contains("-- round 1:"));
-    assert!(spoken("zh_CN.UTF-8", &["--lang", "en"]).contains("-- round 1:"));
-    assert!(spoken("zh_CN.UTF-8", &["--json"]).contains("the call stands in the reasoning"), "JSON is for programs");
-}
-
-#[test]
-fn every_reason_of_the_fixtures_is_said_in_chinese() {
-    let mut files: Vec<PathBuf> = Vec::new();
-    for folder in fs::read_dir(root().join("fixtures/parse")).unwrap() {
-        let folder = folder.unwrap().path();
-        if folder.is_dir() {
-            files.extend(fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()));
-        }
-    }
-    files.retain(|file| file.extension().is_some_and(|e| e == "txt") && fs::metadata(file).unwrap().len() > 0);
-    let files: Vec<&str> = files.iter().map(|file| file.to_str().unwrap()).collect();
-    let args = [&["--explain", "--lang", "zh"][..], &files].concat();
-    let out = replay(&args).ok().out;
-    let is_said = |line: &&str| line.starts_with("    规则：") || line.starts_with("    办法：");
-    let said: Vec<&str> = out.lines().filter(is_said).collect();
-    assert!(files.len() > 500 && said.len() > 1000, "{} files, {} lines", files.len(), said.len());
-    // What is quoted is the model's own.
-    let quoted = regex::Regex::new("`[^`]*`|“[^”]*”|\"(\\\\.|[^\"\\\\])*\"|<[^>]*>").unwrap();
-    let english = regex::Regex::new("[a-z]{2,} [a-z]{2,}").unwrap();
-    for line in said {
-        assert!(!english.is_match(&quoted.replace_all(line, "")), "{line}");
-    }
 }
 
 #[test]

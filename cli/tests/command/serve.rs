@@ -39,9 +39,7 @@ impl Serving {
         command.args(["serve", "--listen", "127.0.0.1:0"]).args(arguments);
         command.current_dir(place.path("")).env("HOME", place.path(""));
         // What is said is in the language of the locale.
-        for name in ["LC_ALL", "LC_MESSAGES", "LANG", "OPENAI_BASE_URL"] {
-            command.env_remove(name);
-        }
+        command.env_remove("OPENAI_BASE_URL");
         command.envs(variables.iter().copied());
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut url = String::new();

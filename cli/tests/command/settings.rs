@@ -111,14 +111,14 @@ fn probe_asks_the_endpoint_and_model_of_the_file() {
 
 #[test]
 fn replay_and_extract_read_with_the_profile_of_the_file() {
-    let place = place("profile = \"deepseek-r1\"\nlang = \"zh\"\n");
+    let place = place("profile = \"deepseek-r1\"\n");
     let text = "I think.</think>Answer.";
     place.write("answer.txt", text);
     let record = json!({ "id": 1, "text": text }).to_string();
     let extracted = place.run_with(&["extract"], |command| command.write_stdin(format!("{record}\n"))).ok();
     assert_eq!(extracted.lines()[0]["reasoning"], "I think.");
     let shown = run(&place, &["replay", "answer.txt"]).ok();
-    assert!(shown.out.contains("deepseek-r1") && shown.out.contains('轮'), "{}", shown.out);
+    assert!(shown.out.contains("deepseek-r1"), "{}", shown.out);
 }
 
 #[test]

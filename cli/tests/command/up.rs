@@ -70,7 +70,7 @@ impl Up {
         let mut command = Command::new(TOOLGRAFT);
         command.args(["up", "--model", "m", "--mcp-config", "mcp.json", "--base-url", &endpoint.url()]);
         command.args(arguments).current_dir(place.path("")).env("HOME", place.path(""));
-        for name in ["LC_ALL", "LC_MESSAGES", "LANG", "OPENAI_BASE_URL", "XDG_STATE_HOME"] {
+        for name in ["OPENAI_BASE_URL", "XDG_STATE_HOME"] {
             command.env_remove(name);
         }
         command.envs(variables.iter().copied());

@@ -7,7 +7,6 @@ use futures::future::BoxFuture;
 use super::{Answer, Person, Question};
 use crate::base::{lock, output};
 use crate::dialog::ask::Asker;
-use crate::phrases::Phrases;
 use crate::screen::{CALL, Frame, boxes, room};
 use crate::terminal::{columns, grouped};
 
@@ -44,7 +43,6 @@ impl LastBox {
 pub(in crate::chat) struct AtTerminal {
     pub(in crate::chat) asker: Asker,
     pub(in crate::chat) above: LastBox,
-    pub(in crate::chat) say: Phrases,
 }
 
 /// What somebody typed.
@@ -68,7 +66,7 @@ impl Person for AtTerminal {
 impl AtTerminal {
     /// Asks until there is an answer; `None` for Ctrl-C.
     async fn answer(&self, asked: &Question) -> Option<Answer> {
-        let shown = ShownCall { name: asked.name.clone(), body: asked.body.shown(self.say) };
+        let shown = ShownCall { name: asked.name.clone(), body: asked.body.shown() };
         // A box of another call, or one with other text after it, is not what the question is about.
         if !self.above.is(&shown) {
             draw(asked, &shown.body);
@@ -76,20 +74,25 @@ impl AtTerminal {
         // What does not fit on the screen is no call that somebody has seen.
         let is_long = !asked.body.is_whole();
         let mut seen = !is_long;
-        let text = question(asked, self.say);
+        let text = question(asked);
         loop {
             let line = self.asker.ask(&text).await?;
             match answer(&line, (asked.is_doubtful, is_long)) {
                 Some(Typed::Answer(Answer::Once | Answer::Always)) if !seen => {
-                    output::warn_in(self.say, self.say.see_arguments_first());
+                    output::warn("not all of the arguments was shown yet: s shows them, then answer");
                 }
                 Some(Typed::Answer(answer)) => return Some(answer),
                 Some(Typed::Show) => {
                     seen = true;
                     draw(asked, &asked.body.whole());
                 }
-                None if asked.is_doubtful => output::warn_in(self.say, self.say.approval_help_once()),
-                None => output::warn_in(self.say, self.say.approval_help()),
+                None if asked.is_doubtful => {
+                    output::warn("answer y (yes, once), n (no), or n REASON (no, and the model is told why)")
+                }
+                None => output::warn(
+                    "answer y (yes, once), a (yes, and every later call of this tool), n (no), or n REASON (no, and \
+                     the model is told why)",
+                ),
             }
         }
     }
@@ -101,22 +104,25 @@ fn draw(asked: &Question, body: &str) {
     rows.iter().for_each(|row| output::tell_stderr(format_args!("{CALL}{row}{CALL:#}")));
 }
 
-fn question(asked: &Question, say: Phrases) -> String {
+fn question(asked: &Question) -> String {
     let Question { name, why, is_doubtful, .. } = asked;
     let is_long = !asked.body.is_whole();
     let keys = |keys: &str| if is_long { format!("{keys}/s") } else { keys.to_owned() };
     let (keys, keys_once) = (keys("y/a/n"), keys("y/n"));
     // The question and its answers stand in one row, with room for a letter, where a little of the call fits in.
-    let rest = boxes::width(&say.run_call(name, &keys)) + 2;
+    let rest = boxes::width(&format!("Run {name}? [{keys}] ")) + 2;
     let room = columns().saturating_sub(rest).clamp(LEAST_ARGUMENTS, ARGUMENTS);
     let call = format!("{name} {}", boxes::fit(&asked.line, room));
     let long = match is_long {
-        true => format!("{} ", say.arguments_are_long(grouped(asked.body.whole().chars().count() as u64))),
+        true => format!(
+            "The arguments have {} characters; s shows them whole. ",
+            grouped(asked.body.whole().chars().count() as u64)
+        ),
         false => String::new(),
     };
     match is_doubtful {
-        true => format!("{why} {long}{}", say.run_call(call, keys_once)),
-        false => format!("{why}\n{long}{}", say.run_call(call, keys)),
+        true => format!("{why} {long}Run {call}? [{keys_once}] "),
+        false => format!("{why}\n{long}Run {call}? [{keys}] "),
     }
 }
 
@@ -128,10 +134,10 @@ fn answer(line: &str, (is_doubtful, is_long): (bool, bool)) -> Option<Typed> {
     let (word, rest) = line.split_once(MARKS).unwrap_or((line, ""));
     let rest = rest.trim_start_matches(MARKS);
     let answer = match word.to_lowercase().as_str() {
-        "y" | "yes" | "是" | "批准" if rest.is_empty() => Answer::Once,
-        "a" | "always" | "总是" if rest.is_empty() && !is_doubtful => Answer::Always,
-        "s" | "show" | "看" if rest.is_empty() && is_long => return Some(Typed::Show),
-        "n" | "no" | "否" | "拒绝" => Answer::No(Some(rest.to_owned()).filter(|reason| !reason.is_empty())),
+        "y" | "yes" if rest.is_empty() => Answer::Once,
+        "a" | "always" if rest.is_empty() && !is_doubtful => Answer::Always,
+        "s" | "show" if rest.is_empty() && is_long => return Some(Typed::Show),
+        "n" | "no" => Answer::No(Some(rest.to_owned()).filter(|reason| !reason.is_empty())),
         _ => return None,
     };
     Some(Typed::Answer(answer))
@@ -143,9 +149,6 @@ mod tests {
     use super::*;
     use crate::screen::Folded;
     use toolgraft::agent::{ApprovalRequest, AskReason};
-    use toolgraft::dialect::Lang;
-
-    const ENGLISH: Phrases = Phrases::of(Lang::En);
 
     #[test]
     fn an_answer_is_taken_only_where_it_is_one() {
@@ -156,8 +159,6 @@ mod tests {
             ("n", Some(Typed::Answer(Answer::No(None)))),
             ("no, ask me first", Some(Typed::Answer(Answer::No(Some("ask me first".to_owned()))))),
             ("n: too far", Some(Typed::Answer(Answer::No(Some("too far".to_owned()))))),
-            ("批准", Some(Typed::Answer(Answer::Once))),
-            ("总是", Some(Typed::Answer(Answer::Always))),
             ("n，太远了", Some(Typed::Answer(Answer::No(Some("太远了".to_owned()))))),
             ("", None),
             ("yes please", None),
@@ -209,18 +210,18 @@ mod tests {
             let asked = Question {
                 id: request.id.clone(),
                 name: "demo.f".to_owned(),
-                why: super::super::why(&request, None, false, ENGLISH),
+                why: super::super::why(&request, None, false),
                 body: Folded::of("{}", (80, 24)),
                 line: "{}".to_owned(),
                 is_doubtful: is_asked_each_time(reason),
                 definition: String::new(),
             };
-            assert_eq!(question(&asked, ENGLISH), why);
+            assert_eq!(question(&asked), why);
             assert_eq!(
-                nobody(&request, ENGLISH).contains("--allow"),
+                nobody(&request).contains("--allow"),
                 matches!(reason, AskReason::Policy | AskReason::NoReasoningTag | AskReason::Repeated),
                 "{}",
-                nobody(&request, ENGLISH)
+                nobody(&request)
             );
         }
     }

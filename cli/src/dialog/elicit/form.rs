@@ -1,11 +1,12 @@
 //! A server's form in words: all of it, the prompt of a field, and what was filled in.
 
+use std::fmt::Display;
+
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::phrases::Phrases;
 use crate::screen::boxes::{clean, fit};
-use toolgraft_mcp::{FieldChoice, FieldKind, Form, FormField};
+use toolgraft_mcp::{FieldChoice, FieldKind, Form, FormField, TextFormat};
 
 /// Most columns of a server's words in a line of ours.
 const WORDS: usize = 60;
@@ -30,95 +31,103 @@ pub(crate) struct PageField {
     choices: Vec<(String, String)>,
 }
 
-/// The words around a form, in a language.
-#[derive(Clone, Copy)]
-pub(super) struct Words {
-    say: Phrases,
+/// The server's message, and each field with all that is said of it.
+pub(super) fn overview(message: &str, form: &Form) -> String {
+    let mut text = message.trim_end().to_owned();
+    text.push('\n');
+    for field in &form.fields {
+        let mut head = format!("{}: {}", label(field), what(field));
+        if let Some(default) = &field.default {
+            head = format!("{head}; proposed: {}", shown(default));
+        }
+        text.push_str(&format!("\n{head}"));
+        for line in details(field).lines() {
+            text.push_str(&format!("\n    {line}"));
+        }
+    }
+    text
 }
 
-impl Words {
-    pub(super) fn of(say: Phrases) -> Self {
-        Words { say }
-    }
+/// What a field is for, and what can be chosen.
+fn details(field: &FormField) -> String {
+    let choices = field.kind.choices().iter().enumerate().map(|(at, choice)| {
+        let place = if field.kind.is_numbered() { (at + 1).to_string() } else { "-".to_owned() };
+        format!("{place} {}", named(choice))
+    });
+    field.description.iter().cloned().chain(choices).collect::<Vec<_>>().join("\n")
+}
 
-    /// The server's message, and each field with all that is said of it.
-    pub(super) fn overview(self, message: &str, form: &Form) -> String {
-        let mut text = message.trim_end().to_owned();
-        text.push('\n');
-        for field in &form.fields {
-            let mut head = self.say.headed(label(field), self.what(field));
-            if let Some(default) = &field.default {
-                head = self.say.field_proposed(head, shown(default));
-            }
-            text.push_str(&format!("\n{head}"));
-            for line in self.details(field).lines() {
-                text.push_str(&format!("\n    {line}"));
-            }
+/// A field for a page.
+pub(super) fn of_page(field: &FormField) -> PageField {
+    let choices: Vec<(String, String)> = match &field.kind {
+        FieldKind::Choice(choices) => choices.iter().map(|one| (one.value.clone(), named(one))).collect(),
+        FieldKind::Boolean => ["y", "n"].map(|word| (word.to_owned(), word.to_owned())).to_vec(),
+        _ => Vec::new(),
+    };
+    let help = if choices.is_empty() { details(field) } else { field.description.clone().unwrap_or_default() };
+    PageField { name: field.name.clone(), label: label_with_kind(field), help: clean(&help), choices }
+}
+
+/// What is asked for a field, in one line.
+pub(super) fn prompt(field: &FormField) -> String {
+    let default = field.default.as_ref().map(|default| format!(" [{}]", line(&shown(default)))).unwrap_or_default();
+    format!("{} ({}){default}: ", label(field), what(field))
+}
+
+/// A field's name and what it wants, with what is proposed.
+fn label_with_kind(field: &FormField) -> String {
+    let head = format!("{}: {}", label(field), what(field));
+    field.default.as_ref().map_or(head.clone(), |default| format!("{head}; proposed: {}", line(&shown(default))))
+}
+
+/// What was filled in.
+pub(super) fn review(form: &Form, content: &Map<String, Value>) -> String {
+    let filled = form.fields.iter().map(|field| {
+        let value = content.get(&field.name).map(shown);
+        let value = value.unwrap_or_else(|| "(left out)".to_owned());
+        format!("  {}: {value}", label(field))
+    });
+    filled.collect::<Vec<_>>().join("\n")
+}
+
+/// What a field wants.
+fn what(field: &FormField) -> String {
+    let what = match &field.kind {
+        FieldKind::Text { format, min_length, max_length, .. } => {
+            let what = limited(text_format(*format), (*min_length, *max_length));
+            let has_limits = min_length.is_some() || max_length.is_some();
+            if has_limits { format!("{what} characters") } else { what }
         }
-        text
-    }
+        FieldKind::Number { minimum, maximum, .. } => limited("number", (*minimum, *maximum)),
+        FieldKind::Integer { minimum, maximum, .. } => limited("whole number", (*minimum, *maximum)),
+        FieldKind::Boolean => "y or n".to_owned(),
+        FieldKind::Choice(_) => "one of the list".to_owned(),
+        FieldKind::Choices { min_items, max_items, .. } => {
+            limited("some of the list, with commas between", (*min_items, *max_items))
+        }
+        _ => "anything".to_owned(),
+    };
+    if field.required { format!("{what}; required") } else { what }
+}
 
-    /// What a field is for, and what can be chosen.
-    fn details(self, field: &FormField) -> String {
-        let choices = field.kind.choices().iter().enumerate().map(|(at, choice)| {
-            let place = if field.kind.is_numbered() { (at + 1).to_string() } else { "-".to_owned() };
-            format!("{place} {}", named(choice))
-        });
-        field.description.iter().cloned().chain(choices).collect::<Vec<_>>().join("\n")
+/// The name of a text's format.
+fn text_format(format: Option<TextFormat>) -> &'static str {
+    match format {
+        Some(TextFormat::Email) => "e-mail address",
+        Some(TextFormat::Uri) => "URI",
+        Some(TextFormat::Date) => "date, YYYY-MM-DD",
+        Some(TextFormat::DateTime) => "date and time, YYYY-MM-DDTHH:MM:SSZ",
+        _ => "text",
     }
+}
 
-    /// A field for a page.
-    pub(super) fn of_page(self, field: &FormField) -> PageField {
-        let choices: Vec<(String, String)> = match &field.kind {
-            FieldKind::Choice(choices) => choices.iter().map(|one| (one.value.clone(), named(one))).collect(),
-            FieldKind::Boolean => ["y", "n"].map(|word| (word.to_owned(), word.to_owned())).to_vec(),
-            _ => Vec::new(),
-        };
-        let help = if choices.is_empty() { self.details(field) } else { field.description.clone().unwrap_or_default() };
-        PageField { name: field.name.clone(), label: self.label_with_kind(field), help: clean(&help), choices }
-    }
-
-    /// What is asked for a field, in one line.
-    pub(super) fn prompt(self, field: &FormField) -> String {
-        let default = field.default.as_ref().map(|default| format!(" [{}]", line(&shown(default)))).unwrap_or_default();
-        self.say.field_prompt(label(field), self.what(field), default)
-    }
-
-    /// A field's name and what it wants, with what is proposed.
-    fn label_with_kind(self, field: &FormField) -> String {
-        let head = self.say.headed(label(field), self.what(field));
-        field.default.as_ref().map_or(head.clone(), |default| self.say.field_proposed(head, line(&shown(default))))
-    }
-
-    /// What was filled in.
-    pub(super) fn review(self, form: &Form, content: &Map<String, Value>) -> String {
-        let filled = form.fields.iter().map(|field| {
-            let value = content.get(&field.name).map(shown);
-            let value = value.unwrap_or_else(|| self.say.field_left_out().to_owned());
-            format!("  {}", self.say.headed(label(field), value))
-        });
-        filled.collect::<Vec<_>>().join("\n")
-    }
-
-    /// What a field wants.
-    fn what(self, field: &FormField) -> String {
-        let say = self.say;
-        let what = match &field.kind {
-            FieldKind::Text { format, min_length, max_length, .. } => {
-                let what = say.limited(say.text_format(*format), (*min_length, *max_length));
-                let has_limits = min_length.is_some() || max_length.is_some();
-                if has_limits { say.counted_in_characters(what) } else { what }
-            }
-            FieldKind::Number { minimum, maximum, .. } => say.limited(say.a_number(), (*minimum, *maximum)),
-            FieldKind::Integer { minimum, maximum, .. } => say.limited(say.a_whole_number(), (*minimum, *maximum)),
-            FieldKind::Boolean => say.a_yes_or_no().to_owned(),
-            FieldKind::Choice(_) => say.one_of_list().to_owned(),
-            FieldKind::Choices { min_items, max_items, .. } => {
-                say.limited(say.some_of_list(), (*min_items, *max_items))
-            }
-            _ => say.anything().to_owned(),
-        };
-        if field.required { say.field_required(what) } else { what }
+/// A description with its limits.
+fn limited<L: Display>(what: &str, limits: (Option<L>, Option<L>)) -> String {
+    match limits {
+        (None, None) => what.to_owned(),
+        (Some(least), None) => format!("{what}, at least {least}"),
+        (None, Some(most)) => format!("{what}, at most {most}"),
+        (Some(least), Some(most)) => format!("{what}, {least} to {most}"),
     }
 }
 

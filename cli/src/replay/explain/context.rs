@@ -1,6 +1,5 @@
 //! The stream, and how it was read.
 
-use crate::phrases::Phrases;
 use toolgraft::parse::Config;
 
 /// What stands at a place of the stream.
@@ -11,13 +10,11 @@ pub(super) struct Context<'a> {
     pub(super) config: &'a Config,
     /// Whether the answer ended normally.
     pub(super) ended: bool,
-    /// The words for what is said of it.
-    pub(super) phrases: Phrases,
 }
 
 impl Context<'_> {
     /// How the answer ends.
     pub(super) fn ending(&self) -> &'static str {
-        if self.ended { self.phrases.ends_behind() } else { self.phrases.cut_off_behind() }
+        if self.ended { "the answer ends behind it" } else { "the answer was cut off behind it" }
     }
 }

@@ -64,35 +64,50 @@ pub(super) fn verdict(rule: Rule, why: impl Into<String>, remedy: impl Into<Stri
 
 /// A rejected call's rule and remedy.
 pub(super) fn of_kind(kind: RejectedKind, quoted_in: Option<QuotedIn>, context: &Context<'_>) -> (Rule, &'static str) {
-    let say = context.phrases;
     match kind {
-        RejectedKind::InReasoning if context.config.reasoning_calls == ReasoningCalls::LastResort => {
-            (Rule::InReasoning, say.draft_last_resort())
-        }
-        RejectedKind::InReasoning => (Rule::InReasoning, say.draft_remedy()),
-        RejectedKind::Invented => (Rule::Invented, say.invented_remedy()),
+        RejectedKind::InReasoning if context.config.reasoning_calls == ReasoningCalls::LastResort => (
+            Rule::InReasoning,
+            "none needed: with `last_resort` a draft counts only where no answer and no other call follow",
+        ),
+        RejectedKind::InReasoning => (
+            Rule::InReasoning,
+            "if such drafts should count, use `--reasoning-calls last_resort` (when nothing else follows) or `allow`",
+        ),
+        RejectedKind::Invented => (
+            Rule::Invented,
+            "stop the model where its message ends: give the endpoint the template's end token as a stop string",
+        ),
         RejectedKind::Quoted if quoted_in.is_some_and(|quoted_in| quoted_in != QuotedIn::Fence) => {
-            (Rule::Quoted, say.example_remedy())
+            (Rule::Quoted, "none needed for an example; a call begins a line of its own, with nothing around it")
         }
-        RejectedKind::Quoted => (Rule::Quoted, say.fence_remedy()),
-        RejectedKind::Limit => (Rule::Limit, say.less_at_once()),
-        RejectedKind::Truncated => (Rule::Truncated, say.raise_limit()),
-        RejectedKind::Malformed => (Rule::Malformed, say.malformed_remedy()),
-        RejectedKind::UnknownTool => (Rule::UnknownTool, say.listed_name_or_tools()),
-        RejectedKind::InvalidArguments => (Rule::InvalidArguments, say.arguments_remedy()),
-        RejectedKind::NearCall => (Rule::NearCall, say.near_remedy()),
-        _ => (Rule::Malformed, say.malformed_remedy()),
+        RejectedKind::Quoted => {
+            (Rule::Quoted, "a call must stand alone in its fence with nothing after it; better without a fence")
+        }
+        RejectedKind::Limit => (Rule::Limit, "ask for less at once: smaller arguments, fewer calls in one message"),
+        RejectedKind::Truncated => (Rule::Truncated, "raise the model's output limit, or ask for a shorter call"),
+        RejectedKind::Malformed => (Rule::Malformed, "mend what the message names; the model is told the same"),
+        RejectedKind::UnknownTool => (Rule::UnknownTool, "use a listed name, or give the tools with `--tools`"),
+        RejectedKind::InvalidArguments => (Rule::InvalidArguments, "mend the argument that the message names"),
+        RejectedKind::NearCall => (
+            Rule::NearCall,
+            "none needed for an example; write the marker, the brackets and the names of a call as the prompt shows \
+             them",
+        ),
+        _ => (Rule::Malformed, "mend what the message names; the model is told the same"),
     }
 }
 
 /// No rule of an opener of its own fits; it may stand in a fence.
-pub(super) fn other(context: &Context<'_>, before: &str) -> Verdict {
-    let say = context.phrases;
+pub(super) fn other(before: &str) -> Verdict {
     let fence = |line: &&str| ["```", "~~~", "'''"].iter().any(|f| line.trim_start().starts_with(f));
     if before.lines().filter(fence).count() % 2 == 1 {
-        return verdict(Rule::Fence, say.fence(), say.fence_remedy());
+        return verdict(
+            Rule::Fence,
+            "it stands in a code fence with other text",
+            "a call must stand alone in its fence with nothing after it; better without a fence",
+        );
     }
-    verdict(Rule::Other, say.no_rule(), say.look_at_events())
+    verdict(Rule::Other, "no rule that is known here fits", "replay it with `--json` to see the events around it")
 }
 
 /// The beginning of a text, quoted, for a message.

@@ -18,7 +18,7 @@ fn listed(text: &str, config: Config) -> Vec<GivenBack> {
     let round = Round::default().with_deltas(deltas).with_finish(Finish::new(FinishReason::Stop));
     let settings = Settings { config: config.clone(), ..Settings::default() };
     let played = play(&round, &settings, Chunk::Every(3), Speed::Max, |_| {});
-    explain(&played, &config, true, Phrases::of(toolgraft::dialect::Lang::En))
+    explain(&played, &config, true)
 }
 
 /// What was found, the rule, and the place.

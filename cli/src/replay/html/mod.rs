@@ -22,12 +22,11 @@ use super::play::Played;
 use super::settings::Settings;
 use super::view::{Answered, At, Totals, View};
 use crate::base::{Failure, browser, input};
+use crate::labels;
 use crate::pages;
 use crate::pages::text::Long;
-use crate::phrases::{self, Phrases};
 use crate::screen::full_name;
-use crate::terminal::grouped;
-use toolgraft::dialect::Lang;
+use crate::terminal::{counted, grouped};
 use toolgraft::event::{Entry, OwnedEvent, Provenance};
 use toolgraft::message::Role;
 use toolgraft::transcript::{Recording, Round, import::Format};
@@ -78,8 +77,6 @@ fn beside(file: &Path) -> PathBuf {
 /// Collects a replay and writes pages at its end.
 pub(super) struct Pages {
     target: Target,
-    /// Language that was asked for.
-    lang: Option<Lang>,
     /// Whether the page is opened in a browser.
     open: bool,
     /// Whether the Markdown of answers is formatted, rather than shown as it was written.
@@ -90,7 +87,6 @@ pub(super) struct Pages {
 
 /// A recording with all that is said about it.
 struct Taken {
-    say: Phrases,
     session: Vec<Fact>,
     title: String,
     source: String,
@@ -113,8 +109,8 @@ struct Taken {
 }
 
 impl Pages {
-    pub(super) fn new(target: Target, lang: Option<Lang>, open: bool) -> Self {
-        Pages { target, lang, open, formats: false, files: Vec::new() }
+    pub(super) fn new(target: Target, open: bool) -> Self {
+        Pages { target, open, formats: false, files: Vec::new() }
     }
 
     /// The same with the Markdown of answers formatted.
@@ -145,21 +141,19 @@ impl Pages {
         let page = render(taken, Value::Null)?;
         let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
         pages::file::write(path, &page).map_err(named)?;
-        let say = Phrases::of_user(self.lang);
-        let counts = say.listed(&[say.recordings(recordings), say.rounds(rounds)]);
-        let saved = say.page_saved(input::shown(path), counts, grouped(page.len() as u64));
+        let counts = [counted(recordings, "recording"), counted(rounds, "round")].join(", ");
+        let saved = format!("{}: {counts}, {} bytes", input::shown(path), grouped(page.len() as u64));
         writeln!(io::stdout().lock(), "{saved}")
     }
 }
 
 impl Taken {
-    fn new(say: Phrases, at: At<'_>, of: usize, format: Format, recording: &Recording) -> Self {
+    fn new(at: At<'_>, of: usize, format: Format, recording: &Recording) -> Self {
         let session = &recording.session;
-        let which = if of > 1 { format!(" · {}", say.recording_of(at.recording, of)) } else { String::new() };
-        let named = [(say.model(), &session.model), (say.profile(), &session.profile)];
+        let which = if of > 1 { format!(" · Recording {}/{of}", at.recording) } else { String::new() };
+        let named = [("Model", &session.model), ("Profile", &session.profile)];
         let facts = named.into_iter().filter_map(|(label, value)| Some(Fact { label, value: value.clone()? }));
         Taken {
-            say,
             session: facts.collect(),
             title: session.title.clone().unwrap_or_else(|| file_name(at.file).to_owned()),
             source: format!("{}{which} · {format}", at.file),
@@ -187,19 +181,19 @@ impl Taken {
     }
 
     fn finish(self) -> RecordingPart {
-        let Taken { say, session: mut facts, title, source, notes, rows, rounds, endings, .. } = self;
-        let numbers = [(say.rounds_label(), rounds.len()), (say.calls_label(), self.calls)];
+        let Taken { session: mut facts, title, source, notes, rows, rounds, endings, .. } = self;
+        let numbers = [("Rounds", rounds.len()), ("Calls", self.calls)];
         facts.extend(numbers.into_iter().map(|(label, n)| Fact { label, value: n.to_string() }));
         if !self.not_run.is_empty() {
             let kinds: Vec<String> = self.not_run.iter().map(|(kind, n)| format!("{n} {kind}")).collect();
-            facts.push(Fact { label: say.not_run_label(), value: say.listed(&kinds) });
+            facts.push(Fact { label: "Not run", value: kinds.join(", ") });
         }
-        facts.extend(rows.total().map(|value| Fact { label: say.time(), value }));
+        facts.extend(rows.total().map(|value| Fact { label: "Time", value }));
         if self.tokens > 0 {
-            facts.push(Fact { label: say.tokens(), value: grouped(self.tokens) });
+            facts.push(Fact { label: "Tokens", value: grouped(self.tokens) });
         }
-        let contents = page::contents(self.contents, say);
-        let timeline: Timeline = rows.finish(say);
+        let contents = page::contents(self.contents);
+        let timeline: Timeline = rows.finish();
         RecordingPart { title, source, facts, notes, contents, timeline, rounds, endings }
     }
 }
@@ -208,32 +202,25 @@ fn file_name(file: &str) -> &str {
     Path::new(file).file_name().and_then(|name| name.to_str()).unwrap_or(file)
 }
 
-/// The language in which the prompt speaks: that of its first messages.
-fn language(recording: &Recording) -> Lang {
-    let messages = recording.rounds.iter().flat_map(|r| &r.messages).filter(|m| m.role != Role::Assistant);
-    let texts = messages.map(|m| m.content.as_str()).chain(recording.session.title.as_deref());
-    let (mut ideographs, mut letters) = (0_usize, 0_usize);
-    for c in texts.take(2).flat_map(str::chars) {
-        ideographs += usize::from(matches!(c, '\u{3400}'..='\u{9fff}'));
-        letters += usize::from(c.is_alphabetic());
+/// The heading of a notice by its kind; other kinds are their own.
+fn notice_heading(kind: &str) -> &str {
+    match kind {
+        "note" => "Note",
+        "correction" => "The model is told",
+        "warning" => "Warning",
+        "error" => "The model failed",
+        "stopped" => "The turn ended",
+        _ => kind,
     }
-    // Names of tools and their syntax are Latin in a Chinese prompt too.
-    if ideographs * 5 > letters { Lang::Zh } else { Lang::En }
 }
 
 impl View for Pages {
-    fn phrases(&self) -> Phrases {
-        let taken = self.files.last().and_then(|(_, taken)| taken.last());
-        taken.map_or_else(|| Phrases::of_user(self.lang), |taken| taken.say)
-    }
-
     fn recording(&mut self, at: At<'_>, of: usize, format: Format, recording: &Recording) -> io::Result<()> {
-        let lang = self.lang.or_else(phrases::of_environment).unwrap_or_else(|| language(recording));
         if self.files.last().is_none_or(|(file, _)| file != at.file) || at.recording == 1 {
             self.files.push((at.file.to_owned(), Vec::new()));
         }
         if let Some((_, taken)) = self.files.last_mut() {
-            taken.push(Taken::new(Phrases::of(lang), at, of, format, recording));
+            taken.push(Taken::new(at, of, format, recording));
         }
         Ok(())
     }
@@ -242,10 +229,9 @@ impl View for Pages {
         let anchor = format!("f{}-r{}-{}", self.files.len(), at.recording, at.round);
         let taken = self.taken();
         taken.end_round();
-        let say = taken.say;
         let mut parts = Vec::new();
         if let Some(kept) = round.sent.as_ref().and_then(|sent| sent.kept) {
-            parts.push(Part::notice(say.note(), &left_out(kept, round, say)));
+            parts.push(Part::notice("Note", &left_out(kept, round)));
         }
         if round.tools.is_some() || at.round == 1 {
             parts.extend(settings.config.catalog.as_deref().filter(|c| c.tools().next().is_some()).map(Part::tools));
@@ -255,7 +241,7 @@ impl View for Pages {
         for message in &round.messages {
             let is_user = message.role == Role::User;
             question = if is_user && !results { Some(page::question(&message.shown())) } else { question };
-            parts.extend(Part::message(message, results && is_user, say));
+            parts.extend(Part::message(message, results && is_user));
             results &= !is_user;
             taken.asked |= is_user;
         }
@@ -264,9 +250,9 @@ impl View for Pages {
         }
         taken.answered = !round.outcomes.is_empty() || round.notices.iter().any(|n| n.kind == "correction");
         taken.times = round.outcomes.iter().map(|o| (o.id.clone(), o.at)).collect();
-        taken.notices = round.notices.iter().map(|n| Part::notice(say.notice(&n.kind), &n.text)).collect();
+        taken.notices = round.notices.iter().map(|n| Part::notice(notice_heading(&n.kind), &n.text)).collect();
         taken.tokens += round.usage.map_or(0, |usage| usage.prompt_tokens + usage.completion_tokens);
-        let heading = phrases::capitalised(&say.round(at.round));
+        let heading = labels::capitalised(&format!("Round {}", at.round));
         taken.contents.push(Listed::new(anchor.clone(), heading.clone(), question));
         taken.rounds.push(RoundPart { anchor, heading, meta: String::new(), parts });
         Ok(())
@@ -278,8 +264,7 @@ impl View for Pages {
     }
 
     fn events(&mut self, _: At<'_>, played: &Played) -> io::Result<()> {
-        let say = self.taken().say;
-        for part in page::answer(played, say) {
+        for part in page::answer(played) {
             let part = if self.formats { part.formatted() } else { part };
             self.part(part);
         }
@@ -287,21 +272,20 @@ impl View for Pages {
     }
 
     fn answered(&mut self, _: At<'_>, round: &Round, played: &Played) -> io::Result<()> {
-        let say = self.taken().say;
         let untagged = played.assembled.answer_in_reasoning;
         let promoted = |entry: &&Entry| entry.provenance() == Provenance::Promoted;
         for entry in played.assembled.entries.iter().filter(promoted) {
             if let (Ok(call), Some(number)) = (&entry.result, played.numbers.get(&entry.index)) {
-                self.part(Part::call(*number, call, untagged, say));
+                self.part(Part::call(*number, call, untagged));
             }
         }
         let natives = round.native_calls.iter().zip(&played.native_numbers);
-        natives.for_each(|(call, number)| self.part(Part::native(*number, call, say)));
+        natives.for_each(|(call, number)| self.part(Part::native(*number, call)));
         if let Some(unread) = played.unread() {
             self.part(Part::Unread { text: Long::new(unread) });
         }
         if untagged {
-            self.part(Part::notice(say.note(), say.answer_in_reasoning()));
+            self.part(Part::notice("Note", "no </think> came: what looked like reasoning is taken as the answer"));
         }
         let taken = self.taken();
         taken.calls += played.calls().count() + round.native_calls.len();
@@ -309,7 +293,7 @@ impl View for Pages {
             *taken.not_run.entry(rejected.kind.as_str()).or_default() += 1;
         }
         if let Some(last) = taken.rounds.last_mut() {
-            last.meta = meta(round, played, say);
+            last.meta = meta(round, played);
             taken.rows.round(last.heading.clone(), last.anchor.clone(), round, played);
         }
         if let Some(listed) = taken.contents.last_mut() {
@@ -320,7 +304,6 @@ impl View for Pages {
     }
 
     fn given_back(&mut self, _: At<'_>, list: &[GivenBack]) -> io::Result<()> {
-        let say = self.taken().say;
         if list.is_empty() {
             return Ok(());
         }
@@ -328,7 +311,7 @@ impl View for Pages {
             .iter()
             .map(|e| format!("{}:{}  {}\n    {}\n    {}", e.line, e.column, e.found, e.why, e.remedy))
             .collect();
-        self.part(Part::notice(phrases::capitalised(say.given_back()), &lines.join("\n")));
+        self.part(Part::notice(labels::capitalised("given back as text"), &lines.join("\n")));
         Ok(())
     }
 
@@ -337,7 +320,7 @@ impl View for Pages {
         let at = taken.times.iter().find(|(id, _)| id == answered.id).and_then(|(_, at)| *at).filter(|_| !answered.now);
         let label = answered.name.clone().unwrap_or_else(|| answered.id.to_owned());
         taken.rows.outcome(label, answered.outcome, at);
-        let part = Part::outcome(answered, taken.say);
+        let part = Part::outcome(answered);
         self.part(part);
         Ok(())
     }
@@ -346,15 +329,14 @@ impl View for Pages {
         let taken = self.taken();
         taken.end_round();
         if let Some(cut) = recording.cut {
-            taken.endings.push(Ending { label: taken.say.cut_off().to_owned(), text: Long::new(&cut.to_string()) });
+            taken.endings.push(Ending { label: "Cut off".to_owned(), text: Long::new(&cut.to_string()) });
         }
         Ok(())
     }
 
     fn checked(&mut self, _: &str, against: &str, differences: &[String]) -> io::Result<()> {
         let taken = self.taken();
-        let say = taken.say;
-        let label = if differences.is_empty() { say.as_expected() } else { say.not_as_expected() };
+        let label = if differences.is_empty() { "As expected" } else { "Not as expected" };
         let text = Long::new(&if differences.is_empty() { against.to_owned() } else { differences.join("\n") });
         taken.endings.push(Ending { label: label.to_owned(), text });
         Ok(())
@@ -389,31 +371,31 @@ impl View for Pages {
 }
 
 /// How the answer ended, and how large it is.
-fn meta(round: &Round, played: &Played, say: Phrases) -> String {
-    let reason = round.finish.as_ref().map_or(say.no_finish(), |f| f.reason.as_str());
+fn meta(round: &Round, played: &Played) -> String {
+    let reason = round.finish.as_ref().map_or("none recorded", |f| f.reason.as_str());
     let bytes = format!("{} B", grouped(played.stream.len() as u64));
     let model = round.sent.as_ref().and_then(|sent| sent.model.clone());
-    let tokens =
-        round.usage.map(|usage| say.tokens_unit(grouped(usage.prompt_tokens), grouped(usage.completion_tokens)));
-    let cached = round.usage.and_then(|usage| usage.cached_tokens).map(|tokens| say.tokens_cached(grouped(tokens)));
-    let parts = [model, Some(say.finish(reason)), Some(bytes), tokens, cached];
+    let tokens = round
+        .usage
+        .map(|usage| format!("{} + {} tokens", grouped(usage.prompt_tokens), grouped(usage.completion_tokens)));
+    let cached = round.usage.and_then(|usage| usage.cached_tokens).map(|tokens| format!("{} cached", grouped(tokens)));
+    let parts = [model, Some(format!("finish: {reason}")), Some(bytes), tokens, cached];
     parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
-fn left_out(kept: usize, round: &Round, say: Phrases) -> String {
+fn left_out(kept: usize, round: &Round) -> String {
     match round.sent.as_ref().and_then(|sent| sent.dropped) {
-        Some(dropped) => say.left_out(dropped),
-        None => say.left_out_behind(kept),
+        Some(dropped) => format!("{dropped} messages of the request before were left out"),
+        None => format!("of the request before, only the first {kept} messages were kept"),
     }
 }
 
 /// The page of these recordings; above them stands what a server has to say of a request.
 fn render(taken: Vec<Taken>, about: Value) -> io::Result<String> {
-    let say = taken.first().map_or(Phrases::of(Lang::En), |t| t.say);
     let recordings: Vec<RecordingPart> = taken.into_iter().map(Taken::finish).collect();
     let title = recordings.first().map_or("toolgraft", |r| r.title.as_str());
     let page = json!({
         "title": title, "recordings": recordings, "refresh": about["refresh"], "about": about,
     });
-    pages::file::render(TEMPLATE, say, say.replay_page(), page)
+    pages::file::render(TEMPLATE, page)
 }

@@ -4,8 +4,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::timeline::Timeline;
+use crate::labels::{self, capitalised};
 use crate::pages::{markdown, text::Long};
-use crate::phrases::{Phrases, capitalised};
 use crate::replay::play::Played;
 use crate::replay::view::{self, Answered};
 use crate::screen::full_name;
@@ -62,7 +62,7 @@ impl Entry {
 
 /// Contents of a session, where it is long enough to want some: a line for each question,
 /// or for each round where only one was asked.
-pub(super) fn contents(rounds: Vec<Entry>, say: Phrases) -> Vec<Entry> {
+pub(super) fn contents(rounds: Vec<Entry>) -> Vec<Entry> {
     let questions = rounds.iter().filter(|entry| entry.asks).count();
     if questions < 2 {
         return if rounds.len() > SHORT { rounds } else { Vec::new() };
@@ -79,7 +79,7 @@ pub(super) fn contents(rounds: Vec<Entry>, say: Phrases) -> Vec<Entry> {
     }
     let entries = entries.into_iter().map(|(entry, first, last)| match first == last {
         true => entry,
-        false => Entry { heading: say.rounds_range(first, last), ..entry },
+        false => Entry { heading: format!("Rounds {first}–{last}"), ..entry },
     });
     entries.collect()
 }
@@ -197,20 +197,20 @@ impl Part {
     }
 
     /// A message that was sent; `results` says that it may carry those of calls.
-    pub(super) fn message(message: &Message, results: bool, say: Phrases) -> Vec<Part> {
+    pub(super) fn message(message: &Message, results: bool) -> Vec<Part> {
         let label = match message.role {
-            Role::System => say.system_prompt(),
-            Role::User => say.user(),
-            Role::Assistant => say.model_before(),
-            Role::Tool => say.result_read(),
-            _ => say.message(),
+            Role::System => "System prompt",
+            Role::User => "User",
+            Role::Assistant => "The model's message before, as it reads it",
+            Role::Tool => "Tool result, as the model reads it",
+            _ => "Message",
         };
         let said = message.shown();
         match message.role {
-            Role::User if results => vec![Part::folded(say.results_read(), &said)],
+            Role::User if results => vec![Part::folded("Results, as the model reads them", &said)],
             Role::User if view::question(&said).is_some() => {
                 let question = view::question(&said).unwrap_or_default();
-                let whole = Part::folded(format!("{} + {label}", say.system_prompt()), &said);
+                let whole = Part::folded(format!("System prompt + {label}"), &said);
                 vec![whole, Part::User { label: label.to_owned(), text: Long::new(question) }]
             }
             Role::User => vec![Part::User { label: label.to_owned(), text: Long::new(&said) }],
@@ -219,16 +219,16 @@ impl Part {
         }
     }
 
-    pub(super) fn call(number: usize, call: &Call, untagged: bool, say: Phrases) -> Part {
+    pub(super) fn call(number: usize, call: &Call, untagged: bool) -> Part {
         let mut about = vec![call.dialect.to_string()];
-        about.extend(say.provenance(call.provenance, untagged).map(str::to_owned));
+        about.extend(labels::provenance(call.provenance, untagged).map(str::to_owned));
         if !call.repairs.is_empty() {
             let repairs: Vec<_> = call.repairs.iter().map(ToString::to_string).collect();
-            about.push(say.repaired(repairs.join(", ")));
+            about.push(format!("repaired: {}", repairs.join(", ")));
         }
         let changed = serde_json::from_str::<Value>(&call.raw_arguments).ok().as_ref() != Some(&call.arguments);
         Part::Call {
-            label: capitalised(&say.call_number(number)),
+            label: capitalised(&format!("call {number}")),
             name: full_name(call.server.as_deref(), &call.tool),
             about: about.join(" · "),
             arguments: Long::json(&call.arguments),
@@ -236,21 +236,21 @@ impl Part {
         }
     }
 
-    pub(super) fn native(number: usize, call: &NativeCall, say: Phrases) -> Part {
+    pub(super) fn native(number: usize, call: &NativeCall) -> Part {
         let arguments =
             serde_json::from_str(&call.arguments).map_or_else(|_| Long::new(&call.arguments), |v| Long::json(&v));
         let about = call.id.clone().unwrap_or_default();
-        let label = capitalised(&say.native_call_number(number));
+        let label = capitalised(&format!("native call {number}"));
         Part::Call { label, name: call.name.clone(), about, arguments, raw: None }
     }
 
-    fn rejected(rejected: &Rejected, say: Phrases) -> Part {
-        let mut message = say.reason(&rejected.message);
+    fn rejected(rejected: &Rejected) -> Part {
+        let mut message = rejected.message.clone();
         if !rejected.nearest.is_empty() && !rejected.nearest.iter().all(|name| message.contains(name.as_str())) {
             message = format!("{message} ({})", rejected.nearest.join(", "));
         }
         Part::Rejected {
-            label: capitalised(say.not_run(rejected.kind)),
+            label: capitalised(labels::not_run(rejected.kind)),
             name: rejected.tool.as_deref().map(|tool| full_name(rejected.server.as_deref(), tool)),
             draft: is_draft(rejected),
             reason: rejected.kind.as_str(),
@@ -267,18 +267,18 @@ impl Part {
         }
     }
 
-    pub(super) fn outcome(answered: &Answered<'_>, say: Phrases) -> Part {
+    pub(super) fn outcome(answered: &Answered<'_>) -> Part {
         let outcome = answered.outcome;
         let took = outcome.took.map(|took| format!("{} ms", took.as_millis()));
-        let when = if answered.now { say.run_now() } else { say.recorded() };
-        let which = answered.number.map_or_else(|| answered.id.to_owned(), |number| say.call_number(number));
+        let when = if answered.now { "run now" } else { "recorded" };
+        let which = answered.number.map_or_else(|| answered.id.to_owned(), |number| format!("call {number}"));
         let about = [Some(which), took, Some(when.to_owned())];
         Part::Outcome {
-            label: capitalised(say.status(outcome.status)),
+            label: capitalised(labels::status(outcome.status)),
             name: answered.name.clone(),
             about: about.into_iter().flatten().collect::<Vec<_>>().join(" · "),
             good: matches!(outcome.status, Status::Result | Status::Displayed),
-            text: Long::new(if outcome.text.is_empty() { say.empty() } else { &outcome.text }),
+            text: Long::new(if outcome.text.is_empty() { "(empty)" } else { &outcome.text }),
             structured: outcome.structured.as_ref().map(Long::json),
             events: serde_json::to_value(&outcome.events)
                 .ok()
@@ -300,7 +300,7 @@ fn is_draft(rejected: &Rejected) -> bool {
 
 /// The blocks of an answer: its pieces where they belong, joined. The calls of
 /// the reasoning stay in its text and are listed behind it.
-pub(super) fn answer(played: &Played, say: Phrases) -> Vec<Part> {
+pub(super) fn answer(played: &Played) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut text = Text::default();
     let read = played.stop.map_or(played.pieces.len(), |stop| stop.pieces);
@@ -312,7 +312,7 @@ pub(super) fn answer(played: &Played, say: Phrases) -> Vec<Part> {
             Piece::Call { index, .. } => match played.call_at_its_place(*index) {
                 Some(Ok(call)) => {
                     text.end(&mut parts);
-                    parts.push(Part::call(played.numbers[index], &call, false, say));
+                    parts.push(Part::call(played.numbers[index], &call, false));
                 }
                 Some(Err(rejected)) => {
                     match rejected.kind {
@@ -320,7 +320,7 @@ pub(super) fn answer(played: &Played, say: Phrases) -> Vec<Part> {
                         _ if rejected.stays_in_text() => text.push(false, &rejected.raw, &mut parts),
                         _ => text.end(&mut parts),
                     }
-                    text.behind.push(Part::rejected(&rejected, say));
+                    text.behind.push(Part::rejected(&rejected));
                     if !is_draft(&rejected) {
                         text.end(&mut parts);
                     }

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::phrases::Phrases;
 use crate::replay::play::Played;
 use crate::terminal::{grouped, lasted};
 use toolgraft::Outcome;
@@ -28,16 +27,16 @@ enum Kind {
 }
 
 impl Kind {
-    fn words(self, say: Phrases) -> &'static str {
+    fn words(self) -> &'static str {
         match self {
-            Kind::Wait => say.waiting_for_model(),
-            Kind::Reasoning => say.reasoning(),
-            Kind::Answer => say.answer(),
-            Kind::Call => say.call(),
-            Kind::Rejected => say.rejected(),
-            Kind::Unread => say.behind_call(),
-            Kind::Failed => say.not_results(),
-            Kind::Part => say.rounds_label(),
+            Kind::Wait => "waiting for the model",
+            Kind::Reasoning => "reasoning",
+            Kind::Answer => "answer",
+            Kind::Call => "call",
+            Kind::Rejected => "rejected",
+            Kind::Unread => "behind the call, not shown",
+            Kind::Failed => "failed, not run or cancelled",
+            Kind::Part => "Rounds",
         }
     }
 }
@@ -185,7 +184,7 @@ impl Rows {
         (self.unit == Unit::Ms).then(|| self.words(end.max(self.cursor)))
     }
 
-    pub(super) fn finish(self, say: Phrases) -> Timeline {
+    pub(super) fn finish(self) -> Timeline {
         let all = || self.rows.iter().flat_map(|(_, _, pieces)| pieces);
         let total = all().map(|p| p.end).max().unwrap_or(0);
         if total == 0 {
@@ -194,33 +193,33 @@ impl Rows {
         let mut kinds: Vec<Kind> = all().map(|p| p.kind).collect();
         kinds.sort_unstable();
         kinds.dedup();
-        let kinds = kinds.into_iter().map(|kind| Legend { kind, words: kind.words(say) }).collect();
-        let note = if self.unit == Unit::Bytes { say.by_bytes() } else { "" };
+        let kinds = kinds.into_iter().map(|kind| Legend { kind, words: kind.words() }).collect();
+        let note = if self.unit == Unit::Bytes { "no times were recorded: lengths are bytes" } else { "" };
         if self.rows.len() <= ROWS {
-            let part = Part { whole: None, rows: self.on_scale(&self.rows, 0, total, say) };
+            let part = Part { whole: None, rows: self.on_scale(&self.rows, 0, total) };
             return Timeline { parts: vec![part], kinds, note };
         }
         let mut first = 1;
         let parts = split(&self.rows).into_iter().map(|lines| {
             let rounds = lines.iter().filter(|(_, anchor, _)| anchor.is_some()).count();
-            let label = say.rounds_range(first, first + rounds.max(1) - 1);
+            let label = format!("Rounds {first}–{}", first + rounds.max(1) - 1);
             first += rounds;
             let stretches = || lines.iter().flat_map(|(_, _, pieces)| pieces);
             let start = stretches().map(|p| p.start).min().unwrap_or(0);
             let end = stretches().map(|p| p.end).max().unwrap_or(start);
             let whole = vec![Stretch { kind: Kind::Part, start, end }];
-            let whole = self.on_scale(&[(label, None, whole)], 0, total, say).pop();
-            Part { whole, rows: self.on_scale(lines, start, end - start, say) }
+            let whole = self.on_scale(&[(label, None, whole)], 0, total).pop();
+            Part { whole, rows: self.on_scale(lines, start, end - start) }
         });
         Timeline { parts: parts.collect(), kinds, note }
     }
 
     /// Rows with their bars on a scale that begins at `from` and is `length` long.
-    fn on_scale(&self, lines: &[Line], from: u64, length: u64, say: Phrases) -> Vec<Row> {
+    fn on_scale(&self, lines: &[Line], from: u64, length: u64) -> Vec<Row> {
         let row = |(label, anchor, pieces): &Line| {
             let bars = pieces.iter().map(|piece| Bar {
                 kind: piece.kind,
-                words: piece.kind.words(say),
+                words: piece.kind.words(),
                 left: percent(piece.start.saturating_sub(from), length),
                 width: percent(piece.end - piece.start, length),
                 size: self.words(piece.end - piece.start),

@@ -6,10 +6,9 @@ use serde_json::{Value, json};
 
 use super::search::Query;
 use crate::pages;
-use crate::phrases::Phrases;
 use crate::screen::boxes::clean;
 use crate::sessions::age;
-use crate::terminal::{grouped, lasted};
+use crate::terminal::{counted, grouped, lasted};
 use toolgraft_serve::{Inspected, PromptCost, Taught};
 
 const TEMPLATE: &str = include_str!("../../../pages/inspect.html");
@@ -18,74 +17,72 @@ const TEMPLATE: &str = include_str!("../../../pages/inspect.html");
 const REFRESH: u32 = 2;
 
 /// The page of these requests, of so many that are kept.
-pub(super) fn page(query: &Query, kept: usize, found: &[Inspected], say: Phrases) -> std::io::Result<String> {
+pub(super) fn page(query: &Query, kept: usize, found: &[Inspected]) -> std::io::Result<String> {
     let count = match query.typed.is_empty() {
-        true => say.requests(kept),
-        false => say.some_of(found.len(), say.requests(kept)),
+        true => counted(kept, "request"),
+        false => format!("{} of {}", found.len(), counted(kept, "request")),
     };
     let asked = form_urlencoded::Serializer::new(String::new()).append_pair("q", &query.typed).finish();
     let live = match query.is_live {
-        true => json!({"href": format!("/inspect?{asked}"), "words": say.stop_loading()}),
-        false => json!({"href": format!("/inspect?{asked}&live=1"), "words": say.load_again()}),
+        true => json!({"href": format!("/inspect?{asked}"), "words": "Stop loading it again"}),
+        false => json!({"href": format!("/inspect?{asked}&live=1"), "words": "Reload by itself"}),
     };
     pages::file::render(
         TEMPLATE,
-        say,
-        say.inspect_page(),
         json!({
-            "title": say.requests_title(),
+            "title": "Requests",
             "query": query.typed,
             "is_live": query.is_live,
             "refresh": query.is_live.then_some(REFRESH),
             "count": count,
             "live": live,
-            "taught": all_taught(found, say),
-            "rows": found.iter().map(|about| row(about, say)).collect::<Vec<_>>(),
+            "taught": all_taught(found),
+            "rows": found.iter().map(row).collect::<Vec<_>>(),
         }),
     )
 }
 
-fn row(about: &Inspected, say: Phrases) -> Value {
+fn row(about: &Inspected) -> Value {
     let secs = about.began.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     json!({
         "href": format!("/inspect/{}", about.id),
-        "title": if about.title.is_empty() { say.request_number(about.id) } else { about.title.clone() },
+        "title": if about.title.is_empty() { format!("request {}", about.id) } else { about.title.clone() },
         "model": if about.model.is_empty() { "-" } else { &about.model },
         "interface": about.interface,
-        "age": age(about.began, say),
+        "age": age(about.began),
         "when": httpdate::fmt_http_date(UNIX_EPOCH + std::time::Duration::from_secs(secs)),
-        "status": status(about, say),
+        "status": status(about),
         "is_bad": is_bad(about),
         "rounds": about.rounds,
         "calls": about.calls,
         "rejections": about.rejections,
-        "took": took(about, say),
+        "took": took(about),
     })
 }
 
 /// What stands above the page of a request: ways on, and what no recording says.
-pub(super) fn about(about: &Inspected, is_live: bool, say: Phrases) -> Value {
+pub(super) fn about(about: &Inspected, is_live: bool) -> Value {
     let goes_on = about.took.is_none();
     let here = format!("/inspect/{}", about.id);
     let mut links = vec![
-        json!({"href": "/inspect", "words": say.all_requests()}),
-        json!({"href": format!("{here}/recording"), "words": say.download_recording()}),
+        json!({"href": "/inspect", "words": "All requests"}),
+        json!({"href": format!("{here}/recording"), "words": "Download the recording"}),
     ];
     match (goes_on, is_live) {
-        (true, true) => links.push(json!({"href": here, "words": say.stop_loading()})),
-        (true, false) => links.push(json!({"href": format!("{here}?live=1"), "words": say.load_again()})),
+        (true, true) => links.push(json!({"href": here, "words": "Stop loading it again"})),
+        (true, false) => links.push(json!({"href": format!("{here}?live=1"), "words": "Reload by itself"})),
         (false, _) => {}
     }
-    let cut = about.is_cut.then_some(say.recording_too_large());
+    let cut = about.is_cut.then_some("The recording is larger than what is kept of all: its end is missing.");
     json!({
         "links": links,
         "facts": [
-            {"label": say.column_status(), "value": status(about, say)},
-            {"label": say.column_interface(), "value": about.interface},
-            {"label": say.column_came(), "value": httpdate::fmt_http_date(about.began)},
-            {"label": say.column_took(), "value": took(about, say)},
-            {"label": say.prompts(), "value": prompts(about.prompt, say)},
-            {"label": say.taught(), "value": taught(&about.taught, say)},
+            {"label": "Status", "value": status(about)},
+            {"label": "Interface", "value": about.interface},
+            {"label": "Came", "value": httpdate::fmt_http_date(about.began)},
+            {"label": "Took", "value": took(about)},
+            {"label": "Prompts", "value": prompts(about.prompt)},
+            {"label": "Learned of the endpoint", "value": taught(&about.taught)},
         ],
         "fault": about.fault.as_deref().or(cut),
         "refresh": (goes_on && is_live).then_some(REFRESH),
@@ -93,7 +90,7 @@ pub(super) fn about(about: &Inspected, is_live: bool, say: Phrases) -> Value {
 }
 
 /// What the endpoint has taught of each model that was asked, as its last request says.
-fn all_taught(found: &[Inspected], say: Phrases) -> Vec<Value> {
+fn all_taught(found: &[Inspected]) -> Vec<Value> {
     let mut models: Vec<&str> = Vec::new();
     let over = found.iter().filter(|about| about.took.is_some() && !about.model.is_empty());
     let latest = over.filter(|about| {
@@ -101,33 +98,36 @@ fn all_taught(found: &[Inspected], say: Phrases) -> Vec<Value> {
         models.push(&about.model);
         is_new
     });
-    latest.map(|about| json!({"model": about.model, "value": taught(&about.taught, say)})).collect()
+    latest.map(|about| json!({"model": about.model, "value": taught(&about.taught)})).collect()
 }
 
-fn taught(taught: &Taught, say: Phrases) -> String {
-    let version = taught.version.as_deref().map(|version| say.server_version(clean(version)));
-    let without = (!taught.without.is_empty()).then(|| say.doctor_without(taught.without.join(", ")));
-    let native = taught.native.map(|fault| say.by_prompt_since(fault));
+fn taught(taught: &Taught) -> String {
+    let version = taught.version.as_deref().map(|version| format!("version {}", clean(version)));
+    let without = (!taught.without.is_empty()).then(|| format!("requests go without {}", taught.without.join(", ")));
+    let native = taught.native.map(|fault| format!("tools by prompt, since native calls fail ({fault})"));
     let parts: Vec<String> = [version, without, native].into_iter().flatten().collect();
-    if parts.is_empty() { say.nothing_taught().to_owned() } else { parts.join(" · ") }
+    if parts.is_empty() { "nothing that it refuses".to_owned() } else { parts.join(" · ") }
 }
 
 /// Tokens of the prompts, how much of them was said before, and what the endpoint had cached.
-fn prompts(prompt: PromptCost, say: Phrases) -> String {
+fn prompts(prompt: PromptCost) -> String {
     if prompt.bytes == 0 {
         return "…".to_owned();
     }
-    let mut parts = vec![say.so_many_tokens(grouped(prompt.tokens)), say.said_before(prompt.repeated_percent())];
-    parts.extend(prompt.cached_tokens.map(|tokens| say.tokens_cached(grouped(tokens))));
+    let mut parts = vec![
+        format!("{} tokens", grouped(prompt.tokens)),
+        format!("{} % as in an earlier request", prompt.repeated_percent()),
+    ];
+    parts.extend(prompt.cached_tokens.map(|tokens| format!("{} cached", grouped(tokens))));
     parts.join(" · ")
 }
 
-fn status(about: &Inspected, say: Phrases) -> String {
+fn status(about: &Inspected) -> String {
     match (about.status, &about.fault, about.took) {
-        (Some(200), Some(_), _) => say.failed_behind().to_owned(),
+        (Some(200), Some(_), _) => "200, failed behind it".to_owned(),
         (Some(status), ..) => status.to_string(),
         (None, _, None) => "…".to_owned(),
-        (None, _, Some(_)) => say.client_went().to_owned(),
+        (None, _, Some(_)) => "the client went".to_owned(),
     }
 }
 
@@ -135,6 +135,6 @@ fn is_bad(about: &Inspected) -> bool {
     about.fault.is_some() || about.status.is_some_and(|status| status >= 400)
 }
 
-fn took(about: &Inspected, say: Phrases) -> String {
-    about.took.map_or_else(|| say.goes_on().to_owned(), lasted)
+fn took(about: &Inspected) -> String {
+    about.took.map_or_else(|| "goes on".to_owned(), lasted)
 }

@@ -20,7 +20,6 @@ use axum::routing::get;
 
 use crate::base::Failure;
 use crate::pages::doors::{Behind, LocalServer};
-use crate::phrases::Phrases;
 use crate::replay;
 use search::Query;
 use toolgraft::transcript;
@@ -51,7 +50,6 @@ pub(crate) struct Pages {
 #[derive(Clone)]
 struct Shown {
     inspector: Inspector,
-    say: Phrases,
 }
 
 impl FromRef<Shown> for Inspector {
@@ -62,8 +60,8 @@ impl FromRef<Shown> for Inspector {
 
 impl Pages {
     /// Listens on the loopback alone; port 0 takes any that is free.
-    pub(crate) async fn bind(port: u16, inspector: Inspector, say: Phrases) -> Result<Self, Failure> {
-        Ok(Pages { server: LocalServer::bind(port, BEHIND).await?, shown: Shown { inspector, say } })
+    pub(crate) async fn bind(port: u16, inspector: Inspector) -> Result<Self, Failure> {
+        Ok(Pages { server: LocalServer::bind(port, BEHIND).await?, shown: Shown { inspector } })
     }
 
     /// The URL that lets one browser in.
@@ -87,30 +85,26 @@ fn router(shown: Shown) -> Router {
 }
 
 /// The list, or what of it is searched for.
-async fn list(State(Shown { inspector, say }): State<Shown>, RawQuery(query): RawQuery) -> Response {
+async fn list(State(Shown { inspector }): State<Shown>, RawQuery(query): RawQuery) -> Response {
     let query = Query::read(query.as_deref().unwrap_or_default());
     page(move || {
         let all = inspector.list();
         let kept = all.len();
         let found = all.into_iter().filter(|about| query.matches(about, || inspector.recording(about.id)));
-        list::page(&query, kept, &found.collect::<Vec<_>>(), say)
+        list::page(&query, kept, &found.collect::<Vec<_>>())
     })
     .await
 }
 
 /// One request.
-async fn request(
-    State(Shown { inspector, say }): State<Shown>,
-    Path(id): Path<u64>,
-    RawQuery(query): RawQuery,
-) -> Response {
+async fn request(State(Shown { inspector }): State<Shown>, Path(id): Path<u64>, RawQuery(query): RawQuery) -> Response {
     let Some((about, text)) = found(&inspector, id) else { return missing() };
     let is_live = Query::read(query.as_deref().unwrap_or_default()).is_live;
     page(move || {
         let mut recording = transcript::parse(&text).unwrap_or_default();
         // What goes on has no end yet.
         recording.cut = recording.cut.filter(|_| about.took.is_some());
-        replay::page(&say.request_number(id), &recording, Some(say.lang()), list::about(&about, is_live, say))
+        replay::page(&format!("request {id}"), &recording, list::about(&about, is_live))
     })
     .await
 }

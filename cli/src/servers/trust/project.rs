@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::base::{Failure, digest::sha256, input};
-use crate::phrases::Phrases;
 use crate::screen::{excerpt::bounded, visible::quoted};
 use toolgraft_mcp::{Config, ServerConfig, TransportConfig};
 
@@ -51,34 +50,38 @@ impl Started {
     }
 
     /// A line that says how the server is reached, and lines for what it gets.
-    fn lines(&self, say: Phrases) -> (String, Vec<String>) {
-        let line = |what: String| say.headed(named(&self.real.name), what);
+    fn lines(&self) -> (String, Vec<String>) {
+        let line = |what: String| format!("{}: {what}", named(&self.real.name));
         let (Ok(_), Ok(transport)) = (&self.real.transport, &self.written.transport) else {
-            return (line(say.starts_as_nothing().to_owned()), Vec::new());
+            return (line("nothing, its entry is wrong".to_owned()), Vec::new());
         };
         let (secrecy, mut gets) = (self.written.secrecy(), Vec::new());
         let reached = match (transport, &secrecy.url) {
             (TransportConfig::Stdio { cwd, .. }, _) => {
-                gets.extend(cwd.iter().map(|cwd| say.works_in(quoted(cwd))));
+                gets.extend(cwd.iter().map(|cwd| format!("works in {}", quoted(cwd))));
                 let command = secrecy.words.iter().map(|word| quoted(&word.shown)).collect::<Vec<_>>().join(" ");
                 match &self.inside {
-                    Some(place) => say.runs_inside(&command, named(place)),
+                    Some(place) => format!("{command}   ({} is in this folder)", named(place)),
                     None => command,
                 }
             }
-            (TransportConfig::Http { .. }, Some(url)) => say.connects_to(quoted(&url.shown)),
-            _ => say.connects_otherwise().to_owned(),
+            (TransportConfig::Http { .. }, Some(url)) => format!("connects to {}", quoted(&url.shown)),
+            _ => "a connection of another kind".to_owned(),
         };
-        gets.extend(secrecy.env.iter().map(|(name, value)| say.sets_variable(named(name), quoted(&value.shown))));
-        gets.extend(secrecy.headers.iter().map(|(name, value)| say.sends_header(named(name), quoted(&value.shown))));
-        gets.extend(secrecy.oauth.iter().map(|(name, value)| say.logs_in_with(named(name), quoted(&value.shown))));
+        gets.extend(secrecy.env.iter().map(|(name, value)| format!("sets {}={}", named(name), quoted(&value.shown))));
+        gets.extend(
+            secrecy.headers.iter().map(|(name, value)| format!("sends {}: {}", named(name), quoted(&value.shown))),
+        );
+        gets.extend(
+            secrecy.oauth.iter().map(|(name, value)| format!("logs in with {} {}", named(name), quoted(&value.shown))),
+        );
         let variables = Vec::from_iter(variables_of(transport)).join(", ");
         if !variables.is_empty() {
-            gets.push(say.gets_variables(&variables));
+            gets.push(format!("gets your variables {variables}"));
         }
         let unasked: Vec<String> = self.real.auto_approve.iter().map(|tool| named(tool)).collect();
         if !unasked.is_empty() {
-            gets.push(say.runs_unasked(unasked.join(", ")));
+            gets.push(format!("runs without a question: {}", unasked.join(", ")));
         }
         (line(reached), gets.into_iter().map(line).collect())
     }
@@ -126,8 +129,8 @@ impl Project {
     }
 
     /// What it starts: first a line for each server, then lines for what they get.
-    pub(crate) fn starts(&self, say: Phrases) -> Vec<String> {
-        let (mut lines, gets): (Vec<_>, Vec<_>) = self.starts.iter().map(|server| server.lines(say)).unzip();
+    pub(crate) fn starts(&self) -> Vec<String> {
+        let (mut lines, gets): (Vec<_>, Vec<_>) = self.starts.iter().map(|server| server.lines()).unzip();
         lines.extend(gets.into_iter().flatten());
         lines
     }
@@ -225,7 +228,6 @@ mod tests {
     use std::fs;
 
     use serde_json::json;
-    use toolgraft::dialect::Lang;
 
     use super::*;
 
@@ -235,7 +237,7 @@ mod tests {
         let variable = |name: &str| (name == "TOKEN").then(|| "tok-123456".to_owned());
         let starts = Started::all(&text, &folder.join(".mcp.json"), &variable, Some("/usr/bin:/bin")).unwrap();
         let project = Project { path: folder, text, hash: String::new(), starts };
-        (project.starts(Phrases::of(Lang::En)), project.has_programs_inside())
+        (project.starts(), project.has_programs_inside())
     }
 
     #[test]

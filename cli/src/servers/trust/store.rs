@@ -9,12 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Project;
 use crate::base::{output, state};
-use crate::phrases::Phrases;
-use toolgraft::dialect::Lang;
 use toolgraft_files::{self as files, Mode};
-
-/// The language of what is kept, whatever the person's is: lines are compared.
-const KEPT: Phrases = Phrases::of(Lang::En);
 
 /// The only version of the file that there is.
 const VERSION: u32 = 1;
@@ -81,7 +76,7 @@ impl Store {
     /// What has changed since the file was trusted; `None` where it never was.
     pub(super) fn changes(&self, project: &Project) -> Option<Changes> {
         let entry = self.kept.files.get(project.path()).filter(|entry| entry.sha256 != project.hash())?;
-        let (before, now) = (&entry.starts, project.starts(KEPT));
+        let (before, now) = (&entry.starts, project.starts());
         let gone = before.iter().filter(|line| !now.contains(line)).map(|line| format!("- {line}"));
         let new = now.iter().filter(|line| !before.contains(line)).map(|line| format!("+ {line}"));
         Some(Changes { since: date(entry.trusted_at), lines: gone.chain(new).collect() })
@@ -93,11 +88,8 @@ impl Store {
     /// The store cannot be written; the text says why.
     pub(crate) fn add(&mut self, project: &Project) -> Result<(), String> {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let entry = TrustedFile {
-            sha256: project.hash().to_owned(),
-            trusted_at: since.as_secs(),
-            starts: project.starts(KEPT),
-        };
+        let entry =
+            TrustedFile { sha256: project.hash().to_owned(), trusted_at: since.as_secs(), starts: project.starts() };
         self.kept.files.insert(project.path().to_owned(), entry);
         self.write()
     }

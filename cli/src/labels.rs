@@ -1,0 +1,112 @@
+//! Names of statuses, rejections and stop reasons as people read them. The terminal's boxes, the
+//! pages' headings and the lines of text all take them from here, so that one thing has one name.
+
+use toolgraft::agent::{CallerWarning, StopReason};
+use toolgraft::event::{Provenance, RejectedKind};
+use toolgraft::model::ModelError;
+use toolgraft::outcome::Status;
+
+/// The name of a call that does not run.
+pub(crate) fn not_run(kind: RejectedKind) -> &'static str {
+    match kind {
+        RejectedKind::InReasoning => "draft, not run",
+        RejectedKind::Quoted => "example, not run",
+        RejectedKind::Invented => "invented, not run",
+        _ => "rejected",
+    }
+}
+
+/// The name of a call's outcome.
+pub(crate) fn status(status: Status) -> &'static str {
+    match status {
+        Status::Result => "result",
+        Status::ToolError => "tool error",
+        Status::Denied => "not run",
+        Status::TimedOut => "timed out",
+        Status::Cancelled => "cancelled",
+        Status::Displayed => "displayed",
+        other => other.as_str(),
+    }
+}
+
+/// How a call was found, if that asks for approval. `untagged`: its answer had no reasoning tag.
+pub(crate) fn provenance(provenance: Provenance, untagged: bool) -> Option<&'static str> {
+    Some(match provenance {
+        Provenance::Plain => return None,
+        Provenance::FencedFirst => "in a fence that prose follows: needs approval",
+        Provenance::BehindProse => "behind prose: needs approval",
+        Provenance::BeforeProse => "before prose: needs approval",
+        Provenance::InALine => "in a line of text: needs approval",
+        Provenance::FencedBehindProse => "in a fence behind prose: needs approval",
+        Provenance::Echoed => "echoed: needs approval",
+        Provenance::InsteadOfRead => "instead of a read: needs approval",
+        _ if untagged => "no reasoning tag came: needs approval",
+        _ => "promoted from the reasoning: needs approval",
+    })
+}
+
+/// Why there is no answer, and the option that may help.
+pub(crate) fn stopped(reason: &StopReason) -> String {
+    match reason {
+        StopReason::OutputLimit => format!("{reason}: raise --max-tokens"),
+        StopReason::ContextFull { .. } => format!("{reason} (--tool-budget; /clear)"),
+        StopReason::Repetition { .. } => {
+            format!("{reason}: ask in other words, raise the temperature, or raise --max-repeats")
+        }
+        StopReason::SameCalls { .. } => format!("{reason}: ask in other words, or take another model"),
+        StopReason::MaxRounds { .. } => format!("{reason}: raise --max-rounds, or ask for less at once"),
+        StopReason::ContextTooSmall { .. } | StopReason::ContextExceeded { .. } => {
+            format!("{reason} (--tool-budget, --max-tokens)")
+        }
+        StopReason::ModelFailed(failure) if failure.source.as_deref().is_some_and(ModelError::refuses_tools) => {
+            format!("{reason} (--tools-mode prompt)")
+        }
+        _ => reason.to_string(),
+    }
+}
+
+/// A warning, and the option that may help.
+pub(crate) fn warning(warning: &CallerWarning) -> String {
+    match warning {
+        CallerWarning::PromptCut { .. } | CallerWarning::HistoryLeftOut { .. } => format!("{warning} (--tool-budget)"),
+        CallerWarning::ToolsRefused { .. } | CallerWarning::NativeFailed { .. } => {
+            format!("{warning}; --tools-mode prompt does so from the start")
+        }
+        CallerWarning::ConstraintRefused { .. } => format!("{warning} (--constrain off)"),
+        _ => warning.to_string(),
+    }
+}
+
+/// The progress of a server's call: `2 of 5, reading`.
+pub(crate) fn progress(progress: f64, total: Option<f64>, message: Option<&str>) -> String {
+    let so_far = total.map_or_else(|| progress.to_string(), |total| format!("{progress} of {total}"));
+    message.map_or_else(|| so_far.clone(), |message| format!("{so_far}, {message}"))
+}
+
+/// A text as a heading.
+pub(crate) fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_has_its_numbers_and_the_option_that_helps() {
+        let reason = StopReason::MaxRounds { rounds: 3 };
+        assert_eq!(
+            stopped(&reason),
+            "no answer within the limit of 3 rounds: raise --max-rounds, or ask for less at once"
+        );
+        let notice = CallerWarning::HistoryLeftOut { rounds: 2, questions: 0, results: 1, context: 4096, remedy: None };
+        assert!(warning(&notice).ends_with(" (--tool-budget)"), "{}", warning(&notice));
+    }
+
+    #[test]
+    fn progress_has_its_total_and_message_where_the_server_says_them() {
+        assert_eq!(progress(2.0, Some(5.0), Some("reading")), "2 of 5, reading");
+        assert_eq!(progress(0.5, None, None), "0.5");
+    }
+}
