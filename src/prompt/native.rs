@@ -6,6 +6,7 @@ use super::entry::ServerView;
 use super::error::PromptError;
 use super::listing::{choice_word, named, servers};
 use super::options::Listing;
+use super::reasons::failure_in;
 use super::round::{Item, Round};
 use super::writer::Prompt;
 use crate::dialect::Introductions;
@@ -76,7 +77,9 @@ impl Prompt {
         };
         // The message is the frame: what the tool said stands in it byte for byte, behind the
         // word on how the call ended.
-        let whole = outcome.said();
+        let said = outcome.said();
+        let ours = failure_in(self.options.lang, &said).filter(|_| outcome.status == Status::ToolError);
+        let whole = ours.map_or(said, Into::into);
         let mut said = break_tokens(&bounded(&whole, limit)).into_owned();
         if let (Some(cut), Some(own)) = (cut(&whole, limit), catalog.built_in(BuiltIn::Read)) {
             let arguments = serde_json::json!({ "result": id, "from": cut.head.len() });

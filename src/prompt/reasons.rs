@@ -4,15 +4,16 @@
 //! what is between them is kept, or translated in its turn. A sentence that is not known, such as a
 //! program's own, stays as it is.
 //!
-//! The table (`prompts/zh/reasons.txt`) has English with `{}` for each value, and on the next line the
-//! Chinese with them in the same order, or by number. A `{=}` stays as it is. The first sentence that
-//! fits counts. What is in quotation marks or backticks ends no value.
+//! A table (`prompts/zh/reasons.txt`, `failures.txt`) has English with `{}` for each value, and on the
+//! next line the Chinese with them in the same order, or by number. A `{=}` stays as it is. The first
+//! sentence that fits counts. What is in quotation marks or backticks ends no value.
 
 use std::borrow::Cow;
 
 use crate::dialect::Lang;
 
-const CHINESE: &str = include_str!("../../prompts/zh/reasons.txt");
+const REASONS: &str = include_str!("../../prompts/zh/reasons.txt");
+const FAILURES: &str = include_str!("../../prompts/zh/failures.txt");
 
 /// Returns what was wrong with a call or an answer, in a language.
 pub fn reason_in(lang: Lang, message: &str) -> Cow<'_, str> {
@@ -22,25 +23,33 @@ pub fn reason_in(lang: Lang, message: &str) -> Cow<'_, str> {
     }
 }
 
-/// Each sentence of the table with its translation. Empty lines, and lines that begin with `#`, say nothing.
-fn pairs() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let mut lines = CHINESE.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+/// Returns the text of a failed call in a language, if it is one of ours, as that a server did not answer.
+/// `None` for what a server or a tool said itself.
+pub(super) fn failure_in(lang: Lang, text: &str) -> Option<String> {
+    // The end of a server's standard error follows in lines of its own.
+    let (first, rest) = text.split_at(text.find('\n').unwrap_or(text.len()));
+    let is_chinese = lang == Lang::Zh;
+    is_chinese.then(|| translated(first, pairs(FAILURES)))?.map(|first| first + rest)
+}
+
+/// Each sentence of a table with its translation. Empty lines, and lines that begin with `#`, say nothing.
+fn pairs(table: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let mut lines = table.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     std::iter::from_fn(move || Some((lines.next()?, lines.next()?)))
 }
 
 fn chinese(sentence: &str) -> String {
     // Several findings are joined by a semicolon, which some sentences have of their own.
     let is_joined = |english: &str| english.contains("; ");
-    translated(sentence, is_joined)
+    translated(sentence, pairs(REASONS).filter(|(english, _)| is_joined(english)))
         .or_else(|| parted(sentence, "; ", "；"))
-        .or_else(|| translated(sentence, |english| !is_joined(english)))
+        .or_else(|| translated(sentence, pairs(REASONS).filter(|(english, _)| !is_joined(english))))
         .or_else(|| parted(sentence, ": ", "："))
         .unwrap_or_else(|| sentence.to_owned())
 }
 
-/// Returns the sentence by the first row that fits and is `wanted`.
-fn translated(sentence: &str, wanted: impl Fn(&str) -> bool) -> Option<String> {
-    let mut rows = pairs().filter(|(english, _)| wanted(english));
+/// Returns the sentence by the first row that fits.
+fn translated(sentence: &str, mut rows: impl Iterator<Item = (&'static str, &'static str)>) -> Option<String> {
     let (values, mut rest) = rows.find_map(|(english, chinese)| Some((values(english, sentence)?, chinese)))?;
     let mut said = String::new();
     let mut next = 0;
@@ -126,9 +135,22 @@ mod tests {
     }
 
     #[test]
+    fn only_the_first_line_of_our_own_sentence_about_a_failure_is_translated() {
+        let ended =
+            "server \"s\": tool \"t\": the connection broke (exit status: 3); the end of its stderr:\n  no call; it";
+        let said = "服务器 \"s\"，工具 \"t\"：连接中断（退出码：3）；其标准错误的末尾：\n  no call; it";
+        assert_eq!(failure_in(Lang::Zh, ended).as_deref(), Some(said));
+        let refused = "server \"s\": tool \"t\": no such row; try again (JSON-RPC error -32000)";
+        let said = "服务器 \"s\"，工具 \"t\"：no such row; try again（JSON-RPC 错误 -32000）";
+        assert_eq!(failure_in(Lang::Zh, refused).as_deref(), Some(said));
+        assert_eq!(failure_in(Lang::En, refused), None);
+        assert_eq!(failure_in(Lang::Zh, "missing required property \"x\""), None, "a tool may say so itself");
+    }
+
+    #[test]
     fn each_value_of_a_sentence_has_its_place_in_the_other_language() {
-        assert!(pairs().count() > 150);
-        for (english, chinese) in pairs() {
+        assert!(pairs(REASONS).count() > 150);
+        for (english, chinese) in pairs(REASONS).chain(pairs(FAILURES)) {
             let places = |text: &str| text.matches('{').count();
             assert_eq!(places(english), places(chinese), "{english}");
             assert!(!chinese.is_ascii() || english.starts_with('('), "{english} is followed by {chinese}");

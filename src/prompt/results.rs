@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::example::{display_name, example_call, example_question, example_tool, read_call, read_on};
 use super::listing::{NAMES, named, readable};
 use super::options::{NOTE_CHARS, Options};
-use super::reasons::reason_in;
+use super::reasons::{failure_in, reason_in};
 use super::round::{Earlier, Item, Round};
 use crate::event::{Provenance, Rejected, RejectedKind};
 use crate::outcome::{Neutraliser, RESULT, STATUS, Status, boundary, break_tokens, cut, shortened};
@@ -194,7 +194,12 @@ impl RoundWriter<'_> {
         let frame = if matches!(outcome.status, Status::Result | Status::ToolError) { RESULT } else { STATUS };
         let said = outcome.said();
         // What a tool said is never translated.
-        let said = if frame == STATUS { reason_in(self.options.lang, &said) } else { said };
+        let ours = failure_in(self.options.lang, &said).filter(|_| outcome.status != Status::Result);
+        let said = match ours {
+            Some(failure) => failure.into(),
+            None if frame == STATUS => reason_in(self.options.lang, &said),
+            None => said,
+        };
         let (shown, output) = (self.arguments(arguments, ARGUMENTS_CHARS), bounded(&said, self.options.result_bytes));
         Some(AnsweredView {
             code: self.code([id, tool, &shown], &output),

@@ -12,6 +12,7 @@ use toolgraft::prompt::{Earlier, Item, Options, Prompt, Round};
 use toolgraft::tools::Server;
 use toolgraft::validate::Validator;
 use toolgraft::{Call, Catalog, Dialect, Outcome, Tool};
+use toolgraft_testkit::english::first_words;
 
 /// Stands for what is said of a call.
 const SAID: &str = "SAID-OF-THE-CALL";
@@ -200,24 +201,38 @@ const OTHERS: [&str; 14] = [
     "the call is an example of the prompt, and nobody asked for it",
 ];
 
-/// The first two English words in a row, outside of quotation marks, code and tags.
-fn english(text: &str) -> Option<String> {
-    let mut bare = String::new();
-    let mut quote = None;
-    for c in text.chars() {
-        match quote {
-            Some(end) if c == end => quote = None,
-            Some(_) => {}
-            None => match c {
-                '"' | '`' => quote = Some(c),
-                '<' => quote = Some('>'),
-                c => bare.push(c),
-            },
-        }
-    }
-    let words: Vec<&str> = bare.split(' ').collect();
-    let is_word = |word: &str| word.len() > 1 && word.bytes().all(|byte| byte.is_ascii_lowercase());
-    words.windows(2).find(|pair| pair.iter().all(|word| is_word(word))).map(|pair| pair.join(" "))
+/// What the library says of a call that ran and failed, or that its toolbox could not take.
+const FAILED: [&str; 9] = [
+    "the tool \"echo\" failed inside: 坏了",
+    "the tool \"echo\" is no longer there",
+    "there is no tool \"echo\"",
+    "no server \"x\" with resources",
+    "a resource needs its server: name it",
+    "the arguments of echo do not fit the program's type at `stops[1]`: 坏了",
+    "the arguments of echo do not fit the program's type: 坏了",
+    "the result cannot be written as JSON: 坏了",
+    "no answer within 30 seconds",
+];
+
+const STATUSES: [Status; 6] =
+    [Status::Result, Status::ToolError, Status::Denied, Status::TimedOut, Status::Cancelled, Status::Displayed];
+
+fn answered<'a>(outcome: &'a Outcome, arguments: &'a Map<String, Value>) -> Item<'a> {
+    Item::Answered { id: "call_1", server: None, tool: "echo", arguments, outcome }
+}
+
+/// Returns what a model is told of an item, in text and natively, where it has English words.
+fn english(prompt: &Prompt, catalog: &Catalog, item: Item<'_>) -> Vec<String> {
+    let arguments = Map::new();
+    let earlier = STATUSES.map(|status| Earlier::new("echo", &arguments, status));
+    let items = [item];
+    let round = Round::new(&items);
+    let told = [
+        prompt.results(catalog, &round).unwrap(),
+        prompt.results(catalog, &round.with_earlier(&earlier)).unwrap(),
+        prompt.native_reply(catalog, &item, None).unwrap(),
+    ];
+    told.iter().filter_map(|told| Some(format!("{:?} in {told}", first_words(told)?))).collect()
 }
 
 #[test]
@@ -233,17 +248,20 @@ fn in_a_chinese_prompt_no_english_sentence_is_said_of_a_call() {
             let mut rejected = Rejected::new(RejectedKind::InvalidArguments, Dialect::UseMcpTool, "", message.as_str());
             rejected.tool = Some("echo".to_owned());
             let outcome = Outcome::new(Status::TimedOut, message.as_str());
-            let arguments = Map::new();
-            let answered =
-                Item::Answered { id: "call_1", server: None, tool: "echo", arguments: &arguments, outcome: &outcome };
-            for item in [Item::Rejected(&rejected), answered] {
-                let told = [
-                    prompt.results(&catalog, &Round::new(&[item])).unwrap(),
-                    prompt.native_reply(&catalog, &item, None).unwrap(),
-                ];
-                wrong.extend(told.iter().filter_map(|told| Some(format!("{:?} in {told}", english(told)?))));
+            for item in [Item::Rejected(&rejected), answered(&outcome, &Map::new())] {
+                wrong.extend(english(&prompt, &catalog, item));
             }
         }
+        for rejected in rejected_calls() {
+            wrong.extend(english(&prompt, &catalog, Item::Rejected(&rejected)));
+        }
+        for (status, message) in STATUSES.iter().flat_map(|status| FAILED.map(|message| (*status, message))) {
+            // A tool's own text is in a result, and after a failure.
+            let is_the_tools = status == Status::Result || status == Status::ToolError && message.contains("seconds");
+            let outcome = Outcome::new(status, if is_the_tools { "好" } else { message });
+            wrong.extend(english(&prompt, &catalog, answered(&outcome, &Map::new())));
+        }
+        wrong.extend(english(&prompt, &catalog, Item::UnmetChoice));
     }
     assert!(wrong.is_empty(), "{} of them:\n{}", wrong.len(), wrong.join("\n---\n"));
 }

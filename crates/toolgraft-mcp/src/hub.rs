@@ -561,6 +561,10 @@ impl Toolbox for Hub {
 
 #[cfg(test)]
 mod tests {
+    use toolgraft::dialect::{Lang, PromptStyle};
+    use toolgraft::prompt::{Item, Options, Prompt, Round};
+    use toolgraft_testkit::english::first_words;
+
     use super::*;
 
     #[test]
@@ -596,5 +600,74 @@ mod tests {
         assert!(settings.contains("Lazy") && settings.contains("Defaults"), "{settings}");
         let paths: Vec<_> = environment.iter().filter(|(name, _)| name == "PATH").collect();
         assert_eq!(paths, [&(OsString::from("PATH"), OsString::from("/ours"))]);
+    }
+
+    /// Everything that the hub says of a call which no tool has answered.
+    fn refusals() -> Vec<Outcome> {
+        let broken = |how: &str| RequestError::Broken(how.to_owned());
+        let limit = Duration::from_secs(30);
+        let page = "it was not carried out: a person has to open a page first (https://x.example/a); show that to the \
+                    person, and call again once it is done: \"Log in\"";
+        let requests = [
+            RequestError::Refused { code: -32000, message: "坏了".to_owned(), pages: Vec::new() },
+            RequestError::Refused { code: -32042, message: page.to_owned(), pages: Vec::new() },
+            RequestError::TimedOut { limit, noise: None },
+            RequestError::TimedOut {
+                limit,
+                noise: Some("it wrote to stdout what is no MCP, 3 times; the last was \"ready\"".to_owned()),
+            },
+            broken("the connection broke (exit status: 3); it said nothing on stderr: run it by hand to see why"),
+            broken("the connection broke (signal: 9); the end of its stderr:\n  \"Traceback\""),
+            broken("the connection is closed (http://127.0.0.1:1/mcp)"),
+            broken("it asks for input and does not say for which"),
+            broken("it asked for input 16 times"),
+            broken("its answer cannot be read: \"a\" is no JSON"),
+            broken("it sent an answer of more than 64 MiB, which was dropped"),
+        ];
+        let unavailable = |why: &str| McpError::Unavailable {
+            server: "s".to_owned(),
+            state: ServerState::Failed,
+            why: why.to_owned(),
+        };
+        let servers = [
+            McpError::unknown("x", Vec::new()),
+            McpError::unknown("x", vec!["s".to_owned()]),
+            unavailable("is disabled"),
+            unavailable("was shut down"),
+            unavailable("cannot be started: 坏了"),
+            unavailable("is not there: it could not be reached; it failed 3 times in a row and is left alone for 9 s"),
+            unavailable("is not there: HTTP 401: it wants authorization; it is not asked again for 9 s"),
+            unavailable("is not there: cannot start \"x\": it is not an executable file"),
+        ];
+        let whats = ["tool \"t\"", "resource \"a://b\""];
+        let failures = requests.iter().flat_map(|error| whats.map(|what| failure("s", what, error)));
+        let others = [
+            "a resource needs its \"uri\", a string",
+            "no single server has the resource \"a://b\": name its server",
+            "server \"s\" has no resources",
+            "it asks for input from a person (elicitation), and nobody is there to give it",
+            "the tool reported an error and said nothing about it",
+            "the server's answer to tools/call has no array \"content\": {\"a\":1}",
+        ];
+        failures.chain(servers.map(refusal)).chain(others.map(refusal)).collect()
+    }
+
+    #[test]
+    fn in_a_chinese_prompt_the_hub_s_own_sentences_are_chinese() {
+        let catalog = Catalog::default();
+        let arguments = Map::new();
+        for style in [PromptStyle::Full, PromptStyle::Compact] {
+            let prompt = Prompt::new(Options::default().with_lang(Lang::Zh).with_style(style)).unwrap();
+            for outcome in refusals() {
+                let item =
+                    Item::Answered { id: "call_1", server: None, tool: "t", arguments: &arguments, outcome: &outcome };
+                for told in [
+                    prompt.results(&catalog, &Round::new(&[item])).unwrap(),
+                    prompt.native_reply(&catalog, &item, None).unwrap(),
+                ] {
+                    assert_eq!(first_words(&told), None, "{told}\nof {}", outcome.text);
+                }
+            }
+        }
     }
 }

@@ -10,6 +10,7 @@
 //! | [`corpus`], [`targets!`] | fuzz targets over what earlier walks found |
 //! | [`nasty`] | texts that were altered or misread on their way |
 //! | [`same`] | when two JSON values amount to the same |
+//! | [`english`] | English sentences in a text that should have none |
 //! | [`files`] | files in memory, and a full disk |
 //! | [`real`] | the MCP servers of other people that `make set-up` installs |
 //!
@@ -30,6 +31,7 @@ pub mod client_histories;
 pub mod corpus;
 #[cfg(feature = "endpoint")]
 pub mod endpoint;
+pub mod english;
 #[cfg(feature = "mcp")]
 pub mod faulty_mcp;
 pub mod files;
