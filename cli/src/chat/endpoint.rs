@@ -95,10 +95,7 @@ impl Endpoint {
     fn at(place: &Place) -> Result<Self, Failure> {
         let key = place.key_or("OPENAI_API_KEY");
         let url = place.url.clone().unwrap_or_default();
-        Ok(Endpoint {
-            called: place.called.clone(),
-            ..Endpoint::new(url, None, (key, &place.trust), CONNECT_TIMEOUT)?
-        })
+        Ok(Endpoint { called: place.called.clone(), ..Endpoint::new(url, None, (key, &place.trust), CONNECT_TIMEOUT)? })
     }
 
     /// Warns of a model that the endpoint does not list: it may have it all the same, under another name.
@@ -545,7 +542,7 @@ impl Endpoint {
 /// What answers on this machine, for a command that takes each of its models: the URL, and
 /// a name for messages.
 pub(crate) async fn local_endpoint() -> Result<(String, String), Failure> {
-    let there = Endpoint::all_local(&Place::default(), Phrases::of(Lang::En)).await?;
+    let there = Endpoint::all_local(&Place::default()).await?;
     let endpoint = there.iter().find(|endpoint| !endpoint.listed.is_empty()).unwrap_or(&there[0]);
     Ok((endpoint.url.clone(), endpoint.name()))
 }
@@ -553,8 +550,7 @@ pub(crate) async fn local_endpoint() -> Result<(String, String), Failure> {
 /// The models of all servers on this machine that say within this time what they have.
 pub(crate) fn local_models(patience: Duration) -> Vec<String> {
     let Ok(runtime) = runtime() else { return Vec::new() };
-    let asked =
-        async { tokio::time::timeout(patience, Endpoint::all_local(&Place::default(), Phrases::of(Lang::En))).await };
+    let asked = async { tokio::time::timeout(patience, Endpoint::all_local(&Place::default())).await };
     let there = runtime.block_on(asked).ok().and_then(Result::ok).unwrap_or_default();
     there.into_iter().flat_map(|endpoint| endpoint.listed).map(|info| info.id).collect()
 }
