@@ -23,6 +23,7 @@ use crate::transport::log::Log;
 use crate::transport::scan::one_line;
 use crate::transport::stdio::{self, ChildState, Program, StdioTransport};
 use crate::transport::wire::{Tap, Tapped, Wire};
+use toolgraft::secrets::Secrets;
 
 /// Why a server could not be reached.
 #[derive(Debug)]
@@ -198,7 +199,7 @@ impl Connector {
             };
             let mut transport =
                 self.tapped(http::transport(place.url, (place.headers, place.ca), place.access.clone())?);
-            let error = match handshake(&mut transport, self.me_at(version), methods, by).await {
+            let error = match handshake(&mut transport, self.us(self.me_at(version)), methods, by).await {
                 Ok(info) => {
                     *era = Some(Era::of(&info));
                     // Nothing tells that such a server has gone but its next answer.
@@ -289,6 +290,11 @@ impl Connector {
         self.me().with_protocol_version(version)
     }
 
+    /// What we are, and the secrets that the server's words are shown without.
+    fn us(&self, me: ClientConfig) -> (ClientConfig, &Secrets) {
+        (me, &self.client.hidden.in_errors)
+    }
+
     /// Does the handshake over one transport, in the versions that the server names where it
     /// refuses ours.
     async fn negotiate<T>(
@@ -300,13 +306,13 @@ impl Connector {
     where
         T: Transport<RoleClient> + 'static,
     {
-        let mut agreed = handshake(transport, self.me(), methods, by).await;
+        let mut agreed = handshake(transport, self.us(self.me()), methods, by).await;
         let mut tried = Vec::new();
         while let Err(error @ HandshakeError::Version { asked, .. }) = &agreed {
             tried.push(asked.clone());
             let Some(version) = error.next_version(&tried) else { break };
             let methods = if version.has_initialize() { Methods::Initialize } else { Methods::Discover };
-            agreed = handshake(transport, self.me_at(version), methods, by).await;
+            agreed = handshake(transport, self.us(self.me_at(version)), methods, by).await;
         }
         agreed
     }

@@ -14,6 +14,7 @@ use tokio::time::Instant;
 
 use super::connection::Connection;
 use super::deadlines::Deadlines;
+use super::error_data::error_data;
 use crate::transport::answer::Answer;
 use crate::transport::http;
 use crate::transport::message::UNREADABLE;
@@ -30,13 +31,15 @@ const CANCEL: Duration = Duration::from_millis(500);
 #[non_exhaustive]
 pub enum RequestError {
     /// The server answered with a JSON-RPC error.
-    #[error("{message} (JSON-RPC error {code})")]
+    #[error("{message} (JSON-RPC error {code}){}", data.as_ref().map(|data| format!(": {data}")).unwrap_or_default())]
     #[non_exhaustive]
     Refused {
         /// Its code.
         code: i32,
         /// Its message.
         message: String,
+        /// Its data as text, cleaned and cut to 2,000 characters, where that says more.
+        data: Option<String>,
         /// Pages that a person has to open before the request is carried out (error -32042), as the
         /// server names them.
         pages: Vec<Value>,
@@ -56,10 +59,10 @@ pub enum RequestError {
 }
 
 impl RequestError {
-    fn map_text(self, text: impl Fn(String) -> String) -> Self {
+    fn map_text(self, text: impl Fn(String) -> String + Copy) -> Self {
         match self {
-            RequestError::Refused { code, message, pages } => {
-                RequestError::Refused { code, message: text(message), pages }
+            RequestError::Refused { code, message, data, pages } => {
+                RequestError::Refused { code, message: text(message), data: data.map(text), pages }
             }
             RequestError::TimedOut { limit, noise } => RequestError::TimedOut { limit, noise: noise.map(text) },
             RequestError::Broken(how) => RequestError::Broken(text(how)),
@@ -142,9 +145,12 @@ impl Connection {
         match error {
             ServiceError::McpError(e) if e.code == UNREADABLE => RequestError::Broken(e.message.into_owned()),
             ServiceError::McpError(e) => {
-                let pages = pages(&e);
-                let message = pages.as_ref().map_or_else(|| e.message.to_string(), |pages| open_first(pages, &e));
-                RequestError::Refused { code: e.code.0, message, pages: pages.unwrap_or_default() }
+                let code = e.code.0;
+                if let Some(pages) = pages(&e) {
+                    return RequestError::Refused { code, message: open_first(&pages, &e), data: None, pages };
+                }
+                let data = error_data(e.data.as_ref(), &e.message, &self.client.hidden.in_errors);
+                RequestError::Refused { code, message: e.message.into_owned(), data, pages: Vec::new() }
             }
             ServiceError::TransportClosed => {
                 self.mark_gone();

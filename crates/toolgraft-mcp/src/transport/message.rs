@@ -194,7 +194,9 @@ fn refusal(id: RequestId, error: &str) -> Option<Heard> {
     let parts = scan::parts(error).filter(|parts| !parts.is_array)?;
     let message: String = serde_json::from_str(&scan::mended(parts.get("message")?, Huge::Stay)).ok()?;
     let code = parts.get("code").and_then(|code| serde_json::from_str(code).ok()).map_or(UNREADABLE, ErrorCode);
-    let data = parts.get("data").and_then(|data| serde_json::from_str(&scan::mended(data, Huge::Quoted)).ok());
+    // What no value holds, such as NaN and deep nesting, is still its text.
+    let text_of = |data: &str| serde_json::from_str(data).unwrap_or_else(|_| Value::from(data));
+    let data = parts.get("data").map(|data| text_of(&scan::mended(data, Huge::Quoted)));
     Some(Heard::Message(Box::new(JsonRpcMessage::error(ErrorData::new(code, message, data), Some(id)))))
 }
 
