@@ -230,7 +230,7 @@ pub(crate) fn report_failed(servers: &[ServerStatus], say: Phrases) -> usize {
 
 /// `server "x" failed: why`.
 pub(crate) fn failed_line(server: &ServerStatus, say: Phrases) -> String {
-    let why = server.error.as_deref().unwrap_or(say.for_no_reason());
+    let why = server.error.as_deref().unwrap_or("it is not there");
     match server.misconfigured {
         // The text names file and server itself.
         true => why.to_owned(),

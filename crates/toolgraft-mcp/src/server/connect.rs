@@ -8,7 +8,7 @@ use rmcp::model::{ClientConfig, ProtocolVersion, ServerPeerInfo};
 use rmcp::service::serve_directly;
 use rmcp::transport::{DynamicTransportError, Transport};
 use rmcp::{ClientHandler, RoleClient};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use super::connection::{Client, Connection, Service};
@@ -21,7 +21,7 @@ use crate::config::{HttpTransport, ServerConfig, TransportConfig};
 use crate::transport::http::{self, SseTransport};
 use crate::transport::log::Log;
 use crate::transport::scan::one_line;
-use crate::transport::stdio::{self, ChildState, Program, StdioTransport};
+use crate::transport::stdio::{self, ChildState, LAST_WORDS, Program, StdioTransport};
 use crate::transport::wire::{Tap, Tapped, Wire};
 use toolgraft::secrets::Secrets;
 
@@ -146,7 +146,7 @@ impl Connector {
                     return Err(self.explain(&error));
                 }
                 Err(error @ HandshakeError::Silence(_)) if late => {
-                    return Err(self.unanswered(&error, (&transport, &child)).await);
+                    return Err(self.unanswered(&error, (&mut transport, &child)).await);
                 }
                 Err(_) => {
                     // Its end is waited for, since the second one may want what it holds.
@@ -163,7 +163,7 @@ impl Connector {
                 *era = Some(Era::of(&info));
                 Ok(self.over_stdio(child, transport, info))
             }
-            Err(error) => Err(self.unanswered(&error, (&transport, &child)).await),
+            Err(error) => Err(self.unanswered(&error, (&mut transport, &child)).await),
         }
     }
 
@@ -171,9 +171,11 @@ impl Connector {
     async fn unanswered(
         &self,
         error: &HandshakeError,
-        (transport, child): (&Tapped<StdioTransport>, &ChildState),
+        (transport, child): (&mut Tapped<StdioTransport>, &ChildState),
     ) -> ConnectError {
         transport.give_up();
+        // At the end of its output it is noted how it ended.
+        let _ = timeout(LAST_WORDS, async { while transport.receive().await.is_some() {} }).await;
         format!("{}{}", self.explain(error).message, child.last_words().await).into()
     }
 

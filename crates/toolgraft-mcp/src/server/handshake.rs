@@ -184,7 +184,8 @@ impl<T: Transport<RoleClient> + 'static> Handshake<'_, T> {
                         return Err(HandshakeError::Version { asked: self.me.protocol_version.clone(), supported });
                     }
                     Some(id) if is(id, INITIALIZE) => {
-                        return Err(HandshakeError::Refused(format!("it refused `initialize`: {why}")));
+                        let refused = || format!("it refused `initialize`: {why}");
+                        return Err(HandshakeError::Refused(if code == UNREADABLE { why } else { refused() }));
                     }
                     _ => HandshakeAnswer::Nothing,
                 }

@@ -17,11 +17,14 @@ use super::deadlines::Deadlines;
 use super::error_data::error_data;
 use crate::transport::answer::Answer;
 use crate::transport::http;
-use crate::transport::message::UNREADABLE;
+use crate::transport::message::{BREAKS_OFF, UNREADABLE};
 use crate::transport::scan::one_line;
 
 /// Wait for a cancellation to be written.
 const CANCEL: Duration = Duration::from_millis(500);
+
+/// Wait for the end of a server whose answer breaks off: it may only have begun the next line.
+const DEATH: Duration = Duration::from_secs(1);
 
 /// Why a request has no result.
 ///
@@ -141,9 +144,18 @@ impl Connection {
         RequestError::Broken(self.how_it_ended(what).await)
     }
 
+    /// Where the answer breaks off because the server has died, how it died belongs to it.
+    async fn unreadable(&self, what: String) -> RequestError {
+        let breaks_off = self.child.is_some() && what.contains(BREAKS_OFF);
+        match breaks_off && tokio::time::timeout(DEATH, self.gone.cancelled()).await.is_ok() {
+            true => self.broken(&what).await,
+            false => RequestError::Broken(what),
+        }
+    }
+
     async fn service_error(&self, error: ServiceError) -> RequestError {
         match error {
-            ServiceError::McpError(e) if e.code == UNREADABLE => RequestError::Broken(e.message.into_owned()),
+            ServiceError::McpError(e) if e.code == UNREADABLE => self.unreadable(e.message.into_owned()).await,
             ServiceError::McpError(e) => {
                 let code = e.code.0;
                 if let Some(pages) = pages(&e) {

@@ -19,6 +19,9 @@ use super::scan::{self, Huge, JsonParts, one_line};
 /// it by the rules of JSON-RPC, which reserves nothing above zero.
 pub(crate) const UNREADABLE: ErrorCode = ErrorCode(i32::MAX);
 
+/// How the message of such an error begins where the answer has no end.
+pub(crate) const BREAKS_OFF: &str = "an answer that breaks off";
+
 /// What a server wrote.
 #[derive(Debug)]
 pub(crate) enum Heard {
@@ -107,7 +110,7 @@ pub(crate) fn broken_off(text: &str, heard: &mut VecDeque<Heard>) -> bool {
     let before = heard.len();
     match scan::parts(text) {
         Some(parts) if parts.is_array => batch(&parts, heard),
-        _ => heard.extend(failed(text, || format!("an answer that breaks off: {}", one_line(text)))),
+        _ => heard.extend(failed(text, || format!("{BREAKS_OFF}: {}", one_line(text)))),
     }
     heard.len() > before
 }
