@@ -6,8 +6,8 @@ use reqwest::redirect::Policy;
 use rmcp::transport::auth::{AuthorizationManager, AuthorizationMetadata};
 
 use super::error::{LoginError, no_pkce, shown};
-use super::resource::{Resource, WayIn, is_private_way};
-use crate::config::{GrantType, client_builder};
+use super::resource::{Resource, WayIn, is_private_way, is_this_machine};
+use crate::config::{GrantType, client_builder, proxy_of};
 use toolgraft::Cause;
 
 /// rmcp's state machine for a resource, with checked metadata.
@@ -38,9 +38,12 @@ pub(super) async fn discover(
     // Sets the process's provider of cryptography, which rmcp's own client needs.
     drop(toolgraft::http::client());
     let mut manager = AuthorizationManager::new(resource.as_str()).await.map_err(|e| LoginError::of(&e))?;
-    if ca.is_some() {
+    // rmcp's own would ask the environment's proxy for this machine.
+    let avoids_proxy = is_this_machine(resource.as_str()) && proxy_of(resource.as_str()).is_some();
+    if ca.is_some() || avoids_proxy {
         // It looks at no address: whoever trusts an authority for a server has a network of their own.
-        let client = client_builder(ca).map_err(LoginError::Failed)?.redirect(Policy::none()).build();
+        let client =
+            client_builder(ca, resource.as_str()).map_err(LoginError::Failed)?.redirect(Policy::none()).build();
         let client = client.map_err(|e| LoginError::Failed(format!("cannot set up HTTP: {}", Cause::chain(&e))))?;
         manager.with_client(client).map_err(|e| LoginError::of(&e))?;
     }

@@ -66,6 +66,11 @@ impl WayIn {
     }
 }
 
+/// Returns `true` if a URL leads to this machine, as far as its host alone says.
+pub(crate) fn is_this_machine(url: &str) -> bool {
+    Url::parse(url).is_ok_and(|url| WayIn::to(&url) == WayIn::ThisMachine)
+}
+
 /// Whether nobody on the way can read along.
 pub(super) fn is_private_way(url: &Url) -> bool {
     url.scheme() == "https" && url.has_host() || url.scheme() == "http" && WayIn::to(url) == WayIn::ThisMachine

@@ -17,9 +17,14 @@ const KEEPALIVE: Duration = Duration::from_secs(30);
 /// Redirects that are followed, all on one origin.
 const MAX_REDIRECTS: usize = 5;
 
-/// A client that sends these headers with every request, and trusts the certificates of this file.
-pub(crate) fn client(headers: &BTreeMap<String, String>, ca: Option<&str>) -> Result<reqwest::Client, String> {
-    client_builder(ca)?
+/// A client for this URL that sends these headers with every request, and trusts the certificates of
+/// this file.
+pub(crate) fn client(
+    url: &str,
+    headers: &BTreeMap<String, String>,
+    ca: Option<&str>,
+) -> Result<reqwest::Client, String> {
+    client_builder(ca, url)?
         .default_headers(header_map(headers).map_err(|e| e.to_string())?)
         .connect_timeout(CONNECT)
         .tcp_keepalive(KEEPALIVE)

@@ -61,7 +61,7 @@ impl SseTransport {
     ) -> Result<Self, SseError> {
         let mut headers = headers.clone();
         headers.extend(token.map(|token| ("Authorization".to_owned(), format!("Bearer {token}"))));
-        let client = client(&headers, ca)?;
+        let client = client(url, &headers, ca)?;
         let url = Url::parse(url).map_err(|e| format!("not a URL ({e})"))?;
         let request = client.get(url.clone()).header(ACCEPT, "text/event-stream");
         let response = request.send().await.map_err(|e| of_request(&e))?;

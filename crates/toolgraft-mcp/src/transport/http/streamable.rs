@@ -75,8 +75,12 @@ pub(crate) fn transport(
     (headers, ca): (&BTreeMap<String, String>, Option<&str>),
     access: Arc<Access>,
 ) -> Result<StreamableHttpClientTransport<StreamableClient>, String> {
-    let client =
-        StreamableClient { client: client(headers, ca)?, access, listened: Arc::default(), renewals: Arc::default() };
+    let client = StreamableClient {
+        client: client(url, headers, ca)?,
+        access,
+        listened: Arc::default(),
+        renewals: Arc::default(),
+    };
     let mut config = StreamableHttpClientTransportConfig::with_uri(url);
     let mut retry = ExponentialBackoff::default();
     (retry.max_times, retry.base_duration) = (Some(RECONNECTS), RECONNECT);
