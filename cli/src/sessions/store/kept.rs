@@ -30,6 +30,8 @@ pub(crate) struct Kept {
     pub(crate) id: String,
     /// When it was written last.
     pub(crate) used: SystemTime,
+    /// Bytes that it takes in the store; none before it is written.
+    pub(crate) bytes: u64,
     pub(crate) saved: Saved,
 }
 
@@ -48,6 +50,8 @@ pub(crate) struct Listed {
     pub(crate) title: String,
     /// What its turns took.
     pub(crate) usage: Option<Usage>,
+    /// Bytes that it takes in the store.
+    pub(crate) bytes: u64,
     /// Of a search: a line with a word that the title has not, and the word.
     pub(crate) hit: Option<(String, String)>,
 }
