@@ -122,8 +122,7 @@ impl<W: Write> Show<W> {
         let status = self.say.status(outcome.status);
         let ms = outcome.took.map(|took| format!("{:.1}", took.as_secs_f64() * 1000.0));
         let status = ms.map_or(status.to_owned(), |ms| self.say.took(status, ms));
-        let structured = outcome.structured.as_ref().map(|s| format!("\n{s}")).unwrap_or_default();
         let title = self.say.headed(self.named(id), status);
-        self.screen.boxed(style, &title, &format!("{}{structured}", outcome.text))
+        self.screen.boxed(style, &title, &outcome.text)
     }
 }

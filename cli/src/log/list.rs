@@ -89,34 +89,34 @@ fn lines(all: &[Listed], columns: usize, say: Phrases) -> String {
     let rows: Vec<[String; 6]> = all.iter().map(|one| cells(one, say)).collect();
     let mut widths = [0, 1, 2, 3, 4, 5].map(|n: usize| rows.iter().map(|row| row[n].width()).max().unwrap_or(0));
     widths[1] = widths[1].max(AGE);
-    // Two columns stand behind each.
-    let room = |cells: usize| widths[..cells].iter().fold(columns, |left, width| left.saturating_sub(width + 2));
-    // What it took and its size are said where there is room.
-    let shown = match () {
-        () if widths[5] > 0 && room(6) >= TITLE => 6,
-        () if room(5) >= TITLE => 5,
-        () => 4,
-    };
-    let layout = (columns, &widths[..shown], room(shown));
+    // Two columns follow each.
+    let columns_of = |cell: &usize| if widths[*cell] > 0 { widths[*cell] + 2 } else { 0 };
+    let room = |cells: &[usize]| columns.saturating_sub(cells.iter().map(columns_of).sum());
+    // What it took and its size are said where there is room, the size first.
+    let layouts: [&[usize]; 2] = [&[0, 1, 2, 3, 4, 5], &[0, 1, 2, 3, 5]];
+    let fits = layouts.into_iter().find(|cells| room(cells) >= TITLE).unwrap_or(&[0, 1, 2, 3]);
+    let shown: Vec<(usize, usize)> =
+        fits.iter().map(|cell| (*cell, widths[*cell])).filter(|(_, width)| *width > 0).collect();
+    let layout = (columns, shown.as_slice(), room(fits));
     all.iter().zip(&rows).map(|(one, cells)| line(one, cells, layout)).collect()
 }
 
-/// Id, age, model, questions, size, and what it took.
+/// Id, age, model, questions, what it took, and its size.
 fn cells(one: &Listed, say: Phrases) -> [String; 6] {
     let model = shortened(&plain(one.model.as_deref().unwrap_or("-")), MODEL);
     let taken = one.usage.map(|usage| spent::short(usage, say)).unwrap_or_default();
-    [one.id.clone(), age(one.used, say), model, say.questions(one.questions), size(one.bytes), taken]
+    [one.id.clone(), age(one.used, say), model, say.questions(one.questions), taken, size(one.bytes)]
 }
 
 /// `3f9a1c20  2 h ago      small-model  3 questions  What is …`, and where a word stands. Where the
 /// title has no room it has a row of its own.
-fn line(one: &Listed, cells: &[String; 6], (columns, widths, room): (usize, &[usize], usize)) -> String {
+fn line(one: &Listed, cells: &[String; 6], (columns, shown, room): (usize, &[(usize, usize)], usize)) -> String {
     let title = plain(&one.title);
     let mut text = if room >= TITLE {
-        let head: String = cells.iter().zip(widths).map(|(cell, width)| padded(cell, *width) + "  ").collect();
+        let head: String = shown.iter().map(|(cell, width)| padded(&cells[*cell], *width) + "  ").collect();
         format!("{head}{}\n", shortened(&title, room))
     } else {
-        let [id, age, model, questions, size, taken] = cells;
+        let [id, age, model, questions, taken, size] = cells;
         let head = format!("{id}  {age}  {questions}  {model}");
         let more = [format!("{head}  {size}  {taken}"), format!("{head}  {size}")];
         let fits = more.iter().map(|row| row.trim_end()).find(|row| row.width() <= columns);
@@ -131,7 +131,7 @@ fn line(one: &Listed, cells: &[String; 6], (columns, widths, room): (usize, &[us
 }
 
 /// `34 KiB`, `1.2 MiB`.
-pub(super) fn size(bytes: u64) -> String {
+fn size(bytes: u64) -> String {
     match bytes {
         0..1_048_576 => format!("{} KiB", bytes.div_ceil(1024)),
         _ => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),

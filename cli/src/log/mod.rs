@@ -110,7 +110,8 @@ fn shown(kept: &Kept, say: Phrases) -> String {
             _ => {}
         }
     }
-    let usage = kept.saved.usage.map(|usage| format!("{}, ", spent::full(usage, say))).unwrap_or_default();
-    text.push_str(&format!("[{usage}{} stored]\n", list::size(kept.bytes)));
+    if let Some(usage) = kept.saved.usage {
+        text.push_str(&format!("[{}]\n", spent::full(usage, say)));
+    }
     text.trim_end().to_owned() + "\n"
 }

@@ -151,7 +151,7 @@ impl Opened {
         Ok(found.map(|(used, text)| {
             let damaged = |failure: Failure| Damaged { id: id.to_owned(), problem: failure.message().to_owned() };
             let saved = Saved::parse(&text, "the store").map_err(damaged)?;
-            Ok(Kept { id: id.to_owned(), used, bytes: text.len() as u64, saved })
+            Ok(Kept { id: id.to_owned(), used, saved })
         }))
     }
 

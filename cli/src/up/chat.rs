@@ -175,7 +175,7 @@ impl Chat {
     /// As it would be kept now; `None` while a turn goes on.
     pub(super) fn kept(&self) -> Option<Kept> {
         let saved = self.talk.try_lock().ok()?.saved();
-        Some(Kept { id: self.id.clone(), used: SystemTime::now(), bytes: 0, saved })
+        Some(Kept { id: self.id.clone(), used: SystemTime::now(), saved })
     }
 
     async fn turn(self: Arc<Self>, mut talk: OwnedMutexGuard<Talk>, mut run: Run, before: Conversation) {

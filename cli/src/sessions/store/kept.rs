@@ -30,8 +30,6 @@ pub(crate) struct Kept {
     pub(crate) id: String,
     /// When it was written last.
     pub(crate) used: SystemTime,
-    /// Bytes that it takes in the store; none before it is written.
-    pub(crate) bytes: u64,
     pub(crate) saved: Saved,
 }
 
