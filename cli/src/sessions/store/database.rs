@@ -48,8 +48,8 @@ CREATE TABLE IF NOT EXISTS clock (n INTEGER PRIMARY KEY CHECK (n = 1), seen INTE
 CREATE TABLE IF NOT EXISTS jumps (n INTEGER PRIMARY KEY, jumped INTEGER NOT NULL) STRICT;
 ";
 
-/// The longest time between two looks at the store. A clock that goes further at once, or back, has
-/// jumped: of that time no conversation grows old.
+/// The longest time between two looks at the store that counts. A clock that goes further at once, or
+/// back, may have jumped: no conversation grows older by that.
 const LONGEST_REST: Duration = Duration::from_secs(180 * 86_400);
 
 /// Characters of the shortest word that the index knows.

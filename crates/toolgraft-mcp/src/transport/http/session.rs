@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
 use reqwest::StatusCode;
-use rmcp::model::RequestId;
+use rmcp::model::{ErrorData, RequestId};
 
 /// Words that go with "session" where it is lost.
 const LOST: &str = "not found|not find|no valid|not valid|invalid|unknown|unrecognized|expired|not exist|n't exist|\
@@ -31,8 +31,13 @@ pub(super) fn is_refused(status: StatusCode, text: &str) -> bool {
     }
 }
 
-/// Returns `true` if the message of a JSON-RPC error says that the session is lost, and is about
-/// nothing else.
+/// Returns `true` if a JSON-RPC error says that the session is lost. Codes for wrong arguments and
+/// for what failed inside a tool are about something else.
+pub(super) fn is_error(error: &ErrorData) -> bool {
+    matches!(error.code.0, -32600 | -32099..=-32000) && is_lost(&error.message)
+}
+
+/// Returns `true` if a text says that the session is lost, and nothing else.
 pub(super) fn is_lost(message: &str) -> bool {
     let message = message.to_lowercase();
     // An id follows a colon, is in quotes, or has digits.
@@ -79,6 +84,8 @@ impl Renewals {
 
 #[cfg(test)]
 mod tests {
+    use rmcp::model::ErrorCode;
+
     use super::*;
 
     #[test]
@@ -117,6 +124,8 @@ mod tests {
         ] {
             assert!(!is_lost(message), "{message}");
         }
+        let error = |code| is_error(&ErrorData::new(ErrorCode(code), "Session not found", None));
+        assert_eq!([-32000, -32001, -32600, -32602, -32603, 1].map(error), [true, true, true, false, false, false]);
         let bad = |text| is_refused(StatusCode::BAD_REQUEST, text);
         assert!(bad("no transport found for sessionId abc") && bad("<h1>Session ID is gone: unknown to worker</h1>"));
         assert!(!bad("what is that?") && !bad("Invalid JSON"));

@@ -401,7 +401,7 @@ async fn refused(
         JsonRpcMessage::Error(error) if is_json || discovering => Some(error.error),
         _ => None,
     });
-    let is_lost = session::is_refused(status, &text) || said.as_ref().is_some_and(|e| session::is_lost(&e.message));
+    let is_lost = session::is_refused(status, &text) || said.as_ref().is_some_and(session::is_error);
     if asked.may_renew && is_lost {
         return Err(StreamableHttpError::SessionExpired);
     }
@@ -587,7 +587,7 @@ impl HttpRequest {
     /// Returns `true` if a message says that the session of this request is lost.
     fn is_lost_by(&self, message: &Message) -> bool {
         match message {
-            JsonRpcMessage::Error(error) => self.may_renew && session::is_lost(&error.error.message),
+            JsonRpcMessage::Error(error) => self.may_renew && session::is_error(&error.error),
             _ => false,
         }
     }
