@@ -6,8 +6,8 @@ use reqwest::redirect::Policy;
 use rmcp::transport::auth::{AuthorizationManager, AuthorizationMetadata};
 
 use super::error::{LoginError, no_pkce, shown};
-use super::resource::{Resource, WayIn, is_private_way, is_this_machine};
-use crate::config::{GrantType, client_builder, proxy_of};
+use super::resource::{Resource, is_private_way};
+use crate::config::{GrantType, WayIn, client_builder, is_this_machine, proxy_of};
 use toolgraft::Cause;
 
 /// rmcp's state machine for a resource, with checked metadata.

@@ -36,6 +36,5 @@ pub use error::LoginError;
 pub use login::Login;
 pub(crate) use login::bearer_challenge;
 pub use logout::LoggedOut;
-pub(crate) use resource::is_this_machine;
 pub use store::Logins;
 pub(crate) use token::Denied;

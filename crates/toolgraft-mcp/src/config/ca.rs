@@ -1,7 +1,7 @@
 //! The HTTP client of a server's entry: the certificates that it trusts beside the system's, and no
 //! proxy on the way to this machine.
 
-use crate::auth::is_this_machine;
+use super::way::is_this_machine;
 use toolgraft::http;
 
 /// A builder of HTTP clients for this URL that trust the certificates of this file (PEM) beside the

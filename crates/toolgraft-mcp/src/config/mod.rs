@@ -24,6 +24,7 @@ pub(crate) mod seconds;
 mod servers;
 mod stored;
 mod url;
+mod way;
 
 pub(crate) use ca::client_builder;
 pub use error::{ConfigError, EntryError};
@@ -33,3 +34,4 @@ pub(crate) use proxy::proxy_of;
 pub use servers::{GrantType, HttpTransport, OAuthConfig, ServerConfig, TransportConfig};
 pub use stored::Config;
 pub(crate) use url::header_map;
+pub(crate) use way::{WayIn, is_this_machine};

@@ -2,8 +2,7 @@
 
 use std::io::ErrorKind;
 
-use crate::auth::is_this_machine;
-use crate::config::proxy_of;
+use crate::config::{is_this_machine, proxy_of};
 use crate::transport::scan::one_line;
 use toolgraft::http::{certificate_fault, proxy_fault};
 
