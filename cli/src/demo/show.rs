@@ -129,8 +129,6 @@ impl<W: Write> Show<W> {
         let status = labels::status(outcome.status);
         let ms = outcome.took.map(|took| format!("{:.1}", took.as_secs_f64() * 1000.0));
         let status = ms.map_or(status.to_owned(), |ms| format!("{status} in {ms} ms"));
-        let structured = outcome.structured.as_ref().map(|s| format!("\n{s}")).unwrap_or_default();
-        let title = format!("{}: {status}", self.named(id));
-        self.screen.boxed(style, &title, &format!("{}{structured}", outcome.text))
+        self.screen.boxed(style, &format!("{}: {status}", self.named(id)), &outcome.text)
     }
 }

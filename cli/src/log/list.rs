@@ -22,7 +22,7 @@ const AGE: usize = 11;
 const MODEL: usize = 16;
 
 /// Fewest columns of a title that stands behind all the rest; with less it has a row of its own.
-const TITLE: usize = 24;
+const TITLE: usize = 20;
 
 /// Columns before what stands in a second row.
 const INDENT: usize = 10;
@@ -45,7 +45,7 @@ pub(super) struct Shape {
     #[arg(long, value_name = "NUMBER")]
     limit: Option<NonZeroUsize>,
 
-    /// Print one JSON object: per conversation its id, time, model, questions, title and usage
+    /// Print one JSON object: per conversation its id, time, model, questions, title, usage and bytes
     #[arg(long)]
     json: bool,
 }
@@ -79,41 +79,47 @@ fn entry(one: &Listed) -> Value {
         "questions": one.questions,
         "title": one.title,
         "usage": one.usage,
+        "bytes": one.bytes,
     })
 }
 
 /// The list in so many columns.
 fn lines(all: &[Listed], columns: usize) -> String {
-    let rows: Vec<[String; 5]> = all.iter().map(cells).collect();
-    let mut widths = [0, 1, 2, 3, 4].map(|n: usize| rows.iter().map(|row| row[n].width()).max().unwrap_or(0));
+    let rows: Vec<[String; 6]> = all.iter().map(cells).collect();
+    let mut widths = [0, 1, 2, 3, 4, 5].map(|n: usize| rows.iter().map(|row| row[n].width()).max().unwrap_or(0));
     widths[1] = widths[1].max(AGE);
-    // Two columns stand behind each.
-    let room = |cells: usize| widths[..cells].iter().fold(columns, |left, width| left.saturating_sub(width + 2));
-    // What it took is said where there is room.
-    let shown = if widths[4] > 0 && room(5) >= TITLE { 5 } else { 4 };
-    let layout = (columns, &widths[..shown], room(shown));
+    // Two columns follow each.
+    let columns_of = |cell: &usize| if widths[*cell] > 0 { widths[*cell] + 2 } else { 0 };
+    let room = |cells: &[usize]| columns.saturating_sub(cells.iter().map(columns_of).sum());
+    // What it took and its size are said where there is room, the size first.
+    let layouts: [&[usize]; 2] = [&[0, 1, 2, 3, 4, 5], &[0, 1, 2, 3, 5]];
+    let fits = layouts.into_iter().find(|cells| room(cells) >= TITLE).unwrap_or(&[0, 1, 2, 3]);
+    let shown: Vec<(usize, usize)> =
+        fits.iter().map(|cell| (*cell, widths[*cell])).filter(|(_, width)| *width > 0).collect();
+    let layout = (columns, shown.as_slice(), room(fits));
     all.iter().zip(&rows).map(|(one, cells)| line(one, cells, layout)).collect()
 }
 
-/// Id, age, model, questions, and what it took.
-fn cells(one: &Listed) -> [String; 5] {
+/// Id, age, model, questions, what it took, and its size.
+fn cells(one: &Listed) -> [String; 6] {
     let model = shortened(&plain(one.model.as_deref().unwrap_or("-")), MODEL);
     let taken = one.usage.map(spent::short).unwrap_or_default();
-    [one.id.clone(), age(one.used), model, counted(one.questions, "question"), taken]
+    [one.id.clone(), age(one.used), model, counted(one.questions, "question"), taken, size(one.bytes)]
 }
 
 /// `3f9a1c20  2 h ago      small-model  3 questions  What is …`, and where a word stands. Where the
 /// title has no room it has a row of its own.
-fn line(one: &Listed, cells: &[String; 5], (columns, widths, room): (usize, &[usize], usize)) -> String {
+fn line(one: &Listed, cells: &[String; 6], (columns, shown, room): (usize, &[(usize, usize)], usize)) -> String {
     let title = plain(&one.title);
     let mut text = if room >= TITLE {
-        let head: String = cells.iter().zip(widths).map(|(cell, width)| padded(cell, *width) + "  ").collect();
+        let head: String = shown.iter().map(|(cell, width)| padded(&cells[*cell], *width) + "  ").collect();
         format!("{head}{}\n", shortened(&title, room))
     } else {
-        let [id, age, model, questions, taken] = cells;
+        let [id, age, model, questions, taken, size] = cells;
         let head = format!("{id}  {age}  {questions}  {model}");
-        let whole = format!("{head}  {taken}");
-        let head = if whole.width() <= columns { whole.trim_end().to_owned() } else { shortened(&head, columns) };
+        let more = [format!("{head}  {size}  {taken}"), format!("{head}  {size}")];
+        let fits = more.iter().map(|row| row.trim_end()).find(|row| row.width() <= columns);
+        let head = fits.map_or_else(|| shortened(&head, columns), str::to_owned);
         format!("{head}\n{}", below("", &title, columns))
     };
     if let Some((line, word)) = &one.hit {
@@ -121,6 +127,14 @@ fn line(one: &Listed, cells: &[String; 5], (columns, widths, room): (usize, &[us
         text.push_str(&below("… ", &around(&plain(line), word, room), columns));
     }
     text
+}
+
+/// `34 KiB`, `1.2 MiB`.
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_048_576 => format!("{} KiB", bytes.div_ceil(1024)),
+        _ => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
+    }
 }
 
 /// Ideographs take two columns each.
@@ -168,6 +182,7 @@ mod tests {
             questions: 3,
             title: title.to_owned(),
             usage: Some(Usage::default().with_prompt_tokens(12_345).with_completion_tokens(678)),
+            bytes: 34_816,
             hit: hit.map(|(line, word)| (line.to_owned(), word.to_owned())),
         }
     }
@@ -186,6 +201,15 @@ mod tests {
             assert_eq!(shown.matches("hit").count(), 2, "{columns}:\n{shown}");
             assert!(shown.contains("What is the") && shown.contains("武汉明天会下"), "{columns}:\n{shown}");
         }
+    }
+
+    #[test]
+    fn sizes_are_said_where_there_is_room() {
+        let shown = |columns| lines(&[one("What is it?", None)], columns);
+        for columns in [50, 80, 120] {
+            assert!(shown(columns).contains("3 questions") && shown(columns).contains("34 KiB"), "{}", shown(columns));
+        }
+        assert_eq!([0, 1, 1_048_575, 1_300_000].map(size), ["0 KiB", "1 KiB", "1024 KiB", "1.2 MiB"]);
     }
 
     #[test]

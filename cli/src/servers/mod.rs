@@ -225,7 +225,7 @@ pub(crate) fn report_failed(servers: &[ServerStatus]) -> usize {
 
 /// `server "x" failed: why`.
 pub(crate) fn failed_line(server: &ServerStatus) -> String {
-    let why = server.error.as_deref().unwrap_or("for no known reason");
+    let why = server.error.as_deref().unwrap_or("it is not there");
     match server.misconfigured {
         // The text names file and server itself.
         true => why.to_owned(),

@@ -5,6 +5,7 @@
 
 pub(crate) mod saved;
 
+mod cut;
 mod store;
 
 use std::time::{Duration, SystemTime};

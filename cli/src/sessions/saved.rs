@@ -1,9 +1,11 @@
 //! A conversation as it is stored: in a file that `/save` writes, and in the store.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::cut::cut;
 use crate::base::{Failure, input};
 use crate::terminal::shortened;
 use toolgraft::Conversation;
@@ -64,6 +66,20 @@ impl Saved {
             other => Err(Failure::usage(format!(
                 "{name}: format {other}; this program reads {VERSION}: use a newer toolgraft"
             ))),
+        }
+    }
+
+    /// The same without the middle of results that are too large for the store.
+    pub(super) fn for_store(&self) -> Cow<'_, Saved> {
+        match cut(&self.conversation) {
+            Some(conversation) => Cow::Owned(Saved {
+                conversation,
+                toolgraft: self.toolgraft,
+                model: self.model.clone(),
+                endpoint: self.endpoint.clone(),
+                usage: self.usage,
+            }),
+            None => Cow::Borrowed(self),
         }
     }
 

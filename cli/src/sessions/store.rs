@@ -98,11 +98,14 @@ impl Store {
 
     /// Forgets what was not written for so many days and no chat is at; their number.
     pub(crate) fn prune(&self, days: u32) -> io::Result<usize> {
-        let Some(oldest) = SystemTime::now().checked_sub(DAY * days) else { return Ok(0) };
-        let mut opened = self.opened()?;
-        let old = opened.ids()?.into_iter().filter(|(_, used)| *used < oldest).map(|(id, _)| id);
+        self.prune_at(days, SystemTime::now())
+    }
+
+    fn prune_at(&self, days: u32, now: SystemTime) -> io::Result<usize> {
+        let Some(mut database) = self.opened()?.database else { return Ok(0) };
+        let old = database.older_than(DAY * days, now)?;
         // Whoever else prunes one of them now says so.
-        Ok(opened.remove(&old.collect::<Vec<_>>(), |id| self.hold(id).is_ok())?.len())
+        Ok(database.remove(&old, |id| self.hold(id).is_ok())?.len())
     }
 
     /// Forgets all that no chat is at; their number, and that of the others.

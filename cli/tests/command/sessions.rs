@@ -52,6 +52,8 @@ fn a_conversation_is_kept_and_gone_on_with() {
     assert!(titles[0].is_some() && titles[0] == titles[1], "{listed}");
     let shown = place.run(&["log", "show", id]).quiet().out;
     assert!(shown.starts_with("> First question\n\nOne.\n\n> And then?\n\nThree.\n\n[≈"), "{shown}");
+    assert!(listed.lines().all(|line| line.contains("  1 KiB  ")), "{listed}");
+    assert!(sessions[0]["bytes"].as_u64() > Some(100), "{sessions:?}");
 }
 
 #[test]

@@ -219,4 +219,35 @@ fn a_dead_proxy_is_told_from_a_dead_server() {
         1,
         &["the proxy cannot be reached: correct HTTPS_PROXY (or ALL_PROXY), or name this host in NO_PROXY"],
     );
+    // Of a name that nobody has: only the proxy is asked for it.
+    place.servers(json!({ "far": { "url": "http://far.example/mcp" } }));
+    for variable in ["HTTP_PROXY", "http_proxy", "ALL_PROXY"] {
+        let run = place.run_with(&["tools", "--mcp-config", "mcp.json"], |command| {
+            command.env_remove("HTTP_PROXY").env_remove("http_proxy").env_remove("ALL_PROXY");
+            command.env(variable, "http://me:secret-pw@127.0.0.1:1").env("NO_PROXY", "")
+        });
+        run.fails_with(1, &["the proxy cannot be reached: correct HTTP_PROXY (or ALL_PROXY), which is http://"]);
+        assert!(run.err.contains("127.0.0.1:1") && !run.err.contains("secret-pw"), "{run:?}");
+    }
+}
+
+#[test]
+fn no_proxy_is_asked_for_this_machine() {
+    let place = Place::new();
+    place.write("own.pem", CERTIFICATE);
+    let tools = |url: &str| {
+        place.servers(json!({ "here": { "url": url, "ca": "own.pem" } }));
+        place.run_with(&["tools", "--mcp-config", "mcp.json"], |command| {
+            let proxies = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"].map(|name| (name, "http://127.0.0.1:1"));
+            command.envs(proxies).env("NO_PROXY", "").env("no_proxy", "")
+        })
+    };
+    for host in ["localhost", "127.0.0.1", "127.1.2.3", "[::1]", "mcp.localhost"] {
+        for scheme in ["http", "https"] {
+            let run = tools(&format!("{scheme}://{host}:2/mcp"));
+            assert!(run.err.contains("cannot connect") && !run.err.contains("proxy"), "{run:?}");
+        }
+    }
+    let run = tools(&format!("https://localhost:{}/mcp", mcp())).ok();
+    assert!(run.out.contains("guarded()"), "{run:?}");
 }

@@ -609,8 +609,14 @@ mod tests {
         let page = "it was not carried out: a person has to open a page first (https://x.example/a); show that to the \
                     person, and call again once it is done: \"Log in\"";
         let requests = [
-            RequestError::Refused { code: -32000, message: "坏了".to_owned(), pages: Vec::new() },
-            RequestError::Refused { code: -32042, message: page.to_owned(), pages: Vec::new() },
+            RequestError::Refused { code: -32000, message: "坏了".to_owned(), data: None, pages: Vec::new() },
+            RequestError::Refused {
+                code: -32602,
+                message: "坏了".to_owned(),
+                data: Some("{\"a\":1}".to_owned()),
+                pages: Vec::new(),
+            },
+            RequestError::Refused { code: -32042, message: page.to_owned(), data: None, pages: Vec::new() },
             RequestError::TimedOut { limit, noise: None },
             RequestError::TimedOut {
                 limit,

@@ -146,6 +146,17 @@ impl Server {
         std::process::exit(code);
     }
 
+    /// Half an answer, in the middle of a line, and the end: an exit status, or a signal.
+    fn dies_in_an_answer(&self, id: &Value) {
+        self.write(format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[{{"type":"te"#).as_bytes());
+        if self.fault.ends_with(":3") {
+            self.dies("fatal: out of luck", 3);
+        }
+        std::io::stderr().write_all(b"fatal: out of luck\n").unwrap();
+        let _ = Command::new("kill").args(["-KILL", &std::process::id().to_string()]).status();
+        linger();
+    }
+
     fn receive(&mut self, message: &Value) {
         let id = message.get("id").cloned();
         let Some(method) = message["method"].as_str() else { return };
@@ -154,6 +165,9 @@ impl Server {
             return;
         }
         let Some(id) = id else { return };
+        if self.has(&format!("half:{method}:3")) || self.has(&format!("half:{method}:KILL")) {
+            return self.dies_in_an_answer(&id);
+        }
         match method {
             _ if self.has("never-answers") => {}
             "server/discover" => match self.fault.as_str() {

@@ -3,7 +3,6 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -16,9 +15,6 @@ use toolgraft_files::{self as files, Mode};
 const FILES: usize = 100;
 const BYTES: u64 = 100 << 20;
 
-/// How long a file stays.
-const AGE: Duration = Duration::from_secs(7 * 86_400);
-
 /// The folder of these files.
 pub(in crate::chat) struct Shelf(PathBuf);
 
@@ -28,8 +24,8 @@ impl Shelf {
         state::file("pictures").map(Shelf)
     }
 
-    /// Writes a picture to a file of its own, and takes away what is too old or too much. The file,
-    /// and its bytes.
+    /// Writes a picture to a file of its own, and takes away what is too much. The file, and its
+    /// bytes.
     pub(super) fn put(&self, picture: &Image) -> io::Result<(PathBuf, usize)> {
         let bytes = STANDARD.decode(picture.base64()).map_err(io::Error::other)?;
         let kind = picture.media_type().rsplit('/').next().unwrap_or_default();
@@ -48,12 +44,10 @@ impl Shelf {
         });
         let mut found: Vec<_> = found.collect();
         found.sort_by_key(|(at, _, path)| (path != newest, std::cmp::Reverse(*at)));
-        let now = SystemTime::now();
         let mut sum = 0;
-        for (n, (at, bytes, path)) in found.iter().enumerate() {
+        for (n, (_, bytes, path)) in found.iter().enumerate() {
             sum += bytes;
-            let is_old = now.duration_since(*at).is_ok_and(|age| age > AGE);
-            if n > 0 && (is_old || n >= FILES || sum > BYTES) {
+            if n > 0 && (n >= FILES || sum > BYTES) {
                 let _ = fs::remove_file(path);
             }
         }
@@ -62,6 +56,8 @@ impl Shelf {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, SystemTime};
+
     use super::*;
 
     #[test]
@@ -76,7 +72,7 @@ mod tests {
             fs::File::options().write(true).open(file).unwrap().set_modified(SystemTime::now() - age).unwrap();
         };
         let (old, _) = shelf.put(&picture(1)).unwrap();
-        earlier(&old, AGE + Duration::from_secs(60));
+        earlier(&old, Duration::from_secs(120));
         earlier(&first, Duration::from_secs(60));
         for n in 2..2 + FILES - 1 {
             assert!(shelf.put(&picture(n)).is_ok());

@@ -41,6 +41,17 @@ CREATE VIRTUAL TABLE said USING fts5 (text, tokenize = 'trigram');
 INSERT INTO said (said, rank) VALUES ('secure-delete', 1);
 ";
 
+/// What is known of the clock: `seen` is when the store was looked at last, `jumped` how far the clock
+/// has jumped since a conversation was written, where it has; both in nanoseconds.
+const CLOCK: &str = "
+CREATE TABLE IF NOT EXISTS clock (n INTEGER PRIMARY KEY CHECK (n = 1), seen INTEGER NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS jumps (n INTEGER PRIMARY KEY, jumped INTEGER NOT NULL) STRICT;
+";
+
+/// The longest time between two looks at the store that counts. A clock that goes further at once, or
+/// back, may have jumped: no conversation grows older by that.
+const LONGEST_REST: Duration = Duration::from_secs(180 * 86_400);
+
 /// Characters of the shortest word that the index knows.
 const TRIGRAM: usize = 3;
 
@@ -128,6 +139,19 @@ impl Database {
         ids().map_err(|e| failed(&self.path, e))
     }
 
+    /// The names of those that were not written for so long by `now`. A time by which the clock has
+    /// jumped does not count.
+    pub(super) fn older_than(&mut self, age: Duration, now: SystemTime) -> io::Result<Vec<String>> {
+        self.change(|transaction| {
+            look_at_the_clock(transaction, now)?;
+            let mut old = transaction.prepare(
+                "SELECT id FROM conversations LEFT JOIN jumps USING (n) WHERE ?1 - used - ifnull(jumped, 0) > ?2",
+            )?;
+            let age = i64::try_from(age.as_nanos()).unwrap_or(i64::MAX);
+            old.query_map([nanoseconds(now), age], |row| row.get(0))?.collect()
+        })
+    }
+
     /// The conversations in which all of these words stand, the latest first.
     pub(super) fn list(&self, words: &[String]) -> io::Result<Vec<Listed>> {
         self.listed(words).map_err(|e| failed(&self.path, e))
@@ -143,13 +167,13 @@ impl Database {
         };
         let filter = if phrases.is_empty() { "?1 = ''" } else { "said MATCH ?1" };
         let mut all = self.connection.prepare(&format!(
-            "SELECT id, used, model, questions, title, usage, {text} FROM {table} WHERE {filter} ORDER BY used DESC, n DESC"
+            "SELECT id, used, model, questions, title, usage, octet_length(saved), {text} FROM {table} WHERE {filter} ORDER BY used DESC, n DESC"
         ))?;
         let short: Vec<String> = short.iter().map(|word| word.to_lowercase()).collect();
         let mut found = Vec::new();
         let mut rows = all.query([phrases.join(" ")])?;
         while let Some(row) = rows.next()? {
-            let text: String = row.get(6)?;
+            let text: String = row.get(7)?;
             if !short.is_empty() && !has_all(&text, &short) {
                 continue;
             }
@@ -183,22 +207,46 @@ impl Database {
 }
 
 fn put(transaction: &Transaction<'_>, id: &str, used: SystemTime, saved: &Saved) -> rusqlite::Result<()> {
+    look_at_the_clock(transaction, used)?;
     let usage = saved.usage.as_ref().map(text_of).transpose()?;
+    let kept = text_of(saved.for_store().as_ref())?;
     let n: i64 = transaction.query_row(
         "INSERT INTO conversations (id, used, model, questions, title, usage, saved) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
          ON CONFLICT (id) DO UPDATE SET used = excluded.used, model = excluded.model,
              questions = excluded.questions, title = excluded.title, usage = excluded.usage, saved = excluded.saved
          RETURNING n",
-        params![id, nanoseconds(used), saved.model, saved.questions() as i64, saved.title(), usage, text_of(saved)?],
+        params![id, nanoseconds(used), saved.model, saved.questions() as i64, saved.title(), usage, kept],
         |row| row.get(0),
     )?;
+    transaction.execute("DELETE FROM jumps WHERE n = ?1", [n])?;
     transaction.execute("DELETE FROM said WHERE rowid = ?1", [n])?;
     transaction.execute("INSERT INTO said (rowid, text) VALUES (?1, ?2)", params![n, saved.text()])?;
     Ok(())
 }
 
+/// Notes the time, and for each conversation by how much the clock has jumped since the last look.
+fn look_at_the_clock(transaction: &Transaction<'_>, now: SystemTime) -> rusqlite::Result<()> {
+    transaction.execute_batch(CLOCK)?;
+    // Whoever wrote a conversation looked at the clock then.
+    let seen = "SELECT coalesce((SELECT seen FROM clock), (SELECT max(used) FROM conversations))";
+    let seen: Option<i64> = transaction.query_row(seen, [], |row| row.get(0))?;
+    let now = nanoseconds(now);
+    let passed = now.saturating_sub(seen.unwrap_or(now));
+    if !(0..=LONGEST_REST.as_nanos() as i64).contains(&passed) {
+        transaction.execute(
+            "INSERT INTO jumps SELECT n, ?1 FROM conversations WHERE true
+             ON CONFLICT (n) DO UPDATE SET jumped = jumped + excluded.jumped",
+            [passed],
+        )?;
+    }
+    let note = "INSERT INTO clock VALUES (1, ?1) ON CONFLICT (n) DO UPDATE SET seen = excluded.seen";
+    transaction.execute(note, [now]).map(drop)
+}
+
 /// Takes conversations that are gone out of the index.
 fn take_out(transaction: &Transaction<'_>, gone: &[i64]) -> rusqlite::Result<()> {
+    transaction.execute_batch(CLOCK)?;
+    transaction.execute("DELETE FROM jumps WHERE n NOT IN (SELECT n FROM conversations)", [])?;
     let left: isize = transaction.query_row("SELECT count(*) FROM conversations", [], |row| row.get(0))?;
     if gone.len() <= left.unsigned_abs() {
         let mut delete = transaction.prepare("DELETE FROM said WHERE rowid = ?1")?;
@@ -229,6 +277,7 @@ fn listed(row: &Row<'_>) -> rusqlite::Result<Listed> {
         questions: usize::try_from(row.get::<_, i64>(3)?).unwrap_or_default(),
         title: row.get(4)?,
         usage: row.get::<_, Option<String>>(5)?.and_then(|text| serde_json::from_str(&text).ok()),
+        bytes: u64::try_from(row.get::<_, i64>(6)?).unwrap_or_default(),
         hit: None,
     })
 }

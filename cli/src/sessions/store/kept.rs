@@ -48,6 +48,8 @@ pub(crate) struct Listed {
     pub(crate) title: String,
     /// What its turns took.
     pub(crate) usage: Option<Usage>,
+    /// Bytes that it takes in the store.
+    pub(crate) bytes: u64,
     /// Of a search: a line with a word that the title has not, and the word.
     pub(crate) hit: Option<(String, String)>,
 }

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use super::*;
-use toolgraft::Conversation;
+use toolgraft::conversation::{Assistant, HistoryCall, Part};
+use toolgraft::{Call, Conversation, Dialect, Outcome};
 
 fn store(folder: &Path) -> Store {
     Store { folder: folder.join("sessions") }
@@ -57,6 +58,58 @@ fn only_what_is_old_is_forgotten() {
     assert_eq!(store.clear().unwrap(), (0, 1));
     drop(open);
     assert_eq!(store.clear().unwrap(), (1, 0));
+}
+
+#[test]
+fn a_clock_that_jumps_deletes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = store(folder.path());
+    let now = SystemTime::now();
+    let put = |id: &str, at| Database::open(&store.file()).unwrap().put(id, at, &saved(id)).unwrap();
+    let years = |n| DAY * 365 * n;
+    store.write("a", &saved("a")).unwrap();
+    // Far ahead, more than once, and with something said there.
+    for (n, ahead) in [3, 3, 7].map(years).into_iter().enumerate() {
+        assert_eq!(store.prune_at(30, now + ahead + DAY * n as u32).unwrap(), 0);
+    }
+    put("b", now + years(8));
+    assert_eq!(store.prune_at(30, now + years(8)).unwrap(), 0);
+    // Back where it belongs, before that, and there again.
+    for at in [now, now - years(5)] {
+        assert_eq!(store.prune_at(30, at).unwrap(), 0);
+    }
+    put("c", now - years(5));
+    for at in [now, now + DAY] {
+        assert_eq!(store.prune_at(30, at).unwrap(), 0);
+    }
+    // Days that pass count, and only they.
+    put("d", now + DAY * 10);
+    assert_eq!(store.prune_at(30, now + DAY * 29).unwrap(), 0);
+    assert_eq!(store.prune_at(30, now + DAY * 35).unwrap(), 3);
+    assert_eq!(titles(&store, &[]), ["d"]);
+    assert_eq!(store.prune_at(30, now + DAY * 41).unwrap(), 1);
+}
+
+#[test]
+fn a_large_result_is_cut_in_the_store_and_its_size_is_listed() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = store(folder.path());
+    let call = |id: &str| HistoryCall::new(id, Call::new(Dialect::UseMcpTool, "read", serde_json::json!({})), "");
+    let mut conversation = Conversation::from_user("Read it");
+    let mut message = Assistant::text("I read both.");
+    message.parts.extend(["1", "2"].map(|id| Part::Call(call(id))));
+    conversation.push_assistant(message).unwrap();
+    for id in ["1", "2"] {
+        conversation.answer(id, Outcome::result(format!("begin {} end", "x".repeat(5 << 20)))).unwrap();
+    }
+    store.write("aa", &Saved::new("m", &conversation)).unwrap();
+    let kept = store.read("aa").unwrap();
+    let bytes = store.list(&[]).unwrap()[0].bytes;
+    assert!((512 << 10..1 << 20).contains(&bytes), "{bytes}");
+    assert!(fs::metadata(store.file()).unwrap().len() < 2 << 20);
+    let answered = kept.saved.conversation.answered();
+    let text = &answered[1].outcome.text;
+    assert!(text.starts_with("begin x") && text.ends_with("x end") && text.contains("bytes are missing here"));
 }
 
 #[test]

@@ -6,8 +6,8 @@ use reqwest::redirect::Policy;
 use rmcp::transport::auth::{AuthorizationManager, AuthorizationMetadata};
 
 use super::error::{LoginError, no_pkce, shown};
-use super::resource::{Resource, WayIn, is_private_way};
-use crate::config::{GrantType, ServerTrust};
+use super::resource::{Resource, is_private_way};
+use crate::config::{GrantType, ServerTrust, WayIn, is_this_machine, proxy_of};
 use toolgraft::Cause;
 
 /// rmcp's state machine for a resource, with checked metadata.
@@ -38,9 +38,11 @@ pub(super) async fn discover(
     // Sets the process's provider of cryptography, which rmcp's own client needs.
     drop(toolgraft::http::client());
     let mut manager = AuthorizationManager::new(resource.as_str()).await.map_err(|e| LoginError::of(&e))?;
-    if trust.has_ca() {
+    // rmcp's own would ask the environment's proxy for this machine.
+    let avoids_proxy = is_this_machine(resource.as_str()) && proxy_of(resource.as_str()).is_some();
+    if trust.has_ca() || avoids_proxy {
         // It looks at no address: whoever trusts an authority for a server has a network of their own.
-        let client = trust.client_builder().map_err(LoginError::Failed)?.redirect(Policy::none()).build();
+        let client = trust.client_builder(resource.as_str()).map_err(LoginError::Failed)?.redirect(Policy::none()).build();
         let client = client.map_err(|e| LoginError::Failed(format!("cannot set up HTTP: {}", Cause::chain(&e))))?;
         manager.with_client(client).map_err(|e| LoginError::of(&e))?;
     }

@@ -195,7 +195,7 @@ async fn challenge(
 ) -> Result<(bool, Option<String>), LoginError> {
     let failed = |e: String| LoginError::Failed(shown(&e));
     let headers = header_map(headers).map_err(|e| failed(e.to_string()))?;
-    let client = trust.client_builder().map_err(LoginError::Failed)?;
+    let client = trust.client_builder(url).map_err(LoginError::Failed)?;
     let client = client.default_headers(headers).redirect(Policy::none()).timeout(PROBE).build();
     let client = client.map_err(|e| failed(format!("cannot set up HTTP: {}", Cause::chain(&e))))?;
     let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;

@@ -76,7 +76,7 @@ async fn revoke(
     let Some(tokens) = &kept.credentials.token_response else { return Ok(()) };
     // The one that could bring new ones first.
     let refresh = tokens.refresh_token().map(|token| (token.secret(), "refresh_token"));
-    let client = trust.client_builder().map_err(failed)?.redirect(Policy::none()).build();
+    let client = trust.client_builder(place.as_str()).map_err(failed)?.redirect(Policy::none()).build();
     let client = client.map_err(|e| failed(Cause::chain(&e)))?;
     for (token, hint) in refresh.into_iter().chain([(tokens.access_token().secret(), "access_token")]) {
         let id = kept.credentials.client_id.as_str();

@@ -1,10 +1,9 @@
 //! What a token is for: a server's URL, without what is not its identity.
 
-use std::net::IpAddr;
-
 use reqwest::Url;
 
 use super::error::LoginError;
+use crate::config::WayIn;
 
 /// A server's URL as the resource of RFC 8707: without user, password, query and fragment,
 /// which may hold a secret and go to nobody else.
@@ -36,33 +35,6 @@ impl Resource {
 
     pub(super) fn way_in(&self) -> WayIn {
         WayIn::to(&self.0)
-    }
-}
-
-/// Who can reach a host, as far as its name or number alone says. What a name leads to is
-/// looked at where it is connected to, by rmcp.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum WayIn {
-    Anybody,
-    Neighbours,
-    ThisMachine,
-}
-
-impl WayIn {
-    pub(super) fn to(url: &Url) -> Self {
-        let host = url.host_str().unwrap_or_default();
-        // `::ffff:10.0.0.1` leads where 10.0.0.1 does.
-        let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
-        match address.map(|address| address.to_canonical()) {
-            Ok(address) if address.is_loopback() || address.is_unspecified() => WayIn::ThisMachine,
-            Ok(IpAddr::V4(address)) if address.is_private() || address.is_link_local() => WayIn::Neighbours,
-            Ok(IpAddr::V6(address)) if address.is_unique_local() || address.is_unicast_link_local() => {
-                WayIn::Neighbours
-            }
-            Ok(_) => WayIn::Anybody,
-            Err(_) if host == "localhost" || host.ends_with(".localhost") => WayIn::ThisMachine,
-            Err(_) => WayIn::Anybody,
-        }
     }
 }
 

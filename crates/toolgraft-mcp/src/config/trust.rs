@@ -1,5 +1,6 @@
 //! The certificates that a server is verified with.
 
+use super::way::is_this_machine;
 use super::servers::{ServerConfig, TransportConfig};
 use toolgraft::http::Trust;
 
@@ -16,17 +17,18 @@ impl ServerTrust {
         self.ca.is_some()
     }
 
-    /// Returns a builder of HTTP clients that trust these certificates. The file is read each time, so that a new one
-    /// counts from the next connection on.
+    /// Returns a builder of HTTP clients for this URL that trust these certificates, and ask no proxy on the way to
+    /// this machine. The file is read each time, so that a new one counts from the next connection on.
     ///
     /// # Errors
     /// The file cannot be read, or has no certificate; the text names it.
-    pub(crate) fn client_builder(&self) -> Result<reqwest::ClientBuilder, String> {
+    pub(crate) fn client_builder(&self, url: &str) -> Result<reqwest::ClientBuilder, String> {
         let trust = match &self.ca {
             Some(file) => self.program.clone().with_pem_file(file).map_err(|error| format!("its \"ca\": {error}"))?,
             None => self.program.clone(),
         };
-        Ok(trust.client())
+        let builder = trust.client();
+        Ok(if is_this_machine(url) { builder.no_proxy() } else { builder })
     }
 }
 

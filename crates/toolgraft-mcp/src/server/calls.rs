@@ -89,8 +89,8 @@ impl Connection {
             let answer = self.request(request, self.limits.call.min(left)).await;
             left = left.saturating_sub(sent.elapsed());
             let answer = match answer {
-                Err(RequestError::Refused { code, message, pages }) if !pages.is_empty() => {
-                    let refused = RequestError::Refused { code, message, pages: pages.clone() };
+                Err(RequestError::Refused { code, message, data, pages }) if !pages.is_empty() => {
+                    let refused = RequestError::Refused { code, message, data, pages: pages.clone() };
                     self.open(&pages, refused, round).await?;
                     request = params.with(None, None);
                     continue;

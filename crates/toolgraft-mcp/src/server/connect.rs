@@ -8,7 +8,7 @@ use rmcp::model::{ClientConfig, ProtocolVersion, ServerPeerInfo};
 use rmcp::service::serve_directly;
 use rmcp::transport::{DynamicTransportError, Transport};
 use rmcp::{ClientHandler, RoleClient};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use super::connection::{Client, Connection, Service};
@@ -21,8 +21,9 @@ use crate::config::{HttpTransport, ServerConfig, ServerTrust, TransportConfig};
 use crate::transport::http::{self, SseTransport};
 use crate::transport::log::Log;
 use crate::transport::scan::one_line;
-use crate::transport::stdio::{self, ChildState, Program, StdioTransport};
+use crate::transport::stdio::{self, ChildState, LAST_WORDS, Program, StdioTransport};
 use crate::transport::wire::{Tap, Tapped, Wire};
+use toolgraft::secrets::Secrets;
 
 /// Why a server could not be reached.
 #[derive(Debug)]
@@ -146,7 +147,7 @@ impl Connector {
                     return Err(self.explain(&error));
                 }
                 Err(error @ HandshakeError::Silence(_)) if late => {
-                    return Err(self.unanswered(&error, (&transport, &child)).await);
+                    return Err(self.unanswered(&error, (&mut transport, &child)).await);
                 }
                 Err(_) => {
                     // Its end is waited for, since the second one may want what it holds.
@@ -163,7 +164,7 @@ impl Connector {
                 *era = Some(Era::of(&info));
                 Ok(self.over_stdio(child, transport, info))
             }
-            Err(error) => Err(self.unanswered(&error, (&transport, &child)).await),
+            Err(error) => Err(self.unanswered(&error, (&mut transport, &child)).await),
         }
     }
 
@@ -171,9 +172,11 @@ impl Connector {
     async fn unanswered(
         &self,
         error: &HandshakeError,
-        (transport, child): (&Tapped<StdioTransport>, &ChildState),
+        (transport, child): (&mut Tapped<StdioTransport>, &ChildState),
     ) -> ConnectError {
         transport.give_up();
+        // At the end of its output it is noted how it ended.
+        let _ = timeout(LAST_WORDS, async { while transport.receive().await.is_some() {} }).await;
         format!("{}{}", self.explain(error).message, child.last_words().await).into()
     }
 
@@ -199,7 +202,7 @@ impl Connector {
             };
             let mut transport =
                 self.tapped(http::transport(place.url, (place.headers, place.trust), place.access.clone())?);
-            let error = match handshake(&mut transport, self.me_at(version), methods, by).await {
+            let error = match handshake(&mut transport, self.us(self.me_at(version)), methods, by).await {
                 Ok(info) => {
                     *era = Some(Era::of(&info));
                     // Nothing tells that such a server has gone but its next answer.
@@ -290,6 +293,11 @@ impl Connector {
         self.me().with_protocol_version(version)
     }
 
+    /// What we are, and the secrets that the server's words are shown without.
+    fn us(&self, me: ClientConfig) -> (ClientConfig, &Secrets) {
+        (me, &self.client.hidden.in_errors)
+    }
+
     /// Does the handshake over one transport, in the versions that the server names where it
     /// refuses ours.
     async fn negotiate<T>(
@@ -301,13 +309,13 @@ impl Connector {
     where
         T: Transport<RoleClient> + 'static,
     {
-        let mut agreed = handshake(transport, self.me(), methods, by).await;
+        let mut agreed = handshake(transport, self.us(self.me()), methods, by).await;
         let mut tried = Vec::new();
         while let Err(error @ HandshakeError::Version { asked, .. }) = &agreed {
             tried.push(asked.clone());
             let Some(version) = error.next_version(&tried) else { break };
             let methods = if version.has_initialize() { Methods::Initialize } else { Methods::Discover };
-            agreed = handshake(transport, self.me_at(version), methods, by).await;
+            agreed = handshake(transport, self.us(self.me_at(version)), methods, by).await;
         }
         agreed
     }

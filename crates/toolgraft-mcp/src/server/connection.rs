@@ -205,10 +205,18 @@ impl Connection {
         }
     }
 
-    /// How it ended, behind `what` that was noticed of it; without the server's secrets.
+    /// How it ended, after `what` that was noticed of it; without the server's secrets.
     pub(super) async fn how_it_ended(&self, what: &str) -> String {
+        if let Some(child) = &self.child {
+            child.last_words().await;
+        }
+        self.how_it_ended_so_far(what)
+    }
+
+    /// As [`how_it_ended`](Self::how_it_ended), as far as it is known now.
+    pub(super) fn how_it_ended_so_far(&self, what: &str) -> String {
         let more = match (&self.child, &self.url) {
-            (Some(child), _) => child.last_words().await,
+            (Some(child), _) => child.words_so_far(),
             (None, Some(url)) => format!(" ({url})"),
             (None, None) => String::new(),
         };

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::elicit::is_question;
 use crate::transport::answer::Answer;
+use crate::transport::scan::{self, Huge};
 use toolgraft::Outcome;
 use toolgraft::outcome::{MEDIA_EVENT, Status};
 
@@ -37,20 +38,24 @@ pub(crate) fn tool_outcome(result: &Value, answer: &Answer<'_>) -> Outcome {
     if let Some(text) = bare(result) {
         return Outcome::result(text);
     }
-    let failed = result.get("isError").and_then(Value::as_bool).unwrap_or(false);
+    let failed = result.get("isError").is_some_and(is_true);
     let structured = result.get("structuredContent").filter(|v| !v.is_null()).cloned();
-    let Some(mut text) = result.get("content").map_or(Some(String::new()), blocks) else {
-        return no_result("tools/call", "content", answer);
+    let content = result.get("content");
+    let mut parts = match content.map(blocks) {
+        Some(Some(parts)) => parts,
+        None if failed || structured.is_some() => Vec::new(),
+        Some(None) if structured.is_some() => Vec::new(),
+        _ => return no_result("tools/call", "content", answer),
     };
-    if result.get("content").is_none() && structured.is_none() && !failed {
-        return no_result("tools/call", "content", answer);
+    if let Some(value) = &structured
+        && !repeats(value, &parts, content)
+    {
+        parts.retain(|part| !part.trim().is_empty());
+        parts.push(answer.shown_member("structuredContent").unwrap_or_else(|| value.to_string()));
     }
-    if text.is_empty() {
-        text = match &structured {
-            Some(value) => answer.shown_member("structuredContent").unwrap_or_else(|| value.to_string()),
-            None if failed => "the tool reported an error and said nothing about it".to_owned(),
-            None => String::new(),
-        };
+    let mut text = joined(parts.into_iter());
+    if text.is_empty() && failed {
+        text = "the tool reported an error and said nothing about it".to_owned();
     }
     let status = if failed { Status::ToolError } else { Status::Result };
     let mut outcome = Outcome::new(status, text);
@@ -58,6 +63,68 @@ pub(crate) fn tool_outcome(result: &Value, answer: &Answer<'_>) -> Outcome {
     match result.get("_meta").and_then(Value::as_object) {
         Some(meta) if !meta.is_empty() => outcome.with_event(META_EVENT, meta.clone()),
         _ => outcome,
+    }
+}
+
+/// Returns `true` for `isError` as servers write it: some send a string or a number.
+fn is_true(flag: &Value) -> bool {
+    match flag {
+        Value::Bool(flag) => *flag,
+        Value::String(flag) => matches!(flag.trim().to_ascii_lowercase().as_str(), "true" | "1" | "yes"),
+        Value::Number(flag) => flag.as_f64() != Some(0.0),
+        _ => false,
+    }
+}
+
+/// Members in which SDKs wrap a result that is no object.
+const WRAPPERS: [&str; 4] = ["result", "content", "output", "text"];
+
+/// Returns `true` if a structure says nothing that the text blocks do not say: one of them is
+/// or contains the same JSON, or the structure only wraps what they are.
+fn repeats(structure: &Value, parts: &[String], content: Option<&Value>) -> bool {
+    if parts.iter().all(|part| part.trim().is_empty()) {
+        return false;
+    }
+    let is_in = |value: &Value| parts.iter().any(|part| contains(part, value));
+    let Value::Object(members) = structure else { return is_in(structure) };
+    let wrapped = members.iter().next().filter(|(name, _)| members.len() == 1 && WRAPPERS.contains(&name.as_str()));
+    let Some((_, wrapped)) = wrapped else { return members.is_empty() || is_in(structure) };
+    let one_each = |values: &Vec<Value>| {
+        values.len() == parts.len() && values.iter().zip(parts).all(|(value, part)| is_value(part, value))
+    };
+    is_in(structure)
+        || parts.iter().any(|part| is_value(part, wrapped))
+        || is_value(&parts.join("\n"), wrapped)
+        || content == Some(wrapped)
+        || wrapped.as_array().is_some_and(one_each)
+}
+
+/// Returns `true` if a text is this value: the same text, or JSON of it.
+fn is_value(text: &str, value: &Value) -> bool {
+    value.as_str().is_some_and(|string| string.trim() == text.trim())
+        || scan::value(text, Huge::Quoted).is_ok_and(|parsed| is_same(&parsed, value))
+}
+
+/// Returns `true` if a text is JSON of this value, or has it after some words or in a fence.
+fn contains(text: &str, value: &Value) -> bool {
+    let bracket = match value {
+        Value::Object(_) => '{',
+        Value::Array(_) => '[',
+        _ => return is_value(text, value),
+    };
+    let json = text.find(bracket).and_then(|at| scan::parts(&text[at..])).filter(|json| json.closed);
+    json.is_some_and(|json| is_value(json.text, value))
+}
+
+/// Compares JSON values; numbers by what they are, since `21.0` becomes `21` in JavaScript.
+fn is_same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Number(a), Value::Number(b)) => a == b || (a.is_f64() || b.is_f64()) && a.as_f64() == b.as_f64(),
+        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(a, b)),
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len() && a.iter().all(|(name, a)| b.get(name).is_some_and(|b| is_same(a, b)))
+        }
+        (a, b) => a == b,
     }
 }
 
@@ -130,12 +197,12 @@ fn bare(value: &Value) -> Option<String> {
     value.as_str().filter(|text| !text.trim().is_empty()).map(str::to_owned)
 }
 
-/// Content blocks, or what stands for one; `None` for what says nothing.
-fn blocks(content: &Value) -> Option<String> {
+/// The text of each content block, or of what stands for one; `None` for what says nothing.
+fn blocks(content: &Value) -> Option<Vec<String>> {
     match content {
-        Value::Array(blocks) => Some(joined(blocks.iter().map(block))),
-        one @ Value::Object(_) => Some(block(one)),
-        other => bare(other),
+        Value::Array(blocks) => Some(blocks.iter().map(block).collect()),
+        one @ Value::Object(_) => Some(vec![block(one)]),
+        other => Some(vec![bare(other)?]),
     }
 }
 
@@ -306,11 +373,72 @@ mod tests {
     }
 
     #[test]
-    fn a_structured_result_is_kept_and_is_the_text_where_there_is_none() {
+    fn a_structured_result_is_the_text_where_there_is_none() {
         let outcome = tool_outcome(&json!({ "content": [], "structuredContent": { "a": 1 } }));
         assert_eq!((outcome.text.as_str(), outcome.structured), (r#"{"a":1}"#, Some(json!({ "a": 1 }))));
-        let outcome = tool_outcome(&json!({ "content": [{ "type": "text", "text": "t" }], "structuredContent": [1] }));
-        assert_eq!((outcome.text.as_str(), outcome.structured), ("t", Some(json!([1]))));
+        for content in [json!(null), json!(""), json!([{ "type": "text", "text": " " }])] {
+            let outcome = tool_outcome(&json!({ "content": content, "structuredContent": {} }));
+            assert_eq!((outcome.status, outcome.text.as_str()), (Status::Result, "{}"), "{content}");
+        }
+        assert_eq!(tool_outcome(&json!({ "isError": true, "structuredContent": [1] })), {
+            Outcome::error("[1]").with_structured(json!([1]))
+        });
+    }
+
+    /// The text of a result of these text blocks and this structure.
+    fn text_of(blocks: &[&str], structure: &Value) -> String {
+        let content: Vec<Value> = blocks.iter().map(|text| json!({ "type": "text", "text": text })).collect();
+        let outcome = tool_outcome(&json!({ "content": content, "structuredContent": structure }));
+        assert_eq!(outcome.structured.as_ref(), Some(structure));
+        outcome.text
+    }
+
+    #[test]
+    fn a_structure_that_says_more_follows_the_text() {
+        for (blocks, structure) in [
+            (&["4 items"][..], json!({ "items": [{ "id": "z-1" }] })),
+            (&["4 items", "in all"], json!(["z-1"])),
+            (&["see {this}: []"], json!({ "a": 1 })),
+            (&["{\"a\":1}"], json!({ "a": 1, "b": 2 })),
+            (&["{\"a\":1,\"b\":2}"], json!({ "a": 1 })),
+            (&["9007199254740992"], json!({ "result": 9_007_199_254_740_993_u64 })),
+            (&["a.txt"], json!({ "deleted": "a.txt" })),
+            (&["a"], json!({ "result": "a", "more": true })),
+            (&["a"], json!({ "result": ["a", "b"] })),
+            (&["none"], json!([])),
+            (&["no"], json!(false)),
+        ] {
+            assert_eq!(text_of(blocks, &structure), format!("{}\n{structure}", blocks.join("\n")), "{structure}");
+        }
+        let content = json!([{ "type": "image", "mimeType": "image/png", "data": "QUJD" },
+            { "type": "resource", "resource": { "uri": "a:1", "text": "inside" } }]);
+        let outcome = tool_outcome(&json!({ "content": content, "structuredContent": { "kind": "chart" } }));
+        assert_eq!(outcome.text, "[image image/png, 3 bytes]\ninside\n{\"kind\":\"chart\"}");
+        let text = json!([{ "type": "text", "text": "NEEDS_HUMAN" }]);
+        let outcome = tool_outcome(&json!({ "isError": true, "content": text, "structuredContent": { "hint": 1 } }));
+        assert_eq!((outcome.status, outcome.text.as_str()), (Status::ToolError, "NEEDS_HUMAN\n{\"hint\":1}"));
+    }
+
+    #[test]
+    fn a_structure_that_repeats_the_text_is_left_out() {
+        for (blocks, structure) in [
+            (&["{ \"b\": [2],\n \"a\": 1 }"][..], json!({ "a": 1, "b": [2] })),
+            (&["It is:\n```json\n{\"a\": \"}\"}\n```\nso"], json!({ "a": "}" })),
+            (&["done", "[1, 2.0]"], json!([1, 2])),
+            (&["one\ntwo\n"], json!({ "result": "one\ntwo" })),
+            (&["21"], json!({ "result": 21.0 })),
+            (&["[\"a\"]"], json!({ "result": ["a"] })),
+            (&["a", "{\"b\":1}"], json!({ "result": ["a", { "b": 1 }] })),
+            (&["a", "b"], json!({ "output": "a\nb" })),
+            (&["a"], json!({ "content": [{ "type": "text", "text": "a" }] })),
+            (&["done"], json!({})),
+            (&["null"], json!({ "result": null })),
+        ] {
+            assert_eq!(text_of(blocks, &structure), blocks.join("\n"), "{structure}");
+        }
+        let content = json!([{ "type": "resource", "resource": { "uri": "a:1", "text": "{\"a\": 1}" } }]);
+        let outcome = tool_outcome(&json!({ "content": content, "structuredContent": { "a": 1 } }));
+        assert_eq!(outcome.text, "{\"a\": 1}");
     }
 
     #[test]
@@ -325,6 +453,13 @@ mod tests {
         let outcome = tool_outcome(&json!({ "isError": true, "content": [{ "type": "text", "text": "no" }] }));
         assert_eq!((outcome.status, outcome.text.as_str()), (Status::ToolError, "no"));
         assert!(!tool_outcome(&json!({ "isError": true })).text.is_empty());
+        let flagged = |flag: Value| tool_outcome(&json!({ "isError": flag, "content": [] })).status;
+        for flag in [json!("true"), json!("True"), json!(" TRUE "), json!("1"), json!(1), json!(1.0)] {
+            assert_eq!(flagged(flag.clone()), Status::ToolError, "{flag}");
+        }
+        for flag in [json!("false"), json!(""), json!("0"), json!(0), json!(null), json!([])] {
+            assert_eq!(flagged(flag.clone()), Status::Result, "{flag}");
+        }
     }
 
     #[test]

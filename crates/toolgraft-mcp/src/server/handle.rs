@@ -121,6 +121,8 @@ impl ServerHandle {
         // The actor may not have looked yet.
         if status.state == ServerState::Ready && view.usable().is_none() {
             status.state = ServerState::Backoff;
+            let ended = |connection: &Arc<Connection>| connection.how_it_ended_so_far("the connection is closed");
+            status.error = view.connection.as_ref().map(ended);
         }
         if let Some(offer) = view.offer.as_ref().filter(|_| !self.switches().is_empty()) {
             status.notes.extend(self.switches().keep(&mut offer.server.clone()));

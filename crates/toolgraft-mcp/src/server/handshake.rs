@@ -18,9 +18,11 @@ use rmcp::transport::{DynamicTransportError, Transport};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
+use super::error_data::error_data;
 use crate::transport::message::UNREADABLE;
 use crate::transport::scan::one_line;
 use crate::transport::server_info::{discovered, initialize_result, peer_info, supported_versions};
+use toolgraft::secrets::Secrets;
 
 /// Ids of the two requests: numbers, since servers exist that know no other ids,
 /// and none that rmcp counts to, since an answer may come late.
@@ -62,14 +64,14 @@ pub(super) enum HandshakeError {
 /// Does the handshake until `by`; tells what the server is.
 pub(super) async fn handshake<T>(
     transport: &mut T,
-    me: ClientConfig,
+    (me, secrets): (ClientConfig, &Secrets),
     methods: Methods,
     by: Instant,
 ) -> Result<ServerPeerInfo, HandshakeError>
 where
     T: Transport<RoleClient> + 'static,
 {
-    let mut handshake = Handshake { transport, me, asked: methods == Methods::AlreadySent, stray: None };
+    let mut handshake = Handshake { transport, me, secrets, asked: methods == Methods::AlreadySent, stray: None };
     match timeout_at(by, handshake.run(methods, by)).await {
         Ok(agreed) => agreed,
         Err(_) => Err(HandshakeError::Silence(handshake.stray)),
@@ -80,6 +82,7 @@ struct Handshake<'t, T> {
     transport: &'t mut T,
     /// What we are.
     me: ClientConfig,
+    secrets: &'t Secrets,
     /// Whether `initialize` was sent.
     asked: bool,
     /// The id of an answer to a request that was never sent.
@@ -170,7 +173,9 @@ impl<T: Transport<RoleClient> + 'static> Handshake<'_, T> {
             }
             JsonRpcMessage::Error(answer) => {
                 let (code, said) = (answer.error.code, one_line(&answer.error.message));
-                let why = if code == UNREADABLE { said } else { format!("{said} (JSON-RPC error {})", code.0) };
+                let data = error_data(answer.error.data.as_ref(), &answer.error.message, self.secrets);
+                let data = data.map(|data| format!(": {data}")).unwrap_or_default();
+                let why = if code == UNREADABLE { said } else { format!("{said} (JSON-RPC error {}){data}", code.0) };
                 let supported = supported_versions(&answer.error);
                 match &answer.id {
                     Some(id) if is(id, DISCOVER) => HandshakeAnswer::Earlier(why, supported),
@@ -179,7 +184,8 @@ impl<T: Transport<RoleClient> + 'static> Handshake<'_, T> {
                         return Err(HandshakeError::Version { asked: self.me.protocol_version.clone(), supported });
                     }
                     Some(id) if is(id, INITIALIZE) => {
-                        return Err(HandshakeError::Refused(format!("it refused `initialize`: {why}")));
+                        let refused = || format!("it refused `initialize`: {why}");
+                        return Err(HandshakeError::Refused(if code == UNREADABLE { why } else { refused() }));
                     }
                     _ => HandshakeAnswer::Nothing,
                 }

@@ -42,6 +42,7 @@ mod count;
 mod deadlines;
 mod elicit;
 mod error;
+mod error_data;
 mod following;
 mod handle;
 mod handshake;

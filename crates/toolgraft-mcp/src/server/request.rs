@@ -14,13 +14,17 @@ use tokio::time::Instant;
 
 use super::connection::Connection;
 use super::deadlines::Deadlines;
+use super::error_data::error_data;
 use crate::transport::answer::Answer;
 use crate::transport::http;
-use crate::transport::message::UNREADABLE;
+use crate::transport::message::{BREAKS_OFF, UNREADABLE};
 use crate::transport::scan::one_line;
 
 /// Wait for a cancellation to be written.
 const CANCEL: Duration = Duration::from_millis(500);
+
+/// Wait for the end of a server whose answer breaks off: it may only have begun the next line.
+const DEATH: Duration = Duration::from_secs(1);
 
 /// Why a request has no result.
 ///
@@ -30,13 +34,15 @@ const CANCEL: Duration = Duration::from_millis(500);
 #[non_exhaustive]
 pub enum RequestError {
     /// The server answered with a JSON-RPC error.
-    #[error("{message} (JSON-RPC error {code})")]
+    #[error("{message} (JSON-RPC error {code}){}", data.as_ref().map(|data| format!(": {data}")).unwrap_or_default())]
     #[non_exhaustive]
     Refused {
         /// Its code.
         code: i32,
         /// Its message.
         message: String,
+        /// Its data as text, cleaned and cut to 2,000 characters, where that says more.
+        data: Option<String>,
         /// Pages that a person has to open before the request is carried out (error -32042), as the
         /// server names them.
         pages: Vec<Value>,
@@ -56,10 +62,10 @@ pub enum RequestError {
 }
 
 impl RequestError {
-    fn map_text(self, text: impl Fn(String) -> String) -> Self {
+    fn map_text(self, text: impl Fn(String) -> String + Copy) -> Self {
         match self {
-            RequestError::Refused { code, message, pages } => {
-                RequestError::Refused { code, message: text(message), pages }
+            RequestError::Refused { code, message, data, pages } => {
+                RequestError::Refused { code, message: text(message), data: data.map(text), pages }
             }
             RequestError::TimedOut { limit, noise } => RequestError::TimedOut { limit, noise: noise.map(text) },
             RequestError::Broken(how) => RequestError::Broken(text(how)),
@@ -138,13 +144,25 @@ impl Connection {
         RequestError::Broken(self.how_it_ended(what).await)
     }
 
+    /// Where the answer breaks off because the server has died, how it died belongs to it.
+    async fn unreadable(&self, what: String) -> RequestError {
+        let breaks_off = self.child.is_some() && what.contains(BREAKS_OFF);
+        match breaks_off && tokio::time::timeout(DEATH, self.gone.cancelled()).await.is_ok() {
+            true => self.broken(&what).await,
+            false => RequestError::Broken(what),
+        }
+    }
+
     async fn service_error(&self, error: ServiceError) -> RequestError {
         match error {
-            ServiceError::McpError(e) if e.code == UNREADABLE => RequestError::Broken(e.message.into_owned()),
+            ServiceError::McpError(e) if e.code == UNREADABLE => self.unreadable(e.message.into_owned()).await,
             ServiceError::McpError(e) => {
-                let pages = pages(&e);
-                let message = pages.as_ref().map_or_else(|| e.message.to_string(), |pages| open_first(pages, &e));
-                RequestError::Refused { code: e.code.0, message, pages: pages.unwrap_or_default() }
+                let code = e.code.0;
+                if let Some(pages) = pages(&e) {
+                    return RequestError::Refused { code, message: open_first(&pages, &e), data: None, pages };
+                }
+                let data = error_data(e.data.as_ref(), &e.message, &self.client.hidden.in_errors);
+                RequestError::Refused { code, message: e.message.into_owned(), data, pages: Vec::new() }
             }
             ServiceError::TransportClosed => {
                 self.mark_gone();

@@ -20,9 +20,11 @@ use tokio::time::Instant;
 
 use super::connection::Connection;
 use super::content::ASKS;
+use super::error_data::error_data;
 use super::request::RequestError;
 use super::states::ServerEventKind;
 use crate::transport::answer::Answer;
+use toolgraft::secrets::Secrets;
 
 /// Wait between two looks at a task whose server names none, and what it may name.
 const POLL: Duration = Duration::from_secs(1);
@@ -120,7 +122,7 @@ impl Connection {
                 }
                 Some("failed") if now.get("error").is_some() => {
                     waiting.is_over = true;
-                    return Err(failed(&now));
+                    return Err(failed(&now, &self.client.hidden.in_errors));
                 }
                 // Its answer tells what became of it, and waits while the server asks a person.
                 Some("completed" | "failed" | "input_required" | "cancelled") if self.is_of_initialize() => {
@@ -170,9 +172,10 @@ impl Connection {
 }
 
 /// Why a task has failed, in the words of its server.
-fn failed(task: &Value) -> RequestError {
+fn failed(task: &Value, secrets: &Secrets) -> RequestError {
     let error = &task["error"];
     let code = error.get("code").and_then(Value::as_i64).and_then(|code| i32::try_from(code).ok());
     let message = error.get("message").and_then(Value::as_str).unwrap_or("its task has failed").to_owned();
-    RequestError::Refused { code: code.unwrap_or_default(), message, pages: Vec::new() }
+    let data = error_data(error.get("data"), &message, secrets);
+    RequestError::Refused { code: code.unwrap_or_default(), message, data, pages: Vec::new() }
 }

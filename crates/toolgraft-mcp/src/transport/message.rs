@@ -19,6 +19,9 @@ use super::scan::{self, Huge, JsonParts, one_line};
 /// it by the rules of JSON-RPC, which reserves nothing above zero.
 pub(crate) const UNREADABLE: ErrorCode = ErrorCode(i32::MAX);
 
+/// How the message of such an error begins where the answer has no end.
+pub(crate) const BREAKS_OFF: &str = "an answer that breaks off";
+
 /// What a server wrote.
 #[derive(Debug)]
 pub(crate) enum Heard {
@@ -107,7 +110,7 @@ pub(crate) fn broken_off(text: &str, heard: &mut VecDeque<Heard>) -> bool {
     let before = heard.len();
     match scan::parts(text) {
         Some(parts) if parts.is_array => batch(&parts, heard),
-        _ => heard.extend(failed(text, || format!("an answer that breaks off: {}", one_line(text)))),
+        _ => heard.extend(failed(text, || format!("{BREAKS_OFF}: {}", one_line(text)))),
     }
     heard.len() > before
 }
@@ -194,7 +197,9 @@ fn refusal(id: RequestId, error: &str) -> Option<Heard> {
     let parts = scan::parts(error).filter(|parts| !parts.is_array)?;
     let message: String = serde_json::from_str(&scan::mended(parts.get("message")?, Huge::Stay)).ok()?;
     let code = parts.get("code").and_then(|code| serde_json::from_str(code).ok()).map_or(UNREADABLE, ErrorCode);
-    let data = parts.get("data").and_then(|data| serde_json::from_str(&scan::mended(data, Huge::Quoted)).ok());
+    // What no value holds, such as NaN and deep nesting, is still its text.
+    let text_of = |data: &str| serde_json::from_str(data).unwrap_or_else(|_| Value::from(data));
+    let data = parts.get("data").map(|data| text_of(&scan::mended(data, Huge::Quoted)));
     Some(Heard::Message(Box::new(JsonRpcMessage::error(ErrorData::new(code, message, data), Some(id)))))
 }
 

@@ -230,7 +230,20 @@ pub(crate) async fn odd_answers_are_read_or_errors(hub: &Hub) {
         (answer(r#""result":{"content":"just text"}"#), Ok("just text")),
         (answer(r#""result":null"#), Err("no array \"content\": null")),
         (answer(r#""result":{"content":null}"#), Err("no array \"content\": {\"content\":null}")),
-        (answer(r#""error":{"code":-32000,"message":"half \ud83d","data":NaN}"#), Err("half \u{fffd}")),
+        (
+            answer(r#""error":{"code":-32000,"message":"half \ud83d","data":NaN}"#),
+            Err("half \u{fffd} (JSON-RPC error -32000): NaN"),
+        ),
+        (
+            answer(r#""error":{"code":-32602,"message":"no","data":{"a":["b\u0007"]}}"#),
+            Err(r#"no (JSON-RPC error -32602): {"a":["b"]}"#),
+        ),
+        (answer(&format!(r#""error":{{"code":1,"message":"no","data":{deep}}}"#)), Err("no (JSON-RPC error 1): [[[")),
+        (answer(r#""result":{"isError":"true","content":[{"type":"text","text":"no"}]}"#), Err("no")),
+        (
+            answer(r#""result":{"content":[{"type":"text","text":"4 items"}],"structuredContent":{"n":1.10}}"#),
+            Ok("4 items\n{\"n\":1.10}"),
+        ),
     ] {
         let outcome = call_with(hub, "raw", json!({ "text": raw })).await;
         match expected {

@@ -61,6 +61,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("a_question_ends_with_its_server_its_call_and_when_it_is_taken_back", questions_end),
         trial("a_server_that_asks_without_a_call_is_told_nothing", asked_without_a_call),
         trial("a_server_that_does_not_listen_blocks_nobody", deaf),
+        trial("a_server_that_dies_in_its_answer_is_an_error_with_its_end", dies_in_an_answer),
         trial("calls_of_a_server_that_dies_all_end", all_calls_end),
         trial("a_malformed_tool_is_left_out_and_the_rest_stay", malformed_tool),
         trial("a_disabled_tool_is_neither_listed_nor_called", disabled_tool),
@@ -449,6 +450,25 @@ async fn deaf(case: Arc<Case>) {
     assert!(outcomes.iter().all(|outcome| outcome.status == Status::TimedOut), "{outcomes:?}");
     good_one_answers(&hub).await;
     hub.shutdown().await;
+}
+
+/// Half an answer and then death, wherever it happens.
+async fn dies_in_an_answer(case: Arc<Case>) {
+    for (end, status) in [("KILL", "(signal: 9 (SIGKILL))"), ("3", "(exit status: 3)")] {
+        for method in ["initialize", "tools/list", "tools/call"] {
+            let hub = hub([case.server(&format!("half:{method}:{end}"))]).await;
+            let text = match method {
+                "tools/call" => call(&hub, "echo").await.text,
+                _ => hub.servers()[0].error.clone().unwrap(),
+            };
+            for part in ["an answer that breaks off", status, "fatal: out of luck"] {
+                assert!(text.contains(part), "{method}, {end}: no {part:?} in {text}");
+            }
+            let now = hub.servers().remove(0);
+            assert!(now.has_failed() && now.error.as_ref().unwrap().contains(status), "{method}, {end}: {now:?}");
+            hub.shutdown().await;
+        }
+    }
 }
 
 async fn all_calls_end(case: Arc<Case>) {

@@ -49,6 +49,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("http_an_event_stream_is_read_whatever_stands_around_the_answer", |case| works(case, "events")),
         trial("http_an_event_of_20_mebibytes_is_read", big_event),
         trial("http_a_session_that_was_forgotten_is_begun_anew", forgotten),
+        trial("http_a_session_that_is_never_there_is_an_error_in_the_servers_words", never_there),
         trial("http_the_stream_is_open_before_the_first_call", |_| first_call("late-stream", "the stream is open")),
         trial("http_a_stream_that_is_refused_late_is_waited_for", |_| {
             first_call("refused-stream", "the stream was refused")
@@ -64,7 +65,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         }),
         trial("sse_a_stream_that_ends_is_an_error", |case| no_sse(case, "sse-ends", "before it named an endpoint")),
         trial("sse_a_stream_without_an_endpoint_ends", |case| no_sse(case, "sse-silent", "within 1 s")),
-        trial("sse_a_stream_that_breaks_is_begun_anew", sse_breaks),
+        trial("sse_a_stream_that_breaks_is_begun_anew", |_| sse_ends("sse-breaks")),
+        trial("sse_a_session_that_was_forgotten_is_begun_anew", |_| sse_ends("sse-forgets")),
         trial("http_a_server_that_wants_a_token_is_named_and_not_asked_again", wants_token),
     ]
 }
@@ -77,6 +79,36 @@ struct Shared {
     /// The stream of events of legacy HTTP+SSE.
     events: Mutex<Option<TcpStream>>,
 }
+
+/// How servers say that they have forgotten a session: status, headers, body.
+const FORGETS: [(&str, &str, &str, &str); 9] = [
+    ("forgets", "404 Not Found", "", ""),
+    ("forgets-410", "410 Gone", "", ""),
+    ("forgets-400-text", "400 Bad Request", "Content-Type: text/plain\r\n", "Bad Request: Session abc is unknown"),
+    ("forgets-400", "400 Bad Request", JSON, NO_SESSION),
+    ("forgets-401", "401 Unauthorized", "", "Unauthorized: Session not found"),
+    ("forgets-200", "200 OK", JSON, NO_SESSION),
+    (
+        "forgets-begun",
+        "200 OK",
+        JSON,
+        r#"{"jsonrpc":"2.0","id":$ID,"error":{"code":-32600,"message":"Server not initialized"}}"#,
+    ),
+    (
+        "forgets-event",
+        "200 OK",
+        "Content-Type: text/event-stream\r\n",
+        concat!(
+            "id: 1\ndata:\n\n",
+            r#"data: {"jsonrpc":"2.0","id":$ID,"error":{"code":-32001,"message":"Session not found"}}"#,
+            "\n\n",
+        ),
+    ),
+    ("forgets-500", "500 Internal Server Error", JSON, NO_SESSION),
+];
+const JSON: &str = "Content-Type: application/json\r\n";
+const NO_SESSION: &str =
+    r#"{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"},"id":null}"#;
 
 /// Legacy HTTP+SSE: answers go over the stream.
 fn legacy(mut stream: TcpStream, fault: &str, first: &str, message: &Value, shared: &Shared) {
@@ -101,6 +133,9 @@ fn legacy(mut stream: TcpStream, fault: &str, first: &str, message: &Value, shar
     let breaks = fault == "sse-breaks" && message["params"]["arguments"]["text"] == "break";
     if breaks {
         *events = None;
+    }
+    if fault == "sse-forgets" && message["params"]["arguments"]["text"] == "break" {
+        return write(&mut stream, "400 Bad Request", "", b"No transport found for sessionId");
     }
     write(&mut stream, "202 Accepted", "", b"Accepted");
     if let (Some(result), Some(events)) = (result(message), &mut *events) {
@@ -217,7 +252,7 @@ fn answer(mut stream: TcpStream, fault: &str, requests: &std::sync::mpsc::Sender
         };
     };
     let body = json!({ "jsonrpc": "2.0", "id": id, "result": result });
-    let json = "Content-Type: application/json\r\n";
+    let json = JSON;
     let events = "Content-Type: text/event-stream\r\n";
     // A fault of the call leaves the handshake as it should be.
     let fault = match fault.strip_suffix("-call") {
@@ -227,6 +262,11 @@ fn answer(mut stream: TcpStream, fault: &str, requests: &std::sync::mpsc::Sender
     };
     match fault {
         "accepts" => std::thread::park(),
+        "no-session" => write(&mut stream, "400 Bad Request", JSON, NO_SESSION.as_bytes()),
+        "tools-session" => {
+            let text = NO_SESSION.replace("Bad Request: No valid session ID provided", "Browser session not found");
+            write(&mut stream, "200 OK", JSON, text.as_bytes());
+        }
         "202" => write(&mut stream, "202 Accepted", "", b""),
         "204" => write(&mut stream, "204 No Content", json, b""),
         "taken" => write(&mut stream, "202 Accepted", json, body.to_string().as_bytes()),
@@ -301,7 +341,7 @@ fn answer(mut stream: TcpStream, fault: &str, requests: &std::sync::mpsc::Sender
             write(&mut stream, "200 OK", &format!("{json}Mcp-Session-Id: 1\r\n"), body.to_string().as_bytes());
         }
         // A session lasts for two calls.
-        "forgets" => {
+        forgets if forgets.starts_with("forgets") => {
             let (number, calls) = &mut *shared.session.lock().unwrap();
             match method {
                 "initialize" => (*number, *calls) = (*number + 1, 0),
@@ -310,7 +350,8 @@ fn answer(mut stream: TcpStream, fault: &str, requests: &std::sync::mpsc::Sender
             }
             let known = headers.contains(&format!("mcp-session-id: {number}"));
             if method != "initialize" && (!known || *calls > 2) {
-                return write(&mut stream, "404 Not Found", "", b"");
+                let (_, status, headers, text) = *FORGETS.iter().find(|(name, ..)| *name == forgets).unwrap();
+                return write(&mut stream, status, headers, text.replace("$ID", &id.to_string()).as_bytes());
             }
             let headers = format!("{json}Mcp-Session-Id: {number}\r\n");
             write(&mut stream, "200 OK", &headers, body.to_string().as_bytes());
@@ -424,15 +465,33 @@ async fn wants_token(_: Arc<Case>) {
 }
 
 async fn forgotten(_: Arc<Case>) {
-    let server = Faulty::start("forgets");
-    let hub = hub([server.server()]).await;
-    for n in 0..6 {
-        let outcome = call_with(&hub, "echo", json!({ "text": n.to_string() })).await;
-        assert_eq!(outcome.text, n.to_string(), "{outcome:?}");
+    for (fault, ..) in FORGETS {
+        let server = Faulty::start(fault);
+        let hub = hub([server.server()]).await;
+        for n in 0..6 {
+            let outcome = call_with(&hub, "echo", json!({ "text": n.to_string() })).await;
+            assert_eq!(outcome.text, n.to_string(), "{fault}: {outcome:?}");
+        }
+        let begun = server.requests.try_iter().filter(|request| request.ends_with(" initialize")).count();
+        assert_eq!(begun, 3, "{fault}: a session lasts for two calls");
+        hub.shutdown().await;
     }
-    let begun = server.requests.try_iter().filter(|request| request.ends_with(" initialize")).count();
-    assert_eq!(begun, 3, "a session lasts for two calls");
-    hub.shutdown().await;
+}
+
+/// A new session is tried once, and each call sent at most twice.
+async fn never_there(_: Arc<Case>) {
+    for (fault, message) in [
+        ("no-session-call", "Bad Request: No valid session ID provided (JSON-RPC error -32000)"),
+        ("tools-session-call", "Browser session not found (JSON-RPC error -32000)"),
+    ] {
+        let server = Faulty::start(fault);
+        let hub = hub([server.server()]).await;
+        let outcome = call_with(&hub, "echo", json!({})).await;
+        assert!(outcome.text.ends_with(message), "{outcome:?}");
+        let calls = server.requests.try_iter().filter(|request| request.ends_with(" tools/call")).count();
+        assert_eq!(calls, if fault == "no-session-call" { 2 } else { 1 });
+        hub.shutdown().await;
+    }
 }
 
 /// The server, with or without a `type` in its entry.
@@ -480,8 +539,8 @@ async fn no_sse(case: Arc<Case>, fault: &'static str, why: &'static str) {
     hub.shutdown().await;
 }
 
-async fn sse_breaks(_: Arc<Case>) {
-    let server = Faulty::start("sse-breaks");
+async fn sse_ends(fault: &'static str) {
+    let server = Faulty::start(fault);
     let hub = hub([typed(&server, None)]).await;
     assert_eq!(call_with(&hub, "echo", json!({ "text": "hello" })).await.text, "hello");
     let outcome = call_with(&hub, "echo", json!({ "text": "break" })).await;

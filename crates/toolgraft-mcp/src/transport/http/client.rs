@@ -17,10 +17,14 @@ const KEEPALIVE: Duration = Duration::from_secs(30);
 /// Redirects that are followed, all on one origin.
 const MAX_REDIRECTS: usize = 5;
 
-/// Returns a client that sends these headers with every request.
-pub(crate) fn client(headers: &BTreeMap<String, String>, trust: &ServerTrust) -> Result<reqwest::Client, String> {
+/// Returns a client for this URL that sends these headers with every request.
+pub(crate) fn client(
+    url: &str,
+    headers: &BTreeMap<String, String>,
+    trust: &ServerTrust,
+) -> Result<reqwest::Client, String> {
     trust
-        .client_builder()?
+        .client_builder(url)?
         .default_headers(header_map(headers).map_err(|e| e.to_string())?)
         .connect_timeout(CONNECT)
         .tcp_keepalive(KEEPALIVE)

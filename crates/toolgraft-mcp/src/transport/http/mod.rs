@@ -5,11 +5,12 @@
 //! are ours, so that they are read as over the other transports.
 //!
 //! [`client`] sends, [`events`] cuts a body into events, [`streamable`] and [`sse`] make
-//! messages of them, [`failure`] explains in the words of [`words`].
+//! messages of them, [`session`] knows when a session is lost, [`failure`] explains in the words of [`words`].
 
 mod client;
 mod events;
 mod failure;
+mod session;
 mod sse;
 mod streamable;
 mod words;

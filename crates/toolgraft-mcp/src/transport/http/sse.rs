@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::client::client;
 use super::events::{Event, events, is_of};
+use super::session;
 use super::words::{of_request, of_status};
 use crate::config::ServerTrust;
 use crate::transport::message::{Heard, read_whole, unreadable};
@@ -61,7 +62,7 @@ impl SseTransport {
     ) -> Result<Self, SseError> {
         let mut headers = headers.clone();
         headers.extend(token.map(|token| ("Authorization".to_owned(), format!("Bearer {token}"))));
-        let client = client(&headers, trust)?;
+        let client = client(url, &headers, trust)?;
         let url = Url::parse(url).map_err(|e| format!("not a URL ({e})"))?;
         let request = client.get(url.clone()).header(ACCEPT, "text/event-stream");
         let response = request.send().await.map_err(|e| of_request(&e))?;
@@ -125,12 +126,14 @@ impl Transport<RoleClient> for SseTransport {
         async move {
             let body = serde_json::to_vec(&item).map_err(|e| format!("it cannot be written as JSON: {e}"))?;
             let response = request.body(body).send().await.map_err(|e| of_request(&e))?;
-            if matches!(response.status(), StatusCode::NOT_FOUND | StatusCode::GONE | StatusCode::UNAUTHORIZED) {
+            let (status, answer) = (response.status(), refused(&response));
+            let over = matches!(status, StatusCode::NOT_FOUND | StatusCode::GONE | StatusCode::UNAUTHORIZED);
+            if over || answer.is_err() && session::is_refused(status, &response.text().await.unwrap_or_default()) {
                 // The session is forgotten, and the stream of it says no more; or its token is not taken
                 // any more, and the next one begins with another.
                 gone.cancel();
             }
-            refused(&response)
+            answer
         }
     }
 

@@ -28,6 +28,7 @@ use tokio::sync::watch;
 
 use super::client::client;
 use super::events::{Event, events, is_of};
+use super::session::{self, Renewals};
 use crate::auth::{Access, Denied, bearer_challenge};
 use crate::config::ServerTrust;
 use crate::transport::answer::{IN_HEADER, TEXT};
@@ -66,13 +67,21 @@ const RECONNECT: Duration = Duration::from_millis(250);
 /// a question that belongs to the call is lost where nobody reads that yet.
 const STREAM: Duration = Duration::from_secs(1);
 
+/// How long the events of an answer are watched for an error that the session is lost.
+const REFUSED_AT_ONCE: Duration = Duration::from_millis(200);
+
 /// The transport of one server.
 pub(crate) fn transport(
     url: &str,
     (headers, trust): (&BTreeMap<String, String>, &ServerTrust),
     access: Arc<Access>,
 ) -> Result<StreamableHttpClientTransport<StreamableClient>, String> {
-    let client = StreamableClient { client: client(headers, trust)?, access, listened: Arc::default() };
+    let client = StreamableClient {
+        client: client(url, headers, trust)?,
+        access,
+        listened: Arc::default(),
+        renewals: Arc::default(),
+    };
     let mut config = StreamableHttpClientTransportConfig::with_uri(url);
     let mut retry = ExponentialBackoff::default();
     (retry.max_times, retry.base_duration) = (Some(RECONNECTS), RECONNECT);
@@ -87,6 +96,7 @@ pub(crate) struct StreamableClient {
     access: Arc<Access>,
     /// The session whose stream is open, refused, or waited for in vain.
     listened: Arc<watch::Sender<Option<Arc<str>>>>,
+    renewals: Arc<Renewals>,
 }
 
 impl StreamableClient {
@@ -125,6 +135,13 @@ impl StreamableClient {
         let mut response = send(endpoint).await?;
         if response.status() == StatusCode::UNAUTHORIZED {
             let challenge = bearer_challenge(response.headers());
+            // Servers of rmcp's first versions answer so where they do not know the session.
+            if challenge.is_none() && endpoint.session.is_some() {
+                let text = body(response, MAX_REFUSAL).await.unwrap_or_default();
+                if session::is_lost(&String::from_utf8_lossy(&text)) {
+                    return Err(StreamableHttpError::SessionExpired);
+                }
+            }
             let token = self.access.refused(endpoint.token.as_deref(), challenge.as_deref()).await;
             endpoint.token = Some(token.map_err(denied)?);
             response = send(endpoint).await?;
@@ -236,7 +253,7 @@ fn rewritten(response: Response, endpoint: Endpoint, asked: Option<HttpRequest>)
     let events = events(response).flat_map(move |event| {
         let failed = |id: Option<RequestId>| {
             let asked = asked.clone();
-            let asked = id.map(|id| HttpRequest { id, kind: RequestKind::Other }).or(asked);
+            let asked = id.map(|id| HttpRequest { id, kind: RequestKind::Other, may_renew: false }).or(asked);
             asked.map(|asked| asked.failed(&Event::too_long())).into_iter().collect()
         };
         let heard: Vec<Message> = match Event::of(&event) {
@@ -288,6 +305,31 @@ fn unexpected(text: String) -> Failure {
     StreamableHttpError::UnexpectedServerResponse(text.into())
 }
 
+/// The events of an answer, unless the first says that the session is lost. That is said at once:
+/// other answers are not waited for here.
+async fn begun(mut events: BoxedSseResponse, asked: &HttpRequest) -> Result<BoxedSseResponse, Failure> {
+    if !asked.may_renew {
+        return Ok(events);
+    }
+    let mut first = Vec::new();
+    let data = async {
+        while let Some(event) = events.next().await {
+            let data = event.as_ref().ok().and_then(|event| event.data.clone());
+            first.push(event);
+            if data.is_some() {
+                return data;
+            }
+        }
+        None
+    };
+    let data = tokio::time::timeout(REFUSED_AT_ONCE, data).await.ok().flatten();
+    let short = data.filter(|data| data.len() <= MAX_REFUSAL);
+    if short.and_then(|data| serde_json::from_str(&data).ok()).is_some_and(|message| asked.is_lost_by(&message)) {
+        return Err(StreamableHttpError::SessionExpired);
+    }
+    Ok(iter(first).chain(events).boxed())
+}
+
 /// What a request that was taken is answered with.
 async fn answered(
     response: Response,
@@ -297,7 +339,8 @@ async fn answered(
     let headers = response.headers();
     let session = headers.get(SESSION).and_then(|session| session.to_str().ok()).map(str::to_owned);
     if is_of(headers, EVENTS) {
-        return Ok(StreamableHttpPostResponse::Sse(rewritten(response, endpoint, Some(asked)), session));
+        let events = rewritten(response, endpoint, Some(asked.clone()));
+        return Ok(StreamableHttpPostResponse::Sse(begun(events, &asked).await?, session));
     }
     let (status, is_json) = (response.status(), is_of(headers, JSON));
     let kind = headers.get(CONTENT_TYPE).map(|kind| String::from_utf8_lossy(kind.as_bytes()).into_owned());
@@ -311,6 +354,9 @@ async fn answered(
     let text = String::from_utf8_lossy(&body);
     let mut messages = messages(&text, &endpoint);
     messages = messages.into_iter().map(|message| asked.fitted(asked.claimed(message))).collect();
+    if messages.iter().any(|message| asked.is_lost_by(message)) {
+        return Err(StreamableHttpError::SessionExpired);
+    }
     // rmcp reads up to the first answer.
     messages.sort_by_key(|message| match message {
         JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => 1 + u8::from(!asked.is_answered_by(message)),
@@ -356,6 +402,10 @@ async fn refused(
         JsonRpcMessage::Error(error) if is_json || discovering => Some(error.error),
         _ => None,
     });
+    let is_lost = session::is_refused(status, &text) || said.as_ref().is_some_and(session::is_error);
+    if asked.may_renew && is_lost {
+        return Err(StreamableHttpError::SessionExpired);
+    }
     let said = said.or_else(|| discovering.then(|| ErrorData::invalid_request(refusal.clone(), None)));
     match said {
         Some(error) => Ok(StreamableHttpPostResponse::Json(JsonRpcMessage::error(error, Some(asked.id)), None)),
@@ -374,22 +424,19 @@ impl StreamableHttpClient for StreamableClient {
         _: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<StreamableHttpPostResponse, Failure> {
-        let asked = HttpRequest::of(&message);
-        if let (Some(session), Some(HttpRequest { kind: RequestKind::Call, .. })) = (&session, &asked) {
-            self.listens(session).await;
+        let asked = HttpRequest::of(&message).map(|asked| match asked.kind {
+            RequestKind::Initialize | RequestKind::Discover => asked,
+            _ => HttpRequest { may_renew: self.renewals.may_renew(&asked.id), ..asked },
+        });
+        let begins = asked.as_ref().is_some_and(|asked| asked.kind == RequestKind::Initialize);
+        let renewing = asked.as_ref().filter(|_| !begins).map(|asked| asked.id.clone());
+        let answer = self.post_once(uri, message, session, headers, asked).await;
+        match renewing {
+            Some(id) => self.renewals.note(id, matches!(answer, Err(StreamableHttpError::SessionExpired))),
+            None if begins && answer.is_ok() => self.renewals.begun(),
+            None => {}
         }
-        let mut endpoint = self.endpoint(uri, session, headers).await?;
-        let message = &message;
-        let response = self.answer(&mut endpoint, |endpoint| endpoint.clone().post(message)).await?;
-        let status = response.status();
-        if status == StatusCode::NOT_FOUND && endpoint.session.is_some() {
-            return Err(StreamableHttpError::SessionExpired);
-        }
-        match asked {
-            Some(asked) if status.is_success() => answered(response, endpoint, asked).await,
-            None if status.is_success() => Ok(StreamableHttpPostResponse::Accepted),
-            asked => refused(response, &endpoint, asked).await,
-        }
+        answer
     }
 
     async fn get_stream(
@@ -420,6 +467,32 @@ impl StreamableHttpClient for StreamableClient {
 }
 
 impl StreamableClient {
+    /// Sends a message, and returns what is answered to it.
+    async fn post_once(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session: Option<Arc<str>>,
+        headers: HashMap<HeaderName, HeaderValue>,
+        asked: Option<HttpRequest>,
+    ) -> Result<StreamableHttpPostResponse, Failure> {
+        if let (Some(session), Some(HttpRequest { kind: RequestKind::Call, .. })) = (&session, &asked) {
+            self.listens(session).await;
+        }
+        let mut endpoint = self.endpoint(uri, session, headers).await?;
+        let message = &message;
+        let response = self.answer(&mut endpoint, |endpoint| endpoint.clone().post(message)).await?;
+        let status = response.status();
+        if matches!(status, StatusCode::NOT_FOUND | StatusCode::GONE) && endpoint.session.is_some() {
+            return Err(StreamableHttpError::SessionExpired);
+        }
+        match asked {
+            Some(asked) if status.is_success() => answered(response, endpoint, asked).await,
+            None if status.is_success() => Ok(StreamableHttpPostResponse::Accepted),
+            asked => refused(response, &endpoint, asked).await,
+        }
+    }
+
     /// Asks for a stream of events.
     async fn stream(
         &self,
@@ -452,6 +525,8 @@ impl StreamableClient {
 struct HttpRequest {
     id: RequestId,
     kind: RequestKind,
+    /// An answer that the session is lost begins a new one, in which it is sent again.
+    may_renew: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -477,7 +552,7 @@ impl HttpRequest {
             | ClientRequest::GetPromptRequest(_) => RequestKind::Call,
             _ => RequestKind::Other,
         };
-        Some(HttpRequest { id: request.id.clone(), kind })
+        Some(HttpRequest { id: request.id.clone(), kind, may_renew: false })
     }
 
     /// A message as rmcp needs it. It looks for itself into the answer to `initialize`,
@@ -508,6 +583,14 @@ impl HttpRequest {
             error.id.get_or_insert_with(|| self.id.clone());
         }
         message
+    }
+
+    /// Returns `true` if a message says that the session of this request is lost.
+    fn is_lost_by(&self, message: &Message) -> bool {
+        match message {
+            JsonRpcMessage::Error(error) => self.may_renew && session::is_error(&error.error),
+            _ => false,
+        }
     }
 
     fn is_answered_by(&self, message: &Message) -> bool {

@@ -2,6 +2,7 @@
 
 use std::io::ErrorKind;
 
+use crate::config::{is_this_machine, proxy_of};
 use crate::transport::scan::one_line;
 use toolgraft::http::{certificate_fault, proxy_fault};
 
@@ -14,6 +15,9 @@ pub(crate) fn of_status(code: u16, rest: &str) -> String {
         401 => return "HTTP 401: it wants authorization".to_owned(),
         403 => return "HTTP 403: access is refused: check the token under \"headers\"".to_owned(),
         404 => return "HTTP 404: nothing there: check the URL's path".to_owned(),
+        407 => {
+            return "HTTP 407: the proxy wants a login: write HTTP_PROXY as http://USER:PASSWORD@HOST:PORT".to_owned();
+        }
         405 => return "HTTP 405: it does not take this request: check the URL's path".to_owned(),
         300..=399 => return format!("HTTP {code}: it redirects to another origin, or nowhere: write the final URL"),
         400 => "check the URL and the headers",
@@ -55,6 +59,14 @@ pub(crate) fn of_request(error: &reqwest::Error) -> String {
     let trust = "set \"ca\" in its entry to the file of its authority, or its own (PEM)";
     if let Some(fault) = certificate_fault(&words, trust).or_else(|| proxy_fault(&words).map(str::to_owned)) {
         return format!("cannot connect: {fault}");
+    }
+    // Plain HTTP goes to the proxy itself, whose failure looks like the server's.
+    let plain = error.url().map(reqwest::Url::as_str).filter(|url| !has_tls && !is_this_machine(url));
+    if let Some(proxy) = plain.and_then(proxy_of) {
+        return format!(
+            "cannot connect: the proxy cannot be reached: correct HTTP_PROXY (or ALL_PROXY), which is {proxy}, or name \
+             this host in NO_PROXY ({innermost})"
+        );
     }
     match () {
         () if has_tls && says(&["InvalidContentType", "corrupt message", "wrong version number"]) => {

@@ -36,7 +36,7 @@ const GROUP_GRACE: Duration = Duration::from_millis(200);
 const LOOK: Duration = Duration::from_millis(10);
 
 /// Wait for the last of standard error, and for the exit status, of a server that has gone.
-const LAST_WORDS: Duration = Duration::from_millis(500);
+pub(crate) const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// Variables that every server gets, as the MCP SDKs have it; `LC_*` too.
 const INHERITED: &[&str] = &[
@@ -63,6 +63,11 @@ impl ChildState {
     pub(crate) async fn last_words(&self) -> String {
         // A grandchild may hold standard error open, so this wait is bounded.
         let _ = tokio::time::timeout(LAST_WORDS, self.stderr_ended.cancelled()).await;
+        self.words_so_far()
+    }
+
+    /// As [`last_words`](Self::last_words), as far as they are known now.
+    pub(crate) fn words_so_far(&self) -> String {
         let exit = self.exit.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
         let tail = String::from_utf8_lossy(&tail);

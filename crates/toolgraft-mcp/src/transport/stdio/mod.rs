@@ -26,7 +26,7 @@ mod relay;
 #[cfg(unix)]
 mod watcher;
 
-pub(crate) use child::{ChildState, StdioTransport, spawn};
+pub(crate) use child::{ChildState, LAST_WORDS, StdioTransport, spawn};
 pub use child::{STDERR_TAIL, is_inherited};
 pub(crate) use program::Program;
 pub(crate) use relay::carry;

@@ -1,0 +1,11 @@
+//! The proxy that the environment names for a URL.
+
+use http::Uri;
+use hyper_util::client::proxy::matcher::Matcher;
+
+/// Returns the proxy of the environment through which a URL is reached, without its password, as
+/// the HTTP client decides; `None` where it is reached directly.
+pub(crate) fn proxy_of(url: &str) -> Option<String> {
+    let found = Matcher::from_system().intercept(&url.parse::<Uri>().ok()?)?;
+    Some(toolgraft::secrets::shown_url(&found.uri().to_string()))
+}

@@ -1,0 +1,148 @@
+//! How a server says that it does not know a session any more.
+//!
+//! The specification has 404 for it. Servers that were restarted also answer 400, 401 or 410, or a
+//! JSON-RPC error with any status (-32000, -32001, -32600), in words of their own.
+
+use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
+
+use reqwest::StatusCode;
+use rmcp::model::{ErrorData, RequestId};
+
+/// Words that go with "session" where it is lost.
+const LOST: &str = "not found|not find|no valid|not valid|invalid|unknown|unrecognized|expired|not exist|n't exist|\
+    no longer|missing|required|terminated|closed|initialized|no such|lost|no active|not active|no session|no transport";
+
+/// All words of a JSON-RPC error that is about the session of the protocol. One with other words
+/// may be about something of a tool's, such as "Browser session not found".
+const PROTOCOL: &str = "a active already an and any bad been before by cannot client closed complete connection could \
+    current does doesn't error exist exists expired find first for found given has have header http id in \
+    initialization initialize initialized invalid is it longer lost mcp missing must no not or please provided received \
+    request required send server session sessionid sessions such terminated the this transport unauthorized \
+    uninitialized unknown unrecognized valid was with yet your";
+
+/// Returns `true` if the text of a refusal with this status says that the session is lost.
+pub(super) fn is_refused(status: StatusCode, text: &str) -> bool {
+    match status {
+        StatusCode::FORBIDDEN | StatusCode::TOO_MANY_REQUESTS => false,
+        // What was refused as a request of the client's did not run.
+        status if status.is_client_error() => says_so(&text.to_lowercase()),
+        _ => is_lost(text),
+    }
+}
+
+/// Returns `true` if a JSON-RPC error says that the session is lost. Codes for wrong arguments and
+/// for what failed inside a tool are about something else.
+pub(super) fn is_error(error: &ErrorData) -> bool {
+    matches!(error.code.0, -32600 | -32099..=-32000) && is_lost(&error.message)
+}
+
+/// Returns `true` if a text says that the session is lost, and nothing else.
+pub(super) fn is_lost(message: &str) -> bool {
+    let message = message.to_lowercase();
+    // An id follows a colon, is in quotes, or has digits.
+    let about = match message.rsplit_once(": ") {
+        Some((about, id)) if !id.contains(' ') => about,
+        _ => &message,
+    };
+    let words = about.split([' ', ':', ',', '.', ';', '-', '(', ')', '/', '!']).filter(|word| !word.is_empty());
+    let is_id = |word: &str| word.contains(|c: char| c.is_ascii_digit()) || word.starts_with(['"', '\'', '`']);
+    let is_known = |word: &str| PROTOCOL.split_ascii_whitespace().any(|known| known == word);
+    words.into_iter().all(|word| is_id(word) || is_known(word)) && says_so(&message)
+}
+
+fn says_so(text: &str) -> bool {
+    let has_any = |words: &str| words.split('|').any(|words| text.contains(words));
+    text.contains("initializ") && has_any("not |n't |before|uninit|must|first")
+        || text.contains("session") && has_any(LOST)
+}
+
+/// Which requests may begin a session anew: each once, and none before there was a session.
+#[derive(Debug, Default)]
+pub(super) struct Renewals(Mutex<(bool, HashSet<RequestId>)>);
+
+impl Renewals {
+    /// Notes that a session has begun.
+    pub(super) fn begun(&self) {
+        self.state(|state| state.0 = true);
+    }
+
+    /// Returns `true` if a request that finds the session lost is sent again in a new one.
+    pub(super) fn may_renew(&self, id: &RequestId) -> bool {
+        self.state(|(begun, renewed)| *begun && !renewed.contains(id))
+    }
+
+    /// Notes what came of a request: the session was lost, or not.
+    pub(super) fn note(&self, id: RequestId, is_lost: bool) {
+        self.state(|(_, renewed)| if is_lost { renewed.insert(id) } else { renewed.remove(&id) });
+    }
+
+    fn state<T>(&self, act: impl FnOnce(&mut (bool, HashSet<RequestId>)) -> T) -> T {
+        act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rmcp::model::ErrorCode;
+
+    use super::*;
+
+    #[test]
+    fn a_lost_session_is_known_by_what_the_server_says() {
+        for message in [
+            "Bad Request: No valid session ID provided",
+            "Session not found",
+            "Session not found: 8f14e45f-ceea-4c7b-9f1e",
+            "Session 'abc' has expired",
+            "Session not found: abcdef",
+            "Unauthorized: Session not found",
+            "Invalid session ID",
+            "Unknown session id",
+            "The session has been terminated",
+            "session does not exist",
+            "Could not find session",
+            "Bad Request: Mcp-Session-Id header is required",
+            "Missing sessionId",
+            "Server not initialized",
+            "Bad Request: Server not initialized",
+            "Received request before initialization was complete",
+            "Session not initialized, please send initialize first",
+            "No active session",
+        ] {
+            assert!(is_lost(message), "{message}");
+            assert!(is_refused(StatusCode::BAD_REQUEST, &format!("{{\"error\":\"{message}\"}}")), "{message}");
+        }
+        for message in [
+            "Browser session not found",
+            "Your session has expired: log in again",
+            "Database not initialized",
+            "Invalid request",
+            "missing parameter",
+            "Method not found",
+            "session started",
+        ] {
+            assert!(!is_lost(message), "{message}");
+        }
+        let error = |code| is_error(&ErrorData::new(ErrorCode(code), "Session not found", None));
+        assert_eq!([-32000, -32001, -32600, -32602, -32603, 1].map(error), [true, true, true, false, false, false]);
+        let bad = |text| is_refused(StatusCode::BAD_REQUEST, text);
+        assert!(bad("no transport found for sessionId abc") && bad("<h1>Session ID is gone: unknown to worker</h1>"));
+        assert!(!bad("what is that?") && !bad("Invalid JSON"));
+        assert!(!is_refused(StatusCode::FORBIDDEN, "Session not found"));
+        assert!(!is_refused(StatusCode::INTERNAL_SERVER_ERROR, "browser session not found"));
+        assert!(is_refused(StatusCode::INTERNAL_SERVER_ERROR, "Session not found"));
+    }
+
+    #[test]
+    fn a_request_renews_a_session_once() {
+        let (renewals, id) = (Renewals::default(), RequestId::Number(7));
+        assert!(!renewals.may_renew(&id), "none has begun");
+        renewals.begun();
+        assert!(renewals.may_renew(&id));
+        renewals.note(id.clone(), true);
+        assert!(!renewals.may_renew(&id) && renewals.may_renew(&RequestId::Number(8)));
+        renewals.note(id.clone(), false);
+        assert!(renewals.may_renew(&id));
+    }
+}
