@@ -11,6 +11,7 @@ mod log;
 mod mcp;
 mod models;
 mod pages;
+#[expect(dead_code, reason = "words of commands that are English alone")]
 mod phrases;
 mod probe;
 mod prompt;

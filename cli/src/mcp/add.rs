@@ -103,7 +103,7 @@ fn advise(args: &Args, file: &Path, unset: &[String]) {
 }
 
 /// Whether a program can be started from here. One whose name has a variable is not looked for.
-fn is_there(program: &str, cwd: Option<&str>) -> bool {
+pub(super) fn is_there(program: &str, cwd: Option<&str>) -> bool {
     if program.contains("${") {
         return true;
     }
@@ -114,7 +114,7 @@ fn is_there(program: &str, cwd: Option<&str>) -> bool {
 }
 
 /// Says which variables have to be set first.
-pub(super) fn warn_unset(unset: &[String]) {
+fn warn_unset(unset: &[String]) {
     if !unset.is_empty() {
         let say = Phrases::of_user(None);
         output::warn_in(say, &say.unset_and_needed(names(unset)));

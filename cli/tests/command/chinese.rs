@@ -246,7 +246,7 @@ fn what_is_kept_and_configured_is_listed_in_chinese() {
         (&["mcp", "remove", "demo"], "中去掉 \"demo\""),
         (
             &["mcp", "import", "--dry-run", "theirs.json"],
-            "（autoApprove 没有导入：这里会询问它的调用）\n      （略去：gallery）\n",
+            "(autoApprove is not imported: its calls are asked about here)\n      (left out: gallery)\n",
         ),
         (&["mcp", "trust", "--list"], "没有受信任的项目文件"),
     ] {

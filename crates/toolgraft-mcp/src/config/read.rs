@@ -38,8 +38,8 @@ const OPTIONS: ParseOptions = ParseOptions {
 impl Config {
     /// Reads a configuration.
     ///
-    /// `source` is the file's name for messages. Variables are looked up in
-    /// `environment`; the process is never asked for them.
+    /// `source` is the file's name for messages. Variables are looked up in an entry's own
+    /// `env`, then in `environment`; the process is never asked for them.
     ///
     /// # Errors
     /// [`ConfigError`] where the text is not JSON, or has neither `mcpServers`
