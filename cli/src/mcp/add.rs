@@ -101,7 +101,7 @@ fn advise(args: &Args, file: &Path, unset: &[String]) {
 }
 
 /// Whether a program can be started from here. One whose name has a variable is not looked for.
-fn is_there(program: &str, cwd: Option<&str>) -> bool {
+pub(super) fn is_there(program: &str, cwd: Option<&str>) -> bool {
     if program.contains("${") {
         return true;
     }
@@ -112,7 +112,7 @@ fn is_there(program: &str, cwd: Option<&str>) -> bool {
 }
 
 /// Says which variables have to be set first.
-pub(super) fn warn_unset(unset: &[String]) {
+fn warn_unset(unset: &[String]) {
     if !unset.is_empty() {
         output::warn(&format!("not set in this shell, and needed when it starts: {}", names(unset)));
     }

@@ -1,34 +1,40 @@
-//! Configurations of other programs to entries as ours are written.
+//! The servers in other programs' files as entries of ours: one rule over the table of
+//! [`programs`](super::programs).
 //!
-//! Read are `mcpServers` (most programs), `servers` (VS Code), the `mcp` of VS Code's older
-//! settings, `context_servers` (Zed), what Claude Code keeps for a folder, and the forms of
-//! Codex, Gemini CLI and opencode, which have tables of their own ([`forms`]). Whatever
-//! lets calls run without a question stays behind, and so does every key that nobody here
-//! knows; both are named. Variables of other programs become
-//! ours: `${input:token}` is `${TOKEN}`.
+//! A key that a row knows becomes what the row says. A key that no row knows refuses the entry
+//! where its name may restrict the server; else it is dropped, and named. What lets calls run
+//! without a question is never imported. A string has the value that it has there: variables that
+//! the program expands become ours, any other `${` is escaped.
 
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::forms::{Form, Taken};
-use super::places::Machine;
+use super::programs::{Becomes, COMMON, LOGIN, Machine, Program, Row, Variables};
 use crate::base::{Failure, input};
 use crate::servers::config_file::{self, Entry};
 use crate::servers::trust::Project;
 
-/// Keys that are taken over as they are.
-const KEPT: &[&str] = &[
-    "enabledTools", "disabledTools", "type", "command", "args", "env", "cwd", "url", "headers", "oauth", "disabled",
-    "timeout",
-];
-
-/// A time-out above this is in milliseconds, as Claude Code writes it
-/// (code.claude.com/docs/en/mcp): those who write seconds allow an hour.
+/// A time-out above this is in milliseconds: those who write seconds allow an hour (Cline).
 const MOST_SECONDS: f64 = 3_600.0;
 
-/// Keys that let calls run without a question.
-const APPROVALS: &[&str] = &["autoApprove", "alwaysAllow", "trust"];
+/// Parts of a key's name for which an unknown key may restrict a server, whatever its value.
+const RESTRICTIONS: &str = "includ exclud allow deny denied sandbox permission disab block restrict readonly forbid \
+                            whitelist blacklist filter limit policy";
+
+/// Parts of a key's name for which it may restrict a server if its value is a list or an object.
+const LISTS: &str = "tool enable only";
+
+/// Lists, in a file or in what Claude Code keeps for a folder, of servers that are not started.
+const OFF: &str = "/disabledMcpServers /disabledMcpjsonServers /disabledServers /excludeMCPServers /mcp/excluded \
+                   /projects/@/disabledMcpServers /projects/@/disabledMcpjsonServers";
+
+/// Lists of the only servers that are started, unless they are empty.
+const ON: &str = "/enabledMcpServers /enabledMcpjsonServers /allowMCPServers /mcp/allowed";
+
+/// Variables of editors without a value here, by what is before their colon.
+const EDITORS: &str = "command config file workspaceFolder workspaceRoot workspaceFolderBasename cwd execPath \
+                       fileBasename fileDirname fileWorkspaceFolder extensionInstallFolder selectedText";
 
 /// A server of another program.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,169 +42,496 @@ pub(super) struct Foreign {
     pub(super) name: String,
     pub(super) entry: Entry,
     /// What is different from there.
-    pub(super) notes: Vec<Note>,
-    /// Keys for which there is nothing here: the server is not taken over.
+    pub(super) notes: Vec<String>,
+    /// Why it is not imported.
     pub(super) refused: Vec<String>,
 }
 
-/// Something that is different from there.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Note {
-    /// A key that lets calls run without a question.
-    NotApproved(String),
-    /// Keys that nobody here knows.
-    LeftOut(Vec<String>),
-    /// What the other program asks for, and the variable that it is here.
-    Variable(String, String),
-}
-
-impl Note {
-    pub(super) fn text(&self) -> String {
-        match self {
-            Note::NotApproved(key) => format!("{key} is not taken over: its calls are asked about here"),
-            Note::LeftOut(keys) => format!("left out: {}", keys.join(", ")),
-            Note::Variable(id, name) => format!("asks for {id:?} there; here it is your variable {name}"),
-        }
-    }
-}
-
-/// The servers of a file's text. `folder` is that of the project to which the file
-/// belongs, if it does.
-pub(super) fn read(text: &str, path: &Path, folder: Option<&Path>, machine: &Machine) -> Result<Vec<Foreign>, Failure> {
-    let name = input::shown(path);
+/// Reads the servers of a file's text. `program` is the one that has it, if that is known;
+/// `folder` is that of the project to which the file belongs, if it does.
+pub(super) fn read(
+    text: &str,
+    path: &Path,
+    program: Option<&'static Program>,
+    folder: Option<&Path>,
+    machine: &Machine,
+) -> Result<Vec<Foreign>, Failure> {
+    let shown = input::shown(path);
     let root = match path.extension().is_some_and(|e| e == "toml") {
-        true => toml_edit::de::from_str(text).map_err(|e| Failure::usage(format!("{name}: {e}")))?,
-        false => config_file::value(text, &name)?,
+        true => toml_edit::de::from_str(text).map_err(|e| Failure::usage(format!("{shown}: {e}")))?,
+        false => config_file::value(text, &shown)?,
     };
-    if let Some(form) = Form::of(&root, path) {
-        let servers = form.servers(&root);
-        return Ok(servers.iter().map(|(name, entry)| of_form(form, name, entry, &root)).collect());
+    let program = program.unwrap_or_else(|| Program::of(&machine.here.join(path), &root));
+    let file = File { root, program, folder, machine };
+    let mut servers = file.servers().map_err(|problem| Failure::usage(format!("{shown}: {problem}")))?;
+    let mut off = file.names(&file.root, OFF);
+    let mut on = file.names(&file.root, ON);
+    // What is started is kept elsewhere too: by Claude Code for servers of a project's file, by
+    // Gemini CLI for its own (google-gemini/gemini-cli#28787).
+    if path.ends_with(".mcp.json") {
+        let kept = kept_by("claude-code", ".claude.json", machine);
+        off.extend(file.names(&kept, "/projects/@/disabledMcpjsonServers"));
+        on.extend(file.names(&kept, "/projects/@/enabledMcpjsonServers"));
     }
-    let mut servers = Vec::new();
-    for found in places(&root, machine) {
-        for (name, entry) in found {
-            let entry = entry.as_object().cloned().unwrap_or_default();
-            if !servers.iter().any(|known: &Foreign| known.name == *name) {
-                servers.push(translated(name, entry, folder, machine));
-            }
+    if program.id == "gemini" {
+        let kept = kept_by("gemini", "mcp-server-enablement.json", machine);
+        let state = |name: &str| kept.get(name.to_lowercase())?.get("enabled")?.as_bool();
+        let is_off = |name: &&String| state(name) == Some(false);
+        off.extend(servers.iter().map(|server| &server.name).filter(is_off).cloned());
+    }
+    for server in &mut servers {
+        if off.contains(&server.name) || !on.is_empty() && !on.contains(&server.name) {
+            server.entry.insert("disabled".to_owned(), json!(true));
         }
     }
     Ok(servers)
 }
 
-/// The objects of servers in a file, those that count first in front.
-fn places<'a>(root: &'a Value, machine: &Machine) -> Vec<&'a Map<String, Value>> {
-    let here = machine.here.to_string_lossy();
-    let found = [
-        // What Claude Code keeps for one folder goes before what it keeps for all.
-        root.get("projects").and_then(|projects| projects.get(here.as_ref())).and_then(|one| one.get("mcpServers")),
-        root.get("mcpServers"),
-        root.get("servers"),
-        root.get("mcp").and_then(|mcp| mcp.get("servers")),
-        root.get("context_servers"),
-    ];
-    found.into_iter().flatten().filter_map(Value::as_object).collect()
+/// What a program keeps in another file beside its own; null where there is none.
+fn kept_by(program: &str, name: &str, machine: &Machine) -> Value {
+    let own = Program::named(program).and_then(|program| program.files(machine).pop()).unwrap_or_default();
+    let text = std::fs::read_to_string(own.with_file_name(name)).unwrap_or_default();
+    config_file::value(&text, name).unwrap_or_default()
 }
 
-fn of_form(form: Form, name: &str, entry: &Value, root: &Value) -> Foreign {
-    let Taken { entry, approvals, refused } = form.taken(name, entry, root);
-    let notes = approvals.into_iter().map(Note::NotApproved).collect();
-    Foreign { name: name.to_owned(), entry, notes, refused }
-}
-
-fn translated(name: &str, mut written: Entry, folder: Option<&Path>, machine: &Machine) -> Foreign {
-    let mut notes = Vec::new();
-    // An older form of Zed's.
-    if let Some(Value::Object(command)) = written.get("command").cloned() {
-        written.remove("command");
-        let path = command.get("path").cloned().map(|path| ("command".to_owned(), path));
-        let rest = command.into_iter().filter(|(key, _)| key != "path");
-        written.extend(rest.chain(path));
-    }
-    for (theirs, kind) in [("serverUrl", None), ("httpUrl", Some("http"))] {
-        if let Some(url) = written.remove(theirs) {
-            written.insert("url".to_owned(), url);
-            written.extend(kind.map(|kind| ("type".to_owned(), json!(kind))));
-        }
-    }
-    if let Some(Value::Bool(enabled)) = written.remove("enabled") {
-        written.insert("disabled".to_owned(), json!(!enabled));
-    }
-    let mut entry = Entry::new();
-    let mut left_out = Vec::new();
-    for (key, value) in written {
-        match key.as_str() {
-            _ if value.is_null() => {}
-            "disabled" if value == json!(false) => {}
-            "timeout" if value.as_f64().is_some_and(|time| time > MOST_SECONDS) => {
-                let seconds = value.as_f64().map(|millis| millis / 1_000.0);
-                entry.insert(key, json!(seconds));
-            }
-            key if KEPT.contains(&key) => drop(entry.insert(key.to_owned(), value)),
-            key if APPROVALS.contains(&key) => notes.push(Note::NotApproved(key.to_owned())),
-            key => left_out.push(key.to_owned()),
-        }
-    }
-    if !left_out.is_empty() {
-        notes.push(Note::LeftOut(left_out));
-    }
-    let mut variables = Variables { folder, machine, asked: Vec::new() };
-    entry.values_mut().for_each(|value| variables.replace(value));
-    notes.extend(variables.asked.into_iter().map(|(id, name)| Note::Variable(id, name)));
-    Foreign { name: name.to_owned(), entry, notes, refused: Vec::new() }
-}
-
-/// Variables of other programs in the strings of an entry.
-struct Variables<'a> {
+/// A file that is read.
+struct File<'a> {
+    root: Value,
+    program: &'static Program,
     folder: Option<&'a Path>,
     machine: &'a Machine,
-    /// Inputs that were asked for, and the variables that stand for them.
-    asked: Vec<(String, String)>,
 }
 
-impl Variables<'_> {
-    fn replace(&mut self, value: &mut Value) {
-        match value {
-            Value::String(text) => *text = self.replaced(text),
-            Value::Array(items) => items.iter_mut().for_each(|item| self.replace(item)),
-            Value::Object(fields) => fields.values_mut().for_each(|field| self.replace(field)),
-            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+impl File<'_> {
+    /// What a pointer of the table leads to.
+    fn at<'v>(&self, root: &'v Value, pointer: &str) -> Option<&'v Value> {
+        let here = self.folder.unwrap_or(&self.machine.here).to_string_lossy();
+        root.pointer(&pointer.replace('@', &here.replace('~', "~0").replace('/', "~1")))
+    }
+
+    fn servers(&self) -> Result<Vec<Foreign>, String> {
+        let mut servers: Vec<Foreign> = Vec::new();
+        let mut read: Vec<&str> = Vec::new();
+        for pointer in self.program.servers {
+            // The older place of opencode's is around the newer one.
+            if read.iter().any(|inner| inner.starts_with(pointer)) {
+                continue;
+            }
+            let found = match self.at(&self.root, pointer) {
+                None | Some(Value::Null) => continue,
+                Some(Value::Object(found)) => found,
+                Some(_) => return Err(format!("\"{}\" must be an object of servers", dotted(pointer))),
+            };
+            read.push(pointer);
+            for (name, written) in found {
+                if !servers.iter().any(|known| known.name == *name) {
+                    servers.push(self.translated(name, written));
+                }
+            }
+        }
+        let other = if servers.is_empty() { elsewhere(&self.root, String::new()) } else { None };
+        // Settings have commands and URLs at their top, too.
+        match other.filter(|place| !place.is_empty() || self.program.id.is_empty()) {
+            Some(place) => Err(format!(
+                "{} has its servers in \"{}\", and none is there; there are some {}: move them, or name a file that \
+                 has them in their place",
+                self.program.name,
+                dotted(self.program.servers.last().copied().unwrap_or_default()),
+                if place.is_empty() { "at the top".to_owned() } else { format!("in \"{}\"", dotted(&place)) }
+            )),
+            None => Ok(servers),
         }
     }
 
-    fn replaced(&mut self, text: &str) -> String {
+    /// The names in these lists.
+    fn names(&self, root: &Value, pointers: &str) -> Vec<String> {
+        let lists = pointers.split_whitespace().filter_map(|pointer| self.at(root, pointer)?.as_array());
+        lists.flatten().filter_map(|name| name.as_str().map(str::to_owned)).collect()
+    }
+
+    fn translated(&self, name: &str, written: &Value) -> Foreign {
+        let mut translation = Translation {
+            file: self,
+            server: Foreign { name: name.to_owned(), entry: Entry::new(), notes: Vec::new(), refused: Vec::new() },
+            dropped: Vec::new(),
+        };
+        match written {
+            Value::Object(written) => {
+                written.iter().for_each(|(key, value)| translation.take(&[self.program.keys, COMMON], key, key, value));
+            }
+            _ => translation.refuse("the entry is no object"),
+        }
+        translation.finished()
+    }
+}
+
+/// The place of what looks like servers, as a JSON pointer: below a name that speaks of them, or
+/// at the top.
+fn elsewhere(value: &Value, place: String) -> Option<String> {
+    let is_entry =
+        |value: &Value| ["command", "url", "serverUrl", "httpUrl"].iter().any(|key| value.get(key).is_some());
+    let children: Vec<(String, &Value)> = match value {
+        Value::Object(fields) => fields.iter().map(|(key, value)| (key.clone(), value)).collect(),
+        Value::Array(items) => items.iter().enumerate().map(|(n, value)| (n.to_string(), value)).collect(),
+        _ => Vec::new(),
+    };
+    let last = place.rsplit('/').next().unwrap_or_default().to_lowercase();
+    let speaks = ["server", "mcp"].iter().any(|word| last.contains(word));
+    let found =
+        children.iter().find_map(|(key, value)| elsewhere(value, format!("{place}/{}", key.replace('/', "~1"))));
+    let has_some = children.iter().any(|(_, value)| is_entry(value)) || is_entry(value);
+    found.or_else(|| (has_some && (speaks || place.is_empty())).then_some(place))
+}
+
+/// A JSON pointer as people write one.
+fn dotted(pointer: &str) -> String {
+    pointer.trim_start_matches('/').replace('/', ".").replace("~1", "/")
+}
+
+/// A server on its way.
+struct Translation<'a> {
+    file: &'a File<'a>,
+    server: Foreign,
+    /// Keys that are not imported.
+    dropped: Vec<String>,
+}
+
+impl Translation<'_> {
+    fn refuse(&mut self, why: impl Into<String>) {
+        self.server.refused.push(why.into());
+    }
+
+    fn take(&mut self, tables: &[&[Row]], key: &str, path: &str, value: &Value) {
+        if value.is_null() {
+            return;
+        }
+        match tables.iter().copied().flatten().find(|(_, keys)| keys.contains(&key)) {
+            Some((becomes, _)) => {
+                if self.put(*becomes, path, value).is_none() {
+                    self.refuse(format!(
+                        "what its key {path:?} says cannot be expressed here: add it by hand with `toolgraft mcp add`"
+                    ));
+                }
+            }
+            None if may_restrict(key, value) => {
+                self.refuse(format!("its key {path:?} is unknown here and may restrict it: add it by hand"));
+            }
+            None => self.dropped.push(path.to_owned()),
+        }
+    }
+
+    /// Puts what a key says into the entry; `None` where its value cannot be had here.
+    fn put(&mut self, becomes: Becomes, path: &str, value: &Value) -> Option<()> {
+        match becomes {
+            Becomes::Same => self.same(path, value),
+            Becomes::Is(key) => self.same(key, value),
+            Becomes::Only => match tools(value)? {
+                all if all == ["*"] => {}
+                none if none.is_empty() => return None,
+                _ => self.set("enabledTools", value.clone()),
+            },
+            Becomes::Without if tools(value)?.is_empty() => {}
+            Becomes::Without => self.set("disabledTools", value.clone()),
+            Becomes::Seconds(key) => self.set(key, seconds(value, 1.0)?),
+            // Less than a second was meant otherwise; Claude Code ignores it.
+            Becomes::Millis(_) if value.as_f64()? < 1_000.0 => self.dropped.push(path.to_owned()),
+            Becomes::Millis(keys) => {
+                for key in keys {
+                    self.set(key, seconds(value, 1_000.0)?);
+                }
+            }
+            Becomes::Limits if value.is_object() => {
+                for (name, value) in value.as_object()? {
+                    let key = if name == "startup" { "connectTimeout" } else { "timeout" };
+                    self.set(key, seconds(value, 1_000.0)?);
+                }
+            }
+            Becomes::Limits => self.put(Becomes::Millis(&["connectTimeout", "timeout"]), path, value)?,
+            Becomes::Timeout => {
+                let units = if value.as_f64()? > MOST_SECONDS { 1_000.0 } else { 1.0 };
+                self.set("timeout", seconds(value, units)?);
+            }
+            Becomes::Enabled => self.set("disabled", json!(!value.as_bool()?)),
+            Becomes::Command => self.command(value)?,
+            Becomes::Environment => {
+                for variable in value.as_array()? {
+                    let name = variable.as_str().or(variable.get("name").and_then(Value::as_str))?;
+                    if variable.get("source").is_some_and(|source| source != "local") {
+                        return None;
+                    }
+                    // What is set there by hand comes first.
+                    if self.server.entry.get("env").is_none_or(|env| env.get(name).is_none()) {
+                        self.set("env", json!({ name: reference(name) }));
+                    }
+                }
+            }
+            Becomes::HeaderVariables => {
+                for (header, name) in value.as_object()? {
+                    self.set("headers", json!({ header: reference(name.as_str()?) }));
+                }
+            }
+            Becomes::Bearer => {
+                self.set("headers", json!({ "Authorization": format!("Bearer {}", reference(value.as_str()?)) }));
+            }
+            Becomes::Login => match value {
+                Value::Bool(_) => {}
+                value => {
+                    for (key, value) in value.as_object()? {
+                        self.take(&[LOGIN], key, &format!("{path}.{key}"), value);
+                    }
+                }
+            },
+            Becomes::InLogin(key) => self.same("oauth", &json!({ key: value })),
+            Becomes::Scopes => {
+                let scopes = match value {
+                    Value::String(text) => text.split_whitespace().map(Value::from).collect(),
+                    list => list.as_array()?.clone(),
+                };
+                self.set("oauth", json!({ "scopes": scopes }));
+            }
+            Becomes::Approval if is_empty(value) => {}
+            // Codex may say more of a tool than how it is approved.
+            Becomes::Approval if value.as_object().is_some_and(|tools| !tools.values().all(only_approves)) => {
+                return None;
+            }
+            Becomes::Approval => {
+                self.server.notes.push(format!("{path} is not imported: its calls are asked about here"));
+            }
+            Becomes::Harmless => {}
+            Becomes::Refused(but) => {
+                let written = value.to_string();
+                return (written == but).then_some(());
+            }
+        }
+        Some(())
+    }
+
+    fn same(&mut self, key: &str, value: &Value) {
+        let value = self.text(key, value);
+        self.set(key, value);
+    }
+
+    /// Sets a key; objects and lists are added to what is there.
+    fn set(&mut self, key: &str, value: Value) {
+        match (self.server.entry.get_mut(key), value) {
+            // It is disabled if one of two keys says so.
+            (Some(Value::Bool(true)), Value::Bool(false)) => {}
+            (Some(Value::Object(there)), Value::Object(more)) => there.extend(more),
+            (Some(Value::Array(there)), Value::Array(more)) => there.extend(more),
+            (_, value) => drop(self.server.entry.insert(key.to_owned(), value)),
+        }
+    }
+
+    fn command(&mut self, value: &Value) -> Option<()> {
+        match value {
+            Value::Array(words) => {
+                let (command, args) = words.split_first()?;
+                self.same("command", command);
+                if !args.is_empty() {
+                    self.same("args", &json!(args));
+                }
+            }
+            // An older form of Zed's.
+            Value::Object(fields) => {
+                for (key, value) in fields {
+                    self.take(&[COMMON], if key == "path" { "command" } else { key }, key, value);
+                }
+            }
+            value => self.same("command", value),
+        }
+        Some(())
+    }
+
+    /// What several keys and the rest of the file say together.
+    fn finished(mut self) -> Foreign {
+        let entry = &mut self.server.entry;
+        if let Some(url) = entry.shift_remove("httpUrl") {
+            entry.insert("url".to_owned(), url);
+            entry.insert("type".to_owned(), json!("http"));
+        }
+        let unused = match entry.get("type").and_then(Value::as_str) {
+            Some("stdio" | "local") => Some("url"),
+            Some("remote") => Some("command"),
+            _ => None,
+        };
+        if let Some(unused) = unused {
+            entry.shift_remove(unused);
+            entry.shift_remove("type");
+        }
+        entry
+            .retain(|key, value| !(is_empty(value) && ["env", "headers", "oauth", "disabled"].contains(&key.as_str())));
+        self.patterns();
+        if !self.dropped.is_empty() {
+            self.server.notes.push(format!("left out: {}", self.dropped.join(", ")));
+        }
+        self.server
+    }
+
+    /// What opencode's patterns for names of tools deny.
+    fn patterns(&mut self) {
+        if self.file.program.id != "opencode" {
+            return;
+        }
+        let said = ["tools", "permission"].into_iter().filter_map(|key| self.file.root.get(key)?.as_object()).flatten();
+        for (pattern, _) in said.filter(|(_, value)| **value == false || **value == "deny") {
+            match of_the_server(&self.server.name, pattern) {
+                Denies::Others => {}
+                Denies::Tools("*") => self.set("disabled", json!(true)),
+                Denies::Tools(tools) => self.set("disabledTools", json!([tools])),
+                Denies::Unclear => self.refuse(format!("{pattern:?} may deny tools of it, and of others")),
+            }
+        }
+    }
+
+    /// A value with its variables as ours are written, under this key of ours.
+    fn text(&mut self, key: &str, value: &Value) -> Value {
+        match value {
+            Value::String(text) => Value::String(self.expanded(key, text)),
+            Value::Array(items) => items.iter().map(|item| self.text(key, item)).collect(),
+            Value::Object(fields) => {
+                Value::Object(fields.iter().map(|(name, value)| (name.clone(), self.text(key, value))).collect())
+            }
+            other => other.clone(),
+        }
+    }
+
+    fn expanded(&mut self, key: &str, text: &str) -> String {
+        let program = self.file.program;
+        let is_expanded = program.expanded.is_empty() || program.expanded.contains(&key);
+        let variables = if is_expanded { program.variables } else { Variables::None };
+        let text = if variables == Variables::Dollar { braced(text, key == "args") } else { text.to_owned() };
         let mut out = String::with_capacity(text.len());
-        let mut rest = text;
-        while let Some((before, behind)) = rest.split_once("${") {
-            let Some((inside, after)) = behind.split_once('}') else { break };
+        let mut rest = text.as_str();
+        while let Some((before, after)) = rest.split_once("${") {
+            let Some((inside, after)) = after.split_once('}') else { break };
             out.push_str(before);
-            match self.value(inside) {
-                Some(value) => out.push_str(&value),
-                None => out.push_str(&format!("${{{inside}}}")),
+            match variables == Variables::Any && before.ends_with('$') {
+                true => out.push_str(&reference(inside)),
+                false => out.push_str(&self.value(variables, inside)),
             }
             rest = after;
         }
-        out + rest
+        out.push_str(rest);
+        if variables == Variables::Braces { self.without_braces(&out) } else { out }
     }
 
-    fn value(&mut self, inside: &str) -> Option<String> {
-        if let Some(id) = inside.strip_prefix("input:") {
-            let name = variable_name(id);
-            let pair = (id.to_owned(), name.clone());
-            if !self.asked.contains(&pair) {
-                self.asked.push(pair);
+    /// What stands here for `${…}` there.
+    fn value(&mut self, variables: Variables, inside: &str) -> String {
+        let as_it_is = reference(inside);
+        let is_shells = match variables {
+            Variables::Shell | Variables::Dollar | Variables::Any => is_reference(inside),
+            Variables::None | Variables::Editor | Variables::Braces => false,
+        };
+        if matches!(variables, Variables::Editor | Variables::Any) {
+            let (kind, name) = inside.split_once(':').unwrap_or((inside, ""));
+            match kind {
+                "input" => return self.input(name),
+                "env" if is_reference(name) => return as_it_is,
+                _ => {}
             }
-            return Some(format!("${{{name}}}"));
+            if let Some(value) = self.of_the_machine(inside) {
+                return value;
+            }
+            if EDITORS.split(' ').any(|known| known == kind) {
+                self.refuse(format!("{as_it_is} has a value in {} alone", self.file.program.name));
+                return as_it_is;
+            }
         }
-        let folder = self.folder.map(|folder| folder.display().to_string());
+        if is_shells { as_it_is } else { format!("${as_it_is}") }
+    }
+
+    /// The variable for an input that VS Code asks for, with its default.
+    fn input(&mut self, id: &str) -> String {
+        let name = variable_name(id);
+        let note = format!("asks for {id:?} there; here it is your variable {name}");
+        if !self.server.notes.contains(&note) {
+            self.server.notes.push(note);
+        }
+        let inputs = self.file.root.get("inputs").and_then(Value::as_array).into_iter().flatten();
+        let default = inputs
+            .filter(|input| input.get("id").is_some_and(|it| it == id))
+            .find_map(|input| input.get("default")?.as_str().filter(|text| !text.is_empty() && !text.contains('}')));
+        match default {
+            Some(default) => reference(&format!("{name}:-{default}")),
+            None => reference(&name),
+        }
+    }
+
+    fn of_the_machine(&self, inside: &str) -> Option<String> {
+        let folder = self.file.folder;
         match inside {
-            "userHome" => Some(self.machine.home.display().to_string()),
-            "workspaceFolder" => folder,
-            "workspaceFolderBasename" => Some(self.folder?.file_name()?.to_string_lossy().into_owned()),
+            "userHome" => Some(self.file.machine.home.display().to_string()),
+            "workspaceFolder" | "workspaceRoot" => Some(folder?.display().to_string()),
+            "workspaceFolderBasename" => Some(folder?.file_name()?.to_string_lossy().into_owned()),
             "pathSeparator" | "/" => Some(std::path::MAIN_SEPARATOR.to_string()),
             _ => None,
         }
     }
+
+    /// `{env:NAME}` as `${NAME}`.
+    fn without_braces(&mut self, text: &str) -> String {
+        if text.contains("{file:") {
+            self.refuse("a `{file:…}` in it is read by opencode alone");
+        }
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once("{env:") {
+            let Some((name, after)) = after.split_once('}') else { break };
+            out.push_str(before);
+            out.push_str(&reference(name.trim()));
+            rest = after;
+        }
+        out + rest
+    }
+}
+
+/// Returns `true` if a key that no row knows may restrict a server.
+fn may_restrict(key: &str, value: &Value) -> bool {
+    let key = key.to_lowercase().replace(['_', '-'], "");
+    let has = |words: &str| words.split(' ').any(|word| key.contains(word));
+    has(RESTRICTIONS) || (has(LISTS) && (value.is_array() || value.is_object()))
+}
+
+/// Returns `true` if all that is said of a tool is how its calls are approved.
+fn only_approves(tool: &Value) -> bool {
+    tool.as_object().is_some_and(|keys| keys.keys().all(|key| key == "approval_mode"))
+}
+
+fn is_empty(value: &Value) -> bool {
+    [json!(false), json!([]), json!({})].contains(value)
+}
+
+/// The names in a list of tools; `None` where one is not, such as Gemini's `tool(argument)`.
+fn tools(value: &Value) -> Option<Vec<&str>> {
+    let names = value.as_array()?.iter().map(|tool| tool.as_str().filter(|tool| !tool.contains('(')));
+    names.collect()
+}
+
+/// `${NAME}`.
+fn reference(inside: &str) -> String {
+    format!("${{{inside}}}")
+}
+
+/// Returns `true` for `NAME` and `NAME:-default`.
+fn is_reference(inside: &str) -> bool {
+    let name = inside.split(":-").next().unwrap_or_default();
+    !name.is_empty()
+        && !name.starts_with(|c: char| c.is_ascii_digit())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// `$NAME` as `${NAME}`. In arguments only names in capitals count: `$i` there is a shell's.
+fn braced(text: &str, in_args: bool) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('$') {
+        out.push_str(before);
+        let name = after.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or_default();
+        let counts = is_reference(name) && !(in_args && name.contains(|c: char| c.is_ascii_lowercase()));
+        out.push_str(&if counts { reference(name) } else { "$".to_owned() });
+        rest = if counts { &after[name.len()..] } else { after };
+    }
+    out + rest
 }
 
 /// `perplexity-key` as a variable is called: `PERPLEXITY_KEY`.
@@ -208,10 +541,39 @@ fn variable_name(id: &str) -> String {
     if name.starts_with(|c: char| c.is_ascii_digit()) || name.is_empty() { format!("_{name}") } else { name }
 }
 
+/// Seconds, of which so many make up the unit there; whole ones as a whole number.
+fn seconds(value: &Value, units: f64) -> Option<Value> {
+    let seconds = value.as_f64().filter(|number| *number > 0.0)? / units;
+    Some(if seconds.fract() == 0.0 && seconds < 1e9 { json!(seconds as u64) } else { json!(seconds) })
+}
+
+/// What opencode's pattern for names of tools denies of one server.
+#[derive(Debug, PartialEq)]
+enum Denies<'a> {
+    /// Tools of other servers.
+    Others,
+    /// These of its tools.
+    Tools(&'a str),
+    /// Perhaps some: a wildcard is where its name would be.
+    Unclear,
+}
+
+/// Reads a pattern of opencode's: there the server's name and `_` are in front of the tool's.
+fn of_the_server<'a>(name: &str, pattern: &'a str) -> Denies<'a> {
+    let written = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+    let prefix: String = name.chars().map(written).chain(['_']).collect();
+    let literal = pattern.split(['*', '?']).next().unwrap_or_default();
+    match pattern.strip_prefix(&prefix) {
+        Some(tools) => Denies::Tools(tools),
+        None if literal.len() < pattern.len() && prefix.starts_with(literal) => Denies::Unclear,
+        None => Denies::Others,
+    }
+}
+
 /// A project's file of another program, for the question whether somebody trusts it.
 pub(super) fn project(path: &Path, machine: &Machine) -> Result<Project, Failure> {
     let folder = machine.project_of(path);
-    Project::read_as(path, &|text| read(text, path, Some(&folder), machine).map(|servers| as_ours(&servers)))
+    Project::read_as(path, &|text| read(text, path, None, Some(&folder), machine).map(|servers| as_ours(&servers)))
 }
 
 /// A file's servers as a text that this program reads.
@@ -224,124 +586,101 @@ fn as_ours(servers: &[Foreign]) -> String {
 
 #[cfg(test)]
 mod tests {
-
     use super::*;
 
     fn machine() -> Machine {
-        Machine { home: "/home/ada".into(), applications: "/home/ada/.config".into(), here: "/src/project".into() }
+        Machine { home: "/home/ada".into(), here: "/src/project".into(), system: "linux", variables: |_| None }
     }
 
-    fn found(file: &str, text: &str) -> Vec<Foreign> {
-        read(text, Path::new(file), Some(Path::new("/src/project")), &machine()).unwrap()
+    fn found(file: &str, text: &str) -> Result<Vec<Foreign>, String> {
+        let read = read(text, Path::new(file), None, Some(Path::new("/src/project")), &machine());
+        read.map_err(|failure| failure.message().to_owned())
     }
 
-    fn one(text: &str) -> (Value, Vec<String>) {
-        let server = found("x.json", text).swap_remove(0);
-        let notes = server.notes.iter().map(|note| note.text()).collect();
-        (Value::Object(server.entry), notes)
-    }
-
+    /// Each file of `tests/import` beside what is imported of it, written by hand.
     #[test]
-    fn every_programs_form_is_read() {
-        let entry = r#"{ "a": { "command": "x", "args": ["-y"] } }"#;
-        for text in [
-            format!("{{ \"mcpServers\": {entry} }}"),
-            format!("{{ // VS Code\n \"servers\": {entry}, \"inputs\": [], }}"),
-            format!("{{ \"editor.tabSize\": 2, \"mcp\": {{ \"servers\": {entry} }} }}"),
-            format!("{{ \"context_servers\": {entry} }}"),
-            r#"{ "context_servers": { "a": { "source": "custom", "command": { "path": "x", "args": ["-y"] } } } }"#
-                .to_owned(),
-        ] {
-            assert_eq!(one(&text).0, json!({ "command": "x", "args": ["-y"] }), "{text}");
-        }
-        let toml = found("config.toml", "model = \"m\"\n[mcp_servers.a]\ncommand = \"x\"\nargs = [\"-y\"]\n");
-        assert_eq!(Value::Object(toml[0].entry.clone()), json!({ "command": "x", "args": ["-y"] }));
-    }
-
-    /// Each file of `tests/import` beside what is taken over of it, written by hand.
-    #[test]
-    fn every_key_of_three_programs_is_taken_over_or_names_the_server_that_is_refused() {
+    fn every_key_of_every_program_is_mapped_dropped_or_refuses_its_server() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/import");
-        let mut files = 0;
+        let mut seen = Vec::new();
         for file in std::fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path()) {
             if file.to_string_lossy().ends_with(".expect.json") {
                 continue;
             }
-            files += 1;
-            let servers = read(&std::fs::read_to_string(&file).unwrap(), &file, None, &machine()).unwrap();
-            let expected = std::fs::read_to_string(file.with_extension("expect.json")).unwrap();
-            let of = |pick: &dyn Fn(&Foreign) -> Option<Value>| {
-                let pairs = servers.iter().filter_map(|server| Some((server.name.clone(), pick(server)?)));
-                Value::Object(pairs.collect())
+            let stem = file.file_stem().unwrap().to_string_lossy().into_owned();
+            let program = Program::named(&stem);
+            seen.extend(program.map(|program| program.id));
+            let text = std::fs::read_to_string(&file).unwrap();
+            let servers = read(&text, &file, program, None, &machine()).unwrap();
+            let of = |pick: &dyn Fn(&Foreign) -> Option<Value>| -> Value {
+                servers.iter().filter_map(|server| Some((server.name.clone(), pick(server)?))).collect::<Entry>().into()
             };
-            let some = |texts: Vec<String>| (!texts.is_empty()).then(|| json!(texts));
-            let noted = |server: &Foreign, pick: fn(&Note) -> Option<String>| {
-                some(server.notes.iter().filter_map(pick).collect()).filter(|_| server.refused.is_empty())
-            };
+            let some = |texts: &[String]| (!texts.is_empty()).then(|| json!(texts));
             let found = json!({
-                "taken": of(&|server| server.refused.is_empty().then(|| Value::Object(server.entry.clone()))),
-                "refused": of(&|server| some(server.refused.clone())),
-                "asked_about": of(&|server| noted(server, |note| match note {
-                    Note::NotApproved(key) => Some(key.clone()),
-                    _ => None,
-                })),
+                "imported": of(&|server| server.refused.is_empty().then(|| Value::Object(server.entry.clone()))),
+                "refused": of(&|server| some(&server.refused)),
+                "notes": of(&|server| some(&server.notes).filter(|_| server.refused.is_empty())),
             });
-            let expected: Value = serde_json::from_str(&expected).unwrap();
+            let expected = std::fs::read_to_string(file.with_extension("expect.json")).unwrap_or_default();
+            let expected: Value = serde_json::from_str(&expected).unwrap_or_default();
             assert_eq!(found, expected, "{}: {found:#}", file.display());
-            // What is taken over is read here as it is meant.
+            // What is imported is read here as it is meant.
             let ours = toolgraft_mcp::Config::parse_as_written(&as_ours(&servers), "ours").unwrap();
-            assert_eq!(ours.servers().iter().filter_map(|server| server.problem()).next(), None);
             assert!(ours.notes().is_empty(), "{:?}", ours.notes());
         }
-        assert_eq!(files, 5);
+        let missing = super::super::programs::TABLE.iter().find(|program| !seen.contains(&program.id));
+        assert_eq!(missing, None);
     }
 
     #[test]
-    fn what_claude_code_keeps_for_this_folder_counts_before_the_rest() {
-        let text = json!({
-            "numStartups": 3,
-            "mcpServers": { "a": { "command": "all" }, "b": { "type": "http", "url": "https://h" } },
-            "projects": {
-                "/src/project": { "mcpServers": { "a": { "command": "here" } } },
-                "/src/other": { "mcpServers": { "c": { "command": "there" } } },
-            },
-        });
-        let servers = found("x.json", &text.to_string());
-        let names: Vec<&str> = servers.iter().map(|server| server.name.as_str()).collect();
-        assert_eq!((names, &servers[0].entry["command"]), (vec!["a", "b"], &json!("here")));
+    fn a_file_that_has_its_servers_elsewhere_is_an_error_that_names_the_key() {
+        let entry = r#"{ "a": { "command": "x" } }"#;
+        for (file, text, words) in [
+            ("mcp.json", format!(r#"{{ "mcpServers": {{}}, "servers": {entry} }}"#), "some in \"servers\""),
+            ("mcp.json", format!(r#"{{ "mcpservers": {entry} }}"#), "some in \"mcpservers\""),
+            ("mcp.json", r#"{ "mcpServers": [{ "name": "a", "command": "x" }] }"#.to_owned(), "\"mcpServers\" must be"),
+            ("mcp.json", entry.to_owned(), "some at the top"),
+            ("mcp.json", r#"{ "command": "x" }"#.to_owned(), "some at the top"),
+            (".cursor/mcp.json", format!(r#"{{ "servers": {entry} }}"#), "Cursor has its servers in \"mcpServers\""),
+            (".vscode/mcp.json", format!(r#"{{ "mcpServers": {entry} }}"#), "some in \"mcpServers\""),
+            (
+                ".claude.json",
+                format!(r#"{{ "projects": {{ "/src/other": {{ "mcpServers": {entry} }} }} }}"#),
+                "some in \"projects./src/other.mcpServers\"",
+            ),
+        ] {
+            let message = found(file, &text).unwrap_err();
+            assert!(message.contains(words), "{text}: {message}");
+        }
+        assert_eq!(found("settings.json", r#"{ "proxy": { "url": "x" }, "mcp": {} }"#), Ok(Vec::new()));
     }
 
     #[test]
-    fn approvals_and_unknown_keys_stay_behind_and_are_named() {
-        let (entry, notes) = one(
-            r#"{ "mcpServers": { "a": { "command": "x", "autoApprove": ["*"], "alwaysAllow": ["rm"], "trust": true,
-                 "gallery": true, "envFile": ".env", "disabled": false, "timeout": 30 } } }"#,
-        );
-        assert_eq!(entry, json!({ "command": "x", "timeout": 30 }));
-        let millis = one(r#"{ "mcpServers": { "a": { "command": "x", "timeout": 600000 } } }"#).0;
-        assert_eq!(millis, json!({ "command": "x", "timeout": 600.0 }));
-        assert_eq!(notes.iter().filter(|note| note.contains("is not taken over")).count(), 3, "{notes:?}");
-        assert!(notes.contains(&"left out: gallery, envFile".to_owned()), "{notes:?}");
+    fn a_project_s_variables_are_those_of_its_folder() {
+        let text =
+            r#"{ "servers": { "a": { "command": "${workspaceFolder}/x", "args": ["${workspaceFolderBasename}"] } } }"#;
+        let server = found(".vscode/mcp.json", text).unwrap().swap_remove(0);
+        let expected = json!({ "command": "/src/project/x", "args": ["project"] });
+        assert_eq!((Value::Object(server.entry), server.refused), (expected, Vec::new()));
     }
 
     #[test]
-    fn variables_of_other_programs_become_ours() {
-        let (entry, notes) = one(
-            r#"{ "servers": { "a": { "command": "${userHome}/x", "args": ["${workspaceFolder}/a", "${env:HOME}", "${OTHER}"],
-                 "env": { "K": "${input:perplexity-key}", "L": "${input:perplexity-key}" } } } }"#,
-        );
-        assert_eq!(
-            entry,
-            json!({ "command": "/home/ada/x", "args": ["/src/project/a", "${env:HOME}", "${OTHER}"],
-                    "env": { "K": "${PERPLEXITY_KEY}", "L": "${PERPLEXITY_KEY}" } })
-        );
-        assert_eq!(notes, ["asks for \"perplexity-key\" there; here it is your variable PERPLEXITY_KEY"]);
-    }
-
-    #[test]
-    fn urls_under_other_names_are_read() {
-        assert_eq!(one(r#"{"mcpServers":{"a":{"serverUrl":"https://h"}}}"#).0, json!({ "url": "https://h" }));
-        let gemini = one(r#"{"mcpServers":{"a":{"httpUrl":"https://h","enabled":false}}}"#).0;
-        assert_eq!(gemini, json!({ "url": "https://h", "type": "http", "disabled": true }));
+    fn servers_that_another_file_switches_off_are_disabled() {
+        let home = tempfile::tempdir().unwrap();
+        std::fs::create_dir(home.path().join(".gemini")).unwrap();
+        let lists = json!({ "disabledMcpjsonServers": ["B"], "enabledMcpjsonServers": ["a", "B"] });
+        for (file, kept) in [
+            (".claude.json", json!({ "projects": { "/src/project": lists } })),
+            (".gemini/mcp-server-enablement.json", json!({ "b": { "enabled": false }, "c": { "enabled": true } })),
+        ] {
+            std::fs::write(home.path().join(file), kept.to_string()).unwrap();
+        }
+        let machine = Machine { home: home.path().to_owned(), ..machine() };
+        let text = r#"{ "mcpServers": { "a": { "command": "x" }, "B": { "command": "x" }, "c": { "command": "x" } } }"#;
+        let folder = Some(Path::new("/src/project"));
+        for (file, expected) in [(".mcp.json", [false, true, true]), (".gemini/settings.json", [false, true, false])] {
+            let servers = read(text, Path::new(file), None, folder, &machine).unwrap();
+            let disabled: Vec<bool> = servers.iter().map(|server| server.entry.contains_key("disabled")).collect();
+            assert_eq!(disabled, expected, "{file}");
+        }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! add, remove ─────────────────────▶ servers/config_file (text in, text out; comments stay)
-//! import: places ─▶ foreign, forms ▶ (entries as ours are written)
+//! import: programs (a table) ─▶ foreign (one rule) ─▶ entries as ours are written
 //! list, import ─▶ masked (an entry in one line, without its secrets)
 //! login, logout: a person, a browser, and tokens that are kept
 //! check, trust: the servers themselves, and whether a project may start its own
@@ -11,12 +11,11 @@
 mod add;
 mod check;
 mod foreign;
-mod forms;
 mod import;
 mod list;
 mod login;
 mod masked;
-mod places;
+mod programs;
 mod remove;
 mod suspect;
 mod trust;
@@ -38,7 +37,7 @@ enum Command {
     List(list::Args),
     /// Take a server out of the configuration
     Remove(remove::Args),
-    /// Take over the servers of Claude, Cursor, VS Code and other programs
+    /// Import the servers of Claude, Cursor, VS Code, Codex and other programs
     Import(import::Args),
     /// Start every MCP server and report what it takes and what is doubtful
     Check(check::Args),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::foreign;
-use super::places::Machine;
+use super::programs::Machine;
 use crate::base::{Failure, output};
 use crate::dialog::ask::Asker;
 use crate::screen::visible::word;

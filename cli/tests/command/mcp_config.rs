@@ -122,8 +122,8 @@ fn with_programs() -> Place {
         &place,
         ".claude.json",
         &json!({
-            "mcpServers": { "code": { "type": "stdio", "command": "code-server", "env": { "API_KEY": "very-secret-1" } } },
-            "projects": { (here.to_str().unwrap()): { "mcpServers": { "local": { "command": "local-server" } } } },
+            "mcpServers": { "code": { "type": "stdio", "command": "sh", "args": ["code-server"], "env": { "API_KEY": "very-secret-1" } } },
+            "projects": { (here.to_str().unwrap()): { "mcpServers": { "local": { "command": "sh", "args": ["local-server"] } } } },
         })
         .to_string(),
     );
@@ -136,19 +136,21 @@ fn with_programs() -> Place {
     write(
         &place,
         &format!("{applications}/Claude/claude_desktop_config.json"),
-        r#"{ "mcpServers": { "desk": { "command": "npx", "args": ["-y", "p", "--token", "very-secret-2"], "autoApprove": ["x"] } } }"#,
+        r#"{ "mcpServers": { "desk": { "command": "sh", "args": ["-y", "p", "--token", "very-secret-2"], "autoApprove": ["x"] } } }"#,
     );
     write(
         &place,
         &format!("{applications}/Code/User/mcp.json"),
-        "{ // by hand\n \"servers\": { \"vs\": { \"command\": \"x\", \"env\": { \"K\": \"${input:tg-key}\" } } }, }",
+        "{ // by hand\n \"servers\": { \"vs\": { \"command\": \"sh\", \"env\": { \"K\": \"${input:tg-key}\" } } }, }",
     );
     place
 }
 
 /// Away from what the machine itself may have.
 fn import(place: &Place, args: &[&str]) -> crate::process::Run {
-    place.run_with(&[&["mcp", "import"], args].concat(), |command| command.env_remove("XDG_CONFIG_HOME"))
+    place.run_with(&[&["mcp", "import"], args].concat(), |command| {
+        command.env_remove("XDG_CONFIG_HOME").env_remove("CODEX_HOME").env("TG_KEY", "k")
+    })
 }
 
 #[cfg(unix)]
@@ -168,19 +170,120 @@ fn the_servers_of_every_program_are_taken_over_without_their_approvals() {
     assert!(!place.path(OWN).exists());
 
     let run = import(&place, &["--yes"]).ok();
-    assert!(run.out.contains("took over 5 servers into "), "{run:?}");
-    run.fails_with(0, &["that may be secret came with them", "needed when it starts: TG_KEY"]);
+    assert!(run.out.contains("imported 5 servers into "), "{run:?}");
+    run.fails_with(0, &["that may be secret came with them"]);
     let written = own(&place);
     let servers = written["mcpServers"].as_object().unwrap();
     assert_eq!(servers.keys().collect::<Vec<_>>(), ["desk", "local", "code", "cur", "vs"]);
-    assert_eq!(servers["desk"], json!({ "command": "npx", "args": ["-y", "p", "--token", "very-secret-2"] }));
+    assert_eq!(servers["desk"], json!({ "command": "sh", "args": ["-y", "p", "--token", "very-secret-2"] }));
     assert_eq!(servers["vs"]["env"]["K"], "${TG_KEY}");
     for word in ["autoApprove", "alwaysAllow"] {
         assert!(!written.to_string().contains(word), "{written}");
-        assert!(run.out.contains(&format!("{word} is not taken over")), "{run:?}");
+        assert!(run.out.contains(&format!("{word} is not imported")), "{run:?}");
     }
     let again = import(&place, &["--yes"]).ok();
-    assert!(again.err.contains("nothing to take over") && again.out.contains("is there already"), "{again:?}");
+    assert!(again.err.contains("nothing to import") && again.out.contains("is there already"), "{again:?}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn each_program_s_own_file_is_found_without_a_path() {
+    let place = Place::new();
+    let entry = json!({ "command": "sh", "args": ["-c", "true"] });
+    let in_json = |key: &str, name: &str| json!({ key: { name: entry } }).to_string();
+    let programs = [
+        ("claude-desktop", ".config/Claude/claude_desktop_config.json"),
+        ("claude-code", ".claude.json"),
+        ("cursor", ".cursor/mcp.json"),
+        ("vscode", ".config/Code/User/mcp.json"),
+        ("lm-studio", ".lmstudio/mcp.json"),
+        ("codex", ".codex/config.toml"),
+        ("gemini", ".gemini/settings.json"),
+        ("opencode", ".config/opencode/opencode.json"),
+        ("windsurf", ".codeium/windsurf/mcp_config.json"),
+        ("cline", ".config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"),
+        ("copilot", ".copilot/mcp-config.json"),
+        ("kiro", ".kiro/settings/mcp.json"),
+        ("amazon-q", ".aws/amazonq/mcp.json"),
+        ("zed", ".config/zed/settings.json"),
+    ];
+    for (program, file) in programs {
+        import(&place, &[program]).refuses(2, file);
+        let text = match program {
+            "codex" => format!("[mcp_servers.{program}]\ncommand = \"sh\"\nargs = [\"-c\", \"true\"]\n"),
+            "opencode" => {
+                json!({ "mcp": { program: { "type": "local", "command": ["sh", "-c", "true"] } } }).to_string()
+            }
+            "vscode" => in_json("servers", program),
+            "zed" => in_json("context_servers", program),
+            _ => in_json("mcpServers", program),
+        };
+        write(&place, file, &text);
+        import(&place, &[program, "--yes"]).ok();
+        assert_eq!(own(&place)["mcpServers"][program], entry);
+    }
+    fs::remove_file(place.path(OWN)).unwrap();
+    import(&place, &["--yes"]).ok();
+    assert_eq!(own(&place)["mcpServers"].as_object().unwrap().len(), programs.len());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_server_that_would_not_start_is_named_and_the_others_are_imported() {
+    let place = Place::new();
+    let all = json!({
+        "good": { "command": "sh" },
+        "off": { "command": "no-such-program", "disabled": true },
+        "missing": { "command": "no-such-program" },
+        "unset": { "command": "sh", "env": { "K": "${TG_UNSET}", "D": "${TG_UNSET:-d}" } },
+        "nowhere": { "command": "sh", "cwd": "/no/such/folder" },
+        "empty": { "args": [] },
+        "both": { "command": "sh", "url": "https://h" },
+        "socket": { "type": "ws", "url": "wss://h" },
+        "tools": { "command": "sh", "tools": ["read"] },
+    });
+    place.write("theirs.json", json!({ "mcpServers": all }).to_string());
+    let run = import(&place, &["theirs.json", "--yes"]).ok();
+    for why in [
+        "\"no-such-program\" is not found: install it",
+        "TG_UNSET is not set: set it",
+        "there is no folder \"/no/such/folder\"",
+        "neither \"command\" nor \"url\"",
+        "both \"command\" and \"url\"",
+        "\"ws\" is not a transport",
+        "its key \"tools\" is unknown here and may restrict it",
+    ] {
+        assert!(run.out.contains(why), "{why}: {}", run.out);
+    }
+    let servers = json!({ "good": { "command": "sh" }, "off": { "command": "no-such-program", "disabled": true } });
+    assert_eq!(own(&place)["mcpServers"], servers);
+
+    let none = import(&place, &["theirs.json", "--yes", "--server", "missing", "--mcp-config", "new.json"]);
+    none.fails_with(2, &["no server was imported"]);
+    assert!(!place.path("new.json").exists());
+    place.write("elsewhere.json", r#"{ "mcpServers": {}, "servers": { "a": { "command": "sh" } } }"#);
+    import(&place, &["elsewhere.json", "--yes"]).refuses(2, "there are some in \"servers\"");
+    write(&place, ".cursor/mcp.json", r#"{ "servers": { "a": { "command": "sh" } } }"#);
+    import(&place, &["cursor", "--yes"]).fails_with(2, &["Cursor has its servers in \"mcpServers\"", "no server was"]);
+}
+
+/// The entry of mcp-remote's README has a variable that its own `env` sets: mcp-remote expands
+/// it, or the program that starts mcp-remote does.
+#[cfg(unix)]
+#[test]
+fn a_variable_that_an_entry_s_own_env_sets_has_its_value() {
+    for (file, value) in [("claude_desktop_config.json", "$"), (".claude.json", "Bearer t"), ("other.json", "Bearer t")]
+    {
+        let place = Place::new();
+        let script =
+            r#"case $1 in "Authorization:$2"*) test "$AUTH_HEADER" = "Bearer t" && exec "$3" demo-server;; esac"#;
+        let args = json!(["-c", script, "sh", "Authorization:${AUTH_HEADER}", value, TOOLGRAFT]);
+        let entry = json!({ "command": "sh", "args": args, "env": { "AUTH_HEADER": "Bearer t" } });
+        place.write(file, json!({ "mcpServers": { "remote": entry } }).to_string());
+        import(&place, &[file, "--yes"]).ok();
+        let run = place.run(&["tools"]).ok();
+        assert!(run.out.contains("remote  ready in"), "{file}: {run:?}");
+    }
 }
 
 #[cfg(unix)]
@@ -209,6 +312,8 @@ fn a_projects_file_is_imported_only_once_it_is_trusted() {
     run.fails_with(2, &["/run.sh", "sets K=${TG_KEY}", "toolgraft mcp trust .vscode/mcp.json --yes"]);
     assert!(!place.path(OWN).exists());
     place.run(&["mcp", "trust", ".vscode/mcp.json", "--yes"]).ok();
+    import(&place, &[".vscode/mcp.json", "--yes"]).fails_with(2, &["no server was imported"]);
+    write(&place, "run.sh", "");
     import(&place, &[".vscode/mcp.json", "--yes"]).ok();
     let command = place.root().join("run.sh");
     assert_eq!(own(&place)["mcpServers"]["p"]["command"], command.to_str().unwrap());

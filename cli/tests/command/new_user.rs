@@ -78,7 +78,7 @@ fn two_servers_of_another_program_answer_a_question_after_two_commands() {
     typist.sees("weather");
     typist.sees("Write 2 servers to ");
     typist.types("y");
-    typist.sees("took over 2 servers into ");
+    typist.sees("imported 2 servers into ");
     typist.sees("$ ");
     typist.runs("toolgraft chat 'Umbrella in Oslo?'");
     for server in ["weather", "places"] {

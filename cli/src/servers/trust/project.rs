@@ -166,15 +166,23 @@ pub(crate) fn place(file: &Path) -> std::io::Result<PathBuf> {
 /// The variables that stand in a server's entry: `${NAME}`, `${NAME:-default}`, `${env:NAME}`.
 fn variables_of(transport: &TransportConfig) -> BTreeSet<String> {
     let texts: Vec<&String> = match transport {
-        TransportConfig::Stdio { command, args, env, cwd, .. } => {
-            std::iter::once(command).chain(args).chain(env.values()).chain(cwd).collect()
-        }
+        TransportConfig::Stdio { command, args, cwd, .. } => std::iter::once(command).chain(args).chain(cwd).collect(),
         TransportConfig::Http { url, headers, oauth, ca, .. } => {
             let login = oauth.client_id.iter().chain(&oauth.client_secret).chain(&oauth.scopes);
             std::iter::once(url).chain(headers.values()).chain(login).chain(ca).collect()
         }
         _ => Vec::new(),
     };
+    let mut names = names_in(&texts);
+    // Its own variables come first, and may have yours in them.
+    if let TransportConfig::Stdio { env, .. } = transport {
+        names.retain(|name| !env.contains_key(name));
+        names.append(&mut names_in(&env.values().collect::<Vec<_>>()));
+    }
+    names
+}
+
+fn names_in(texts: &[&String]) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for text in texts {
         // `$${` is no variable.
@@ -246,6 +254,14 @@ mod tests {
         let entry = json!({ "s": { "command": "${NOT_SET:-evil}", "args": ["${env:NOT_SET:-./x}", "$${TOKEN}"] } });
         let (lines, _) = lines(folder.path(), &entry);
         assert_eq!(lines, ["s: ${NOT_SET:-evil} ${env:NOT_SET:-./x} $${TOKEN}", "s: gets your variables NOT_SET"]);
+    }
+
+    #[test]
+    fn a_variable_that_an_entry_sets_itself_is_none_of_yours() {
+        let folder = tempfile::tempdir().unwrap();
+        let entry = json!({ "s": { "command": "x", "args": ["${H}"], "env": { "H": "${TOKEN}" } } });
+        let expected = ["s: x ${H}", "s: sets H=${TOKEN}", "s: gets your variables TOKEN"];
+        assert_eq!(lines(folder.path(), &entry).0, expected);
     }
 
     #[test]

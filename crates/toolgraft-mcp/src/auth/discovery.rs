@@ -42,7 +42,8 @@ pub(super) async fn discover(
     let avoids_proxy = is_this_machine(resource.as_str()) && proxy_of(resource.as_str()).is_some();
     if trust.has_ca() || avoids_proxy {
         // It looks at no address: whoever trusts an authority for a server has a network of their own.
-        let client = trust.client_builder(resource.as_str()).map_err(LoginError::Failed)?.redirect(Policy::none()).build();
+        let client =
+            trust.client_builder(resource.as_str()).map_err(LoginError::Failed)?.redirect(Policy::none()).build();
         let client = client.map_err(|e| LoginError::Failed(format!("cannot set up HTTP: {}", Cause::chain(&e))))?;
         manager.with_client(client).map_err(|e| LoginError::of(&e))?;
     }

@@ -38,8 +38,8 @@ const OPTIONS: ParseOptions = ParseOptions {
 impl Config {
     /// Reads a configuration.
     ///
-    /// `source` is the file's name for messages. Variables are looked up in
-    /// `environment`; the process is never asked for them.
+    /// `source` is the file's name for messages. Variables are looked up in an entry's own
+    /// `env`, then in `environment`; the process is never asked for them.
     ///
     /// # Errors
     /// [`ConfigError`] where the text is not JSON, or has neither `mcpServers`
@@ -148,21 +148,28 @@ impl File<'_> {
             }
         }
         server.disabled_tools = faults.taken(self.strings(entry, "disabledTools")).flatten().unwrap_or_default();
+        let env = self.map(entry, "env");
+        // Its own variables come first, as they do for the program that it starts.
+        let own = |name: &str| {
+            let own = env.as_ref().ok().and_then(|env| env.get(name).cloned());
+            own.or_else(|| self.environment?(name))
+        };
+        let file = File { environment: self.environment.map(|_| &own as &Environment<'_>), ..*self };
         let transport = match faults.taken(self.transport_kind(entry)) {
             Some(TransportKind::Stdio) => {
-                let command = faults.taken(self.required(entry, "command"));
-                let args = faults.taken(self.strings(entry, "args")).flatten().unwrap_or_default();
-                let env = faults.taken(self.map(entry, "env")).unwrap_or_default();
-                let cwd = faults.taken(self.string(entry, "cwd")).flatten();
+                let command = faults.taken(file.required(entry, "command"));
+                let args = faults.taken(file.strings(entry, "args")).flatten().unwrap_or_default();
+                let cwd = faults.taken(file.string(entry, "cwd")).flatten();
+                let env = faults.taken(env.clone()).unwrap_or_default();
                 command.map(|command| TransportConfig::Stdio { command, args, env, cwd })
             }
             Some(TransportKind::Http(transport)) => {
-                let url = faults.taken(self.required(entry, "url"));
+                let url = faults.taken(file.required(entry, "url"));
                 url.as_deref().and_then(|url| faults.taken(check_url(url)));
-                let headers = faults.taken(self.map(entry, "headers")).unwrap_or_default();
+                let headers = faults.taken(file.map(entry, "headers")).unwrap_or_default();
                 faults.taken(header_map(&headers));
-                let oauth = self.oauth(entry, &mut faults);
-                let ca = faults.taken(self.string(entry, "ca")).flatten();
+                let oauth = file.oauth(entry, &mut faults);
+                let ca = faults.taken(file.string(entry, "ca")).flatten();
                 url.map(|url| TransportConfig::Http { url, headers, transport, oauth, ca })
             }
             None => None,
@@ -461,6 +468,27 @@ mod tests {
     fn only(entry: &str) -> ServerConfig {
         let config = parse(&format!(r#"{{ "mcpServers": {{ "s": {entry} }} }}"#)).unwrap();
         config.servers()[0].clone()
+    }
+
+    #[test]
+    fn an_entry_s_own_variables_come_before_those_of_the_environment() {
+        let config = parse(
+            r#"{ "mcpServers": {
+                "a": { "command": "${BIN}", "args": ["H:${H}", "$${H}", "${TOKEN}"], "env": { "H": "Bearer ${TOKEN}", "BIN": "x" } },
+                "b": { "url": "https://h/mcp", "headers": { "A": "${TOKEN}" }, "env": { "TOKEN": "own" } },
+                "c": { "command": "x", "args": ["${H}"] }
+            } }"#,
+        )
+        .unwrap();
+        let TransportConfig::Stdio { command, args, .. } = config.servers()[0].transport.as_ref().unwrap() else {
+            panic!("{config:?}")
+        };
+        assert_eq!((command.as_str(), args.join(" ")), ("x", "H:Bearer s3cret ${H} s3cret".to_owned()));
+        let TransportConfig::Http { headers, .. } = config.servers()[1].transport.as_ref().unwrap() else {
+            panic!("{config:?}")
+        };
+        assert_eq!(headers["A"], "own");
+        assert!(config.servers()[2].problem().unwrap().contains("H is not set"));
     }
 
     #[test]
