@@ -116,11 +116,18 @@ impl Parser {
             self.text.hand_on(chunk, sink);
             return;
         }
-        if self.way == Way::Bracketed && self.text.reasoning_channel == reasoning && self.scanner.passes_brackets(chunk)
-        {
+        if self.way == Way::Bracketed {
+            return self.push_bracketed(reasoning, chunk, sink);
+        }
+        self.push_slow(reasoning, chunk, sink);
+    }
+
+    /// Takes a chunk after a bracket that is open in the text. On its own for the same reason as the next.
+    #[inline(never)]
+    fn push_bracketed(&mut self, reasoning: bool, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
+        if self.text.reasoning_channel == reasoning && self.scanner.passes_brackets(chunk) {
             self.scanner.context.pass(chunk);
-            self.text.hand_on(chunk, sink);
-            return;
+            return self.text.hand_on(chunk, sink);
         }
         self.push_slow(reasoning, chunk, sink);
     }
