@@ -57,7 +57,7 @@ impl History {
         }
         // The AI SDK names the id alone.
         if item["type"] == "item_reference"
-            || item.as_object().is_some_and(|item| item.len() == 1 && item["id"].is_string())
+            || item.as_object().is_some_and(|item| item.len() == 1 && item.contains_key("id"))
         {
             let id = item["id"].as_str().unwrap_or_default();
             let Some(found) = self.kept.item(id, Instant::now()) else {
