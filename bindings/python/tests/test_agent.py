@@ -268,7 +268,7 @@ class Approval(WithServer):
             asked.append(question)
             return True
 
-        ran = [("result", "Ulm: sunny")]
+        ran = [("result", 'Ulm: sunny\n{"sky":"sunny"}')]
         self.assertEqual([status for status, _ in await self.outcomes()], ["denied"])
         self.assertEqual(await self.outcomes(allow=["weather/forecast"]), ran)
         self.assertEqual(await self.outcomes(otherwise="allow"), ran)

@@ -41,7 +41,7 @@ class Hubs(WithServer):
             self.assertEqual([tool.name for tool in hub.tools], ["forecast", "slow", "broken"])
             self.assertEqual({tool.server for tool in hub.tools}, {"weather"})
             result = await hub.call("forecast", {"city": "Ulm"}, server="weather")
-            self.assertEqual((result.text, result.status, result.structured), ("Ulm: grey", "result", {"sky": "grey"}))
+            self.assertEqual((result.text, result.status, result.structured), ('Ulm: grey\n{"sky":"grey"}', "result", {"sky": "grey"}))
             (server,) = hub.servers
             self.assertEqual((server["name"], server["state"], server["server_name"]), ("weather", "ready", "weather"))
         await self.noted("ended")
@@ -80,7 +80,7 @@ class Hubs(WithServer):
         other = {"mcpServers": {"gone": {"command": str(self.folder / "no-such-program")}}}
         environment = {"SKY": "blue", "PATH": "/usr/bin:/bin"}
         async with Hub(file, other, environment=environment) as hub:
-            self.assertEqual((await hub.call("forecast", {"city": "Ulm"})).text, "Ulm: blue")
+            self.assertEqual((await hub.call("forecast", {"city": "Ulm"})).text, 'Ulm: blue\n{"sky":"blue"}')
             self.assertEqual([server["state"] for server in hub.servers], ["ready", "failed"])
         with self.assertRaisesRegex(HubError, "gone"):
             await Hub(file, other, require_all=True).connect()
@@ -88,7 +88,7 @@ class Hubs(WithServer):
     async def test_a_server_may_start_with_its_first_call(self) -> None:
         async with Hub(self.config(), lazy=True) as hub:
             self.assertEqual(hub.tools, [])
-            self.assertEqual((await hub.call("forecast", {"city": "Ulm"}, server="weather")).text, "Ulm: sunny")
+            self.assertEqual((await hub.call("forecast", {"city": "Ulm"}, server="weather")).text, 'Ulm: sunny\n{"sky":"sunny"}')
 
     async def test_the_callers_mistakes_are_of_one_family(self) -> None:
         self.assertIn(toolgraft.ToolgraftError, HubError.__mro__)

@@ -129,7 +129,7 @@ impl Shell<'_> {
                 self.call(Invocation::new(ACCESS_RESOURCE).with_arguments(json!({ "uri": uri }))).await?;
             }
             Command::Get(prompt, words) => {
-                let arguments = words.into_iter().collect();
+                let arguments = words.into_iter().map(|(name, value)| (name, value.into())).collect();
                 let messages = self.hub.prompt(self.server, &prompt, arguments).await.map_err(failed)?;
                 messages.iter().for_each(|message| println!("{}", clean(message.text.trim_end())));
             }
