@@ -93,10 +93,10 @@ fn a_recorded_server_is_played_and_a_request_that_was_not_recorded_is_refused() 
     let entry = |args: &[&str]| json!({ "between": { "command": RECORDER, "args": args } });
     let through = |file: &str, lines: &str| run(folder.path(), &["shell", "--mcp-config", file, "between"], lines);
     configure(folder.path(), "between.json", &entry(&record));
-    assert_eq!(through("between.json", lines).1, first);
+    // The client gets what the server says, the record and whoever plays it none of the entry's secrets.
+    assert_eq!(through("between.json", lines).1, first.replace("[redacted]", "swordfish-234567"));
     configure(folder.path(), "played.json", &entry(&["play", "r-2.jsonl"]));
-    // The record holds no secret, so none is played.
-    assert_eq!(through("played.json", lines).1, first.replace("swordfish-234567", "[redacted]"));
+    assert_eq!(through("played.json", lines).1, first);
     let (code, _, err) = through("played.json", "call echo n=2\n");
     assert!(code == Some(1) && err.contains("with these parameters is not in the record r-2.jsonl"), "{err}");
 
