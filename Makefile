@@ -34,7 +34,7 @@ bench         times [BENCH=cases; extract, hub, peers, serve]
 instructions  instructions, allocations and memory against benches/limits.toml [HOW: changed, lower, repetitions]
 dist          the program as it is handed out (docs/install.md)
 release       all that is handed out, installed and run
-crates        the crates as they are published: packed, unpacked and built
+crates        the crates as they are published: packed, unpacked and built; and contrib/mcp-recorder, which stands on them
 nightly       what takes longer than a landing should
 clean         removes the environments below tests, e2e and bindings
 endef
@@ -141,6 +141,7 @@ release: dist
 
 crates:
 	$(CARGO) package -p toolgraft -p toolgraft-files -p toolgraft-mcp -p toolgraft-raster -p toolgraft-serve --locked --offline --allow-dirty --all-features
+	cd contrib/mcp-recorder && $(CARGO) test --quiet --locked
 
 # All are tried, and those that failed are named at the end.
 NIGHTLY := lint 'features MORE=yes' crates counts instructions 'instructions HOW=repetitions' 'clients CLIENTS=all' agents \
