@@ -73,7 +73,7 @@ pub use server::{
     TextFormat, ToolState, USER_EVENT,
 };
 pub use transport::log::{LOG_BYTES, LOG_LINES, LogLine};
-pub use transport::stdio::{STDERR_TAIL, is_inherited};
+pub use transport::stdio::{ProcessMark, STDERR_TAIL, is_inherited};
 pub use transport::wire::{WireMessage, WireSide};
 
 /// Configuration, states, logins, and what happens on each fault.
