@@ -143,6 +143,8 @@ fn print_shows_variables_files_and_command_and_starts_nothing() {
          export CLAUDE_CODE_MAX_OUTPUT_TOKENS=4096\n\
          export CLAUDE_CODE_ATTRIBUTION_HEADER=0\n\
          export CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1\n\
+         export API_TIMEOUT_MS=3600000\n\
+         export CLAUDE_STREAM_IDLE_TIMEOUT_MS=1800000\n\
          claude '--disallowedTools=WebSearch' -p 'say hi'\n"
     );
     for (client, program) in CLIENTS {
