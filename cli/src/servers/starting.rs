@@ -39,21 +39,62 @@ impl Starting {
 
 async fn draw(mut events: BoxStream<'static, ServerEvent>) {
     let mut live = Live::new(Place::here(), columns(), false);
-    let mut starting: Vec<String> = Vec::new();
+    let mut starting = StartingServers::default();
     while let Some(event) = events.next().await {
-        let ServerEventKind::State { state, .. } = event.kind else { continue };
-        starting.retain(|name| *name != event.server);
-        if matches!(state, ServerState::Idle | ServerState::Connecting) {
-            starting.push(event.server);
-        }
-        match starting.len() {
-            0 => live.clear(),
-            n => live.show(&format!("starting {}: {}", counted(n, "server"), names(&starting))),
+        starting.take(event);
+        match starting.text() {
+            None => live.clear(),
+            Some(text) => live.show(&text),
         }
     }
     // Kept until the job ends, which takes it away.
     std::future::pending::<()>().await;
 }
+
+/// Servers that are being started, and what each last wrote to standard error.
+#[derive(Debug, Default)]
+pub(crate) struct StartingServers {
+    names: Vec<String>,
+    /// Their names and lines, the newest first.
+    lines: Vec<(String, String)>,
+}
+
+impl StartingServers {
+    /// Takes what has happened to a server.
+    pub(crate) fn take(&mut self, event: ServerEvent) {
+        let ServerEvent { server, kind, .. } = event;
+        match kind {
+            ServerEventKind::State { state, .. } => {
+                self.names.retain(|name| *name != server);
+                self.lines.retain(|(name, _)| *name != server);
+                if matches!(state, ServerState::Idle | ServerState::Connecting) {
+                    self.names.push(server);
+                }
+            }
+            ServerEventKind::StartOutput { line, .. } => {
+                // A bar of progress writes over itself.
+                let last = line.rsplit('\r').find(|part| !part.trim().is_empty());
+                self.lines.retain(|(name, _)| *name != server);
+                self.lines.extend(last.map(|line| (server, line.trim().to_owned())));
+                self.lines.rotate_right(usize::from(!self.lines.is_empty()));
+            }
+            _ => {}
+        }
+    }
+
+    /// All of it in one line; `None` where nothing is started.
+    pub(crate) fn text(&self) -> Option<String> {
+        if self.names.is_empty() {
+            return None;
+        }
+        let said = self.lines.iter().map(|(name, line)| format!(" · {}: {}", bounded(name, NAME), bounded(line, LINE)));
+        let starting = format!("starting {}: {}", counted(self.names.len(), "server"), names(&self.names));
+        Some(starting + &said.collect::<String>())
+    }
+}
+
+/// Most columns of a line of standard error.
+const LINE: usize = 80;
 
 /// Most columns of a server's name.
 const NAME: usize = 60;

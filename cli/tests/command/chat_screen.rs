@@ -296,7 +296,8 @@ fn a_resize_within_an_answer_eats_nothing() {
 /// A server with these tools that starts when the file `start` is there, and whose calls report
 /// progress, end when the file `go` is there, and return `$RESULT`.
 pub(crate) fn slow_server(tools: &Value, result: &str) -> Value {
-    let script = r#"until [ -e start ]; do sleep 0.02; done
+    let script = r#"echo 'Downloading it' >&2
+        until [ -e start ]; do sleep 0.02; done
         while read -r line; do
         id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
         token=$(printf '%s' "$line" | sed -n 's/.*"progressToken":\([0-9]*\).*/\1/p')

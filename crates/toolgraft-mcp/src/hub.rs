@@ -59,7 +59,8 @@ impl std::fmt::Debug for HubBuilder {
 }
 
 setters! { HubBuilder:
-    /// Limit of a start, and again of a listing, for servers that set none.
+    /// Limit of a start, and again of a listing, for servers that set none. A start begins anew with
+    /// each output on standard error, up to [`MAX_START`](super::MAX_START).
     connect_timeout(limit: Duration) => settings.connect_timeout = limit;
 
     /// Limit of a call for servers that set none.
@@ -188,7 +189,8 @@ impl HubBuilder {
 
     /// Connects to all servers side by side and lists what they offer.
     ///
-    /// It takes as long as the slowest server, at most its two limits; with
+    /// It takes as long as the slowest server, at most its two limits, or
+    /// [`MAX_START`](super::MAX_START) where one goes on writing to standard error; with
     /// [`Start::Lazy`] it returns at once. Must be called within a tokio runtime.
     ///
     /// # Errors

@@ -54,6 +54,12 @@ pub enum ServerEventKind {
         /// Times that this has happened, this one among them.
         restarts: u32,
     },
+    /// A line of its standard error while it is being started, such as what `npx` or `uvx` downloads.
+    #[non_exhaustive]
+    StartOutput {
+        /// The line, without the secrets of its entry; else the server's word.
+        line: String,
+    },
     /// Its tools, resources or prompts were read, and stand in the hub's catalog.
     Listed,
     /// One of its resources that somebody follows has changed ([`Hub::follow`](crate::Hub::follow)).
@@ -111,6 +117,14 @@ impl States {
         self.send(server, kind);
     }
 
+    /// Tells a line of a server's standard error, if it is being started.
+    pub(super) fn start_output(&self, server: &str, line: &str) {
+        let known = self.known();
+        if matches!(known.get(server), Some(ServerEventKind::State { state: ServerState::Connecting, .. })) {
+            self.send(server, ServerEventKind::StartOutput { line: line.to_owned() });
+        }
+    }
+
     /// The state of each server, then every event from now on.
     pub(crate) fn stream(&self) -> BoxStream<'static, ServerEvent> {
         let known = self.known();
@@ -153,6 +167,8 @@ mod tests {
         states.state("a", ServerState::Connecting, None);
         let mut events = states.stream();
         states.state("a", ServerState::Connecting, None);
+        states.start_output("a", "downloading");
+        states.start_output("b", "of one that nobody starts");
         states.tell("a", ServerEventKind::Retry { failures: 1, wait: Duration::from_millis(500) });
         drop(states);
         let mut heard = Vec::new();
@@ -163,6 +179,7 @@ mod tests {
             heard,
             [
                 r#"{"server":"a","event":"state","state":"connecting"}"#,
+                r#"{"server":"a","event":"start_output","line":"downloading"}"#,
                 r#"{"server":"a","event":"retry","failures":1,"wait_ms":500}"#,
             ]
         );

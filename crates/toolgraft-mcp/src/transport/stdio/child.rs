@@ -51,11 +51,23 @@ pub(crate) struct ChildState {
     pub(crate) noise: Noise,
     /// Cancelled when standard error has ended.
     stderr_ended: CancellationToken,
+    /// When it last wrote to standard error.
+    heard: Arc<Mutex<Option<Instant>>>,
     /// Cancelled when the child's standard output has ended: no answer will come.
     pub(crate) gone: CancellationToken,
 }
 
 impl ChildState {
+    /// It has written to standard error now.
+    pub(crate) fn hear(&self) {
+        *self.heard.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    }
+
+    /// When it last wrote to standard error.
+    pub(crate) fn last_heard(&self) -> Option<Instant> {
+        *self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// How the child ended and the last it wrote to standard error.
     pub(crate) async fn last_words(&self) -> String {
         // A grandchild may hold standard error open, so this wait is bounded.
@@ -191,6 +203,7 @@ async fn drain(mut stderr: ChildStderr, state: ChildState, log: Arc<Log>) {
     let mut lines = ErrorLines::default();
     let mut chunk = vec![0; STDERR_TAIL];
     while let Ok(read @ 1..) = stderr.read(&mut chunk).await {
+        state.hear();
         lines.push(&chunk[..read], &log);
         let mut tail = state.tail.lock().unwrap_or_else(PoisonError::into_inner);
         tail.extend_from_slice(&chunk[..read]);
