@@ -1,13 +1,23 @@
 //! Which servers are being started, while they are.
 
-use futures::StreamExt;
+use std::time::Duration;
+
 use futures::stream::BoxStream;
+use futures::{FutureExt, StreamExt};
 use tokio::sync::oneshot;
 
 use crate::screen::excerpt::{bounded, names};
 use crate::screen::live::{Live, Place};
 use crate::terminal::{columns, counted, lasted};
-use toolgraft_mcp::{ServerEvent, ServerEventKind, ServerState, ServerStatus};
+use toolgraft_mcp::{Hub, ServerEvent, ServerEventKind, ServerState, ServerStatus};
+
+/// Time in which servers are mostly there: a conversation begins without those that take longer.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(3);
+
+/// Returns `true` if a server is still being started.
+pub(crate) fn goes_on(hub: &Hub) -> bool {
+    hub.settled().now_or_never().is_none()
+}
 
 /// The picture of the start. It is taken away by [`end`](Self::end).
 pub(crate) struct Starting {
@@ -28,6 +38,23 @@ impl Starting {
             let _ = tell.send(());
         };
         (Starting { stop, gone }, job)
+    }
+
+    /// Draws until the servers are there. Returns `false` where `stop` came first.
+    pub(crate) async fn over(hub: &Hub, is_shown: bool, stop: impl Future<Output = ()>) -> bool {
+        let (starting, drawn) = Starting::new(hub.states());
+        if is_shown {
+            tokio::spawn(drawn);
+        } else {
+            drop(drawn);
+        }
+        let settled = tokio::select! {
+            biased;
+            () = hub.settled() => true,
+            () = stop => false,
+        };
+        starting.end().await;
+        settled
     }
 
     /// Waits until nothing moves any more.
@@ -75,8 +102,9 @@ impl StartingServers {
                 // A bar of progress writes over itself.
                 let last = line.rsplit('\r').find(|part| !part.trim().is_empty());
                 self.lines.retain(|(name, _)| *name != server);
-                self.lines.extend(last.map(|line| (server, line.trim().to_owned())));
-                self.lines.rotate_right(usize::from(!self.lines.is_empty()));
+                if let Some(last) = last {
+                    self.lines.insert(0, (server, last.trim().to_owned()));
+                }
             }
             _ => {}
         }
@@ -98,6 +126,12 @@ const LINE: usize = 80;
 
 /// Most columns of a server's name.
 const NAME: usize = 60;
+
+/// The names of the servers that are still being started.
+pub(crate) fn still(servers: &[ServerStatus]) -> String {
+    let is_starting = |server: &&ServerStatus| matches!(server.state, ServerState::Idle | ServerState::Connecting);
+    names(servers.iter().filter(is_starting).map(|server| &server.name))
+}
 
 /// How long each server took; `None` where none was started.
 pub(crate) fn took(servers: &[ServerStatus]) -> Option<String> {

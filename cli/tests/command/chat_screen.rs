@@ -325,6 +325,33 @@ fn digs() -> Reply {
     Reply::text(&mcp_call("mine", "dig", &json!({})))
 }
 
+/// One that downloads first takes its time; what is typed meanwhile waits for it, or goes without it.
+#[test]
+fn a_question_can_be_typed_while_servers_start_and_waits_for_them_until_ctrl_c() {
+    let servers = || json!({ "demo": demo_server(), "mine": slow_server(&dig(), "") });
+    let endpoint = || Endpoint::start([Reply::text("It is gold.")]);
+    for waits in [true, false] {
+        let window = Window::open((100, 30), endpoint(), &servers(), &[]);
+        window.sees("still starting: mine; what you type waits for them");
+        window.types("What is it?\r");
+        window.sees("starting 1 server: mine · mine: Downloading it");
+        assert!(window.endpoint.seen().iter().all(|seen| !seen.target().starts_with("POST")), "nothing was asked yet");
+        match waits {
+            true => drop(window.place.write("start", "")),
+            false => window.types("\u{3}"),
+        }
+        window.sees("It is gold.");
+        let asked = window.endpoint.seen().pop().unwrap().body.to_string();
+        assert!(asked.contains("What is it?") && asked.contains("weather"), "{asked}");
+        assert_eq!(asked.contains("dig"), waits, "{asked}");
+        if waits {
+            window.sees(", mine in ");
+        } else {
+            window.sees("going on without mine");
+        }
+    }
+}
+
 #[test]
 fn which_servers_start_and_how_long_it_took_is_shown_at_once() {
     let servers = json!({ "demo": demo_server(), "mine": slow_server(&dig(), "") });

@@ -197,17 +197,25 @@ impl HubBuilder {
     /// [`McpError::NotReady`], with [`require_all`](Self::require_all) only: else a server
     /// that fails is told of by [`Hub::servers`].
     pub async fn connect(self) -> Result<Hub, McpError> {
-        let HubBuilder { mut config, servers, environment, inherit_env, require_all, trust, settings } = self;
-        config.merge(servers.into_iter().collect());
-        config.add_trust(&trust);
-        let environment = environment::joined(environment, inherit_env);
-        let hub = Hub::connect(config, &environment.into(), settings).await;
+        let require_all = self.require_all;
+        let hub = self.begin();
+        hub.settled().await;
         let missing: Vec<_> = hub.servers().into_iter().filter(ServerStatus::has_failed).collect();
         if require_all && !missing.is_empty() {
             hub.shutdown().await;
             return Err(McpError::NotReady { servers: missing });
         }
         Ok(hub)
+    }
+
+    /// Begins to connect to all servers and waits for none: what each offers stands in the catalog
+    /// once it is ready ([`Hub::settled`]). Must be called within a tokio runtime.
+    pub fn begin(self) -> Hub {
+        let HubBuilder { mut config, servers, environment, inherit_env, trust, settings, .. } = self;
+        config.merge(servers.into_iter().collect());
+        config.add_trust(&trust);
+        let environment = environment::joined(environment, inherit_env);
+        Hub::begin(config, &environment.into(), settings)
     }
 }
 
@@ -227,6 +235,7 @@ pub struct Hub {
     states: Arc<States>,
     media: bool,
     by_audience: bool,
+    start: Start,
 }
 
 /// What all servers offer together.
@@ -266,7 +275,7 @@ impl Hub {
         HubBuilder::default()
     }
 
-    async fn connect(config: Config, environment: &Arc<[(OsString, OsString)]>, settings: Settings) -> Hub {
+    fn begin(config: Config, environment: &Arc<[(OsString, OsString)]>, settings: Settings) -> Hub {
         let (offered, states) = (Arc::<Offered>::default(), settings.states.clone());
         // The servers need the way to each other's offers before they are all there.
         let servers = Arc::new_cyclic(|servers: &Weak<Vec<ServerHandle>>| {
@@ -281,12 +290,18 @@ impl Hub {
             };
             config.servers().iter().map(start).collect()
         });
-        if settings.start == Start::Eager {
-            join_all(servers.iter().map(ServerHandle::settled)).await;
-        }
         // One that was ready before all were set up could not say so.
         offered.join(&servers);
-        Hub { config, servers, offered, states, media: settings.media, by_audience: settings.by_audience }
+        let (media, by_audience, start) = (settings.media, settings.by_audience, settings.start);
+        Hub { config, servers, offered, states, media, by_audience, start }
+    }
+
+    /// Waits until each server is ready or has failed, or is started by its first call
+    /// ([`Start::Lazy`]).
+    pub async fn settled(&self) {
+        if self.start == Start::Eager {
+            join_all(self.servers.iter().map(ServerHandle::settled)).await;
+        }
     }
 
     /// The configuration that it was made from.
