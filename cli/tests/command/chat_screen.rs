@@ -329,7 +329,7 @@ fn digs() -> Reply {
 #[test]
 fn a_question_can_be_typed_while_servers_start_and_waits_for_them_until_ctrl_c() {
     let servers = || json!({ "demo": demo_server(), "mine": slow_server(&dig(), "") });
-    let endpoint = || Endpoint::start([Reply::text("It is gold.")]);
+    let endpoint = || Endpoint::start([Reply::text("It is gold."), Reply::text("It is still gold.")]);
     for waits in [true, false] {
         let window = Window::open((100, 30), endpoint(), &servers(), &[]);
         window.sees("still starting: mine; what you type waits for them");
@@ -348,6 +348,13 @@ fn a_question_can_be_typed_while_servers_start_and_waits_for_them_until_ctrl_c()
             window.sees(", mine in ");
         } else {
             window.sees("going on without mine");
+            window.place.write("start", "");
+            window.types("/mcp restart mine\r");
+            window.sees("mine is ready");
+            window.types("And now?\r");
+            window.sees("It is still gold.");
+            let asked = window.endpoint.seen().pop().unwrap().body.to_string();
+            assert!(asked.contains("dig"), "one that comes later takes part: {asked}");
         }
     }
 }
