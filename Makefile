@@ -23,7 +23,7 @@ set-up        what the tests need beside Rust: MCP servers of other people, and 
 fetch         all that a landing's tests fetch from package indexes
 program       the program as the tests build it, target/debug/toolgraft
 conformance   the client scenarios of MCP's conformance suite [MCP=2026-07-28; 2025-11-25 is the older]
-clients       real clients against `toolgraft serve` [CLIENTS: two; `all` has the others and the frameworks]
+clients       real clients against `toolgraft serve` [CLIENTS: two; `all` has the others and the frameworks; NEWEST=yes: unpinned]
 agents        real coding agents against a scripted model [AGENTS: all, which writes docs/clients.md]
 e2e           long suites of other programs (e2e/run) [SUITES="attack canitoolcall deploy …"]
 packages      the wheel and the npm packages of this machine, of what the tests have built
@@ -91,7 +91,7 @@ conformance: program
 
 CLIENTS ?= "openai for Python" "anthropic for Node"
 clients: program
-	e2e/clients/test $(if $(filter all,$(CLIENTS)),--all,$(CLIENTS))
+	NEWEST=$(NEWEST) e2e/clients/test $(if $(filter all,$(CLIENTS)),--all,$(CLIENTS))
 
 AGENTS ?=
 agents: program
@@ -144,7 +144,7 @@ crates:
 	cd contrib/mcp-recorder && $(CARGO) test --quiet --locked
 
 # All are tried, and those that failed are named at the end.
-NIGHTLY := lint 'features MORE=yes' crates counts instructions 'instructions HOW=repetitions' 'clients CLIENTS=all' agents \
+NIGHTLY := lint 'features MORE=yes' crates counts instructions 'instructions HOW=repetitions' 'clients CLIENTS=all' 'clients CLIENTS=all NEWEST=yes' agents \
 	'conformance MCP=2025-11-25' 'test PROPTEST_RNG_SEED=$(shell date +%s)' fuzz e2e python node release
 nightly:
 	@failed=; for step in $(NIGHTLY); do \

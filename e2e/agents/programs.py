@@ -167,6 +167,23 @@ PROGRAMS = {
         launch="continue", variables={"CONTINUE_TELEMETRY_ENABLED": "0"},
         own={"sub-agent": "has no sub-agents without a flag"},
     ),
+    "copilot": Program(
+        "Copilot CLI", "@github/copilot", "copilot", "Chat Completions",
+        ask=lambda prompt: ["--allow-all-tools", "--allow-all-paths", "-p", prompt],
+        read=lambda path: ("view", {"path": str(path)}),
+        edit=lambda path, old, new: ("edit", {"path": str(path), "old_str": old, "new_str": new}),
+        write=lambda path, text: ("create", {"path": str(path), "file_text": text}),
+        sub=lambda prompt: ("task", {"name": "reads", "description": "Read a file", "prompt": prompt, "agent_type": "general-purpose", "mode": "sync"}),
+        launch="copilot",
+    ),
+    "vibe": Program(
+        "Mistral Vibe", "mistral-vibe", "vibe", "Chat Completions",
+        ask=lambda prompt: ["--auto-approve", "--trust", "-p", prompt],
+        read=lambda path: ("read_file", {"path": str(path)}),
+        edit=lambda path, old, new: ("edit", {"file_path": str(path), "old_string": old, "new_string": new}),
+        write=lambda path, text: ("write_file", {"path": str(path), "content": text}),
+        launch="vibe", kind="pypi", own={"sub-agent": "offers no tool for sub-agents"},
+    ),
     "pi": Program(
         "pi", "@earendil-works/pi-coding-agent", "pi", "Chat Completions",
         ask=lambda prompt: ["--provider", "toolgraft", "--model", "scripted", "-p", prompt],

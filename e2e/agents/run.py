@@ -3,7 +3,8 @@
     run.py TOOLGRAFT [--row ROW]… [--sizes] [--write FILE] [PROGRAM[@VERSION]…]
     run.py TOOLGRAFT --real URL MODEL CONTEXT PROGRAM…    one task with a real model, told as it went
 
-Each is installed at its current version below e2e/agents/installed. Without names all are run.
+Each is installed at its current version below e2e/agents/installed. Without names all are run. All
+rows of a program run in one home, twice: what an earlier start has left there is found by the later one.
 `--write` has the tables of docs/clients.md written anew.
 """
 
@@ -11,6 +12,7 @@ import argparse
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -34,6 +36,8 @@ PATIENCE = 240
 REAL_PATIENCE = 1_200
 # Versions that are tried, the newest first: what a registry has is not always whole.
 VERSIONS = 3
+# Times that all rows are run in one home.
+STARTS = 2
 # A current node, which several programs want, and a counter of tokens.
 NODE, COUNTER = "node@22", "gpt-tokenizer"
 CONTEXTS = (8_192, 16_384, 32_768)
@@ -85,8 +89,15 @@ def npm_version(folder, package):
     return json.loads(file.read_text(encoding="utf-8"))["version"] if file.exists() else None
 
 
+def newest_python():
+    """Programs may want a newer one than that which runs this."""
+    named = (shutil.which(f"python3.{minor}") for minor in range(14, sys.version_info.minor, -1))
+    runs = (python for python in named if python and subprocess.run([python, "-c", ""], check=False, capture_output=True).returncode == 0)
+    return next(runs, sys.executable)
+
+
 def pypi_install(folder, package):
-    subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
+    subprocess.run([newest_python(), "-m", "venv", folder / "venv"], check=True)
     python = folder / "venv/bin/python"
     pip = [python, "-m", "pip", "--disable-pip-version-check"]
     subprocess.run([*pip, "install", "--quiet", "--upgrade", package], check=True)
@@ -133,12 +144,31 @@ def started(toolgraft, program, model, home, variables):
         model.stop()
 
 
-def run_row(toolgraft, name, row_name, context=None, keep=None, real=None):
+def in_fresh_home(toolgraft, name, row_name, **options):
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:
+        home = Path(place).resolve() / "home"
+        home.mkdir()
+        return run_row(toolgraft, name, row_name, home, **options)
+
+
+def running_in(home):
+    """Commands of the processes that were started in a home."""
+    found, variable = [], f"HOME={home}".encode()
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if variable in (process / "environ").read_bytes().split(b"\0"):
+                found.append((process / "comm").read_text(encoding="utf-8").strip())
+        except OSError:
+            # It is gone, or another user's.
+            continue
+    return found
+
+
+def run_row(toolgraft, name, row_name, home, context=None, keep=None, real=None):
     program = PROGRAMS[name]
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:
         place = Path(place).resolve()
-        home, project = place / "home", place / "project"
-        home.mkdir()
+        project = place / "project"
         project.mkdir()
         subprocess.run(["git", "init", "--quiet", "."], cwd=project, check=True)
         row = (program.rows.get(row_name) or {**ROWS, **REAL}[row_name])(program, project)
@@ -158,7 +188,8 @@ def run_row(toolgraft, name, row_name, context=None, keep=None, real=None):
                 late = f"it did not end within {REAL_PATIENCE if real else PATIENCE} seconds"
         run = Run(process.returncode, out, err, model, time.monotonic() - begun)
         wrong = late or row.check(run)
-        left = [path.name for path in (place / "tmp").glob("toolgraft-launch-*")]
+        left = [path.name for path in (home.parent / "tmp").glob("toolgraft-launch-*")] if program.launch else []
+        left += running_in(home) if program.launch else []
         if left and not late:
             wrong = wrong or f"left behind: {left}"
         if keep:
@@ -189,12 +220,28 @@ def sizes(args, name):
     """By context: tokens of the first request, and whether a file is read and told within it."""
     found = []
     for context in CONTEXTS:
-        run, wrong = run_row(args.toolgraft, name, "read", context)
+        run, wrong = in_fresh_home(args.toolgraft, name, "read", context=context)
         first = next((body for _, body in run.model.of_kind("main")), None)
         tokens = count(["\n".join(map(text_of, first["messages"]))])[0] if first else None
         found.append((tokens, wrong))
         say(f"{name} at {context}: {tokens} tokens, {wrong or 'works'}")
     return found
+
+
+def all_rows(args, name, home):
+    """What came of each row; what has failed once has failed."""
+    program, came = PROGRAMS[name], {}
+    for start in range(1, STARTS + 1):
+        for row in args.row or ROWS:
+            if row in program.own:
+                say(f"-       {name}: {row}: {program.own[row]}")
+                continue
+            run, wrong = run_row(args.toolgraft, name, row, home, keep=args.keep)
+            came[row] = came.get(row) or wrong
+            verdict = "FAILED" if wrong else "passed"
+            detail = f"start {start}, {len(run.model.asked)} requests, {run.model.longest()} tokens at most, {run.seconds:.1f} s"
+            say(f"{verdict}  {name}: {row}{': ' + wrong if wrong else ''} ({detail})")
+    return came
 
 
 def tried(args, wanted):
@@ -207,15 +254,10 @@ def tried(args, wanted):
         say(f"FAILED  {name}: it cannot be installed: {error}")
         return "", {row: "it could not be installed" for row in ROWS}, []
     say(f"{program.title} {version}: installed after {time.monotonic() - begun:.0f} s")
-    came = {}
-    for row in args.row or ROWS:
-        if row in program.own:
-            say(f"-       {name}: {row}: {program.own[row]}")
-            continue
-        run, came[row] = run_row(args.toolgraft, name, row, keep=args.keep)
-        verdict = "FAILED" if came[row] else "passed"
-        detail = f"{len(run.model.asked)} requests, {run.model.longest()} tokens at most, {run.seconds:.1f} s"
-        say(f"{verdict}  {name}: {row}{': ' + came[row] if came[row] else ''} ({detail})")
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:
+        home = Path(place).resolve() / "home"
+        home.mkdir()
+        came = all_rows(args, name, home)
     return version, came, sizes(args, name) if args.sizes else []
 
 
@@ -224,7 +266,7 @@ def with_real(args):
     url, model, context = args.real
     for name in args.programs:
         title, version = PROGRAMS[name].title, install(name, PROGRAMS[name].package, PROGRAMS[name].kind)
-        run, wrong = run_row(args.toolgraft, name, "told", keep=args.keep, real=Real(url, model, int(context)))
+        run, wrong = in_fresh_home(args.toolgraft, name, "told", keep=args.keep, real=Real(url, model, int(context)))
         say(f"{'FAILED' if wrong else 'passed'}  {title} {version}: {wrong or 'told'} ({run.seconds:.0f} s)\n{run.out.strip()[-600:]}\n")
 
 

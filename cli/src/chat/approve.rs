@@ -133,6 +133,17 @@ impl Approvals {
         }))
     }
 
+    /// Settles the permissions of the flags anew, once the servers are there that were still starting.
+    ///
+    /// # Errors
+    /// An `--allow` means tools of several servers.
+    pub(super) fn settle(&self, args: &CallArgs) -> Result<(), Failure> {
+        let (policy, catalog) = (policy(args, self.hub.config().servers()), self.hub.catalog());
+        refuse_ambiguous(&policy, &catalog)?;
+        *lock(&self.policy) = policy.in_catalog(&catalog);
+        Ok(())
+    }
+
     /// What runs without a question, and what does not run.
     pub(super) fn policy(&self) -> Policy {
         lock(&self.policy).clone()

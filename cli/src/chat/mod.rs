@@ -35,13 +35,15 @@ mod talk;
 
 use std::io::{IsTerminal, Read, stdin};
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::base::{Failure, input as texts, output};
 use crate::dialog::{ask::Asker, elicit::Questions};
 use crate::labels;
 use crate::screen::DIM;
 use crate::servers;
-use crate::servers::runner::Runner;
+use crate::servers::runner::{Runner, see};
+use crate::servers::starting;
 use crate::sessions::{Store, saved::Saved};
 use crate::settings;
 use crate::settings::Settings;
@@ -123,7 +125,25 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
         .keep_media(true)
         .by_audience(shows)
         .elicitor(move |request| asked.clone().answer(request));
-    let done = runner.with_hub_of(hub, |hub| async move {
+    // A question that is there waits for all of them.
+    let patience = if in_conversation { starting::PATIENCE } else { Duration::MAX };
+    let is_shown = shows && !args.output.json;
+    let done = runner.with_hub_within(patience, hub, |hub| async move {
+        let mut prompt = None;
+        if in_conversation {
+            let mut lines = repl::prompt(&hub, !args.conversation.no_history)?;
+            let mut first = None;
+            if starting::goes_on(&hub) {
+                first = repl::first_line(&hub, &mut lines, (asker.as_ref(), &signals), is_shown).await?;
+                if first.is_none() {
+                    return Ok(());
+                }
+                if !starting::goes_on(&hub) {
+                    see(&hub);
+                }
+            }
+            prompt = Some((lines, first));
+        }
         servers::report_failed(&hub.servers());
         servers::refuse_strangers(&args.talk.calls.untrusted, &hub.servers())?;
         warn_unmatched(&args.talk.calls, &hub.catalog());
@@ -134,13 +154,14 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
         session.keep(keeping, gone_on);
         session.attach(attached);
         session.talk.make_examples().await;
-        match question {
-            Some(question) => one(&mut session, question, &typed).await,
-            None => {
+        match (question, prompt) {
+            (Some(question), _) => one(&mut session, question, &typed).await,
+            (None, Some(prompt)) => {
                 repl::greet(&mut session, has_config)?;
-                repl::run(&mut session, asker.as_ref()).await?;
+                repl::run(&mut session, asker.as_ref(), prompt).await?;
                 session.say_kept()
             }
+            (None, None) => Ok(()),
         }
     });
     files.end(done)

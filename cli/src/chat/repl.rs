@@ -7,22 +7,23 @@ use serde_json::{Map, Value};
 use super::commands::{self, Command};
 use super::said::Line;
 use super::session::{Ended, Session};
-use crate::base::{Failure, words};
+use crate::base::{Failure, output, signals::Signals, words};
 use crate::dialog::line::{Completion, Prompt, Typed};
 use crate::dialog::{ask::Asker, editor};
 use crate::screen::visible::{plain, word};
 use crate::screen::{BAD, DIM};
-use crate::servers::{starting, watch::Watch};
+use crate::servers::starting::{self, Starting};
+use crate::servers::watch::Watch;
 use crate::terminal::{columns, counted, shortened};
 use toolgraft::Conversation;
 use toolgraft::agent::StopReason;
 use toolgraft::conversation::{Assistant, Entry, User};
 use toolgraft::message::Role;
-use toolgraft_mcp::{McpPrompt, PromptMessage};
+use toolgraft_mcp::{Hub, McpPrompt, PromptMessage};
 
-/// Talks until somebody leaves.
-pub(super) async fn run(session: &mut Session, asker: Option<&Asker>) -> Result<(), Failure> {
-    let hub = session.talk.hub.clone();
+/// The prompt of a conversation.
+pub(super) fn prompt(hub: &Arc<Hub>, keeps_history: bool) -> Result<Prompt, Failure> {
+    let hub = hub.clone();
     let runtime = tokio::runtime::Handle::current();
     let following =
         Box::new(move |before: &[String], begun: &str| commands::following(before, begun, (&hub, &runtime)));
@@ -33,8 +34,46 @@ pub(super) async fn run(session: &mut Session, asker: Option<&Asker>) -> Result<
         with_files: &["/file ", "/save "],
         line: Arc::default(),
     };
-    let history = (!session.place.no_history).then_some("history");
-    let mut prompt = Prompt::new("> ", completion, history)?;
+    Prompt::new("> ", completion, keeps_history.then_some("history"))
+}
+
+/// The first line of a conversation whose servers are still being started, once they are there;
+/// Ctrl-C meanwhile goes on without the others. `None` where the person leaves.
+pub(super) async fn first_line(
+    hub: &Hub,
+    prompt: &mut Prompt,
+    (asker, signals): (Option<&Asker>, &Signals),
+    is_shown: bool,
+) -> Result<Option<Typed>, Failure> {
+    if is_shown {
+        let still = starting::still(&hub.servers());
+        output::note(&format!(
+            "still starting: {still}; what you type waits for them, and Ctrl-C then goes on without"
+        ));
+    }
+    let mut ahead = asker.map(Asker::typed_ahead).unwrap_or_default();
+    let line = loop {
+        match prompt.read(std::mem::take(&mut ahead)).await {
+            Typed::Line(line) if line.is_empty() => {}
+            Typed::Line(line) if matches!(commands::read(&line, &[]), Ok(Command::Quit)) => return Ok(None),
+            Typed::Line(line) => break Typed::Line(line),
+            Typed::Dropped => {}
+            Typed::Interrupted | Typed::Ended => return Ok(None),
+        }
+    };
+    let interrupts = signals.take_interrupts();
+    if !Starting::over(hub, is_shown, interrupts.next()).await {
+        output::note(&format!("going on without {}", starting::still(&hub.servers())));
+    }
+    Ok(Some(line))
+}
+
+/// Talks until somebody leaves. The first line may have been typed already.
+pub(super) async fn run(
+    session: &mut Session,
+    asker: Option<&Asker>,
+    (mut prompt, mut first): (Prompt, Option<Typed>),
+) -> Result<(), Failure> {
     // Ctrl-C pressed in a row, without a line between.
     let mut interrupts = 0;
     loop {
@@ -50,7 +89,11 @@ pub(super) async fn run(session: &mut Session, asker: Option<&Asker>) -> Result<
             drop(asker.floor().await);
             ahead = asker.typed_ahead();
         }
-        let line = match prompt.read(ahead).await {
+        let typed = match first.take() {
+            Some(typed) => typed,
+            None => prompt.read(ahead).await,
+        };
+        let line = match typed {
             Typed::Ended => return Ok(()),
             Typed::Interrupted if interrupts > 0 => return Ok(()),
             // Who drops a line never leaves by it.

@@ -222,6 +222,12 @@ impl Talk {
         self.renew().inspect_err(|_| self.endpoint = before)
     }
 
+    /// The servers are there that were still starting when it was begun.
+    pub(crate) fn servers_are_there(&mut self) -> Result<(), Failure> {
+        self.approvals.settle(&self.args.calls)?;
+        self.renew()
+    }
+
     /// Goes on with the arguments and permissions as they are now.
     pub(super) fn renew(&mut self) -> Result<(), Failure> {
         let args = (&self.args, self.schema.as_deref());

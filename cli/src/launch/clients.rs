@@ -12,6 +12,7 @@
 //! | `output` | most tokens of an answer |
 //! | `compact` | tokens from which on a history is to be made shorter |
 //! | `folder` | the folder of the files |
+//! | `patience` | seconds that the program waits for an answer, where it has a setting for it |
 
 use std::sync::LazyLock;
 

@@ -41,7 +41,7 @@ const ROOM: u64 = 2;
 #[derive(Debug, clap::Args)]
 #[command(after_help = include_str!("../help/launch.txt").trim_end())]
 pub(crate) struct Args {
-    /// Program to start: claude, codex, gemini, opencode, qwen, cline, continue
+    /// Program to start: claude, codex, gemini, opencode, qwen, cline, continue, copilot, vibe
     #[arg(value_name = "CLIENT", value_parser = client)]
     client: &'static Client,
 
@@ -130,14 +130,17 @@ async fn launched(
     let plan = Plan::new(args.client, &values, &asked.set, &args.arguments).map_err(Failure::job)?;
     folder.fill(&plan)?;
     told(&args, endpoint, &values);
-    let child = session::command(program, &plan, asked.environment(args.client, endpoint))
+    let mark = session::mark();
+    let child = session::command(program, &plan, asked.environment(args.client, endpoint), &mark)
         .spawn()
         .map_err(|error| Failure::job(format!("cannot start {}: {error}", program.display())))?;
     let signals = runner.signals();
-    tokio::select! {
+    let ended = tokio::select! {
         ended = session::ended(child, &signals) => ended,
         () = server.run(std::future::pending()) => Err(Failure::job("the server has ended before the program")),
-    }
+    };
+    session::end_left(&mark, &args.client.name).await;
+    ended
 }
 
 /// Says what is set, in one line.

@@ -9,6 +9,10 @@ use super::clients::Client;
 /// A client's part of the context for one answer, and most tokens of it.
 const OUTPUT: (u64, u64) = (4, 32_000);
 
+/// Seconds that a program waits for an answer: a model on a processor reads some fifty tokens a
+/// second, and a program that gives up asks again for all of it.
+const PATIENCE: u64 = 3_600;
+
 /// What is known of a session.
 #[derive(Debug, Clone)]
 pub(super) struct Values<'a> {
@@ -68,6 +72,7 @@ impl Plan {
             output => or_nothing(values.output()),
             compact => or_nothing(values.compact()),
             folder => values.folder.to_string_lossy(),
+            patience => PATIENCE,
         };
         let filled = |text: &str| environment.render_str(text, &known);
         let all = |texts: &'static [(String, String)]| {
@@ -142,6 +147,22 @@ mod tests {
                     assert!(value.to_string().contains("say \\\"hi\\\":7b"), "{value}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_program_with_a_time_limit_waits_an_hour() {
+        let limits = [
+            ("claude", "API_TIMEOUT_MS=3600000"),
+            ("codex", "stream_idle_timeout_ms=3600000"),
+            ("opencode", "\"chunkTimeout\": 3600000"),
+            ("qwen", "\"timeout\": 3600000"),
+            ("cline", "\"timeout\": 3600000"),
+            ("vibe", "VIBE_API_TIMEOUT=3600"),
+        ];
+        for (client, limit) in limits {
+            let all = plan(Client::named(client).unwrap(), None).text(Path::new("/tmp/folder"));
+            assert!(all.contains(limit), "{all}");
         }
     }
 

@@ -8,12 +8,19 @@ use std::time::Duration;
 use tokio::process::{Child, Command};
 
 use super::plan::Plan;
-use crate::base::{Failure, secret::secret, signals::Signals};
+use crate::base::{Failure, output, secret::secret, signals::Signals};
 use crate::terminal::tty::Tty;
 use toolgraft_files as files;
+use toolgraft_mcp::ProcessMark;
 
 /// Time that a program has to end after it was told to.
 const GRACE: Duration = Duration::from_secs(10);
+
+/// The same for what it has left running.
+const LEFT_GRACE: Duration = Duration::from_secs(2);
+
+/// The variable that marks the program and all that it starts.
+const MARK: &str = "TOOLGRAFT_LAUNCH";
 
 /// A folder of the session's own, with all that is in it; it goes when this is dropped.
 #[derive(Debug)]
@@ -48,10 +55,20 @@ impl Drop for Folder {
     }
 }
 
+/// A mark of the program and all that it starts.
+pub(super) fn mark() -> ProcessMark {
+    ProcessMark::new(MARK)
+}
+
 /// The command of a plan, in this environment.
-pub(super) fn command(program: &Path, plan: &Plan, environment: Vec<(OsString, OsString)>) -> Command {
+pub(super) fn command(
+    program: &Path,
+    plan: &Plan,
+    environment: Vec<(OsString, OsString)>,
+    mark: &ProcessMark,
+) -> Command {
     let mut command = Command::new(program);
-    command.env_clear().envs(environment);
+    command.env_clear().envs(environment).env(MARK, mark.value());
     for name in ["NO_PROXY", "no_proxy"] {
         // A program with a proxy would ask it for this machine.
         let before = std::env::var(name).ok().filter(|hosts| !hosts.is_empty());
@@ -59,6 +76,14 @@ pub(super) fn command(program: &Path, plan: &Plan, environment: Vec<(OsString, O
     }
     command.envs(plan.set.iter().map(|(name, value)| (name, value))).args(&plan.arguments).kill_on_drop(true);
     command
+}
+
+/// Ends what the program has left running: a daemon that knows the session's settings and server
+/// would serve the next start with them.
+pub(super) async fn end_left(mark: &ProcessMark, client: &str) {
+    if mark.end(LEFT_GRACE).await {
+        output::tell_stderr(format!("ended what {client} has left running"));
+    }
 }
 
 /// Waits for the program, and hands on the signals that it would not get.

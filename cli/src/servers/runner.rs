@@ -8,6 +8,7 @@
 
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::base::signals::{Signals, stopped};
 use crate::base::{Failure, output::warn};
@@ -75,6 +76,20 @@ impl Runner {
     where
         Fut: Future<Output = Result<T, Failure>>,
     {
+        self.with_hub_within(Duration::MAX, hub, job)
+    }
+
+    /// As [`with_hub_of`](Self::with_hub_of), but waits no longer than this for the servers: the job
+    /// finds some of them still starting then, and calls [`see`] once they are there.
+    pub(crate) fn with_hub_within<T, Fut>(
+        &self,
+        patience: Duration,
+        hub: HubBuilder,
+        job: impl FnOnce(Arc<Hub>) -> Fut,
+    ) -> Result<T, Failure>
+    where
+        Fut: Future<Output = Result<T, Failure>>,
+    {
         let hub = logins::of_this_user(hub);
         let (starting, drawn) = Starting::new(hub.states());
         let signals = &self.signals;
@@ -85,11 +100,18 @@ impl Runner {
                 drop(drawn);
             }
             // Dropping the attempt kills what it has started.
-            let connected = signals.or_stopped(async { hub.connect().await.map_err(Failure::job) }).await;
+            let connected = signals.or_stopped(async {
+                let hub = hub.begin();
+                let settled = tokio::time::timeout(patience, hub.settled()).await.is_ok();
+                Ok((hub, settled))
+            });
+            let connected = connected.await;
             starting.end().await;
-            let hub = Arc::new(connected?);
-            known::keep(&hub.catalog());
-            warn_unlisted(&hub);
+            let (hub, settled) = connected?;
+            let hub = Arc::new(hub);
+            if settled {
+                see(&hub);
+            }
             let (done, first) = tokio::select! {
                 biased;
                 name = signals.stopped() => (None, Some(name)),
@@ -126,6 +148,12 @@ impl Runner {
             }
         }
     }
+}
+
+/// Remembers what the servers offer, once all that can be are ready.
+pub(crate) fn see(hub: &Hub) {
+    known::keep(&hub.catalog());
+    warn_unlisted(hub);
 }
 
 /// Warns of each glob of `--tools` that fits none of the tools.

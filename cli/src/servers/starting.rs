@@ -1,13 +1,23 @@
 //! Which servers are being started, while they are.
 
-use futures::StreamExt;
+use std::time::Duration;
+
 use futures::stream::BoxStream;
+use futures::{FutureExt, StreamExt};
 use tokio::sync::oneshot;
 
 use crate::screen::excerpt::{bounded, names};
 use crate::screen::live::{Live, Place};
 use crate::terminal::{columns, counted, lasted};
-use toolgraft_mcp::{ServerEvent, ServerEventKind, ServerState, ServerStatus};
+use toolgraft_mcp::{Hub, ServerEvent, ServerEventKind, ServerState, ServerStatus};
+
+/// Time in which servers are mostly there: a conversation begins without those that take longer.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(3);
+
+/// Returns `true` if a server is still being started.
+pub(crate) fn goes_on(hub: &Hub) -> bool {
+    hub.settled().now_or_never().is_none()
+}
 
 /// The picture of the start. It is taken away by [`end`](Self::end).
 pub(crate) struct Starting {
@@ -30,6 +40,23 @@ impl Starting {
         (Starting { stop, gone }, job)
     }
 
+    /// Draws until the servers are there. Returns `false` where `stop` came first.
+    pub(crate) async fn over(hub: &Hub, is_shown: bool, stop: impl Future<Output = ()>) -> bool {
+        let (starting, drawn) = Starting::new(hub.states());
+        if is_shown {
+            tokio::spawn(drawn);
+        } else {
+            drop(drawn);
+        }
+        let settled = tokio::select! {
+            biased;
+            () = hub.settled() => true,
+            () = stop => false,
+        };
+        starting.end().await;
+        settled
+    }
+
     /// Waits until nothing moves any more.
     pub(crate) async fn end(self) {
         let _ = self.stop.send(());
@@ -39,24 +66,72 @@ impl Starting {
 
 async fn draw(mut events: BoxStream<'static, ServerEvent>) {
     let mut live = Live::new(Place::here(), columns(), false);
-    let mut starting: Vec<String> = Vec::new();
+    let mut starting = StartingServers::default();
     while let Some(event) = events.next().await {
-        let ServerEventKind::State { state, .. } = event.kind else { continue };
-        starting.retain(|name| *name != event.server);
-        if matches!(state, ServerState::Idle | ServerState::Connecting) {
-            starting.push(event.server);
-        }
-        match starting.len() {
-            0 => live.clear(),
-            n => live.show(&format!("starting {}: {}", counted(n, "server"), names(&starting))),
+        starting.take(event);
+        match starting.text() {
+            None => live.clear(),
+            Some(text) => live.show(&text),
         }
     }
     // Kept until the job ends, which takes it away.
     std::future::pending::<()>().await;
 }
 
+/// Servers that are being started, and what each last wrote to standard error.
+#[derive(Debug, Default)]
+pub(crate) struct StartingServers {
+    names: Vec<String>,
+    /// Their names and lines, the newest first.
+    lines: Vec<(String, String)>,
+}
+
+impl StartingServers {
+    /// Takes what has happened to a server.
+    pub(crate) fn take(&mut self, event: ServerEvent) {
+        let ServerEvent { server, kind, .. } = event;
+        match kind {
+            ServerEventKind::State { state, .. } => {
+                self.names.retain(|name| *name != server);
+                self.lines.retain(|(name, _)| *name != server);
+                if matches!(state, ServerState::Idle | ServerState::Connecting) {
+                    self.names.push(server);
+                }
+            }
+            ServerEventKind::StartOutput { line, .. } => {
+                // A bar of progress writes over itself.
+                let last = line.rsplit('\r').find(|part| !part.trim().is_empty());
+                self.lines.retain(|(name, _)| *name != server);
+                if let Some(last) = last {
+                    self.lines.insert(0, (server, last.trim().to_owned()));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// All of it in one line; `None` where nothing is started.
+    pub(crate) fn text(&self) -> Option<String> {
+        if self.names.is_empty() {
+            return None;
+        }
+        let said = self.lines.iter().map(|(name, line)| format!(" · {}: {}", bounded(name, NAME), bounded(line, LINE)));
+        let starting = format!("starting {}: {}", counted(self.names.len(), "server"), names(&self.names));
+        Some(starting + &said.collect::<String>())
+    }
+}
+
+/// Most columns of a line of standard error.
+const LINE: usize = 80;
+
 /// Most columns of a server's name.
 const NAME: usize = 60;
+
+/// The names of the servers that are still being started.
+pub(crate) fn still(servers: &[ServerStatus]) -> String {
+    let is_starting = |server: &&ServerStatus| matches!(server.state, ServerState::Idle | ServerState::Connecting);
+    names(servers.iter().filter(is_starting).map(|server| &server.name))
+}
 
 /// How long each server took; `None` where none was started.
 pub(crate) fn took(servers: &[ServerStatus]) -> Option<String> {

@@ -13,12 +13,16 @@ use super::person::AtPage;
 use super::told::{self, Teller, all_said};
 use crate::base::{Failure, lock, written::Written};
 use crate::chat::{Answer, Existing, Line, Talk};
+use crate::labels;
+use crate::screen::visible::clean;
+use crate::servers::starting::{self, StartingServers};
 use crate::sessions::Kept;
-use toolgraft::agent::Run;
+use toolgraft::agent::{Run, StopReason};
 use toolgraft::conversation::Entry;
 use toolgraft::message::Image;
 use toolgraft::transcript::{self, Recorder, Recording};
 use toolgraft::{AgentEvent, Conversation};
+use toolgraft_mcp::Hub;
 
 /// Why nothing can be said now.
 pub(super) enum Refused {
@@ -42,6 +46,8 @@ pub(super) struct Chat {
     about: Mutex<(String, String)>,
     note: Option<String>,
     existing: Existing,
+    /// The hub, if some of its servers were still starting when this was begun.
+    early: Mutex<Option<Arc<Hub>>>,
 }
 
 impl Chat {
@@ -67,6 +73,7 @@ impl Chat {
             recorded: Mutex::new(recorded),
             note,
             existing: common.existing.clone(),
+            early: Mutex::new(starting::goes_on(&common.hub).then(|| common.hub.clone())),
         }
     }
 
@@ -101,19 +108,75 @@ impl Chat {
         let mut talk = self.talk.clone().try_lock_owned().map_err(|_| Refused::Busy)?;
         let wrong = |failure: Failure| Refused::Wrong(failure.message().to_owned());
         let before = talk.say(Line::of(question, pasted).said).map_err(wrong)?;
-        let run = match talk.begin(lock(&self.recorded).as_ref().map(|(recorder, _)| recorder)) {
+        let early = lock(&self.early).clone();
+        if let Some(hub) = early.filter(|hub| starting::goes_on(hub)) {
+            let stop = CancellationToken::new();
+            *self.cancel() = Some(stop.clone());
+            self.person.tell(told::user(question));
+            tokio::spawn(self.clone().turn_after_start(talk, before, (hub, stop)));
+            return Ok(());
+        }
+        let run = match self.begin(&mut talk) {
             Ok(run) => run,
             Err(failure) => {
                 talk.go_back(before);
                 return Err(wrong(failure));
             }
         };
-        let cancel = run.cancellation();
-        talk.approvals().begin(cancel.clone());
-        *self.cancel() = Some(cancel);
         self.person.tell(told::user(question));
         tokio::spawn(self.clone().turn(talk, run, before));
         Ok(())
+    }
+
+    /// A turn, which is stopped by [`stop`](Self::stop) from now on.
+    fn begin(&self, talk: &mut Talk) -> Result<Run, Failure> {
+        if lock(&self.early).is_some() {
+            talk.servers_are_there()?;
+            *lock(&self.early) = None;
+        }
+        let run = talk.begin(lock(&self.recorded).as_ref().map(|(recorder, _)| recorder))?;
+        let cancel = run.cancellation();
+        talk.approvals().begin(cancel.clone());
+        *self.cancel() = Some(cancel);
+        Ok(run)
+    }
+
+    /// A turn that waits for the servers that are still being started; whoever looks sees what they
+    /// write meanwhile.
+    async fn turn_after_start(
+        self: Arc<Self>,
+        mut talk: OwnedMutexGuard<Talk>,
+        before: Conversation,
+        (hub, stop): (Arc<Hub>, CancellationToken),
+    ) {
+        let shown = async {
+            let (mut servers, mut events) = (StartingServers::default(), hub.states());
+            while let Some(event) = events.next().await {
+                servers.take(event);
+                self.person.tell(told::wait(servers.text().unwrap_or_default()));
+            }
+            std::future::pending::<()>().await;
+        };
+        let is_stopped = tokio::select! {
+            biased;
+            () = stop.cancelled() => true,
+            () = hub.settled() => false,
+            () = shown => false,
+        };
+        let begun = match is_stopped {
+            true => Err(labels::stopped(&StopReason::Cancelled)),
+            false => self.begin(&mut talk).map_err(|failure| failure.message().to_owned()),
+        };
+        match begun {
+            Ok(run) => self.turn(talk, run, before).await,
+            Err(why) => {
+                talk.go_back(before);
+                *self.cancel() = None;
+                let said = all_said(talk.conversation());
+                drop(talk);
+                self.person.settle(said, &json!({"step": "end", "stopped": clean(&why), "again": true}));
+            }
+        }
     }
 
     /// Talks to another model from now on, by a name as `--model` takes it, as new conversations do

@@ -28,7 +28,8 @@ use crate::base::{Failure, browser, output, signals::Signals};
 use crate::chat::{Endpoint, Existing, TalkArgs, prune, settings_here, warn_unmatched};
 use crate::dialog::{ask::Asker, elicit::Questions};
 use crate::servers;
-use crate::servers::runner::Runner;
+use crate::servers::runner::{Runner, see};
+use crate::servers::starting;
 use crate::sessions::Store;
 use crate::settings;
 use chats::Chats;
@@ -80,10 +81,30 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     let hub = Hub::builder().config(config).trust(&args.talk.endpoint.trust.trust()).keep_media(true);
     let hub = hub.elicitor(answered_in(windows.clone(), questions));
     let signals = runner.signals();
-    runner.with_hub_of(hub, |hub| async move {
-        servers::report_failed(&hub.servers());
+    runner.with_hub_within(starting::PATIENCE, hub, |hub| async move {
         servers::refuse_strangers(&args.talk.calls.untrusted, &hub.servers())?;
-        warn_unmatched(&args.talk.calls, &hub.catalog());
+        let goes_on = starting::goes_on(&hub);
+        let calls = args.talk.calls.clone();
+        let there = {
+            let hub = hub.clone();
+            async move {
+                hub.settled().await;
+                if goes_on {
+                    see(&hub);
+                }
+                servers::report_failed(&hub.servers());
+                warn_unmatched(&calls, &hub.catalog());
+            }
+        };
+        if goes_on {
+            output::note(&format!(
+                "still starting: {}; a question waits for them, unless it is stopped",
+                starting::still(&hub.servers())
+            ));
+            tokio::spawn(there);
+        } else {
+            there.await;
+        }
         let common = Common {
             args: args.talk,
             hub,

@@ -197,7 +197,7 @@ pub(super) fn user(text: &str) -> Value {
     json!({"step": "user", "text": clean(text)})
 }
 
-fn wait(text: impl Into<String>) -> Value {
+pub(super) fn wait(text: impl Into<String>) -> Value {
     json!({"step": "wait", "text": clean(&text.into())})
 }
 

@@ -296,7 +296,8 @@ fn a_resize_within_an_answer_eats_nothing() {
 /// A server with these tools that starts when the file `start` is there, and whose calls report
 /// progress, end when the file `go` is there, and return `$RESULT`.
 pub(crate) fn slow_server(tools: &Value, result: &str) -> Value {
-    let script = r#"until [ -e start ]; do sleep 0.02; done
+    let script = r#"echo 'Downloading it' >&2
+        until [ -e start ]; do sleep 0.02; done
         while read -r line; do
         id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
         token=$(printf '%s' "$line" | sed -n 's/.*"progressToken":\([0-9]*\).*/\1/p')
@@ -322,6 +323,40 @@ pub(crate) fn dig() -> Value {
 
 fn digs() -> Reply {
     Reply::text(&mcp_call("mine", "dig", &json!({})))
+}
+
+/// One that downloads first takes its time; what is typed meanwhile waits for it, or goes without it.
+#[test]
+fn a_question_can_be_typed_while_servers_start_and_waits_for_them_until_ctrl_c() {
+    let servers = || json!({ "demo": demo_server(), "mine": slow_server(&dig(), "") });
+    let endpoint = || Endpoint::start([Reply::text("It is gold."), Reply::text("It is still gold.")]);
+    for waits in [true, false] {
+        let window = Window::open((100, 30), endpoint(), &servers(), &[]);
+        window.sees("still starting: mine; what you type waits for them");
+        window.types("What is it?\r");
+        window.sees("starting 1 server: mine · mine: Downloading it");
+        assert!(window.endpoint.seen().iter().all(|seen| !seen.target().starts_with("POST")), "nothing was asked yet");
+        match waits {
+            true => drop(window.place.write("start", "")),
+            false => window.types("\u{3}"),
+        }
+        window.sees("It is gold.");
+        let asked = window.endpoint.seen().pop().unwrap().body.to_string();
+        assert!(asked.contains("What is it?") && asked.contains("weather"), "{asked}");
+        assert_eq!(asked.contains("dig"), waits, "{asked}");
+        if waits {
+            window.sees(", mine in ");
+        } else {
+            window.sees("going on without mine");
+            window.place.write("start", "");
+            window.types("/mcp restart mine\r");
+            window.sees("mine is ready");
+            window.types("And now?\r");
+            window.sees("It is still gold.");
+            let asked = window.endpoint.seen().pop().unwrap().body.to_string();
+            assert!(asked.contains("dig"), "one that comes later takes part: {asked}");
+        }
+    }
 }
 
 #[test]

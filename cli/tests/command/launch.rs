@@ -12,7 +12,7 @@ use toolgraft_testkit::endpoint::{Endpoint, Reply};
 use crate::process::{Place, Run, TOOLGRAFT};
 
 /// Names on the command line, programs.
-const CLIENTS: [(&str, &str); 7] = [
+const CLIENTS: [(&str, &str); 9] = [
     ("claude", "claude"),
     ("codex", "codex"),
     ("gemini", "gemini"),
@@ -20,6 +20,8 @@ const CLIENTS: [(&str, &str); 7] = [
     ("qwen", "qwen"),
     ("cline", "cline"),
     ("continue", "cn"),
+    ("copilot", "copilot"),
+    ("vibe", "vibe"),
 ];
 
 /// Writes down what it was given, waits until it may end, and ends with 7.
@@ -29,6 +31,7 @@ env > "$RECORD/env"
 printf '%s\n' "$@" > "$RECORD/arguments"
 find "$TMPDIR"/toolgraft-launch-* -type f -exec cp '{}' "$RECORD/files" ';' 2>/dev/null
 trap 'exit 5' INT
+[ ! -e "$RECORD/daemon" ] || { setsid sleep 1000 > "$RECORD/log" 2>&1 & echo $! > "$RECORD/left"; }
 touch "$RECORD/ready"
 while [ ! -e "$RECORD/end" ]; do sleep 0.05; done
 exit 7
@@ -140,6 +143,8 @@ fn print_shows_variables_files_and_command_and_starts_nothing() {
          export CLAUDE_CODE_MAX_OUTPUT_TOKENS=4096\n\
          export CLAUDE_CODE_ATTRIBUTION_HEADER=0\n\
          export CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1\n\
+         export API_TIMEOUT_MS=3600000\n\
+         export CLAUDE_STREAM_IDLE_TIMEOUT_MS=1800000\n\
          claude '--disallowedTools=WebSearch' -p 'say hi'\n"
     );
     for (client, program) in CLIENTS {
@@ -147,7 +152,11 @@ fn print_shows_variables_files_and_command_and_starts_nothing() {
         let (out, err) = (&shown.out, &shown.err);
         assert!(out.contains("http://127.0.0.1:PORT") && out.contains("KEY") && out.contains("small:7b"), "{out}");
         assert!(out.lines().last().unwrap().starts_with(program), "{out}");
-        assert_eq!(out.contains("FOLDER/"), !matches!(client, "claude" | "codex" | "opencode"), "{out}");
+        assert_eq!(
+            out.contains("FOLDER/"),
+            !matches!(client, "claude" | "codex" | "opencode" | "copilot" | "vibe"),
+            "{out}"
+        );
         let line = format!(
             "{client}: small:7b of {}, served at http://127.0.0.1:PORT; context 40000 tokens, the list of tools at most 10000",
             endpoint.url()
@@ -317,6 +326,32 @@ fn signals_end_the_program_first_and_nothing_is_left() {
     }
 }
 
+/// A daemon of a session of its own keeps the settings that it was started with.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_a_program_leaves_running_is_ended_and_named() {
+    let endpoint = endpoint();
+    let place = place("cline");
+    place.write("record/daemon", "");
+    let mut session = Session::start(&place, &endpoint, &["cline"]);
+    assert_eq!(session.variable("CLINE_SESSION_BACKEND_MODE").as_deref(), Some("local"));
+    let left = session.read("left");
+    // A dead one that nobody has waited for has no words.
+    let runs = || !fs::read(format!("/proc/{}/cmdline", left.trim())).unwrap_or_default().is_empty();
+    assert!(runs());
+    let (code, said) = session.ended();
+    assert_eq!(code, Some(7), "the status is the program's: {said}");
+    assert!(said.contains("ended what cline has left running"), "{said}");
+    assert!(!runs(), "{left}");
+    // A program that leaves nothing is told nothing of.
+    let _ = fs::remove_file(place.path("record/daemon"));
+    for file in ["ready", "end"] {
+        fs::remove_file(place.path("record").join(file)).unwrap();
+    }
+    let mut session = Session::start(&place, &endpoint, &["cline"]);
+    assert!(!session.ended().1.contains("left running"));
+}
+
 #[test]
 fn what_is_missing_is_named_with_the_remedy() {
     let endpoint = endpoint();
@@ -330,7 +365,7 @@ fn what_is_missing_is_named_with_the_remedy() {
     run("other", &["launch", "codex", "--base-url", &here])
         .refuses(2, "codex is not installed (PATH has no program of that name): npm install -g @openai/codex");
     run("codex", &["launch", "vim"])
-        .refuses(2, "expected one of claude, codex, gemini, opencode, qwen, cline, continue");
+        .refuses(2, "expected one of claude, codex, gemini, opencode, qwen, cline, continue, copilot, vibe");
     for model in [&[][..], &["--model", "m"]] {
         let nobody = [&["launch", "codex", "--base-url", "http://127.0.0.1:1/v1"], model].concat();
         run("codex", &nobody).refuses(1, "127.0.0.1:1");

@@ -25,6 +25,7 @@ fn servers_that_start_are_named_while_they_do() {
         let place = Place::new();
         let mut terminal = on_a_terminal(&place, args);
         terminal.exp_string("starting 1 server: mine").unwrap();
+        terminal.exp_string("mine: Downloading it").unwrap();
         place.write("start", "");
         let rest = terminal.exp_eof().unwrap();
         assert!(rest.contains("dig"), "{args:?}: {rest}");

@@ -9,6 +9,7 @@ use reqwest::{Client, Response};
 use serde_json::{Value, json};
 use toolgraft_testkit::endpoint::{End, Endpoint, Reply, mcp_call, says};
 
+use crate::chat_screen::{dig, slow_server};
 use crate::process::{Place, TOOLGRAFT, answering_server, demo_server};
 
 /// The smallest image there is, in base64.
@@ -315,6 +316,33 @@ async fn an_answer_is_one_to_the_tool_as_it_was_shown() {
     assert_eq!(up.post("/answer", answer(&asked, "once")).await.0, 404, "nobody was shown this with the question");
     assert_eq!(up.post("/answer", answer(&again, "no")).await.0, 200);
     assert_eq!(window.step("outcome").await["good"], false);
+}
+
+/// One that downloads first takes its time.
+#[tokio::test]
+async fn a_question_waits_for_servers_that_start_unless_it_is_stopped() {
+    let place = Place::new();
+    place.servers(json!({ "demo": demo_server(), "mine": slow_server(&dig(), "gold") }));
+    place.write("go", "");
+    let replies = [Reply::text(&mcp_call("mine", "dig", &json!({}))), Reply::text("It is gold.")];
+    let mut up = Up::start_in(place, Endpoint::start(replies), &["--allow", "mine.dig"], &[]);
+    up.enter().await;
+    let (mut window, state) = up.look("").await;
+    let chat = state["chat"].clone();
+    let ask = json!({"chat": chat, "text": "What is it?"});
+    let starting = "starting 1 server: mine · mine: Downloading it";
+    assert_eq!(up.post("/ask", ask.clone()).await.0, 200);
+    while window.step("wait").await["text"] != starting {}
+    up.post("/stop", json!({"chat": chat})).await;
+    let end = window.step("end").await;
+    assert!(end["again"] == true && end["stopped"].is_string(), "{end}");
+
+    assert_eq!(up.post("/ask", ask).await.0, 200);
+    while window.step("wait").await["text"] != starting {}
+    assert!(up.endpoint.seen().iter().all(|seen| !seen.target().starts_with("POST")), "nothing was asked yet");
+    up.place.write("start", "");
+    assert_eq!(window.step("outcome").await["text"], "gold");
+    assert_eq!(window.step("end").await["stopped"], Value::Null);
 }
 
 #[tokio::test]

@@ -59,7 +59,8 @@ impl std::fmt::Debug for HubBuilder {
 }
 
 setters! { HubBuilder:
-    /// Limit of a start, and again of a listing, for servers that set none.
+    /// Limit of a start, and again of a listing, for servers that set none. A start begins anew with
+    /// each output on standard error, up to [`MAX_START`](super::MAX_START).
     connect_timeout(limit: Duration) => settings.connect_timeout = limit;
 
     /// Limit of a call for servers that set none.
@@ -188,24 +189,33 @@ impl HubBuilder {
 
     /// Connects to all servers side by side and lists what they offer.
     ///
-    /// It takes as long as the slowest server, at most its two limits; with
+    /// It takes as long as the slowest server, at most its two limits, or
+    /// [`MAX_START`](super::MAX_START) where one goes on writing to standard error; with
     /// [`Start::Lazy`] it returns at once. Must be called within a tokio runtime.
     ///
     /// # Errors
     /// [`McpError::NotReady`], with [`require_all`](Self::require_all) only: else a server
     /// that fails is told of by [`Hub::servers`].
     pub async fn connect(self) -> Result<Hub, McpError> {
-        let HubBuilder { mut config, servers, environment, inherit_env, require_all, trust, settings } = self;
-        config.merge(servers.into_iter().collect());
-        config.add_trust(&trust);
-        let environment = environment::joined(environment, inherit_env);
-        let hub = Hub::connect(config, &environment.into(), settings).await;
+        let require_all = self.require_all;
+        let hub = self.begin();
+        hub.settled().await;
         let missing: Vec<_> = hub.servers().into_iter().filter(ServerStatus::has_failed).collect();
         if require_all && !missing.is_empty() {
             hub.shutdown().await;
             return Err(McpError::NotReady { servers: missing });
         }
         Ok(hub)
+    }
+
+    /// Begins to connect to all servers and waits for none: what each offers stands in the catalog
+    /// once it is ready ([`Hub::settled`]). Must be called within a tokio runtime.
+    pub fn begin(self) -> Hub {
+        let HubBuilder { mut config, servers, environment, inherit_env, trust, settings, .. } = self;
+        config.merge(servers.into_iter().collect());
+        config.add_trust(&trust);
+        let environment = environment::joined(environment, inherit_env);
+        Hub::begin(config, &environment.into(), settings)
     }
 }
 
@@ -225,6 +235,7 @@ pub struct Hub {
     states: Arc<States>,
     media: bool,
     by_audience: bool,
+    start: Start,
 }
 
 /// What all servers offer together.
@@ -264,7 +275,7 @@ impl Hub {
         HubBuilder::default()
     }
 
-    async fn connect(config: Config, environment: &Arc<[(OsString, OsString)]>, settings: Settings) -> Hub {
+    fn begin(config: Config, environment: &Arc<[(OsString, OsString)]>, settings: Settings) -> Hub {
         let (offered, states) = (Arc::<Offered>::default(), settings.states.clone());
         // The servers need the way to each other's offers before they are all there.
         let servers = Arc::new_cyclic(|servers: &Weak<Vec<ServerHandle>>| {
@@ -279,12 +290,18 @@ impl Hub {
             };
             config.servers().iter().map(start).collect()
         });
-        if settings.start == Start::Eager {
-            join_all(servers.iter().map(ServerHandle::settled)).await;
-        }
         // One that was ready before all were set up could not say so.
         offered.join(&servers);
-        Hub { config, servers, offered, states, media: settings.media, by_audience: settings.by_audience }
+        let (media, by_audience, start) = (settings.media, settings.by_audience, settings.start);
+        Hub { config, servers, offered, states, media, by_audience, start }
+    }
+
+    /// Waits until each server is ready or has failed, or is started by its first call
+    /// ([`Start::Lazy`]).
+    pub async fn settled(&self) {
+        if self.start == Start::Eager {
+            join_all(self.servers.iter().map(ServerHandle::settled)).await;
+        }
     }
 
     /// The configuration that it was made from.

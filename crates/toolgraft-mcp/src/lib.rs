@@ -68,12 +68,12 @@ pub use error::Error;
 pub use hub::{Hub, HubBuilder};
 pub use server::{
     DEFAULT_CALL_TIMEOUT, DEFAULT_CONNECT_TIMEOUT, Elicitation, Elicitor, FieldChoice, FieldError, FieldKind, Form,
-    FormField, InputAnswer, InputKind, InputRequest, MAX_CALL, MAX_CALLS, MEDIA_EVENT, META_EVENT, McpError, McpPrompt,
-    PromptArgument, PromptMessage, RequestError, Retry, ServerEvent, ServerEventKind, ServerState, ServerStatus, Start,
-    TextFormat, ToolState, USER_EVENT,
+    FormField, InputAnswer, InputKind, InputRequest, MAX_CALL, MAX_CALLS, MAX_START, MEDIA_EVENT, META_EVENT, McpError,
+    McpPrompt, PromptArgument, PromptMessage, RequestError, Retry, ServerEvent, ServerEventKind, ServerState,
+    ServerStatus, Start, TextFormat, ToolState, USER_EVENT,
 };
 pub use transport::log::{LOG_BYTES, LOG_LINES, LogLine};
-pub use transport::stdio::{STDERR_TAIL, is_inherited};
+pub use transport::stdio::{ProcessMark, STDERR_TAIL, is_inherited};
 pub use transport::wire::{WireMessage, WireSide};
 
 /// Configuration, states, logins, and what happens on each fault.

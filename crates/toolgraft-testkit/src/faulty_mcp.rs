@@ -121,6 +121,14 @@ impl Server {
             "exits" => self.dies("cannot open the database", 3),
             // Works the first time, and again when the test says so.
             "breaks" if self.dir.join("broken").exists() => self.dies("broken for now", 4),
+            // As `uvx` does while it downloads.
+            "downloads" => {
+                let mut stderr = std::io::stderr().lock();
+                for n in 1..=12 {
+                    writeln!(stderr, "Downloading part {n} of 12").unwrap();
+                    std::thread::sleep(std::time::Duration::from_millis(100));
+                }
+            }
             "banner" => self.write(b"*** Welcome to the server ***\n\n[INFO] listening {\n"),
             // A session of its own, and no parent.
             "has-strays" => {

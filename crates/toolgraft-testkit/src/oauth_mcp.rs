@@ -37,6 +37,12 @@ pub struct Ways {
     pub error: Option<&'static str>,
     /// Whether the authorization server registers clients.
     pub registers: bool,
+    /// It refuses to register them, with 403.
+    pub forbids: bool,
+    /// The browser comes back without `state`.
+    pub stateless: bool,
+    /// Tokens are for the audience `api://other`, and the MCP server takes none of them.
+    pub other_audience: bool,
     /// Seconds that a token is good for.
     pub expires: u64,
     /// Whether a refresh token is taken.
@@ -78,6 +84,9 @@ impl Default for Ways {
             iss: None,
             error: None,
             registers: true,
+            forbids: false,
+            stateless: false,
+            other_audience: false,
             expires: 3600,
             refreshes: true,
             tokens_elsewhere: false,
@@ -138,6 +147,9 @@ pub struct OAuthMcp {
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
+
+/// The claims `{"aud":"api://other"}`.
+const OTHER_AUDIENCE: &str = "eyJhdWQiOiJhcGk6Ly9vdGhlciJ9";
 
 const WHO: [&str; 3] = ["mcp", "as", "stranger"];
 
@@ -280,6 +292,7 @@ impl Inner {
         }
         let token = seen.authorization.as_deref().and_then(|value| value.strip_prefix("Bearer "));
         let known = token.and_then(|token| self.tokens.get(token)).cloned();
+        let known = known.filter(|_| !self.ways.other_audience);
         let Some(scope) = known.or_else(|| self.ways.open.then(String::new)) else {
             let place = format!("http://127.0.0.1:{}{metadata}", self.ports[0]);
             let place = if self.ways.quiet { String::new() } else { format!(" resource_metadata=\"{place}\"") };
@@ -375,6 +388,10 @@ impl Inner {
                 }
                 json_of(200, &metadata)
             }
+            "/register" if self.ways.forbids => json_of(
+                403,
+                &json!({ "error": "access_denied", "error_description": "clients are registered by hand" }),
+            ),
             "/register" => {
                 let asked: Value = serde_json::from_str(&seen.body).unwrap();
                 json_of(201, &json!({ "client_id": "registered-client", "redirect_uris": asked["redirect_uris"] }))
@@ -404,7 +421,9 @@ impl Inner {
         self.count += 1;
         let code = format!("code-{}", self.count);
         let mut back = Url::parse(&asked["redirect_uri"]).unwrap();
-        back.query_pairs_mut().append_pair("state", &asked["state"]);
+        if !self.ways.stateless {
+            back.query_pairs_mut().append_pair("state", &asked["state"]);
+        }
         match self.ways.error {
             Some(error) => back.query_pairs_mut().append_pair("error", error),
             None => back.query_pairs_mut().append_pair("code", &code),
@@ -452,6 +471,7 @@ impl Inner {
         };
         self.count += 1;
         let (token, refresh) = (format!("access-token-{}", self.count), format!("refresh-token-{}", self.count));
+        let token = if self.ways.other_audience { format!("e30.{OTHER_AUDIENCE}.{token}") } else { token };
         self.tokens.insert(token.clone(), scope.clone());
         self.refresh.insert(refresh.clone(), (token.clone(), scope.clone()));
         json_of(

@@ -6,6 +6,7 @@ use rmcp::transport::auth::{
 };
 use tokio::sync::Mutex;
 
+use super::audience::other_audience;
 use super::discovery::discover;
 use super::error::{LoginError, shown};
 use super::login::has_authorization;
@@ -113,10 +114,31 @@ impl Access {
             *held = Some(kept);
             return Ok(newer);
         }
-        let kept = self.refreshed(way, kept, challenge).await?;
+        // Who has no refresh token, or one that is not taken, is told of the audience before of a login.
+        let refreshed = self.refreshed(way, kept, challenge).await;
+        let kept = refreshed.map_err(|denied| match denied {
+            Denied::Login(_) if is_for_another(way, refused) => self.refuses(refused, "it refuses the login"),
+            denied => denied,
+        })?;
         let token = token(&kept.credentials).ok_or_else(|| self.wanted("its login has ended"))?;
         *held = Some(kept);
         Ok(token)
+    }
+
+    /// A token was refused, for this reason as far as nothing better is known.
+    pub(crate) fn refuses(&self, token: Option<&str>, why: &str) -> Denied {
+        let resource = match &self.way {
+            Way::Login(way) => &way.resource,
+            Way::Machine(way) => way.resource(),
+            Way::Header | Way::None => return self.wanted(why),
+        };
+        let Some(audience) = token.and_then(|token| other_audience(token, resource)) else { return self.wanted(why) };
+        Denied::Login(format!(
+            "HTTP 401: {why}: its token is for another audience ({}), not for {}: set \"scopes\" under \"oauth\" in its \
+             entry to those that its authorization server has for this server, or ask whoever runs it",
+            shown(&audience),
+            resource.as_str()
+        ))
     }
 
     /// A login is wanted, for this reason.
@@ -210,6 +232,10 @@ impl Access {
         drop(way.logins.save(&kept));
         Ok(kept)
     }
+}
+
+fn is_for_another(way: &LoginWay, token: Option<&str>) -> bool {
+    token.is_some_and(|token| other_audience(token, &way.resource).is_some())
 }
 
 fn refresh_token(credentials: &StoredCredentials) -> Option<&str> {

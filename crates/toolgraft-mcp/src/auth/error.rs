@@ -29,6 +29,9 @@ pub enum LoginError {
     /// Nobody came back from the browser in time.
     #[error("nobody came back from the browser within {0} s")]
     TimedOut(u64),
+    /// The browser came back with an answer that may be anybody's.
+    #[error("the browser came back and was turned away. {NO_STATE}")]
+    NoState,
     /// What was kept cannot be read, or not be written.
     #[error("cannot {action} {}: {cause}", file.display())]
     Store {
@@ -61,6 +64,12 @@ impl LoginError {
             AuthError::NoAuthorizationSupport => {
                 LoginError::NotForLogins("it names no authorization server".to_owned())
             }
+            AuthError::RegistrationFailed(why) => LoginError::Failed(format!(
+                "its authorization server refuses to register this program ({}): register a client there by hand, \
+                 and set its \"clientId\" (with \"clientSecret\" and \"callbackPort\" where it wants them) under \"oauth\" \
+                 in the server's entry",
+                shown(&plain(why))
+            )),
             other => LoginError::Failed(shown(&plain(&Cause::chain(other)))),
         }
     }
@@ -72,6 +81,11 @@ pub(super) fn plain(cause: &str) -> String {
     let between = certificate_fault(cause, trust).or_else(|| proxy_fault(cause).map(str::to_owned));
     between.map_or_else(|| cause.to_owned(), |fault| format!("cannot connect: {fault}"))
 }
+
+/// Why an answer without `state` is refused.
+pub(super) const NO_STATE: &str = "The authorization server left out the state that it was asked with, without which \
+     its answer cannot be told from a forged one: have it repaired by whoever runs it; until then set a token under \
+     \"headers\" in the server's entry, e.g. \"Authorization\": \"Bearer ${TOKEN}\"";
 
 /// Why a server without S256 is refused.
 pub(super) fn no_pkce() -> String {

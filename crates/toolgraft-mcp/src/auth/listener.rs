@@ -5,6 +5,8 @@
 //! waiting goes on.
 
 use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use reqwest::Url;
@@ -14,7 +16,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use super::error::LoginError;
+use super::error::{LoginError, NO_STATE};
 use toolgraft::secrets::same;
 
 const PATH: &str = "/callback";
@@ -30,6 +32,8 @@ const MAX_OPEN: usize = 32;
 pub(super) struct Listener {
     listener: TcpListener,
     port: u16,
+    /// Whether somebody came with a code and without a `state`.
+    lacked_state: Arc<AtomicBool>,
 }
 
 /// The browser came back.
@@ -48,7 +52,15 @@ impl Listener {
         };
         let listener = TcpListener::bind(("127.0.0.1", port.unwrap_or(0))).await.map_err(failed)?;
         let port = listener.local_addr().map_err(failed)?.port();
-        Ok(Listener { listener, port })
+        Ok(Listener { listener, port, lacked_state: Arc::default() })
+    }
+
+    /// Why nobody has come in this time.
+    pub(super) fn none_came(&self, within: Duration) -> LoginError {
+        match self.lacked_state.load(Ordering::Relaxed) {
+            true => LoginError::NoState,
+            false => LoginError::TimedOut(within.as_secs()),
+        }
     }
 
     /// Where the browser is sent back to.
@@ -66,8 +78,9 @@ impl Listener {
                     // A connection that breaks at once is not the one.
                     if let Ok((socket, _)) = accepted {
                         let (sender, port, state) = (sender.clone(), self.port, state.to_owned());
+                        let lacked_state = self.lacked_state.clone();
                         open.spawn(async move {
-                            if let Some(callback) = heard(socket, port, &state).await {
+                            if let Some(callback) = heard(socket, port, &state, &lacked_state).await {
                                 let _ = sender.send(callback).await;
                             }
                         });
@@ -98,6 +111,8 @@ impl Callback {
             false => Err("It is the page to open, not the one that follows."),
         });
         let parameters = found.map_err(|why| {
+            // Most likely not all of it was copied.
+            let why = if why == NO_STATE { "Its state is missing." } else { why };
             let remedy =
                 "copy all of the address that the browser shows after you have agreed, from http:// to its end";
             LoginError::Failed(format!("this is not the address of the login. {why} Remedy: {remedy}"))
@@ -116,11 +131,12 @@ impl Callback {
 }
 
 /// The callback, if this connection brings it; others are refused here.
-async fn heard(mut socket: TcpStream, port: u16, state: &str) -> Option<Callback> {
+async fn heard(mut socket: TcpStream, port: u16, state: &str, lacked_state: &AtomicBool) -> Option<Callback> {
     let head = timeout(PATIENCE, head(&mut socket)).await.ok()??;
     match callback(&head, port, state) {
         Ok(parameters) => Some(Callback { parameters, socket: Some(socket) }),
         Err((status, why)) => {
+            lacked_state.fetch_or(why == NO_STATE, Ordering::Relaxed);
             answer(socket, status, "This is not the page of a login", why).await;
             None
         }
@@ -173,6 +189,7 @@ fn parameters(url: &Url, state: &str) -> Result<HashMap<String, String>, &'stati
     }
     match parameters.get("state") {
         Some(named) if same(named, state) => Ok(parameters),
+        None if parameters.contains_key("code") => Err(NO_STATE),
         _ => Err("It belongs to another login: its state is not the one that was asked with."),
     }
 }

@@ -136,7 +136,7 @@ impl Login {
                 callback = pasted => callback,
             }
         };
-        let callback = timeout(within, come).await.map_err(|_| LoginError::TimedOut(within.as_secs()))?;
+        let callback = timeout(within, come).await.map_err(|_| self.listener.none_came(within))?;
         let done = self.exchange(&callback).await;
         callback.answer(&done).await;
         done

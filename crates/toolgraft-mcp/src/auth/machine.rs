@@ -30,6 +30,11 @@ impl MachineWay {
         Ok(MachineWay { resource: Resource::of(url)?, oauth: oauth.clone(), trust, held: Mutex::new(None) })
     }
 
+    /// What its tokens are for.
+    pub(super) fn resource(&self) -> &Resource {
+        &self.resource
+    }
+
     /// The token to send: the one that is held, unless it is about to end, or is the one that was
     /// `refused`.
     pub(super) async fn token(&self, refused: Option<&str>, challenge: Option<&str>) -> Result<String, Denied> {

@@ -21,6 +21,7 @@
 //! takes it back; [`machine`] gets one without a person; [`token`] is one.
 
 mod access;
+mod audience;
 mod discovery;
 mod error;
 mod listener;

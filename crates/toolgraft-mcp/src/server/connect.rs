@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rmcp::model::{ClientConfig, ProtocolVersion, ServerPeerInfo};
 use rmcp::service::serve_directly;
@@ -12,10 +13,11 @@ use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use super::connection::{Client, Connection, Service};
+use super::deadline::Deadline;
 use super::handshake::{HandshakeError, Methods, handshake};
 use super::noticing::Noticing;
 use super::request::seconds;
-use super::settings::{Limits, Settings};
+use super::settings::{Limits, MAX_START, Settings};
 use crate::auth::{Access, Denied};
 use crate::config::{HttpTransport, ServerConfig, ServerTrust, TransportConfig};
 use crate::transport::http::{self, SseTransport};
@@ -58,6 +60,8 @@ struct Connector {
     client: Client,
     wire: Option<Wire>,
     by: Instant,
+    /// Until when a child that writes to standard error is waited for at most.
+    last: Instant,
 }
 
 /// Connects and does the handshake, within the limit for that. Begins with the `era` of
@@ -76,7 +80,9 @@ pub(super) async fn connect(
     let (server, answers, states) = (config.name.clone(), settings.answers.clone(), settings.states.clone());
     let client = Client { server, answers, states, log: log.clone(), hidden, ..Client::default() };
     let (limits, wire) = (settings.limits(config), settings.wire.clone());
-    let mut connector = Connector { limits, client, wire, by: Instant::now() + limits.connect };
+    let by = Instant::now() + limits.connect;
+    let last = if limits.extends { by.max(Instant::now() + MAX_START) } else { by };
+    let mut connector = Connector { limits, client, wire, by, last };
     let connected = match transport {
         TransportConfig::Stdio { command, args, env, cwd } => {
             let program = Program { command, args, env, cwd: cwd.as_deref() };
@@ -125,7 +131,7 @@ impl Connector {
     /// where the first one broke or kept silent over the question. One that has not
     /// read the question (`npx` may have to download first) has not kept silent over it.
     async fn stdio(
-        mut self,
+        self,
         program: Program<'_>,
         environment: &[(OsString, OsString)],
         era: &mut Option<Era>,
@@ -133,10 +139,11 @@ impl Connector {
         if *era != Some(Era::Initialize) {
             let (transport, child) = stdio::spawn(program, environment, &self.client.log)?;
             let mut transport = self.tapped(transport);
-            let mut agreed = self.negotiate(&mut transport, Methods::Both, self.part(2, 3)).await;
+            let first = Deadline::after(self.limits.connect * 2 / 3, self.last, &child);
+            let mut agreed = self.negotiate(&mut transport, Methods::Both, first).await;
             let late = matches!(agreed, Err(HandshakeError::Silence(_))) && transport.is_unread();
             if late {
-                agreed = self.negotiate(&mut transport, Methods::AlreadySent, self.by).await;
+                agreed = self.negotiate(&mut transport, Methods::AlreadySent, self.rest(&child)).await;
             }
             match agreed {
                 Ok(info) => {
@@ -151,15 +158,13 @@ impl Connector {
                 }
                 Err(_) => {
                     // Its end is waited for, since the second one may want what it holds.
-                    let left = self.by.saturating_duration_since(Instant::now());
                     let _ = transport.close().await;
-                    self.by = Instant::now() + left;
                 }
             }
         }
         let (transport, child) = stdio::spawn(program, environment, &self.client.log)?;
         let mut transport = self.tapped(transport);
-        match self.negotiate(&mut transport, Methods::Initialize, self.by).await {
+        match self.negotiate(&mut transport, Methods::Initialize, self.rest(&child)).await {
             Ok(info) => {
                 *era = Some(Era::of(&info));
                 Ok(self.over_stdio(child, transport, info))
@@ -202,6 +207,7 @@ impl Connector {
             };
             let mut transport =
                 self.tapped(http::transport(place.url, (place.headers, place.trust), place.access.clone())?);
+            let by = Deadline::at(by);
             let error = match handshake(&mut transport, self.us(self.me_at(version)), methods, by).await {
                 Ok(info) => {
                     *era = Some(Era::of(&info));
@@ -249,7 +255,7 @@ impl Connector {
                 return Err(format!("no event stream with an `endpoint` within {limit}").into());
             }
         };
-        match self.negotiate(&mut transport, Methods::Initialize, self.by).await {
+        match self.negotiate(&mut transport, Methods::Initialize, Deadline::at(self.by)).await {
             Ok(info) => {
                 let gone = transport.gone();
                 Ok(self.over_http(place, transport, info, gone))
@@ -304,7 +310,7 @@ impl Connector {
         &self,
         transport: &mut T,
         methods: Methods,
-        by: Instant,
+        by: Deadline<'_>,
     ) -> Result<ServerPeerInfo, HandshakeError>
     where
         T: Transport<RoleClient> + 'static,
@@ -320,15 +326,27 @@ impl Connector {
         agreed
     }
 
+    /// What is left of the time for a child: the last third of it, at least.
+    fn rest<'a>(&self, child: &'a ChildState) -> Deadline<'a> {
+        let left = self.by.saturating_duration_since(Instant::now());
+        let third = self.limits.connect / 3;
+        // The end of a first child may have taken what was left.
+        let last = self.last.max(Instant::now() + third);
+        Deadline::after(left.max(third), last, child)
+    }
+
     /// So much of the time that is left.
     fn part(&self, numerator: u32, denominator: u32) -> Instant {
         Instant::now() + self.by.saturating_duration_since(Instant::now()) * numerator / denominator
     }
 
     fn explain(&self, error: &HandshakeError) -> ConnectError {
-        let limit = seconds(self.limits.connect);
         match error {
             HandshakeError::Silence(stray) => {
+                let waited = Instant::now().saturating_duration_since(self.by) + self.limits.connect;
+                // A little more is the end of a first child.
+                let extended = self.limits.extends && waited > self.limits.connect * 2;
+                let limit = seconds(if extended { Duration::from_secs(waited.as_secs()) } else { self.limits.connect });
                 let stray = stray.as_ref().map(|id| one_line(&id.to_string()));
                 let stray = stray.map(|id| format!(", but one to a request that was never sent (id {id})"));
                 let stray = stray.unwrap_or_default();
@@ -361,7 +379,7 @@ async fn open_sse(place: HttpPlace<'_>) -> Result<SseTransport, ConnectError> {
             let token = place.access.refused(token.as_deref(), None).await?;
             let opened = SseTransport::open(place.url, (place.headers, place.trust), Some(&token)).await;
             opened.map_err(|error| match error.needs_auth {
-                true => place.access.wanted("it refuses a new token").into(),
+                true => place.access.refuses(Some(&token), "it refuses a new token").into(),
                 false => error.to_string().into(),
             })
         }

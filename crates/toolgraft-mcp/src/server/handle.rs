@@ -71,7 +71,16 @@ impl ServerHandle {
         let view = Snapshot { status, connection: None, offer: None, attempts: 0, shut_until: None };
         let (sender, receiver) = watch::channel(view);
         let (demand, reset, stop) = (Arc::<Count>::default(), Arc::new(Notify::new()), CancellationToken::new());
-        let (on, log) = (watch::Sender::new(!config.disabled), Arc::new(Log::new(config.hidden().in_errors)));
+        let on = watch::Sender::new(!config.disabled);
+        let log = Log::new(config.hidden().in_errors).shown({
+            let (states, server) = (states.clone(), config.name.clone());
+            move |line| {
+                if line.level.is_none() {
+                    states.start_output(&server, &line.text);
+                }
+            }
+        });
+        let log = Arc::new(log);
         let followed = Followed::default();
         let actor = problem.is_none().then(|| {
             let (demand, reset) = (demand.clone(), reset.clone());

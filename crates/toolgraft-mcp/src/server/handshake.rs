@@ -18,6 +18,7 @@ use rmcp::transport::{DynamicTransportError, Transport};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
+use super::deadline::Deadline;
 use super::error_data::error_data;
 use crate::transport::message::UNREADABLE;
 use crate::transport::scan::one_line;
@@ -61,21 +62,23 @@ pub(super) enum HandshakeError {
     Unsent(DynamicTransportError),
 }
 
-/// Does the handshake until `by`; tells what the server is.
+/// Does the handshake until the deadline; tells what the server is.
 pub(super) async fn handshake<T>(
     transport: &mut T,
     (me, secrets): (ClientConfig, &Secrets),
     methods: Methods,
-    by: Instant,
+    by: Deadline<'_>,
 ) -> Result<ServerPeerInfo, HandshakeError>
 where
     T: Transport<RoleClient> + 'static,
 {
     let mut handshake = Handshake { transport, me, secrets, asked: methods == Methods::AlreadySent, stray: None };
-    match timeout_at(by, handshake.run(methods, by)).await {
-        Ok(agreed) => agreed,
-        Err(_) => Err(HandshakeError::Silence(handshake.stray)),
-    }
+    let agreed = tokio::select! {
+        biased;
+        agreed = handshake.run(methods, by) => Some(agreed),
+        () = by.passed() => None,
+    };
+    agreed.unwrap_or(Err(HandshakeError::Silence(handshake.stray)))
 }
 
 struct Handshake<'t, T> {
@@ -113,23 +116,26 @@ fn newest(supported: &[ProtocolVersion], fits: impl Fn(&ProtocolVersion) -> bool
 }
 
 impl<T: Transport<RoleClient> + 'static> Handshake<'_, T> {
-    async fn run(&mut self, methods: Methods, by: Instant) -> Result<ServerPeerInfo, HandshakeError> {
+    async fn run(&mut self, methods: Methods, by: Deadline<'_>) -> Result<ServerPeerInfo, HandshakeError> {
         match methods {
             Methods::Initialize => self.initialize().await?,
             Methods::Discover | Methods::Both => self.send(discover(&self.me)).await?,
             Methods::AlreadySent => {}
         }
-        let soon = Instant::now() + HURRY.min(by.saturating_duration_since(Instant::now()) / 4);
+        let soon = Instant::now() + HURRY.min(by.left() / 4);
         loop {
             let may_ask = methods == Methods::Both && !self.asked;
-            let message = match timeout_at(if may_ask { soon } else { by }, self.transport.receive()).await {
-                Ok(Some(message)) => message,
-                Ok(None) => return Err(HandshakeError::Closed),
-                Err(_) if may_ask => {
+            let received = match may_ask {
+                true => timeout_at(soon, self.transport.receive()).await.ok(),
+                false => Some(self.transport.receive().await),
+            };
+            let message = match received {
+                Some(Some(message)) => message,
+                Some(None) => return Err(HandshakeError::Closed),
+                None => {
                     self.initialize().await?;
                     continue;
                 }
-                Err(_) => return Err(HandshakeError::Silence(self.stray.take())),
             };
             match self.read(message).await? {
                 HandshakeAnswer::Done(info) => return Ok(*info),

@@ -39,6 +39,7 @@ mod connect;
 mod connection;
 mod content;
 mod count;
+mod deadline;
 mod deadlines;
 mod elicit;
 mod error;
@@ -78,7 +79,7 @@ pub use elicit::{
 pub use error::McpError;
 pub use prompts::{McpPrompt, PromptArgument, PromptMessage};
 pub use request::RequestError;
-pub use settings::{DEFAULT_CALL_TIMEOUT, DEFAULT_CONNECT_TIMEOUT, MAX_CALL, MAX_CALLS, Retry, Start};
+pub use settings::{DEFAULT_CALL_TIMEOUT, DEFAULT_CONNECT_TIMEOUT, MAX_CALL, MAX_CALLS, MAX_START, Retry, Start};
 pub use states::{ServerEvent, ServerEventKind};
 pub use status::{ServerState, ServerStatus};
 pub use switches::ToolState;

@@ -21,8 +21,12 @@ pub const MAX_CALLS: NonZeroUsize = NonZeroUsize::new(64).expect("above zero");
 /// progress its server reports.
 pub const MAX_CALL: Duration = Duration::from_secs(600);
 
-/// Limit of a server's start, and again of its listing, where the configuration sets none.
+/// Limit of a server's start, and again of its listing, where the configuration sets none. What it
+/// writes to standard error meanwhile extends its start ([`MAX_START`]).
 pub const DEFAULT_CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A start whose server sets no limit, and that writes to standard error, is given up after this.
+pub const MAX_START: Duration = Duration::from_secs(600);
 
 /// Limit of one call where the configuration sets none.
 pub const DEFAULT_CALL_TIMEOUT: Duration = Duration::from_secs(60);
@@ -73,6 +77,7 @@ impl Settings {
     pub(super) fn limits(&self, server: &ServerConfig) -> Limits {
         Limits {
             connect: server.connect_timeout.unwrap_or(self.connect_timeout),
+            extends: server.connect_timeout.is_none(),
             call: server.call_timeout.unwrap_or(self.call_timeout),
             most: self.max_call,
             calls: server.max_calls.unwrap_or(self.max_calls),
@@ -85,6 +90,8 @@ impl Settings {
 pub(super) struct Limits {
     /// Start and handshake; and again for the listing.
     pub(super) connect: Duration,
+    /// Whether output on standard error extends the start.
+    pub(super) extends: bool,
     /// One call; progress starts it anew.
     pub(super) call: Duration,
     /// One call, progress or not.

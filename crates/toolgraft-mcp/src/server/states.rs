@@ -54,6 +54,12 @@ pub enum ServerEventKind {
         /// Times that this has happened, this one among them.
         restarts: u32,
     },
+    /// A line of its standard error while it is being started, such as what `npx` or `uvx` downloads.
+    #[non_exhaustive]
+    StartOutput {
+        /// The line, without the secrets of its entry; else the server's word.
+        line: String,
+    },
     /// Its tools, resources or prompts were read, and stand in the hub's catalog.
     Listed,
     /// One of its resources that somebody follows has changed ([`Hub::follow`](crate::Hub::follow)).
@@ -78,7 +84,8 @@ pub enum ServerEventKind {
 
 /// The states of all servers of a hub, and those who listen.
 pub(crate) struct States {
-    known: Mutex<BTreeMap<String, ServerEventKind>>,
+    /// By server: its state, and the last line of its start.
+    known: Mutex<BTreeMap<String, Vec<ServerEventKind>>>,
     sender: broadcast::Sender<ServerEvent>,
 }
 
@@ -99,7 +106,8 @@ impl States {
     pub(super) fn state(&self, server: &str, state: ServerState, error: Option<String>) {
         let kind = ServerEventKind::State { state, error };
         let mut known = self.known();
-        if known.insert(server.to_owned(), kind.clone()).as_ref() != Some(&kind) {
+        if known.get(server).and_then(|known| known.first()) != Some(&kind) {
+            known.insert(server.to_owned(), vec![kind.clone()]);
             self.send(server, kind);
         }
     }
@@ -111,10 +119,25 @@ impl States {
         self.send(server, kind);
     }
 
-    /// The state of each server, then every event from now on.
+    /// Tells a line of a server's standard error, if it is being started.
+    pub(super) fn start_output(&self, server: &str, line: &str) {
+        let mut known = self.known();
+        let Some(known) = known.get_mut(server) else { return };
+        if matches!(known.first(), Some(ServerEventKind::State { state: ServerState::Connecting, .. })) {
+            let kind = ServerEventKind::StartOutput { line: line.to_owned() };
+            known.truncate(1);
+            known.push(kind.clone());
+            self.send(server, kind);
+        }
+    }
+
+    /// The state of each server, with the last line of one that is being started, then every event
+    /// from now on.
     pub(crate) fn stream(&self) -> BoxStream<'static, ServerEvent> {
         let known = self.known();
-        let now = known.iter().map(|(server, kind)| ServerEvent { server: server.clone(), kind: kind.clone() });
+        let event =
+            |server: &str, kind: &ServerEventKind| ServerEvent { server: server.to_owned(), kind: kind.clone() };
+        let now = known.iter().flat_map(|(server, kinds)| kinds.iter().map(move |kind| event(server, kind)));
         let (now, receiver) = (now.collect::<VecDeque<_>>(), self.sender.subscribe());
         drop(known);
         unfold((now, receiver), |(mut now, mut receiver)| async move {
@@ -137,7 +160,7 @@ impl States {
         let _ = self.sender.send(ServerEvent { server: server.to_owned(), kind });
     }
 
-    fn known(&self) -> MutexGuard<'_, BTreeMap<String, ServerEventKind>> {
+    fn known(&self) -> MutexGuard<'_, BTreeMap<String, Vec<ServerEventKind>>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -151,8 +174,11 @@ mod tests {
         let states = States::default();
         states.state("a", ServerState::Idle, None);
         states.state("a", ServerState::Connecting, None);
+        states.start_output("a", "looking");
         let mut events = states.stream();
         states.state("a", ServerState::Connecting, None);
+        states.start_output("a", "downloading");
+        states.start_output("b", "of one that nobody starts");
         states.tell("a", ServerEventKind::Retry { failures: 1, wait: Duration::from_millis(500) });
         drop(states);
         let mut heard = Vec::new();
@@ -163,6 +189,8 @@ mod tests {
             heard,
             [
                 r#"{"server":"a","event":"state","state":"connecting"}"#,
+                r#"{"server":"a","event":"start_output","line":"looking"}"#,
+                r#"{"server":"a","event":"start_output","line":"downloading"}"#,
                 r#"{"server":"a","event":"retry","failures":1,"wait_ms":500}"#,
             ]
         );

@@ -225,6 +225,42 @@ async fn another_logins_answer_is_refused_and_the_waiting_goes_on() {
 }
 
 #[tokio::test]
+async fn a_registration_that_is_refused_says_how_to_do_without() {
+    let scene = Scene::new(Ways { forbids: true, ..Ways::default() });
+    let (done, _) = scene.log_in(&scene.server()).await;
+    let refused = done.unwrap_err().to_string();
+    assert!(refused.contains("403") && refused.contains("clients are registered by hand"), "{refused}");
+    assert!(refused.contains("set its \"clientId\"") && refused.contains("under \"oauth\""), "{refused}");
+}
+
+#[tokio::test]
+async fn an_answer_without_state_is_turned_away_with_the_reason() {
+    let scene = Scene::new(Ways { stateless: true, ..Ways::default() });
+    let login = Login::begin(&scene.server(), &scene.logins()).await.unwrap();
+    let url = login.url().to_owned();
+    let (done, page) = tokio::join!(login.finish(Duration::from_secs(4)), browse(&url));
+    assert!(page.0 == 400 && page.1.contains("left out the state"), "{page:?}");
+    assert_eq!(done, Err(LoginError::NoState));
+    let said = LoginError::NoState.to_string();
+    assert!(said.contains("set a token under \"headers\""), "{said}");
+    assert!(scene.servers.seen("as", "POST", "/token").is_empty(), "its code is not used");
+}
+
+#[tokio::test]
+async fn a_token_for_another_audience_is_said_to_be_and_not_asked_for_again() {
+    let scene = Scene::logged_in(Ways { other_audience: true, ..Ways::default() }).await;
+    for refreshes in [true, false] {
+        scene.servers.change(|ways| ways.refreshes = refreshes);
+        let hub = scene.hub().await;
+        let error = hub.servers().remove(0).error.unwrap();
+        let named = format!("is for another audience (api://other), not for {}", scene.servers.url());
+        assert!(error.contains(&named) && error.contains("set \"scopes\" under \"oauth\""), "{error}");
+        assert!(!error.contains("LOG IN AT") && !error.contains("access-token"), "{error}");
+        hub.shutdown().await;
+    }
+}
+
+#[tokio::test]
 async fn a_server_that_is_open_to_all_is_told_from_one_that_wants_a_login() {
     let scene = Scene::new(Ways { open: true, ..Ways::default() });
     let (done, _) = scene.log_in(&scene.server()).await;

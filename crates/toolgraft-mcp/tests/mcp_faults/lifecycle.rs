@@ -40,6 +40,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("states_retries_and_respawns_are_told_as_they_happen", told),
         trial("a_restart_is_a_new_process", restart),
         trial("a_server_that_never_answers_holds_up_nobody", silent),
+        trial("a_start_that_goes_on_writing_to_stderr_is_waited_for_and_told_of", downloads),
         trial("shutdown_ends_children_of_children", |case| all_end(case, "", "has-children")),
         trial("shutdown_ends_what_ignores_the_end", |case| all_end(case, "", "ignores-the-end")),
         trial("shutdown_ends_what_ignores_term", |case| all_end(case, "trap '' TERM", "ignores-the-end")),
@@ -338,6 +339,25 @@ async fn silent(case: Arc<Case>) {
     assert!(error(2).contains("exit status: 3") && error(2).contains("cannot open the database"), "{}", error(2));
     assert!(call_with(&hub, "echo", json!({ "text": "hello" })).await.text == "hello");
     hub.shutdown().await;
+}
+
+/// A limit of the program's or of ours is one of silence, that of the entry one of time.
+async fn downloads(case: Arc<Case>) {
+    let strict = case.named("strict", "downloads").with_connect_timeout(Duration::from_millis(300));
+    let builder = builder().connect_timeout(Duration::from_millis(900));
+    let events = builder.states();
+    let hub = builder.server(case.server("downloads")).server(strict).connect().await.unwrap();
+    let states: Vec<_> = hub.servers().iter().map(|server| server.state).collect();
+    assert_eq!(states, [ServerState::Ready, ServerState::Failed], "{:?}", hub.servers());
+    assert_eq!(case.count("starts"), 1);
+    hub.shutdown().await;
+    drop(hub);
+    let lines = events.filter_map(async |event| match event.kind {
+        ServerEventKind::StartOutput { line, .. } if event.server == "s" => Some(line),
+        _ => None,
+    });
+    let lines: Vec<String> = lines.collect().await;
+    assert_eq!((lines.len(), lines[0].as_str()), (12, "Downloading part 1 of 12"));
 }
 
 /// Everything that a server has started ends with the hub.

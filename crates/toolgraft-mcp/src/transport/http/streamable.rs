@@ -152,7 +152,9 @@ impl StreamableClient {
             response = send(endpoint).await?;
         }
         match response.status() {
-            StatusCode::UNAUTHORIZED => Err(denied(self.access.wanted("it refuses a new token"))),
+            StatusCode::UNAUTHORIZED => {
+                Err(denied(self.access.refuses(endpoint.token.as_deref(), "it refuses a new token")))
+            }
             _ => Ok(response),
         }
     }

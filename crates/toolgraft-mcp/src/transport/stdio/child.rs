@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 #[cfg(windows)]
 use super::lookup;
-use super::orphans::{self, EndSignal, Mark};
+use super::orphans::{self, EndSignal, ProcessMark};
 use super::pipe::{LineSender, Noise, Pipe};
 use super::program::Program;
 #[cfg(unix)]
@@ -31,9 +31,6 @@ const GRACE: Duration = Duration::from_secs(2);
 
 /// Wait for the rest of a group after its leader has ended and TERM was sent.
 const GROUP_GRACE: Duration = Duration::from_millis(200);
-
-/// Wait between two looks at what was killed.
-const LOOK: Duration = Duration::from_millis(10);
 
 /// Wait for the last of standard error, and for the exit status, of a server that has gone.
 pub(crate) const LAST_WORDS: Duration = Duration::from_millis(500);
@@ -54,11 +51,23 @@ pub(crate) struct ChildState {
     pub(crate) noise: Noise,
     /// Cancelled when standard error has ended.
     stderr_ended: CancellationToken,
+    /// When it last wrote to standard error.
+    heard: Arc<Mutex<Option<Instant>>>,
     /// Cancelled when the child's standard output has ended: no answer will come.
     pub(crate) gone: CancellationToken,
 }
 
 impl ChildState {
+    /// It has written to standard error now.
+    pub(crate) fn hear(&self) {
+        *self.heard.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    }
+
+    /// When it last wrote to standard error.
+    pub(crate) fn last_heard(&self) -> Option<Instant> {
+        *self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// How the child ended and the last it wrote to standard error.
     pub(crate) async fn last_words(&self) -> String {
         // A grandchild may hold standard error open, so this wait is bounded.
@@ -108,7 +117,7 @@ pub(crate) fn spawn(
     let mut process = Command::new(file);
     process.args(args).env_clear();
     process.envs(environment.iter().filter(|(name, value)| is_inherited(name, value)).map(|(n, v)| (n, v)));
-    let mark = Mark::new();
+    let mark = ProcessMark::new(orphans::VARIABLE);
     process.envs(env).env(orphans::VARIABLE, mark.value());
     process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     if let Some(cwd) = cwd {
@@ -194,6 +203,7 @@ async fn drain(mut stderr: ChildStderr, state: ChildState, log: Arc<Log>) {
     let mut lines = ErrorLines::default();
     let mut chunk = vec![0; STDERR_TAIL];
     while let Ok(read @ 1..) = stderr.read(&mut chunk).await {
+        state.hear();
         lines.push(&chunk[..read], &log);
         let mut tail = state.tail.lock().unwrap_or_else(PoisonError::into_inner);
         tail.extend_from_slice(&chunk[..read]);
@@ -207,7 +217,7 @@ async fn drain(mut stderr: ChildStderr, state: ChildState, log: Arc<Log>) {
 pub(crate) struct StdioTransport {
     pipe: Pipe,
     child: Box<dyn ChildWrapper>,
-    mark: Mark,
+    mark: ProcessMark,
     #[cfg(unix)]
     watcher: Option<Watcher>,
     state: ChildState,
@@ -307,10 +317,7 @@ impl StdioTransport {
         self.kill();
         self.ended_within(GRACE).await;
         // The others are nobody's children any more: only looking tells that they are gone.
-        let patience = Instant::now() + GRACE;
-        while self.mark.lives() && Instant::now() < patience {
-            tokio::time::sleep(LOOK).await;
-        }
+        self.mark.gone_within(GRACE).await;
         self.closed = true;
         #[cfg(unix)]
         if let Some(watcher) = &mut self.watcher {

@@ -28,5 +28,6 @@ mod watcher;
 
 pub(crate) use child::{ChildState, LAST_WORDS, StdioTransport, spawn};
 pub use child::{STDERR_TAIL, is_inherited};
+pub use orphans::ProcessMark;
 pub(crate) use program::Program;
 pub(crate) use relay::carry;

@@ -6,10 +6,15 @@
 //! such processes are out of reach. So are those that were given another environment.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// The variable.
+use tokio::time::{Instant, sleep};
+
+/// The variable of a server.
 pub(super) const VARIABLE: &str = "TOOLGRAFT_SERVER";
+
+/// Wait between two looks at what was told to end.
+const LOOK: Duration = Duration::from_millis(10);
 
 /// What an orphan is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,27 +25,51 @@ pub(super) enum EndSignal {
     Kill,
 }
 
-/// What marks the processes of one server.
+/// A variable in the environment of a program that is started, and of all that it starts in turn: by
+/// it they are found and ended after the program, on Linux.
 #[derive(Debug, Clone)]
-pub(super) struct Mark(String);
+pub struct ProcessMark {
+    name: &'static str,
+    value: String,
+}
 
-impl Mark {
-    /// One that no other server has, of this or another program.
-    pub(super) fn new() -> Self {
+impl ProcessMark {
+    /// A value of this variable that no other mark has, of this or another program.
+    pub fn new(name: &'static str) -> Self {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
-        Mark(format!("{}-{time}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed)))
+        let value = format!("{}-{time}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        ProcessMark { name, value }
     }
 
     /// The variable's value.
-    pub(super) fn value(&self) -> &str {
-        &self.0
+    pub fn value(&self) -> &str {
+        &self.value
+    }
+
+    /// Ends every process that has the mark: by TERM, and after `grace` by KILL. Returns `true` if
+    /// there was one.
+    pub async fn end(&self, grace: Duration) -> bool {
+        let found = self.signal(EndSignal::Term);
+        self.gone_within(grace).await;
+        if self.signal(EndSignal::Kill) {
+            self.gone_within(grace).await;
+        }
+        found
+    }
+
+    /// Waits until no process has the mark, but not longer than this.
+    pub(super) async fn gone_within(&self, patience: Duration) {
+        let until = Instant::now() + patience;
+        while self.lives() && Instant::now() < until {
+            sleep(LOOK).await;
+        }
     }
 
     /// The variable with its value, as it stands in a process's environment.
     #[cfg(unix)]
     pub(super) fn variable(&self) -> String {
-        format!("{VARIABLE}={}", self.0)
+        format!("{}={}", self.name, self.value)
     }
 
     /// Signals every process that has the mark; `false` if there is none.
@@ -65,7 +94,7 @@ impl Mark {
 
     /// Whether a process has the mark. One that is dead has none.
     #[cfg(target_os = "linux")]
-    pub(super) fn lives(&self) -> bool {
+    fn lives(&self) -> bool {
         self.processes().next().is_some()
     }
 
@@ -91,7 +120,7 @@ impl Mark {
 
     /// Nothing is known of them here.
     #[cfg(not(target_os = "linux"))]
-    pub(super) fn lives(&self) -> bool {
+    fn lives(&self) -> bool {
         false
     }
 }

@@ -1,0 +1,44 @@
+//! For whom a token is, as far as it can be read.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde_json::Value;
+
+use super::resource::Resource;
+
+/// The audience of a token that is a JWT, if the resource is none of it. Nothing of the token is
+/// verified: it only explains why a server has refused it.
+pub(super) fn other_audience(token: &str, resource: &Resource) -> Option<String> {
+    let claims = URL_SAFE_NO_PAD.decode(token.split('.').nth(1)?).ok()?;
+    let claims: Value = serde_json::from_slice(&claims).ok()?;
+    let named: Vec<&str> = match claims.get("aud")? {
+        Value::String(one) => vec![one],
+        Value::Array(all) => all.iter().filter_map(Value::as_str).collect(),
+        _ => return None,
+    };
+    // A server may be known by its origin alone.
+    let is_it = |audience: &&str| !audience.is_empty() && resource.as_str().starts_with(audience.trim_end_matches('/'));
+    (!named.is_empty() && !named.iter().any(is_it)).then(|| named.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_for_another_audience_is_told_from_one_that_says_nothing() {
+        let resource = Resource::of("https://host.example/mcp").unwrap();
+        let other = |claims: &str| {
+            let token = format!("e30.{}.sig", URL_SAFE_NO_PAD.encode(claims));
+            other_audience(&token, &resource)
+        };
+        assert_eq!(other(r#"{"aud":"api://x"}"#).as_deref(), Some("api://x"));
+        assert_eq!(other(r#"{"aud":["api://x","https://b.example"]}"#).as_deref(), Some("api://x, https://b.example"));
+        for same in
+            [r#"{"aud":["api://x","https://host.example/"]}"#, r#"{"aud":"https://host.example/mcp"}"#, "{}", "no"]
+        {
+            assert_eq!(other(same), None, "{same}");
+        }
+        assert_eq!(other_audience("opaque", &resource), None);
+    }
+}
