@@ -108,6 +108,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
         .with_lang(lang)
         .with_system(args.system.as_deref().map(input::text_or_file).transpose()?)
         .with_tool_choice(args.tool_choice.clone())
+        .within(None)
         .with_max_calls(args.max_calls.map(NonZeroUsize::get));
     let prompt = Prompt::new(options).map_err(failure)?;
     let (listed, complete) = listed_servers(&args)?;

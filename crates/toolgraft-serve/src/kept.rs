@@ -43,6 +43,8 @@ const MAX_CLEAN: usize = 1 << 16;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Before {
     pub(super) messages: Vec<Value>,
+    /// What the model looked for, of tools that requests are to carry.
+    pub(super) searched: Vec<String>,
     /// Results that may be anybody's words are among them, or were before.
     pub(super) untrusted: bool,
 }

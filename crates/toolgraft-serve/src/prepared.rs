@@ -109,6 +109,8 @@ impl Prepared {
         turn.reads = wanted.way.reads;
         let wording = PromptWording::new(catalog.clone(), &options, &turn)
             .map_err(|error| Fault::field("tools", format!("the tools cannot be described: {error}")))?;
+        // The client sent its descriptions to an endpoint that takes tools.
+        let wording = wording.with_whole_descriptions();
         let cut = wording.cut_descriptions().unwrap_or(0);
         let cut = (cut, catalog.offered().count());
         let wording = match profile.system {

@@ -177,7 +177,7 @@ impl ChatRequest {
         let messages = join_turns(messages);
         let own = RoundModel::own(prepared.setup.config());
         let native = prepared.setup.natively(&own, &Some(self.model.clone()));
-        let native = native.unwrap_or_else(|| own.takes_tools(takes_tools)).then(|| messages.clone());
+        let native = native.unwrap_or_else(|| prepared.setup.takes_tools(&own, takes_tools)).then(|| messages.clone());
         let native = native.map(|messages| native::history(messages, &prepared, &kept)).transpose()?;
         let mut history = history::render(messages, &prepared, &kept)?;
         history.untrusted |= may_be;
