@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::fmt;
 
 use super::error::PromptError;
-use super::options::Listing;
+use super::options::{Listing, Options};
 use crate::tools::{FIND_TOOL, LIKELIEST};
 
 /// Tokens that the list of tools may take where the length of the context is not known.
@@ -23,6 +23,16 @@ const LISTING_PART: usize = 4;
 /// length is not known.
 pub fn tool_budget(context: Option<usize>) -> usize {
     context.map_or(TOOL_BUDGET, |tokens| tokens / LISTING_PART)
+}
+
+impl Options {
+    /// Sets the budget of the list of tools that is usual in a context of so many tokens
+    /// ([`tool_budget`]), unless one is set.
+    #[must_use]
+    pub fn within(self, context: Option<usize>) -> Self {
+        let budget = self.tool_budget.unwrap_or_else(|| tool_budget(context));
+        self.with_tool_budget(Some(budget))
+    }
 }
 
 /// How the tools of a prompt are listed, and what that takes.
@@ -263,6 +273,13 @@ mod tests {
         ] {
             assert_eq!(fitted(&sizes, Listing::Schema, &free, budget), (styles.to_owned(), tokens), "{budget}");
         }
+    }
+
+    #[test]
+    fn the_budget_is_a_quarter_of_the_context_unless_one_is_set() {
+        assert_eq!([Some(8_192), Some(0), None].map(tool_budget), [2_048, 0, TOOL_BUDGET]);
+        let set = Options::default().with_tool_budget(Some(300)).within(Some(8_192));
+        assert_eq!((set.tool_budget, Options::default().within(Some(8_192)).tool_budget), (Some(300), Some(2_048)));
     }
 
     #[test]

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::budget::tool_budget;
 use super::example_source::ExampleSource;
 use super::template::Template;
 use crate::dialect::{Dialect, Lang, Profile, PromptStyle};
@@ -141,14 +140,6 @@ impl Options {
             result_bytes: RESULT_BYTES,
             examples: ExampleSource::default(),
         }
-    }
-
-    /// Sets the budget of the list of tools that is usual in a context of so many tokens
-    /// ([`tool_budget`]), unless one is set.
-    #[must_use]
-    pub fn within(self, context: Option<usize>) -> Self {
-        let budget = self.tool_budget.unwrap_or_else(|| tool_budget(context));
-        self.with_tool_budget(Some(budget))
     }
 
     /// Tells which of these tools the choice names.
