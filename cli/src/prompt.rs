@@ -108,6 +108,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
         .with_lang(lang)
         .with_system(args.system.as_deref().map(input::text_or_file).transpose()?)
         .with_tool_choice(args.tool_choice.clone())
+        .within(None)
         .with_max_calls(args.max_calls.map(NonZeroUsize::get));
     let prompt = Prompt::new(options).map_err(failure)?;
     let (listed, complete) = listed_servers(&args)?;
@@ -124,12 +125,14 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
         output::emit_json(&object)?;
     } else {
         output::emit(&format!("{text}\n"))?;
-        let (tools, style) = (terminal::counted(tools, "tool"), prompt.options().style);
-        output::tell_stderr(format_args!("{tokens} tokens (o200k), {tools}, style {style}, {}", placement(profile)));
+        let (shown, style) = (terminal::counted(tools, "tool"), prompt.options().style);
+        output::tell_stderr(format_args!("{tokens} tokens (o200k), {shown}, style {style}, {}", placement(profile)));
         if tools_mode == Some(ToolsMode::Native) {
             output::tell_stderr("chat offers these tools in the request (tools_mode native): it sends no such text");
         }
-        if let Some(fitted) = prompt_args::fitted(&listed) {
+        // Without a budget of the user's own it is told where it shortened something.
+        let is_told = args.listing.tool_budget.is_some() || listed.count(prompt.options().listing) < tools;
+        if let Some(fitted) = prompt_args::fitted(&listed).filter(|_| is_told) {
             output::tell_stderr(fitted);
         }
     }

@@ -131,8 +131,7 @@ def started(toolgraft, program, model, home, variables):
         if program.launch:
             yield [toolgraft, "launch", program.launch, "--base-url", url, "--model", model.name, "--"]
             return
-        command = [toolgraft, "serve", "--listen", "127.0.0.1:0", "--base-url", url, "--model", model.name,
-                   "--tool-budget", str(model.context // 4), "--quiet"]
+        command = [toolgraft, "serve", "--listen", "127.0.0.1:0", "--base-url", url, "--model", model.name, "--quiet"]
         server = subprocess.Popen(command, env=variables, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         try:
             variables.update(program.settings(home, server.stdout.readline().strip(), model.context))

@@ -1,14 +1,39 @@
-//! Tools listed shorter and shorter, until the listing fits a budget.
+//! The budget of the list of tools, and which tools are listed within it, and how.
 //!
-//! The order of the steps depends on the tools alone, so that the same tools and
-//! the same budget give the same prompt, which an endpoint can keep in its cache.
+//! The same rule serves the prompt, which lists the tools as text, and a request that carries them
+//! ([`Measure`]). While all are listed, the order of the steps depends on the tools alone, so that the
+//! same tools and the same budget give the same prompt, which an endpoint can keep in its cache.
 
 use std::cmp::Reverse;
 use std::fmt;
 
 use super::error::PromptError;
-use super::options::Listing;
-use crate::tools::FIND_TOOL;
+use super::options::{Listing, Options};
+use crate::tools::{FIND_TOOL, LIKELIEST};
+
+/// Tokens that the list of tools may take where the length of the context is not known.
+pub const TOOL_BUDGET: usize = 8_000;
+
+/// The part of a known context that the list of tools may take, one of so many: the instructions, the
+/// history and the answer share the rest.
+const LISTING_PART: usize = 4;
+
+/// Returns the tokens that the list of tools may take in a context of so many tokens, in the prompt
+/// or in the request, where nobody set a budget: a quarter of the context, or [`TOOL_BUDGET`] if its
+/// length is not known.
+pub fn tool_budget(context: Option<usize>) -> usize {
+    context.map_or(TOOL_BUDGET, |tokens| tokens / LISTING_PART)
+}
+
+impl Options {
+    /// Sets the budget of the list of tools that is usual in a context of so many tokens
+    /// ([`tool_budget`]), unless one is set.
+    #[must_use]
+    pub fn within(self, context: Option<usize>) -> Self {
+        let budget = self.tool_budget.unwrap_or_else(|| tool_budget(context));
+        self.with_tool_budget(Some(budget))
+    }
+}
 
 /// How the tools of a prompt are listed, and what that takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,6 +90,39 @@ pub(super) trait Measure {
     fn tool(&self, place: usize, style: Listing) -> Result<usize, PromptError>;
 }
 
+/// What decides how the tools of a catalog are listed within a budget.
+pub(super) struct Rule<'r> {
+    /// The style of each tool where all fit.
+    pub(super) start: Vec<Listing>,
+    /// Tools that stay as they are, since the choice names them.
+    pub(super) pinned: Vec<bool>,
+    /// The shortest style of a tool that is listed.
+    pub(super) shortest: Listing,
+    /// The style of tools that are listed while others are not.
+    pub(super) full: Listing,
+    /// Returns the places of the tools that the conversation means; `None` where a tool that is not
+    /// listed cannot be found.
+    pub(super) meant: Option<&'r dyn Fn() -> Vec<usize>>,
+}
+
+/// Returns the style of each tool within the budget, and the tokens that the listing takes then: all
+/// tools in styles that are as long as fits ([`fit`]), or, if more than [`LIKELIEST`] do not fit in
+/// the shortest, those that the conversation means ([`choose`]).
+pub(super) fn styles(
+    measure: &impl Measure,
+    rule: Rule<'_>,
+    budget: usize,
+) -> Result<(Vec<Style>, usize), PromptError> {
+    let Rule { start, pinned, shortest, full, meant } = rule;
+    if let Some(meant) = meant.filter(|_| start.len() > LIKELIEST) {
+        let least: Vec<Style> = start.iter().map(|start| Some(shortest.max(*start))).collect();
+        if measure.listing(&least)? > budget {
+            return choose(measure, (full, &meant()), &pinned, budget);
+        }
+    }
+    fit(measure, start, &pinned, shortest, budget)
+}
+
 /// The styles with which the listing fits the budget, and what it takes then;
 /// where none does, the shortest. `start` says how each tool is listed without a
 /// budget; tools in `pinned` stay as they are, and none gets shorter than `shortest`.
@@ -72,7 +130,7 @@ pub(super) trait Measure {
 /// Style by style: only when all tools are signatures does the first become
 /// brief. Within a style, the tool that saves most goes first, of equal ones the
 /// later. So each tool keeps as much as it can, and few lose anything.
-pub(super) fn fit(
+fn fit(
     measure: &impl Measure,
     start: Vec<Listing>,
     pinned: &[bool],
@@ -107,7 +165,7 @@ pub(super) fn fit(
 /// budget, and what the listing takes then. A tool stays as it is, whatever is meant after it, so
 /// that a prompt only grows. Each may take half of what is left: one that is large puts out no
 /// others. Tools in `pinned` are listed in any case.
-pub(super) fn choose(
+fn choose(
     measure: &impl Measure,
     (full, meant): (Listing, &[usize]),
     pinned: &[bool],
@@ -215,6 +273,13 @@ mod tests {
         ] {
             assert_eq!(fitted(&sizes, Listing::Schema, &free, budget), (styles.to_owned(), tokens), "{budget}");
         }
+    }
+
+    #[test]
+    fn the_budget_is_a_quarter_of_the_context_unless_one_is_set() {
+        assert_eq!([Some(8_192), Some(0), None].map(tool_budget), [2_048, 0, TOOL_BUDGET]);
+        let set = Options::default().with_tool_budget(Some(300)).within(Some(8_192));
+        assert_eq!((set.tool_budget, Options::default().within(Some(8_192)).tool_budget), (Some(300), Some(2_048)));
     }
 
     #[test]

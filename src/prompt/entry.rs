@@ -66,10 +66,19 @@ fn described(tool: &Tool) -> &str {
 }
 
 /// What of that is listed in a style, however long.
-fn listed(tool: &Tool, style: Listing) -> &str {
+pub(super) fn listed(tool: &Tool, style: Listing) -> &str {
     match style {
         Listing::Schema | Listing::Signature => described(tool),
         Listing::Brief | Listing::Index => first_sentence(described(tool)),
+    }
+}
+
+/// Characters of a description that are listed in a style at most.
+pub(super) fn limit(style: Listing, description_chars: Option<usize>) -> usize {
+    match style {
+        Listing::Schema => description_chars.unwrap_or(TEXT_CHARS),
+        Listing::Signature => description_chars.unwrap_or(DESCRIPTION_CHARS),
+        Listing::Brief | Listing::Index => SENTENCE_CHARS,
     }
 }
 
@@ -111,22 +120,14 @@ impl<'a> Lister<'a> {
     }
 
     pub(super) fn tool(&self, tool: &Tool, style: Listing) -> ToolView {
-        self.tool_within(tool, style, self.limit(style))
-    }
-
-    fn limit(&self, style: Listing) -> usize {
-        match style {
-            Listing::Schema => self.description_chars.unwrap_or(TEXT_CHARS),
-            Listing::Signature => self.description_chars.unwrap_or(DESCRIPTION_CHARS),
-            Listing::Brief | Listing::Index => SENTENCE_CHARS,
-        }
+        self.tool_within(tool, style, limit(style, self.description_chars))
     }
 
     /// Whether the listing in this style holds less than the tool's description.
     pub(super) fn cuts(&self, tool: &Tool, style: Listing) -> bool {
         let characters = |text: &str| text.split_whitespace().map(|word| word.chars().count() + 1).sum::<usize>();
         let all = characters(described(tool));
-        all > characters(listed(tool, style)).min(self.limit(style).saturating_add(1))
+        all > characters(listed(tool, style)).min(limit(style, self.description_chars).saturating_add(1))
     }
 
     /// The tool with its description up to `limit` characters.

@@ -11,6 +11,7 @@
 //! Catalog ─▶ entry: cleaned, bounded ─▶ budget: how long? ─▶ listing ─┐
 //! Round ───▶ results ─────────────────────────────────────────────────┼▶ templates ─▶ text
 //! Catalog, tools in the request ─▶ native ────────────────────────────┘
+//!              └──────▶ budget ─▶ offer ─▶ definitions
 //! ```
 //!
 //! ```
@@ -32,6 +33,7 @@ mod example;
 mod example_source;
 mod listing;
 mod native;
+mod offer;
 mod options;
 mod reasons;
 mod results;
@@ -43,12 +45,13 @@ mod templates;
 mod validate_templates;
 mod writer;
 
-pub use budget::Listed;
+pub use budget::{Listed, TOOL_BUDGET, tool_budget};
 pub use error::PromptError;
 #[cfg(feature = "agent")]
 pub(crate) use example::is_destructive;
 pub use example_source::ExampleSource;
 pub use listing::Example;
+pub use offer::OfferedTools;
 pub use options::{COMPACT_RESULT_BYTES, DESCRIPTION_CHARS, Listing, NOTE_CHARS, Options, SENTENCE_CHARS, TEXT_CHARS};
 pub use reasons::reason_in;
 pub use round::{Earlier, Item, Round};

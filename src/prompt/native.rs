@@ -34,6 +34,11 @@ impl Prompt {
     /// # Errors
     /// As for [`system`](Prompt::system).
     pub fn native_system(&self, catalog: &Catalog) -> Result<String, PromptError> {
+        self.native_text(catalog, self.options.system.as_deref().unwrap_or_default())
+    }
+
+    /// The same after another text of the caller's own.
+    pub(super) fn native_text(&self, catalog: &Catalog, own: &str) -> Result<String, PromptError> {
         let options = &self.options;
         let named = named(catalog, &options.tool_choice)?;
         let neutraliser = Neutraliser::new(catalog);
@@ -41,7 +46,7 @@ impl Prompt {
         let silent = options.tool_choice == ToolChoice::None;
         let all = if silent { Vec::new() } else { servers(catalog, options, &neutraliser, &styles) };
         let view = NativeVariables {
-            own: options.system.clone().unwrap_or_default(),
+            own: own.to_owned(),
             choice: choice_word(catalog, &options.tool_choice),
             named: named.map(|tool| wire_name(tool.server.as_deref(), &tool.name)).unwrap_or_default(),
             max_calls: options.max_calls.filter(|_| !catalog.is_empty()),

@@ -9,7 +9,7 @@ use super::template::Template;
 use crate::dialect::{Dialect, Lang, Profile, PromptStyle};
 use crate::message::{TokenCounter, keyword_enum, setters};
 use crate::outcome::RESULT_BYTES;
-use crate::tools::{Catalog, ToolChoice};
+use crate::tools::{Catalog, Tool, ToolChoice};
 
 /// How tools are listed, from the longest style to the shortest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Hash, Serialize, Deserialize)]
@@ -79,7 +79,9 @@ pub struct Options {
     /// Characters of a description at most, where tools are listed in full: as signature or schema;
     /// `None` for [`DESCRIPTION_CHARS`] and [`TEXT_CHARS`].
     pub description_chars: Option<usize>,
-    /// Tokens that the listing may take; see [`Prompt::compose`](super::Prompt::compose).
+    /// Tokens that the list of tools may take, in the prompt ([`Prompt::compose`](super::Prompt::compose))
+    /// or in a request that carries them ([`Prompt::offer`](super::Prompt::offer)); `None` for any
+    /// number. [`within`](Self::within) sets what is usual.
     pub tool_budget: Option<usize>,
     /// Counts them.
     #[serde(skip)]
@@ -138,6 +140,13 @@ impl Options {
             result_bytes: RESULT_BYTES,
             examples: ExampleSource::default(),
         }
+    }
+
+    /// Tells which of these tools the choice names.
+    pub(super) fn pinned(&self, tools: &[&Tool]) -> Vec<bool> {
+        let is_named = matches!(self.tool_choice, ToolChoice::Named(_));
+        let named = |tool: &&Tool| is_named && self.tool_choice.admits(tool.server.as_deref(), &tool.name);
+        tools.iter().map(named).collect()
     }
 
     /// Bytes of a result that a message in text shows, where `limit` are allowed.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::budget::{self, Listed, Measure, Style};
+use super::budget::{self, Listed, Measure, Rule, Style};
 use super::entry::Lister;
 use super::error::PromptError;
 use super::example::{Shown, call_with, does_something, examples_of, sample_result};
@@ -17,7 +17,7 @@ use super::templates::Templates;
 use super::{listing, results};
 use crate::dialect::{Dialect, PromptStyle};
 use crate::outcome::{Neutraliser, Outcome};
-use crate::tools::{BuiltIn, Catalog, LIKELIEST, Said, Tool, ToolChoice};
+use crate::tools::{BuiltIn, Catalog, Said, Tool, ToolChoice};
 
 /// Compiled templates and what to fill them with.
 pub struct Prompt {
@@ -302,11 +302,8 @@ impl<'a> Draft<'a> {
 
     /// The style of each tool, and what the listing takes if that was measured.
     fn styles(&self, said: &[Said<'_>]) -> Result<(Vec<Style>, Option<usize>), PromptError> {
-        let Options { listing, tool_choice, tool_budget, .. } = &self.prompt.options;
-        let named = |tool: &&Tool| {
-            matches!(tool_choice, ToolChoice::Named(_)) && tool_choice.admits(tool.server.as_deref(), &tool.name)
-        };
-        let pinned: Vec<bool> = self.tools.iter().map(named).collect();
+        let Options { listing, tool_budget, .. } = &self.prompt.options;
+        let pinned = self.prompt.options.pinned(&self.tools);
         let start: Vec<Listing> = pinned.iter().map(|named| if *named { listing.full() } else { *listing }).collect();
         let whole: Vec<Style> = start.iter().copied().map(Some).collect();
         let Some(budget) = tool_budget else { return Ok((whole, None)) };
@@ -314,16 +311,11 @@ impl<'a> Draft<'a> {
         if self.listing_text(&whole)?.len() <= *budget {
             return Ok((whole, None));
         }
-        if self.catalog.built_in(BuiltIn::Find).is_some() && self.tools.len() > LIKELIEST {
-            let names: Vec<Style> = start.iter().map(|start| Some(Listing::Index.max(*start))).collect();
-            if self.listing(&names)? > *budget {
-                let meant = self.catalog.meant(said);
-                let (styles, tokens) = budget::choose(self, (listing.full(), &meant), &pinned, *budget)?;
-                return Ok((styles, Some(tokens)));
-            }
-        }
         let shortest = if self.catalog.built_in(BuiltIn::Describe).is_some() { Listing::Index } else { Listing::Brief };
-        let (styles, tokens) = budget::fit(self, start, &pinned, shortest, *budget)?;
+        let meant: &dyn Fn() -> Vec<usize> = &|| self.catalog.meant(said);
+        let meant = self.catalog.built_in(BuiltIn::Find).map(|_| meant);
+        let rule = Rule { start, pinned, shortest, full: listing.full(), meant };
+        let (styles, tokens) = budget::styles(self, rule, *budget)?;
         Ok((styles, Some(tokens)))
     }
 

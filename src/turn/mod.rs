@@ -233,6 +233,12 @@ impl Turn {
         self.shared.withheld()
     }
 
+    /// What the model looked for with the built-in tool that finds others, where requests carry the
+    /// tools: what it found is offered from then on ([`SaidBefore::Searched`]).
+    pub fn searched(&self) -> Vec<String> {
+        self.shared.searched().filter(|_| self.shared.native).map(str::to_owned).collect()
+    }
+
     /// The conversation as a request by prompt tells it, without a system text.
     pub fn by_prompt(&self) -> Vec<crate::message::Message> {
         self.ask.by_prompt(&self.shared)
@@ -325,7 +331,7 @@ impl Turn {
             }
             (State::Streaming, Input::ModelFinished(reason)) => self.message_over(Some(reason)),
             (State::Probing, Input::Probed(said)) => {
-                self.ask.probed(said);
+                self.ask.probed(said, &mut self.shared);
                 self.told()
             }
             (State::Measuring, Input::ContextWindow(window)) => {
@@ -432,7 +438,7 @@ impl Turn {
 
     /// The endpoint failed at a request that carried the tools: the same is asked by prompt.
     fn native_failed(&mut self, error: &ModelError) -> Result<(), TurnError> {
-        self.ask.leave_native(Some(NativeFault::Failed), &self.shared);
+        self.ask.leave_native(Some(NativeFault::Failed), &mut self.shared);
         self.shared.warn(CallerWarning::NativeFailed { message: error.to_string() });
         self.ask_instead(self.ask.asking(&self.shared), false)
     }
@@ -540,7 +546,7 @@ impl Turn {
         for (index, rejected) in message.leave_out(&copied, COPIED) {
             self.shared.emit(AgentEvent::CallRejected { index, rejected: Box::new(rejected) });
         }
-        if message.is_swallowed(&reason) && self.ask.leave_native(Some(NativeFault::Empty), &self.shared) {
+        if message.is_swallowed(&reason) && self.ask.leave_native(Some(NativeFault::Empty), &mut self.shared) {
             self.shared.corrects("the answer to native tools is empty: the prompt describes them from now on");
             return self.send();
         }
@@ -549,14 +555,14 @@ impl Turn {
         }
         // What the endpoint took out of the model's text, and damaged, the text itself may hold whole.
         let is_broken = reason != FinishReason::Length && message.has_broken_native();
-        if self.is_at_a_greeting(&message) && self.ask.leave_native(Some(NativeFault::Unasked), &self.shared) {
+        if self.is_at_a_greeting(&message) && self.ask.leave_native(Some(NativeFault::Unasked), &mut self.shared) {
             return self.answer_instead("the model calls at a greeting: the prompt describes the tools from now on");
         }
         let (next, kept) = self.read.judge_and_keep(message, &reason, &mut self.shared)?;
         self.place(kept)?;
         let next = self.read.check_output(next, &reason, &mut self.shared);
         if is_broken && matches!(next, Next::Correct) {
-            self.ask.leave_native(None, &self.shared);
+            self.ask.leave_native(None, &mut self.shared);
         }
         self.follow(next)
     }
@@ -595,7 +601,7 @@ impl Turn {
             Next::OutputMismatch(_) => Some(Mending::Output),
             _ => None,
         };
-        if matches!(next, Next::CallMissing) && self.ask.leave_native(Some(NativeFault::Missing), &self.shared) {
+        if matches!(next, Next::CallMissing) && self.ask.leave_native(Some(NativeFault::Missing), &mut self.shared) {
             self.shared.corrects("no native call came where one is due: the prompt describes the tools from now on");
         }
         let note = match &next {

@@ -5,7 +5,7 @@
 //! it, the arguments are mended as those of a call in text, and the same limits
 //! hold. Nothing is written out to be read back.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
@@ -19,8 +19,6 @@ use crate::wire::{Names, ToolDefinition};
 
 /// What reads native calls, for the tools of one catalog.
 pub(super) struct Natives {
-    /// The tools as a request offers them, once one does: a copy of every schema.
-    definitions: OnceLock<Vec<ToolDefinition>>,
     catalog: Arc<Catalog>,
     names: Names,
     limits: Limits,
@@ -63,12 +61,12 @@ impl Fault {
 impl Natives {
     pub(super) fn new(dialect: Dialect, limits: Limits, catalog: &Arc<Catalog>) -> Self {
         let names = Names::new(catalog);
-        Natives { definitions: OnceLock::new(), catalog: catalog.clone(), names, limits, dialect }
+        Natives { catalog: catalog.clone(), names, limits, dialect }
     }
 
-    /// The tools as a request offers them.
-    pub(super) fn definitions(&self) -> &[ToolDefinition] {
-        self.definitions.get_or_init(|| ToolDefinition::all(&self.catalog))
+    /// All tools as a request carries them.
+    pub(super) fn definitions(&self) -> Vec<ToolDefinition> {
+        ToolDefinition::all(&self.catalog)
     }
 
     /// Whether there is nothing to offer.

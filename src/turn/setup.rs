@@ -75,7 +75,7 @@ impl Setup {
     }
 
     /// Whether requests for this model, which the endpoint has by this name, carry the tools; `None`
-    /// where the endpoint is to be asked ([`RoundModel::takes_tools`]).
+    /// where the endpoint is to be asked ([`takes_tools`](Self::takes_tools)).
     pub fn natively(&self, model: &RoundModel, name: &Option<String>) -> Option<bool> {
         match self.config.tools_mode {
             _ if self.natives.is_empty() => Some(false),
@@ -85,6 +85,13 @@ impl Setup {
             ToolsMode::Auto if self.ways.missing(name).native.is_some() => Some(false),
             ToolsMode::Auto => None,
         }
+    }
+
+    /// Returns `true` if requests for this model carry the tools where the endpoint says that it takes
+    /// them or not ([`RoundModel::takes_tools`]): not if they are too many for the budget.
+    pub fn takes_tools(&self, model: &RoundModel, said: Option<bool>) -> bool {
+        let is_over_budget = || self.native_wording.offered().is_some_and(|offered| offered.listed.is_over_budget());
+        model.takes_tools(said) && !is_over_budget()
     }
 
     /// What holds a message to the name of a tool, and the names.

@@ -18,7 +18,7 @@ use crate::constrain::Constrained;
 use crate::conversation::{Conversation, Entry, HistoryCall};
 use crate::event::{Call, Rejected, RejectedKind};
 use crate::outcome::{Outcome, Status};
-use crate::tools::{Said, Tool, ToolChoice};
+use crate::tools::{BuiltIn, Said, Tool, ToolChoice};
 use crate::validate::OutputSchema;
 
 /// What a round mends whose form can be held.
@@ -75,6 +75,8 @@ impl Withheld {
 pub enum SaidBefore {
     /// What a person asked.
     Question(String),
+    /// The model looked for tools where requests carry them.
+    Searched(String),
     /// The model called the tool.
     Called {
         /// The tool's server.
@@ -93,6 +95,7 @@ impl SaidBefore {
     fn as_said(&self) -> Said<'_> {
         match self {
             SaidBefore::Question(text) => Said::Question(text),
+            SaidBefore::Searched(words) => Said::Searched(words),
             SaidBefore::Called { server, tool } => Said::Called { server: server.as_deref(), tool },
         }
     }
@@ -107,6 +110,8 @@ pub(super) struct Shared {
     /// The schema that the answer has to match.
     pub(super) output: Option<Arc<OutputSchema>>,
     pub(super) round: u32,
+    /// The requests of the round carry the tools.
+    pub(super) native: bool,
     /// Rounds in a row that only correct a mistake.
     pub(super) corrections: u32,
     /// What the round only mends, if it does.
@@ -149,6 +154,7 @@ impl Shared {
             choice,
             output,
             round: 0,
+            native: false,
             corrections: 0,
             mending: None,
             asking: Asking::default(),
@@ -194,11 +200,29 @@ impl Shared {
             Entry::User(user) => vec![Said::Question(&user.text)],
             Entry::Assistant(message) => {
                 let calls = message.calls().map(|made| &made.call);
-                calls.map(|call| Said::Called { server: call.server.as_deref(), tool: &call.tool }).collect()
+                calls.map(|call| self.said_by(call)).collect()
             }
             Entry::Outcome { .. } | Entry::Note { .. } => Vec::new(),
         });
         self.said_before.iter().map(SaidBefore::as_said).chain(entries).collect()
+    }
+
+    /// What a call says of the tools that are meant.
+    fn said_by<'c>(&self, call: &'c Call) -> Said<'c> {
+        let (server, tool) = (call.server.as_deref(), call.tool.as_str());
+        match (self.setup.catalog.as_built_in(server, tool), call.arguments["query"].as_str()) {
+            (Some(BuiltIn::Find), Some(query)) => Said::Searched(query),
+            _ => Said::Called { server, tool },
+        }
+    }
+
+    /// What the model looked for in the turn.
+    pub(super) fn searched(&self) -> impl Iterator<Item = &str> {
+        let calls = self.conversation.messages().flat_map(|message| message.calls());
+        calls.filter_map(|made| match self.said_by(&made.call) {
+            Said::Searched(query) => Some(query),
+            _ => None,
+        })
     }
 
     /// The words of the person and the tools in the conversation.

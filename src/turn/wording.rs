@@ -6,7 +6,7 @@ use crate::cause::Cause;
 use crate::conversation::Replies;
 use crate::dialect::Dialect;
 use crate::outcome::{Outcome, Part, Places, RESULT_BYTES};
-use crate::prompt::Example;
+use crate::prompt::{Example, OfferedTools};
 use crate::tools::{Catalog, FOUND, Said, ToolChoice};
 use crate::validate::OutputSchema;
 
@@ -78,6 +78,11 @@ pub trait Wording: Send + Sync {
     /// The words for a conversation in which this was said, where not all tools are listed and it
     /// decides which; `None` where these words are for every conversation.
     fn meant(&self, _said: &[Said<'_>]) -> Option<Arc<dyn Wording>> {
+        None
+    }
+
+    /// The tools of a request that carries them; `None` for all of the catalog, as they are.
+    fn offered(&self) -> Option<Arc<OfferedTools>> {
         None
     }
 

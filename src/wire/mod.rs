@@ -34,8 +34,9 @@ pub use crate::tools::wire_name::{MAX_NAME, wire_name};
 pub use member::{set_member, take_member};
 pub use names::Names;
 pub use plain::{ToolDefinition, ToolResult, WireError};
-pub use schema::whole_description;
 pub use schema::{MAX_DESCRIPTION, parameters};
+#[cfg(feature = "prompt")]
+pub(crate) use schema::{cut_description, whole_description};
 
 #[cfg(test)]
 mod tests;

@@ -67,10 +67,25 @@ impl ToolDefinition {
     /// The tools that a catalog's servers offer, in its order, and the resource
     /// access where a server has resources. Every name is there once.
     pub fn all(catalog: &Catalog) -> Vec<ToolDefinition> {
-        let (mut names, taken) = (HashSet::new(), own_names(catalog.tools()));
-        let resource = has_resources(catalog).then(schema::resource_access);
-        let named = |tool: &Tool| ToolDefinition { name: name_beside(&taken, tool), ..ToolDefinition::from(tool) };
-        let all = catalog.offered().map(named).chain(resource);
+        ToolDefinition::once(ToolDefinition::offered(catalog).chain(ToolDefinition::resource_access(catalog)))
+    }
+
+    /// The tools that a catalog's servers offer, each at its place.
+    pub(crate) fn offered(catalog: &Catalog) -> impl Iterator<Item = ToolDefinition> {
+        let taken = own_names(catalog.tools());
+        catalog
+            .offered()
+            .map(move |tool| ToolDefinition { name: name_beside(&taken, tool), ..ToolDefinition::from(tool) })
+    }
+
+    /// The function that reads a resource of any server, where one has resources.
+    pub(crate) fn resource_access(catalog: &Catalog) -> Option<ToolDefinition> {
+        has_resources(catalog).then(schema::resource_access)
+    }
+
+    /// Of several with one name the first.
+    pub(crate) fn once(all: impl Iterator<Item = ToolDefinition>) -> Vec<ToolDefinition> {
+        let mut names = HashSet::new();
         all.filter(|tool| names.insert(tool.name.clone())).collect()
     }
 }

@@ -5,6 +5,8 @@ use serde_json::{Map, Value};
 
 use crate::cause::Cause;
 use crate::message::NativeCall;
+#[cfg(feature = "prompt")]
+use crate::message::TokenCounter;
 
 /// A tool as it is offered to a model that calls natively.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -23,6 +25,18 @@ impl ToolDefinition {
     /// A tool under its name on the wire, with the schema of its arguments.
     pub fn new(name: impl Into<String>, description: impl Into<String>, parameters: Value) -> Self {
         ToolDefinition { name: name.into(), description: description.into(), parameters }
+    }
+
+    /// The JSON in a request, which most chat templates show the model as it is.
+    #[cfg(feature = "prompt")]
+    pub(crate) fn text(&self) -> String {
+        serde_json::json!({ "type": "function", "function": self }).to_string()
+    }
+
+    /// Tokens that it takes in a request.
+    #[cfg(feature = "prompt")]
+    pub(crate) fn tokens(&self, counter: &TokenCounter) -> usize {
+        counter.count(&self.text())
     }
 }
 

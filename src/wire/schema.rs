@@ -75,19 +75,25 @@ fn take_in(object: &mut Map<String, Value>, branches: &[&Value], all: bool) {
 }
 
 /// A description without invisible characters, however long.
-pub fn whole_description(text: Option<&str>) -> String {
+pub(crate) fn whole_description(text: Option<&str>) -> String {
     let text = strip_invisible(text.unwrap_or_default());
     break_tokens(text.trim()).into_owned()
 }
 
 /// A description without invisible characters, at most [`MAX_DESCRIPTION`] long.
 pub(super) fn description(text: Option<&str>) -> String {
-    let text = whole_description(text);
-    if text.chars().count() <= MAX_DESCRIPTION {
-        return text;
+    cut_description(whole_description(text), MAX_DESCRIPTION)
+}
+
+/// A description cut to `most` characters.
+pub(crate) fn cut_description(text: String, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        None => text,
+        Some(_) => {
+            let head: String = text.chars().take(most.saturating_sub(1)).collect();
+            format!("{}…", head.trim_end())
+        }
     }
-    let head: String = text.chars().take(MAX_DESCRIPTION - 1).collect();
-    format!("{}…", head.trim_end())
 }
 
 /// The schema without control tokens of chat templates in its texts and keys, which many

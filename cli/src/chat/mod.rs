@@ -198,7 +198,6 @@ async fn one(session: &mut Session, question: User, typed: &str) -> Result<(), F
         let about = format!("{} · {}", session.talk.about(), session.tools_line());
         session.note(DIM, &about)?;
     }
-    session.talk.warn_large()?;
     session.mention(typed).await?;
     match session.ask(question).await? {
         Ended::Left => Err(Failure::job("stopped by Ctrl-C")),

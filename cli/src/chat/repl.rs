@@ -285,7 +285,6 @@ pub(super) fn greet(session: &mut Session, has_config: bool) -> Result<(), Failu
     if let Some(took) = starting::took(&session.talk.hub.servers()) {
         session.note(DIM, &took)?;
     }
-    session.talk.warn_large()?;
     if !has_config {
         session.note(
             DIM,

@@ -33,8 +33,8 @@ use toolgraft::validate::OutputSchema;
 use toolgraft::{Agent, Conversation};
 use toolgraft_mcp::Hub;
 
-/// Tokens of tools, or of a question, beyond which is warned: so many where the context is not known, else its
-/// third part. The answer and the conversation want their room, too.
+/// Tokens of a question beyond which is warned: so many where the context is not known, else its third
+/// part. The tools, the answer and the conversation want their room, too.
 const LARGE: usize = 8_000;
 const LARGE_SHARE: usize = 3;
 
@@ -270,27 +270,8 @@ impl Talk {
     /// Says where the tools do not fit their budget. Templates that are wrong end the
     /// command here, before anything is asked.
     pub(crate) fn warn_over_budget(&self) -> Result<(), Failure> {
-        if (self.asked.options.tool_budget.is_some() || !self.asked.options.templates.is_empty())
-            && let Some(warning) = prompt_args::over_budget(&self.system()?.listed)
-        {
+        if let Some(warning) = prompt_args::over_budget(&self.system()?.listed) {
             output::warn(&warning);
-        }
-        Ok(())
-    }
-
-    /// Warns where the tools alone take much of what the model can read.
-    pub(super) fn warn_large(&mut self) -> Result<(), Failure> {
-        let tools = match self.offers_natively() {
-            true => serde_json::to_string(&self.hub.catalog().tools().collect::<Vec<_>>()),
-            false => Ok(self.system()?.text),
-        };
-        if let Some(tokens) = self.much(&tools.unwrap_or_default())
-            && self.hub.catalog().tools().next().is_some()
-        {
-            output::warn(&format!(
-                "the tools take about {tokens} in every request: list fewer with --tools GLOB, or shorter with \
-                 --tool-budget TOKENS"
-            ));
         }
         Ok(())
     }
@@ -379,7 +360,8 @@ fn asked(
         .apply(defaults)?
         .with_dialect(dialect)
         .with_lang(lang)
-        .with_system(args.model.system.as_deref().map(input::text_or_file).transpose()?);
+        .with_system(args.model.system.as_deref().map(input::text_or_file).transpose()?)
+        .within(config.context);
     let examples = args.listing.made_examples(&endpoint.model);
     let options = match &examples {
         Some(made) => options.with_examples(made.source()),

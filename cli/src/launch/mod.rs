@@ -27,12 +27,9 @@ use clients::{CLIENTS, Client};
 use environment::Asked;
 use plan::{Plan, Values};
 use session::Folder;
+use toolgraft::prompt::tool_budget;
 use toolgraft::secrets::shown_url;
 use toolgraft_serve::Server;
-
-/// Part of the context that the list of tools may take: the program's own instructions, the
-/// history and the answer stand beside it.
-const LISTING_PART: u64 = 4;
 
 /// Context in which a first request leaves room for work.
 const ROOM: u64 = 2;
@@ -96,7 +93,7 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode, Failure> {
     let context = args.context.map(NonZeroUsize::get).or_else(|| endpoint.context()).map(|tokens| tokens as u64);
     warn_of(args.client, context, &endpoint);
     if let Some(tokens) = context {
-        let budget = usize::try_from(tokens / LISTING_PART).ok().and_then(NonZeroUsize::new);
+        let budget = NonZeroUsize::new(tool_budget(usize::try_from(tokens).ok()));
         args.listing.tool_budget = args.listing.tool_budget.or(budget);
     }
     match program.filter(|_| !args.print) {

@@ -14,7 +14,7 @@ use crate::servers::{ListedArgs, ServerArgs, runner::Runner, status::state};
 use crate::terminal::{counted, grouped};
 use crate::tools;
 use toolgraft::message::TokenCounter;
-use toolgraft::prompt::{Options, Prompt};
+use toolgraft::prompt::{Options, Prompt, TOOL_BUDGET};
 use toolgraft::route::Toolbox;
 use toolgraft::tools::{Server, exact_pattern};
 use toolgraft::validate::{Validator, fits_no_object};
@@ -27,10 +27,6 @@ const LARGE_SCHEMA: usize = 32 * 1024;
 
 /// A description of more characters than this gets a warning.
 const LONG_DESCRIPTION: usize = 4_000;
-
-/// A listing of more tokens than this gets a warning: it goes out with every request, and
-/// many local models have no more than 8,192 in all.
-const LARGE_LISTING: usize = 8_000;
 
 /// Options of `toolgraft mcp check`.
 #[derive(Debug, clap::Args)]
@@ -120,9 +116,9 @@ fn warnings(
     if let Some(server) = server.filter(|_| status.state == ServerState::Ready) {
         warnings.extend(doubts(server, validator));
         warnings.extend(prompts.iter().flat_map(|prompt| prompt_doubts(prompt)));
-        if tokens > LARGE_LISTING {
+        if tokens > TOOL_BUDGET {
             warnings.push(format!(
-                "its list takes {} tokens of every prompt: --tools lists fewer, --tool-budget lists them shorter",
+                "its list takes {} tokens: a prompt lists its tools shorter (--tool-budget), and --tools lists fewer",
                 grouped(tokens as u64)
             ));
         }

@@ -69,7 +69,7 @@ settings! {
     listing: Option<Listing> = "\"signature\"", "how tools are listed: schema, signature, brief, index";
     examples: Option<Examples> = "\"made\"", "where examples of the compact style come from: schema, or made by the \
          model";
-    tool_budget: Option<NonZeroUsize> = "4000", "tokens that the list of tools may take";
+    tool_budget: Option<NonZeroUsize> = "4000", "tokens that the list of tools may take; a quarter of the context, or 8000";
     #[serde(deserialize_with = "temperature")]
     temperature: Option<f64> = "0.7", "sampling temperature, from 0 to 2";
     carry_reasoning: Option<CarryReasoning> = "\"none\"", "how much of its reasoning the model reads again: none, \

@@ -45,11 +45,13 @@ pub(crate) struct PromptArgs {
     #[arg(long, value_name = "SOURCE", value_enum, hide_possible_values = true)]
     pub(crate) examples: Option<Examples>,
 
-    /// Tokens that the list of tools may take: tools are listed shorter until it fits
+    /// Tokens that the list of tools may take [default: a quarter of the context, or 8000]
     ///
-    /// First all tools with a schema become signatures, those that save most
-    /// first, then brief, then index. No tool is left out. Counted in o200k;
-    /// instructions and resources of the servers count too, the rules of the
+    /// 8000 where the length of the context is not known. Tools are listed shorter until the list
+    /// fits: first all tools with a schema become signatures, those that save most first, then
+    /// brief, then index. Where not even their names fit, those are listed that the question means,
+    /// and the model finds the rest with find_tool. The same holds for tools that go in the request.
+    /// Counted in o200k; instructions and resources of the servers count too, the rules of the
     /// prompt do not.
     #[arg(long, value_name = "TOKENS", value_parser = input::above_zero::<NonZeroUsize>)]
     pub(crate) tool_budget: Option<NonZeroUsize>,
@@ -133,7 +135,7 @@ pub(crate) fn fitted(listed: &Listed) -> Option<String> {
 pub(crate) fn over_budget(listed: &Listed) -> Option<String> {
     let budget = listed.budget.filter(|_| listed.is_over_budget())?;
     Some(format!(
-        "the tools take {} tokens, listed as short as they can be, and --tool-budget is {budget}: raise the budget, \
+        "the tools take {} tokens, listed as short as they can be, and may take {budget}: raise --tool-budget, \
          or connect fewer servers",
         listed.tokens
     ))

@@ -546,7 +546,7 @@ fn the_prompt_keeps_to_its_budget_and_the_history_to_the_context() {
     let home = Home::new();
     let endpoint = Endpoint::answer(|_, _| Reply::text("Hi"));
     let done = home.ask_with_tools(&endpoint, &["Hi", "--tool-budget", "1"]);
-    assert!(done.err.contains("--tool-budget is 1"), "{}", done.err);
+    assert!(done.err.contains("and may take 1: raise --tool-budget"), "{}", done.err);
     assert!(endpoint.seen()[0].messages().contains("describe_tool"), "{}", endpoint.seen()[0].messages());
 
     let long = "word ".repeat(2_000);

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::net::TcpListener;
 use std::time::Duration;
 
-use crate::process::{Place, Run, demo_server};
+use crate::process::{Place, Run, answering_server, demo_server};
 use serde_json::{Value, json};
 use toolgraft_testkit::endpoint::{
     End, Endpoint, EndpointSetup, Reply, Seen, call, mcp_call, says, stops, thinks, usage,
@@ -442,4 +442,67 @@ fn an_answer_that_repeats_itself_is_stopped_and_the_limit_is_named() {
     run.fails_with(1, &["repeated itself", "--max-repeats"]);
     let run = chat(&Place::new(), &Endpoint::start([reply()]), &["--max-repeats", "0"]).ok();
     assert_eq!(run.out.matches(line.trim()).count(), 200);
+}
+
+/// Five hundred tools take three times the whole context: those are listed that the question means,
+/// the model finds the rest, and a quarter of the context is kept, in the prompt and in the request.
+#[test]
+fn hundreds_of_tools_fit_a_context_that_they_are_longer_than() {
+    let words = "Digs in the ground, as deep as it is told to.";
+    let tool =
+        |n: u32| json!({ "name": format!("dig_hole_{n}"), "description": words, "inputSchema": { "type": "object" } });
+    let die = json!({ "name": "roll_die", "description": "Rolls a die.", "inputSchema": { "type": "object" } });
+    let tools: Value = (0..500).map(tool).chain([die]).collect();
+    for natively in [false, true] {
+        let place = Place::new();
+        let rolled = json!({ "content": [{ "type": "text", "text": "four" }] });
+        let server = answering_server(&json!({ "tools/list": { "tools": tools }, "tools/call": rolled }));
+        place.servers(json!({ "mine": server }));
+        let natively_calls =
+            |name: &str, arguments: &str| Reply::events(&[call(name, arguments), stops("tool_calls")]).done();
+        let replies = match natively {
+            true => [
+                natively_calls("find_tool", "{\"query\":\"roll a die\"}"),
+                natively_calls("mine__roll_die", "{}"),
+                Reply::text("A four."),
+            ],
+            false => [
+                Reply::text(
+                    "<use_mcp_tool>\n<tool_name>find_tool</tool_name>\n<arguments>\n{\"query\": \"roll a die\"}\n</arguments>\n</use_mcp_tool>",
+                ),
+                Reply::text(&mcp_call("mine", "roll_die", &json!({}))),
+                Reply::text("A four."),
+            ],
+        };
+        let endpoint = llama_cpp(natively, 8_192).start(replies);
+        let (file, url) = (place.path("mcp.json"), endpoint.url());
+        let run = place
+            .run(&[
+                "chat",
+                "--base-url",
+                &url,
+                "--model",
+                "models/tiny.gguf",
+                "--mcp-config",
+                &file.to_string_lossy(),
+                "--yes",
+                "Dig hole 7.",
+            ])
+            .ok();
+        assert_eq!(run.out, "A four.\n", "{}", run.err);
+        let seen = endpoint.seen();
+        let tools: Vec<String> = seen.iter().map(|seen| seen.body["tools"].to_string()).collect();
+        let list = if natively { tools[0].clone() } else { seen[0].body["messages"][0]["content"].to_string() };
+        assert_eq!(seen[0].body.get("tools").is_some(), natively);
+        assert!(list.contains("dig_hole_7") && list.contains("find_tool") && !list.contains("dig_hole_499"), "{list}");
+        assert!(!list.contains("roll_die"), "{list}");
+        // A token of such a text has more than three characters.
+        assert!(list.len() < 3 * 8_192 / 4, "{}", list.len());
+        assert_eq!(tools[1].contains("mine__roll_die"), natively, "{}", tools[1]);
+        assert!(
+            seen[1].messages().contains("roll_die") && seen[2].messages().contains("four"),
+            "{}",
+            seen[2].messages()
+        );
+    }
 }

@@ -685,18 +685,11 @@ fn tools_of_one_server_hide_the_resources_of_the_others() {
 }
 
 #[test]
-fn tools_and_questions_that_take_much_are_warned_of_before_it_goes_out() {
+fn questions_that_take_much_are_warned_of_before_they_go_out() {
     let place = Place::new();
-    std::fs::write(place.path("start"), "").unwrap();
-    let words = "Digs in the ground, as deep as it is told to. ".repeat(10);
-    let tool = |n: u32| json!({ "name": format!("dig{n}"), "description": words, "inputSchema": { "type": "object" } });
-    let tools: Value = (0..120).map(tool).collect();
-    let servers = json!({ "mine": slow_server(&tools, "") });
     place.write("long.txt", "All that there is to say of digging. ".repeat(2000));
     let endpoint = Endpoint::start([Reply::text("I see.")]);
-    let window = Window::open_in(place, (100, 60), endpoint, &servers, &["-f", "long.txt"]);
-    window.sees("warning: the tools take about ");
-    window.sees("list fewer with --tools GLOB, or\n  shorter with --tool-budget TOKENS\n");
+    let window = Window::open_in(place, (100, 60), endpoint, &json!({}), &["-f", "long.txt"]);
     window.comes_to_a_prompt();
     assert!(window.endpoint.seen().is_empty());
     let shown = window.asks("Well?");

@@ -101,7 +101,7 @@ fn a_budget_shortens_the_list_and_says_how() {
 fn a_budget_that_cannot_be_kept_is_a_warning() {
     let place = Place::new();
     let run = place.run(&["--tools", &fixture("git"), "--tool-budget", "10"]).ok();
-    assert!(run.err.contains("warning: the tools take ") && run.err.contains("raise the budget"), "{run:?}");
+    assert!(run.err.contains("warning: the tools take ") && run.err.contains("raise --tool-budget"), "{run:?}");
     assert!(run.out.contains("Tools that are not listed: 12 (of git)") && run.out.contains("find_tool"), "{run:?}");
 }
 

@@ -123,6 +123,7 @@ pub(super) fn render(messages: Vec<(usize, Value)>, prepared: &Prepared, kept: &
                 }
                 if let Some(before) = kept.find(&calls[0].id, Instant::now()) {
                     untrusted |= before.untrusted;
+                    history.said.extend(before.searched.iter().cloned().map(SaidBefore::Searched));
                     for text in before.messages.iter().map(|message| text_of(&message["content"])) {
                         let framed = foreign_in_frames(RESULT, &text);
                         history.results.extend(framed.map(|text| ForeignResult::new("", restore_tokens(text))));

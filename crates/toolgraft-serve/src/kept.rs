@@ -43,6 +43,8 @@ const MAX_CLEAN: usize = 1 << 16;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Before {
     pub(super) messages: Vec<Value>,
+    /// What the model looked for, of tools that requests are to carry.
+    pub(super) searched: Vec<String>,
     /// Results that may be anybody's words are among them, or were before.
     pub(super) untrusted: bool,
 }
@@ -243,7 +245,7 @@ mod tests {
     #[test]
     fn what_is_kept_is_bounded_in_time_and_size() {
         let (kept, start) = (Store::new(None).unwrap().of(None), Instant::now());
-        let before = |text: &str| Before { messages: vec![Value::from(text)], untrusted: false };
+        let before = |text: &str| Before { messages: vec![Value::from(text)], searched: Vec::new(), untrusted: false };
         let ids: Vec<String> = (0..5).map(|_| kept.id(false)).collect();
         kept.keep(ids[..2].to_vec(), before("x"), start);
         assert_eq!(kept.find(&ids[1], start + KEPT_FOR).unwrap().messages.len(), 1);
@@ -293,7 +295,11 @@ mod tests {
         let store = Store::new(None).unwrap();
         let (one, other) = (store.of(Some("one")), store.of(Some("two")));
         let id = one.id(false);
-        one.keep(vec![id.clone()], Before { messages: vec![Value::from("x")], untrusted: false }, Instant::now());
+        one.keep(
+            vec![id.clone()],
+            Before { messages: vec![Value::from("x")], searched: Vec::new(), untrusted: false },
+            Instant::now(),
+        );
         assert!(one.find(&id, Instant::now()).is_some() && other.find(&id, Instant::now()).is_none());
     }
 

@@ -14,7 +14,7 @@ use toolgraft::conversation::Replies;
 use toolgraft::outcome::{break_tokens, told_apart};
 use toolgraft::turn::Wording;
 use toolgraft::wire::roles::{is_result, join};
-use toolgraft::wire::{ToolDefinition, whole_description, wire_name};
+use toolgraft::wire::wire_name;
 
 /// The history in messages of a request that carries the tools.
 ///
@@ -59,19 +59,6 @@ pub(super) fn history(messages: Vec<(usize, Value)>, prepared: &Prepared, kept: 
         results_after(calls, results, at, prepared, &mut told)?;
     }
     Ok(told)
-}
-
-/// Makes the descriptions of the client's own tools whole: the client sent them to such an endpoint.
-pub(super) fn describe(tools: &mut [ToolDefinition], prepared: &Prepared) {
-    if tools.is_empty() {
-        return;
-    }
-    for tool in prepared.setup.catalog().offered().filter(|tool| tool.server.is_none()) {
-        let name = wire_name(None, &tool.name);
-        if let Some(told) = tools.iter_mut().find(|told| told.name == name) {
-            told.description = whole_description(tool.description.as_deref());
-        }
-    }
 }
 
 /// Appends what answers the calls of the message at `at`, in their order; behind it what answers none.

@@ -30,9 +30,10 @@ use toolgraft::validate::{OutputSchema, fits_no_object, fits_nothing};
 use toolgraft::wire::roles::{join_turns, rename_developer};
 use toolgraft::wire::take_member;
 
-/// Bytes of a list of tools above which the model's context is asked for: half of the smallest that
-/// servers give, 2,048 tokens, by four bytes a token.
-const LONG_LIST: usize = 4_096;
+/// Bytes of a list of tools above which the model's context is asked for: what it may take of the
+/// smallest that servers give, 2,048 tokens ([`tool_budget`](toolgraft::prompt::tool_budget)), by four
+/// bytes a token.
+const LONG_LIST: usize = 2_048;
 
 /// Fields that are ours: they mean nothing to the endpoint once the prompt teaches the tools.
 const OURS: [&str; 12] = [
@@ -177,7 +178,7 @@ impl ChatRequest {
         let messages = join_turns(messages);
         let own = RoundModel::own(prepared.setup.config());
         let native = prepared.setup.natively(&own, &Some(self.model.clone()));
-        let native = native.unwrap_or_else(|| own.takes_tools(takes_tools)).then(|| messages.clone());
+        let native = native.unwrap_or_else(|| prepared.setup.takes_tools(&own, takes_tools)).then(|| messages.clone());
         let native = native.map(|messages| native::history(messages, &prepared, &kept)).transpose()?;
         let mut history = history::render(messages, &prepared, &kept)?;
         history.untrusted |= may_be;

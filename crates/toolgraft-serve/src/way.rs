@@ -25,17 +25,13 @@ pub(super) struct Way {
     pub(super) calls: CallWay,
     /// The bits of the threshold for that.
     pub(super) threshold: Option<u64>,
-    /// Tokens that the list of tools may take.
-    pub(super) tool_budget: Option<usize>,
+    /// Tokens that the model's context has, where that counts for the list of tools.
+    context: Option<usize>,
     /// How often the examples of tools have changed.
     examples: u64,
     /// What it reads beside text.
     pub(super) reads: Reads,
 }
-
-/// The share of the context that the list of tools may take, where nobody says how much: one of so
-/// many parts.
-const LISTING_PART: usize = 2;
 
 impl Way {
     /// Whether the name of the model leaves open how large it is, and its style depends on that.
@@ -66,7 +62,7 @@ impl Way {
             constrain: own.constrain.unwrap_or(config.constrain),
             calls: own.way.unwrap_or(config.way),
             threshold: own.call_threshold.or(config.call_threshold).map(f64::to_bits),
-            tool_budget: config.prompt.tool_budget,
+            context: None,
             examples: config.prompt.examples.changes(),
             reads: config.reads,
         }
@@ -80,12 +76,12 @@ impl Way {
 
     /// The same for a model with a context of so many tokens.
     pub(super) fn within(self, context: Option<usize>) -> Self {
-        Way { tool_budget: self.tool_budget.or(context.map(|tokens| tokens / LISTING_PART)), ..self }
+        Way { context, ..self }
     }
 
     /// The options of the prompt, with what of them is the same for all models.
     pub(super) fn options(self, config: &Config, profile: &Profile) -> Options {
         let options = config.prompt.clone().with_dialect(self.dialect).with_style(self.style);
-        options.with_listing(self.listing).with_tool_budget(self.tool_budget).with_lang(profile.lang)
+        options.with_listing(self.listing).with_lang(profile.lang).within(self.context)
     }
 }

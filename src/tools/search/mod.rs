@@ -39,7 +39,6 @@ const CHANGES: f32 = 0.7;
 pub(crate) const LIKELIEST: usize = 8;
 
 /// Tools that a search by the model gives.
-#[cfg(feature = "prompt")]
 pub(crate) const FOUND: usize = 5;
 
 /// Characters at either end of what was said that are looked at: a person pastes between.
@@ -58,6 +57,8 @@ pub enum Said<'a> {
         /// Its name.
         tool: &'a str,
     },
+    /// By the model, of a tool that a request is to carry: it called the built-in tool that finds others.
+    Searched(&'a str),
 }
 
 /// An index over the tools of a catalog that are offered.
@@ -162,8 +163,10 @@ impl Search {
             let found = match said {
                 Said::Question(text) => self.find(&ends_of(text), LIKELIEST),
                 Said::Called { server, tool } => place_of(*server, tool).into_iter().collect(),
+                Said::Searched(words) => self.find(words, FOUND),
             };
-            if found.first().is_some_and(|best| !places.contains(best)) {
+            let is_answer = matches!(said, Said::Searched(_));
+            if is_answer || found.first().is_some_and(|best| !places.contains(best)) {
                 places.extend(found.into_iter().filter(|place| !places.contains(place)).collect::<Vec<_>>());
             }
         }

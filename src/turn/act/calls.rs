@@ -397,6 +397,7 @@ fn answer_own(kind: BuiltIn, request: &ApprovalRequest, shared: &mut Shared) -> 
     let given = |key: &str| request.arguments.get(key).and_then(Value::as_str).unwrap_or_default();
     let (wording, catalog) = (shared.setup.wording(), &shared.setup.catalog);
     let outcome = match kind {
+        BuiltIn::Find if shared.native => shared.setup.native_wording().find(catalog, given("query")),
         BuiltIn::Find => wording.find(catalog, given("query")),
         BuiltIn::Describe => wording.describe(catalog, given("tool")),
         BuiltIn::Read => read_on(request, shared),

@@ -3,7 +3,6 @@
 use crate::message::{Message, NativeCall, Role, TokenCounter};
 use crate::model::{Request, Usage};
 use crate::turn::warning::CallerWarning;
-use crate::wire::ToolDefinition;
 
 /// Tokens that a chat template puts around each message: role and delimiters
 /// (github.com/openai/openai-cookbook, "How to count tokens with tiktoken").
@@ -184,11 +183,8 @@ fn completed(
 
 /// Tokens of a request.
 pub(super) fn count(counter: &TokenCounter, request: &Request) -> usize {
-    let tool = |tool: &ToolDefinition| {
-        let text = [&tool.name, &tool.description].map(|text| counter.count(text));
-        text.iter().sum::<usize>() + counter.count(&tool.parameters.to_string())
-    };
-    count_messages(counter, &request.messages) + request.tools.iter().map(tool).sum::<usize>()
+    let tools = request.tools.iter().map(|tool| tool.tokens(counter));
+    count_messages(counter, &request.messages) + tools.sum::<usize>()
 }
 
 /// Tokens of messages as a chat template puts them.

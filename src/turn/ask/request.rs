@@ -40,12 +40,12 @@ pub(in crate::turn) struct Ask {
     model: RoundModel,
     /// Whether requests carry the tools, by the model's name.
     known: HashMap<Option<String>, bool>,
-    /// Whether the next request does.
-    native: bool,
     /// Why native calls were left in this turn, until it is known that the prompt does better.
     left: Option<NativeFault>,
     /// The words for this conversation, where it decides which tools are listed.
     meant: Option<Arc<dyn Wording>>,
+    /// The same for requests that carry the tools.
+    meant_native: Option<Arc<dyn Wording>>,
     cost: Cost,
     /// Tokens of the last request by our own count, and what was left out of it.
     last: (usize, Trim),
@@ -62,9 +62,9 @@ impl Ask {
         Ask {
             model: RoundModel::own(config),
             known: HashMap::new(),
-            native: false,
             left: None,
             meant: None,
+            meant_native: None,
             cost: Cost::default(),
             last: Default::default(),
             has_images: false,
@@ -80,7 +80,11 @@ impl Ask {
 
     /// The words of this round.
     pub(in crate::turn) fn wording<'s>(&'s self, shared: &'s Shared) -> &'s dyn Wording {
-        if self.native { shared.setup.native_wording() } else { self.prompt_wording(shared) }
+        if shared.native { self.native_wording(shared) } else { self.prompt_wording(shared) }
+    }
+
+    fn native_wording<'s>(&'s self, shared: &'s Shared) -> &'s dyn Wording {
+        self.meant_native.as_deref().unwrap_or_else(|| shared.setup.native_wording())
     }
 
     fn prompt_wording<'s>(&'s self, shared: &'s Shared) -> &'s dyn Wording {
@@ -105,7 +109,7 @@ impl Ask {
     pub(in crate::turn) fn must_probe(&mut self, shared: &mut Shared) -> bool {
         let decided = shared.setup.natively(&self.model, self.model_name(shared));
         let decided = decided.or_else(|| self.known.get(&self.model.name).copied());
-        self.native = decided == Some(true);
+        self.set_native(decided == Some(true), shared);
         if decided.is_none() {
             shared.actions.push_back(Action::Probe(self.model.name.clone()));
         }
@@ -113,26 +117,31 @@ impl Ask {
     }
 
     /// Takes what the endpoint says; where it says nothing, the profile decides.
-    pub(in crate::turn) fn probed(&mut self, said: Option<bool>) {
-        self.offers_natively(self.model.takes_tools(said));
+    pub(in crate::turn) fn probed(&mut self, said: Option<bool>, shared: &mut Shared) {
+        self.offers_natively(shared.setup.takes_tools(&self.model, said), shared);
     }
 
-    fn offers_natively(&mut self, native: bool) {
+    fn offers_natively(&mut self, native: bool, shared: &mut Shared) {
         self.known.insert(self.model.name.clone(), native);
-        self.native = native;
+        self.set_native(native, shared);
+    }
+
+    fn set_native(&mut self, native: bool, shared: &mut Shared) {
+        shared.native = native;
+        self.meant_native = if native { shared.setup.native_wording().meant(&shared.said()) } else { None };
     }
 
     /// Whether requests carry the tools, and another way is left.
     pub(in crate::turn) fn may_leave_native(&self, shared: &Shared) -> bool {
-        self.native && shared.setup.config.tools_mode == ToolsMode::Auto
+        shared.native && shared.setup.config.tools_mode == ToolsMode::Auto
     }
 
     /// Leaves native calls for the prompt, for the rest of the turn; for good once a message comes
     /// by prompt, if they have a `fault`. Says whether they were taken, and another way is left.
-    pub(in crate::turn) fn leave_native(&mut self, fault: Option<NativeFault>, shared: &Shared) -> bool {
+    pub(in crate::turn) fn leave_native(&mut self, fault: Option<NativeFault>, shared: &mut Shared) -> bool {
         let leaves = self.may_leave_native(shared);
         if leaves {
-            self.offers_natively(false);
+            self.offers_natively(false, shared);
             self.left = fault;
         }
         leaves
@@ -140,7 +149,7 @@ impl Ask {
 
     /// A message came: by prompt, that is better than native calls that were left before.
     pub(in crate::turn) fn came(&mut self, shared: &Shared) {
-        if let Some(fault) = self.left.take_if(|_| !self.native) {
+        if let Some(fault) = self.left.take_if(|_| !shared.native) {
             shared.setup.ways().without_native(self.model_name(shared), fault);
         }
     }
@@ -179,11 +188,11 @@ impl Ask {
         has_begun: bool,
         shared: &mut Shared,
     ) -> Result<(), StopReason> {
-        if shared.setup.config.tools_mode != ToolsMode::Auto || !self.native || has_begun {
-            let help = if self.native { "; without native calls the prompt describes the tools" } else { "" };
+        if shared.setup.config.tools_mode != ToolsMode::Auto || !shared.native || has_begun {
+            let help = if shared.native { "; without native calls the prompt describes the tools" } else { "" };
             return Err(StopReason::ModelFailed(ModelFailure::from(error).with_help(help)));
         }
-        self.offers_natively(false);
+        self.offers_natively(false, shared);
         shared.warn(CallerWarning::ToolsRefused { message: error.to_string() });
         self.fitting(shared).map(|(request, trim)| self.resend(request, trim, shared))
     }
@@ -341,7 +350,7 @@ impl Ask {
         request.stop.clone_from(&shared.setup.config.stop);
         request.results = results.collect();
         self.offer(&mut request, shared);
-        request.constraint = constraint(self.native, &self.model, shared);
+        request.constraint = constraint(shared.native, &self.model, shared);
         request.alternatives = shared.asking == Asking::Measured;
         if shared.asking == Asking::Choice {
             self.asks_for_a_name(&mut request, shared);
@@ -363,7 +372,7 @@ impl Ask {
     pub(in crate::turn) fn asking(&self, shared: &Shared) -> Asking {
         let config = &shared.setup.config;
         let is_open = shared.choice == ToolChoice::Auto && shared.mending.is_none() && shared.may_call();
-        let is_free = shared.is_free || self.native || config.way == Way::Free || config.constrain == Constrain::Off;
+        let is_free = shared.is_free || shared.native || config.way == Way::Free || config.constrain == Constrain::Off;
         if is_free || !is_open || calls(&shared.choice, &self.model, shared).is_none() {
             return Asking::Free;
         }
@@ -421,7 +430,7 @@ impl Ask {
     }
 
     fn messages(&self, layout: &Layout, shared: &Shared) -> Result<Vec<Message>, WordingError> {
-        self.messages_of(self.native, layout, shared)
+        self.messages_of(shared.native, layout, shared)
     }
 
     /// The conversation in the messages of a request by prompt, without a system text; none where
@@ -431,7 +440,7 @@ impl Ask {
     }
 
     fn messages_of(&self, native: bool, layout: &Layout, shared: &Shared) -> Result<Vec<Message>, WordingError> {
-        let wording = if native { shared.setup.native_wording() } else { self.prompt_wording(shared) };
+        let wording = if native { self.native_wording(shared) } else { self.prompt_wording(shared) };
         // Nothing that follows could use a result of the last round's calls.
         let closes = shared.is_last_round() && shared.round > 1 && shared.choice == ToolChoice::Auto;
         if native {
@@ -460,11 +469,15 @@ impl Ask {
 
     /// Adds the tools to a request that carries them.
     fn offer(&self, request: &mut Request, shared: &Shared) {
-        if !self.native {
+        if !shared.native {
             return;
         }
-        request.tools = shared.setup.natives.definitions().to_vec();
-        let shown = shared.setup.native_wording().shown_of_results();
+        let wording = self.native_wording(shared);
+        request.tools = match wording.offered() {
+            Some(offered) => offered.definitions.clone(),
+            None => shared.setup.natives.definitions(),
+        };
+        let shown = wording.shown_of_results();
         if shared.results().any(|(_, text)| text.len() > shown) {
             request.tools.extend(shared.setup.catalog.built_in(BuiltIn::Read).map(ToolDefinition::from));
         }

@@ -1,6 +1,6 @@
 //! A turn's words, from the prompt stage.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use serde_json::{Map, Value};
 
@@ -8,7 +8,7 @@ use super::reading::read;
 use crate::conversation::{Answered, Replies};
 use crate::dialect::{Dialect, Lang};
 use crate::outcome::{Neutraliser, Outcome, noted};
-use crate::prompt::{Earlier, Example, Item, Options, Prompt, PromptError, Round, reason_in};
+use crate::prompt::{Earlier, Example, Item, OfferedTools, Options, Prompt, PromptError, Round, reason_in};
 use crate::tools::{Catalog, Said, ToolChoice};
 use crate::turn::config::TurnConfig;
 use crate::turn::wording::{ModelNote, Wanted, Wording, WordingError};
@@ -21,15 +21,34 @@ const PROBLEM_CHARS: usize = 1_500;
 #[derive(Debug)]
 pub struct PromptWording {
     templates: Arc<Templates>,
-    system: SystemText,
-    /// The same for requests that carry the tools: no listing, no syntax. `None` where this is that.
-    native: Option<Arc<PromptWording>>,
+    system: Arc<SystemText>,
+    kind: Kind,
     /// Not all tools fit the budget: a conversation decides which are listed.
     chooses: bool,
     /// All examples stand in the system text.
     in_text: bool,
     /// The places of the last that one meant, and the words for them.
     last: Mutex<Option<(Vec<usize>, Arc<PromptWording>)>>,
+}
+
+/// The kind of requests that the words are for.
+#[derive(Debug, Clone)]
+enum Kind {
+    /// The prompt describes the tools. The words for the other kind.
+    Prompt(Arc<PromptWording>),
+    /// Requests carry the tools: no listing, no syntax.
+    Native(Offer),
+}
+
+/// The tools of requests that carry them.
+#[derive(Debug, Clone, Default)]
+struct Offer {
+    /// The descriptions of tools without a server have any length.
+    whole: bool,
+    /// The places of the tools that the conversation means.
+    meant: Vec<usize>,
+    /// Made when first asked for; `None` where that fails.
+    made: OnceLock<Option<Arc<OfferedTools>>>,
 }
 
 /// What the words of both kinds of requests are written with.
@@ -42,7 +61,7 @@ struct Templates {
 }
 
 /// The system text under the configured choice, and once that is met.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct SystemText {
     due: Told,
     /// Where that is another choice.
@@ -55,7 +74,7 @@ impl SystemText {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Told {
     text: String,
     /// The same with the examples apart.
@@ -82,12 +101,13 @@ impl PromptWording {
         };
         let native_system = SystemText { due: native(&prompt)?, met: once_met.as_ref().map(native).transpose()? };
         let templates = Arc::new(Templates { catalog, prompt, once_met });
-        let of = |system, native, chooses| {
+        let of = |system, kind, chooses| {
             let (templates, last) = (templates.clone(), Mutex::default());
-            PromptWording { templates, system, native, chooses, in_text: false, last }
+            PromptWording { templates, system: Arc::new(system), kind, chooses, in_text: false, last }
         };
         let (system, chooses) = templates.told(&[])?;
-        Ok(of(system, Some(Arc::new(of(native_system, None, false))), chooses))
+        let native = of(native_system, Kind::Native(Offer::default()), false);
+        Ok(of(system, Kind::Prompt(Arc::new(native)), chooses))
     }
 
     /// Listed tools whose description is cut, before anything was said.
@@ -97,9 +117,47 @@ impl PromptWording {
 
     /// The same with all examples in the system text, for one that stands in a user message.
     pub fn with_examples_in_text(mut self) -> Self {
-        self.system.without_examples_apart();
+        Arc::make_mut(&mut self.system).without_examples_apart();
         self.in_text = true;
         self
+    }
+
+    /// The same with descriptions of any length for tools without a server, where requests carry them:
+    /// for a program whose client sent them to such an endpoint.
+    pub fn with_whole_descriptions(mut self) -> Self {
+        if let Kind::Prompt(native) = &self.kind {
+            let offer = Offer { whole: true, ..Offer::default() };
+            self.kind = Kind::Prompt(Arc::new(native.with(native.system.clone(), Kind::Native(offer))));
+        }
+        self
+    }
+
+    fn is_native(&self) -> bool {
+        matches!(self.kind, Kind::Native(_))
+    }
+
+    /// The words of one conversation.
+    fn with(&self, system: Arc<SystemText>, kind: Kind) -> PromptWording {
+        let (templates, in_text) = (self.templates.clone(), self.in_text);
+        PromptWording { templates, system, kind, chooses: false, in_text, last: Mutex::default() }
+    }
+
+    /// The words for a conversation that means these tools. `None` if it fails: the templates have been
+    /// filled before, and what is wrong with them was said then.
+    fn meaning(&self, meant: &[usize], said: &[Said<'_>]) -> Option<PromptWording> {
+        match &self.kind {
+            Kind::Prompt(_) => {
+                let mut system = self.templates.told(said).ok()?.0;
+                if self.in_text {
+                    system.without_examples_apart();
+                }
+                Some(self.with(Arc::new(system), self.kind.clone()))
+            }
+            Kind::Native(offer) => {
+                let offer = Offer { whole: offer.whole, meant: meant.to_vec(), made: OnceLock::new() };
+                Some(self.with(self.system.clone(), Kind::Native(offer)))
+            }
+        }
     }
 }
 
@@ -156,7 +214,7 @@ impl Wording for PromptWording {
         let nothing = Map::new();
         let answered = replies.answered.iter().map(|a| item(a, &nothing));
         let items: Vec<Item<'_>> = answered.chain(replies.rejected.iter().map(|r| Item::Rejected(r))).collect();
-        if self.native.is_none() {
+        if self.is_native() {
             let texts = items.iter().map(|item| prompt.native_reply(catalog, item, replies.result_bytes));
             return Ok(texts.collect::<Result<Vec<_>, _>>().map_err(failed)?.join("\n\n"));
         }
@@ -191,7 +249,7 @@ impl Wording for PromptWording {
     fn note(&self, note: ModelNote<'_>) -> String {
         let text = self.templates.note(note);
         match note {
-            _ if self.native.is_none() => text,
+            _ if self.is_native() => text,
             ModelNote::CallRequired | ModelNote::ToolRequired(_) => {
                 let round = Round { items: &[Item::UnmetChoice], ..Round::default() };
                 self.templates.results(&round, None).unwrap_or(text)
@@ -216,7 +274,8 @@ impl Wording for PromptWording {
     }
 
     fn find(&self, catalog: &Catalog, query: &str) -> Outcome {
-        let found = self.templates.prompt.find(catalog, query);
+        let prompt = &self.templates.prompt;
+        let found = if self.is_native() { prompt.native_find(catalog, query) } else { prompt.find(catalog, query) };
         found.unwrap_or_else(|error| Outcome::error(error.to_string()))
     }
 
@@ -226,26 +285,33 @@ impl Wording for PromptWording {
 
     fn shown_of_results(&self) -> usize {
         let options = self.templates.prompt.options();
-        if self.native.is_none() { options.result_bytes } else { options.shown_of_results(options.result_bytes) }
+        if self.is_native() { options.result_bytes } else { options.shown_of_results(options.result_bytes) }
     }
 
     fn meant(&self, said: &[Said<'_>]) -> Option<Arc<dyn Wording>> {
-        let catalog = self.chooses.then_some(&self.templates.catalog)?;
-        let meant = Some(catalog.meant(said)).filter(|meant| !meant.is_empty())?;
+        let chooses = match &self.kind {
+            Kind::Prompt(_) => self.chooses,
+            Kind::Native(_) => self.offered().is_some_and(|offered| offered.listed.unlisted > 0),
+        };
+        let catalog = chooses.then_some(&self.templates.catalog)?;
+        // What was found stands in a history in text.
+        let counts = |said: &&Said<'_>| self.is_native() || !matches!(said, Said::Searched(_));
+        let said: Vec<Said<'_>> = said.iter().filter(counts).copied().collect();
+        let meant = Some(catalog.meant(&said)).filter(|meant| !meant.is_empty())?;
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, words)) = last.as_ref().filter(|(places, _)| *places == meant) {
             return Some(words.clone());
         }
-        // The templates have been filled before: what is wrong with them was said then.
-        let mut system = self.templates.told(said).ok()?.0;
-        if self.in_text {
-            system.without_examples_apart();
-        }
-        let (templates, native, in_text) = (self.templates.clone(), self.native.clone(), self.in_text);
-        let words =
-            Arc::new(PromptWording { templates, system, native, chooses: false, in_text, last: Mutex::default() });
+        let words = Arc::new(self.meaning(&meant, &said)?);
         *last = Some((meant, words.clone()));
         Some(words)
+    }
+
+    fn offered(&self) -> Option<Arc<OfferedTools>> {
+        let Kind::Native(offer) = &self.kind else { return None };
+        let Templates { catalog, prompt, .. } = &*self.templates;
+        let make = || prompt.offer_meant(catalog, offer.whole, &|| offer.meant.clone()).ok().map(Arc::new);
+        offer.made.get_or_init(make).clone()
     }
 
     fn dialect(&self) -> Dialect {
@@ -253,7 +319,10 @@ impl Wording for PromptWording {
     }
 
     fn native(&self) -> Option<Arc<dyn Wording>> {
-        self.native.clone().map(|native| native as Arc<dyn Wording>)
+        match &self.kind {
+            Kind::Prompt(native) => Some(native.clone()),
+            Kind::Native(_) => None,
+        }
     }
 }
 

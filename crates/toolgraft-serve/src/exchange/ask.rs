@@ -3,7 +3,6 @@
 use serde_json::Value;
 
 use super::{Exchange, Sent, Step, is_held};
-use crate::native;
 use toolgraft::Message;
 use toolgraft::conversation::shape::Spoken;
 use toolgraft::message::{FinishReason, Role};
@@ -35,8 +34,7 @@ impl Exchange {
         }
         let constraint = request.constraint.take().filter(|_| !is_held(&body));
         let (alternatives, by_prompt) = (request.alternatives, request.by_prompt);
-        let (mut tools, tool_choice) = (std::mem::take(&mut request.tools), request.tool_choice.clone());
-        native::describe(&mut tools, &self.prepared);
+        let (tools, tool_choice) = (std::mem::take(&mut request.tools), request.tool_choice.clone());
         self.native = !tools.is_empty();
         if std::mem::replace(&mut self.awaits, true) {
             // What came of the request before, in whose place this one stands, costs as well.

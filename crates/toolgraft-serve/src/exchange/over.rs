@@ -35,9 +35,10 @@ impl Exchange {
         if let Some(text) = written.filter(|_| self.own_calls.is_empty()) {
             self.asked.kept.keep_written(&ids, Written { calls: made, text, withheld: self.turn.withheld() });
         }
-        if self.own_begun > 0 {
+        let searched = self.turn.searched();
+        if self.own_begun > 0 || !searched.is_empty() {
             let messages = std::mem::take(&mut self.since);
-            self.kept = Some((ids, Before { messages, untrusted: self.untrusted }));
+            self.kept = Some((ids, Before { messages, searched, untrusted: self.untrusted }));
         }
         self.end(FinishReason::ToolCalls);
     }

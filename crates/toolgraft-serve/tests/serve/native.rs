@@ -4,6 +4,7 @@
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
+use toolgraft::message::TokenCounter;
 use toolgraft::tools::ToolsMode;
 use toolgraft::turn::NativeFault;
 use toolgraft_serve::{Config, Learned};
@@ -431,4 +432,89 @@ async fn an_endpoint_that_says_nothing_of_tools_is_asked_by_prompt_and_native_st
     let served = in_mode(&endpoint, ToolsMode::Native).await;
     let (status, _) = ask(&served, Chat, asked(json!([Chat.says("user", "Hm?")])).to_string()).await;
     assert_eq!((status, endpoint.requests()), (500, 1));
+}
+
+/// Sixty tools about sheep, with long descriptions, and one that rolls a die.
+fn many_tools() -> Value {
+    let mut names: Vec<String> = (0..60).map(|at| format!("count_sheep_{at}")).collect();
+    names.push("roll_die".to_owned());
+    let mut tools = Chat.tools(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    for tool in tools.as_array_mut().unwrap() {
+        let does = if tool["function"]["name"] == "roll_die" { "Rolls a die." } else { "Counts the sheep of a field." };
+        tool["function"]["description"] = json!(format!("{does} {}", "It takes a while. ".repeat(30)));
+    }
+    tools
+}
+
+/// An endpoint that takes tools, for a model with a context of 4,096 tokens.
+fn small(answer: impl FnMut(&toolgraft_testkit::endpoint::Seen, usize) -> Reply + Send + 'static) -> Endpoint {
+    let props = json!({"default_generation_settings": {"n_ctx": 4_096}, "chat_template": "", "total_slots": 1,
+        "chat_template_caps": {"supports_tools": true, "supports_tool_calls": true}});
+    Endpoint::setup().serves("/props", props).answer(answer)
+}
+
+fn names_of(request: &Value) -> Vec<&str> {
+    let tools = request["tools"].as_array().unwrap();
+    tools.iter().map(|tool| tool["function"]["name"].as_str().unwrap()).collect()
+}
+
+/// Of more tools than a quarter of the context has room for, those go with the request that the
+/// history means; the model finds another one, which is there from then on.
+#[tokio::test]
+async fn tools_of_a_request_keep_to_a_quarter_of_the_context() {
+    let endpoint = small(|_, number| match number {
+        0 => Reply::events(&[call("find_tool", "{\"query\": \"roll a die\"}"), stops("tool_calls")]).done(),
+        1 => Reply::events(&[call("roll_die", "{}"), stops("tool_calls")]).done(),
+        _ => Reply::text("A four."),
+    });
+    let served = in_mode(&endpoint, ToolsMode::Auto).await;
+    let mut messages = vec![Chat.says("user", "How many sheep are in field 7?")];
+    let (status, answer) = ask(&served, Chat, Chat.request(json!(messages), many_tools()).to_string()).await;
+    let message = answer["choices"][0]["message"].clone();
+    assert_eq!((status, &message["tool_calls"][0]["function"]["name"]), (200, &json!("roll_die")), "{answer:#}");
+    assert_eq!(message["tool_calls"].as_array().unwrap().len(), 1, "the client sees nothing of the search");
+    let id = message["tool_calls"][0]["id"].clone();
+    messages.extend([message, json!({"role": "tool", "tool_call_id": id, "content": "four"})]);
+    let (_, answer) = ask(&served, Chat, Chat.request(json!(messages), many_tools()).to_string()).await;
+    assert_eq!(answer["choices"][0]["message"]["content"], "A four.", "{answer:#}");
+
+    let seen = endpoint.take_seen();
+    let first = names_of(&seen[0].body);
+    assert!(first.contains(&"count_sheep_7") && !first.contains(&"roll_die"), "{first:?}");
+    assert_eq!(first.last(), Some(&"find_tool"));
+    assert!(TokenCounter::estimate().count(&seen[0].body["tools"].to_string()) <= 1_024, "{first:?}");
+    let found = seen[1].messages();
+    assert!(found.contains("roll_die: Rolls a die."), "{found}");
+    let second = names_of(&seen[1].body);
+    assert!(second.contains(&"roll_die") && first.iter().all(|name| second.contains(name)), "{second:?}");
+    assert_eq!(seen[1].body["tools"], seen[2].body["tools"], "the next request begins as this one did");
+}
+
+#[tokio::test]
+async fn a_tool_that_the_choice_names_goes_with_the_request() {
+    let endpoint = small(|_, _| Reply::events(&[call("roll_die", "{}"), stops("tool_calls")]).done());
+    let served = in_mode(&endpoint, ToolsMode::Auto).await;
+    let mut body = Chat.request(json!([Chat.says("user", "How many sheep are there?")]), many_tools());
+    Chat.chooses(&mut body, "roll_die");
+    assert_eq!(ask(&served, Chat, body.to_string()).await.0, 200);
+    let seen = endpoint.take_seen();
+    assert_eq!((names_of(&seen[0].body), &seen[0].body["tool_choice"]), (vec!["roll_die"], &json!("required")));
+}
+
+/// A few tools that no shorter form of fits, and that no search has to find, go by the prompt.
+#[tokio::test]
+async fn a_list_that_does_not_fit_goes_by_the_prompt() {
+    for (mode, natively) in [(ToolsMode::Auto, false), (ToolsMode::Native, true)] {
+        let endpoint = small(|_, _| Reply::text("Fine."));
+        let served = in_mode(&endpoint, mode).await;
+        let mut tools = Chat.tools(&["f", "g"]);
+        for tool in tools.as_array_mut().unwrap() {
+            let values: Vec<String> = (0..400).map(|at| format!("value {at}")).collect();
+            tool["function"]["parameters"] =
+                json!({"type": "object", "properties": {"x": {"type": "string", "enum": values}}});
+        }
+        let body = Chat.request(json!([Chat.says("user", "Hi")]), tools);
+        assert_eq!(ask(&served, Chat, body.to_string()).await.0, 200);
+        assert_eq!(endpoint.take_seen()[0].body.get("tools").is_some(), natively, "{mode}");
+    }
 }

@@ -298,7 +298,7 @@ async fn how_much_of_the_tools_is_listed_is_told_and_set() {
     }
 }
 
-/// Tools that would fill half of what the model really has are listed shorter.
+/// Tools that would fill more than a quarter of what the model really has are listed shorter.
 #[tokio::test]
 async fn the_listing_follows_the_endpoints_context() {
     for (context, is_short) in [(4_096, true), (65_536, false)] {
