@@ -31,7 +31,7 @@ import others
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-LIVE = os.path.join(ROOT, "tests", "live")
+LIVE = os.path.join(ROOT, "e2e", "live")
 FOLDER = os.path.join(HERE, "models")
 RESULTS = os.path.join(HERE, "results.json")
 PAGE = os.path.join(ROOT, "docs", "models.md")

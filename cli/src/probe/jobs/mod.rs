@@ -1,0 +1,256 @@
+//! Whole jobs: questions that are put to the model and run to their end.
+//!
+//! The first message of a task says whether a model decides well. A job says whether it is of
+//! use: each has tools of a server or a program as they are described there, a world that they
+//! act on, calls that are right, and what the answer and the world have to be at the end. The
+//! tools run in memory; no server is started and no file is touched.
+//!
+//! ```text
+//! jobs.json ─▶ job ──▶ agent (as chat runs it) ──▶ world ──▶ score
+//! ```
+
+mod job;
+mod score;
+mod servers;
+mod world;
+
+use std::pin::pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use futures::StreamExt;
+use futures::future::BoxFuture;
+use futures::stream::BoxStream;
+use serde_json::{Map, Value};
+
+use super::cell::{Cell, How};
+use super::store::{Run, Store};
+use super::trial::{Bench, TASK_LIMIT, Unasked, unasked};
+use super::{LINE_EACH, Probe, bar};
+use crate::base::{Failure, output};
+use toolgraft::agent::ApprovalRequest;
+use toolgraft::constrain::{Constrain, Way};
+use toolgraft::model::{ContextWindow, ModelError, ModelEvent, Request};
+use toolgraft::tools::DefaultDecision;
+use toolgraft::turn::TurnConfig;
+use toolgraft::{Agent, AgentEvent, Conversation, Functions, Model, OpenAi, Outcome, Policy};
+
+use self::job::Job;
+pub(super) use self::job::{Half, Jobs};
+use self::score::{JobRow, counted};
+pub(super) use self::score::{JobTrial, JobsReport};
+use self::world::World;
+
+/// Requests of one job at most, but for corrections: three steps, their answer, and as many to spare.
+const ROUNDS: u32 = 8;
+
+/// Bytes of an answer that are kept.
+const KEPT: usize = 1_000;
+
+/// A client that counts its requests.
+struct Counting {
+    client: OpenAi,
+    requests: Arc<AtomicUsize>,
+}
+
+impl Model for Counting {
+    fn stream(&self, request: Request) -> BoxStream<'static, Result<ModelEvent, ModelError>> {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        self.client.stream(request)
+    }
+
+    fn native_tools(&self, model: Option<&str>) -> BoxFuture<'static, Option<bool>> {
+        self.client.native_tools(model)
+    }
+
+    fn constrains(&self) -> bool {
+        self.client.constrains()
+    }
+
+    fn context_window(&self, model: Option<&str>) -> BoxFuture<'static, Option<ContextWindow>> {
+        self.client.context_window(model)
+    }
+}
+
+/// A job that runs.
+#[derive(Default)]
+struct Running {
+    calls: Vec<(String, Map<String, Value>)>,
+    tokens: u64,
+    answer: String,
+}
+
+impl Probe {
+    /// Puts the jobs of a half to these ways, each to its end.
+    ///
+    /// # Errors
+    /// The endpoint is gone, or no way is left that it takes.
+    pub(super) async fn jobs(
+        &mut self,
+        jobs: &Jobs,
+        half: Half,
+        cells: Vec<Cell>,
+        anew: bool,
+    ) -> Result<JobsReport, Failure> {
+        let threshold = self.bench.call_threshold;
+        let conditions = format!("{}\n{}\n{half:?} {threshold:?}", self.bench.conditions(), jobs.source);
+        let mut store: Store<JobTrial> = Store::open(&self.endpoint, &self.model, &conditions, anew);
+        let (begun, mut said, mut cut) = (Instant::now(), Instant::now(), false);
+        let mut left_out = Vec::new();
+        let all = cells.len() * jobs.jobs.len();
+        'cells: for (place, cell) in cells.iter().enumerate() {
+            for (number, job) in jobs.jobs.iter().enumerate() {
+                if store.trials(*cell).iter().any(|known| known.job == job.id) {
+                    continue;
+                }
+                let done = place * jobs.jobs.len() + number;
+                let progress = format!("{cell} · {}", job.id);
+                self.bar.show(&format!("{} {progress}", bar(done, all)));
+                if self.bar.is_hidden() && said.elapsed() >= LINE_EACH {
+                    said = Instant::now();
+                    output::note(&format!("{done}/{all} jobs, {progress}, {} s", begun.elapsed().as_secs()));
+                }
+                let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+                match self.bench.job(*cell, job, left).await {
+                    Ok(Some(trial)) => store.add(Run::First, *cell, trial)?,
+                    Ok(None) => {
+                        cut = true;
+                        break 'cells;
+                    }
+                    Err(Unasked::Way(failure)) => {
+                        left_out.push((*cell, failure));
+                        continue 'cells;
+                    }
+                    Err(Unasked::Endpoint(failure)) => {
+                        self.bar.clear();
+                        return Err(failure);
+                    }
+                }
+                self.tried = true;
+            }
+        }
+        self.bar.clear();
+        let is_all = left_out.len() == cells.len();
+        for (cell, failure) in left_out {
+            match failure {
+                failure if is_all => return Err(failure),
+                Failure::Job(message) | Failure::Usage(message) => {
+                    output::warn(&format!("{cell} is left out: {message}"));
+                }
+                _ => {}
+            }
+        }
+        let rows = cells.iter().map(|cell| JobRow::new(*cell, store.trials(*cell)));
+        let rows = rows.filter(|row| !row.trials.is_empty()).collect();
+        let (endpoint, model) = (self.endpoint.clone(), self.model.clone());
+        Ok(JobsReport { endpoint, model, half, threshold, cut, rows })
+    }
+}
+
+impl Bench {
+    /// Runs a job to its end. `None` where `left`, the time of the whole probe, was over first.
+    async fn job(&self, cell: Cell, job: &Job, left: Option<Duration>) -> Result<Option<JobTrial>, Unasked> {
+        let begun = Instant::now();
+        let limit = left.unwrap_or(TASK_LIMIT).min(TASK_LIMIT);
+        if limit.is_zero() {
+            return Ok(None);
+        }
+        let world = Arc::new(Mutex::new(job.world.clone()));
+        let requests = Arc::new(AtomicUsize::new(0));
+        let agent = self.job_agent(cell, job, &world, &requests);
+        let mut conversation = Conversation::new();
+        conversation.push_user(job.question.as_str()).map_err(|e| Unasked::Way(Failure::job(e)))?;
+        let mut run = agent.run(conversation).map_err(|e| Unasked::Way(Failure::job(e)))?;
+        let (mut running, mut finished) = (Running::default(), false);
+        let mut over = pin!(tokio::time::sleep(limit));
+        while !finished {
+            let event = tokio::select! {
+                biased;
+                event = run.next() => event,
+                () = &mut over => break,
+            };
+            finished = match event {
+                Some(event) => running.note(event)?,
+                None => true,
+            };
+        }
+        drop(run);
+        if !finished && limit < TASK_LIMIT {
+            return Ok(None);
+        }
+        let world = world.lock().unwrap_or_else(PoisonError::into_inner);
+        let (wanted, right, repeats) = counted(job, &running.calls);
+        let ran = running.calls.iter().map(|(tool, args)| format!("{tool} {}", Value::Object(args.clone())));
+        Ok(Some(JobTrial {
+            job: job.id.clone(),
+            kind: job.kind,
+            wanted,
+            right,
+            calls: running.calls.len(),
+            repeats,
+            requests: requests.load(Ordering::Relaxed),
+            answered: finished && job.is_answered(&running.answer),
+            state: job.is_done(&world),
+            tokens: running.tokens,
+            ms: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
+            ran: ran.collect(),
+            answer: match finished {
+                true => running.answer.chars().take(KEPT).collect(),
+                false => format!("(longer than {} s)", TASK_LIMIT.as_secs()),
+            },
+        }))
+    }
+
+    /// The agent as `chat` has it with this way, for tools that change the world.
+    fn job_agent(&self, cell: Cell, job: &Job, world: &Arc<Mutex<World>>, requests: &Arc<AtomicUsize>) -> Agent {
+        let mut config: TurnConfig = self.config(cell);
+        config.max_rounds = ROUNDS + config.max_corrections;
+        match cell.how() {
+            How::Free | How::Told => {}
+            How::Measured => {
+                (config.constrain, config.way) = (Constrain::Auto, Way::Measured);
+                config.call_threshold = self.call_threshold;
+            }
+            How::Chosen => (config.constrain, config.way) = (Constrain::Auto, Way::Chosen),
+        }
+        let tools = job.tools.iter().fold(Functions::unnamed(), |tools, (tool, operation)| {
+            let (tool, operation, world) = (self.shown(cell, tool), operation.clone(), world.clone());
+            let name = tool.name.clone();
+            tools.with(tool, move |arguments| {
+                let mut world = world.lock().unwrap_or_else(PoisonError::into_inner);
+                let result = world.call(&name, operation.as_ref(), &arguments).map(Outcome::result);
+                async move { result }
+            })
+        });
+        let model = Counting { client: self.client.clone(), requests: requests.clone() };
+        // The tools are made up: whatever the model writes may run, also where a person would be asked.
+        Agent::builder(model, tools)
+            .config(config)
+            .prompt(self.options(cell))
+            .policy(Policy::new(DefaultDecision::Allow))
+            .approver(|_: ApprovalRequest| async { true })
+            .build()
+    }
+}
+
+impl Running {
+    /// Takes note; `true` where the job is over.
+    fn note(&mut self, event: AgentEvent) -> Result<bool, Unasked> {
+        match event {
+            AgentEvent::CallRunning { tool, arguments, .. } => self.calls.push((tool, arguments)),
+            AgentEvent::RoundFinished { usage: Some(usage), .. } => {
+                self.tokens += usage.prompt_tokens + usage.completion_tokens;
+            }
+            AgentEvent::Finished(finished) => {
+                if let Some(unasked) = unasked(&finished.reason) {
+                    return Err(unasked);
+                }
+                self.answer.clone_from(&finished.answer);
+                return Ok(true);
+            }
+            _ => {}
+        }
+        Ok(false)
+    }
+}
