@@ -11,7 +11,8 @@ use super::world::{Operation, World, merge};
 
 const JOBS: &str = include_str!("jobs.json");
 
-/// The jobs of a half, and the text that they were read from.
+/// The jobs of a half, set by set, since an endpoint that keeps a prompt's beginning reads the tools
+/// of a set once; and the text that they were read from.
 #[derive(Debug)]
 pub(in super::super) struct Jobs {
     pub(super) jobs: Vec<Job>,

@@ -497,3 +497,166 @@ fn minutes(time: &str) -> Option<i64> {
     let number = |text: &str, end: i64| text.parse::<i64>().ok().filter(|number| (0..end).contains(number));
     Some(number(hours, 24)? * 60 + number(minutes, 60)?)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files() -> Files {
+        let files = [("x.txt", "one\ntwo\nthree\n"), ("a/y.md", "hello\n"), ("a/b/", ""), ("w.txt", "W")];
+        files.into_iter().map(|(path, content)| (format!("{ROOT}/{path}"), content.to_owned())).collect()
+    }
+
+    fn on_files(files: &mut Files, tool: &str, arguments: &Value) -> Result<String, String> {
+        filesystem(files, tool, arguments.as_object().unwrap())
+    }
+
+    /// The results are those of the real server, version 2026.8.31, with another root.
+    #[test]
+    fn files_are_read_and_found_as_the_real_server_does() {
+        let files = &mut files();
+        let in_root = |text: &str| text.replace('$', ROOT);
+        for (tool, arguments, result) in [
+            ("read_text_file", json!({"path": "/home/kim/x.txt"}), Ok("one\ntwo\nthree\n")),
+            ("read_text_file", json!({"path": "x.txt", "head": 2}), Ok("one\ntwo")),
+            ("read_text_file", json!({"path": "x.txt", "tail": 1}), Ok("")),
+            ("read_text_file", json!({"path": "n"}), Err("ENOENT: no such file or directory, open '$/n'")),
+            (
+                "read_file",
+                json!({"path": "../z"}),
+                Err("Access denied - path outside allowed directories: /home/z not in $"),
+            ),
+            (
+                "read_multiple_files",
+                json!({"paths": ["/home/kim/x.txt", "/home/kim/a/y.md", "/home/kim/n"]}),
+                Ok(
+                    "$/x.txt:\none\ntwo\nthree\n\n\n---\n$/a/y.md:\nhello\n\n\n---\n$/n: Error - ENOENT: no such file or directory, open '$/n'",
+                ),
+            ),
+            ("list_directory", json!({"path": "/home/kim"}), Ok("[DIR] a\n[FILE] w.txt\n[FILE] x.txt")),
+            ("list_directory", json!({"path": "/home/kim/a/b/"}), Ok("")),
+            ("list_directory", json!({"path": "x.txt"}), Err("ENOTDIR: not a directory, scandir '$/x.txt'")),
+            ("list_directory", json!({"path": "n"}), Err("ENOENT: no such file or directory, scandir '$/n'")),
+            ("search_files", json!({"path": "/home/kim", "pattern": "*.md"}), Ok("No matches found")),
+            ("search_files", json!({"path": "/home/kim", "pattern": "**/*.md"}), Ok("$/a/y.md")),
+            ("search_files", json!({"path": "/home/kim", "pattern": "y"}), Ok("No matches found")),
+            ("search_files", json!({"path": "/home/kim", "pattern": "**/y*"}), Ok("$/a/y.md")),
+            (
+                "search_files",
+                json!({"path": "/home/kim", "pattern": "**"}),
+                Ok("$/a\n$/a/b\n$/a/y.md\n$/w.txt\n$/x.txt"),
+            ),
+            ("list_allowed_directories", json!({}), Ok("Allowed directories:\n$")),
+        ] {
+            let result = result.map(in_root).map_err(in_root);
+            assert_eq!(on_files(files, tool, &arguments), result, "{tool} {arguments}");
+        }
+        let tree: Value =
+            serde_json::from_str(&on_files(files, "directory_tree", &json!({"path": "a"})).unwrap()).unwrap();
+        let folder = json!({"name": "b", "type": "directory", "children": []});
+        assert_eq!(tree, json!([folder, {"name": "y.md", "type": "file"}]));
+    }
+
+    #[test]
+    fn files_are_written_edited_and_moved_as_the_real_server_does() {
+        let files = &mut files();
+        let moved = |source: &str, destination: &str| json!({"source": source, "destination": destination});
+        let edit = |old: &str| json!({"path": "x.txt", "edits": [{"oldText": old, "newText": "TWO"}]});
+        for (tool, arguments, is_taken) in [
+            ("write_file", json!({"path": "a/new.txt", "content": "N"}), true),
+            ("write_file", json!({"path": "zz/new.txt", "content": "N"}), false),
+            ("edit_file", edit("two"), true),
+            ("edit_file", edit("nope"), false),
+            ("create_directory", json!({"path": "k/l"}), true),
+            ("move_file", moved("w.txt", "a/y.md"), false),
+            ("move_file", moved("w.txt", "k/l/w.txt"), true),
+            ("move_file", moved("w.txt", "k/l/v.txt"), false),
+            ("move_file", moved("a", "c"), true),
+        ] {
+            let result = on_files(files, tool, &arguments);
+            assert_eq!(result.is_ok(), is_taken, "{tool} {arguments}: {result:?}");
+        }
+        let names: Vec<&str> = files.keys().filter_map(|path| path.strip_prefix("/home/kim/")).collect();
+        assert_eq!(names, ["c/b/", "c/new.txt", "c/y.md", "k/l/", "k/l/w.txt", "x.txt"]);
+        assert_eq!(files["/home/kim/x.txt"], "one\nTWO\nthree\n");
+    }
+
+    fn repository() -> Repository {
+        serde_json::from_value(json!({
+            "path": "/r", "branch": "main", "branches": {"main": "bbbb2222", "old": "aaaa1111"},
+            "commits": {
+                "aaaa1111": {"author": "Kim", "date": "D1", "message": "first", "diff": "+a"},
+                "bbbb2222": {"author": "Kim", "date": "D2", "message": "second", "parent": "aaaa1111", "diff": "+b"},
+            },
+            "staged": {}, "unstaged": {"a.txt": "+c"}, "untracked": {"new.md": "--- /dev/null"}, "next": "cccc3333",
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn a_repository_is_read_and_changed_as_the_real_server_does() {
+        let git = &mut repository();
+        let run = |git: &mut Repository, tool: &str, mut arguments: Value| {
+            arguments.as_object_mut().unwrap().insert("repo_path".to_owned(), "/r".into());
+            git.call(tool, arguments.as_object().unwrap())
+        };
+        let log = run(git, "git_log", json!({"max_count": 1})).unwrap();
+        assert_eq!(log, "Commit history:\nCommit: bbbb2222\nAuthor: Kim\nDate: D2\nMessage: second\n");
+        for revision in ["HEAD~1", "HEAD^", "old", "aaaa"] {
+            let shown = run(git, "git_show", json!({"revision": revision})).unwrap();
+            assert_eq!(shown, "commit aaaa1111\nAuthor: Kim\nDate:   D1\n\n    first\n\n+a\n");
+        }
+        for (tool, arguments, error) in [
+            ("git_show", json!({"revision": "abc"}), "Ref 'abc' did not resolve to an object"),
+            ("git_commit", json!({"message": "m"}), "No changes staged for commit."),
+            ("git_add", json!({"files": ["none.md"]}), "'fatal: pathspec 'none.md' did not match any files'"),
+            ("git_create_branch", json!({"branch_name": "old"}), "refs/heads/old already exists"),
+            ("git_checkout", json!({"branch_name": "no"}), "Ref 'no' did not resolve to an object"),
+        ] {
+            let refused = run(git, tool, arguments).unwrap_err();
+            assert!(
+                refused.starts_with(&format!("Error executing tool {tool}: ")) && refused.contains(error),
+                "{refused}"
+            );
+        }
+        assert_eq!(*git, repository(), "what was refused has changed nothing");
+        assert!(git.call("git_log", json!({"repo_path": "/x"}).as_object().unwrap()).is_err());
+        run(git, "git_create_branch", json!({"branch_name": "x"})).unwrap();
+        run(git, "git_checkout", json!({"branch_name": "x"})).unwrap();
+        run(git, "git_add", json!({"files": ["."]})).unwrap();
+        run(git, "git_reset", json!({})).unwrap();
+        assert_eq!((git.unstaged.len(), git.untracked.len(), git.staged.len()), (1, 1, 0));
+        run(git, "git_add", json!({"files": ["/r/new.md"]})).unwrap();
+        let committed = run(git, "git_commit", json!({"message": "Add new"})).unwrap();
+        assert_eq!(committed, "Changes committed successfully with hash cccc3333");
+        assert_eq!((git.branches["x"].as_str(), git.branches["main"].as_str()), ("cccc3333", "bbbb2222"));
+        assert_eq!(run(git, "git_diff", json!({"target": "main"})).unwrap(), "Diff with main:\n--- /dev/null\n+c");
+        assert_eq!(run(git, "git_branch", json!({"branch_type": "local"})).unwrap(), "  main\n  old\n* x");
+    }
+
+    #[test]
+    fn times_are_converted_over_midnight() {
+        let clock: Clock = serde_json::from_value(json!({
+            "date": "2026-11-18", "time": "20:05", "zones": {"UTC": 0, "Asia/Tokyo": 540, "America/New_York": -300},
+        }))
+        .unwrap();
+        let call = |tool: &str, arguments: Value| clock.call(tool, arguments.as_object().unwrap());
+        let now = call("get_current_time", json!({"timezone": "Asia/Tokyo"})).unwrap();
+        let expected = "{\n  \"timezone\": \"Asia/Tokyo\",\n  \"datetime\": \"2026-11-19T05:05:00+09:00\",\n  \
+                        \"day_of_week\": \"Thursday\",\n  \"is_dst\": false\n}";
+        assert_eq!(now, expected);
+        let between = |time: &str| {
+            let zones = json!({"source_timezone": "Asia/Tokyo", "time": time, "target_timezone": "America/New_York"});
+            call("convert_time", zones)
+        };
+        let converted: Value = serde_json::from_str(&between("09:30").unwrap()).unwrap();
+        assert_eq!(converted["target"]["datetime"], "2026-11-17T19:30:00-05:00");
+        assert_eq!(
+            (&converted["target"]["day_of_week"], &converted["time_difference"]),
+            (&json!("Tuesday"), &json!("-14.0h"))
+        );
+        assert!(between("4pm").unwrap_err().ends_with("Invalid time format. Expected HH:MM [24-hour format]"));
+        let unknown = call("get_current_time", json!({"timezone": "Tokyo"})).unwrap_err();
+        assert!(unknown.ends_with("Invalid timezone: 'No time zone found with key Tokyo'"), "{unknown}");
+    }
+}
