@@ -25,7 +25,7 @@ use toolgraft::{Agent, AgentEvent, Catalog, Conversation, Functions, OpenAi, Out
 const ROUNDS: u32 = 3;
 
 /// Most time for one task.
-pub(super) const TASK_LIMIT: Duration = Duration::from_secs(180);
+const TASK_LIMIT: Duration = Duration::from_secs(180);
 
 /// Bytes of a model's text that are kept for the report.
 const KEPT: usize = 4_000;

@@ -26,7 +26,7 @@ use serde_json::{Map, Value};
 
 use super::cell::{Cell, How};
 use super::store::{Run, Store};
-use super::trial::{Bench, TASK_LIMIT, Unasked, unasked};
+use super::trial::{Bench, Unasked, unasked};
 use super::{LINE_EACH, Probe, bar};
 use crate::base::{Failure, output};
 use toolgraft::agent::ApprovalRequest;
@@ -45,7 +45,10 @@ use self::world::World;
 /// Requests of one job at most, but for corrections: three steps, their answer, and as many to spare.
 const ROUNDS: u32 = 8;
 
-/// Bytes of an answer that are kept.
+/// Most time for one job. Its rounds and tokens have limits of their own, so that only a stuck endpoint takes as long.
+const JOB_LIMIT: Duration = Duration::from_secs(900);
+
+/// Characters of an answer that are kept.
 const KEPT: usize = 1_000;
 
 /// A client that counts its requests.
@@ -152,7 +155,7 @@ impl Bench {
     /// Runs a job to its end. `None` where `left`, the time of the whole probe, was over first.
     async fn job(&self, cell: Cell, job: &Job, left: Option<Duration>) -> Result<Option<JobTrial>, Unasked> {
         let begun = Instant::now();
-        let limit = left.unwrap_or(TASK_LIMIT).min(TASK_LIMIT);
+        let limit = left.unwrap_or(JOB_LIMIT).min(JOB_LIMIT);
         if limit.is_zero() {
             return Ok(None);
         }
@@ -176,7 +179,7 @@ impl Bench {
             };
         }
         drop(run);
-        if !finished && limit < TASK_LIMIT {
+        if !finished && limit < JOB_LIMIT {
             return Ok(None);
         }
         let world = world.lock().unwrap_or_else(PoisonError::into_inner);
@@ -197,7 +200,7 @@ impl Bench {
             ran: ran.collect(),
             answer: match finished {
                 true => running.answer.chars().take(KEPT).collect(),
-                false => format!("(longer than {} s)", TASK_LIMIT.as_secs()),
+                false => format!("(longer than {} s)", JOB_LIMIT.as_secs()),
             },
         }))
     }
