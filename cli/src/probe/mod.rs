@@ -84,7 +84,7 @@ pub(crate) struct Args {
     /// Try only ways whose name holds this text, such as "compact"; may be given several times
     ///
     /// A name is "native", or dialect, style and listing, as "tool_tag, compact, signature",
-    /// with ", measured", ", chosen" or ", constrained" behind it or not. A way that holds any of the texts is tried.
+    /// with ", measured", ", chosen" or ", constrained" after it or not. A way that holds any of the texts is tried.
     #[arg(long, value_name = "TEXT")]
     only: Vec<String>,
 
@@ -184,9 +184,6 @@ fn run_jobs(probe: &mut Probe, half: Half, args: &Args, runner: &Runner) -> Resu
         let best = probe.best().ok_or_else(|| Failure::usage(unknown))?;
         cells = vec![best];
     }
-    // The threshold that the tasks have set, unless another one is given.
-    let measured = cells.iter().find(|cell| cell.how() == How::Measured);
-    probe.bench.call_threshold = measured.and_then(|cell| probe.threshold(*cell)).or(args.call_threshold);
     let report = runner.wait(async {
         if cells.iter().any(|cell| cell.examples() == Examples::Made) {
             let tools = jobs.tools();

@@ -178,7 +178,8 @@ impl Bench {
         config.tools_mode = ToolsMode::Native;
         match cell {
             Cell::Native => {}
-            Cell::ToolCalls => config.dialects = DialectSet::NONE,
+            // Nothing of this program is to help.
+            Cell::ToolCalls => (config.dialects, config.max_corrections) = (DialectSet::NONE, 0),
             Cell::Prompt { .. } => config.tools_mode = ToolsMode::Prompt,
         }
         config

@@ -96,15 +96,16 @@ impl Probe {
         cells: Vec<Cell>,
         anew: bool,
     ) -> Result<JobsReport, Failure> {
-        let threshold = self.bench.call_threshold;
-        let conditions = format!("{}\n{}\n{half:?} {threshold:?}", self.bench.conditions(), jobs.source);
+        let conditions = format!("{}\n{}\n{half:?}", self.bench.conditions(), jobs.source);
         let mut store: Store<JobTrial> = Store::open(&self.endpoint, &self.model, &conditions, anew);
         let (begun, mut said, mut cut) = (Instant::now(), Instant::now(), false);
         let mut left_out = Vec::new();
         let all = cells.len() * jobs.jobs.len();
         'cells: for (place, cell) in cells.iter().enumerate() {
+            // The one that the tasks have set, unless another one is given.
+            let threshold = self.threshold(*cell).filter(|_| cell.how() == How::Measured);
             for (number, job) in jobs.jobs.iter().enumerate() {
-                if store.trials(*cell).iter().any(|known| known.job == job.id) {
+                if store.trials(*cell).iter().any(|known| known.job == job.id && known.threshold == threshold) {
                     continue;
                 }
                 let done = place * jobs.jobs.len() + number;
@@ -115,7 +116,7 @@ impl Probe {
                     output::note(&format!("{done}/{all} jobs, {progress}, {} s", begun.elapsed().as_secs()));
                 }
                 let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-                match self.bench.job(*cell, job, left).await {
+                match self.bench.job((*cell, threshold), job, left).await {
                     Ok(Some(trial)) => store.add(Run::First, *cell, trial)?,
                     Ok(None) => {
                         cut = true;
@@ -147,13 +148,18 @@ impl Probe {
         let rows = cells.iter().map(|cell| JobRow::new(*cell, store.trials(*cell)));
         let rows = rows.filter(|row| !row.trials.is_empty()).collect();
         let (endpoint, model) = (self.endpoint.clone(), self.model.clone());
-        Ok(JobsReport { endpoint, model, half, threshold, cut, rows })
+        Ok(JobsReport { endpoint, model, half, cut, rows })
     }
 }
 
 impl Bench {
     /// Runs a job to its end. `None` where `left`, the time of the whole probe, was over first.
-    async fn job(&self, cell: Cell, job: &Job, left: Option<Duration>) -> Result<Option<JobTrial>, Unasked> {
+    async fn job(
+        &self,
+        way: (Cell, Option<f64>),
+        job: &Job,
+        left: Option<Duration>,
+    ) -> Result<Option<JobTrial>, Unasked> {
         let begun = Instant::now();
         let limit = left.unwrap_or(JOB_LIMIT).min(JOB_LIMIT);
         if limit.is_zero() {
@@ -161,7 +167,7 @@ impl Bench {
         }
         let world = Arc::new(Mutex::new(job.world.clone()));
         let requests = Arc::new(AtomicUsize::new(0));
-        let agent = self.job_agent(cell, job, &world, &requests);
+        let agent = self.job_agent(way, job, &world, &requests);
         let mut conversation = Conversation::new();
         conversation.push_user(job.question.as_str()).map_err(|e| Unasked::Way(Failure::job(e)))?;
         let mut run = agent.run(conversation).map_err(|e| Unasked::Way(Failure::job(e)))?;
@@ -188,6 +194,7 @@ impl Bench {
         Ok(Some(JobTrial {
             job: job.id.clone(),
             kind: job.kind,
+            threshold: way.1,
             wanted,
             right,
             calls: running.calls.len(),
@@ -206,14 +213,20 @@ impl Bench {
     }
 
     /// The agent as `chat` has it with this way, for tools that change the world.
-    fn job_agent(&self, cell: Cell, job: &Job, world: &Arc<Mutex<World>>, requests: &Arc<AtomicUsize>) -> Agent {
+    fn job_agent(
+        &self,
+        (cell, threshold): (Cell, Option<f64>),
+        job: &Job,
+        world: &Arc<Mutex<World>>,
+        requests: &Arc<AtomicUsize>,
+    ) -> Agent {
         let mut config: TurnConfig = self.config(cell);
         config.max_rounds = ROUNDS + config.max_corrections;
         match cell.how() {
             How::Free | How::Told => {}
             How::Measured => {
                 (config.constrain, config.way) = (Constrain::Auto, Way::Measured);
-                config.call_threshold = self.call_threshold;
+                config.call_threshold = threshold;
             }
             How::Chosen => (config.constrain, config.way) = (Constrain::Auto, Way::Chosen),
         }

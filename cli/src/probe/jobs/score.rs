@@ -18,6 +18,8 @@ pub(in super::super) struct JobTrial {
     /// Id of the job.
     pub(super) job: String,
     pub(super) kind: JobKind,
+    /// The threshold of a measured way.
+    pub(super) threshold: Option<f64>,
     /// Calls that are wanted, and of these those that were made.
     pub(super) wanted: usize,
     pub(super) right: usize,
@@ -143,8 +145,6 @@ pub(in super::super) struct JobsReport {
     pub(super) endpoint: String,
     pub(super) model: String,
     pub(super) half: Half,
-    /// The threshold of measured ways; `None` for the default.
-    pub(super) threshold: Option<f64>,
     /// The time was over before all jobs were put.
     pub(super) cut: bool,
     pub(super) rows: Vec<JobRow>,
@@ -221,6 +221,7 @@ mod tests {
         let whole = JobTrial {
             job: "a".to_owned(),
             kind: JobKind::One,
+            threshold: None,
             wanted: 1,
             right: 1,
             calls: 2,
