@@ -31,7 +31,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use self::cell::{Cell, How};
-use self::jobs::{Half, Jobs};
+use self::jobs::{Half, JobRow, Jobbing, Jobs, JobsReport};
 use self::plan::{Plan, Split};
 use self::report::{Best, Report, Row, within};
 use self::score::{Score, Trial, ranked};
@@ -189,7 +189,7 @@ fn run_jobs(probe: &mut Probe, half: Half, args: &Args, runner: &Runner) -> Resu
             let tools = jobs.tools();
             probe.make_examples(tools.iter()).await?;
         }
-        probe.jobs(&jobs, half, cells, args.anew).await
+        probe.jobs(&jobs, half, &cells, args.anew).await
     });
     probe.note_kept(&report);
     let report = report?;
@@ -312,6 +312,13 @@ fn is_asked(cell: Cell, task: &Task) -> bool {
     cell.decides() || !task.wanted.is_empty()
 }
 
+/// Says why a way is not tried.
+fn warn_left_out(cell: Cell, failure: &Failure) {
+    if let Failure::Job(message) | Failure::Usage(message) = failure {
+        output::warn(&format!("{cell} is left out: {message}"));
+    }
+}
+
 /// How fast a run is.
 struct Pace {
     begun: Instant,
@@ -384,6 +391,41 @@ impl Probe {
             cut: false,
             bar,
         })
+    }
+
+    /// Puts the jobs of a half to these ways, each to its end.
+    async fn jobs(&mut self, jobs: &Jobs, half: Half, cells: &[Cell], anew: bool) -> Result<JobsReport, Failure> {
+        let conditions = format!("{}\n{}\n{half:?}", self.bench.conditions(), jobs.source);
+        let mut store = Store::open(&self.endpoint, &self.model, &conditions, anew);
+        // The threshold is the one that the tasks have set, unless another one is given.
+        let threshold = |cell: &Cell| self.threshold(*cell).filter(|_| cell.how() == How::Measured);
+        let ways: Vec<_> = cells.iter().map(|cell| (*cell, threshold(cell))).collect();
+        let (tried, shown) = (&mut self.tried, &mut self.bar);
+        let mut said = Instant::now();
+        let progress = |done: usize, all: usize, next: &str| {
+            *tried |= done > 0;
+            if shown.is_hidden() && said.elapsed() >= LINE_EACH {
+                said = Instant::now();
+                output::note(&format!("{done}/{all} jobs · {next}"));
+            }
+            shown.show(&format!("{} {next}", bar(done, all)));
+        };
+        let mut jobbing = Jobbing { bench: &self.bench, jobs, store: &mut store, deadline: self.deadline };
+        let ended = jobbing.put(&ways, progress).await;
+        self.bar.clear();
+        let mut ended = ended?;
+        if ended.left_out.len() == ways.len()
+            && let Some((_, failure)) = ended.left_out.pop()
+        {
+            return Err(failure);
+        }
+        for (cell, failure) in ended.left_out {
+            warn_left_out(cell, &failure);
+        }
+        let rows = cells.iter().map(|cell| (cell, store.trials(*cell))).filter(|(_, trials)| !trials.is_empty());
+        let rows = rows.map(|(cell, trials)| JobRow::new(*cell, trials)).collect();
+        let (endpoint, model) = (self.endpoint.clone(), self.model.clone());
+        Ok(JobsReport { endpoint, model, half, cut: ended.cut, rows })
     }
 
     /// Says that what was tried is kept, where the probe was stopped.
@@ -496,9 +538,7 @@ impl Probe {
         if self.cells.is_empty() {
             return Err(failure);
         }
-        if let Failure::Job(message) | Failure::Usage(message) = failure {
-            self.bar.suspend(|| output::warn(&format!("{cell} is left out: {message}")));
-        }
+        self.bar.suspend(|| warn_left_out(cell, &failure));
         Ok(())
     }
 

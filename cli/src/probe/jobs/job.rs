@@ -16,7 +16,7 @@ const JOBS: &str = include_str!("jobs.json");
 #[derive(Debug)]
 pub(in super::super) struct Jobs {
     pub(super) jobs: Vec<Job>,
-    pub(super) source: &'static str,
+    pub(in super::super) source: &'static str,
 }
 
 /// A question with tools and a world, and what is right.

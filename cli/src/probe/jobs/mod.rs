@@ -27,8 +27,7 @@ use serde_json::{Map, Value};
 use super::cell::{Cell, How};
 use super::store::{Run, Store};
 use super::trial::{Bench, Unasked, unasked};
-use super::{LINE_EACH, Probe, bar};
-use crate::base::{Failure, output};
+use crate::base::Failure;
 use toolgraft::agent::ApprovalRequest;
 use toolgraft::constrain::{Constrain, Way};
 use toolgraft::model::{ContextWindow, ModelError, ModelEvent, Request};
@@ -38,8 +37,8 @@ use toolgraft::{Agent, AgentEvent, Conversation, Functions, Model, OpenAi, Outco
 
 use self::job::Job;
 pub(super) use self::job::{Half, Jobs};
-use self::score::{JobRow, counted};
-pub(super) use self::score::{JobTrial, JobsReport};
+use self::score::counted;
+pub(super) use self::score::{JobRow, JobTrial, JobsReport};
 use self::world::World;
 
 /// Requests of one job at most, but for corrections: three steps, their answer, and as many to spare.
@@ -84,71 +83,58 @@ struct Running {
     answer: String,
 }
 
-impl Probe {
-    /// Puts the jobs of a half to these ways, each to its end.
+/// Jobs that are put to some ways, what is known of them, and until when.
+pub(super) struct Jobbing<'a> {
+    pub(super) bench: &'a Bench,
+    pub(super) jobs: &'a Jobs,
+    pub(super) store: &'a mut Store<JobTrial>,
+    pub(super) deadline: Option<Instant>,
+}
+
+/// How jobs that were put ended.
+#[derive(Default)]
+pub(super) struct Ended {
+    /// The time was over first.
+    pub(super) cut: bool,
+    /// Ways that the endpoint does not take.
+    pub(super) left_out: Vec<(Cell, Failure)>,
+}
+
+impl Jobbing<'_> {
+    /// Puts each job to each way, with its threshold, unless it was; `progress` gets the number of those that are
+    /// done, of all, and what is next.
     ///
     /// # Errors
-    /// The endpoint is gone, or no way is left that it takes.
-    pub(super) async fn jobs(
+    /// The endpoint is gone, or what came of a job cannot be kept.
+    pub(super) async fn put(
         &mut self,
-        jobs: &Jobs,
-        half: Half,
-        cells: Vec<Cell>,
-        anew: bool,
-    ) -> Result<JobsReport, Failure> {
-        let conditions = format!("{}\n{}\n{half:?}", self.bench.conditions(), jobs.source);
-        let mut store: Store<JobTrial> = Store::open(&self.endpoint, &self.model, &conditions, anew);
-        let (begun, mut said, mut cut) = (Instant::now(), Instant::now(), false);
-        let mut left_out = Vec::new();
-        let all = cells.len() * jobs.jobs.len();
-        'cells: for (place, cell) in cells.iter().enumerate() {
-            // The one that the tasks have set, unless another one is given.
-            let threshold = self.threshold(*cell).filter(|_| cell.how() == How::Measured);
-            for (number, job) in jobs.jobs.iter().enumerate() {
-                if store.trials(*cell).iter().any(|known| known.job == job.id && known.threshold == threshold) {
+        ways: &[(Cell, Option<f64>)],
+        mut progress: impl FnMut(usize, usize, &str),
+    ) -> Result<Ended, Failure> {
+        let (mut ended, jobs) = (Ended::default(), &self.jobs.jobs);
+        'ways: for (place, (cell, threshold)) in ways.iter().enumerate() {
+            for (number, job) in jobs.iter().enumerate() {
+                let is_same = |known: &JobTrial| known.job == job.id && known.threshold == *threshold;
+                if self.store.trials(*cell).iter().any(is_same) {
                     continue;
                 }
-                let done = place * jobs.jobs.len() + number;
-                let progress = format!("{cell} · {}", job.id);
-                self.bar.show(&format!("{} {progress}", bar(done, all)));
-                if self.bar.is_hidden() && said.elapsed() >= LINE_EACH {
-                    said = Instant::now();
-                    output::note(&format!("{done}/{all} jobs, {progress}, {} s", begun.elapsed().as_secs()));
-                }
+                progress(place * jobs.len() + number, ways.len() * jobs.len(), &format!("{cell} · {}", job.id));
                 let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-                match self.bench.job((*cell, threshold), job, left).await {
-                    Ok(Some(trial)) => store.add(Run::First, *cell, trial)?,
+                match self.bench.job((*cell, *threshold), job, left).await {
+                    Ok(Some(trial)) => self.store.add(Run::First, *cell, trial)?,
                     Ok(None) => {
-                        cut = true;
-                        break 'cells;
+                        ended.cut = true;
+                        return Ok(ended);
                     }
                     Err(Unasked::Way(failure)) => {
-                        left_out.push((*cell, failure));
-                        continue 'cells;
+                        ended.left_out.push((*cell, failure));
+                        continue 'ways;
                     }
-                    Err(Unasked::Endpoint(failure)) => {
-                        self.bar.clear();
-                        return Err(failure);
-                    }
+                    Err(Unasked::Endpoint(failure)) => return Err(failure),
                 }
-                self.tried = true;
             }
         }
-        self.bar.clear();
-        let is_all = left_out.len() == cells.len();
-        for (cell, failure) in left_out {
-            match failure {
-                failure if is_all => return Err(failure),
-                Failure::Job(message) | Failure::Usage(message) => {
-                    output::warn(&format!("{cell} is left out: {message}"));
-                }
-                _ => {}
-            }
-        }
-        let rows = cells.iter().map(|cell| JobRow::new(*cell, store.trials(*cell)));
-        let rows = rows.filter(|row| !row.trials.is_empty()).collect();
-        let (endpoint, model) = (self.endpoint.clone(), self.model.clone());
-        Ok(JobsReport { endpoint, model, half, cut, rows })
+        Ok(ended)
     }
 }
 

@@ -124,7 +124,7 @@ impl JobScore {
 
 /// A way and what it did.
 #[derive(Debug, Serialize)]
-pub(super) struct JobRow {
+pub(in super::super) struct JobRow {
     pub(super) cell: Cell,
     /// All jobs, then kind by kind.
     pub(super) scores: Vec<JobScore>,
@@ -132,7 +132,7 @@ pub(super) struct JobRow {
 }
 
 impl JobRow {
-    pub(super) fn new(cell: Cell, trials: &[JobTrial]) -> JobRow {
+    pub(in super::super) fn new(cell: Cell, trials: &[JobTrial]) -> JobRow {
         let kinds = [JobKind::One, JobKind::Two, JobKind::Dependent, JobKind::None].map(Some);
         let scores = [None].into_iter().chain(kinds).map(|kind| JobScore::of(kind, trials));
         JobRow { cell, scores: scores.filter(|score| score.jobs > 0).collect(), trials: trials.to_vec() }
@@ -142,12 +142,12 @@ impl JobRow {
 /// What whole jobs came to, way by way.
 #[derive(Debug, Serialize)]
 pub(in super::super) struct JobsReport {
-    pub(super) endpoint: String,
-    pub(super) model: String,
-    pub(super) half: Half,
+    pub(in super::super) endpoint: String,
+    pub(in super::super) model: String,
+    pub(in super::super) half: Half,
     /// The time was over before all jobs were put.
-    pub(super) cut: bool,
-    pub(super) rows: Vec<JobRow>,
+    pub(in super::super) cut: bool,
+    pub(in super::super) rows: Vec<JobRow>,
 }
 
 const HEAD: [&str; 10] =
