@@ -1,5 +1,6 @@
-"""What others do where a model has no tool calling, for comparison: the tasks of tasks.json are put by
-hand, past everything that toolgraft does, and judged as `toolgraft probe` judges them (cli/src/probe).
+"""What the server itself and others do where a model has no tool calling, for comparison: the tasks of
+tasks.json are put by hand, past everything that toolgraft does, and judged as `toolgraft probe` judges
+them (cli/src/probe).
 
     others.py       checks how calls and answers are read and judged
 """
@@ -8,11 +9,14 @@ import json
 import math
 import os
 import re
+import urllib.error
 import urllib.request
 
+# The request has `tools`, and the answer's `tool_calls` count: what the server does by itself.
+NATIVE = "native"
 ONE_SCHEMA = "others: one schema, a call or an answer"
 TAG = "others: a prompt that asks for JSON in a tag"
-WAYS = [ONE_SCHEMA, TAG]
+WAYS = [NATIVE, ONE_SCHEMA, TAG]
 
 # Requests of one task at most: the call, and the answer with one to spare.
 ROUNDS = 3
@@ -43,6 +47,19 @@ def union(tools):
     return {"anyOf": calls + [one({"answer": {"type": "string"}})]}
 
 
+def functions(tools):
+    return [{"type": "function", "function": {"name": t["name"], "description": t["description"], "parameters": t["inputSchema"]}}
+            for t in tools]
+
+
+def arguments_of(text):
+    try:
+        arguments = json.loads(text)
+    except ValueError:
+        return {}
+    return arguments if isinstance(arguments, dict) else {}
+
+
 def read(text, name):
     """The call that a JSON object is."""
     try:
@@ -55,7 +72,12 @@ def read(text, name):
     return [(call[name], arguments if isinstance(arguments, dict) else {})]
 
 
-def calls_of(way, text):
+def calls_of(way, message):
+    """The calls of a message; natively its `tool_calls`, whatever its text is."""
+    if way == NATIVE:
+        functions = [call.get("function") or {} for call in message.get("tool_calls") or []]
+        return [(function.get("name"), arguments_of(function.get("arguments") or "{}")) for function in functions]
+    text = message.get("content") or ""
     if way == ONE_SCHEMA:
         return read(text, "tool")
     tagged = [call for block in re.findall(r"(?s)<tool_call>\s*(\{.*?\})\s*</tool_call>", text) for call in read(block, "name")]
@@ -72,31 +94,39 @@ def answer_of(way, text):
 
 
 def chat(url, body):
-    """The text of an answer, and what it cost."""
+    """The message of an answer, and what it cost."""
     request = urllib.request.Request(f"{url}/chat/completions", json.dumps(body).encode(), {"Content-Type": "application/json"})
     with urllib.request.urlopen(request, timeout=SECONDS) as answer:
         whole = json.load(answer)
     usage = whole.get("usage", {})
-    return whole["choices"][0]["message"].get("content") or "", usage.get("prompt_tokens", 0) + usage.get("completion_tokens", 0)
+    return whole["choices"][0]["message"], usage.get("prompt_tokens", 0) + usage.get("completion_tokens", 0)
 
 
 def ask(url, model, way, tools, task):
     """Calls of the first message that has any, the answer where nothing was called, tokens. Where an answer is wanted,
     calls are answered with its result; else the first message is all."""
-    messages = [{"role": "system", "content": system(way, tools)}, {"role": "user", "content": task["question"]}]
+    taught = [] if way == NATIVE else [{"role": "system", "content": system(way, tools)}]
+    messages = taught + [{"role": "user", "content": task["question"]}]
     found, answer, tokens = [], "", 0
     for _ in range(ROUNDS):
         body = {"model": model, "messages": messages, "temperature": 0, "max_tokens": TOKENS}
         if way == ONE_SCHEMA:
             body["response_format"] = {"type": "json_schema", "json_schema": {"name": "answer", "schema": union(tools)}}
-        text, cost = chat(url, body)
+        if way == NATIVE:
+            body["tools"] = functions(tools)
+        message, cost = chat(url, body)
         tokens += cost
-        calls = calls_of(way, text)
+        text = message.get("content") or ""
+        calls = calls_of(way, message)
         found = found or calls
         if not calls or "result" not in task:
             answer = answer_of(way, text)
             break
-        messages += [{"role": "assistant", "content": text}, {"role": "user", "content": f"Tool result: {task['result']}"}]
+        if way == NATIVE:
+            messages.append(message)
+            messages += [{"role": "tool", "tool_call_id": call.get("id", ""), "content": task["result"]} for call in message["tool_calls"]]
+        else:
+            messages += [{"role": "assistant", "content": text}, {"role": "user", "content": f"Tool result: {task['result']}"}]
     return found, answer, tokens
 
 
@@ -194,7 +224,8 @@ def measured(url, model, path, kept):
             try:
                 calls, answer, tokens = ask(url, model, way, file["tools"], task)
                 trials[task["question"]] = [*judged(task, calls, answer), tokens]
-            except TimeoutError:
+            # A server that cannot read its own model's call refuses the request.
+            except (TimeoutError, urllib.error.HTTPError):
                 trials[task["question"]] = [False, False, False, False, 0]
             with open(kept + ".new", "w", encoding="utf-8") as after:
                 json.dump(known, after)
@@ -205,12 +236,17 @@ def measured(url, model, path, kept):
 
 def check():
     call = ("get_weather", {"city": "Oslo"})
-    assert calls_of(ONE_SCHEMA, '{"tool": "get_weather", "arguments": {"city": "Oslo"}}') == [call]
+    def said(text):
+        return {"role": "assistant", "content": text}
+
+    assert calls_of(ONE_SCHEMA, said('{"tool": "get_weather", "arguments": {"city": "Oslo"}}')) == [call]
     assert answer_of(ONE_SCHEMA, '{"answer": "Hi."}') == "Hi." and answer_of(TAG, "Hi.") == "Hi."
     tagged = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Oslo"}}\n</tool_call>'
-    assert calls_of(TAG, f"{tagged}\n{tagged}") == [call, call]
-    assert len(calls_of(TAG, '{"name": "get_weather", "arguments": {"city": "Oslo"}}')) == 1
-    assert calls_of(TAG, "Hi.") == calls_of(ONE_SCHEMA, '{"answer": "Hi."}') == []
+    assert calls_of(TAG, said(f"{tagged}\n{tagged}")) == [call, call]
+    assert len(calls_of(TAG, said('{"name": "get_weather", "arguments": {"city": "Oslo"}}'))) == 1
+    assert calls_of(TAG, said("Hi.")) == calls_of(ONE_SCHEMA, said('{"answer": "Hi."}')) == calls_of(NATIVE, said(tagged)) == []
+    native = {"content": None, "tool_calls": [{"id": "1", "function": {"name": "get_weather", "arguments": '{"city": "Oslo"}'}}]}
+    assert calls_of(NATIVE, native) == [call]
     expected = {"tool": "get_weather", "arguments": {"city": "Oslo"}}
     one, both = {"wanted": [expected]}, {"wanted": [{**expected, "arguments": {"city": "Lima"}}, expected]}
     lima, oslo = ("get_weather", {"city": "Lima"}), ("get_weather", {"city": " oslo."})

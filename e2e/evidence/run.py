@@ -3,9 +3,10 @@
 
 For each model of models.json: llama.cpp's server is started with it, `toolgraft probe` sets the
 threshold of the measured way on its own tasks, and the tasks of tasks.json, which it never saw,
-are put in every way, and as others do it (others.py). results.json keeps what came of it, with `--write` the
-page's table is made from that. What was tried is kept below models/, so that a run that was
-stopped goes on.
+are put in every way, and as the server itself and others do it (others.py). Then `toolgraft probe --jobs`
+runs the half of its whole jobs that nothing was tuned on to their end. results.json keeps what came of
+it, with `--write` the page's tables are made from that. What was tried is kept below models/, so that a
+run that was stopped goes on.
 
     run.py TOOLGRAFT [--model NAME …] [--only WAY …] [--threads N] [--write]
     run.py TOOLGRAFT --hold [--threads N]   the measured way alone: whether it keeps what models.json
@@ -31,7 +32,7 @@ import others
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-LIVE = os.path.join(ROOT, "tests", "live")
+LIVE = os.path.join(ROOT, "e2e", "live")
 FOLDER = os.path.join(HERE, "models")
 RESULTS = os.path.join(HERE, "results.json")
 PAGE = os.path.join(ROOT, "docs", "models.md")
@@ -40,17 +41,22 @@ BEGIN, END = "<!-- made by `make e2e SUITES=evidence` -->", "<!-- to here -->"
 with open(os.path.join(HERE, "models.json"), encoding="utf-8") as file:
     MODELS = json.load(file)
 
+# The way of `probe` whose calls are the server's own `tool_calls`.
+ALONE = "native, tool_calls alone"
 # The way of the default dialect, in the style that models below three billion parameters get.
 WAY = "use_mcp_tool, compact, signature"
+# What toolgraft makes of a server's answer to `tools`, beside `native`, which is the server's alone.
+READ = "native, read by toolgraft"
 NAMES = {
-    "native": "the request's `tools` by the server's template, its text read by toolgraft",
+    others.NATIVE: "the request's `tools`, the server's own `tool_calls`",
+    READ: "the same, its text read by toolgraft",
     WAY: "`--way free`",
     f"{WAY}, made examples": "`--way free`, with `--examples made`",
     f"{WAY}, measured": "`--way measured`, at the threshold of `probe`",
     f"{WAY}, made examples, measured": "the same, with `--examples made`",
     f"{WAY}, chosen": "`--way chosen`",
     f"{WAY}, constrained": "told to call, held to the form",
-    **{way: way for way in others.WAYS},
+    **{way: way for way in others.WAYS if way != others.NATIVE},
 }
 
 
@@ -134,7 +140,7 @@ class Server:
 
 def probe(toolgraft, model, server, home, *flags):
     """What `toolgraft probe` prints."""
-    command = [toolgraft, "probe", "--base-url", server.url, "--model", model["alias"], "--full", "--json", *flags]
+    command = [toolgraft, "probe", "--base-url", server.url, "--model", model["alias"], "--json", *flags]
     environment = dict(os.environ, HOME=home, XDG_STATE_HOME=os.path.join(home, "state"))
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True)
     if done.returncode not in (0, 1) or not done.stdout.strip():
@@ -145,24 +151,28 @@ def probe(toolgraft, model, server, home, *flags):
 def measured(toolgraft, model, threads, only, home=os.path.join(FOLDER, "home")):
     os.makedirs(home, exist_ok=True)
     with Server(model, threads) as server:
-        own = probe(toolgraft, model, server, home, "--only", f"{WAY}, measured")
+        own = probe(toolgraft, model, server, home, "--full", "--only", f"{WAY}, measured")
         best = own["best"] or {}
         threshold = best.get("threshold")
         # Free answers of small models find no end; no call of these tasks is longer.
-        flags = ["--tasks", os.path.join(HERE, "tasks.json"), "--max-tokens", str(others.TOKENS)]
-        ways = only or ["native", WAY]
-        for way in ways:
-            flags += ["--only", way]
+        flags = ["--max-tokens", str(others.TOKENS)]
         if threshold is not None:
             flags += ["--call-threshold", str(threshold)]
-        report = probe(toolgraft, model, server, home, *flags)
+        ways, job_ways = only or ["native", WAY], only or [ALONE, WAY]
+        report = probe(toolgraft, model, server, home, "--full", "--tasks", os.path.join(HERE, "tasks.json"), *flags,
+                       *(flag for way in ways for flag in ("--only", way)))
+        jobs = probe(toolgraft, model, server, home, "--jobs", "report", *flags,
+                     *(flag for way in job_ways for flag in ("--only", way)))
         kept = os.path.join(home, f"others-{model['alias']}.json")
         beside = [] if only else others.measured(server.url, model["alias"], os.path.join(HERE, "tasks.json"), kept)
     # What a run that was stopped has kept of other ways is in the report, too.
-    asked = [row for row in report["rows"] if any(way in row["cell"] for way in ways)] + beside
+    asked = [row for row in report["rows"] if any(way in row["cell"] for way in ways)]
+    asked = [{**row, "cell": READ} if row["cell"] == "native" else row for row in asked] + beside
     rows = [{key: row[key] for key in KEPT} for row in asked]
+    done = [{"cell": others.NATIVE if row["cell"] == ALONE else row["cell"], "scores": row["scores"]} for row in jobs["rows"]]
     agreement = {"twice": best.get("twice", 0), "same": best.get("same", 0)}
-    return {"model": model["name"], "threshold": threshold, "date": time.strftime("%Y-%m-%d"), **agreement, "rows": rows}
+    return {"model": model["name"], "threshold": threshold, "date": time.strftime("%Y-%m-%d"), **agreement, "rows": rows,
+            "jobs": done}
 
 
 KEPT = ["cell", "tasks", "wanted", "accepted", "right_tool", "fully_right", "fully_right_interval", "several",
@@ -186,18 +196,36 @@ def table(results):
             lines += ["", f"Of {result['twice']} tasks of `probe`'s own that were put twice in the measured way, "
                           f"{result['same']} came out the same."]
         lines.append("")
+        if result.get("jobs"):
+            lines += job_table(result["jobs"], order) + [""]
     return "\n".join(lines)
+
+
+def job_table(rows, order):
+    """Whole jobs: how many were done, of all and of each kind, and what it took."""
+    lines = ["| whole jobs, by way | done | one call | two calls | dependent steps | no tool | wanted calls made "
+             "| calls, of these repeated | answers | state | requests a job |", "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"]
+    for row in sorted(rows, key=lambda row: order.index(row["cell"])):
+        by_kind = {score["kind"]: score for score in row["scores"]}
+        every = by_kind[None]
+        kinds = [f"{by_kind[kind]['done']}/{by_kind[kind]['jobs']}" for kind in ("one", "two", "dependent", "none")]
+        lines.append(f"| {NAMES[row['cell']]} | {within(every, 'done', 'jobs')} | {' | '.join(kinds)} "
+                     f"| {every['right']}/{every['wanted']} | {every['calls']}, {every['repeats']} "
+                     f"| {every['answered']}/{every['jobs']} | {every['state']}/{every['jobs']} "
+                     f"| {every['requests'] / every['jobs']:.1f} |")
+    return lines
 
 
 def missed(model, found):
     """What of its `holds` the measured way of a model does not keep. They are two calls below what was
     measured: another processor rounds otherwise."""
     (row,) = [row for row in found["rows"] if row["cell"] == f"{WAY}, measured"]
+    (jobs,) = [row["scores"][0] for row in found["jobs"] if row["cell"] == f"{WAY}, measured"]
     holds = model["holds"]
-    return [f"{model['name']}: {key} {row[key]}, {limit} {word}"
-            for key, limit, word, bad in [("fully_right", holds["fully_right"], "at least", lambda n, m: n < m),
-                                          ("false_calls", holds["false_calls"], "at most", lambda n, m: n > m)]
-            if bad(row[key], limit)]
+    counts = [("fully_right", row["fully_right"], "at least"), ("false_calls", row["false_calls"], "at most"),
+              ("jobs_done", jobs["done"], "at least")]
+    return [f"{model['name']}: {key} {count}, {word} {holds[key]}" for key, count, word in counts
+            if key in holds and (count < holds[key] if word == "at least" else count > holds[key])]
 
 
 def hold(toolgraft, threads):

@@ -14,8 +14,10 @@ use crate::settings::examples::Examples;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub(crate) enum Cell {
-    /// In the request, as the endpoint's own tool calling has it.
+    /// In the request, as the endpoint's own tool calling has it; calls in its text are read, too.
     Native,
+    /// In the request, and only the endpoint's own `tool_calls` are taken: what it does without this program.
+    ToolCalls,
     /// In the prompt.
     Prompt { dialect: Dialect, style: PromptStyle, listing: Listing, examples: Examples, how: How },
 }
@@ -68,13 +70,13 @@ impl Cell {
 
     /// Every cell that there is.
     pub(crate) fn any() -> Vec<Cell> {
-        [Cell::Native].into_iter().chain(prompts(Dialect::ALL)).collect()
+        [Cell::Native, Cell::ToolCalls].into_iter().chain(prompts(Dialect::ALL)).collect()
     }
 
     /// How it comes to a call; natively as the endpoint has it.
     pub(crate) fn how(self) -> How {
         match self {
-            Cell::Native => How::Free,
+            Cell::Native | Cell::ToolCalls => How::Free,
             Cell::Prompt { how, .. } => how,
         }
     }
@@ -82,7 +84,7 @@ impl Cell {
     /// Where the examples of its prompt come from.
     pub(crate) fn examples(self) -> Examples {
         match self {
-            Cell::Native => Examples::Schema,
+            Cell::Native | Cell::ToolCalls => Examples::Schema,
             Cell::Prompt { examples, .. } => examples,
         }
     }
@@ -122,6 +124,7 @@ impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Cell::Native => f.write_str("native"),
+            Cell::ToolCalls => f.write_str("native, tool_calls alone"),
             Cell::Prompt { dialect, style, listing, examples, how } => {
                 let examples = if *examples == Examples::Made { ", made examples" } else { "" };
                 write!(f, "{}, {style}, {listing}{examples}{}", dialect.name(), how.suffix())

@@ -12,8 +12,11 @@
 //!      └────────────────────────────────────────────────────────────────────┘
 //!                                   report ─▶ table, JSON, page ─▶ saved_profiles
 //! ```
+//!
+//! With `--jobs` whole jobs are put instead, each run to its end (`jobs`).
 
 mod cell;
+mod jobs;
 mod page;
 mod plan;
 mod report;
@@ -28,6 +31,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use self::cell::{Cell, How};
+use self::jobs::{Half, JobRow, Jobbing, Jobs, JobsReport};
 use self::plan::{Plan, Split};
 use self::report::{Best, Report, Row, within};
 use self::score::{Score, Trial, ranked};
@@ -43,10 +47,10 @@ use crate::settings::examples::{Examples, MadeExamples};
 use crate::settings::saved_profiles::{self, SavedProfile};
 use crate::settings::{self, profiles::known_profile, slots};
 use crate::terminal::columns;
-use toolgraft::Dialect;
 use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::Profile;
 use toolgraft::tools::ToolsMode;
+use toolgraft::{Dialect, Tool};
 
 /// How long it takes, unless said otherwise.
 const MINUTES: f64 = 10.0;
@@ -65,7 +69,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME", value_parser = known_profile)]
     profile: Option<&'static Profile>,
 
-    /// Minutes after which it ends with what it knows [default: 10; none with --full]
+    /// Minutes after which it ends with what it knows [default: 10; none with --full and --jobs]
     #[arg(long, value_name = "MINUTES", value_parser = minutes)]
     time: Option<Duration>,
 
@@ -80,9 +84,17 @@ pub(crate) struct Args {
     /// Try only ways whose name holds this text, such as "compact"; may be given several times
     ///
     /// A name is "native", or dialect, style and listing, as "tool_tag, compact, signature",
-    /// with ", measured", ", chosen" or ", constrained" behind it or not. A way that holds any of the texts is tried.
+    /// with ", measured", ", chosen" or ", constrained" after it or not. A way that holds any of the texts is tried.
     #[arg(long, value_name = "TEXT")]
     only: Vec<String>,
+
+    /// Run whole jobs to their end instead: the ways of --only, or the best that an earlier probe found
+    ///
+    /// 30 jobs with tools of seven servers and programs, run in memory. `report` is the half that nothing was
+    /// tuned on, `tune` the other one.
+    #[arg(long, value_name = "HALF", num_args = 0..=1, default_missing_value = "report",
+        conflicts_with_all = ["quick", "full", "tasks", "few_tools", "html", "save"])]
+    jobs: Option<Half>,
 
     /// Offer three tools with each task, not all
     #[arg(long)]
@@ -133,10 +145,11 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     let runner = Runner::start()?;
     let endpoint = runner.wait(Endpoint::choose(&args.endpoint, asker.as_ref()))?;
     let mut probe = Probe::new(&args, &endpoint)?;
-    let stopped = runner.wait(probe.run());
-    if stopped.is_err() && probe.tried {
-        output::warn("what was tried is kept: the same command goes on from here");
+    if let Some(half) = args.jobs {
+        return run_jobs(&mut probe, half, &args, &runner);
     }
+    let stopped = runner.wait(probe.run());
+    probe.note_kept(&stopped);
     stopped?;
     let report = probe.report();
     if let Some(path) = &args.html {
@@ -159,6 +172,31 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
         }));
     };
     offer(&args, &endpoint, best, (asker.as_ref(), &runner))
+}
+
+/// Puts whole jobs to the ways that were named, or to the best that is known.
+fn run_jobs(probe: &mut Probe, half: Half, args: &Args, runner: &Runner) -> Result<(), Failure> {
+    let jobs = Jobs::of(half).map_err(Failure::job)?;
+    let mut cells = probe.cells.clone();
+    cells.retain(|cell| cell.decides());
+    if args.only.is_empty() {
+        let unknown = "no probe of this model is known here: run `toolgraft probe` first, or name ways with --only";
+        let best = probe.best().ok_or_else(|| Failure::usage(unknown))?;
+        cells = vec![best];
+    }
+    let report = runner.wait(async {
+        if cells.iter().any(|cell| cell.examples() == Examples::Made) {
+            let tools = jobs.tools();
+            probe.make_examples(tools.iter()).await?;
+        }
+        probe.jobs(&jobs, half, &cells, args.anew).await
+    });
+    probe.note_kept(&report);
+    let report = report?;
+    match args.json {
+        true => output::emit_json(&report),
+        false => output::emit_styled(&report.table()),
+    }
 }
 
 /// What the best way does, and what to do about it, in a few sentences.
@@ -205,7 +243,7 @@ fn offer(
         ..SavedProfile::default()
     };
     match best.row.cell {
-        Cell::Native => profile.tools = Some(ToolsMode::Native),
+        Cell::Native | Cell::ToolCalls => profile.tools = Some(ToolsMode::Native),
         Cell::Prompt { dialect, style, listing, examples, how } => {
             profile.tools = Some(ToolsMode::Prompt);
             profile.way = match how {
@@ -241,16 +279,20 @@ fn offer(
 /// The ways that are tried. One that is told to call is never the best, so that it is left out
 /// where the time is to find that one.
 fn tried(args: &Args, own: Option<Dialect>) -> Result<Vec<Cell>, Failure> {
-    let is_named = |cell: &Cell| args.only.iter().any(|text| cell.to_string().contains(text.trim()));
     let is_usual = |cell: &Cell| cell.decides() || args.quick || args.full;
+    let named = |text: &String| {
+        let of = |cells: Vec<Cell>| cells.into_iter().filter(|cell| cell.to_string().contains(text.trim())).collect();
+        // A dialect that is not the model's own is tried where it is named.
+        let found: Vec<Cell> = of(Cell::all(own));
+        if found.is_empty() { of(Cell::any()) } else { found }
+    };
     let mut cells: Vec<Cell> = match args.only.is_empty() {
         true => Cell::all(own).into_iter().filter(is_usual).collect(),
-        false => Cell::all(own).into_iter().filter(is_named).collect(),
+        false => {
+            let named: Vec<Cell> = args.only.iter().flat_map(named).collect();
+            Cell::any().into_iter().filter(|cell| named.contains(cell)).collect()
+        }
     };
-    if cells.is_empty() {
-        // A dialect that is not the model's own is tried where it is named.
-        cells = Cell::any().into_iter().filter(is_named).collect();
-    }
     // The most promising first: the time may be over before all had their turn.
     cells.sort_by_key(|cell| match cell.how() {
         How::Measured => 0,
@@ -268,6 +310,13 @@ fn tried(args: &Args, own: Option<Dialect>) -> Result<Vec<Cell>, Failure> {
 /// Whether a task is put to a way: one that is told to call says nothing of tasks that want none.
 fn is_asked(cell: Cell, task: &Task) -> bool {
     cell.decides() || !task.wanted.is_empty()
+}
+
+/// Says why a way is not tried.
+fn warn_left_out(cell: Cell, failure: &Failure) {
+    if let Failure::Job(message) | Failure::Usage(message) = failure {
+        output::warn(&format!("{cell} is left out: {message}"));
+    }
 }
 
 /// How fast a run is.
@@ -316,7 +365,7 @@ impl Probe {
             (_, true) => Plan::full(tasks.tasks.len()),
             _ => Plan::usual(tasks.tasks.len()),
         };
-        let usual_time = (!args.full).then_some(Duration::from_secs_f64(MINUTES * 60.0));
+        let usual_time = (!args.full && args.jobs.is_none()).then_some(Duration::from_secs_f64(MINUTES * 60.0));
         let cells = tried(args, endpoint.mother_tongue())?;
         let place = if stderr().is_terminal() { Place::Stderr } else { Place::Nowhere };
         let bar = Live::new(place, columns(), false);
@@ -344,11 +393,53 @@ impl Probe {
         })
     }
 
+    /// Puts the jobs of a half to these ways, each to its end.
+    async fn jobs(&mut self, jobs: &Jobs, half: Half, cells: &[Cell], anew: bool) -> Result<JobsReport, Failure> {
+        let conditions = format!("{}\n{}\n{half:?}", self.bench.conditions(), jobs.source);
+        let mut store = Store::open(&self.endpoint, &self.model, &conditions, anew);
+        // The threshold is the one that the tasks have set, unless another one is given.
+        let threshold = |cell: &Cell| self.threshold(*cell).filter(|_| cell.how() == How::Measured);
+        let ways: Vec<_> = cells.iter().map(|cell| (*cell, threshold(cell))).collect();
+        let (tried, shown) = (&mut self.tried, &mut self.bar);
+        let mut said = Instant::now();
+        let progress = |done: usize, all: usize, next: &str| {
+            *tried |= done > 0;
+            if shown.is_hidden() && said.elapsed() >= LINE_EACH {
+                said = Instant::now();
+                output::note(&format!("{done}/{all} jobs · {next}"));
+            }
+            shown.show(&format!("{} {next}", bar(done, all)));
+        };
+        let mut jobbing = Jobbing { bench: &self.bench, jobs, store: &mut store, deadline: self.deadline };
+        let ended = jobbing.put(&ways, progress).await;
+        self.bar.clear();
+        let mut ended = ended?;
+        if ended.left_out.len() == ways.len()
+            && let Some((_, failure)) = ended.left_out.pop()
+        {
+            return Err(failure);
+        }
+        for (cell, failure) in ended.left_out {
+            warn_left_out(cell, &failure);
+        }
+        let rows = cells.iter().map(|cell| (cell, store.trials(*cell))).filter(|(_, trials)| !trials.is_empty());
+        let rows = rows.map(|(cell, trials)| JobRow::new(*cell, trials)).collect();
+        let (endpoint, model) = (self.endpoint.clone(), self.model.clone());
+        Ok(JobsReport { endpoint, model, half, cut: ended.cut, rows })
+    }
+
+    /// Says that what was tried is kept, where the probe was stopped.
+    fn note_kept<T>(&self, stopped: &Result<T, Failure>) {
+        if stopped.is_err() && self.tried {
+            output::warn("what was tried is kept: the same command goes on from here");
+        }
+    }
+
     /// Round after round, cell by cell, since an endpoint that keeps a prompt's beginning reads the
     /// tools once for all tasks of a cell; then what is reported once more.
     async fn run(&mut self) -> Result<(), Failure> {
         if self.cells.iter().any(|cell| cell.examples() == Examples::Made) {
-            self.make_examples().await?;
+            self.make_examples(self.bench.tasks.tools.iter()).await?;
         }
         let mut pace = Pace { begun: Instant::now(), said: Instant::now(), done: 0 };
         for (round, stage) in self.plan.rounds().to_vec().into_iter().enumerate() {
@@ -378,9 +469,9 @@ impl Probe {
     }
 
     /// Has the model make the examples that ways with those of its own show, unless it did before.
-    async fn make_examples(&self) -> Result<(), Failure> {
-        let Bench { client, made, tasks, .. } = &self.bench;
-        let missing = made.missing(tasks.tools.iter());
+    async fn make_examples(&self, tools: impl Iterator<Item = &Tool>) -> Result<(), Failure> {
+        let Bench { client, made, .. } = &self.bench;
+        let missing = made.missing(tools);
         if missing.is_empty() {
             return Ok(());
         }
@@ -447,9 +538,7 @@ impl Probe {
         if self.cells.is_empty() {
             return Err(failure);
         }
-        if let Failure::Job(message) | Failure::Usage(message) = failure {
-            self.bar.suspend(|| output::warn(&format!("{cell} is left out: {message}")));
-        }
+        self.bar.suspend(|| warn_left_out(cell, &failure));
         Ok(())
     }
 

@@ -90,7 +90,7 @@ impl Report {
 }
 
 /// A count of all, `–` of none.
-fn of(count: usize, all: usize) -> String {
+pub(super) fn of(count: usize, all: usize) -> String {
     if all > 0 { format!("{count}/{all}") } else { "–".to_owned() }
 }
 

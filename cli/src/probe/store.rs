@@ -5,30 +5,57 @@
 
 use std::path::{Path, PathBuf};
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::cell::Cell;
-use super::score::Trial;
+use super::score;
 use crate::base::{Failure, digest::sha256, output::warn, state};
 use toolgraft_files::{self as files, Mode};
 
+/// What came of one question.
+pub(crate) trait Trial: Serialize + DeserializeOwned {
+    /// Returns `true` if another trial is of the same question.
+    fn is_of(&self, other: &Self) -> bool;
+}
+
+impl Trial for score::Trial {
+    fn is_of(&self, other: &Self) -> bool {
+        self.task == other.task
+    }
+}
+
 /// Trials, cell by cell.
 #[derive(Debug, Default)]
-pub(crate) struct Store {
+pub(crate) struct Store<T = score::Trial> {
     path: Option<PathBuf>,
-    content: Content,
+    content: Content<T>,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Content {
+struct Content<T> {
     /// Under which conditions this was found.
     conditions: String,
     model: String,
     endpoint: String,
-    cells: Vec<(Cell, Vec<Trial>)>,
+    cells: Vec<(Cell, Vec<T>)>,
     /// What was tried a second time, to see whether the same comes of it.
-    #[serde(default)]
-    again: Vec<(Cell, Vec<Trial>)>,
+    #[serde(default = "Vec::new")]
+    again: Vec<(Cell, Vec<T>)>,
+}
+
+impl<T> Content<T> {
+    fn new(conditions: String, model: &str, endpoint: &str) -> Self {
+        let (model, endpoint) = (model.to_owned(), endpoint.to_owned());
+        Content { conditions, model, endpoint, cells: Vec::new(), again: Vec::new() }
+    }
+}
+
+impl Store {
+    /// What came of a task.
+    pub(crate) fn trial(&self, run: Run, cell: Cell, task: usize) -> Option<&score::Trial> {
+        self.trials_of(run, cell).iter().find(|trial| trial.task == task)
+    }
 }
 
 /// Which run of a task.
@@ -38,26 +65,25 @@ pub(crate) enum Run {
     Second,
 }
 
-impl Store {
+impl<T: Trial> Store<T> {
     /// What is known of this model at this endpoint; nothing where `anew`.
     pub(crate) fn open(endpoint: &str, model: &str, conditions: &str, anew: bool) -> Self {
         let conditions = sha256(conditions.as_bytes());
         let name = sha256(format!("{endpoint}\n{model}\n{conditions}").as_bytes());
         let path = state::file(&format!("probe/{}.json", &name[..16]));
-        let fresh =
-            Content { conditions, model: model.to_owned(), endpoint: endpoint.to_owned(), ..Content::default() };
+        let fresh = Content::new(conditions, model, endpoint);
         let known = path.as_deref().filter(|_| !anew).and_then(read);
         let content = known.filter(|known| known.conditions == fresh.conditions).unwrap_or(fresh);
         Store { path, content }
     }
 
     /// The trials of a cell's first run.
-    pub(crate) fn trials(&self, cell: Cell) -> &[Trial] {
+    pub(crate) fn trials(&self, cell: Cell) -> &[T] {
         self.trials_of(Run::First, cell)
     }
 
     /// The trials of a cell.
-    pub(crate) fn trials_of(&self, run: Run, cell: Cell) -> &[Trial] {
+    pub(crate) fn trials_of(&self, run: Run, cell: Cell) -> &[T] {
         let all = match run {
             Run::First => &self.content.cells,
             Run::Second => &self.content.again,
@@ -66,23 +92,18 @@ impl Store {
         found.map(|(_, trials)| trials.as_slice()).unwrap_or_default()
     }
 
-    /// What came of a task.
-    pub(crate) fn trial(&self, run: Run, cell: Cell, task: usize) -> Option<&Trial> {
-        self.trials_of(run, cell).iter().find(|trial| trial.task == task)
-    }
-
     /// Adds a trial, in place of what came of the same task before, and writes the file.
     ///
     /// # Errors
     /// The file cannot be written.
-    pub(crate) fn add(&mut self, run: Run, cell: Cell, trial: Trial) -> Result<(), Failure> {
+    pub(crate) fn add(&mut self, run: Run, cell: Cell, trial: T) -> Result<(), Failure> {
         let all = match run {
             Run::First => &mut self.content.cells,
             Run::Second => &mut self.content.again,
         };
         match all.iter_mut().find(|(known, _)| *known == cell) {
             Some((_, trials)) => {
-                trials.retain(|before| before.task != trial.task);
+                trials.retain(|before| !before.is_of(&trial));
                 trials.push(trial);
             }
             None => all.push((cell, vec![trial])),
@@ -92,7 +113,7 @@ impl Store {
     }
 }
 
-fn read(path: &Path) -> Option<Content> {
+fn read<T: Trial>(path: &Path) -> Option<Content<T>> {
     let text = std::fs::read_to_string(path).ok()?;
     let read = serde_json::from_str(&text);
     if let Err(error) = &read {
@@ -102,30 +123,31 @@ fn read(path: &Path) -> Option<Content> {
 }
 
 /// Whole or not at all: a probe may be stopped at any moment.
-fn write(path: &Path, content: &Content) -> std::io::Result<()> {
+fn write<T: Trial>(path: &Path, content: &Content<T>) -> std::io::Result<()> {
     files::replace(path, &serde_json::to_vec(content)?, Mode::Private)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use score::Trial;
 
     #[test]
     fn what_was_tried_is_found_again() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("probe/x.json");
         let cell = Cell::all(None)[1];
-        let content = Content { conditions: "t".to_owned(), ..Content::default() };
+        let content = Content::new("t".to_owned(), "m", "e");
         let mut store = Store { path: Some(path.clone()), content };
         store.add(Run::First, cell, Trial { task: 4, right: true, ..Trial::default() }).unwrap();
         store.add(Run::First, cell, Trial { task: 5, ..Trial::default() }).unwrap();
-        let again = read(&path).unwrap();
+        let again: Content<Trial> = read(&path).unwrap();
         assert_eq!((again.conditions.as_str(), again.cells.len()), ("t", 1));
         let store = Store { path: Some(path.clone()), content: again };
         let has = |cell, task| store.trial(Run::First, cell, task).is_some();
         assert!(has(cell, 4) && has(cell, 5) && !has(cell, 6) && !has(Cell::Native, 4));
         assert!(store.trial(Run::Second, cell, 4).is_none());
         std::fs::write(&path, "{").unwrap();
-        assert!(read(&path).is_none());
+        assert!(read::<Trial>(&path).is_none());
     }
 }

@@ -217,21 +217,28 @@ impl Expected {
 }
 
 impl Answer {
-    /// Whether an answer holds the value; a number's places are not parted, and no digit
-    /// stands beside it.
+    /// Returns `true` if an answer holds the value.
     pub(crate) fn is_in(&self, answer: &str) -> bool {
-        let (answer, value) = (answer.to_lowercase(), self.value.to_lowercase());
-        let is_digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
-        answer.match_indices(&value).any(|(at, found)| {
-            let (before, behind) = (answer[..at].chars().next_back(), answer[at + found.len()..].chars().next());
-            let continues = is_digit(before) && is_digit(value.chars().next());
-            let goes_on = is_digit(behind) && is_digit(value.chars().next_back());
-            !continues && !goes_on
-        })
+        is_in(&self.value, answer)
     }
 }
 
-fn same(wanted: &Value, found: &Value) -> bool {
+/// Returns `true` if an answer holds a value; a number's places are not parted, and no digit
+/// stands beside it.
+pub(super) fn is_in(value: &str, answer: &str) -> bool {
+    let (answer, value) = (answer.to_lowercase(), value.to_lowercase());
+    let is_digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
+    answer.match_indices(&value).any(|(at, found)| {
+        let (before, after) = (answer[..at].chars().next_back(), answer[at + found.len()..].chars().next());
+        let continues = is_digit(before) && is_digit(value.chars().next());
+        let goes_on = is_digit(after) && is_digit(value.chars().next_back());
+        !continues && !goes_on
+    })
+}
+
+/// Compares values of arguments: texts but for case, white space around them and a full stop at their end, numbers by
+/// their value.
+pub(super) fn same(wanted: &Value, found: &Value) -> bool {
     match (wanted, found) {
         (Value::String(wanted), Value::String(found)) => plain(wanted) == plain(found),
         (Value::Number(wanted), Value::Number(found)) => wanted.as_f64() == found.as_f64(),

@@ -14,7 +14,7 @@ use crate::base::Failure;
 use crate::settings::examples::{Examples, MadeExamples};
 use toolgraft::agent::{CallerWarning, Finished, StopReason};
 use toolgraft::constrain::{Constrain, Way};
-use toolgraft::dialect::Profile;
+use toolgraft::dialect::{DialectSet, Profile};
 use toolgraft::model::ModelErrorKind;
 use toolgraft::prompt::{Options, Prompt};
 use toolgraft::tools::{DefaultDecision, ToolChoice, ToolsMode};
@@ -131,16 +131,9 @@ impl Bench {
         if let Some(unfit) = seen.unfit.take() {
             return Err(Unasked::Way(Failure::Job(unfit)));
         }
-        match seen.finished.as_ref().map(|finished| &finished.reason) {
-            Some(reason @ StopReason::ModelFailed(failure)) if failure.error == ModelErrorKind::Unreachable => {
-                Err(Unasked::Endpoint(Failure::job(reason)))
-            }
-            Some(
-                reason @ (StopReason::ModelFailed(_)
-                | StopReason::PromptFailed { .. }
-                | StopReason::ContextTooSmall { .. }),
-            ) => Err(Unasked::Way(Failure::job(reason))),
-            _ => Ok(seen),
+        match seen.finished.as_ref().and_then(|finished| unasked(&finished.reason)) {
+            Some(unasked) => Err(unasked),
+            None => Ok(seen),
         }
     }
 
@@ -165,59 +158,72 @@ impl Bench {
         self.call_threshold.filter(|_| cell.how() == How::Measured && task.answer.is_some())
     }
 
-    fn options(&self, cell: Cell) -> Options {
+    pub(super) fn options(&self, cell: Cell) -> Options {
         let options = Options::for_profile(self.profile);
         match cell {
-            Cell::Native => options,
+            Cell::Native | Cell::ToolCalls => options,
             Cell::Prompt { dialect, style, listing, .. } => {
                 options.with_dialect(dialect).with_style(style).with_listing(listing)
             }
         }
     }
 
-    fn agent(&self, cell: Cell, task: &Task) -> Agent {
-        let answer = task.answer.as_ref();
+    /// What the turns of a cell have in common, whatever it is asked.
+    pub(super) fn config(&self, cell: Cell) -> TurnConfig {
         let mut config = TurnConfig::for_profile(self.profile);
         config.temperature = Some(0.0);
         config.max_tokens = Some(self.max_tokens);
         config.max_corrections = CORRECTIONS as u32;
-        config.max_rounds = ROUNDS + config.max_corrections;
         config.constrain = Constrain::Off;
+        config.tools_mode = ToolsMode::Native;
         match cell {
-            Cell::Native => config.tools_mode = ToolsMode::Native,
-            Cell::Prompt { how, .. } => {
-                config.tools_mode = ToolsMode::Prompt;
-                match how {
-                    How::Free => {}
-                    How::Told => {
-                        // An endpoint that takes no form would be asked without one, and its
-                        // figures be those of the way that is free.
-                        config.constrain = Constrain::Require;
-                        config.tool_choice = ToolChoice::Required;
-                        // A weak model that is held to calls finds no end by itself.
-                        config.max_calls = Some(task.wanted.len().max(1));
-                    }
-                    How::Measured => {
-                        // Whatever the probability, the call is asked for: which of them count is
-                        // decided once a threshold is set. Behind a result it has to answer some time.
-                        (config.constrain, config.way) = (Constrain::Auto, Way::Measured);
-                        config.call_threshold = match answer {
-                            None => Some(f64::NEG_INFINITY),
-                            Some(_) => self.threshold(cell, task),
-                        };
-                    }
-                    How::Chosen => (config.constrain, config.way) = (Constrain::Auto, Way::Chosen),
-                }
+            Cell::Native => {}
+            // Nothing of this program is to help.
+            Cell::ToolCalls => (config.dialects, config.max_corrections) = (DialectSet::NONE, 0),
+            Cell::Prompt { .. } => config.tools_mode = ToolsMode::Prompt,
+        }
+        config
+    }
+
+    /// A tool as a cell shows it: with the examples that the model made of it, or as it is.
+    pub(super) fn shown(&self, cell: Cell, tool: &Tool) -> Tool {
+        let mut tool = tool.clone();
+        if cell.examples() == Examples::Made && tool.examples.is_empty() {
+            tool.examples = self.made.known(&tool).unwrap_or_default();
+        }
+        tool
+    }
+
+    fn agent(&self, cell: Cell, task: &Task) -> Agent {
+        let answer = task.answer.as_ref();
+        let mut config = self.config(cell);
+        config.max_rounds = ROUNDS + config.max_corrections;
+        match cell.how() {
+            How::Free => {}
+            How::Told => {
+                // An endpoint that takes no form would be asked without one, and its figures be
+                // those of the way that is free.
+                config.constrain = Constrain::Require;
+                config.tool_choice = ToolChoice::Required;
+                // A weak model that is held to calls finds no end by itself.
+                config.max_calls = Some(task.wanted.len().max(1));
             }
+            How::Measured => {
+                // Whatever the probability, the call is asked for: which of them count is decided
+                // once a threshold is set. After a result it has to answer some time.
+                (config.constrain, config.way) = (Constrain::Auto, Way::Measured);
+                config.call_threshold = match answer {
+                    None => Some(f64::NEG_INFINITY),
+                    Some(_) => self.threshold(cell, task),
+                };
+            }
+            How::Chosen => (config.constrain, config.way) = (Constrain::Auto, Way::Chosen),
         }
         let tools = self.tasks.offered(task, self.all_tools).into_iter();
         let answer = answer.map_or("Done.", |answer| answer.result.as_str());
         let tools = tools.fold(Functions::unnamed(), |tools, tool: &Tool| {
-            let (answer, mut tool) = (answer.to_owned(), tool.clone());
-            if cell.examples() == Examples::Made && tool.examples.is_empty() {
-                tool.examples = self.made.known(&tool).unwrap_or_default();
-            }
-            tools.with(tool, move |_| {
+            let answer = answer.to_owned();
+            tools.with(self.shown(cell, tool), move |_| {
                 let answer = answer.clone();
                 async move { Ok::<_, std::convert::Infallible>(Outcome::result(answer)) }
             })
@@ -276,6 +282,19 @@ impl Seen {
         {
             last.push_str(text);
         }
+    }
+}
+
+/// Why a turn that ended so says nothing of the model; `None` where it does.
+pub(super) fn unasked(reason: &StopReason) -> Option<Unasked> {
+    match reason {
+        StopReason::ModelFailed(failure) if failure.error == ModelErrorKind::Unreachable => {
+            Some(Unasked::Endpoint(Failure::job(reason)))
+        }
+        StopReason::ModelFailed(_) | StopReason::PromptFailed { .. } | StopReason::ContextTooSmall { .. } => {
+            Some(Unasked::Way(Failure::job(reason)))
+        }
+        _ => None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! `toolgraft probe` against a model that calls in one dialect only.
 
 use serde_json::{Value, json};
-use toolgraft_testkit::endpoint::{Endpoint, Reply, Seen, stops, token};
+use toolgraft_testkit::endpoint::{Endpoint, Reply, Seen, call, stops, token};
 
 use crate::process::Place;
 
@@ -236,4 +236,75 @@ fn what_a_correction_brings_is_counted_apart() {
     let row = &report["rows"][0];
     let accepted: Vec<&Value> = row["corrected"].as_array().unwrap().iter().map(|after| &after["accepted"]).collect();
     assert_eq!(accepted, [&json!(0), &json!(1), &json!(1)], "{report}");
+}
+
+/// Reads the file of one job, natively where the request has tools; writes the one of another as a call in its text.
+fn works(request: &Seen, _: usize) -> Reply {
+    let (question, is_native) = (request.question(), request.body.get("tools").is_some());
+    let in_text = |tool: &str, arguments: Value| {
+        let arguments = format!("<tool_name>{tool}</tool_name>\n<arguments>\n{arguments}\n</arguments>");
+        Reply::text(&format!("<use_mcp_tool>\n{arguments}\n</use_mcp_tool>"))
+    };
+    let path = json!({"path": "/home/kim/notes/door.txt"});
+    match () {
+        () if request.messages().contains("7741") => Reply::text("The code is 7741."),
+        () if request.messages().contains("Successfully wrote") => Reply::text("Done."),
+        () if question.contains("tell me the code of the door") && is_native => {
+            Reply::events(&[call("read_text_file", &path.to_string()), stops("tool_calls")]).done()
+        }
+        () if question.contains("tell me the code of the door") => in_text("read_text_file", path),
+        () if question.contains("Write a new file") => {
+            let path = "/home/kim/notes/call.txt";
+            in_text("write_file", json!({"path": path, "content": "Call Anna on Friday."}))
+        }
+        () => Reply::text("I do not know."),
+    }
+}
+
+#[test]
+fn whole_jobs_run_to_their_end_and_a_server_s_own_calls_can_be_all_that_counts() {
+    let endpoint = Endpoint::answer(works);
+    let place = Place::new();
+    let (url, ours, alone) = (endpoint.url(), "use_mcp_tool, full, signature", "native, tool_calls alone");
+    let flags = ["--only", ours, "--only", alone, "--base-url", &url, "--model", "m"];
+    let probe = [&["probe", "--jobs", "tune", "--json"], &flags[..]].concat();
+    let report = place.run(&probe).ok().json();
+    let rows = report["rows"].as_array().unwrap();
+    let row = |cell: &str| rows.iter().find(|row| row["cell"] == cell).unwrap_or_else(|| panic!("{cell}: {report}"));
+    let trial = |cell: &str, job: &str| {
+        let trials = row(cell)["trials"].as_array().unwrap();
+        let found = trials.iter().find(|trial| trial["job"] == job).unwrap();
+        ["wanted", "right", "calls", "requests", "answered", "state"].map(|key| found[key].clone())
+    };
+    let done = [json!(1), json!(1), json!(1), json!(2), json!(true), json!(true)];
+    assert_eq!((trial(alone, "filesystem-1"), trial(ours, "filesystem-1")), (done.clone(), done.clone()), "{report}");
+    assert_eq!(trial(ours, "filesystem-3"), done, "{report}");
+    let untouched = [json!(1), json!(0), json!(0), json!(1), json!(true), json!(false)];
+    assert_eq!(trial(alone, "filesystem-3"), untouched, "a call in its text is not the server's");
+    let scores = row(ours)["scores"].as_array().unwrap();
+    let counts = |score: &Value| (score["kind"].clone(), score["jobs"].clone(), score["done"].clone());
+    let kinds =
+        [(Value::Null, 30), (json!("one"), 10), (json!("two"), 4), (json!("dependent"), 10), (json!("none"), 6)];
+    let jobs = scores.iter().map(|score| (score["kind"].clone(), score["jobs"].as_u64().unwrap()));
+    assert_eq!(jobs.collect::<Vec<_>>(), kinds, "{report}");
+    assert_eq!(counts(&scores[1]), (json!("one"), json!(10), json!(2)), "{report}");
+    // What was tried is kept; the table has a line for each kind.
+    endpoint.take_seen();
+    let table = place.run(&[&["probe", "--jobs", "tune"], &flags[..]].concat()).ok().out;
+    assert_eq!(endpoint.requests(), 0);
+    assert!(table.contains("dependent steps") && table.matches("one call").count() == rows.len(), "{table}");
+}
+
+#[test]
+fn without_a_way_that_is_named_jobs_are_put_to_the_best_that_is_known() {
+    let endpoint = Endpoint::answer(answer);
+    let place = Place::new();
+    let url = endpoint.url();
+    let run = |flags: &[&str]| place.run(&[&["probe", "--base-url", &url, "--model", "m", "--json"], flags].concat());
+    run(&["--jobs"]).refuses(2, "no probe of this model is known here: run `toolgraft probe` first");
+    let best = run(&["--quick", "--only", "compact, signature"]).ok().json()["best"]["cell"].clone();
+    let report = run(&["--jobs"]).ok().json();
+    assert_eq!((&report["rows"][0]["cell"], &report["half"]), (&best, &json!("report")), "{report}");
+    assert_eq!(report["rows"].as_array().unwrap().len(), 1, "{report}");
+    run(&["--jobs", "--quick"]).refuses(2, "cannot be used with");
 }

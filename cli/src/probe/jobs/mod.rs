@@ -1,0 +1,258 @@
+//! Whole jobs: questions that are put to the model and run to their end.
+//!
+//! The first message of a task says whether a model decides well. A job says whether it is of
+//! use: each has tools of a server or a program as they are described there, a world that they
+//! act on, calls that are right, and what the answer and the world have to be at the end. The
+//! tools run in memory; no server is started and no file is touched.
+//!
+//! ```text
+//! jobs.json ─▶ job ──▶ agent (as chat runs it) ──▶ world ──▶ score
+//! ```
+
+mod job;
+mod score;
+mod servers;
+mod world;
+
+use std::pin::pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use futures::StreamExt;
+use futures::future::BoxFuture;
+use futures::stream::BoxStream;
+use serde_json::{Map, Value};
+
+use super::cell::{Cell, How};
+use super::store::{Run, Store};
+use super::trial::{Bench, Unasked, unasked};
+use crate::base::Failure;
+use toolgraft::agent::ApprovalRequest;
+use toolgraft::constrain::{Constrain, Way};
+use toolgraft::model::{ContextWindow, ModelError, ModelEvent, Request};
+use toolgraft::tools::DefaultDecision;
+use toolgraft::turn::TurnConfig;
+use toolgraft::{Agent, AgentEvent, Conversation, Functions, Model, OpenAi, Outcome, Policy};
+
+use self::job::Job;
+pub(super) use self::job::{Half, Jobs};
+use self::score::counted;
+pub(super) use self::score::{JobRow, JobTrial, JobsReport};
+use self::world::World;
+
+/// Requests of one job at most, but for corrections: three steps, their answer, and as many to spare.
+const ROUNDS: u32 = 8;
+
+/// Most time for one job. Its rounds and tokens have limits of their own, so that only a stuck endpoint takes as long.
+const JOB_LIMIT: Duration = Duration::from_secs(900);
+
+/// Characters of an answer that are kept.
+const KEPT: usize = 1_000;
+
+/// A client that counts its requests.
+struct Counting {
+    client: OpenAi,
+    requests: Arc<AtomicUsize>,
+}
+
+impl Model for Counting {
+    fn stream(&self, request: Request) -> BoxStream<'static, Result<ModelEvent, ModelError>> {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        self.client.stream(request)
+    }
+
+    fn native_tools(&self, model: Option<&str>) -> BoxFuture<'static, Option<bool>> {
+        self.client.native_tools(model)
+    }
+
+    fn constrains(&self) -> bool {
+        self.client.constrains()
+    }
+
+    fn context_window(&self, model: Option<&str>) -> BoxFuture<'static, Option<ContextWindow>> {
+        self.client.context_window(model)
+    }
+}
+
+/// A job that runs.
+#[derive(Default)]
+struct Running {
+    calls: Vec<(String, Map<String, Value>)>,
+    tokens: u64,
+    answer: String,
+}
+
+/// Jobs that are put to some ways, what is known of them, and until when.
+pub(super) struct Jobbing<'a> {
+    pub(super) bench: &'a Bench,
+    pub(super) jobs: &'a Jobs,
+    pub(super) store: &'a mut Store<JobTrial>,
+    pub(super) deadline: Option<Instant>,
+}
+
+/// How jobs that were put ended.
+#[derive(Default)]
+pub(super) struct Ended {
+    /// The time was over first.
+    pub(super) cut: bool,
+    /// Ways that the endpoint does not take.
+    pub(super) left_out: Vec<(Cell, Failure)>,
+}
+
+impl Jobbing<'_> {
+    /// Puts each job to each way, with its threshold, unless it was; `progress` gets the number of those that are
+    /// done, of all, and what is next.
+    ///
+    /// # Errors
+    /// The endpoint is gone, or what came of a job cannot be kept.
+    pub(super) async fn put(
+        &mut self,
+        ways: &[(Cell, Option<f64>)],
+        mut progress: impl FnMut(usize, usize, &str),
+    ) -> Result<Ended, Failure> {
+        let (mut ended, jobs) = (Ended::default(), &self.jobs.jobs);
+        'ways: for (place, (cell, threshold)) in ways.iter().enumerate() {
+            for (number, job) in jobs.iter().enumerate() {
+                let is_same = |known: &JobTrial| known.job == job.id && known.threshold == *threshold;
+                if self.store.trials(*cell).iter().any(is_same) {
+                    continue;
+                }
+                progress(place * jobs.len() + number, ways.len() * jobs.len(), &format!("{cell} · {}", job.id));
+                let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+                match self.bench.job((*cell, *threshold), job, left).await {
+                    Ok(Some(trial)) => self.store.add(Run::First, *cell, trial)?,
+                    Ok(None) => {
+                        ended.cut = true;
+                        return Ok(ended);
+                    }
+                    Err(Unasked::Way(failure)) => {
+                        ended.left_out.push((*cell, failure));
+                        continue 'ways;
+                    }
+                    Err(Unasked::Endpoint(failure)) => return Err(failure),
+                }
+            }
+        }
+        Ok(ended)
+    }
+}
+
+impl Bench {
+    /// Runs a job to its end. `None` where `left`, the time of the whole probe, was over first.
+    async fn job(
+        &self,
+        way: (Cell, Option<f64>),
+        job: &Job,
+        left: Option<Duration>,
+    ) -> Result<Option<JobTrial>, Unasked> {
+        let begun = Instant::now();
+        let limit = left.unwrap_or(JOB_LIMIT).min(JOB_LIMIT);
+        if limit.is_zero() {
+            return Ok(None);
+        }
+        let world = Arc::new(Mutex::new(job.world.clone()));
+        let requests = Arc::new(AtomicUsize::new(0));
+        let agent = self.job_agent(way, job, &world, &requests);
+        let mut conversation = Conversation::new();
+        conversation.push_user(job.question.as_str()).map_err(|e| Unasked::Way(Failure::job(e)))?;
+        let mut run = agent.run(conversation).map_err(|e| Unasked::Way(Failure::job(e)))?;
+        let (mut running, mut finished) = (Running::default(), false);
+        let mut over = pin!(tokio::time::sleep(limit));
+        while !finished {
+            let event = tokio::select! {
+                biased;
+                event = run.next() => event,
+                () = &mut over => break,
+            };
+            finished = match event {
+                Some(event) => running.note(event)?,
+                None => true,
+            };
+        }
+        drop(run);
+        if !finished && limit < JOB_LIMIT {
+            return Ok(None);
+        }
+        let world = world.lock().unwrap_or_else(PoisonError::into_inner);
+        let (wanted, right, repeats) = counted(job, &running.calls);
+        let ran = running.calls.iter().map(|(tool, args)| format!("{tool} {}", Value::Object(args.clone())));
+        Ok(Some(JobTrial {
+            job: job.id.clone(),
+            kind: job.kind,
+            threshold: way.1,
+            wanted,
+            right,
+            calls: running.calls.len(),
+            repeats,
+            requests: requests.load(Ordering::Relaxed),
+            answered: finished && job.is_answered(&running.answer),
+            state: job.is_done(&world),
+            tokens: running.tokens,
+            ms: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
+            ran: ran.collect(),
+            answer: match finished {
+                true => running.answer.chars().take(KEPT).collect(),
+                false => format!("(longer than {} s)", JOB_LIMIT.as_secs()),
+            },
+        }))
+    }
+
+    /// The agent as `chat` has it with this way, for tools that change the world.
+    fn job_agent(
+        &self,
+        (cell, threshold): (Cell, Option<f64>),
+        job: &Job,
+        world: &Arc<Mutex<World>>,
+        requests: &Arc<AtomicUsize>,
+    ) -> Agent {
+        let mut config: TurnConfig = self.config(cell);
+        config.max_rounds = ROUNDS + config.max_corrections;
+        match cell.how() {
+            How::Free | How::Told => {}
+            How::Measured => {
+                (config.constrain, config.way) = (Constrain::Auto, Way::Measured);
+                config.call_threshold = threshold;
+            }
+            How::Chosen => (config.constrain, config.way) = (Constrain::Auto, Way::Chosen),
+        }
+        let tools = job.tools.iter().fold(Functions::unnamed(), |tools, (tool, operation)| {
+            let (tool, operation, world) = (self.shown(cell, tool), operation.clone(), world.clone());
+            let name = tool.name.clone();
+            tools.with(tool, move |arguments| {
+                let mut world = world.lock().unwrap_or_else(PoisonError::into_inner);
+                let result = world.call(&name, operation.as_ref(), &arguments).map(Outcome::result);
+                async move { result }
+            })
+        });
+        let model = Counting { client: self.client.clone(), requests: requests.clone() };
+        // The tools are made up: whatever the model writes may run, also where a person would be asked.
+        Agent::builder(model, tools)
+            .config(config)
+            .prompt(self.options(cell))
+            .policy(Policy::new(DefaultDecision::Allow))
+            .approver(|_: ApprovalRequest| async { true })
+            .build()
+    }
+}
+
+impl Running {
+    /// Takes note; `true` where the job is over.
+    fn note(&mut self, event: AgentEvent) -> Result<bool, Unasked> {
+        match event {
+            AgentEvent::CallRunning { tool, arguments, .. } => self.calls.push((tool, arguments)),
+            AgentEvent::RoundFinished { usage: Some(usage), .. } => {
+                self.tokens += usage.prompt_tokens + usage.completion_tokens;
+            }
+            AgentEvent::Finished(finished) => {
+                if let Some(unasked) = unasked(&finished.reason) {
+                    return Err(unasked);
+                }
+                self.answer.clone_from(&finished.answer);
+                return Ok(true);
+            }
+            _ => {}
+        }
+        Ok(false)
+    }
+}
