@@ -184,6 +184,9 @@ fn run_jobs(probe: &mut Probe, half: Half, args: &Args, runner: &Runner) -> Resu
         let best = probe.best().ok_or_else(|| Failure::usage(unknown))?;
         cells = vec![best];
     }
+    if cells.is_empty() {
+        return Err(Failure::usage("--only: a way that is told to call does no job, since a chat cannot know when to"));
+    }
     let report = runner.wait(async {
         if cells.iter().any(|cell| cell.examples() == Examples::Made) {
             let tools = jobs.tools();
@@ -378,7 +381,8 @@ impl Probe {
             made: MadeExamples::of(endpoint.model()),
             max_tokens: args.max_tokens.map_or(usual, Into::into),
         };
-        let store = Store::open(endpoint.url(), endpoint.model(), &bench.conditions(), args.anew);
+        let store =
+            Store::open(endpoint.url(), endpoint.model(), &bench.conditions(), args.anew && args.jobs.is_none());
         Ok(Probe {
             bench,
             store,

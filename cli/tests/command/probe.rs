@@ -307,4 +307,9 @@ fn without_a_way_that_is_named_jobs_are_put_to_the_best_that_is_known() {
     assert_eq!((&report["rows"][0]["cell"], &report["half"]), (&best, &json!("report")), "{report}");
     assert_eq!(report["rows"].as_array().unwrap().len(), 1, "{report}");
     run(&["--jobs", "--quick"]).refuses(2, "cannot be used with");
+    run(&["--jobs", "--only", "constrained"]).refuses(2, "--only: a way that is told to call does no job");
+    // What the probe found is not forgotten with the jobs.
+    endpoint.take_seen();
+    assert_eq!(run(&["--jobs", "--anew"]).ok().json()["rows"][0]["cell"], best);
+    assert!(endpoint.requests() >= 30);
 }
