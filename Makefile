@@ -34,7 +34,7 @@ bench         times [BENCH=cases; extract, hub, peers, serve]
 instructions  instructions, allocations and memory against benches/limits.toml [HOW: changed, lower, repetitions]
 dist          the program as it is handed out (docs/install.md)
 release       all that is handed out, installed and run
-crates        the crates as they are published: packed, unpacked and built; and contrib/mcp-recorder, which stands on them
+crates        the crates as they are published: packed, unpacked and built; contrib/mcp-recorder
 nightly       what takes longer than a landing should
 clean         removes the environments below tests, e2e and bindings
 endef
