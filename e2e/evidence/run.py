@@ -49,7 +49,7 @@ WAY = "use_mcp_tool, compact, signature"
 READ = "native, read by toolgraft"
 NAMES = {
     others.NATIVE: "the request's `tools`, the server's own `tool_calls`",
-    READ: "the same, its text read by toolgraft",
+    READ: "the request's `tools`, the server's text read by toolgraft",
     WAY: "`--way free`",
     f"{WAY}, made examples": "`--way free`, with `--examples made`",
     f"{WAY}, measured": "`--way measured`, at the threshold of `probe`",
