@@ -76,6 +76,7 @@ impl Prompt {
     ///
     /// # Errors
     /// [`PromptError::Template`] only.
+    #[cfg_attr(not(feature = "agent"), expect(dead_code, reason = "only a turn asks"))]
     pub(crate) fn native_find(&self, catalog: &Catalog, query: &str) -> Result<Outcome, PromptError> {
         let found = catalog.likeliest(query, FOUND);
         if found.is_empty() {

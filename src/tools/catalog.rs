@@ -199,6 +199,7 @@ impl Catalog {
 
     /// Returns `true` if a call of the tool only reads: one that calls itself read-only, which may be wrong; a
     /// built-in one; or [`ACCESS_RESOURCE`], unless a tool has that name.
+    #[cfg_attr(not(feature = "agent"), expect(dead_code, reason = "only a turn asks"))]
     pub(crate) fn is_read_only(&self, server: Option<&str>, tool: &str) -> bool {
         match self.find(server, tool) {
             Ok(found) => found.tool.is_read_only() || self.as_built_in(server, tool).is_some(),
