@@ -110,6 +110,10 @@ struct Function {
 #[derive(Default)]
 pub(crate) struct Calls(Vec<(Option<u64>, NativeCall)>, usize);
 
+/// Equal calls that one message may make. The next one ends the message.
+#[cfg(feature = "agent")]
+pub const MAX_EQUAL_CALLS: usize = 5;
+
 /// Bytes that a call counts for beside its arguments: each piece is looked for among all calls.
 const CALL: usize = 2 << 10;
 
@@ -128,6 +132,20 @@ impl Calls {
     #[cfg(feature = "client")]
     pub(crate) fn bytes(&self) -> usize {
         self.1
+    }
+
+    /// Ends the list if a call was made more often than [`MAX_EQUAL_CALLS`], and another has begun, which is dropped.
+    #[cfg(feature = "client")]
+    pub(crate) fn end_at_repeats(&mut self) -> bool {
+        let Some((_, [earlier @ .., (_, newest)])) = self.0.split_last() else { return false };
+        // Where pieces of several calls come in turn, one that is not over is no whole JSON.
+        let is_whole = || serde_json::from_str::<IgnoredAny>(&newest.arguments).is_ok();
+        let is_equal = |call: &&NativeCall| call.name == newest.name && call.arguments == newest.arguments;
+        let repeats = earlier.iter().map(|(_, call)| call).filter(is_equal).count() >= MAX_EQUAL_CALLS && is_whole();
+        if repeats {
+            self.0.pop();
+        }
+        repeats
     }
 
     fn push(&mut self, index: Option<u64>, delta: ToolDelta) {

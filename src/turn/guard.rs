@@ -16,9 +16,6 @@ use crate::outcome::{Outcome, Status};
 /// otherwise.
 pub const MAX_SAME_RESULTS: u32 = 8;
 
-/// Equal calls that one message may make. The next one ends the message.
-pub const MAX_EQUAL_CALLS: usize = 5;
-
 /// Longest cycle of calls that is recognised.
 const LONGEST_CYCLE: usize = 3;
 

@@ -84,6 +84,7 @@ use crate::outcome::{Outcome, Status, unnoted};
 use crate::tools::ToolChoice;
 use crate::validate::OutputSchema;
 
+pub use crate::message::chunk::MAX_EQUAL_CALLS;
 pub use ask::{PromptWording, cut_to};
 pub use config::{
     AfterCall, CALL_THRESHOLD, CARRY_TOKENS, MAX_CORRECTIONS, MAX_REPEATS, MAX_ROUNDS, ModelChoice, REPEATED_BYTES,
@@ -91,7 +92,7 @@ pub use config::{
 };
 pub use decide::{KnownWays, NativeFault};
 pub(crate) use event::{AgentEvent, Finished};
-pub use guard::{MAX_EQUAL_CALLS, MAX_SAME_RESULTS};
+pub use guard::MAX_SAME_RESULTS;
 pub use io::{Action, Granted, Input, TurnError};
 pub use origin::ForeignResult;
 pub use read::may_be_meant;

@@ -7,10 +7,11 @@ use toolgraft::agent::Finished;
 use toolgraft::message::{FinishReason, NativeCall};
 use toolgraft::model::{ModelEvent, Request};
 use toolgraft::tools::{DefaultDecision, ToolsMode};
+use toolgraft::turn::MAX_EQUAL_CALLS;
 use toolgraft::{Agent, AgentEvent, Functions, Message, Model, OpenAi, Policy, Tool};
 
 use futures::StreamExt;
-use toolgraft_testkit::endpoint::{Endpoint, Reply, delta, stops};
+use toolgraft_testkit::endpoint::{End, Endpoint, Reply, delta, stops};
 
 fn agent(endpoint: &Endpoint) -> Agent {
     let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
@@ -176,6 +177,26 @@ async fn pieces_without_index_or_id_are_put_together() {
     assert_eq!(put_together(&by_order).await, [r#"- get {"city": "Oslo"}"#, r#"- get {"city": "Rome"}"#]);
     let side_by_side = [json!([piece(NONE, NONE, "now", NONE), piece(NONE, NONE, "now", NONE)])];
     assert_eq!(put_together(&side_by_side).await, ["- now {}", "- now {}"]);
+}
+
+#[tokio::test]
+async fn a_call_that_is_made_too_often_ends_the_stream() {
+    let oslo = r#"{"city": "Oslo"}"#;
+    let one = |n: usize| delta(json!({"tool_calls": [piece(n, format!("c{n}"), "get", oslo)]}));
+    let events: Vec<Value> = (0..62).map(one).collect();
+    let mut endpoint = Endpoint::start([Reply::events(&events).end(End::Stall)]);
+    let model = OpenAi::new(endpoint.url(), "small-model").unwrap();
+    let events: Vec<_> = model.stream(Request::new(vec![Message::user("Hello")])).collect().await;
+    let (last, calls) = events.split_last().unwrap();
+    assert_eq!(*last, Ok(ModelEvent::Finish(FinishReason::ToolCalls)), "{events:?}");
+    // One more than may be made, so that the turn says so.
+    assert_eq!(calls.len(), MAX_EQUAL_CALLS + 1, "{events:?}");
+    endpoint.gone().await;
+    // Calls that are announced first and written in turn are not equal.
+    let begun = (0..8).map(|n| json!([piece(n, format!("c{n}"), "get", "")]));
+    let written = (0..8).map(|n| json!([piece(n, NONE, NONE, format!("{{\"n\": {n}}}"))]));
+    let lists: Vec<Value> = begun.chain(written).collect();
+    assert_eq!(put_together(&lists).await.len(), 8);
 }
 
 #[tokio::test]

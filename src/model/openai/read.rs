@@ -384,6 +384,10 @@ impl Decoder {
                     let message = format!("the endpoint sent calls of more than {MAX_CALLS} bytes");
                     return self.fail(ModelError::cut_off(message));
                 }
+                if self.calls.end_at_repeats() {
+                    self.finish = Some(FinishReason::ToolCalls);
+                    return self.end();
+                }
             }
             let mut tokens = Some(tokens(&choice.logprobs)).filter(|tokens| self.alternatives && !tokens.is_empty());
             for delta in fields.into_deltas() {
