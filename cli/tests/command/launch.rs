@@ -338,7 +338,8 @@ fn what_a_program_leaves_running_is_ended_and_named() {
     let left = session.read("left");
     // A dead one that nobody has waited for has no words.
     let runs = || !fs::read(format!("/proc/{}/cmdline", left.trim())).unwrap_or_default().is_empty();
-    assert!(runs());
+    // Its words are there once it has become the program that it runs.
+    crate::process::eventually("the daemon runs", runs);
     let (code, said) = session.ended();
     assert_eq!(code, Some(7), "the status is the program's: {said}");
     assert!(said.contains("ended what cline has left running"), "{said}");

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use toolgraft_testkit::endpoint::{End, Endpoint, Reply, mcp_call, says, stops};
 
 use crate::chat_screen::Window;
-use crate::process::{Place, Run, TOOLGRAFT, demo_server};
+use crate::process::{Place, Run, TOOLGRAFT, demo_server, eventually};
 
 const FOLDER: &str = ".local/state/toolgraft/sessions";
 
@@ -244,15 +244,6 @@ fn start(place: &Place, endpoint: &Endpoint, out: Stdio, args: &[&str]) -> Child
         command.env_remove(name);
     }
     command.stdin(Stdio::null()).stdout(out).stderr(Stdio::piped()).spawn().unwrap()
-}
-
-#[track_caller]
-fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !holds() {
-        assert!(start.elapsed() < PATIENCE, "{what}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
 }
 
 #[track_caller]

@@ -27,6 +27,17 @@ pub(crate) const TOOLGRAFT: &str = env!("CARGO_BIN_EXE_toolgraft");
 /// After this time a process that should have ended has failed.
 const PATIENCE: Duration = Duration::from_secs(200);
 
+/// Waits until something is so, for a minute.
+#[cfg(target_os = "linux")]
+#[track_caller]
+pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let start = std::time::Instant::now();
+    while !holds() {
+        assert!(start.elapsed() < Duration::from_secs(60), "{what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
 /// What a process left behind.
 #[derive(Debug)]
 pub(crate) struct Run {

@@ -4,7 +4,7 @@ use std::fs;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::process::{Place, TOOLGRAFT};
+use crate::process::{Place, TOOLGRAFT, eventually};
 use serde_json::{Value, json};
 use toolgraft_testkit::endpoint::{End, Endpoint, Reply, says};
 
@@ -31,15 +31,6 @@ fn watchers(pid: u32) -> usize {
     let lines =
         fs::read_dir("/proc").unwrap().flatten().map(|p| fs::read(p.path().join("cmdline")).unwrap_or_default());
     lines.filter(|line| String::from_utf8_lossy(line).contains(&begin)).count()
-}
-
-#[track_caller]
-fn eventually(what: &str, holds: impl Fn() -> bool) {
-    let start = Instant::now();
-    while !holds() {
-        assert!(start.elapsed() < PATIENCE, "{what}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
 }
 
 fn kill(signal: &str, process: &Child) {

@@ -55,18 +55,14 @@ impl History {
         if !item.is_object() {
             return Err(Fault::field(place, "an item is an object"));
         }
-        // The AI SDK names the id alone.
-        if item["type"] == "item_reference"
-            || item.as_object().is_some_and(|item| item.len() == 1 && item.contains_key("id"))
-        {
-            let id = item["id"].as_str().unwrap_or_default();
-            let Some(found) = self.kept.item(id, Instant::now()) else {
-                let why = format!(
-                    "no item {id:?} was sent to this client in the last ten minutes: send the item itself, as clients do with 'store': false"
-                );
-                return Err(Fault::field(format!("{place}.id"), why));
-            };
-            item = found;
+        // In OpenAI's interface the type of an item that is named may be left out.
+        let is_named = item["type"] == "item_reference" || item.as_object().is_some_and(|item| item.keys().eq(["id"]));
+        if is_named {
+            item = self.kept.item(item["id"].as_str().unwrap_or_default(), Instant::now()).ok_or_else(|| {
+                let why = "no item of this id was sent to this client in the last ten minutes: send the item itself, \
+                           as clients do with 'store': false";
+                Fault::field(format!("{place}.id"), why)
+            })?;
         }
         let kind = item["type"].as_str().unwrap_or("message").to_owned();
         match kind.as_str() {
