@@ -8,7 +8,7 @@ use super::json_schema::SchemaWriter;
 use super::structure::Structures;
 use crate::dialect::{Dialect, Shape, write_call, write_tool_call};
 use crate::outcome::break_tokens;
-use crate::tools::{ACCESS_RESOURCE, Catalog, ToolChoice};
+use crate::tools::{ACCESS_RESOURCE, Catalog, Tool, ToolChoice};
 
 /// Stands between two calls.
 const BETWEEN: &str = "\n";
@@ -41,25 +41,43 @@ pub(super) struct Calls {
 impl Calls {
     /// The calls that a choice admits; none where there are none, or where this dialect is held to no structure.
     pub(super) fn new(dialect: Dialect, catalog: &Catalog, choice: &ToolChoice) -> Option<Self> {
+        let admits = |tool: &Tool| choice.admits(tool.server.as_deref(), &tool.name);
+        let arguments = |tool: &Tool| admits(tool).then(|| Structures::of_arguments(tool.input_schema.as_ref()));
+        let mut calls = Calls::of(dialect, catalog, &arguments)?;
+        let readable = catalog.servers().iter().filter(|server| server.has_resources());
+        for server in readable.filter(|server| choice.admits(server.name.as_deref(), ACCESS_RESOURCE)) {
+            calls.frames.extend(resource(dialect, calls.lead, server.name.as_deref()));
+        }
+        (!calls.frames.is_empty()).then_some(calls)
+    }
+
+    /// Calls of the tools that have such arguments; `None` where this dialect is held to no structure.
+    pub(super) fn of(
+        dialect: Dialect,
+        catalog: &Catalog,
+        arguments: &dyn Fn(&Tool) -> Option<Structures>,
+    ) -> Option<Self> {
         if !holds_json(dialect) {
             return None;
         }
         let lead = if dialect == Dialect::TypeMarker { "TYPE: MCP\n" } else { "" };
-        let tools = catalog.offered().filter(|tool| choice.admits(tool.server.as_deref(), &tool.name));
-        let mut frames: Vec<Frame> = tools
+        let frames = catalog
+            .offered()
             .filter_map(|tool| {
-                let arguments = Structures::of_arguments(tool.input_schema.as_ref());
+                let arguments = arguments(tool)?;
                 let written = write_tool_call(dialect, catalog, tool, &Map::new());
                 // A schema holds the object alone, without the fence that is taught around it.
                 let fenced = written.strip_prefix("```json\n").and_then(|text| text.strip_suffix("\n```"));
                 frame(fenced.unwrap_or(&written).strip_prefix(lead)?, "{}", Inside::Json(arguments))
             })
             .collect();
-        let readable = catalog.servers().iter().filter(|server| server.has_resources());
-        for server in readable.filter(|server| choice.admits(server.name.as_deref(), ACCESS_RESOURCE)) {
-            frames.extend(resource(dialect, lead, server.name.as_deref()));
-        }
-        (!frames.is_empty()).then_some(Calls { lead, frames })
+        Some(Calls { lead, frames })
+    }
+
+    /// Whether there is none.
+    #[cfg(feature = "agent")]
+    pub(super) fn is_empty(&self) -> bool {
+        self.frames.is_empty()
     }
 
     /// A grammar for up to `most` of the calls.

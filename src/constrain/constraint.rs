@@ -73,9 +73,27 @@ impl Constraint {
         thinking: Thinking,
         most: usize,
     ) -> Option<Self> {
+        let all = [dialect, Dialect::Json].map(|dialect| Calls::new(dialect, catalog, choice));
+        Constraint::of_calls(dialect, all, thinking, most)
+    }
+
+    /// The answer is one call of those that `narrowed` admits.
+    #[cfg(feature = "agent")]
+    pub(crate) fn narrowed(
+        dialect: Dialect,
+        catalog: &Catalog,
+        narrowed: &super::Narrowed,
+        thinking: Thinking,
+    ) -> Option<Self> {
+        let calls = |dialect| Calls::of(dialect, catalog, &|tool| narrowed.arguments(tool));
+        let all = [dialect, Dialect::Json].map(|dialect| calls(dialect).filter(|calls| !calls.is_empty()));
+        Constraint::of_calls(dialect, all, thinking, 1)
+    }
+
+    /// Calls in a dialect and in JSON, in each form.
+    fn of_calls(dialect: Dialect, [own, json]: [Option<Calls>; 2], thinking: Thinking, most: usize) -> Option<Self> {
         let most = most.clamp(1, MAX_CALLS);
-        let own = Calls::new(dialect, catalog, choice).filter(|_| dialect != Dialect::Json);
-        let json = Calls::new(Dialect::Json, catalog, choice);
+        let own = own.filter(|_| dialect != Dialect::Json);
         let constraint = Constraint {
             of: Constrained::Calls,
             schema: json.and_then(|calls| calls.schema()),
@@ -108,6 +126,14 @@ impl Constraint {
         self.grammar = self.grammar.filter(|_| read.contains(taught));
         self.tags = self.tags.filter(|_| read.contains(taught));
         self.has_form().then_some(self)
+    }
+
+    /// The same in the form of a grammar alone, in which calls begin as the prompt teaches them; `None`
+    /// where it has none.
+    #[cfg(feature = "agent")]
+    pub(crate) fn as_grammar(&self) -> Option<Self> {
+        let grammar = Some(self.grammar.clone()?);
+        Some(Constraint { of: self.of, schema: None, grammar, tags: None, required: false })
     }
 
     fn has_form(&self) -> bool {

@@ -26,7 +26,11 @@ mod constraint;
 mod form;
 mod gbnf;
 mod json_schema;
+#[cfg(feature = "agent")]
+mod narrowed;
 mod structure;
 
+#[cfg(feature = "agent")]
+pub(crate) use narrowed::{Narrowed, To};
 pub use constraint::{Constraint, MAX_CALLS};
 pub use form::{Constrain, Constrained, StructuralTag, StructuralTags, Thinking, Way};

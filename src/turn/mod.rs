@@ -76,6 +76,7 @@ mod wording;
 
 use std::sync::Arc;
 
+use crate::constrain::{Constrained, Narrowed, Thinking, To};
 use crate::conversation::{Conversation, Entry};
 use crate::event::Call;
 use crate::message::{DeltaKind, FinishReason};
@@ -110,8 +111,11 @@ use read::{Kept, Message, Next, Read};
 use shared::{Mending, Shared};
 use warning::CallerWarning;
 
-/// Why a call does not run that is copied from an example.
-const COPIED: &str = "the call is an example of the prompt, and nobody asked for it";
+/// Why a call does not run that stands beside one that is meant.
+const UNGROUNDED: &str = "the call names something that nobody spoke of";
+
+/// Most times that another call is asked for in the place of one that names what nobody spoke of.
+const MAX_NARROWED: u32 = 3;
 
 /// A turn; see the module.
 pub struct Turn {
@@ -409,10 +413,8 @@ impl Turn {
     /// Sends the round's request, or asks first whether it may fit.
     fn dispatch(&mut self) -> Result<(), TurnError> {
         self.read.sent();
-        self.shared.asking = match std::mem::take(&mut self.shared.next_is_free) {
-            true => Asking::Free,
-            false => self.ask.asking(&self.shared),
-        };
+        let asking = self.shared.next_asking.take();
+        self.shared.asking = asking.unwrap_or_else(|| self.ask.asking(&self.shared));
         self.decide.begin(&self.shared.asking, self.ask.model(), self.shared.setup.openers());
         match self.ask.send(&mut self.shared) {
             Ok(true) => self.state = State::Streaming,
@@ -447,11 +449,24 @@ impl Turn {
     /// Takes tokens of the text that comes next: what that is to be may be decided by them.
     fn tokens(&mut self, tokens: &[TokenChoice]) -> Result<(), TurnError> {
         let setup = &self.shared.setup;
-        match self.decide.tokens(tokens, setup.openers(), setup.config.call_threshold) {
-            Some(Verdict::Measured { call, likely }) => {
+        let is_held = self.shared.held == Some(Constrained::Calls);
+        match self.decide.tokens(tokens, setup.openers(), setup.config.call_threshold, is_held) {
+            Some(Verdict::Measured { call, begins, likely }) => {
                 let likely = Some(likely).filter(|likely| likely.is_finite());
                 self.shared.emit(AgentEvent::Decided { call, likely });
-                if call { self.ask_instead(Asking::Held(self.shared.choice.clone()), true) } else { Ok(()) }
+                match (call, begins) {
+                    (true, true) if is_held => {
+                        self.shared.asking = Asking::Held(self.shared.choice.clone());
+                        Ok(())
+                    }
+                    (true, _) => self.ask_instead(Asking::Held(self.shared.choice.clone()), true),
+                    (false, true) => self.ask_instead(Asking::Free, true),
+                    (false, false) => Ok(()),
+                }
+            }
+            Some(Verdict::Masked) => {
+                self.shared.setup.ways().with_masked_probabilities(self.ask.model_name(&self.shared));
+                self.ask_instead(Asking::Measured, true)
             }
             Some(Verdict::Untold) => self.untold(),
             None => Ok(()),
@@ -463,7 +478,7 @@ impl Turn {
         let (setup, model) = (self.setup(), self.ask.model_name(&self.shared).clone());
         setup.ways().without_probabilities(&model);
         self.shared.warn(CallerWarning::NoProbabilities);
-        self.ask_instead(first(setup.config.way, setup.ways().missing(&model)), true)
+        self.ask_instead(first(setup.config.way, setup.ways().missing(&model), false), true)
     }
 
     /// The message is held to nothing.
@@ -474,12 +489,17 @@ impl Turn {
                 self.ask_instead(Asking::Free, true)
             }
             // What comes is what a free message would be.
-            Asking::Held(_) => {
+            Asking::Held(_) | Asking::Step | Asking::Narrowed(_) => {
                 self.holds_to_nothing();
                 (self.shared.asking, self.shared.held) = (Asking::Free, None);
                 Ok(())
             }
-            Asking::Free | Asking::Measured => Ok(()),
+            // It is read for its probabilities all the same.
+            Asking::Measured => {
+                self.shared.held = None;
+                Ok(())
+            }
+            Asking::Free | Asking::Answer => Ok(()),
         }
     }
 
@@ -489,20 +509,28 @@ impl Turn {
         self.shared.warn(CallerWarning::NoStructure);
     }
 
-    /// The indices of the calls of a held message that are copied from the prompt's examples.
-    fn copied(&self, message: &Message) -> Vec<u32> {
-        if !matches!(self.shared.asking, Asking::Held(_)) {
+    /// The calls of a held message that name what nobody spoke of, by their indices.
+    fn ungrounded(&self, message: &Message) -> Vec<(u32, Narrowed)> {
+        if !self.shared.asking.is_held() || self.shared.choice != ToolChoice::Auto {
             return Vec::new();
         }
-        let apart = self.ask.wording(&self.shared).system_apart(&self.shared.choice);
-        let Some((_, examples)) = apart else { return Vec::new() };
-        let said = self.shared.words();
-        let is_copied = |call: &Call| {
-            let spelled = self.shared.setup.natives.spelled(call);
-            let examples = examples.iter().map(|example| example.call.as_str());
-            spelled.is_some_and(|spelled| decide::is_copied(&spelled, &call.arguments, examples, &said))
+        let said = self.shared.said_things();
+        let narrowed = |call: &Call| {
+            let tool = self.shared.setup.catalog.find(call.server.as_deref(), &call.tool).ok()?.tool;
+            let found = said.ungrounded(&call.arguments, tool)?;
+            let to = match found.candidates.is_empty() {
+                true => To::Reads,
+                false => To::Values { member: found.member, values: found.candidates },
+            };
+            Some(Narrowed { server: tool.server.clone(), tool: tool.name.clone(), to })
         };
-        message.good().filter(|(_, call)| is_copied(call)).map(|(index, _)| index).collect()
+        message.good().filter_map(|(index, call)| Some((index, narrowed(call)?))).collect()
+    }
+
+    /// Whether the calls that are narrowed to this are asked for in the place of those that came.
+    fn may_narrow(&self, narrowed: &Narrowed) -> bool {
+        let has_tools = || self.shared.setup.narrowed(narrowed, Thinking::Off).is_some();
+        self.shared.narrowed < MAX_NARROWED && has_tools()
     }
 
     /// Whether a message calls where a person only said hello.
@@ -517,7 +545,23 @@ impl Turn {
     /// Leaves a message whose calls nobody asked for, and asks for one as the model likes it.
     fn answer_instead(&mut self, why: &str) -> Result<(), TurnError> {
         self.shared.corrects(why);
-        self.shared.next_is_free = true;
+        self.shared.next_asking = Some(Asking::Free);
+        self.send()
+    }
+
+    /// The tool of the last call of a message that was to be the next step, where each was answered before.
+    fn is_done(&self, message: &Message) -> Option<String> {
+        let is_step = matches!(self.shared.asking, Asking::Step | Asking::Narrowed(_));
+        let calls = message.good_calls().filter(|_| is_step)?;
+        let last = calls.last()?.tool.clone();
+        calls.iter().all(|call| self.shared.is_answered(call)).then_some(last)
+    }
+
+    /// Leaves a message that calls again what was answered, and asks for the answer.
+    fn ask_for_answer(&mut self, tool: String) -> Result<(), TurnError> {
+        self.shared.emit(AgentEvent::Decided { call: false, likely: None });
+        self.shared.next_asking = Some(Asking::Answer);
+        self.shared.closing = Some(tool);
         self.send()
     }
 
@@ -536,17 +580,30 @@ impl Turn {
     fn message_over(&mut self, finish: Option<FinishReason>) -> Result<(), TurnError> {
         let reason = finish.clone().unwrap_or_default();
         let mut message = self.close(finish, &reason, false);
-        if matches!(self.shared.asking, Asking::Held(_)) && message.is_text_alone() {
+        if self.shared.asking.is_held() && message.is_text_alone() {
             self.holds_to_nothing();
         }
-        let copied = self.copied(&message);
-        if !copied.is_empty() && message.good_calls().is_some_and(|calls| calls.len() == copied.len()) {
-            return self.answer_instead(COPIED);
+        if let Some(tool) = self.is_done(&message) {
+            return self.ask_for_answer(tool);
         }
-        // Where the form admits several, a small model goes on with an example.
-        for (index, rejected) in message.leave_out(&copied, COPIED) {
-            self.shared.emit(AgentEvent::CallRejected { index, rejected: Box::new(rejected) });
+        let ungrounded = self.ungrounded(&message);
+        match ungrounded.first() {
+            Some((_, first)) if message.good_calls().is_some_and(|calls| calls.len() == ungrounded.len()) => {
+                if self.may_narrow(first) {
+                    self.shared.narrowed += 1;
+                    self.shared.next_asking = Some(Asking::Narrowed(first.clone()));
+                    return self.send();
+                }
+            }
+            // Where the form admits several, a small model goes on with an example.
+            _ => {
+                let indices: Vec<u32> = ungrounded.iter().map(|(index, _)| *index).collect();
+                for (index, rejected) in message.leave_out(&indices, UNGROUNDED) {
+                    self.shared.emit(AgentEvent::CallRejected { index, rejected: Box::new(rejected) });
+                }
+            }
         }
+        self.shared.narrowed = 0;
         if message.is_swallowed(&reason) && self.ask.leave_native(Some(NativeFault::Empty), &mut self.shared) {
             self.shared.corrects("the answer to native tools is empty: the prompt describes them from now on");
             return self.send();

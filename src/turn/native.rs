@@ -194,11 +194,6 @@ impl Natives {
         self.written(call.server.as_deref(), &call.tool, &call.raw_arguments, Some(&call.arguments))
     }
 
-    /// A call as the prompt spells it.
-    pub(super) fn spelled(&self, call: &Call) -> Option<String> {
-        Some(self.with_arguments(call.server.as_deref(), &call.tool, call.arguments.as_object()?))
-    }
-
     /// The call as text of the dialect: verbatim where that has a place for JSON, so that a
     /// model reads what it wrote.
     fn written(&self, server: Option<&str>, tool: &str, arguments: &str, read: Option<&Value>) -> String {

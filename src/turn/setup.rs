@@ -7,13 +7,13 @@ use super::decide::{self, KnownWays, Openers};
 use super::measured::Measured;
 use super::native::Natives;
 use super::wording::{Plain, Wording};
-use crate::constrain::{Constrain, Constraint, MAX_CALLS, Thinking};
+use crate::constrain::{Constrain, Constraint, MAX_CALLS, Narrowed, Thinking};
 use crate::parse::{self, Parser};
 use crate::tools::{Catalog, Definition, ToolChoice, ToolsMode};
 use crate::validate::Validator;
 
-/// A choice, how the model thinks, and the structure of calls for both.
-type KnownCalls = (ToolChoice, Thinking, Option<Arc<Constraint>>);
+/// A choice, how the model thinks, how many calls there may be, and the structure of calls for these.
+type KnownCalls = ((ToolChoice, Thinking, usize), Option<Arc<Constraint>>);
 
 /// What turns with the same tools share.
 pub struct Setup {
@@ -105,20 +105,29 @@ impl Setup {
         self.openers.get_or_init(|| Openers::new(dialect, &self.catalog, &self.config.reasoning_marks))
     }
 
-    /// The structure of an answer that has to be calls, in the forms that are read.
-    pub(super) fn calls(&self, choice: &ToolChoice, thinking: Thinking) -> Option<Arc<Constraint>> {
+    /// The structure of an answer that has to be calls, at most so many, in the forms that are read.
+    pub(super) fn calls(&self, choice: &ToolChoice, thinking: Thinking, most: usize) -> Option<Arc<Constraint>> {
+        let most = most.min(self.config.max_calls.unwrap_or(MAX_CALLS));
         let mut known = self.constraints.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((.., found)) = known.iter().find(|(c, t, _)| (c, *t) == (choice, thinking)) {
+        let key = (choice.clone(), thinking, most);
+        if let Some((_, found)) = known.iter().find(|(known, _)| *known == key) {
             return found.clone();
         }
-        let (dialect, most) = (self.wording.dialect(), self.config.max_calls.unwrap_or(MAX_CALLS));
+        let dialect = self.wording.dialect();
         let required = self.config.constrain == Constrain::Require;
         let found = Constraint::calls(dialect, &self.catalog, choice, thinking, most)
             .and_then(|constraint| constraint.read_by(self.config.dialects, dialect))
             .map(|constraint| if required { constraint.require() } else { constraint })
             .map(Arc::new);
-        known.push((choice.clone(), thinking, found.clone()));
+        known.push((key, found.clone()));
         found
+    }
+
+    /// The structure of one call of those that are admitted, in the forms that are read.
+    pub(super) fn narrowed(&self, narrowed: &Narrowed, thinking: Thinking) -> Option<Arc<Constraint>> {
+        let dialect = self.wording.dialect();
+        let found = Constraint::narrowed(dialect, &self.catalog, narrowed, thinking)?;
+        found.read_by(self.config.dialects, dialect).map(Arc::new)
     }
 
     /// The structure of calls that the model may begin.

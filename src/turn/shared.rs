@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::decide::Asking;
+use super::decide::{self, Asking};
 use super::displays::Displays;
 use super::event::AgentEvent;
 use super::guard::{self, Made, Verdict};
@@ -122,9 +122,12 @@ pub(super) struct Shared {
     pub(super) endpoint_model: Option<String>,
     /// What was said before the conversation.
     pub(super) said_before: Vec<SaidBefore>,
-    /// Whether it calls is left to the model; in the round that is asked for next, or always.
+    /// Whether it calls is left to the model.
     pub(super) is_free: bool,
-    pub(super) next_is_free: bool,
+    /// What the next request is for, where that is known.
+    pub(super) next_asking: Option<Asking>,
+    /// Times in a row that calls were narrowed since the last one that ran.
+    pub(super) narrowed: u32,
     /// What the round's request holds the answer to.
     pub(super) held: Option<Constrained>,
     /// The next message is the last: the model made nothing but calls that are not run again; the
@@ -161,7 +164,8 @@ impl Shared {
             endpoint_model: None,
             said_before: Vec::new(),
             is_free: false,
-            next_is_free: false,
+            next_asking: None,
+            narrowed: 0,
             held: None,
             closing: None,
             client_calls: Vec::new(),
@@ -225,15 +229,20 @@ impl Shared {
         })
     }
 
-    /// The words of the person and the tools in the conversation.
-    pub(super) fn words(&self) -> String {
-        let texts = self.conversation.entries().iter().filter_map(|entry| match entry {
+    /// What the person and the tools said, by which calls can name things.
+    pub(super) fn said_things(&self) -> decide::Said {
+        let own = self.conversation.entries().iter().filter_map(|entry| match entry {
             Entry::User(user) => Some(user.text.as_str()),
             _ => None,
         });
-        let answered = self.conversation.answered();
-        let results = answered.iter().map(|answered| answered.outcome.text.as_str());
-        texts.chain(results).collect::<Vec<_>>().join("\n")
+        let before = self.said_before.iter().filter_map(|said| match said {
+            SaidBefore::Question(text) => Some(text.as_str()),
+            SaidBefore::Searched(_) | SaidBefore::Called { .. } => None,
+        });
+        let person = before.chain(own).collect::<Vec<_>>().join("\n");
+        let mut results: Vec<String> = self.results().map(|(_, text)| text.into_owned()).collect();
+        results.reverse();
+        decide::Said::new(person, results)
     }
 
     /// Answers a call with a note to the model.
@@ -293,6 +302,23 @@ impl Shared {
         let mut made = self.made();
         made.extend(pending.filter_map(|call| Made::new(&call.call, self.is_read(&call.call), None)));
         guard::judge(&made, &next.call, self.is_read(&next.call), self.setup.config.max_same_results)
+    }
+
+    /// Returns `true` if the last thing that happened is that calls got results.
+    pub(super) fn follows_results(&self) -> bool {
+        let last = self.conversation.entries().iter().rev().find(|entry| !matches!(entry, Entry::Note { .. }));
+        let is_result = match last {
+            Some(Entry::Outcome { .. }) => true,
+            // A client's results stand before the conversation.
+            Some(Entry::User(_)) => !self.client_calls.is_empty(),
+            _ => false,
+        };
+        is_result && !self.made().is_empty()
+    }
+
+    /// Returns `true` if a call returned already what this one would.
+    pub(super) fn is_answered(&self, call: &Call) -> bool {
+        guard::is_answered(&self.made(), call)
     }
 
     /// Returns how many times in a row equal calls have returned the result of this one.

@@ -15,19 +15,35 @@ use crate::turn::shared::{Mending, Shared};
 ///
 /// Beside tools in the request the endpoint holds calls by itself; an answer after a schema
 /// is asked for where it can stand beside them, and never required there.
-pub(super) fn constraint(native: bool, model: &RoundModel, shared: &Shared) -> Option<Arc<Constraint>> {
+///
+/// A measured message is held to calls unless the endpoint is known to tell nothing of use then
+/// (`is_told_under_grammar`).
+pub(super) fn constraint(
+    native: bool,
+    model: &RoundModel,
+    is_told_under_grammar: bool,
+    shared: &Shared,
+) -> Option<Arc<Constraint>> {
     if shared.setup.config.constrain == Constrain::Off {
         return None;
     }
-    if native { answer(false, shared) } else { due(model, shared) }
+    if native { answer(false, shared) } else { due(model, is_told_under_grammar, shared) }
 }
 
-fn due(model: &RoundModel, shared: &Shared) -> Option<Arc<Constraint>> {
+fn due(model: &RoundModel, is_told_under_grammar: bool, shared: &Shared) -> Option<Arc<Constraint>> {
     let needs_call = matches!(shared.choice, ToolChoice::Required | ToolChoice::Named(_));
     let required = shared.setup.config.constrain == Constrain::Require;
     match &shared.asking {
         Asking::Choice => return Some(shared.setup.choice().0.clone()),
         Asking::Held(choice) => return calls(choice, model, shared),
+        Asking::Step => return one_call(model, shared),
+        Asking::Narrowed(narrowed) => return shared.setup.narrowed(narrowed, thinking(model)),
+        Asking::Answer => return answer(required, shared),
+        Asking::Measured if is_told_under_grammar => {
+            if let Some(grammar) = calls(&shared.choice, model, shared).and_then(|calls| calls.as_grammar()) {
+                return Some(Arc::new(grammar));
+            }
+        }
         Asking::Free | Asking::Measured => {}
     }
     match shared.mending {
@@ -45,11 +61,19 @@ fn answer(required: bool, shared: &Shared) -> Option<Arc<Constraint>> {
 }
 
 pub(super) fn calls(choice: &ToolChoice, model: &RoundModel, shared: &Shared) -> Option<Arc<Constraint>> {
-    let thinking = match (model.reasoning, model.reasons) {
+    shared.setup.calls(choice, thinking(model), usize::MAX)
+}
+
+/// One step at a time: a model that is held to several calls goes on behind the one that it knows.
+fn one_call(model: &RoundModel, shared: &Shared) -> Option<Arc<Constraint>> {
+    shared.setup.calls(&shared.choice, thinking(model), 1)
+}
+
+fn thinking(model: &RoundModel) -> Thinking {
+    match (model.reasoning, model.reasons) {
         (ReasoningMode::Open, _) => Thinking::Open,
         (ReasoningMode::Off, _) => Thinking::Off,
         (_, Some(true)) => Thinking::Marked,
         _ => Thinking::Off,
-    };
-    shared.setup.calls(choice, thinking)
+    }
 }

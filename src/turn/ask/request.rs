@@ -10,7 +10,7 @@ use super::fit::{Window, context, fitting};
 use crate::constrain::{Constrain, Way};
 use crate::conversation::{Layout, Replies, SHORT_RESULT_BYTES, Trim};
 use crate::dialect::SystemPlacement;
-use crate::message::{FinishReason, Message, Role};
+use crate::message::{FinishReason, Message, ReasoningMode, Role};
 use crate::model::{CallResult, ContextWindow, ModelError, ModelFailure, Request, Usage};
 use crate::outcome::{Status, noted};
 use crate::parse::Parser;
@@ -350,7 +350,9 @@ impl Ask {
         request.stop.clone_from(&shared.setup.config.stop);
         request.results = results.collect();
         self.offer(&mut request, shared);
-        request.constraint = constraint(shared.native, &self.model, shared);
+        let missing = shared.setup.ways().missing(self.model_name(shared));
+        let is_told_under_grammar = !(missing.unmasked || missing.structure || self.reasons());
+        request.constraint = constraint(shared.native, &self.model, is_told_under_grammar, shared);
         request.alternatives = shared.asking == Asking::Measured;
         if shared.asking == Asking::Choice {
             self.asks_for_a_name(&mut request, shared);
@@ -376,7 +378,13 @@ impl Ask {
         if is_free || !is_open || calls(&shared.choice, &self.model, shared).is_none() {
             return Asking::Free;
         }
-        first(config.way, shared.setup.ways().missing(self.model_name(shared)))
+        let missing = shared.setup.ways().missing(self.model_name(shared));
+        first(config.way, missing, !self.reasons() && shared.follows_results())
+    }
+
+    /// Whether the model decides in its reasoning, so that nothing is held that comes before.
+    fn reasons(&self) -> bool {
+        self.model.reasons == Some(true) || self.model.reasoning == ReasoningMode::Open
     }
 
     /// The model as the endpoint names it.
@@ -442,7 +450,10 @@ impl Ask {
     fn messages_of(&self, native: bool, layout: &Layout, shared: &Shared) -> Result<Vec<Message>, WordingError> {
         let wording = if native { self.native_wording(shared) } else { self.prompt_wording(shared) };
         // Nothing that follows could use a result of the last round's calls.
-        let closes = shared.is_last_round() && shared.round > 1 && shared.choice == ToolChoice::Auto;
+        let closes = shared.is_last_round()
+            && shared.round > 1
+            && shared.choice == ToolChoice::Auto
+            && shared.asking != Asking::Answer;
         if native {
             let mut messages = shared.conversation.render_native(layout, |replies| wording.replies(replies))?;
             if let (true, Some(last)) = (closes, messages.last_mut().filter(|last| last.role != Role::Assistant)) {

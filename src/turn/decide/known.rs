@@ -33,6 +33,8 @@ keyword_enum!(NativeFault, "a fault of native calls",
 pub(crate) struct Missing {
     /// Probabilities of tokens.
     pub(crate) probabilities: bool,
+    /// Probabilities of tokens as the model has them, where the answer is held to a structure.
+    pub(crate) unmasked: bool,
     /// Answers of a structure that was demanded.
     pub(crate) structure: bool,
     /// Native calls where they are due, and nowhere else: why.
@@ -59,6 +61,11 @@ impl KnownWays {
     /// The endpoint gives no probabilities for this model.
     pub(crate) fn without_probabilities(&self, model: &Option<String>) {
         self.known().entry(model.clone()).or_default().probabilities = true;
+    }
+
+    /// The endpoint tells, of an answer that is held to a structure, what that lets through.
+    pub(crate) fn with_masked_probabilities(&self, model: &Option<String>) {
+        self.known().entry(model.clone()).or_default().unmasked = true;
     }
 
     /// The endpoint holds answers of this model to no structure.

@@ -22,6 +22,17 @@ enum Place {
     Reasoning { close: String, text: String },
 }
 
+/// How a message begins.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Begun {
+    /// With a call.
+    pub(super) calls: bool,
+    /// How likely that was, as a logarithm; nothing where it cannot be told.
+    pub(super) likely: Option<f64>,
+    /// No token that could have stood there begins anything else.
+    pub(super) is_masked: bool,
+}
+
 /// How likely a message begins with a call, as far as it has come.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Probability {
@@ -34,6 +45,8 @@ pub(super) struct Probability {
     begun: bool,
     /// Alternatives of some token of the answer are unknown.
     is_unknown: bool,
+    /// No token so far could have been the beginning of anything but a call.
+    is_masked: bool,
     /// A beginning of a call that may be reasoning is reasoning, for all that is known.
     reasons: bool,
 }
@@ -47,7 +60,7 @@ impl Probability {
             _ => Place::Answer(String::new()),
         };
         let reasons = model.reasoning != ReasoningMode::Off && model.reasons == Some(true);
-        Probability { place, reached: 1.0, call: 0.0, begun: false, is_unknown: false, reasons }
+        Probability { place, reached: 1.0, call: 0.0, begun: false, is_unknown: false, is_masked: true, reasons }
     }
 
     /// Whether a token came.
@@ -62,14 +75,13 @@ impl Probability {
         }
     }
 
-    /// Takes the next tokens; the logarithm of the probability once the answer has begun, nothing
-    /// where it cannot be told.
-    pub(super) fn push(&mut self, tokens: &[TokenChoice], openers: &Openers) -> Option<Option<f64>> {
+    /// Takes the next tokens; how the message begins, once it does.
+    pub(super) fn push(&mut self, tokens: &[TokenChoice], openers: &Openers) -> Option<Begun> {
         self.begun |= !tokens.is_empty();
         tokens.iter().find_map(|token| self.token(token, openers))
     }
 
-    fn token(&mut self, token: &TokenChoice, openers: &Openers) -> Option<Option<f64>> {
+    fn token(&mut self, token: &TokenChoice, openers: &Openers) -> Option<Begun> {
         let before = match &mut self.place {
             Place::Reasoning { close, text } => {
                 let (close, text) = (std::mem::take(close), format!("{text}{}", token.text));
@@ -85,9 +97,11 @@ impl Probability {
         // What is blank, or begins a call and something else alike, or reasoning: the next token tells.
         let is_open = text.is_empty() || (fits.other && !openers.is_call(text));
         let goes_on = is_open && reasoning.is_none();
-        let others = token.others.iter().filter(|(other, _)| *other != token.text);
-        let others: f64 =
-            others.filter(|(other, _)| self.begins_call(&before, other, openers)).map(|(_, p)| p.exp()).sum();
+        let others = || token.others.iter().filter(|(other, _)| *other != token.text);
+        let is_call = |other: &str| self.begins_call(&before, other, openers);
+        let is_masked = others().all(|(other, p)| is_call(other) || *p == f64::NEG_INFINITY);
+        let others: f64 = others().filter(|(other, _)| is_call(other)).map(|(_, p)| p.exp()).sum();
+        self.is_masked &= is_masked;
         self.is_unknown |= token.others.is_empty() && !text.is_empty();
         let own = if fits.call && !goes_on { token.logprob.exp() } else { 0.0 };
         self.call += self.reached * (others + own);
@@ -100,11 +114,12 @@ impl Probability {
             self.place = Place::Answer(text.to_owned());
             return None;
         }
-        // That a message begins with a call says enough by itself.
-        match self.is_unknown {
-            true => Some(fits.call.then_some(0.0)),
-            false => Some(Some(self.call.ln())),
-        }
+        Some(Begun {
+            calls: fits.call,
+            // That a message which is held to nothing begins with a call says enough by itself.
+            likely: if self.is_unknown { fits.call.then_some(0.0) } else { Some(self.call.ln()) },
+            is_masked: self.is_masked,
+        })
     }
 
     /// Whether a token that could have stood behind this text begins a call.
@@ -161,7 +176,7 @@ mod tests {
     /// that is open.
     fn of(model: &RoundModel, openers: &Openers, tokens: &[TokenChoice]) -> Option<f64> {
         let found = Probability::new(openers, model).push(tokens, openers)?;
-        Some((found.expect("the alternatives are known").exp() * 1e6).round() / 1e4)
+        Some((found.likely.expect("the alternatives are known").exp() * 1e6).round() / 1e4)
     }
 
     fn likely(reasons: Option<bool>, openers: &Openers, tokens: &[TokenChoice]) -> Option<f64> {
