@@ -1,17 +1,12 @@
 //! A catalog as values for the templates of the system text.
 
 use serde::Serialize;
-use serde_json::{Map, Value};
 
 use super::budget::Style;
 use super::entry::{Lister, ServerView, ToolView};
 use super::error::PromptError;
-use super::example::{
-    Shown, both, call_with, describe_call, display_name, example_call, example_question, example_tool, examples_of,
-    find_call, is_destructive, read_call, without_tools,
-};
+use super::example::{describe_call, display_name, find_call, read_call};
 use super::options::{Listing, NAME_CHARS, NOTE_CHARS, Options, TEXT_CHARS};
-use crate::dialect::{Dialect, Lang};
 use crate::outcome::Neutraliser;
 use crate::tools::{Catalog, FOUND, Server, Tool, ToolChoice};
 
@@ -39,10 +34,9 @@ pub(super) struct SystemVariables {
     named: String,
     max_calls: Option<usize>,
     /// A call, and the question that it answers.
-    example: Option<String>,
-    question: Option<String>,
-    /// The same for each tool that is listed with its parameters, and what else a model has
-    /// to see: a resource that is read, an answer where that has a form of its own.
+    pub(super) example: Option<String>,
+    pub(super) question: Option<String>,
+    /// What else a model has to see, where the style shows it.
     pub(super) examples: Vec<Example>,
     /// They stand in messages of their own, and not in this text.
     pub(super) apart: bool,
@@ -60,6 +54,14 @@ pub struct Example {
     pub question: String,
     /// What is written then.
     pub call: String,
+    /// It goes on with the example before it: the question is the result of its call.
+    pub follows: bool,
+}
+
+impl Example {
+    pub(super) fn new(question: impl Into<String>, call: impl Into<String>) -> Self {
+        Example { question: question.into(), call: call.into(), follows: false }
+    }
 }
 
 /// How to get at what an index leaves out.
@@ -117,8 +119,6 @@ pub(super) fn view(
     let listed = if silent { &[] } else { catalog.servers() };
     let resource = listed.iter().find_map(readable);
     let read = resource.map(|(server, uri)| read_call(options.dialect, neutraliser, server, uri));
-    let in_prompt = catalog.offered().zip(styles).filter(|(_, style)| style.is_some()).map(|(tool, _)| tool);
-    let example = if silent { None } else { named.or_else(|| example_tool(in_prompt, neutraliser)) };
     let dialect = options.dialect;
     let full = options.listing.full();
     let has = |style| styles.contains(&Some(style));
@@ -139,18 +139,9 @@ pub(super) fn view(
         signatures: shows(Listing::Signature) || has(Listing::Brief),
         schemas: shows(Listing::Schema),
         max_calls: options.max_calls,
-        example: example.map(|tool| example_call(catalog, dialect, neutraliser, tool)),
-        question: example.map(|tool| example_question(options.lang, neutraliser, tool)),
-        examples: match silent {
-            true => Vec::new(),
-            false => examples(
-                catalog,
-                options,
-                neutraliser,
-                (styles, named),
-                resource.map(|(_, uri)| uri).zip(read.as_deref()),
-            ),
-        },
+        example: None,
+        question: None,
+        examples: Vec::new(),
         apart: false,
         read,
         // Where one tool is demanded, that one stands there in full.
@@ -184,70 +175,6 @@ pub(super) fn shown<'a>(
     let in_full = |style: Style| style.is_some_and(|style| style != Listing::Index);
     let shown = catalog.offered().zip(styles).filter(move |(_, style)| in_full(**style)).map(|(tool, _)| tool);
     shown.filter(move |tool| named.is_none_or(|named| std::ptr::eq(named, *tool)))
-}
-
-/// Messages that begin a call in `type_marker`, and an answer.
-const CALLS: &str = "TYPE: MCP\n";
-pub(super) const ANSWERS: &str = "TYPE: ANSWER\n";
-
-/// The tools whose calls are shown: none that may destroy something, if there are others.
-pub(super) fn harmless<'a>(tools: impl Iterator<Item = &'a Tool>) -> Vec<&'a Tool> {
-    let (bad, good): (Vec<&Tool>, Vec<&Tool>) = tools.partition(|tool| is_destructive(tool));
-    if good.is_empty() { bad } else { good }
-}
-
-/// An example of each tool that is listed with its parameters, of two calls in one message, of a
-/// resource that is read, and of two answers without a tool; of the tool that the choice names
-/// alone.
-fn examples(
-    catalog: &Catalog,
-    options: &Options,
-    neutraliser: &Neutraliser,
-    (styles, named): (&[Style], Option<&Tool>),
-    read: Option<(&str, &str)>,
-) -> Vec<Example> {
-    let tools = harmless(shown(catalog, styles, named));
-    let call = |tool: &Tool, arguments: &Map<String, Value>| {
-        call_with(catalog, options.dialect, neutraliser, (tool, arguments))
-    };
-    let all: Vec<(&Tool, Shown)> = tools
-        .iter()
-        .flat_map(|tool| {
-            let shown = examples_of(tool, tools.len(), options, neutraliser);
-            shown.into_iter().map(|shown| (*tool, shown)).collect::<Vec<_>>()
-        })
-        .collect();
-    let sets = all
-        .iter()
-        .map(|(tool, shown)| Example { question: shown.question.clone(), call: call(tool, &shown.arguments) });
-    // Two that are far apart: with a few tools the neighbour is the same tool.
-    let several = all.iter().filter(|(tool, _)| !tool.display_only).collect::<Vec<_>>();
-    let two = match several[..] {
-        [first, .., second] if named.is_none() && options.max_calls != Some(1) => {
-            let [one, other] = [first, second].map(|(tool, shown)| call(tool, &shown.arguments));
-            let other = other.strip_prefix(CALLS).unwrap_or(&other);
-            let question = both(options.lang, [&first.1.question, &second.1.question]);
-            Some(Example { question, call: format!("{one}\n{other}") })
-        }
-        _ => None,
-    };
-    let written = |question: String, call: &str| Example { question, call: call.to_owned() };
-    let read = read.filter(|_| named.is_none()).map(|(uri, call)| {
-        let uri = neutraliser.describe(uri, TEXT_CHARS);
-        match options.lang {
-            Lang::En => written(format!("Read the resource {uri}"), call),
-            Lang::Zh => written(format!("读取资源 {uri}"), call),
-        }
-    });
-    let mut examples: Vec<Example> = sets.chain(two).chain(read).collect();
-    if options.tool_choice == ToolChoice::Auto && !examples.is_empty() {
-        let marker = if options.dialect == Dialect::TypeMarker { ANSWERS } else { "" };
-        let [knows, thanks] = without_tools(options.lang)
-            .map(|(question, answer)| written(question.to_owned(), &format!("{marker}{answer}")));
-        examples.insert(0, knows);
-        examples.insert(examples.len().div_ceil(2), thanks);
-    }
-    examples
 }
 
 /// The servers that offer something, with the offered tools in these styles.

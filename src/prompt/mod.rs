@@ -27,6 +27,7 @@
 //! ```
 
 mod budget;
+mod dialogue;
 mod entry;
 mod error;
 mod example;
@@ -39,6 +40,7 @@ mod reasons;
 mod results;
 mod round;
 mod sentence;
+mod shown;
 mod signature;
 mod template;
 mod templates;

@@ -3,7 +3,8 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::example::{display_name, example_call, example_question, example_tool, read_call, read_on};
+use super::dialogue::{by_worth, dialogue_of};
+use super::example::{call_with, display_name, harmless, read_call, read_on};
 use super::listing::{NAMES, named, readable};
 use super::options::{NOTE_CHARS, Options};
 use super::reasons::{failure_in, reason_in};
@@ -119,11 +120,13 @@ pub(super) fn view(catalog: &Catalog, options: &Options, round: &Round<'_>) -> R
     let forgotten = recalled.len().saturating_sub(most);
     let request = round.request.filter(|_| !round.followed);
     let items = round.items.iter();
+    let unmet = items.clone().any(|item| matches!(item, Item::UnmetChoice));
+    let (question, example) = writer.example_tool().filter(|_| unmet).map(|tool| writer.shown(tool)).unzip();
     ResultVariables {
         earlier: recalled.iter().skip(forgotten).map(|earlier| writer.earlier(earlier, limit)).collect(),
         forgotten,
         request: request.map(|request| writer.request(request)).filter(|request| !request.is_empty()),
-        shown: items.clone().filter_map(|item| writer.shown(item)).collect(),
+        shown: items.clone().filter_map(|item| writer.displayed(item)).collect(),
         answered: items.clone().filter_map(|item| writer.answered(item)).collect(),
         rejected: items
             .clone()
@@ -132,13 +135,13 @@ pub(super) fn view(catalog: &Catalog, options: &Options, round: &Round<'_>) -> R
                 _ => None,
             })
             .collect(),
-        unmet: items.clone().any(|item| matches!(item, Item::UnmetChoice)),
+        unmet,
         followed: round.followed,
         tells_status: !round.without_status,
         dialect: options.dialect.name(),
         named: writer.named().map(|tool| writer.name(tool)),
-        example: writer.example_tool().map(|tool| writer.call(tool)),
-        question: writer.example_tool().map(|tool| writer.question(tool)),
+        example,
+        question,
     }
 }
 
@@ -177,7 +180,7 @@ impl RoundWriter<'_> {
         boundary(before, &format!("{}\n{}", output.head, output.tail))
     }
 
-    fn shown(&self, item: &Item<'_>) -> Option<ShownView> {
+    fn displayed(&self, item: &Item<'_>) -> Option<ShownView> {
         match item {
             Item::Answered { id, tool, outcome, .. } if outcome.status == Status::Displayed => {
                 Some(ShownView { id: self.word(id), tool: self.word(tool) })
@@ -236,6 +239,7 @@ impl RoundWriter<'_> {
             matches!(rejected.kind, RejectedKind::Malformed | RejectedKind::Truncated | RejectedKind::UnknownTool);
         let tool = self.meant(rejected).or_else(|| self.example_tool().filter(|_| form && !is_reading));
         let all = self.catalog.offered().map(|tool| self.name(tool));
+        let (question, correct) = tool.map(|tool| self.shown(tool)).unzip();
         RejectedView {
             // One that nothing quotes stands where it may be an example.
             kind: match rejected.kind {
@@ -252,12 +256,8 @@ impl RoundWriter<'_> {
             raw: bounded(rejected.raw.trim(), RAW_BYTES),
             nearest: rejected.nearest.iter().map(|name| self.word(name)).collect(),
             names: if unknown && rejected.nearest.is_empty() { all.take(NAMES).collect() } else { Vec::new() },
-            correct: match tool {
-                Some(tool) => Some(self.call(tool)),
-                None if is_reading => self.reading(rejected.server.as_deref()),
-                None => None,
-            },
-            question: tool.map(|tool| self.question(tool)),
+            correct: correct.or_else(|| if is_reading { self.reading(rejected.server.as_deref()) } else { None }),
+            question,
         }
     }
 
@@ -282,15 +282,18 @@ impl RoundWriter<'_> {
     }
 
     fn example_tool(&self) -> Option<&Tool> {
-        self.named().or_else(|| example_tool(self.catalog.offered(), &self.neutraliser))
+        let harmless = || harmless(self.catalog, self.catalog.offered());
+        let best = || Some(by_worth(&harmless(), self.options, &self.neutraliser).first()?.steps.first()?.tool);
+        self.named().or_else(best)
     }
 
-    fn question(&self, tool: &Tool) -> String {
-        example_question(self.options.lang, &self.neutraliser, tool)
-    }
-
-    fn call(&self, tool: &Tool) -> String {
-        example_call(self.catalog, self.options.dialect, &self.neutraliser, tool)
+    /// A question and the call of the tool that answers it.
+    fn shown(&self, tool: &Tool) -> (String, String) {
+        let dialogue = dialogue_of(tool, self.options, &self.neutraliser);
+        let call =
+            |(tool, arguments)| call_with(self.catalog, self.options.dialect, &self.neutraliser, (tool, arguments));
+        let calls: String = dialogue.steps.iter().map(|step| call((step.tool, &step.arguments))).collect();
+        (dialogue.question, calls)
     }
 
     fn name(&self, tool: &Tool) -> String {

@@ -6,16 +6,17 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::budget::{self, Listed, Measure, Rule, Style};
+use super::dialogue::by_worth;
 use super::entry::Lister;
 use super::error::PromptError;
-use super::example::{Shown, call_with, does_something, examples_of, sample_result};
-use super::listing::{ANSWERS, Example};
+use super::example::{call_with, harmless};
+use super::listing::Example;
 use super::options::{Listing, Options, TEXT_CHARS};
-use super::round::{Item, Round};
+use super::round::Round;
 use super::template::SYSTEM;
 use super::templates::Templates;
 use super::{listing, results};
-use crate::dialect::{Dialect, PromptStyle};
+use crate::dialect::PromptStyle;
 use crate::outcome::{Neutraliser, Outcome};
 use crate::tools::{BuiltIn, Catalog, Said, Tool, ToolChoice};
 
@@ -61,7 +62,7 @@ impl Prompt {
         let draft = Draft::new(self, catalog);
         let (styles, tokens) = draft.styles(said)?;
         let tokens = tokens.map_or_else(|| draft.listing(&styles), Ok)?;
-        let text = self.render(self.stem(), &draft.view(&styles)?)?;
+        let text = self.render(self.stem(), &draft.whole_view(&styles)?)?;
         Ok(System { text, listed: Listed::new(&styles, tokens, self.options.tool_budget) })
     }
 
@@ -69,7 +70,7 @@ impl Prompt {
     pub(crate) fn system_for(&self, catalog: &Catalog, said: &[Said<'_>]) -> Result<(String, bool), PromptError> {
         let draft = Draft::new(self, catalog);
         let (styles, _) = draft.styles(said)?;
-        Ok((self.render(self.stem(), &draft.view(&styles)?)?, styles.contains(&None)))
+        Ok((self.render(self.stem(), &draft.whole_view(&styles)?)?, styles.contains(&None)))
     }
 
     /// The system text without its examples, and these, to be shown as a question and an
@@ -98,45 +99,9 @@ impl Prompt {
         }
         let draft = Draft::new(self, catalog);
         let (styles, _) = draft.styles(said)?;
-        let mut view = draft.view(&styles)?.apart();
-        let named = listing::named(catalog, &self.options.tool_choice)?;
-        let tools = listing::harmless(listing::shown(catalog, &styles, named));
-        if let Some(answered) = self.answered(catalog, &draft.neutraliser, &tools, &mut view.examples)? {
-            view.examples.extend(answered);
-        }
+        let view = draft.whole_view(&styles)?.apart();
         let text = self.render(self.stem(), &view)?;
         Ok(Some((text, view.examples)).filter(|(_, examples)| !examples.is_empty()))
-    }
-
-    /// A tool's example once more with the result and the answer behind it, in place of the one
-    /// that stood before: without one a small model goes on calling where it should answer.
-    fn answered(
-        &self,
-        catalog: &Catalog,
-        neutraliser: &Neutraliser,
-        tools: &[&Tool],
-        shown: &mut Vec<Example>,
-    ) -> Result<Option<[Example; 2]>, PromptError> {
-        let Options { lang, dialect, .. } = self.options;
-        let mut all = tools.iter().filter(|tool| !tool.display_only).flat_map(|tool| {
-            let own = examples_of(tool, tools.len(), &self.options, neutraliser);
-            own.into_iter().map(|shown| (*tool, shown))
-        });
-        let rank = |(tool, shown): &(&Tool, Shown)| (shown.answered.is_none(), !does_something(tool));
-        let Some((tool, example)) = all.by_ref().min_by_key(rank) else { return Ok(None) };
-        let (says, answer) = example.answered.unwrap_or_else(|| sample_result(tool, lang));
-        let arguments = &example.arguments;
-        let call = call_with(catalog, dialect, neutraliser, (tool, arguments));
-        let outcome = Outcome::result(says);
-        let item =
-            Item::Answered { id: "", server: tool.server.as_deref(), tool: &tool.name, arguments, outcome: &outcome };
-        let round = Round { items: &[item], request: Some(&example.question), ..Round::default() };
-        let marker = if dialect == Dialect::TypeMarker { ANSWERS } else { "" };
-        let asked = Example { question: example.question.clone(), call };
-        if let Some(at) = shown.iter().position(|known| *known == asked) {
-            shown.remove(at);
-        }
-        Ok(Some([asked, Example { question: self.results(catalog, &round)?, call: format!("{marker}{answer}") }]))
     }
 
     /// The system text, how its tools are listed, and what the listing takes.
@@ -287,9 +252,9 @@ impl Prompt {
 
 /// A system text in the making.
 pub(super) struct Draft<'a> {
-    prompt: &'a Prompt,
-    catalog: &'a Catalog,
-    neutraliser: Neutraliser,
+    pub(super) prompt: &'a Prompt,
+    pub(super) catalog: &'a Catalog,
+    pub(super) neutraliser: Neutraliser,
     pub(super) tools: Vec<&'a Tool>,
 }
 
@@ -322,10 +287,7 @@ impl<'a> Draft<'a> {
     /// What a budget is for.
     fn listing_text(&self, styles: &[Style]) -> Result<String, PromptError> {
         let view = self.view(styles)?;
-        let mut texts = vec![self.prompt.render("listing", &view)?, self.prompt.render("lookup", &view)?];
-        if self.prompt.options.style == PromptStyle::Compact {
-            texts.push(self.prompt.render("examples", &view)?);
-        }
+        let texts = [self.prompt.render("listing", &view)?, self.prompt.render("lookup", &view)?];
         Ok(texts.join("\n\n").trim_end().to_owned())
     }
 
@@ -335,6 +297,30 @@ impl<'a> Draft<'a> {
 
     pub(super) fn view(&self, styles: &[Style]) -> Result<listing::SystemVariables, PromptError> {
         listing::view(self.catalog, &self.prompt.options, &self.neutraliser, styles)
+    }
+
+    /// The same with the examples, which no budget counts.
+    pub(super) fn whole_view(&self, styles: &[Style]) -> Result<listing::SystemVariables, PromptError> {
+        let (options, mut view) = (&self.prompt.options, self.view(styles)?);
+        if self.tools.is_empty() {
+            return Ok(view);
+        }
+        let is_own = !self.prompt.templates.custom().is_empty();
+        if is_own || options.style == PromptStyle::Compact {
+            view.examples = self.examples(styles)?;
+        }
+        if is_own || options.style != PromptStyle::Compact {
+            let named = listing::named(self.catalog, &options.tool_choice)?;
+            let listed = self.tools.iter().zip(styles).filter(|(_, style)| style.is_some()).map(|(tool, _)| *tool);
+            let tools = named.map_or_else(|| harmless(self.catalog, listed), |named| vec![named]);
+            let shown = by_worth(&tools, options, &self.neutraliser).into_iter().next();
+            if let Some((dialogue, step)) = shown.as_ref().and_then(|shown| Some((shown, shown.steps.first()?))) {
+                let call = (step.tool, &step.arguments);
+                view.example = Some(call_with(self.catalog, options.dialect, &self.neutraliser, call));
+                view.question = Some(dialogue.question.clone());
+            }
+        }
+        Ok(view)
     }
 }
 

@@ -4,8 +4,9 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
-#[cfg(feature = "agent")]
 mod describe_tool;
+#[cfg(feature = "prompt")]
+mod examples;
 #[cfg(feature = "agent")]
 mod find_tool;
 #[cfg(feature = "prompt")]
@@ -21,6 +22,7 @@ mod read_result;
 #[cfg(feature = "prompt")]
 mod repeated;
 mod schemas;
+#[cfg(feature = "agent")]
 mod search;
 #[cfg(feature = "agent")]
 mod tongues;

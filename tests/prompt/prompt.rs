@@ -12,7 +12,7 @@ use toolgraft::outcome::Status;
 use toolgraft::prompt::{
     COMPACT_RESULT_BYTES, Earlier, Item, Listing, Options, Prompt, PromptError, Round, System, Template,
 };
-use toolgraft::tools::{Server, ToolChoice, ToolExample};
+use toolgraft::tools::{Server, ToolChoice};
 use toolgraft::{Catalog, Dialect, Outcome, Tool};
 
 fn server(name: &str) -> Server {
@@ -393,7 +393,7 @@ fn tools_of_one_name_on_two_servers_are_told_apart() {
     for lang in Lang::ALL {
         let system = |dialect| prompt(options(dialect, *lang)).system(&catalog).unwrap();
         let tags = system(Dialect::ToolTag);
-        assert!(tags.contains("\nweb.search(query: string)") && tags.contains("<web.search>\n<query>coffee</query>"));
+        assert!(tags.contains("\nweb.search(query: string)") && tags.contains("<web.search>\n<query>query-1</query>"));
         assert!(tags.contains("\nfiles.search(query: string)"));
         assert!(system(Dialect::UseMcpTool).contains("<server_name>web</server_name>\n<tool_name>search</tool_name>"));
         assert!(system(Dialect::TypeMarker).contains(r#"{"server_name": "web", "tool_name": "search","#));
@@ -614,91 +614,6 @@ fn compact_system_text() {
     }
 }
 
-/// Questions and what is written then, in the order of the prompt.
-fn examples(catalog: &Catalog, options: Options) -> Vec<(String, String)> {
-    let (_, examples) = prompt(options).system_apart(catalog).unwrap().unwrap();
-    examples.into_iter().map(|example| (example.question, example.call)).collect()
-}
-
-#[test]
-fn examples_hold_two_answers_without_a_tool_two_calls_in_a_message_and_a_result_with_its_answer() {
-    let city = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
-    let room = json!({"type": "object", "properties": {"room": {"type": "string"}}, "required": ["room"]});
-    let tools = [
-        Tool::new("weather").with_description("Gets the weather.").with_schema(city.clone()),
-        Tool::new("delete_city").with_description("Deletes a city.").with_schema(city.clone()),
-        Tool::new("turn_on_light").with_description("Turns on the light.").with_schema(room),
-    ];
-    let catalog = Catalog::from_tools(tools);
-    for (dialect, lang) in all() {
-        let shown = examples(&catalog, compact(dialect, lang));
-        let is_call = |text: &str| text.contains("weather") || text.contains("turn_on_light");
-        let two = shown.iter().filter(|(_, call)| call.contains("weather") && call.contains("turn_on_light"));
-        assert_eq!(two.count(), 1, "{dialect} {lang}: {shown:#?}");
-        let answers: Vec<_> = shown.iter().filter(|(_, text)| !is_call(text)).collect();
-        assert_eq!(answers.len(), 3, "{dialect} {lang}: {shown:#?}");
-        // Behind the call of the tool that does something stand its result and the answer.
-        let [.., (_, call), (result, answer)] = &shown[..] else { panic!() };
-        assert!(call.contains("turn_on_light"), "{call}");
-        assert!(result.contains("heron-oak") && answer.contains("heron-oak"), "{result} {answer}");
-        assert!(!shown.iter().any(|(_, text)| text.contains("delete_city")), "{shown:#?}");
-        let markers = shown.iter().filter(|(_, text)| text.starts_with("TYPE: ANSWER"));
-        assert_eq!(markers.count(), if dialect == Dialect::TypeMarker { 3 } else { 0 });
-        // Where a call is demanded, no answer stands for one.
-        let due = compact(dialect, lang).with_tool_choice(ToolChoice::Required);
-        let answers = examples(&catalog, due).into_iter().filter(|(_, text)| !is_call(text)).count();
-        assert_eq!(answers, 1, "{dialect} {lang}");
-        let one = examples(&catalog, compact(dialect, lang).with_max_calls(Some(1)));
-        assert!(!one.iter().any(|(_, call)| call.contains("weather") && call.contains("turn_on_light")));
-    }
-    let only = Catalog::from_tools([Tool::new("delete_city").with_schema(city)]);
-    let shown = examples(&only, compact(Dialect::UseMcpTool, Lang::En));
-    assert!(shown.iter().any(|(_, call)| call.contains("delete_city")), "it is all there is");
-}
-
-#[test]
-fn a_tools_own_examples_come_before_made_up_ones() {
-    let city = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
-    let example =
-        |question: &str, city: &str| ToolExample::new(question, json!({"city": city}).as_object().unwrap().clone());
-    let weather = Tool::new("weather")
-        .with_schema(city.clone())
-        .with_example(example("Do I need a coat in Turku today?", "Turku").answered("rain", "Yes, it rains."));
-    let catalog = Catalog::from_tools([weather.clone(), Tool::new("turn_on").with_schema(city)]);
-    let shown = examples(&catalog, compact(Dialect::UseMcpTool, Lang::En));
-    assert!(!shown.iter().any(|(_, call)| call.contains("weather") && call.contains("Berlin")), "{shown:#?}");
-    let [.., (question, call), (result, answer)] = &shown[..] else { panic!() };
-    assert_eq!((question.as_str(), answer.as_str()), ("Do I need a coat in Turku today?", "Yes, it rains."));
-    assert!(call.contains("Turku") && result.contains("rain"));
-    let stored: Tool = serde_json::from_value(serde_json::to_value(&weather).unwrap()).unwrap();
-    assert_eq!(stored, weather);
-}
-
-#[test]
-fn a_few_tools_have_a_second_example_with_other_values() {
-    let tool = |n: usize| {
-        let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
-        Tool::new(format!("tool_{n}")).with_schema(schema)
-    };
-    for (dialect, lang) in all() {
-        let prompt = prompt(compact(dialect, lang));
-        let count = |tools: usize| {
-            let catalog = Catalog::from_tools((0..tools).map(tool));
-            let text = prompt.system(&catalog).unwrap();
-            // Each stands in the question and in the call; the first and the last also in the example
-            // of two calls.
-            (text.matches("Berlin").count(), text.matches("New York").count())
-        };
-        assert_eq!(count(1), (4, 4), "{dialect}, {lang}");
-        assert_eq!(count(4), (10, 10), "{dialect}, {lang}");
-        assert_eq!(count(5), (14, 0), "{dialect}, {lang}");
-    }
-    // Where no other value is known, one call says all.
-    let prompt = prompt(compact(Dialect::UseMcpTool, Lang::En));
-    let text = prompt.system(&Catalog::from_tools([Tool::new("now")])).unwrap();
-    assert_eq!(text.matches("<use_mcp_tool>").count(), 1, "{text}");
-}
-
 #[test]
 fn compact_results() {
     let arguments = object(json!({"timezone": "Asia/Tokyo"}));
@@ -772,21 +687,25 @@ fn every_example_has_its_values_from_its_question() {
     for (dialect, lang) in all() {
         for style in PromptStyle::ALL {
             let options = options(dialect, lang).with_style(*style);
-            let source = "{% for example in examples %}{{ example.question }}\n{{ example.call }}\n\0{% endfor %}{{ question }}\n{{ example }}";
+            // The calls of one question have a value of a result, too.
+            let source = "{% for example in examples %}{% if not example.follows %}\0{% endif %}{{ example.question }}\x01{{ example.call }}\x01{% endfor %}\0{{ question }}\x01{{ example }}";
             let templates = vec![Template::system(source)];
             let text = prompt(options.with_templates(templates)).system(&real()).unwrap();
             let mut with_values = 0;
             for example in text.split('\0') {
-                let (question, call) = example.split_once('\n').unwrap();
-                for arguments in calls_in(call, &real(), dialect) {
-                    for value in arguments.as_object().unwrap().values() {
-                        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                        assert!(question.contains(&value), "{value:?} is not in {question:?}");
-                        with_values += 1;
+                let mut said = String::new();
+                for part in example.split('\x01') {
+                    for arguments in calls_in(part, &real(), dialect) {
+                        for value in arguments.as_object().unwrap().values() {
+                            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                            assert!(said.contains(&value), "{value:?} is not in {said:?}");
+                            with_values += 1;
+                        }
                     }
+                    said += part;
                 }
             }
-            assert!(with_values > 20, "{dialect}: {with_values}");
+            assert!(with_values > 3, "{dialect}: {with_values}");
         }
     }
 }

@@ -269,7 +269,11 @@ impl Wording for Showing {
     fn system_apart(&self, _: &ToolChoice) -> Option<(String, Vec<crate::prompt::Example>)> {
         let tool = Tool::new("weather")
             .with_server("demo")
-            .with_schema(json!({"properties": {"city": {}}, "required": ["city"]}));
+            .with_schema(json!({"properties": {"city": {}}, "required": ["city"]}))
+            .with_example(crate::tools::ToolExample::new(
+                "Do I need a coat in Berlin?",
+                json!({"city": "Berlin"}).as_object()?.clone(),
+            ));
         let options = crate::prompt::Options::default().with_style(crate::dialect::PromptStyle::Compact);
         crate::prompt::Prompt::new(options).ok()?.system_apart(&Catalog::from_tools([tool])).ok()?
     }

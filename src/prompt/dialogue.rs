@@ -1,0 +1,224 @@
+//! A question, the calls that answer it one after another, and the answer: what an example shows.
+//!
+//! A tool's own examples come first, then those that a program keeps of it
+//! ([`ExampleSource`](super::ExampleSource)), those written for the tools of well-known servers, and at last
+//! one made of its description and its schema.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use serde_json::{Map, Value};
+
+use super::example::clean_arguments;
+use super::options::{NAME_CHARS, Options, SENTENCE_CHARS};
+use super::sentence::first_sentence;
+use crate::dialect::Lang;
+use crate::outcome::Neutraliser;
+use crate::tools::{Tool, ToolExample};
+
+/// A question, the calls that answer it, and what the person is told then.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Dialogue<'t> {
+    pub(super) question: String,
+    pub(super) steps: Vec<Step<'t>>,
+    pub(super) answer: String,
+    /// Nobody wrote the answer: it is made.
+    pub(super) is_made: bool,
+}
+
+impl Dialogue<'_> {
+    pub(super) fn shares_a_tool(&self, other: &Dialogue<'_>) -> bool {
+        self.steps.iter().any(|step| other.steps.iter().any(|theirs| std::ptr::eq(step.tool, theirs.tool)))
+    }
+}
+
+/// A call and what the tool says.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Step<'t> {
+    pub(super) tool: &'t Tool,
+    pub(super) arguments: Map<String, Value>,
+    pub(super) result: String,
+}
+
+/// The dialogues written for tools of well-known servers, in English and Chinese. A key has the tools of its
+/// calls, each by its [identity](identity); a dialogue is its question, arguments and result of each call, and
+/// the answer.
+static WRITTEN: LazyLock<Map<String, Value>> =
+    LazyLock::new(|| serde_json::from_str(include_str!("../../prompts/examples.json")).unwrap_or_default());
+
+/// Between the tools of a key.
+const THEN: &str = " > ";
+
+/// The keys of dialogues with several calls.
+static CHAINS: LazyLock<Vec<Vec<&'static str>>> =
+    LazyLock::new(|| WRITTEN.keys().filter(|key| key.contains(THEN)).map(|key| key.split(THEN).collect()).collect());
+
+/// The tool by its name and its required parameters, whichever server has it: descriptions are reworded and
+/// optional parameters added from one version to the next, but a call with these arguments stays right.
+fn identity(tool: &Tool) -> String {
+    let mut required: Vec<&str> = tool.parameters().filter(|p| p.required).map(|p| p.name).collect();
+    required.sort_unstable();
+    format!("{}({})", tool.name, required.join(", "))
+}
+
+/// The dialogue written under this key. `None` if a tool lacks one of its arguments.
+fn written<'t>(key: &str, tools: &[&'t Tool], lang: Lang) -> Option<Dialogue<'t>> {
+    let (question, rest) = WRITTEN.get(key)?.get(lang.as_str())?.as_array()?.split_first()?;
+    let (answer, calls) = rest.split_last()?;
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let step = |(tool, call): (&&'t Tool, &[Value])| {
+        let arguments = call.first()?.as_object()?.clone();
+        let fits = arguments.keys().all(|name| tool.has_parameter(name));
+        fits.then_some(Step { tool, arguments, result: text(call.get(1)?)? })
+    };
+    let steps = tools.iter().zip(calls.chunks(2)).map(step).collect::<Option<Vec<_>>>()?;
+    Some(Dialogue { question: text(question)?, steps, answer: text(answer)?, is_made: false })
+}
+
+/// The dialogue of one call that shows a tool.
+pub(super) fn dialogue_of<'t>(tool: &'t Tool, options: &Options, neutraliser: &Neutraliser) -> Dialogue<'t> {
+    let describe = |text: String| neutraliser.describe(&text, SENTENCE_CHARS);
+    let made = |arguments: Map<String, Value>| made(tool, arguments, options.lang, neutraliser);
+    if let Some(ToolExample { question, arguments, result, answer }) = options.examples.of(tool).into_iter().next() {
+        let mut dialogue = Dialogue { question: describe(question), ..made(arguments) };
+        if let Some((result, answer)) = result.zip(answer) {
+            dialogue.steps[0].result = describe(result);
+            (dialogue.answer, dialogue.is_made) = (describe(answer), false);
+        }
+        return dialogue;
+    }
+    written(&identity(tool), &[tool], options.lang).unwrap_or_else(|| made(tool.example_arguments()))
+}
+
+/// The dialogues that show the tools, the best first: of harmless ones with few parameters and a short call.
+pub(super) fn by_worth<'a>(tools: &[&'a Tool], options: &Options, neutraliser: &Neutraliser) -> Vec<Dialogue<'a>> {
+    let worth = |dialogue: &Dialogue<'_>| {
+        let Some(step) = dialogue.steps.first() else { return Default::default() };
+        let tool = step.tool;
+        let required = tool.parameters().filter(|p| p.required).count();
+        let text = Value::Object(step.arguments.clone()).to_string();
+        // A server's own values may hold markers; such a tool teaches nothing good.
+        let hostile = neutraliser.describe(&text, usize::MAX) != text
+            || neutraliser.describe(&tool.name, NAME_CHARS) != tool.name;
+        let nested = step.arguments.values().filter(|v| v.is_object() || v.is_array()).count();
+        let deprecated = tool.description.as_ref().is_some_and(|d| d.to_lowercase().contains("deprecated"));
+        let is_bare = [tool.display_only, step.arguments.is_empty(), deprecated, !tool.is_read_only()];
+        (hostile, dialogue.is_made, is_bare, nested, required.abs_diff(1), text.len())
+    };
+    let mut all: Vec<_> = tools.iter().map(|tool| dialogue_of(tool, options, neutraliser)).collect();
+    all.sort_by_cached_key(worth);
+    all
+}
+
+/// The first dialogue of several calls, each with a value from the result before it, that these tools can hold:
+/// a written one, else one that is made.
+pub(super) fn chain_of<'t>(tools: &[&'t Tool], lang: Lang, neutraliser: &Neutraliser) -> Option<Dialogue<'t>> {
+    let by_identity: HashMap<String, &Tool> = tools.iter().rev().map(|tool| (identity(tool), *tool)).collect();
+    let held = CHAINS.iter().filter_map(|keys| {
+        let tools = keys.iter().map(|key| by_identity.get(*key).copied()).collect::<Option<Vec<_>>>()?;
+        written(&keys.join(THEN), &tools, lang)
+    });
+    held.into_iter().next().or_else(|| linked(tools, lang, neutraliser))
+}
+
+/// What the last tool of a dialogue says that is made. The answer has it in another word.
+const RESULT: &str = "OK, 7";
+
+/// A call of the tool with these arguments, and a question for it: what the tool does, and each value. A model
+/// copies values of which it does not see where they come from.
+fn made<'t>(tool: &'t Tool, arguments: Map<String, Value>, lang: Lang, neutraliser: &Neutraliser) -> Dialogue<'t> {
+    let request = request(tool, neutraliser);
+    let question = with_values(lang, &request, &clean_arguments(neutraliser, &arguments));
+    let steps = vec![Step { tool, arguments, result: RESULT.to_owned() }];
+    Dialogue { question, steps, answer: answer(lang, &request), is_made: true }
+}
+
+/// What is told of [`RESULT`], so that nobody takes it for the answer to another question.
+fn answer(lang: Lang, request: &str) -> String {
+    match lang {
+        Lang::En => format!("For \"{request}\" the tool says seven."),
+        Lang::Zh => format!("“{request}”的结果是七。"),
+    }
+}
+
+/// Tools that are looked at for a dialogue of two calls: each is compared with each.
+const LINKED: usize = 16;
+
+/// A call of one tool, and one of another with a value that the first one says: of a parameter that the first
+/// tool's name tells of, if there is one (`list_channels`, `channel_id`).
+fn linked<'t>(tools: &[&'t Tool], lang: Lang, neutraliser: &Neutraliser) -> Option<Dialogue<'t>> {
+    let tools = || tools.iter().take(LINKED);
+    let mut pairs = Vec::new();
+    for second in tools() {
+        let arguments = second.example_arguments();
+        // Nothing is known of its value.
+        let is_open = |(name, value): &(&String, &Value)| value.as_str() == Some(&format!("{name}-1"));
+        let Some((name, _)) = arguments.iter().find(is_open) else { continue };
+        let about = name.trim_end_matches("_id").trim_end_matches("Id").to_lowercase();
+        let others = tools().filter(|first| !std::ptr::eq(**first, *second) && !first.has_parameter(name));
+        for first in others.filter(|first| first.server == second.server && !first.display_only) {
+            let tells = about.len() > 2 && first.name.to_lowercase().contains(&about);
+            let length = Value::from(first.example_arguments()).to_string().len()
+                + Value::from(arguments.clone()).to_string().len();
+            pairs.push(((!tells, length), *first, *second, name.clone(), arguments.clone()));
+        }
+    }
+    let (_, first, second, name, mut arguments) = pairs.into_iter().min_by_key(|(rank, ..)| *rank)?;
+    let mut dialogue = made(first, first.example_arguments(), lang, neutraliser);
+    let (name_shown, value) = (neutraliser.describe(&name, NAME_CHARS), format!("{name}-2"));
+    let mut others = arguments.clone();
+    others.shift_remove(&name);
+    let request = request(second, neutraliser);
+    let then = with_values(lang, &request, &clean_arguments(neutraliser, &others));
+    let words = name_shown.replace('_', " ");
+    dialogue.question = match lang {
+        Lang::En => format!("{} Then, with the {words} that it says: {then}", dialogue.question),
+        Lang::Zh => format!("{}然后用结果中的 {words}：{then}", dialogue.question),
+    };
+    dialogue.steps[0].result = format!("{name_shown}: {}", neutraliser.describe(&value, NAME_CHARS));
+    arguments.insert(name, value.into());
+    dialogue.steps.push(Step { tool: second, arguments, result: RESULT.to_owned() });
+    dialogue.answer = answer(lang, &request);
+    Some(dialogue)
+}
+
+/// Longest description, in characters, that a question is made of: of a longer one the tool's name says enough.
+const REQUEST_CHARS: usize = 80;
+
+/// What the tool does, as one asks for it where its own name has the verb: `search_web` "Searches the web", of
+/// which one asks "Search the web".
+fn request(tool: &Tool, neutraliser: &Neutraliser) -> String {
+    let description = tool.description.as_deref().or(tool.title.as_deref()).unwrap_or_default();
+    let does = neutraliser.describe(first_sentence(description), SENTENCE_CHARS);
+    let does = match does.trim_end_matches(['.', '。', ' ', ':', '：', '!', '！', '?', '？']) {
+        does if does.is_empty() || does.chars().count() > REQUEST_CHARS => {
+            neutraliser.describe(&tool.name, NAME_CHARS).replace(['_', '-'], " ")
+        }
+        does => does.to_owned(),
+    };
+    let first = does.split(' ').next().unwrap_or_default();
+    let is_verb = |part: &&str| {
+        let ending = first.len().checked_sub(part.len()).and_then(|_| first.get(part.len()..));
+        ending.is_some_and(|ending| ["s", "es"].contains(&ending))
+            && first.to_lowercase().starts_with(&part.to_lowercase())
+    };
+    match tool.name.split(['_', '-', '.']).find(is_verb) {
+        Some(verb) => format!("{}{}", &first[..verb.len()], &does[first.len()..]),
+        None => does,
+    }
+}
+
+/// What is asked for, with each value behind its name, unless the value begins with that.
+fn with_values(lang: Lang, request: &str, arguments: &Map<String, Value>) -> String {
+    let value = |(name, value): (&String, &Value)| {
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        if text.starts_with(name.as_str()) { text } else { format!("{} {text}", name.replace('_', " ")) }
+    };
+    let values: Vec<String> = arguments.iter().map(value).collect();
+    match (lang, values.is_empty()) {
+        (Lang::En, true) => format!("{request}."),
+        (Lang::En, false) => format!("{request}: {}.", values.join(", ")),
+        (Lang::Zh, true) => format!("{request}。"),
+        (Lang::Zh, false) => format!("{request}：{}。", values.join("，")),
+    }
+}

@@ -1,0 +1,141 @@
+//! The examples of the compact style: few and short, since a small model reads each word of them.
+
+use super::budget::Style;
+use super::dialogue::{Dialogue, by_worth, chain_of};
+use super::error::PromptError;
+use super::example::{call_with, harmless, read_call};
+use super::listing::{Example, named, readable, shown};
+use super::options::TEXT_CHARS;
+use super::round::{Item, Round};
+use super::writer::Draft;
+use crate::dialect::{Dialect, Lang};
+use crate::message::TokenCounter;
+use crate::outcome::Outcome;
+use crate::tools::ToolChoice;
+
+/// Where there are no more tools, they are shown as shortly as can be.
+const FEW_TOOLS: usize = 4;
+
+/// Tokens of all examples for a few tools, and for more.
+const EXAMPLE_TOKENS: [usize; 2] = [140, 300];
+
+/// What a message begins with in `type_marker` that is an answer.
+const ANSWERS: &str = "TYPE: ANSWER\n";
+
+/// What a person says who wants no tool, and what is answered.
+fn without_tools(lang: Lang) -> [[&'static str; 2]; 2] {
+    match lang {
+        Lang::En => [["What is a pond?", "A small lake."], ["Thank you!", "You are welcome!"]],
+        Lang::Zh => [["池塘是什么？", "很小的湖。"], ["谢谢！", "不客气！"]],
+    }
+}
+
+/// Tokens that examples may still take.
+struct Room<'r> {
+    left: usize,
+    counter: &'r TokenCounter,
+}
+
+impl Room<'_> {
+    /// The examples, if they fit.
+    fn take(&mut self, examples: Vec<Example>) -> Vec<Example> {
+        let tokens = self.tokens(&examples);
+        let fits = tokens <= self.left;
+        self.left -= if fits { tokens } else { 0 };
+        if fits { examples } else { Vec::new() }
+    }
+
+    fn tokens(&self, examples: &[Example]) -> usize {
+        let texts = examples.iter().flat_map(|example| [&example.question, &example.call]);
+        texts.map(|text| self.counter.count(text)).sum()
+    }
+}
+
+impl Draft<'_> {
+    /// A question that its calls answer one after another, each with a value from the result before it, at
+    /// the end; before it, as far as there is room, two questions that want no tool, a resource that is read, and
+    /// calls of further tools where there are more than a few. Of the tool that the choice names alone.
+    pub(super) fn examples(&self, styles: &[Style]) -> Result<Vec<Example>, PromptError> {
+        let options = self.prompt.options();
+        let named = named(self.catalog, &options.tool_choice)?;
+        let tools = harmless(self.catalog, shown(self.catalog, styles, named));
+        let left = EXAMPLE_TOKENS[usize::from(tools.len() > FEW_TOOLS)];
+        let mut room = Room { left, counter: &options.tokens };
+        let asks = named.is_none() && options.tool_choice != ToolChoice::None;
+        let dialogues = by_worth(&tools, options, &self.neutraliser);
+        let may_answer = options.tool_choice == ToolChoice::Auto && !dialogues.is_empty();
+        let [knows, thanks] = without_tools(options.lang).map(|said| self.plain(said, may_answer));
+        let best = dialogues.first();
+        let chain = chain_of(&tools, options.lang, &self.neutraliser)
+            .filter(|chain| asks && best.is_none_or(|best| best.is_made || !chain.is_made));
+        let mut last = best.map_or(Ok(Vec::new()), |best| self.messages(best))?;
+        if room.tokens(&last) > room.left {
+            last.truncate(1);
+        }
+        let mut shown = best;
+        if let Some(chain) = &chain {
+            let messages = self.messages(chain)?;
+            if room.tokens(&messages) + room.tokens(&knows) <= room.left {
+                (last, shown) = (messages, Some(chain));
+            }
+        }
+        // One is shown in any case.
+        room.left = room.left.saturating_sub(room.tokens(&last));
+        let mut all = room.take(knows);
+        let read = if asks { self.reading() } else { None };
+        let read = room.take(read.into_iter().collect());
+        let thanks = room.take(thanks);
+        let is_shown = |other: &&Dialogue<'_>| shown.is_some_and(|shown| shown.shares_a_tool(other));
+        for further in dialogues.iter().filter(|_| tools.len() > FEW_TOOLS).filter(|other| !is_shown(other)) {
+            all.extend(room.take(vec![self.call_of(further)]));
+        }
+        Ok(all.into_iter().chain(read).chain(thanks).chain(last).collect())
+    }
+
+    fn plain(&self, [said, answer]: [&str; 2], may_answer: bool) -> Vec<Example> {
+        let example = Example::new(said, self.marked(answer));
+        if may_answer { vec![example] } else { Vec::new() }
+    }
+
+    fn marked(&self, answer: &str) -> String {
+        let is_marked = self.prompt.options().dialect == Dialect::TypeMarker;
+        format!("{}{answer}", if is_marked { ANSWERS } else { "" })
+    }
+
+    fn calls(&self, dialogue: &Dialogue<'_>) -> Vec<String> {
+        let dialect = self.prompt.options().dialect;
+        let call = |(tool, arguments)| call_with(self.catalog, dialect, &self.neutraliser, (tool, arguments));
+        dialogue.steps.iter().map(|step| call((step.tool, &step.arguments))).collect()
+    }
+
+    /// The question and the first call.
+    fn call_of(&self, dialogue: &Dialogue<'_>) -> Example {
+        Example::new(dialogue.question.as_str(), self.calls(dialogue).into_iter().next().unwrap_or_default())
+    }
+
+    /// The whole dialogue; without its end for a tool that returns nothing.
+    fn messages(&self, dialogue: &Dialogue<'_>) -> Result<Vec<Example>, PromptError> {
+        let mut messages = vec![self.call_of(dialogue)];
+        let answer = self.marked(&dialogue.answer);
+        let then = self.calls(dialogue).into_iter().skip(1).chain([answer]);
+        for (step, then) in dialogue.steps.iter().zip(then).filter(|(step, _)| !step.tool.display_only) {
+            let outcome = Outcome::result(step.result.as_str());
+            let (server, tool, arguments) = (step.tool.server.as_deref(), step.tool.name.as_str(), &step.arguments);
+            let items = [Item::Answered { id: "", server, tool, arguments, outcome: &outcome }];
+            let round = Round { items: &items, followed: true, ..Round::default() };
+            messages.push(Example { follows: true, ..Example::new(self.prompt.results(self.catalog, &round)?, then) });
+        }
+        Ok(messages)
+    }
+
+    fn reading(&self) -> Option<Example> {
+        let options = self.prompt.options();
+        let (server, uri) = self.catalog.servers().iter().find_map(readable)?;
+        let call = read_call(options.dialect, &self.neutraliser, server, uri);
+        let uri = self.neutraliser.describe(uri, TEXT_CHARS);
+        Some(match options.lang {
+            Lang::En => Example::new(format!("Read the resource {uri}"), call),
+            Lang::Zh => Example::new(format!("读取资源 {uri}"), call),
+        })
+    }
+}
