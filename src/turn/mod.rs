@@ -27,7 +27,7 @@
 //! - After a call that did not succeed, later ones of its message do not run that may rest on
 //!   it (`failures`).
 //! - A message that repeats itself is stopped; one that begins with a result that no
-//!   tool gave is corrected once.
+//!   tool gave, or that tells of an act and makes no call, is corrected once.
 //! - Every call is answered once: by its outcome, or as denied or cancelled.
 //!   Only a suspended turn leaves calls for the next one.
 //!
@@ -611,6 +611,7 @@ impl Turn {
             Next::Correct => None,
             Next::Empty => Some(ModelNote::EmptyAnswer),
             Next::Forged => Some(ModelNote::ForgedResult),
+            Next::Announced => Some(ModelNote::ActWithoutCall),
             Next::CallMissing => Some(match &self.shared.choice {
                 ToolChoice::Named(tool) => ModelNote::ToolRequired(tool),
                 _ => ModelNote::CallRequired,

@@ -327,6 +327,18 @@ impl Shared {
         withheld
     }
 
+    /// Returns `true` if some tool could change something, and no call did: none ran since the person
+    /// last spoke, and before that at most such as only read.
+    pub(super) fn nothing_changed(&self) -> bool {
+        let catalog = &self.setup.catalog;
+        let changes = |said: &Said<'_>| match said {
+            Said::Called { server, tool } => !catalog.is_read_only(*server, tool),
+            Said::Question(_) | Said::Searched(_) => false,
+        };
+        let can = catalog.offered().any(|tool| !tool.is_read_only() && !tool.display_only);
+        can && self.made().is_empty() && !self.said().iter().any(changes)
+    }
+
     fn is_read(&self, call: &Call) -> bool {
         self.setup.catalog.is_read_only(call.server.as_deref(), &call.tool)
     }

@@ -14,6 +14,7 @@
 //!
 //! - `round`: the state, and the way of a message through the files below.
 //! - `draft`: what counts while it streams, where it is cut.
+//! - `announced`: an act that is said and not done.
 //! - `doubt`: a call that may be an example, where nobody can be asked.
 //! - `repeats`: a passage that stands there again and again.
 //! - `message`: one that is over, as the history keeps it.
@@ -21,6 +22,7 @@
 //! - `tail`: what is left of a broken call behind it.
 //! - `output`: the value of an answer that has to match a schema.
 
+mod announced;
 mod doubt;
 mod draft;
 mod ids;

@@ -4,6 +4,7 @@
 
 mod adapter;
 mod agents;
+mod announced;
 mod anthropic;
 mod bad_input;
 mod bounds;
