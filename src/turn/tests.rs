@@ -24,6 +24,7 @@ mod approval;
 mod carry;
 mod constrain;
 mod context;
+mod due;
 mod invented;
 mod loops;
 mod media;

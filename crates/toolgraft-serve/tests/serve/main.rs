@@ -11,6 +11,7 @@ mod bounds;
 mod constrain;
 mod crowd;
 mod doors;
+mod forced;
 mod foreign;
 mod gemini;
 mod histories;
