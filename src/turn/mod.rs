@@ -193,7 +193,7 @@ impl Turn {
                 endpoint_model: client.model,
                 is_free: client.is_free,
                 said_before: client.said,
-                origins: Origins::of(client.results),
+                origins: Origins::of(client.results, client.rejected),
                 client_calls: client.calls,
                 ..Shared::new(setup, conversation, output)
             },

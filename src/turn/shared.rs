@@ -43,6 +43,8 @@ pub struct ClientTurn {
     /// What his tools said there, the oldest first: a call that stands there is not the model's
     /// own, and what was left out of it can be read on.
     pub results: Vec<ForeignResult>,
+    /// Rejected calls that the model was told of there since the person last spoke.
+    pub rejected: Vec<Rejected>,
     /// The calls that were made there since the person last spoke, with their outcomes, the oldest
     /// first: a loop goes on from them.
     pub calls: Vec<(Call, Outcome)>,

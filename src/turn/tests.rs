@@ -34,6 +34,7 @@ mod origin;
 mod provenance;
 mod round_trip;
 mod rounds;
+mod stale;
 mod suspend;
 mod untagged;
 mod ways;

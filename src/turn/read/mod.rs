@@ -19,6 +19,7 @@
 //! - `repeats`: a passage that stands there again and again.
 //! - `message`: one that is over, as the history keeps it.
 //! - `judge`: what follows from it.
+//! - `stale`: an edit of a text that the conversation has not shown.
 //! - `tail`: what is left of a broken call behind it.
 //! - `output`: the value of an answer that has to match a schema.
 
@@ -31,6 +32,7 @@ mod message;
 mod output;
 mod repeats;
 mod round;
+mod stale;
 mod tail;
 
 pub(super) use judge::Next;

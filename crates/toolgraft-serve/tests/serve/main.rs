@@ -27,6 +27,7 @@ mod responses;
 mod round_trip;
 mod sessions;
 mod shapes;
+mod stale;
 mod templates;
 mod terms;
 mod toolbox;
