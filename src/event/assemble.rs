@@ -280,6 +280,20 @@ impl Collector {
         entry.result.as_ref().err()
     }
 
+    /// Takes out the text of the content: it is a call after all.
+    #[cfg(feature = "agent")]
+    pub(crate) fn take_content(&mut self) {
+        let (text, mut at) = (std::mem::take(&mut self.text), 0);
+        self.segments.retain(|Segment { what, region, length }| {
+            let piece = &text[at..at + *length as usize];
+            at += piece.len();
+            let stays = *region != Region::Content || !matches!(what, What::Text | What::Marker(MarkerKind::Fence));
+            self.text.push_str(if stays { piece } else { "" });
+            stays
+        });
+        self.sealed = self.sealed.min(self.segments.len());
+    }
+
     /// The stream is over: nothing makes reasoning of what came any more.
     pub fn end(&mut self) {
         self.settled = true;

@@ -40,6 +40,20 @@ pub(crate) fn framed(kind: &str, attributes: &str, before: &str, text: &str) -> 
 /// Returns the texts in frames of this kind, such as those of
 /// [`User::with_file`](crate::conversation::User::with_file).
 pub fn foreign_in_frames<'t>(kind: &'t str, text: &'t str) -> impl Iterator<Item = &'t str> {
+    in_frames(kind, text).map(|(_, inner)| inner)
+}
+
+/// Returns the names, where they have one, and the texts of the files in a text.
+pub fn named_files(text: &str) -> impl Iterator<Item = (Option<String>, &str)> {
+    let name = |head: &str| {
+        let (_, name) = head.split_once(" name=")?;
+        serde_json::Deserializer::from_str(name).into_iter().next()?.ok()
+    };
+    in_frames(FILE, text).map(move |(head, inner)| (name(head), inner))
+}
+
+/// The heads and texts of frames.
+fn in_frames<'t>(kind: &'t str, text: &'t str) -> impl Iterator<Item = (&'t str, &'t str)> {
     let mut rest = text;
     std::iter::from_fn(move || {
         loop {
@@ -50,7 +64,7 @@ pub fn foreign_in_frames<'t>(kind: &'t str, text: &'t str) -> impl Iterator<Item
             let Some((_, code)) = head.rsplit_once("end=\"").filter(|_| !head.contains('\n')) else { continue };
             let Some((inner, after)) = inner.split_once(&format!("\n</{kind} {code}>")) else { continue };
             rest = after;
-            return Some(inner);
+            return Some((head, inner));
         }
     })
 }

@@ -22,7 +22,9 @@ mod tokens;
 pub(crate) use answer::Outcome;
 pub use answer::{InterfaceEvent, Status};
 pub(crate) use boundary::framed;
-pub use boundary::{FILE, RESULT, STATUS, boundary, foreign_in_frames, holds_frame, noted, told_apart, unnoted};
+pub use boundary::{
+    FILE, RESULT, STATUS, boundary, foreign_in_frames, holds_frame, named_files, noted, told_apart, unnoted,
+};
 pub use bounded::{Cut, RESULT_BYTES, bounded, cut};
 pub use media::{MEDIA_EVENT, MEDIUM_SHOWN, MODEL_MEDIUM_BYTES};
 pub(crate) use media::{MODEL_MEDIA, MODEL_MEDIA_BYTES};

@@ -127,6 +127,10 @@ mod tests {
                 "/a: expected integer or null, found string \"x; y: or z\"; unknown property \"b\"; allowed: \"a\"",
                 "/a：应为 integer 或 null，实际是 字符串 \"x; y: or z\"；未知的属性 \"b\"；允许的是 \"a\"",
             ),
+            (
+                "/old_string: this text is not in what the conversation has shown of \"a.toml\"; the nearest lines are:",
+                "/old_string：这段文字不在对话中显示过的 \"a.toml\" 的内容里；最接近的行是：",
+            ),
             ("a sentence: of tomorrow; of a program", "a sentence: of tomorrow; of a program"),
         ] {
             assert_eq!(reason_in(Lang::Zh, english), expected);

@@ -9,6 +9,7 @@ use super::listing::{NAMES, named, readable};
 use super::options::{NOTE_CHARS, Options};
 use super::reasons::{failure_in, reason_in};
 use super::round::{Earlier, Item, Round};
+use crate::dialect::Lang;
 use crate::event::{Provenance, Rejected, RejectedKind};
 use crate::outcome::{Neutraliser, RESULT, STATUS, Status, boundary, break_tokens, cut, shortened};
 use crate::tools::{ACCESS_RESOURCE, Catalog, Tool};
@@ -252,7 +253,7 @@ impl RoundWriter<'_> {
                 kind => kind.as_str(),
             },
             tool: rejected.tool.as_ref().map(|tool| self.word(tool)),
-            problem: line(&reason_in(self.options.lang, &rejected.message), PROBLEM_CHARS),
+            problem: problem(self.options.lang, &rejected.message),
             raw: bounded(rejected.raw.trim(), RAW_BYTES),
             nearest: rejected.nearest.iter().map(|name| self.word(name)).collect(),
             names: if unknown && rejected.nearest.is_empty() { all.take(NAMES).collect() } else { Vec::new() },
@@ -313,6 +314,17 @@ impl RoundWriter<'_> {
 fn line(text: &str, limit: usize) -> String {
     let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
     break_tokens(&shortened(joined, limit)).into_owned()
+}
+
+/// What was wrong, on one line; the lines of a file that it quotes follow as they are.
+fn problem(lang: Lang, message: &str) -> String {
+    match message.split_once(":\n") {
+        Some((said, quoted)) => {
+            let said = line(&reason_in(lang, &format!("{said}:")), PROBLEM_CHARS);
+            format!("{said}\n{}", break_tokens(&shortened(quoted.to_owned(), PROBLEM_CHARS)))
+        }
+        None => line(&reason_in(lang, message), PROBLEM_CHARS),
+    }
 }
 
 /// The text as it is, but for what is too long and for control tokens.

@@ -27,7 +27,7 @@
 //! - After a call that did not succeed, later ones of its message do not run that may rest on
 //!   it (`failures`).
 //! - A message that repeats itself is stopped; one that begins with a result that no
-//!   tool gave is corrected once.
+//!   tool gave, or that tells of an act and makes no call, is corrected once.
 //! - Every call is answered once: by its outcome, or as denied or cancelled.
 //!   Only a suspended turn leaves calls for the next one.
 //!
@@ -197,7 +197,7 @@ impl Turn {
                 endpoint_model: client.model,
                 is_free: client.is_free,
                 said_before: client.said,
-                origins: Origins::of(client.results),
+                origins: Origins::of(client.results, client.rejected),
                 client_calls: client.calls,
                 ..Shared::new(setup, conversation, output)
             },
@@ -668,6 +668,7 @@ impl Turn {
             Next::Correct => None,
             Next::Empty => Some(ModelNote::EmptyAnswer),
             Next::Forged => Some(ModelNote::ForgedResult),
+            Next::Announced => Some(ModelNote::ActWithoutCall),
             Next::CallMissing => Some(match &self.shared.choice {
                 ToolChoice::Named(tool) => ModelNote::ToolRequired(tool),
                 _ => ModelNote::CallRequired,

@@ -52,19 +52,34 @@ const MAX_LINES: usize = 64;
 const MIN_NAME: usize = 3;
 
 /// A result that stands in no entry of the conversation: one of a client's history.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ForeignResult {
     /// The call's id; empty where it is not known.
     pub id: String,
     /// What the tool said.
     pub text: String,
+    /// The call, where it is known.
+    pub call: Option<Call>,
+    /// The name of the file that the text is of, where it is one.
+    pub file: Option<String>,
 }
 
 impl ForeignResult {
+    /// A file of the person's.
+    pub fn of_file(name: Option<String>, text: impl Into<String>) -> Self {
+        ForeignResult { file: name, ..ForeignResult::new("", text) }
+    }
+
+    /// Sets the call that the tool said it to.
+    #[must_use]
+    pub fn with_call(self, call: Option<Call>) -> Self {
+        ForeignResult { call, ..self }
+    }
+
     /// What the tool of this call said.
     pub fn new(id: impl Into<String>, text: impl Into<String>) -> Self {
-        ForeignResult { id: id.into(), text: text.into() }
+        ForeignResult { id: id.into(), text: text.into(), call: None, file: None }
     }
 }
 
@@ -72,6 +87,8 @@ impl ForeignResult {
 #[derive(Debug, Default)]
 pub(super) struct Origins {
     foreign: Vec<ForeignResult>,
+    /// Rejected calls of the client's history that the model was told of since the person last spoke.
+    told: Vec<Rejected>,
     read: Mutex<Read>,
 }
 
@@ -88,8 +105,13 @@ struct Read {
 
 impl Origins {
     /// With these results that stand in no entry of the conversation, the oldest first.
-    pub(super) fn of(foreign: Vec<ForeignResult>) -> Self {
-        Origins { foreign, read: Mutex::default() }
+    pub(super) fn of(foreign: Vec<ForeignResult>, told: Vec<Rejected>) -> Self {
+        Origins { foreign, told, read: Mutex::default() }
+    }
+
+    /// The rejected calls of that history that the model was told of.
+    pub(super) fn told(&self) -> &[Rejected] {
+        &self.told
     }
 
     /// Those results, the oldest first.

@@ -43,6 +43,8 @@ pub struct ClientTurn {
     /// What his tools said there, the oldest first: a call that stands there is not the model's
     /// own, and what was left out of it can be read on.
     pub results: Vec<ForeignResult>,
+    /// Rejected calls that the model was told of there since the person last spoke.
+    pub rejected: Vec<Rejected>,
     /// The calls that were made there since the person last spoke, with their outcomes, the oldest
     /// first: a loop goes on from them.
     pub calls: Vec<(Call, Outcome)>,
@@ -351,6 +353,18 @@ impl Shared {
             }
         }
         withheld
+    }
+
+    /// Returns `true` if some tool could change something, and no call did: none ran since the person
+    /// last spoke, and before that at most such as only read.
+    pub(super) fn nothing_changed(&self) -> bool {
+        let catalog = &self.setup.catalog;
+        let changes = |said: &Said<'_>| match said {
+            Said::Called { server, tool } => !catalog.is_read_only(*server, tool),
+            Said::Question(_) | Said::Searched(_) => false,
+        };
+        let can = catalog.offered().any(|tool| !tool.is_read_only() && !tool.display_only);
+        can && self.made().is_empty() && !self.said().iter().any(changes)
     }
 
     fn is_read(&self, call: &Call) -> bool {

@@ -19,10 +19,12 @@ use crate::route::Invocation;
 use crate::tools::{Annotations, Catalog, DefaultDecision, Definition, Policy, Resource, Server, Tool};
 use crate::validate::Validator;
 
+mod announced;
 mod approval;
 mod carry;
 mod constrain;
 mod context;
+mod due;
 mod invented;
 mod loops;
 mod media;
@@ -32,6 +34,7 @@ mod origin;
 mod provenance;
 mod round_trip;
 mod rounds;
+mod stale;
 mod suspend;
 mod untagged;
 mod ways;
@@ -166,6 +169,7 @@ fn after_one(kind: RejectedKind, corrections: u32) -> Next {
         blank: false,
         told_once: corrections > 0,
         forged: None,
+        announced: None,
         repeats: None,
         refusal: None,
         too_long: false,
@@ -210,6 +214,7 @@ fn a_quoted_call_is_corrected_only_alone_and_only_of_a_known_tool() {
         blank: false,
         told_once: false,
         forged: None,
+        announced: None,
         repeats: None,
         refusal: None,
         too_long: false,

@@ -187,6 +187,8 @@ pub enum ModelNote<'a> {
     LastRound,
     /// The message begins with a result that no tool gave.
     ForgedResult,
+    /// The message says that the model acts, or has acted, and makes no call.
+    ActWithoutCall,
     /// The call's arguments were shown to the user.
     Displayed,
     /// The final answer has to match the schema.

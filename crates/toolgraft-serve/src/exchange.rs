@@ -169,6 +169,7 @@ impl Exchange {
         client.model = asked.body.get("model").and_then(Value::as_str).map(str::to_owned);
         client.said = std::mem::take(&mut asked.history.said);
         client.results = std::mem::take(&mut asked.history.results);
+        client.rejected = std::mem::take(&mut asked.history.rejected);
         client.calls = std::mem::take(&mut asked.history.calls);
         // What the client demands of the answer leaves no place for a structure of ours.
         client.is_free = is_held(&asked.body);

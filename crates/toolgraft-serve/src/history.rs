@@ -17,7 +17,8 @@ use super::prepared::Prepared;
 use toolgraft::conversation::shape::push;
 use toolgraft::conversation::{Answered, Replies};
 use toolgraft::dialect::{write_call, write_tool_call};
-use toolgraft::outcome::{FILE, RESULT, Status, break_tokens, foreign_in_frames, restore_tokens, told_apart};
+use toolgraft::event::Rejected;
+use toolgraft::outcome::{RESULT, Status, break_tokens, foreign_in_frames, named_files, restore_tokens, told_apart};
 use toolgraft::parse::find_values;
 use toolgraft::turn::{ForeignResult, ModelNote, SaidBefore, Withheld};
 use toolgraft::wire::roles::{is_result, join};
@@ -80,8 +81,9 @@ pub(super) struct Rendered {
     pub(super) question: String,
     /// What was said and called in all of it.
     pub(super) said: Vec<SaidBefore>,
-    /// The calls since the person last spoke, with their outcomes.
+    /// The calls since the person last spoke, with their outcomes, and rejected ones.
     pub(super) calls: Vec<(Call, Outcome)>,
+    pub(super) rejected: Vec<Rejected>,
     /// What rounds brought that the client did not see may be anybody's words.
     pub(super) untrusted: bool,
 }
@@ -103,6 +105,7 @@ pub(super) fn render(messages: Vec<(usize, Value)>, prepared: &Prepared, kept: &
         after_results: false,
         newest: None,
         results: Vec::new(),
+        rejected: Vec::new(),
         said: Vec::new(),
     };
     let mut messages = VecDeque::from(messages);
@@ -148,9 +151,9 @@ pub(super) fn render(messages: Vec<(usize, Value)>, prepared: &Prepared, kept: &
             None => return Err(Fault::field(format!("{place}.role"), "a message needs a 'role'")),
         }
     }
-    let History { rendered, question, newest: last, results, said, done, .. } = history;
+    let History { rendered, question, newest: last, results, rejected, said, done, .. } = history;
     let calls = done.into_iter().map(|Done { call, outcome, .. }| (call, outcome)).collect();
-    Ok(Rendered { messages: rendered, last, results, question, said, calls, untrusted })
+    Ok(Rendered { messages: rendered, last, results, question, said, calls, rejected, untrusted })
 }
 
 struct History<'a> {
@@ -166,6 +169,8 @@ struct History<'a> {
     /// That message with what is said for now, where nobody said anything after it.
     newest: Option<Value>,
     results: Vec<ForeignResult>,
+    /// Calls since the person last spoke that were rejected.
+    rejected: Vec<Rejected>,
     said: Vec<SaidBefore>,
 }
 
@@ -179,9 +184,8 @@ impl History<'_> {
     fn user(&mut self, mut message: Map<String, Value>) {
         let content = message.entry("content").or_insert(Value::Null);
         let text = text_of(content);
-        for kind in [FILE, RESULT] {
-            self.results.extend(foreign_in_frames(kind, &text).map(|text| ForeignResult::new("", text)));
-        }
+        self.results.extend(named_files(&text).map(|(name, text)| ForeignResult::of_file(name, text)));
+        self.results.extend(foreign_in_frames(RESULT, &text).map(|text| ForeignResult::new("", text)));
         match own_words(content) {
             // What a client adds by itself is no new request.
             None if !self.question.is_empty() => {}
@@ -189,6 +193,7 @@ impl History<'_> {
                 self.question = words.unwrap_or(text);
                 self.said.push(SaidBefore::Question(self.question.clone()));
                 self.done.clear();
+                self.rejected.clear();
                 self.before = self.prepared.config.told.hash(&self.question);
                 self.newest = None;
             }
@@ -261,6 +266,7 @@ impl History<'_> {
         let without_status = results.iter().any(|result| result.get("is_error").is_none());
         let Matched { answered, orphans, others, texts } = matched(calls, results, prepared);
         self.results.extend(texts);
+        self.rejected.extend(withheld.rejected.iter().cloned());
         let before = self.done.len();
         let denied = withheld.denied.iter().cloned().map(|(id, call, outcome)| Done { id, call, outcome });
         self.done.extend(answered.into_iter().chain(denied).chain(orphans));
@@ -324,7 +330,10 @@ pub(super) fn matched(calls: Vec<Made>, results: Vec<Value>, prepared: &Prepared
         let outcome = if failed { Outcome::error(text) } else { Outcome::result(text) };
         match open {
             Some(at) => {
-                texts.push(ForeignResult::new(&*calls[at].id, &*outcome.text));
+                let Made { id, name, arguments } = &calls[at];
+                // What failed shows no file.
+                let call = (!failed).then(|| Call::new(prepared.dialect, name, arguments.clone().into()));
+                texts.push(ForeignResult::new(&**id, &*outcome.text).with_call(call));
                 outcomes[at] = Some(outcome);
             }
             None => {

@@ -255,7 +255,7 @@ impl Wording for PromptWording {
                 self.templates.results(&round, None).unwrap_or(text)
             }
             // Outside a results message, the dialect's reminder belongs to it.
-            ModelNote::EmptyAnswer => {
+            ModelNote::EmptyAnswer | ModelNote::ActWithoutCall => {
                 let reminder = self.templates.results(&Round::default(), None).unwrap_or_default();
                 format!("{}\n\n{reminder}", noted(&text)).trim_end().to_owned()
             }
@@ -429,6 +429,10 @@ said! {
         "Your last message begins with a result that no tool gave. Only the system writes results. Answer in your \
         own words, or call a tool.",
         "你的上一条消息开头写了结果，但没有工具给出过这个结果。结果只由系统写出。请用自己的话回答，或者调用工具。";
+    ActWithoutCall =>
+        "Your last message tells of an act and holds no call, so nothing came of it. Write the call now, or say that \
+        it is not done.",
+        "你的上一条消息说要做或已经做了某件事，但其中没有调用，所以什么也没有执行。请现在写出调用，或者说明没有做。";
     Displayed => "Shown to the user.", "已展示给用户。";
     OutputDue => "Your final answer must be JSON that the schema in your instructions accepts, and nothing else.",
         "你的最终回答必须是符合上述 schema 的 JSON，不写其他任何内容。";
@@ -535,6 +539,7 @@ mod tests {
         ModelNote::SameResult("search"),
         ModelNote::LastRound,
         ModelNote::ForgedResult,
+        ModelNote::ActWithoutCall,
         ModelNote::LeftOut,
         ModelNote::Echoed,
         ModelNote::InsteadOfRead,

@@ -6,18 +6,21 @@
 use std::collections::HashMap;
 
 use serde::de::IgnoredAny;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::doubt::{doubted, judged, keep_syntax};
 use super::ids::Ids;
 use super::message::Message;
 use super::repeats::{Repeated, Repeats};
+use super::stale;
 use super::tail::{has_no_end, is_tail, leaves_a_tail};
+use crate::dialect::Dialect;
 use crate::event::{Call, Collector, Entry, Event, MarkerKind, Piece, Provenance, Region, Rejected, RejectedKind};
 use crate::message::chunk::MAX_EQUAL_CALLS;
 use crate::message::{Delta, DeltaKind, FinishReason, NativeCall};
 use crate::outcome::Restorer;
 use crate::parse::Parser;
+use crate::tools::{Tool, ToolChoice};
 use crate::turn::config::{AfterCall, RoundModel, TurnConfig};
 use crate::turn::displays::{Displays, display_call};
 use crate::turn::event::AgentEvent;
@@ -29,6 +32,9 @@ use crate::validate::Validator;
 /// Bytes behind several calls that are read before the stream is cancelled: what closes the first
 /// of them once more may stand there, and then none of them is meant.
 pub(in crate::turn) const READ_ON: usize = 1024;
+
+/// White space at the start of a message, in bytes, after which its text may still be arguments alone.
+const INDENT: usize = 64;
 
 /// A message that streams.
 pub(super) struct Draft {
@@ -128,6 +134,8 @@ struct Body {
     too_long: bool,
     /// Text behind a broken call that may be the rest of it and is not told.
     tail: Option<String>,
+    /// Text that may be the arguments of the one tool that is due, and is not told.
+    held: String,
 }
 
 /// What the message is read with.
@@ -147,6 +155,16 @@ pub(super) struct Reader<'a> {
 }
 
 impl Reader<'_> {
+    /// The tool that the message must call, where it can only be one.
+    fn due(&self) -> Option<&Tool> {
+        let mut offered = self.displays.setup.catalog.offered();
+        match self.displays.choice {
+            choice @ ToolChoice::Named(_) => offered.find(|tool| choice.admits(tool.server.as_deref(), &tool.name)),
+            ToolChoice::Required => offered.next().filter(|_| offered.next().is_none()),
+            ToolChoice::Auto | ToolChoice::None => None,
+        }
+    }
+
     /// Whether the endpoint is known to tell reasoning from answers: then what comes
     /// without a tag is none.
     fn tells_reasoning(&self) -> bool {
@@ -233,6 +251,9 @@ impl Draft {
                 let (refusal, too_long) = (std::mem::take(&mut body.refusal), body.too_long);
                 *body = Body { refusal, too_long, ..std::mem::take(body).read_as_answer(reader, emit) };
             }
+            if natives.is_empty() && !broke_off {
+                body.take_arguments(reader, emit);
+            }
             if natives.is_empty()
                 && !broke_off
                 && let Some(near) = self.parser.near_call(&body.collector)
@@ -241,6 +262,7 @@ impl Draft {
             }
             natives.into_iter().for_each(|call| body.take_native(call, reader, emit));
         }
+        body.release(emit);
         if !broke_off {
             body.collector.end();
             body.show_settled(reader, emit);
@@ -311,7 +333,7 @@ impl Body {
             return;
         }
         if let Some(shown) = self.as_shown(&event, reader).and_then(|shown| self.without_tail(shown)) {
-            if self.cut.is_some() { self.hidden.push(shown) } else { emit(shown) }
+            if self.cut.is_some() { self.hidden.push(shown) } else { self.tell(shown, reader, emit) }
         }
         if let Event::CallEnd { index, result, .. } = &event {
             self.ended(*index, result, reader);
@@ -346,6 +368,33 @@ impl Body {
             _ => self.tail = None,
         }
         Some(event)
+    }
+
+    /// Tells the caller, but for text that may be arguments alone.
+    fn tell(&mut self, event: AgentEvent, reader: &Reader<'_>, emit: &mut dyn FnMut(AgentEvent)) {
+        let AgentEvent::Text { text } = &event else {
+            self.release(emit);
+            return emit(event);
+        };
+        self.held.push_str(text);
+        let start = self.held.trim_start();
+        let is_start = (start.is_empty() && self.held.len() < INDENT) || start.starts_with(['{', '`']);
+        if !(is_start && self.calls_nothing() && reader.due().is_some()) {
+            self.release(emit);
+        }
+    }
+
+    fn release(&mut self, emit: &mut dyn FnMut(AgentEvent)) {
+        let text = std::mem::take(&mut self.held);
+        if !text.is_empty() {
+            emit(AgentEvent::Text { text });
+        }
+    }
+
+    /// Returns `true` if no call was written so far, but for drafts of the reasoning.
+    fn calls_nothing(&self) -> bool {
+        let is_draft = |entry: &Entry| entry.result.as_ref().is_err_and(|r| r.kind == RejectedKind::InReasoning);
+        self.collector.entries().iter().all(is_draft)
     }
 
     /// Whether text behind the cut may still say that the calls before it are text of the first of
@@ -578,6 +627,28 @@ impl Body {
         self.take(Event::CallEnd { index, result: Box::new(result), raw: &raw, restated, span: 0..0 }, reader, emit);
     }
 
+    /// Takes a message that is one object, which the one tool that is due accepts, for its call: the model
+    /// has left out only which tool it is.
+    fn take_arguments(&mut self, reader: &Reader<'_>, emit: &mut dyn FnMut(AgentEvent)) {
+        let Some(tool) = reader.due().filter(|_| self.calls_nothing()) else { return };
+        let Some(arguments) = object_alone(&self.collector.beside_calls()) else { return };
+        // An object of other keys is none, though a schema may take any.
+        let is_known = arguments.is_empty() || arguments.keys().any(|key| tool.has_parameter(key));
+        let call = Call { server: tool.server.clone(), ..Call::new(Dialect::Json, &*tool.name, arguments.into()) };
+        let Ok(call) = reader.validator.check(call, "") else { return };
+        if !is_known && tool.parameters().next().is_some() {
+            return;
+        }
+        self.held.clear();
+        self.collector.take_content();
+        let (index, raw, text) = (self.next, reader.displays.setup.natives.taught(&call), call.raw_arguments.clone());
+        let start = Event::CallStart { index, server: call.server.as_deref(), tool: &call.tool, span: 0..0 };
+        self.take(start, reader, emit);
+        self.take(Event::ArgsDelta { index, text: &text, span: 0..0 }, reader, emit);
+        let result = Box::new(Ok(call));
+        self.take(Event::CallEnd { index, result, raw: &raw, restated: false, span: 0..0 }, reader, emit);
+    }
+
     /// Whether the text makes the call too; each of its calls stands for one.
     fn take_written(&mut self, call: &Call) -> bool {
         let same =
@@ -608,6 +679,14 @@ impl Body {
     }
 }
 
+/// Returns the object that a text is, fenced or not.
+fn object_alone(text: &str) -> Option<Map<String, Value>> {
+    let text = text.trim();
+    let fenced = text.strip_prefix("```").and_then(|text| text.strip_suffix("```"));
+    let inner = fenced.map_or(text, |text| text.trim_start_matches(char::is_alphanumeric));
+    serde_json::from_str(inner.trim()).ok()
+}
+
 /// Whether text behind a call ends the message. Where no correction is left, what stands behind a rejected
 /// call may be all that the model has to say, but for one of which nobody knows where it ends.
 fn is_meant(result: &Result<Call, Rejected>, reader: &Reader<'_>) -> bool {
@@ -628,6 +707,7 @@ fn checked<'a>(event: Event<'a>, reader: &Reader<'_>) -> Event<'a> {
             let Displays { setup, conversation, .. } = &reader.displays;
             let result = result.map(|call| reader.origins.marked(call, raw, setup, conversation));
             let result = result.and_then(|call| judged(call, raw, reader.unattended, &reader.displays));
+            let result = result.and_then(|call| stale::checked(call, raw, reader));
             Event::CallEnd { index, result: Box::new(result), raw, restated, span }
         }
         event => event,

@@ -6,6 +6,7 @@ use crate::event::{Entry, QuotedIn, Rejected, RejectedKind};
 use crate::message::{FinishReason, NativeCall};
 use crate::tools::ToolChoice;
 
+use super::announced::Announced;
 use super::doubt::is_doubted;
 use crate::turn::failures::{Failures, Lane};
 use crate::turn::rejected::Reaction;
@@ -23,6 +24,8 @@ pub(in crate::turn) enum Next {
     Empty,
     /// It begins with a result that no tool gave; the model is told so.
     Forged,
+    /// It tells of an act that no call did; the model is told so.
+    Announced,
     /// It lacks the call that was required; the model is told so.
     CallMissing,
     /// Its answer does not match the schema, for this reason; the model is told so.
@@ -47,6 +50,8 @@ pub(in crate::turn) struct Judge<'a> {
     /// Whether it begins with a result that no tool gave, and if so, whether the model was
     /// told so before.
     pub(in crate::turn) forged: Option<bool>,
+    /// The act that it tells of and does not do, unless the model was told so before.
+    pub(in crate::turn) announced: Option<Announced>,
     /// Times in a row that the passage stands there for which it was stopped.
     pub(in crate::turn) repeats: Option<u32>,
     /// What came in the field of refusals.
@@ -116,9 +121,20 @@ impl Judge<'_> {
         match &self.shared.choice {
             ToolChoice::Required | ToolChoice::Named(_) if self.shared.may_correct() => Next::CallMissing,
             ToolChoice::Required | ToolChoice::Named(_) => Next::Finish(StopReason::CallMissing),
+            ToolChoice::Auto if self.is_undone() && self.shared.may_correct() => Next::Announced,
             _ if !self.blank => Next::Finish(StopReason::Answered),
             _ if self.shared.may_correct() => Next::Empty,
             _ => Next::Finish(StopReason::EmptyAnswer),
+        }
+    }
+
+    /// Returns `true` if nothing did the act that the message tells of. A change may have been reported
+    /// of an earlier call, or be one that no tool here makes.
+    fn is_undone(&self) -> bool {
+        match self.announced {
+            Some(Announced::Ahead) => true,
+            Some(Announced::Done) => self.shared.nothing_changed(),
+            None => false,
         }
     }
 

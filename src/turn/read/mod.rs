@@ -14,13 +14,16 @@
 //!
 //! - `round`: the state, and the way of a message through the files below.
 //! - `draft`: what counts while it streams, where it is cut.
+//! - `announced`: an act that is said and not done.
 //! - `doubt`: a call that may be an example, where nobody can be asked.
 //! - `repeats`: a passage that stands there again and again.
 //! - `message`: one that is over, as the history keeps it.
 //! - `judge`: what follows from it.
+//! - `stale`: an edit of a text that the conversation has not shown.
 //! - `tail`: what is left of a broken call behind it.
 //! - `output`: the value of an answer that has to match a schema.
 
+mod announced;
 mod doubt;
 mod draft;
 mod ids;
@@ -29,6 +32,7 @@ mod message;
 mod output;
 mod repeats;
 mod round;
+mod stale;
 mod tail;
 
 pub(super) use judge::Next;

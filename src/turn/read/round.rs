@@ -1,5 +1,6 @@
 //! A round's message: read while it streams, judged once it is over, kept in the history.
 
+use super::announced::announced;
 use super::draft::{Draft, Reader};
 use super::judge::{Judge, Next};
 use super::message::{Message, Place};
@@ -32,6 +33,8 @@ pub(in crate::turn) struct Read {
     told_once: bool,
     /// The model was told in this turn that a result was its own.
     forged_told: bool,
+    /// The model was told in this turn that it made no call for an act that it told of.
+    act_told: bool,
     /// What the last message says to the user.
     answer: String,
     /// The answer that stands if the next message only mends what it was to show.
@@ -56,6 +59,7 @@ impl Read {
             draft,
             told_once: false,
             forged_told: false,
+            act_told: false,
             answer: String::new(),
             standing: String::new(),
             found: None,
@@ -133,6 +137,8 @@ impl Read {
         }
         let blank = message.is_blank() && self.standing.is_empty();
         let has_tools = !shared.setup.catalog.is_empty();
+        let offers = shared.setup.catalog.offered().next().is_some() && shared.output.is_none();
+        let may_announce = offers && !self.act_told && !message.has_calls();
         let judge = Judge {
             shared,
             shown: &message.shown,
@@ -141,6 +147,7 @@ impl Read {
             blank,
             told_once: self.told_once,
             forged: (has_tools && message.begins_with_a_result()).then_some(self.forged_told),
+            announced: may_announce.then(|| announced(&message.spoken().0)).flatten(),
             repeats: message.repeats,
             refusal: message.refusal.as_deref(),
             too_long: message.too_long,
@@ -169,6 +176,7 @@ impl Read {
             shared.conversation.push_note(note)?;
         }
         self.forged_told |= next == Next::Forged;
+        self.act_told |= next == Next::Announced;
         self.standing = if mends_display { self.answer.clone() } else { String::new() };
         Ok((next, kept))
     }

@@ -4,12 +4,14 @@
 
 mod adapter;
 mod agents;
+mod announced;
 mod anthropic;
 mod bad_input;
 mod bounds;
 mod constrain;
 mod crowd;
 mod doors;
+mod forced;
 mod foreign;
 mod gemini;
 mod histories;
@@ -25,6 +27,7 @@ mod responses;
 mod round_trip;
 mod sessions;
 mod shapes;
+mod stale;
 mod templates;
 mod terms;
 mod toolbox;
