@@ -6,27 +6,20 @@
 //! short, and a clever text gets by: what is found here is worth a look, and what is not found
 //! proves nothing.
 
-use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::base::table::rows;
 use crate::terminal::{counted, grouped};
 
 use toolgraft::outcome::is_invisible;
 
-/// What is found, and what it is called.
+/// The patterns of `orders.toml`, and what each finds.
 static ORDERS: LazyLock<Vec<(Regex, String)>> = LazyLock::new(|| {
     let compiled = |(pattern, what): (String, String)| Some((Regex::new(&format!("(?is){pattern}")).ok()?, what));
-    orders().into_iter().filter_map(compiled).collect()
+    rows(include_str!("orders.toml")).into_iter().filter_map(compiled).collect()
 });
-
-/// The patterns of `orders.toml`, and what each finds. That all of them can be read is a test.
-fn orders() -> Vec<(String, String)> {
-    let mut table: BTreeMap<String, Vec<(String, String)>> =
-        toml_edit::de::from_str(include_str!("orders.toml")).unwrap_or_default();
-    table.remove("order").unwrap_or_default()
-}
 
 /// Characters of a text that are shown.
 const SHOWN: usize = 60;
@@ -56,7 +49,7 @@ pub(super) fn hidden(text: &str) -> usize {
 pub(super) fn order(text: &str) -> Option<String> {
     // What is hidden between the letters is no reason to overlook them.
     let visible: String = text.chars().filter(|c| !is_invisible(*c)).collect();
-    let first = ORDERS.iter().filter_map(|(pattern, what)| Some((pattern.find(&visible)?, *what)));
+    let first = ORDERS.iter().filter_map(|(pattern, what)| Some((pattern.find(&visible)?, what)));
     let (found, what) = first.min_by_key(|(found, _)| found.start())?;
     let words = found.as_str().split_whitespace().collect::<Vec<_>>().join(" ");
     let mut shown: String = words.chars().take(SHOWN).collect();
