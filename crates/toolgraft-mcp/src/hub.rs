@@ -555,6 +555,7 @@ mod tests {
     use toolgraft_testkit::english::first_words;
 
     use super::*;
+    use crate::server::ServerState;
 
     #[test]
     fn options_may_be_set_in_any_order() {
