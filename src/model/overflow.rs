@@ -11,51 +11,18 @@ pub(super) struct Sizes {
     pub(super) context: Option<usize>,
 }
 
-/// What endpoints say, in lower case; each is enough. Where a pattern has numbers, `P`
+/// What endpoints say, in lower case; each line is enough. Where a pattern has numbers, `P`
 /// stands for those of the prompt, `R` for those of the reply, `T` for those of both and
 /// `C` for the context's.
-const PATTERNS: [&str; 24] = [
-    // llama.cpp (ggml-org/llama.cpp pull 15780 and after); the numbers stand beside the
-    // older words, in fields of their own.
-    "request (P tokens) exceeds the available context size (C tokens)",
-    "the request exceeds the available context size",
-    "context size has been exceeded",
-    "exceed_context_size_error",
-    // llama-cpp-python (abetlen/llama-cpp-python issue 416).
-    "requested tokens (P) exceed context window of C",
-    // OpenAI, DeepSeek, vLLM, and OpenRouter with what stands behind it (vllm-project/vllm
-    // issues 20409 and 42474, bolt.diy issue 227, FoundationAgents/OpenManus issue 62).
-    "maximum context length is C tokens. however, you requested T tokens (P in the messages, F in the functions, and R in the completion)",
-    "maximum context length is C tokens. however, you requested T tokens (P in the messages, R in the completion)",
-    "maximum context length is C tokens, however you requested T tokens (P in your prompt; R for the completion)",
-    "maximum context length is C tokens. however, you requested about T tokens (P of text input, R in the output)",
-    // How long the prompt is this one does not say, only how long it is at least.
-    "maximum context length is C tokens. however, you requested R output tokens and your prompt contains at least R input tokens",
-    "maximum context length is C tokens and your request has P input tokens",
-    "maximum context length is C tokens. however, your messages resulted in P tokens",
-    "maximum context length is C tokens. however, your request has P input tokens",
-    "maximum context length is C tokens. however, you requested P tokens",
-    "maximum context length is C",
-    "context_length_exceeded",
-    // Anthropic, and what is like it (continuedev/continue issue 6080).
-    "prompt is too long: P tokens > C maximum",
-    "input length and `max_tokens` exceed context limit: P + R > C",
-    "prompt is too long",
-    // LM Studio (lmstudio-ai/lmstudio-bug-tracker issue 546; the word order is theirs).
-    "trying to keep the first P tokens when context the overflows. however, the model is loaded with context length of only C tokens",
-    "trying to keep the first P tokens when context overflows. however, the model is loaded with a context length of only C tokens",
-    "input length P exceeds context length C",
-    // Ollama, where it does not cut (ollama: "the input length exceeds the context length").
-    "input length exceeds",
-    // vLLM's scheduler (vllm-project/vllm issue 525).
-    "input prompt (P tokens) is too long and exceeds limit of C",
-];
+fn patterns() -> impl Iterator<Item = &'static str> {
+    include_str!("overflow.txt").lines().filter(|line| !line.starts_with('#'))
+}
 
 /// What is too long according to an error object or its words; `None` if nothing is.
 pub(super) fn overflow(words: &str, error: Option<&Value>) -> Option<Sizes> {
     let fields = error.map(fields).unwrap_or_default();
     let words = words.to_lowercase();
-    let found = PATTERNS.iter().find_map(|pattern| matched(pattern, &words));
+    let found = patterns().find_map(|pattern| matched(pattern, &words));
     match (found, fields.prompt.zip(fields.context)) {
         (None, None) => None,
         (found, _) => {

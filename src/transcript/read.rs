@@ -8,6 +8,7 @@ use super::json;
 use super::recording::{Cut, CutReason, Note, READABLE, RecordedCall, Recording, Round, Session};
 use crate::event::{Call, Rejected};
 use crate::tools::Server;
+use crate::wire::mend_surrogates;
 
 /// Why a text cannot be read as a recording. Lines and columns count from 1,
 /// columns in bytes.
@@ -154,7 +155,7 @@ impl Reader {
         if text.trim().is_empty() {
             return Ok(());
         }
-        let mended = json::mend_surrogates(text);
+        let mended = mend_surrogates(text);
         if matches!(mended, std::borrow::Cow::Owned(_)) {
             self.note("half a surrogate pair (`\\ud…`) stands for no character: replaced by U+FFFD");
         }

@@ -29,6 +29,7 @@ mod plain;
 #[cfg(feature = "agent")]
 pub mod roles;
 mod schema;
+mod surrogates;
 
 pub use crate::tools::wire_name::{MAX_NAME, wire_name};
 pub use member::{set_member, take_member};
@@ -37,6 +38,7 @@ pub use plain::{ToolDefinition, ToolResult, WireError};
 pub use schema::{MAX_DESCRIPTION, parameters};
 #[cfg(feature = "prompt")]
 pub(crate) use schema::{cut_description, whole_description};
+pub use surrogates::mend_surrogates;
 
 #[cfg(test)]
 mod tests;

@@ -15,6 +15,7 @@ pub(crate) mod secret;
 pub(crate) mod signals;
 pub(crate) mod state;
 pub(crate) mod stderr;
+pub(crate) mod table;
 pub(crate) mod tokens;
 pub(crate) mod trust;
 pub(crate) mod version;

@@ -1,9 +1,10 @@
 //! Files that the program keeps for itself: `toolgraft` in the user's directory for state.
 
-use std::path::PathBuf;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use toolgraft_files::{self as files, Lock, Mode};
 
 /// A file of that name below `$XDG_STATE_HOME/toolgraft`, else `~/.local/state/toolgraft`;
@@ -33,4 +34,43 @@ pub(crate) fn change<T: Serialize + DeserializeOwned + Default>(name: &str, chan
     {
         let _ = files::replace(&path, &text, Mode::Private);
     }
+}
+
+/// A file with the version of its format: one that cannot be read is told of.
+#[derive(Serialize, Deserialize)]
+struct Versioned<T> {
+    toolgraft: u32,
+    #[serde(flatten)]
+    content: T,
+}
+
+/// The only version of such a file that there is.
+const VERSION: u32 = 1;
+
+/// What a file with a version holds; nothing where there is none.
+///
+/// # Errors
+/// Which file cannot be read, and why.
+pub(crate) fn read_versioned<T: DeserializeOwned + Default>(path: &Path) -> Result<T, String> {
+    let cannot = |why: String| format!("cannot read {}: {why}", path.display());
+    let file: Versioned<T> = match std::fs::read(path) {
+        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| cannot(error.to_string()))?,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(T::default()),
+        Err(error) => return Err(cannot(error.to_string())),
+    };
+    match file.toolgraft {
+        VERSION => Ok(file.content),
+        other => Err(cannot(format!("it has format {other}, this program knows {VERSION}"))),
+    }
+}
+
+/// Replaces a file with a version as a whole; only its owner may read it.
+///
+/// # Errors
+/// Which file cannot be written, and why.
+pub(crate) fn write_versioned<T: Serialize>(path: &Path, content: &T) -> Result<(), String> {
+    let failed = |error: std::io::Error| format!("cannot write {}: {error}", path.display());
+    let text = serde_json::to_string_pretty(&Versioned { toolgraft: VERSION, content });
+    let text = text.map_err(|error| failed(error.into()))?;
+    files::replace(path, format!("{text}\n").as_bytes(), Mode::Private).map_err(failed)
 }

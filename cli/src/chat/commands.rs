@@ -1,6 +1,7 @@
 //! The commands of a conversation: `/help`, `/tools` and the others.
 
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 use tokio::runtime::Handle;
 
@@ -9,7 +10,7 @@ use super::here::{self, HereCommand};
 use super::mcp::{self, McpCommand};
 use super::mentioned;
 use super::session::Session;
-use crate::base::{Failure, output, tokens};
+use crate::base::{Failure, output, table::rows, tokens};
 use crate::screen::visible::{plain, word};
 use crate::screen::{DIM, excerpt::names as shown_names, wrap::hanging};
 use crate::servers::proposals;
@@ -21,46 +22,8 @@ use toolgraft::route::Toolbox;
 use toolgraft::tools::nearest;
 use toolgraft_mcp::{Hub, McpPrompt};
 
-/// The commands, how they are written, and what they do.
-const COMMANDS: [(&str, &str, &str); 23] = [
-    ("/help", "", "this list"),
-    ("/tools", "", "the servers and their tools"),
-    ("/prompt", "", "the system prompt, and its size"),
-    ("/file", "[FILE …]", "files with the next question; alone, those that wait (/undo takes them back)"),
-    ("/edit", "[TEXT]", "write the question in your editor ($VISUAL, $EDITOR)"),
-    ("/think", "", "the reasoning of the last answer"),
-    ("/call", "N", "a call with all of its arguments, by its number"),
-    ("/result", "N [FILE]", "a result in full, by the number in its box; its images, or its text, to a file"),
-    ("/mcp", "", "the servers: how they are, how they are reached, what is left out"),
-    ("/mcp on|off", "SERVER", "switches a server on or off; with --save for the next conversations, too"),
-    ("/mcp restart", "[SERVER]", "starts a server anew, or all that are not ready"),
-    ("/mcp login", "SERVER", "logs in at a server over HTTP, in a browser"),
-    ("/mcp logs", "SERVER [LINES]", "the last that a server logged or wrote to stderr"),
-    (
-        "/mcp tools",
-        "SERVER [on|off …]",
-        "a server's tools, * those that are on; switches them, by names or globs; --save as above",
-    ),
-    (
-        "/allow",
-        "[GLOB …]",
-        "tools whose calls run without a question in this folder, by names or globs over SERVER.TOOL; alone, those \
-         that there are; --forget GLOB takes one back",
-    ),
-    (
-        "/set",
-        "[KEY VALUE]",
-        "a setting of `toolgraft config` for this folder, from now on; alone, those that there are; --forget KEY \
-         takes one back",
-    ),
-    ("/retry", "", "ask the last question once more"),
-    ("/undo", "", "take the last question and its answer back"),
-    ("/model", "[NAME]", "the models of the endpoint; with a name, that one from now on"),
-    ("/save", "FILE", "the conversation to a file; --resume FILE goes on with it"),
-    ("/clear", "", "a new conversation"),
-    ("/SERVER:PROMPT", "[NAME=VALUE …]", "a prompt of an MCP server, sent to the model"),
-    ("/quit", "", "leave"),
-];
+/// The commands of `commands.toml`, how they are written, and what they do.
+static COMMANDS: LazyLock<Vec<(String, String, String)>> = LazyLock::new(|| rows(include_str!("commands.toml")));
 
 /// What a line asks for.
 #[derive(Debug, PartialEq)]
@@ -175,7 +138,7 @@ pub(super) fn following(before: &[String], begun: &str, (hub, runtime): (&Hub, &
 
 /// Every command's first word.
 fn words(prompts: &[McpPrompt]) -> Vec<String> {
-    let own = COMMANDS.iter().map(|(name, ..)| (*name).to_owned()).filter(|name| !name.contains([':', ' ']));
+    let own = COMMANDS.iter().map(|(name, ..)| name.clone()).filter(|name| !name.contains([':', ' ']));
     own.chain(prompts.iter().map(command_of)).collect()
 }
 

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::programs::{Becomes, COMMON, LOGIN, Machine, Program, Row, Variables};
+use super::programs::{Becomes, Keys, Machine, PROGRAMS, Program, Variables};
 use crate::base::{Failure, input};
 use crate::servers::config_file::{self, Entry};
 use crate::servers::trust::Project;
@@ -112,7 +112,7 @@ impl File<'_> {
     fn servers(&self) -> Result<Vec<Foreign>, String> {
         let mut servers: Vec<Foreign> = Vec::new();
         let mut read: Vec<&str> = Vec::new();
-        for pointer in self.program.servers {
+        for pointer in &self.program.servers {
             // The older place of opencode's is around the newer one.
             if read.iter().any(|inner| inner.starts_with(pointer)) {
                 continue;
@@ -136,7 +136,7 @@ impl File<'_> {
                 "{} has its servers in \"{}\", and none is there; there are some {}: move them, or name a file that \
                  has them in their place",
                 self.program.name,
-                dotted(self.program.servers.last().copied().unwrap_or_default()),
+                dotted(self.program.servers.last().map(String::as_str).unwrap_or_default()),
                 if place.is_empty() { "at the top".to_owned() } else { format!("in \"{}\"", dotted(&place)) }
             )),
             None => Ok(servers),
@@ -157,7 +157,9 @@ impl File<'_> {
         };
         match written {
             Value::Object(written) => {
-                written.iter().for_each(|(key, value)| translation.take(&[self.program.keys, COMMON], key, key, value));
+                written.iter().for_each(|(key, value)| {
+                    translation.take(&[&self.program.keys, &PROGRAMS.common], key, key, value)
+                });
             }
             _ => translation.refuse("the entry is no object"),
         }
@@ -201,13 +203,13 @@ impl Translation<'_> {
         self.server.refused.push(why.into());
     }
 
-    fn take(&mut self, tables: &[&[Row]], key: &str, path: &str, value: &Value) {
+    fn take(&mut self, tables: &[&Keys], key: &str, path: &str, value: &Value) {
         if value.is_null() {
             return;
         }
-        match tables.iter().copied().flatten().find(|(_, keys)| keys.contains(&key)) {
-            Some((becomes, _)) => {
-                if self.put(*becomes, path, value).is_none() {
+        match tables.iter().find_map(|table| table.get(key)) {
+            Some(becomes) => {
+                if self.put(becomes, path, value).is_none() {
                     self.refuse(format!(
                         "what its key {path:?} says cannot be expressed here: add it by hand with `toolgraft mcp add`"
                     ));
@@ -221,7 +223,7 @@ impl Translation<'_> {
     }
 
     /// Puts what a key says into the entry; `None` where its value cannot be had here.
-    fn put(&mut self, becomes: Becomes, path: &str, value: &Value) -> Option<()> {
+    fn put(&mut self, becomes: &Becomes, path: &str, value: &Value) -> Option<()> {
         match becomes {
             Becomes::Same => self.same(path, value),
             Becomes::Is(key) => self.same(key, value),
@@ -246,7 +248,9 @@ impl Translation<'_> {
                     self.set(key, seconds(value, 1_000.0)?);
                 }
             }
-            Becomes::Limits => self.put(Becomes::Millis(&["connectTimeout", "timeout"]), path, value)?,
+            Becomes::Limits => {
+                self.put(&Becomes::Millis(vec!["connectTimeout".to_owned(), "timeout".to_owned()]), path, value)?
+            }
             Becomes::Timeout => {
                 let units = if value.as_f64()? > MOST_SECONDS { 1_000.0 } else { 1.0 };
                 self.set("timeout", seconds(value, units)?);
@@ -277,7 +281,7 @@ impl Translation<'_> {
                 Value::Bool(_) => {}
                 value => {
                     for (key, value) in value.as_object()? {
-                        self.take(&[LOGIN], key, &format!("{path}.{key}"), value);
+                        self.take(&[&PROGRAMS.login], key, &format!("{path}.{key}"), value);
                     }
                 }
             },
@@ -298,10 +302,8 @@ impl Translation<'_> {
                 self.server.notes.push(format!("{path} is not imported: its calls are asked about here"));
             }
             Becomes::Harmless => {}
-            Becomes::Refused(but) => {
-                let written = value.to_string();
-                return (written == but).then_some(());
-            }
+            Becomes::Refused => return None,
+            Becomes::RefusedUnless(but) => return (value == but).then_some(()),
         }
         Some(())
     }
@@ -334,7 +336,7 @@ impl Translation<'_> {
             // An older form of Zed's.
             Value::Object(fields) => {
                 for (key, value) in fields {
-                    self.take(&[COMMON], if key == "path" { "command" } else { key }, key, value);
+                    self.take(&[&PROGRAMS.common], if key == "path" { "command" } else { key }, key, value);
                 }
             }
             value => self.same("command", value),
@@ -397,7 +399,7 @@ impl Translation<'_> {
 
     fn expanded(&mut self, key: &str, text: &str) -> String {
         let program = self.file.program;
-        let is_expanded = program.expanded.is_empty() || program.expanded.contains(&key);
+        let is_expanded = program.expanded.is_empty() || program.expanded.iter().any(|expanded| expanded == key);
         let variables = if is_expanded { program.variables } else { Variables::None };
         let text = if variables == Variables::Dollar { braced(text, key == "args") } else { text.to_owned() };
         let mut out = String::with_capacity(text.len());
@@ -608,7 +610,7 @@ mod tests {
             }
             let stem = file.file_stem().unwrap().to_string_lossy().into_owned();
             let program = Program::named(&stem);
-            seen.extend(program.map(|program| program.id));
+            seen.extend(program.map(|program| program.id.as_str()));
             let text = std::fs::read_to_string(&file).unwrap();
             let servers = read(&text, &file, program, None, &machine()).unwrap();
             let of = |pick: &dyn Fn(&Foreign) -> Option<Value>| -> Value {
@@ -627,7 +629,7 @@ mod tests {
             let ours = toolgraft_mcp::Config::parse_as_written(&as_ours(&servers), "ours").unwrap();
             assert!(ours.notes().is_empty(), "{:?}", ours.notes());
         }
-        let missing = super::super::programs::TABLE.iter().find(|program| !seen.contains(&program.id));
+        let missing = PROGRAMS.all.iter().find(|program| !seen.contains(&program.id.as_str()));
         assert_eq!(missing, None);
     }
 

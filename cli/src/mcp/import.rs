@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::add::is_there;
 use super::foreign::{self, Foreign};
 use super::masked;
-use super::programs::{Machine, Program, TABLE};
+use super::programs::{Machine, PROGRAMS, Program};
 use crate::base::{Failure, input, output};
 use crate::dialog::ask::Asker;
 use crate::screen::excerpt::names as shown_names;
@@ -137,7 +137,7 @@ fn sources(args: &Args, machine: &Machine) -> Result<Vec<Source>, Failure> {
             let file = file.display();
             output::note(&format!("this folder has a file of its project too: `toolgraft mcp import {file}`"));
         }
-        return there(TABLE).map_err(|looked| {
+        return there(&PROGRAMS.all).map_err(|looked| {
             Failure::usage(format!(
                 "no other program's servers were found; name a file, or add one with `toolgraft mcp add`. Looked \
                  for:\n  {looked}"
@@ -152,7 +152,7 @@ fn sources(args: &Args, machine: &Machine) -> Result<Vec<Source>, Failure> {
             })?),
             None if Path::new(from).exists() => files.push(Source { program: None, path: from.into() }),
             None => {
-                let words: Vec<&str> = TABLE.iter().map(|program| program.id).collect();
+                let words: Vec<&str> = PROGRAMS.all.iter().map(|program| program.id.as_str()).collect();
                 return Err(Failure::usage(format!("{from:?} is neither a file nor one of {}", words.join(", "))));
             }
         }

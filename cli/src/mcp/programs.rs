@@ -1,47 +1,67 @@
-//! The programs whose servers can be imported, one row each: the places of its files, where the
-//! servers are in them, how variables are written there, and what its keys are here.
-//!
-//! Sources, by row: modelcontextprotocol.io/docs/develop/connect-local-servers (Claude Desktop),
-//! code.claude.com/docs/en/mcp, cursor.com/docs/mcp, microsoft/vscode-docs
-//! `docs/copilot/reference/mcp-configuration.md`, lmstudio.ai/docs/app/mcp ("follows Cursor's
-//! notation"), openai/codex `codex-rs/config/src/mcp_types.rs`, google-gemini/gemini-cli
-//! `docs/tools/mcp-server.md`, opencode.ai/docs/mcp-servers and opencode.ai/v2/docs/mcp-servers,
-//! docs.windsurf.com/windsurf/cascade/mcp, cline/cline `src/services/mcp/schemas.ts` and #8079,
-//! docs.github.com "Adding MCP servers for GitHub Copilot CLI" and github/copilot-cli#903,
-//! kiro.dev/docs/mcp/configuration, docs.aws.amazon.com/amazonq/latest/qdeveloper-ug/mcp-ide.html
-//! and aws/amazon-q-developer-cli `custom_tool.rs`, zed.dev/docs/ai/mcp.
+//! The programs whose servers can be imported. A further one is one table of `programs.toml`: the places
+//! of its files, where the servers are in them, how variables are written there, and what its keys are here.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
+use serde::Deserialize;
 use serde_json::Value;
 
+/// The file of programs.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Programs {
+    /// Keys of most programs, and of our own files.
+    pub(super) common: Keys,
+    /// Keys of a login.
+    pub(super) login: Keys,
+    /// Stands for a program without a table.
+    other: Program,
+    #[serde(rename = "program")]
+    pub(super) all: Vec<Program>,
+}
+
+/// All of it. That the file can be read is a test.
+pub(super) static PROGRAMS: LazyLock<Programs> = LazyLock::new(|| parsed().unwrap_or_default());
+
+fn parsed() -> Result<Programs, toml_edit::de::Error> {
+    toml_edit::de::from_str(include_str!("programs.toml"))
+}
+
 /// A program, and how it writes its servers.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Program {
-    /// The word for it on the command line; empty for programs without a row.
-    pub(super) id: &'static str,
-    pub(super) name: &'static str,
+    /// The word for it on the command line; empty for programs without a table.
+    pub(super) id: String,
+    pub(super) name: String,
     /// The user's own files.
-    files: &'static [Place],
+    #[serde(default)]
+    files: Vec<Place>,
     /// Its files in a project's folder.
-    project: &'static [&'static str],
+    #[serde(default)]
+    project: Vec<String>,
     /// JSON pointers to its servers, those that take precedence first. `@` is the working directory.
-    pub(super) servers: &'static [&'static str],
+    pub(super) servers: Vec<String>,
     pub(super) variables: Variables,
     /// The keys in whose values variables are expanded; none means all.
-    pub(super) expanded: &'static [&'static str],
-    /// The keys that it does not share with most others ([`COMMON`]).
-    pub(super) keys: &'static [Row],
+    #[serde(default)]
+    pub(super) expanded: Vec<String>,
+    /// The keys that it does not share with most others ([`Programs::common`]).
+    #[serde(default)]
+    pub(super) keys: Keys,
 }
 
 /// The variable that moves a folder, the folder in the home directory, and the file in it.
-type Place = (&'static str, &'static str, &'static str);
+type Place = (String, String, String);
 
 /// In the place of a folder: where programs with windows keep their settings.
 const APPLICATIONS: &str = "@";
 
 /// How a program writes variables in its strings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum Variables {
     /// Nothing is expanded.
     None,
@@ -54,27 +74,29 @@ pub(super) enum Variables {
     /// `{env:NAME}`, `{file:path}`.
     Braces,
     /// The program is not known: as `Shell` and as `Editor`; `$${` is `${`, as in our own files.
+    #[default]
     Any,
 }
 
 /// What keys there become here.
-pub(super) type Row = (Becomes, &'static [&'static str]);
+pub(super) type Keys = BTreeMap<String, Becomes>;
 
 /// What a key becomes.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum Becomes {
     /// The same under the same key.
     Same,
     /// The same under this key.
-    Is(&'static str),
+    Is(String),
     /// The tools that there are; `*` means all.
     Only,
     /// Tools that there are not.
     Without,
     /// Seconds under this key.
-    Seconds(&'static str),
+    Seconds(String),
     /// Milliseconds there, seconds under these keys.
-    Millis(&'static [&'static str]),
+    Millis(Vec<String>),
     /// Seconds, or milliseconds where that would be more than an hour.
     Timeout,
     /// Milliseconds there, or `startup` and `request` apart.
@@ -89,251 +111,24 @@ pub(super) enum Becomes {
     HeaderVariables,
     /// The variable of a bearer token.
     Bearer,
-    /// An object of keys for a login ([`LOGIN`]).
+    /// An object of keys for a login ([`Programs::login`]).
     Login,
     /// A key of `oauth`.
-    InLogin(&'static str),
+    InLogin(String),
     /// Scopes of a login, in one text or a list.
     Scopes,
     /// Lets calls run without a question.
     Approval,
     /// Says nothing of how the server is started or called.
     Harmless,
-    /// Restricts the server or is needed by it, and nothing here does the same, unless its
-    /// value is this JSON.
-    Refused(&'static str),
+    /// Restricts the server or is needed by it, and nothing here does the same.
+    Refused,
+    /// The same, unless this is its value.
+    RefusedUnless(Value),
 }
-
-use Becomes::{
-    Approval, Bearer, Command, Enabled, Environment, Harmless, HeaderVariables, InLogin, Is, Limits, Login, Millis,
-    Only, Refused, Same, Scopes, Seconds, Timeout, Without,
-};
-
-/// Keys of most programs, and of our own files.
-pub(super) const COMMON: &[Row] = &[
-    (Same, &["args", "env", "cwd", "url", "httpUrl", "headers", "disabled", "maxCalls", "parallel", "ca"]),
-    (Is("type"), &["type", "transport", "transportType"]),
-    (Is("url"), &["serverUrl"]),
-    (Command, &["command"]),
-    (Login, &["oauth", "auth"]),
-    (Timeout, &["timeout"]),
-    (Seconds("connectTimeout"), &["connectTimeout"]),
-    (Enabled, &["enabled"]),
-    (Only, &["enabledTools"]),
-    (Without, &["disabledTools"]),
-    (Approval, &["autoApprove", "alwaysAllow", "trust"]),
-    (Refused(""), &["envFile"]),
-    (Harmless, &["name", "description"]),
-];
-
-/// Keys of a login.
-pub(super) const LOGIN: &[Row] = &[
-    (InLogin("clientId"), &["clientId", "client_id", "CLIENT_ID"]),
-    (InLogin("clientSecret"), &["clientSecret", "CLIENT_SECRET"]),
-    (InLogin("grantType"), &["grantType"]),
-    (InLogin("callbackPort"), &["callbackPort"]),
-    (Scopes, &["scope", "scopes"]),
-    (Harmless, &["enabled"]),
-    (
-        Refused(""),
-        &[
-            "redirectUri", "authorizationUrl", "tokenUrl", "registrationUrl", "authServerMetadataUrl",
-            "tokenParamName", "audiences", "issuer",
-        ],
-    ),
-];
-
-const MILLIS: Row = (Millis(&["timeout"]), &["timeout"]);
-const KIRO: &[Row] = &[MILLIS, (Scopes, &["oauthScopes"])];
 
 /// Keys of Gemini CLI alone among those who have `mcpServers`.
 const GEMINI_ALONE: &[&str] = &["httpUrl", "includeTools", "excludeTools", "authProviderType", "targetAudience"];
-
-/// A program without a row.
-const OTHER: Program = Program {
-    id: "",
-    name: "the file",
-    files: &[],
-    project: &[],
-    servers: &["/mcpServers"],
-    variables: Variables::Any,
-    expanded: &[],
-    keys: &[],
-};
-
-pub(super) const TABLE: &[Program] = &[
-    Program {
-        id: "claude-desktop",
-        name: "Claude Desktop",
-        files: &[("", APPLICATIONS, "Claude/claude_desktop_config.json")],
-        variables: Variables::None,
-        ..OTHER
-    },
-    Program {
-        id: "claude-code",
-        name: "Claude Code",
-        files: &[("CLAUDE_CONFIG_DIR", "", ".claude.json")],
-        project: &[".mcp.json"],
-        // What it keeps for one folder goes before what it keeps for all.
-        servers: &["/projects/@/mcpServers", "/mcpServers"],
-        variables: Variables::Shell,
-        keys: &[MILLIS, (Refused(""), &["headersHelper"]), (Harmless, &["alwaysLoad"])],
-        ..OTHER
-    },
-    Program {
-        id: "cursor",
-        name: "Cursor",
-        files: &[("", ".cursor", "mcp.json")],
-        project: &[".cursor/mcp.json"],
-        variables: Variables::Editor,
-        ..OTHER
-    },
-    Program {
-        id: "vscode",
-        name: "VS Code",
-        // Before version 1.102 the servers were among the settings.
-        files: &[("", APPLICATIONS, "Code/User/mcp.json"), ("", APPLICATIONS, "Code/User/settings.json")],
-        project: &[".vscode/mcp.json"],
-        servers: &["/mcp/servers", "/servers"],
-        variables: Variables::Editor,
-        keys: &[
-            (Refused("false"), &["sandboxEnabled"]),
-            (Refused(""), &["sandbox"]),
-            (Harmless, &["gallery", "version", "dev"]),
-        ],
-        ..OTHER
-    },
-    Program {
-        id: "lm-studio",
-        name: "LM Studio",
-        // Older versions keep it in the cache (lmstudio-ai/lmstudio-bug-tracker#1371).
-        files: &[("", ".lmstudio", "mcp.json"), ("", ".cache/lm-studio", "mcp.json")],
-        variables: Variables::Editor,
-        ..OTHER
-    },
-    Program {
-        id: "codex",
-        name: "Codex",
-        files: &[("CODEX_HOME", ".codex", "config.toml")],
-        project: &[".codex/config.toml"],
-        servers: &["/mcp_servers"],
-        variables: Variables::None,
-        keys: &[
-            // It has no other transport over HTTP.
-            (Is("httpUrl"), &["url"]),
-            (Is("headers"), &["http_headers"]),
-            (Is("parallel"), &["supports_parallel_tool_calls"]),
-            (Environment, &["env_vars"]),
-            (HeaderVariables, &["env_http_headers"]),
-            (Bearer, &["bearer_token_env_var"]),
-            (Seconds("timeout"), &["tool_timeout_sec"]),
-            (Seconds("connectTimeout"), &["startup_timeout_sec"]),
-            (Millis(&["connectTimeout"]), &["startup_timeout_ms"]),
-            (Only, &["enabled_tools"]),
-            (Without, &["disabled_tools"]),
-            (Scopes, &["scopes"]),
-            (Approval, &["default_tools_approval_mode", "tools"]),
-            (Refused(""), &["bearer_token", "oauth_resource"]),
-            (Refused("\"local\""), &["experimental_environment"]),
-            (Harmless, &["required"]),
-        ],
-        ..OTHER
-    },
-    Program {
-        id: "gemini",
-        name: "Gemini CLI",
-        files: &[("", ".gemini", "settings.json")],
-        project: &[".gemini/settings.json", "gemini-extension.json"],
-        variables: Variables::Dollar,
-        keys: &[
-            MILLIS,
-            (Only, &["includeTools"]),
-            (Without, &["excludeTools"]),
-            (Refused("\"dynamic_discovery\""), &["authProviderType"]),
-            (Refused(""), &["targetAudience", "targetServiceAccount", "tcp"]),
-            (Harmless, &["extension", "extensionName"]),
-        ],
-        ..OTHER
-    },
-    Program {
-        id: "opencode",
-        name: "opencode",
-        files: &[
-            ("XDG_CONFIG_HOME", ".config", "opencode/opencode.json"),
-            ("XDG_CONFIG_HOME", ".config", "opencode/opencode.jsonc"),
-        ],
-        project: &["opencode.json", "opencode.jsonc", ".opencode/opencode.json"],
-        servers: &["/mcp/servers", "/mcp"],
-        variables: Variables::Braces,
-        keys: &[(Is("env"), &["environment"]), (Limits, &["timeout"])],
-        ..OTHER
-    },
-    Program {
-        id: "windsurf",
-        name: "Windsurf",
-        files: &[("", ".codeium", "windsurf/mcp_config.json"), ("", ".codeium", "mcp_config.json")],
-        variables: Variables::Editor,
-        ..OTHER
-    },
-    Program {
-        id: "cline",
-        name: "Cline",
-        files: &[
-            ("", APPLICATIONS, "Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"),
-            ("", ".cline", "data/settings/cline_mcp_settings.json"),
-        ],
-        variables: Variables::Editor,
-        ..OTHER
-    },
-    Program {
-        id: "copilot",
-        name: "Copilot CLI",
-        files: &[("COPILOT_HOME", ".copilot", "mcp-config.json")],
-        project: &[".github/mcp.json"],
-        variables: Variables::Dollar,
-        expanded: &["env", "headers"],
-        keys: &[
-            MILLIS,
-            (Only, &["tools"]),
-            (Without, &["excludeTools"]),
-            (InLogin("clientId"), &["oauthClientId"]),
-            (InLogin("grantType"), &["oauthGrantType"]),
-            (Refused("true"), &["auth"]),
-            (Refused(""), &["oidc"]),
-            (Harmless, &["disableToolCache", "disableSecretMasking"]),
-        ],
-        ..OTHER
-    },
-    Program {
-        id: "kiro",
-        name: "Kiro",
-        files: &[("", ".kiro", "settings/mcp.json")],
-        project: &[".kiro/settings/mcp.json"],
-        variables: Variables::Shell,
-        keys: KIRO,
-        ..OTHER
-    },
-    Program {
-        id: "amazon-q",
-        name: "Amazon Q",
-        files: &[("", ".aws/amazonq", "mcp.json")],
-        project: &[".amazonq/mcp.json"],
-        variables: Variables::Editor,
-        expanded: &["env"],
-        keys: KIRO,
-        ..OTHER
-    },
-    Program {
-        id: "zed",
-        name: "Zed",
-        files: &[("XDG_CONFIG_HOME", ".config", "zed/settings.json")],
-        project: &[".zed/settings.json"],
-        servers: &["/context_servers"],
-        variables: Variables::None,
-        keys: &[(Harmless, &["source"])],
-        ..OTHER
-    },
-];
 
 /// Folders in which programs keep a project's settings, and their user's in the home directory.
 const FOLDERS: &[&str] = &[
@@ -344,7 +139,7 @@ const FOLDERS: &[&str] = &[
 impl Program {
     /// The program of this word.
     pub(super) fn named(id: &str) -> Option<&'static Program> {
-        TABLE.iter().find(|program| program.id == id)
+        PROGRAMS.all.iter().find(|program| program.id == id)
     }
 
     /// The program whose file this is: by its place, else by its content.
@@ -355,16 +150,17 @@ impl Program {
             file.ends_with(&known) || (!shared && file.file_name() == known.file_name())
         };
         let folder = |(_, folder, name): &Place| Path::new(folder.trim_start_matches(APPLICATIONS)).join(name);
-        let paths =
-            |program: &Program| program.files.iter().map(folder).chain(program.project.iter().map(PathBuf::from));
-        let placed = TABLE.iter().find(|program| paths(program).any(has));
-        placed.or_else(|| Program::named(by_content(root))).unwrap_or(&OTHER)
+        let paths = |program: &'static Program| {
+            program.files.iter().map(folder).chain(program.project.iter().map(PathBuf::from))
+        };
+        let placed = PROGRAMS.all.iter().find(|program| paths(program).any(has));
+        placed.or_else(|| Program::named(by_content(root))).unwrap_or(&PROGRAMS.other)
     }
 
     /// The user's own files, whether they are there or not.
     pub(super) fn files(&self, machine: &Machine) -> Vec<PathBuf> {
         let path = |(variable, folder, file): &Place| {
-            let folder = match *folder {
+            let folder = match folder.as_str() {
                 APPLICATIONS => machine.applications(),
                 folder => machine.variable(variable).unwrap_or_else(|| machine.home.join(folder)),
             };
@@ -440,7 +236,7 @@ impl Machine {
 
     /// The files of the working directory that belong to a project.
     pub(super) fn project_files(&self) -> Vec<PathBuf> {
-        let files = TABLE.iter().flat_map(|program| program.project).map(PathBuf::from);
+        let files = PROGRAMS.all.iter().flat_map(|program| &program.project).map(PathBuf::from);
         files.filter(|file| self.here.join(file).exists() && self.is_projects(file)).collect()
     }
 
@@ -454,10 +250,9 @@ impl Machine {
                 settings.ends_with(".vscode") || settings.parent().is_none_or(|above| !is_same(above, &self.home))
             }
             None => {
-                let has = |known: &&&str| file.ends_with(known) && !known.contains('/');
+                let has = |known: &String| file.ends_with(known) && !known.contains('/');
                 let opencode = self.home.join(".config/opencode");
-                TABLE.iter().flat_map(|program| program.project).any(|known| has(&known))
-                    && !is_same(&folder, &opencode)
+                PROGRAMS.all.iter().flat_map(|program| &program.project).any(has) && !is_same(&folder, &opencode)
             }
         }
     }
@@ -486,6 +281,11 @@ fn settings(folder: &Path) -> Option<&Path> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_table_of_programs_can_be_read() {
+        assert!(!parsed().unwrap().all.is_empty());
+    }
 
     #[test]
     fn a_project_s_own_files_are_known_and_the_user_s_are_not() {

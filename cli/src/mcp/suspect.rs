@@ -10,52 +10,15 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::base::table::rows;
 use crate::terminal::{counted, grouped};
 
 use toolgraft::outcome::is_invisible;
 
-/// What is found, and what it is called.
-static ORDERS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
-    let patterns: [(&str, &str); 11] = [
-        (
-            r"\b(ignore|disregard|forget|override)\b[^.;!?]{0,40}\b(previous|prior|above|earlier|all|other|system|your)\b[^.;!?]{0,30}\b(instructions?|rules?|prompts?|messages?|guidelines|directions?)\b",
-            "to forget other instructions",
-        ),
-        (
-            r"\b(do not|don't|never|must not|without)\b[^.;!?]{0,30}\b(tell|telling|mention|mentioning|inform|informing|reveal|revealing|notify|notifying|alert|alerting|disclose|disclosing|ask|asking)\b[^.;!?]{0,30}\b(the |to )?(users?|humans?|person|anyone|anybody|operator)\b",
-            "to keep something from the user",
-        ),
-        (
-            r"<\s*/?\s*(important|system|secret|hidden|instructions?|admin|critical|override)\b[^>]{0,40}>",
-            "in a tag that marks an order",
-        ),
-        (r"<\|[a-z_]{2,30}\|>|\[/?INST\]|<</?SYS>>|<(start|end)_of_turn>", "in the words of a chat template"),
-        (
-            r"(~|\$HOME|/home/[^/\s]+|/root)/\.(ssh|aws|gnupg|kube|netrc|config|cursor|claude)|\bid_(rsa|ed25519)\b|/etc/(passwd|shadow)\b|\.env\b[^.;!?]{0,20}\b(file|content)",
-            "with a place where secrets lie",
-        ),
-        (
-            r"\b(before|prior to)\b[^.;!?]{0,20}\b(using|calling|invoking|running)\b[^.;!?]{0,20}\b(any|every|all|other|another|each)\b[^.;!?]{0,15}\btools?\b",
-            "about other tools",
-        ),
-        (
-            r"\b(instead of|rather than)\b[^.;!?]{0,20}\b(any|every|all|other|another)\b[^.;!?]{0,15}\btools?\b",
-            "about other tools",
-        ),
-        (r"\b(new|updated|real|actual|hidden)\s+(system\s+)?(instructions?|prompt)\s*:", "as a new instruction"),
-        (r"\byou are now\b|\bact as (the )?(system|admin|root|developer)\b", "who the model is to be"),
-        (
-            r"(忽略|无视|忘记)[^.;!?]{0,12}(之前|以上|前面|先前|所有|其他)[^.;!?]{0,8}(指令|提示|规则|要求|说明)",
-            "to forget other instructions",
-        ),
-        (
-            r"(不要|不得|禁止|请勿|别)[^.;!?]{0,8}(告诉|告知|提及|透露|通知)[^.;!?]{0,8}(用户|使用者|任何人)",
-            "to keep something from the user",
-        ),
-    ];
-    let compiled =
-        |(pattern, what): (&'static str, &'static str)| Some((Regex::new(&format!("(?is){pattern}")).ok()?, what));
-    patterns.into_iter().filter_map(compiled).collect()
+/// The patterns of `orders.toml`, and what each finds.
+static ORDERS: LazyLock<Vec<(Regex, String)>> = LazyLock::new(|| {
+    let compiled = |(pattern, what): (String, String)| Some((Regex::new(&format!("(?is){pattern}")).ok()?, what));
+    rows(include_str!("orders.toml")).into_iter().filter_map(compiled).collect()
 });
 
 /// Characters of a text that are shown.
@@ -86,7 +49,7 @@ pub(super) fn hidden(text: &str) -> usize {
 pub(super) fn order(text: &str) -> Option<String> {
     // What is hidden between the letters is no reason to overlook them.
     let visible: String = text.chars().filter(|c| !is_invisible(*c)).collect();
-    let first = ORDERS.iter().filter_map(|(pattern, what)| Some((pattern.find(&visible)?, *what)));
+    let first = ORDERS.iter().filter_map(|(pattern, what)| Some((pattern.find(&visible)?, what)));
     let (found, what) = first.min_by_key(|(found, _)| found.start())?;
     let words = found.as_str().split_whitespace().collect::<Vec<_>>().join(" ");
     let mut shown: String = words.chars().take(SHOWN).collect();

@@ -32,11 +32,6 @@ impl Long {
         Long { head: head.to_owned(), rest: Some(rest.to_owned()), rest_size: rest.chars().count() }
     }
 
-    /// All of it.
-    pub(crate) fn whole(&self) -> String {
-        format!("{}{}", self.head, self.rest.as_deref().unwrap_or_default())
-    }
-
     /// A JSON value, over several lines where it does not fit one.
     pub(crate) fn json(value: &Value) -> Self {
         let line = value.to_string();

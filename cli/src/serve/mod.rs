@@ -5,7 +5,7 @@ mod inspect;
 pub(crate) mod log;
 mod probed;
 
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
@@ -224,8 +224,8 @@ struct CallArgs {
     /// Most calls of the servers' tools for one answer [default: 64]
     ///
     /// Behind them no further one runs, and the model is asked for its answer.
-    #[arg(long, value_name = "N", value_parser = input::above_zero::<NonZeroU32>)]
-    max_calls: Option<NonZeroU32>,
+    #[arg(long, value_name = "N", value_parser = input::above_zero::<NonZeroUsize>)]
+    max_calls: Option<NonZeroUsize>,
 
     /// Give the servers' tools to every model; else to those named NAME+tools
     #[arg(long)]
@@ -428,35 +428,17 @@ fn config_at(args: &Args, url: String) -> Result<Config, Failure> {
         // A disk may be slow, and others are served here.
         std::thread::spawn(move || learned::keep(&url, found));
     });
-    if let Some(secret) = variable("TOOLGRAFT_INSTANCE_KEY") {
-        config = config.with_instance_key(secret);
-    }
-    if let Some(model) = &args.endpoint.model {
-        config = config.with_model(model);
-    }
+    config = set(config, variable("TOOLGRAFT_INSTANCE_KEY"), Config::with_instance_key);
+    config = set(config, args.endpoint.model.as_deref(), Config::with_model);
     config = args.door.host.iter().fold(config, Config::with_host);
     config = args.door.origin.iter().fold(config, Config::with_origin);
-    if let Some(profile) = args.model.offer.profile {
-        config = config.with_profile(profile);
-    }
-    if let Some(dialect) = args.model.offer.dialect {
-        config = config.with_dialect(dialect);
-    }
-    if let Some(mode) = args.model.offer.tools_mode {
-        config = config.with_tools_mode(mode);
-    }
-    if let Some(constrain) = args.model.offer.constrain {
-        config = config.with_constrain(constrain);
-    }
-    if let Some(way) = args.model.offer.way {
-        config = config.with_way(way);
-    }
-    if let Some(threshold) = args.model.offer.call_threshold {
-        config = config.with_call_threshold(threshold);
-    }
-    if let Some(style) = args.listing.prompt_style {
-        config = config.with_style(style);
-    }
+    config = set(config, args.model.offer.profile, Config::with_profile);
+    config = set(config, args.model.offer.dialect, Config::with_dialect);
+    config = set(config, args.model.offer.tools_mode, Config::with_tools_mode);
+    config = set(config, args.model.offer.constrain, Config::with_constrain);
+    config = set(config, args.model.offer.way, Config::with_way);
+    config = set(config, args.model.offer.call_threshold, Config::with_call_threshold);
+    config = set(config, args.listing.prompt_style, Config::with_style);
     let (flags, made_now) = (args.clone(), makes_examples.clone());
     config = config.with_renewed_settings(move || {
         let profiles = saved.changed()?;
@@ -469,21 +451,12 @@ fn config_at(args: &Args, url: String) -> Result<Config, Failure> {
     if args.model.strict_calls {
         config = config.with_strict_calls();
     }
-    if let Some(rounds) = args.model.max_rounds {
-        config = config.with_max_rounds(rounds.get());
-    }
-    if let Some(repeats) = args.model.max_repeats {
-        config = config.with_max_repeats(repeats);
-    }
-    if let Some(times) = args.model.max_same_results {
-        config = config.with_max_same_results(times);
-    }
-    if let Some(seconds) = args.model.max_time {
-        config = config.with_max_time(Duration::from_secs(seconds.get().into()));
-    }
-    if let Some(calls) = args.calls.max_calls {
-        config = config.with_max_calls(usize::try_from(calls.get()).unwrap_or(usize::MAX));
-    }
+    config = set(config, args.model.max_rounds.map(NonZeroU32::get), Config::with_max_rounds);
+    config = set(config, args.model.max_repeats, Config::with_max_repeats);
+    config = set(config, args.model.max_same_results, Config::with_max_same_results);
+    let max_time = args.model.max_time.map(|seconds| Duration::from_secs(seconds.get().into()));
+    config = set(config, max_time, Config::with_max_time);
+    config = set(config, args.calls.max_calls.map(NonZeroUsize::get), Config::with_max_calls);
     if let Some(proxy) = variable("HTTPS_PROXY").or_else(|| variable("https_proxy")) {
         let except = variable("NO_PROXY").or_else(|| variable("no_proxy")).unwrap_or_default();
         config = config.with_https_proxy(proxy, except);
@@ -492,13 +465,19 @@ fn config_at(args: &Args, url: String) -> Result<Config, Failure> {
         config = config.with_shown_results();
     }
     config = args.calls.untrusted.iter().fold(config, Config::with_untrusted);
-    if let Some(name) = &args.calls.search {
-        config = config.with_search(name);
-    }
+    config = set(config, args.calls.search.as_deref(), Config::with_search);
     let client = client(&place, &args.endpoint)?;
     let client = args.endpoint.model.as_deref().map_or(client.clone(), |model| client.with_model(model));
     let examples = examples::source(makes_examples, client, args.endpoint.model.as_deref(), &place);
     Ok(config.with_prompt(args.listing.apply(Options::default())?.with_examples(examples)))
+}
+
+/// Sets what a flag says, where it says anything.
+fn set<T>(config: Config, value: Option<T>, set: impl FnOnce(Config, T) -> Config) -> Config {
+    match value {
+        Some(value) => set(config, value),
+        None => config,
+    }
 }
 
 /// Refuses a `--search` that names no tool that may search.

@@ -6,25 +6,19 @@
 //! permission along.
 
 use std::collections::BTreeMap;
-use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::keys::Settings;
 use crate::base::{Failure, state};
-use toolgraft_files::{self as files, Mode};
-
-/// The only version of the file that there is.
-const VERSION: u32 = 1;
 
 /// Keys of [`Settings`] with their values, as JSON has them.
 type Values = Map<String, Value>;
 
-#[derive(Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 struct Kept {
-    toolgraft: u32,
     /// By place.
     folders: BTreeMap<PathBuf, Values>,
 }
@@ -45,7 +39,9 @@ impl Folder {
 
     /// What holds here.
     pub(crate) fn settings(&self) -> Result<Settings, Failure> {
-        serde_json::from_value(Value::Object(self.values()?)).map_err(|error| self.unread(&error))
+        let values = Value::Object(self.values()?);
+        let file = self.file.as_deref().unwrap_or(Path::new(""));
+        serde_json::from_value(values).map_err(|error| unread(format!("cannot read {}: {error}", file.display())))
     }
 
     /// The same as keys and values; those that say nothing are not there.
@@ -64,29 +60,16 @@ impl Folder {
         if !values.is_empty() {
             kept.folders.insert(self.place.clone(), values);
         }
-        let failed = |error: std::io::Error| Failure::job(format!("cannot write {}: {error}", file.display()));
-        let text = serde_json::to_string_pretty(&kept).map_err(|error| failed(error.into()))?;
-        files::replace(file, format!("{text}\n").as_bytes(), Mode::Private).map_err(failed)
+        state::write_versioned(file, &kept).map_err(Failure::job)
     }
 
     fn read(&self) -> Result<Kept, Failure> {
-        let none = Kept { toolgraft: VERSION, folders: BTreeMap::new() };
-        let Some(file) = &self.file else { return Ok(none) };
-        let kept: Kept = match std::fs::read(file) {
-            Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| self.unread(&error))?,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(none),
-            Err(error) => return Err(self.unread(&error)),
-        };
-        match kept.toolgraft {
-            VERSION => Ok(kept),
-            other => Err(self.unread(&format!("it has format {other}, this program knows {VERSION}"))),
-        }
+        self.file.as_deref().map_or_else(|| Ok(Kept::default()), state::read_versioned).map_err(unread)
     }
+}
 
-    fn unread(&self, why: &dyn std::fmt::Display) -> Failure {
-        let file = self.file.clone().unwrap_or_default();
-        Failure::usage(format!("cannot read {}: {why}: mend it, or remove it", file.display()))
-    }
+fn unread(problem: String) -> Failure {
+    Failure::usage(format!("{problem}: mend it, or remove it"))
 }
 
 #[cfg(test)]

@@ -141,12 +141,9 @@ fn field(query: Option<&str>, name: &str) -> String {
 }
 
 /// One conversation: as it is, then what happens to it.
-async fn events(State(desk): State<Desk>, RawQuery(query): RawQuery) -> Response {
+async fn events(State(desk): State<Desk>, RawQuery(query): RawQuery) -> Answered {
     let id = field(query.as_deref(), "chat");
-    let chat = match aside(move || desk.chats.enter(&id)).await {
-        Ok(chat) => chat,
-        Err(failure) => return refused(StatusCode::INTERNAL_SERVER_ERROR, failure.message()),
-    };
+    let chat = aside(move || desk.chats.enter(&id)).await?;
     let (state, told) = chat.look();
     let steps = stream::unfold((Some(state.to_string()), told), |(first, mut told)| async move {
         let step = match first {
@@ -155,30 +152,25 @@ async fn events(State(desk): State<Desk>, RawQuery(query): RawQuery) -> Response
         };
         Some((Ok::<_, Infallible>(Event::default().data(step)), (None, told)))
     });
-    Sse::new(steps).keep_alive(KeepAlive::default()).into_response()
+    Ok(Sse::new(steps).keep_alive(KeepAlive::default()).into_response())
 }
 
-async fn picture(State(desk): State<Desk>, RawQuery(query): RawQuery) -> Response {
+async fn picture(State(desk): State<Desk>, RawQuery(query): RawQuery) -> Answered {
     let field = |name| field(query.as_deref(), name);
     let picture = desk.chats.find(&field("chat")).zip(field("n").parse().ok());
-    let picture = picture.and_then(|(chat, n)| chat.picture(&field("call"), n));
-    let bytes = picture.as_ref().and_then(|picture| STANDARD.decode(picture.base64()).ok());
-    match picture.zip(bytes) {
-        Some((picture, bytes)) => ([(header::CONTENT_TYPE, picture.media_type())], bytes).into_response(),
-        None => gone(),
-    }
+    let picture = picture.and_then(|(chat, n)| chat.picture(&field("call"), n)).ok_or_else(gone)?;
+    let bytes = STANDARD.decode(picture.base64()).map_err(|_| gone())?;
+    Ok(([(header::CONTENT_TYPE, picture.media_type())], bytes).into_response())
 }
 
-async fn list(State(desk): State<Desk>, RawQuery(query): RawQuery) -> Response {
+async fn list(State(desk): State<Desk>, RawQuery(query): RawQuery) -> Answered {
     let words: Vec<String> = field(query.as_deref(), "q").split_whitespace().map(str::to_owned).collect();
-    match aside(move || desk.chats.list(&words)).await {
-        Ok(list) => answered(&json!({ "chats": list })),
-        Err(failure) => refused(StatusCode::INTERNAL_SERVER_ERROR, failure.message()),
-    }
+    let list = aside(move || desk.chats.list(&words)).await?;
+    answered(&json!({ "chats": list }))
 }
 
 /// A conversation with its timeline, in times where its turns were seen, else in sizes.
-async fn timeline(State(desk): State<Desk>, RawQuery(query): RawQuery) -> Response {
+async fn timeline(State(desk): State<Desk>, RawQuery(query): RawQuery) -> Answered {
     let id = field(query.as_deref(), "chat");
     let page = aside(move || {
         let chats = &desk.chats;
@@ -195,32 +187,23 @@ async fn timeline(State(desk): State<Desk>, RawQuery(query): RawQuery) -> Respon
         };
         page.map(Some).map_err(Failure::job)
     });
-    match page.await {
-        Ok(Some(page)) => Html(page).into_response(),
-        Ok(None) => gone(),
-        Err(failure) => refused(StatusCode::INTERNAL_SERVER_ERROR, failure.message()),
-    }
+    Ok(Html(page.await?.ok_or_else(gone)?).into_response())
 }
 
 /// A conversation as one file for others.
-async fn share(State(desk): State<Desk>, RawQuery(query): RawQuery) -> Response {
+async fn share(State(desk): State<Desk>, RawQuery(query): RawQuery) -> Answered {
     let id = field(query.as_deref(), "chat");
     let page = aside(move || {
         let Some(kept) = desk.chats.kept(&id) else { return Ok(None) };
         log::page(&kept, &[]).map(|page| Some((kept.id, page))).map_err(Failure::job)
     });
-    match page.await {
-        Ok(Some((id, page))) => {
-            let name = format!("attachment; filename=\"conversation-{id}.html\"");
-            ([(header::CONTENT_DISPOSITION, name)], Html(page)).into_response()
-        }
-        Ok(None) => gone(),
-        Err(failure) => refused(StatusCode::INTERNAL_SERVER_ERROR, failure.message()),
-    }
+    let (id, page) = page.await?.ok_or_else(gone)?;
+    let name = format!("attachment; filename=\"conversation-{id}.html\"");
+    Ok(([(header::CONTENT_DISPOSITION, name)], Html(page)).into_response())
 }
 
 /// The servers and their tools. A name is sent back as it is, and shown without anything hidden in it.
-async fn tools(State(desk): State<Desk>) -> Response {
+async fn tools(State(desk): State<Desk>) -> Answered {
     let mut servers = json!(reports(&desk.chats.common.hub, 0));
     for server in servers.as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
         if let Some(Value::String(error)) = server.get_mut("error") {
@@ -238,27 +221,22 @@ async fn tools(State(desk): State<Desk>) -> Response {
     answered(&json!({ "servers": servers }))
 }
 
-async fn models(State(desk): State<Desk>) -> Response {
-    match desk.chats.models().await {
-        Ok(models) => answered(&json!({ "models": models })),
-        Err(failure) => refused(StatusCode::INTERNAL_SERVER_ERROR, failure.message()),
-    }
+async fn models(State(desk): State<Desk>) -> Answered {
+    answered(&json!({ "models": desk.chats.models().await? }))
 }
 
-async fn model(State(desk): State<Desk>, body: Bytes) -> Response {
+async fn model(State(desk): State<Desk>, body: Bytes) -> Answered {
     let said = read(&body);
-    let Some(chat) = chat(&desk, &said) else { return gone() };
     let name = said["model"].as_str().unwrap_or_default();
-    taken(chat.change_model(name, &desk.chats.common).await)
+    chat(&desk, &said)?.change_model(name, &desk.chats.common).await?;
+    answered(&Value::Null)
 }
 
-async fn ask(State(desk): State<Desk>, body: Bytes) -> Response {
+async fn ask(State(desk): State<Desk>, body: Bytes) -> Answered {
     let said = read(&body);
     let text = said["text"].as_str().unwrap_or_default();
-    match chat(&desk, &said) {
-        None => gone(),
-        Some(chat) => taken(chat.ask(text, texts(&said["pasted"]))),
-    }
+    chat(&desk, &said)?.ask(text, texts(&said["pasted"]))?;
+    answered(&Value::Null)
 }
 
 /// The texts of a list, without the white space around them, as a question is sent.
@@ -267,49 +245,42 @@ fn texts(list: &Value) -> Vec<String> {
     texts.map(|text| text.trim().to_owned()).collect()
 }
 
-fn taken(done: Result<(), Refused>) -> Response {
-    match done {
-        Ok(()) => answered(&Value::Null),
-        Err(Refused::Busy) => refused(StatusCode::CONFLICT, "the model still answers: stop it first"),
-        Err(Refused::Wrong(why)) => refused(StatusCode::BAD_REQUEST, &why),
-    }
-}
-
-async fn answer(State(desk): State<Desk>, body: Bytes) -> Response {
+async fn answer(State(desk): State<Desk>, body: Bytes) -> Answered {
     let said = read(&body);
     let reason = said["reason"].as_str().map(str::trim).filter(|reason| !reason.is_empty());
     let answer = match said["answer"].as_str() {
         Some("once") => Answer::Once,
         Some("always") => Answer::Always,
         Some("no") => Answer::No(reason.map(str::to_owned)),
-        _ => return refused(StatusCode::BAD_REQUEST, "\"answer\" takes once, always or no"),
+        _ => return Err(Refusal(StatusCode::BAD_REQUEST, "\"answer\" takes once, always or no".to_owned())),
     };
     let field = |name| said[name].as_str().unwrap_or_default();
     let asked = (field("call"), field("definition"));
-    match chat(&desk, &said).is_some_and(|chat| chat.answer(asked, answer)) {
+    match chat(&desk, &said)?.answer(asked, answer) {
         true => answered(&Value::Null),
-        false => gone(),
+        false => Err(gone()),
     }
 }
 
 /// What a server asked for.
-async fn input(State(desk): State<Desk>, body: Bytes) -> Response {
+async fn input(State(desk): State<Desk>, body: Bytes) -> Answered {
     let said = read(&body);
     match desk.chats.inputs.answer(said["input"].as_str().unwrap_or_default(), said["values"].as_object()) {
         Ok(true) => answered(&Value::Null),
-        Ok(false) => gone(),
+        Ok(false) => Err(gone()),
         // A slip of the person, which the question's window shows.
         Err(wrong) => answered(&json!({ "wrong": wrong })),
     }
 }
 
-async fn stop(State(desk): State<Desk>, body: Bytes) -> Response {
+async fn stop(State(desk): State<Desk>, body: Bytes) -> Answered {
+    // One that is gone has stopped.
     chat(&desk, &read(&body)).into_iter().for_each(|chat| chat.stop());
     answered(&Value::Null)
 }
 
 /// Switches a server, or one of its tools.
-async fn switch(State(desk): State<Desk>, body: Bytes) -> Response {
+async fn switch(State(desk): State<Desk>, body: Bytes) -> Answered {
     let (said, hub) = (read(&body), &desk.chats.common.hub);
     let (server, on) = (said["server"].as_str().unwrap_or_default(), said["on"] == true);
     let done = match said["tool"].as_str() {
@@ -318,13 +289,13 @@ async fn switch(State(desk): State<Desk>, body: Bytes) -> Response {
     };
     match done {
         Ok(()) => tools(State(desk)).await,
-        Err(error) => refused(StatusCode::CONFLICT, &error.to_string()),
+        Err(error) => Err(Refusal(StatusCode::CONFLICT, error.to_string())),
     }
 }
 
 /// The conversation that a request names.
-fn chat(desk: &Desk, said: &Value) -> Option<Arc<Chat>> {
-    desk.chats.find(said["chat"].as_str()?)
+fn chat(desk: &Desk, said: &Value) -> Result<Arc<Chat>, Refusal> {
+    said["chat"].as_str().and_then(|id| desk.chats.find(id)).ok_or_else(gone)
 }
 
 fn read(body: &Bytes) -> Value {
@@ -336,14 +307,36 @@ async fn aside<T: Send + 'static>(work: impl FnOnce() -> Result<T, Failure> + Se
     tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(Failure::job(error)))
 }
 
-fn answered(value: &Value) -> Response {
-    doors::json(StatusCode::OK, value)
+fn answered(value: &Value) -> Answered {
+    Ok(doors::json(StatusCode::OK, value))
 }
 
-fn refused(status: StatusCode, why: &str) -> Response {
-    doors::json(status, &json!({ "error": why }))
+type Answered = Result<Response, Refusal>;
+
+/// Why a request is not answered, in words for the page.
+struct Refusal(StatusCode, String);
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        doors::json(self.0, &json!({ "error": self.1 }))
+    }
 }
 
-fn gone() -> Response {
-    refused(StatusCode::NOT_FOUND, "there is no such conversation or question any more")
+impl From<Failure> for Refusal {
+    fn from(failure: Failure) -> Self {
+        Refusal(StatusCode::INTERNAL_SERVER_ERROR, failure.message().to_owned())
+    }
+}
+
+impl From<Refused> for Refusal {
+    fn from(refused: Refused) -> Self {
+        match refused {
+            Refused::Busy => Refusal(StatusCode::CONFLICT, "the model still answers: stop it first".to_owned()),
+            Refused::Wrong(why) => Refusal(StatusCode::BAD_REQUEST, why),
+        }
+    }
+}
+
+fn gone() -> Refusal {
+    Refusal(StatusCode::NOT_FOUND, "there is no such conversation or question any more".to_owned())
 }

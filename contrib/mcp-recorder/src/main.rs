@@ -3,13 +3,14 @@
 //! ```text
 //! commands on a terminal or a pipe ─▶ shell ─┐
 //!                                            ├─▶ the server, with wire between ─▶ record
-//! a client that speaks MCP ─▶ record ────────┘
+//! a client that speaks MCP ─▶ record, relay ─┘
 //! a client that speaks MCP ─▶ play ─▶ script ◀─ record
 //! ```
 
 mod command;
 mod play;
 mod record;
+mod relay;
 mod script;
 mod shell;
 mod wire;

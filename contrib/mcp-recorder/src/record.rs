@@ -3,11 +3,10 @@
 use std::io::{BufRead, IsTerminal, stdin};
 use std::path::PathBuf;
 
-use futures::stream;
-use toolgraft_mcp::{Config, Hub, LogLine, TransportConfig};
+use toolgraft_mcp::{Config, TransportConfig};
 
 use crate::wire::{Wire, WireForm};
-use crate::{ConfigArgs, Failure, clean, failed, shell, usage};
+use crate::{ConfigArgs, Failure, failed, relay, shell, usage};
 
 /// Options of `mcp-recorder record`.
 #[derive(Debug, clap::Args)]
@@ -29,7 +28,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let (wire, path) = Wire::recording(&args.file)?;
     eprintln!("recording to {}", path.display());
     match is_client()? {
-        true => relay(config, &args.server, &wire),
+        true => relay(&config, &wire),
         false => shell::open(config, &args.server, &wire, None::<WireForm>),
     }
 }
@@ -57,13 +56,7 @@ fn is_client() -> Result<bool, Failure> {
 }
 
 /// Is the server for a client at standard input and output.
-fn relay(config: Config, server: &str, wire: &Wire) -> Result<(), Failure> {
-    let done = tokio::runtime::Runtime::new().map_err(failed)?.block_on(async {
-        let mut lines = shell::lines();
-        let lines = stream::poll_fn(move |context| lines.poll_recv(context));
-        let hub = wire.tap(Hub::builder().config(config).inherit_env());
-        let log = |line: &LogLine| eprintln!("{}", clean(&line.text));
-        hub.relay(server, lines, tokio::io::stdout(), log).await.map_err(failed)
-    });
+fn relay(config: &Config, wire: &Wire) -> Result<(), Failure> {
+    let done = tokio::runtime::Runtime::new().map_err(failed)?.block_on(relay::carry(config, shell::lines(), wire));
     wire.end(done)
 }

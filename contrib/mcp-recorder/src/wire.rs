@@ -65,7 +65,12 @@ impl Wire {
     /// A hub whose messages are shown and recorded.
     pub(crate) fn tap(&self, hub: HubBuilder) -> HubBuilder {
         let wire = self.clone();
-        hub.wire(move |message| wire.state().pass(&message))
+        hub.wire(move |message| wire.pass(&message))
+    }
+
+    /// Shows and records a message.
+    pub(crate) fn pass(&self, message: &WireMessage) {
+        self.state().pass(message);
     }
 
     /// Shows messages in this form from now on, or none.

@@ -6,20 +6,19 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, PoisonError, RwLock, Weak};
 use std::time::{Duration, Instant};
 
+use futures::FutureExt;
 use futures::future::{BoxFuture, join_all};
 use futures::stream::BoxStream;
-use futures::{FutureExt, Stream};
 use rmcp::model::Reference;
 use serde_json::{Map, Value};
-use tokio::io::AsyncWrite;
 
 use super::auth::Logins;
 use super::config::{Config, ServerConfig};
 use super::environment;
 use super::server::{
     Connection, Elicitation, Elicitor, McpError, McpPrompt, PromptMessage, RequestError, Retry, ServerEvent,
-    ServerHandle, ServerState, ServerStatus, Settings, Start, States, ToolState, USER_EVENT, for_user, has_large,
-    relayed, resource_outcome, scaled, seconds, tool_outcome, with_media,
+    ServerHandle, ServerStatus, Settings, Start, States, ToolState, USER_EVENT, for_user, has_large, resource_outcome,
+    scaled, seconds, tool_outcome, with_media,
 };
 use crate::transport::log::LogLine;
 use crate::transport::wire::{Wire, WireMessage};
@@ -152,33 +151,6 @@ impl HubBuilder {
     pub fn require_all(mut self) -> Self {
         self.require_all = true;
         self
-    }
-
-    /// Stands between a client and this server, which must be a child process: it alone is started,
-    /// and what either side writes goes on to the other as it came and is shown to
-    /// [`wire`](Self::wire), until one of them has ended. `lines` are the client's messages, one a
-    /// line, `out` is where the server's go; `errors` is shown each line of its standard error.
-    /// Limits of calls, logins and answers do not count here. Must be called within a tokio runtime.
-    ///
-    /// # Errors
-    /// [`McpError::Unavailable`]: the server cannot be started so, has ended before the client did,
-    /// or wrote to standard output what is no MCP. There is no such server.
-    pub async fn relay(
-        self,
-        server: &str,
-        lines: impl Stream<Item = String> + Unpin,
-        out: impl AsyncWrite + Unpin,
-        errors: impl Fn(&LogLine) + Send + Sync + 'static,
-    ) -> Result<(), McpError> {
-        let HubBuilder { mut config, servers, environment, inherit_env, settings, .. } = self;
-        config.merge(servers.into_iter().collect());
-        let names = || config.servers().iter().map(|server| server.name.clone()).collect();
-        let found = config.servers().iter().find(|entry| entry.name == server);
-        let server = found.ok_or_else(|| McpError::unknown(server, names()))?;
-        let environment = environment::joined(environment, inherit_env);
-        let done = relayed(server, &environment, settings.wire, (lines, out), errors).await;
-        let unavailable = |why| McpError::Unavailable { server: server.name.clone(), state: ServerState::Failed, why };
-        done.map_err(unavailable)
     }
 
     /// What will happen to the servers from now on, for a program that shows how they start;
@@ -583,6 +555,7 @@ mod tests {
     use toolgraft_testkit::english::first_words;
 
     use super::*;
+    use crate::server::ServerState;
 
     #[test]
     fn options_may_be_set_in_any_order() {

@@ -3,9 +3,11 @@
 use std::fmt;
 
 use reqwest::Url;
+use serde::Deserialize;
 
 /// What serves models, as its endpoint shows it: a program, or a service.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ServerKind {
     /// llama.cpp's `llama-server`.

@@ -8,6 +8,7 @@ use super::error::{ImportError, at};
 use super::{chunks, cline, lines};
 use crate::message::{DeltaKind, FinishReason, keyword_enum};
 use crate::transcript::{Finish, Note, Recording, Round, Session, TimedDelta, json, parse};
+use crate::wire::mend_surrogates;
 
 /// What a file holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -101,7 +102,7 @@ pub fn import(text: &str, format: Format) -> Result<Imported, ImportError> {
     let mended = match format {
         // Reads its own surrogates; and in plain text `\ud83d` is just text.
         Format::Recording | Format::Text => Cow::Borrowed(text),
-        _ => json::mend_surrogates(text),
+        _ => mend_surrogates(text),
     };
     let mut recordings = match format {
         Format::Recording => vec![parse(text)?],
@@ -128,10 +129,10 @@ fn plain(text: &str) -> Recording {
 
 /// The format of a text whose first line begins with `{`.
 fn object(text: &str, first: &str) -> Result<Format, ImportError> {
-    let head: json::Head = match json::parse(&json::mend_surrogates(first)) {
+    let head: json::Head = match json::parse(&mend_surrogates(first)) {
         Ok(head) => head,
         // One object over several lines.
-        Err(_) => json::parse(&json::mend_surrogates(text)).map_err(|_| at(parse_error(text)))?,
+        Err(_) => json::parse(&mend_surrogates(text)).map_err(|_| at(parse_error(text)))?,
     };
     let has = |key: &str| head.keys.iter().any(|k| k == key);
     if has("toolgraft") || head.kind.as_deref() == Some("session") {
@@ -151,7 +152,7 @@ fn object(text: &str, first: &str) -> Result<Format, ImportError> {
 
 /// The format of a text that begins with `[`.
 fn array(text: &str) -> Result<Format, ImportError> {
-    let items: Vec<serde_json::Value> = json::parse(&json::mend_surrogates(text)).map_err(|_| at(parse_error(text)))?;
+    let items: Vec<serde_json::Value> = json::parse(&mend_surrogates(text)).map_err(|_| at(parse_error(text)))?;
     let found = match items.first() {
         Some(item) if item.get("role").is_some() && item.get("content").is_some() => return Ok(Format::Cline),
         Some(serde_json::Value::Object(_)) => "an array of other objects",
@@ -163,7 +164,7 @@ fn array(text: &str) -> Result<Format, ImportError> {
 
 /// The first fault of a text that should be JSON, or lines of it.
 fn parse_error(text: &str) -> serde_json::Error {
-    let mended = json::mend_surrogates(text);
+    let mended = mend_surrogates(text);
     let mut values = serde_json::Deserializer::from_str(&mended).into_iter::<serde::de::IgnoredAny>();
     match values.find_map(Result::err) {
         Some(error) => error,

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use self::calendar::{Day, DayKind};
 use self::places::{CITIES, City, HERE};
@@ -69,7 +69,7 @@ struct TimeQuery {
 struct Call {
     name: String,
     #[serde(default)]
-    arguments: serde_json::Map<String, Value>,
+    arguments: Map<String, Value>,
 }
 
 /// The parameters of `prompts/get`.
@@ -185,22 +185,19 @@ fn info() -> Value {
 fn answer(method: &str, params: Value, is_modern: bool) -> Reply {
     match method {
         "ping" => Ok(json!({})),
-        "tools/list" => list_tools(),
         "tools/call" => rpc::read(params).and_then(call_tool),
-        "prompts/list" => Ok(list_prompts()),
         "prompts/get" => rpc::read(params).and_then(get_prompt),
         "completion/complete" => rpc::read(params).map(complete),
-        "resources/list" => Ok(list_resources()),
-        "resources/templates/list" => Ok(list_resource_templates()),
         "resources/read" => rpc::read(params).and_then(|resource| read_resource(resource, is_modern)),
-        _ => Err(Refusal::unknown_method(method)),
+        _ => list(method),
     }
 }
 
-fn list_tools() -> Reply {
-    let tools: Value = serde_json::from_str(include_str!("tools.json"))
-        .map_err(|error| Refusal::internal(format!("the tools cannot be read: {error}")))?;
-    Ok(json!({ "tools": tools }))
+/// What one of the methods lists.
+fn list(method: &str) -> Reply {
+    let mut lists: Map<String, Value> = serde_json::from_str(include_str!("lists.json"))
+        .map_err(|error| Refusal::internal(format!("the lists cannot be read: {error}")))?;
+    lists.remove(method).ok_or_else(|| Refusal::unknown_method(method))
 }
 
 fn call_tool(call: Call) -> Reply {
@@ -215,15 +212,9 @@ fn call_tool(call: Call) -> Reply {
 }
 
 /// The arguments of a call, or the result that says what is wrong with them.
-fn parse<T: DeserializeOwned>(arguments: serde_json::Map<String, Value>) -> Result<T, Value> {
+fn parse<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<T, Value> {
     serde_json::from_value(Value::Object(arguments))
         .map_err(|error| refuse(format!("the arguments cannot be read: {error}")))
-}
-
-fn list_prompts() -> Value {
-    let city = json!({"name": "city", "description": "Where to go", "required": true});
-    let date = json!({"name": "date", "description": "Day as YYYY-MM-DD", "required": false});
-    json!({"prompts": [{"name": TRIP, "description": "What to pack for a trip", "arguments": [city, date]}]})
 }
 
 fn get_prompt(prompt: PromptRequest) -> Reply {
@@ -245,19 +236,6 @@ fn complete(completion: Completion) -> Value {
     let names = CITIES.iter().map(|city| city.name).filter(|name| is_city && name.to_lowercase().starts_with(&prefix));
     let values: Vec<&str> = names.collect();
     json!({"completion": {"values": values, "total": values.len(), "hasMore": false}})
-}
-
-fn list_resources() -> Value {
-    let description = "The cities that location_query knows, one a line";
-    json!({"resources": [{"uri": CITIES_URI, "name": "cities", "description": description, "mimeType": "text/plain"}]})
-}
-
-fn list_resource_templates() -> Value {
-    let description = "One of these cities: country and coordinates, as JSON";
-    let template = format!("{CITY_URI}{{name}}");
-    json!({"resourceTemplates": [
-        {"uriTemplate": template, "name": "city", "description": description, "mimeType": "application/json"},
-    ]})
 }
 
 fn read_resource(resource: ResourceRequest, is_modern: bool) -> Reply {

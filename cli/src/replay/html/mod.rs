@@ -15,8 +15,8 @@ use std::str::FromStr;
 
 use serde_json::{Value, json};
 
-use self::page::{Ending, Entry as Listed, Fact, Part, RecordingPart, RoundPart};
-use self::timeline::{Rows, Timeline};
+use self::page::{Entry as Listed, RoundPart, fact};
+use self::timeline::Rows;
 use super::explain::GivenBack;
 use super::play::Played;
 use super::settings::Settings;
@@ -24,7 +24,6 @@ use super::view::{Answered, At, Totals, View};
 use crate::base::{Failure, browser, input};
 use crate::labels;
 use crate::pages;
-use crate::pages::text::Long;
 use crate::screen::full_name;
 use crate::terminal::{counted, grouped};
 use toolgraft::event::{Entry, OwnedEvent, Provenance};
@@ -87,14 +86,14 @@ pub(super) struct Pages {
 
 /// A recording with all that is said about it.
 struct Taken {
-    session: Vec<Fact>,
+    session: Vec<Value>,
     title: String,
     source: String,
     notes: Vec<String>,
     rows: Rows,
     rounds: Vec<RoundPart>,
     contents: Vec<Listed>,
-    endings: Vec<Ending>,
+    endings: Vec<Value>,
     calls: usize,
     /// What was not run, by kind.
     not_run: BTreeMap<&'static str, usize>,
@@ -102,7 +101,7 @@ struct Taken {
     /// Times of outcomes that are still to be shown, by id.
     times: Vec<(String, Option<u64>)>,
     /// Notices stand behind the outcomes.
-    notices: Vec<Part>,
+    notices: Vec<Value>,
     /// The last round's calls were answered, or it was corrected.
     answered: bool,
     asked: bool,
@@ -128,7 +127,7 @@ impl Pages {
         taken.expect("a replay names the recording before what is in it")
     }
 
-    fn part(&mut self, part: Part) {
+    fn part(&mut self, part: Value) {
         if let Some(round) = self.taken().rounds.last_mut() {
             round.parts.push(part);
         }
@@ -152,7 +151,7 @@ impl Taken {
         let session = &recording.session;
         let which = if of > 1 { format!(" · Recording {}/{of}", at.recording) } else { String::new() };
         let named = [("Model", &session.model), ("Profile", &session.profile)];
-        let facts = named.into_iter().filter_map(|(label, value)| Some(Fact { label, value: value.clone()? }));
+        let facts = named.into_iter().filter_map(|(label, value)| Some(fact(label, value.clone()?)));
         Taken {
             session: facts.collect(),
             title: session.title.clone().unwrap_or_else(|| file_name(at.file).to_owned()),
@@ -180,21 +179,21 @@ impl Taken {
         }
     }
 
-    fn finish(self) -> RecordingPart {
+    fn finish(self) -> Value {
         let Taken { session: mut facts, title, source, notes, rows, rounds, endings, .. } = self;
-        let numbers = [("Rounds", rounds.len()), ("Calls", self.calls)];
-        facts.extend(numbers.into_iter().map(|(label, n)| Fact { label, value: n.to_string() }));
+        facts.extend([fact("Rounds", rounds.len().to_string()), fact("Calls", self.calls.to_string())]);
         if !self.not_run.is_empty() {
             let kinds: Vec<String> = self.not_run.iter().map(|(kind, n)| format!("{n} {kind}")).collect();
-            facts.push(Fact { label: "Not run", value: kinds.join(", ") });
+            facts.push(fact("Not run", kinds.join(", ")));
         }
-        facts.extend(rows.total().map(|value| Fact { label: "Time", value }));
+        facts.extend(rows.total().map(|time| fact("Time", time)));
         if self.tokens > 0 {
-            facts.push(Fact { label: "Tokens", value: grouped(self.tokens) });
+            facts.push(fact("Tokens", grouped(self.tokens)));
         }
-        let contents = page::contents(self.contents);
-        let timeline: Timeline = rows.finish();
-        RecordingPart { title, source, facts, notes, contents, timeline, rounds, endings }
+        json!({
+            "title": title, "source": source, "facts": facts, "notes": notes,
+            "contents": page::contents(self.contents), "timeline": rows.finish(), "rounds": rounds, "endings": endings,
+        })
     }
 }
 
@@ -231,17 +230,17 @@ impl View for Pages {
         taken.end_round();
         let mut parts = Vec::new();
         if let Some(kept) = round.sent.as_ref().and_then(|sent| sent.kept) {
-            parts.push(Part::notice("Note", &left_out(kept, round)));
+            parts.push(page::notice("Note", &left_out(kept, round)));
         }
         if round.tools.is_some() || at.round == 1 {
-            parts.extend(settings.config.catalog.as_deref().filter(|c| c.tools().next().is_some()).map(Part::tools));
+            parts.extend(settings.config.catalog.as_deref().filter(|c| c.tools().next().is_some()).map(page::tools));
         }
         let mut results = taken.answered && taken.asked;
         let mut question = None;
         for message in &round.messages {
             let is_user = message.role == Role::User;
             question = if is_user && !results { Some(page::question(&message.shown())) } else { question };
-            parts.extend(Part::message(message, results && is_user));
+            parts.extend(page::message(message, results && is_user));
             results &= !is_user;
             taken.asked |= is_user;
         }
@@ -250,7 +249,7 @@ impl View for Pages {
         }
         taken.answered = !round.outcomes.is_empty() || round.notices.iter().any(|n| n.kind == "correction");
         taken.times = round.outcomes.iter().map(|o| (o.id.clone(), o.at)).collect();
-        taken.notices = round.notices.iter().map(|n| Part::notice(notice_heading(&n.kind), &n.text)).collect();
+        taken.notices = round.notices.iter().map(|n| page::notice(notice_heading(&n.kind), &n.text)).collect();
         taken.tokens += round.usage.map_or(0, |usage| usage.prompt_tokens + usage.completion_tokens);
         let heading = labels::capitalised(&format!("Round {}", at.round));
         taken.contents.push(Listed::new(anchor.clone(), heading.clone(), question));
@@ -264,10 +263,7 @@ impl View for Pages {
     }
 
     fn events(&mut self, _: At<'_>, played: &Played) -> io::Result<()> {
-        for part in page::answer(played) {
-            let part = if self.formats { part.formatted() } else { part };
-            self.part(part);
-        }
+        page::answer(played, self.formats).into_iter().for_each(|part| self.part(part));
         Ok(())
     }
 
@@ -276,16 +272,16 @@ impl View for Pages {
         let promoted = |entry: &&Entry| entry.provenance() == Provenance::Promoted;
         for entry in played.assembled.entries.iter().filter(promoted) {
             if let (Ok(call), Some(number)) = (&entry.result, played.numbers.get(&entry.index)) {
-                self.part(Part::call(*number, call, untagged));
+                self.part(page::call(*number, call, untagged));
             }
         }
         let natives = round.native_calls.iter().zip(&played.native_numbers);
-        natives.for_each(|(call, number)| self.part(Part::native(*number, call)));
+        natives.for_each(|(call, number)| self.part(page::native(*number, call)));
         if let Some(unread) = played.unread() {
-            self.part(Part::Unread { text: Long::new(unread) });
+            self.part(page::unread(unread));
         }
         if untagged {
-            self.part(Part::notice("Note", "no </think> came: what looked like reasoning is taken as the answer"));
+            self.part(page::notice("Note", "no </think> came: what looked like reasoning is taken as the answer"));
         }
         let taken = self.taken();
         taken.calls += played.calls().count() + round.native_calls.len();
@@ -311,7 +307,7 @@ impl View for Pages {
             .iter()
             .map(|e| format!("{}:{}  {}\n    {}\n    {}", e.line, e.column, e.found, e.why, e.remedy))
             .collect();
-        self.part(Part::notice(labels::capitalised("given back as text"), &lines.join("\n")));
+        self.part(page::notice(&labels::capitalised("given back as text"), &lines.join("\n")));
         Ok(())
     }
 
@@ -320,7 +316,7 @@ impl View for Pages {
         let at = taken.times.iter().find(|(id, _)| id == answered.id).and_then(|(_, at)| *at).filter(|_| !answered.now);
         let label = answered.name.clone().unwrap_or_else(|| answered.id.to_owned());
         taken.rows.outcome(label, answered.outcome, at);
-        let part = Part::outcome(answered);
+        let part = page::outcome(answered);
         self.part(part);
         Ok(())
     }
@@ -329,7 +325,7 @@ impl View for Pages {
         let taken = self.taken();
         taken.end_round();
         if let Some(cut) = recording.cut {
-            taken.endings.push(Ending { label: "Cut off".to_owned(), text: Long::new(&cut.to_string()) });
+            taken.endings.push(page::notice("Cut off", &cut.to_string()));
         }
         Ok(())
     }
@@ -337,8 +333,8 @@ impl View for Pages {
     fn checked(&mut self, _: &str, against: &str, differences: &[String]) -> io::Result<()> {
         let taken = self.taken();
         let label = if differences.is_empty() { "As expected" } else { "Not as expected" };
-        let text = Long::new(&if differences.is_empty() { against.to_owned() } else { differences.join("\n") });
-        taken.endings.push(Ending { label: label.to_owned(), text });
+        let text = if differences.is_empty() { against.to_owned() } else { differences.join("\n") };
+        taken.endings.push(page::notice(label, &text));
         Ok(())
     }
 
@@ -392,8 +388,8 @@ fn left_out(kept: usize, round: &Round) -> String {
 
 /// The page of these recordings; above them stands what a server has to say of a request.
 fn render(taken: Vec<Taken>, about: Value) -> io::Result<String> {
-    let recordings: Vec<RecordingPart> = taken.into_iter().map(Taken::finish).collect();
-    let title = recordings.first().map_or("toolgraft", |r| r.title.as_str());
+    let recordings: Vec<Value> = taken.into_iter().map(Taken::finish).collect();
+    let title = recordings.first().and_then(|recording| recording["title"].as_str()).unwrap_or("toolgraft");
     let page = json!({
         "title": title, "recordings": recordings, "refresh": about["refresh"], "about": about,
     });

@@ -1,9 +1,8 @@
 //! What the template is given.
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::timeline::Timeline;
 use crate::labels::{self, capitalised};
 use crate::pages::{markdown, text::Long};
 use crate::replay::play::Played;
@@ -14,24 +13,6 @@ use toolgraft::event::{Piece, Region, Rejected, RejectedKind};
 use toolgraft::message::{NativeCall, Role};
 use toolgraft::outcome::Status;
 use toolgraft::{Call, Catalog, Message};
-
-#[derive(Debug, Serialize)]
-pub(super) struct RecordingPart {
-    pub(super) title: String,
-    pub(super) source: String,
-    pub(super) facts: Vec<Fact>,
-    pub(super) notes: Vec<String>,
-    pub(super) contents: Vec<Entry>,
-    pub(super) timeline: Timeline,
-    pub(super) rounds: Vec<RoundPart>,
-    pub(super) endings: Vec<Ending>,
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct Fact {
-    pub(super) label: &'static str,
-    pub(super) value: String,
-}
 
 /// A line of the contents: a round, or all rounds of a question.
 #[derive(Debug, Serialize)]
@@ -100,197 +81,127 @@ fn line_of(text: &str) -> String {
 const LINE: usize = 90;
 
 #[derive(Debug, Serialize)]
-pub(super) struct Ending {
-    pub(super) label: String,
-    pub(super) text: Long,
-}
-
-#[derive(Debug, Serialize)]
 pub(super) struct RoundPart {
     pub(super) anchor: String,
     pub(super) heading: String,
     pub(super) meta: String,
-    pub(super) parts: Vec<Part>,
+    /// Blocks in the order in which they are read; `kind` says which fields the template looks at.
+    pub(super) parts: Vec<Value>,
 }
 
-#[derive(Debug, Serialize)]
-pub(super) struct ToolPart {
-    name: String,
-    description: Long,
-    schema: Option<String>,
+/// The tools on offer.
+pub(super) fn tools(catalog: &Catalog) -> Value {
+    let part = |tool: &toolgraft::Tool| {
+        json!({
+            "name": full_name(tool.server.as_deref(), &tool.name),
+            "description": Long::new(tool.description.as_deref().unwrap_or_default()),
+            "schema": tool.input_schema.as_ref().and_then(|schema| serde_json::to_string_pretty(schema).ok()),
+        })
+    };
+    let tools: Vec<Value> = catalog.tools().map(part).collect();
+    json!({"kind": "tools", "count": tools.len(), "tools": tools})
 }
 
-/// A block of a round, in the order in which it is read.
-#[derive(Debug, Serialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub(super) enum Part {
-    Tools {
-        count: usize,
-        tools: Vec<ToolPart>,
-    },
-    Folded {
-        label: String,
-        size: usize,
-        text: Long,
-    },
-    User {
-        label: String,
-        text: Long,
-    },
-    Reasoning {
-        size: usize,
-        text: Long,
-    },
-    Answer {
-        text: Long,
-        /// Its Markdown as HTML, where it is to be read so.
-        page: Option<String>,
-    },
-    Call {
-        label: String,
-        name: String,
-        about: String,
-        arguments: Long,
-        raw: Option<Long>,
-    },
-    /// Text that a turn reads no more.
-    Unread {
-        text: Long,
-    },
-    Rejected {
-        label: String,
-        name: Option<String>,
-        /// It was only thought of or quoted.
-        draft: bool,
-        reason: &'static str,
-        message: String,
-        raw: Long,
-    },
-    Outcome {
-        label: String,
-        name: Option<String>,
-        about: String,
-        good: bool,
-        text: Long,
-        structured: Option<Long>,
-        events: Option<Long>,
-    },
-    Notice {
-        label: String,
-        text: Long,
-    },
+fn folded(label: &str, text: &str) -> Value {
+    json!({"kind": "folded", "label": label, "size": text.chars().count(), "text": Long::new(text)})
 }
 
-impl Part {
-    pub(super) fn tools(catalog: &Catalog) -> Part {
-        let part = |tool: &toolgraft::Tool| ToolPart {
-            name: full_name(tool.server.as_deref(), &tool.name),
-            description: Long::new(tool.description.as_deref().unwrap_or_default()),
-            schema: tool.input_schema.as_ref().and_then(|schema| serde_json::to_string_pretty(schema).ok()),
-        };
-        let tools: Vec<ToolPart> = catalog.tools().map(part).collect();
-        Part::Tools { count: tools.len(), tools }
+/// A message that was sent; `results` says that it may carry those of calls.
+pub(super) fn message(message: &Message, results: bool) -> Vec<Value> {
+    let label = match message.role {
+        Role::System => "System prompt",
+        Role::User => "User",
+        Role::Assistant => "The model's message before, as it reads it",
+        Role::Tool => "Tool result, as the model reads it",
+        _ => "Message",
+    };
+    let said = message.shown();
+    let user = |text: &str| json!({"kind": "user", "label": label, "text": Long::new(text)});
+    match message.role {
+        Role::User if results => vec![folded("Results, as the model reads them", &said)],
+        Role::User => match view::question(&said) {
+            Some(question) => vec![folded(&format!("System prompt + {label}"), &said), user(question)],
+            None => vec![user(&said)],
+        },
+        _ if said.is_empty() => Vec::new(),
+        _ => vec![folded(label, &said)],
     }
+}
 
-    fn folded(label: impl Into<String>, text: &str) -> Part {
-        Part::Folded { label: label.into(), size: text.chars().count(), text: Long::new(text) }
+pub(super) fn call(number: usize, call: &Call, untagged: bool) -> Value {
+    let mut about = vec![call.dialect.to_string()];
+    about.extend(labels::provenance(call.provenance, untagged).map(str::to_owned));
+    if !call.repairs.is_empty() {
+        let repairs: Vec<_> = call.repairs.iter().map(ToString::to_string).collect();
+        about.push(format!("repaired: {}", repairs.join(", ")));
     }
+    let changed = serde_json::from_str::<Value>(&call.raw_arguments).ok().as_ref() != Some(&call.arguments);
+    json!({
+        "kind": "call",
+        "label": capitalised(&format!("call {number}")),
+        "name": full_name(call.server.as_deref(), &call.tool),
+        "about": about.join(" · "),
+        "arguments": Long::json(&call.arguments),
+        "raw": (changed && !call.raw_arguments.trim().is_empty()).then(|| Long::new(&call.raw_arguments)),
+    })
+}
 
-    /// A message that was sent; `results` says that it may carry those of calls.
-    pub(super) fn message(message: &Message, results: bool) -> Vec<Part> {
-        let label = match message.role {
-            Role::System => "System prompt",
-            Role::User => "User",
-            Role::Assistant => "The model's message before, as it reads it",
-            Role::Tool => "Tool result, as the model reads it",
-            _ => "Message",
-        };
-        let said = message.shown();
-        match message.role {
-            Role::User if results => vec![Part::folded("Results, as the model reads them", &said)],
-            Role::User if view::question(&said).is_some() => {
-                let question = view::question(&said).unwrap_or_default();
-                let whole = Part::folded(format!("System prompt + {label}"), &said);
-                vec![whole, Part::User { label: label.to_owned(), text: Long::new(question) }]
-            }
-            Role::User => vec![Part::User { label: label.to_owned(), text: Long::new(&said) }],
-            _ if said.is_empty() => Vec::new(),
-            _ => vec![Part::folded(label, &said)],
-        }
-    }
+pub(super) fn native(number: usize, call: &NativeCall) -> Value {
+    let arguments =
+        serde_json::from_str(&call.arguments).map_or_else(|_| Long::new(&call.arguments), |v| Long::json(&v));
+    json!({
+        "kind": "call", "label": capitalised(&format!("native call {number}")), "name": call.name,
+        "about": call.id, "arguments": arguments, "raw": null,
+    })
+}
 
-    pub(super) fn call(number: usize, call: &Call, untagged: bool) -> Part {
-        let mut about = vec![call.dialect.to_string()];
-        about.extend(labels::provenance(call.provenance, untagged).map(str::to_owned));
-        if !call.repairs.is_empty() {
-            let repairs: Vec<_> = call.repairs.iter().map(ToString::to_string).collect();
-            about.push(format!("repaired: {}", repairs.join(", ")));
-        }
-        let changed = serde_json::from_str::<Value>(&call.raw_arguments).ok().as_ref() != Some(&call.arguments);
-        Part::Call {
-            label: capitalised(&format!("call {number}")),
-            name: full_name(call.server.as_deref(), &call.tool),
-            about: about.join(" · "),
-            arguments: Long::json(&call.arguments),
-            raw: (changed && !call.raw_arguments.trim().is_empty()).then(|| Long::new(&call.raw_arguments)),
-        }
+fn rejected(rejected: &Rejected) -> Value {
+    let mut message = rejected.message.clone();
+    if !rejected.nearest.is_empty() && !rejected.nearest.iter().all(|name| message.contains(name.as_str())) {
+        message = format!("{message} ({})", rejected.nearest.join(", "));
     }
+    json!({
+        "kind": "rejected",
+        "label": capitalised(labels::not_run(rejected.kind)),
+        "name": rejected.tool.as_deref().map(|tool| full_name(rejected.server.as_deref(), tool)),
+        "draft": is_draft(rejected),
+        "reason": rejected.kind.as_str(),
+        "message": message,
+        "raw": Long::new(&rejected.raw),
+    })
+}
 
-    pub(super) fn native(number: usize, call: &NativeCall) -> Part {
-        let arguments =
-            serde_json::from_str(&call.arguments).map_or_else(|_| Long::new(&call.arguments), |v| Long::json(&v));
-        let about = call.id.clone().unwrap_or_default();
-        let label = capitalised(&format!("native call {number}"));
-        Part::Call { label, name: call.name.clone(), about, arguments, raw: None }
-    }
+pub(super) fn outcome(answered: &Answered<'_>) -> Value {
+    let outcome = answered.outcome;
+    let took = outcome.took.map(|took| format!("{} ms", took.as_millis()));
+    let when = if answered.now { "run now" } else { "recorded" };
+    let which = answered.number.map_or_else(|| answered.id.to_owned(), |number| format!("call {number}"));
+    let about = [Some(which), took, Some(when.to_owned())];
+    let events = serde_json::to_value(&outcome.events).ok().filter(|_| !outcome.events.is_empty());
+    json!({
+        "kind": "outcome",
+        "label": capitalised(labels::status(outcome.status)),
+        "name": answered.name,
+        "about": about.into_iter().flatten().collect::<Vec<_>>().join(" · "),
+        "good": matches!(outcome.status, Status::Result | Status::Displayed),
+        "text": Long::new(if outcome.text.is_empty() { "(empty)" } else { &outcome.text }),
+        "structured": outcome.structured.as_ref().map(Long::json),
+        "events": events.as_ref().map(Long::json),
+    })
+}
 
-    fn rejected(rejected: &Rejected) -> Part {
-        let mut message = rejected.message.clone();
-        if !rejected.nearest.is_empty() && !rejected.nearest.iter().all(|name| message.contains(name.as_str())) {
-            message = format!("{message} ({})", rejected.nearest.join(", "));
-        }
-        Part::Rejected {
-            label: capitalised(labels::not_run(rejected.kind)),
-            name: rejected.tool.as_deref().map(|tool| full_name(rejected.server.as_deref(), tool)),
-            draft: is_draft(rejected),
-            reason: rejected.kind.as_str(),
-            message,
-            raw: Long::new(&rejected.raw),
-        }
-    }
+/// Text that a turn reads no more.
+pub(super) fn unread(text: &str) -> Value {
+    json!({"kind": "unread", "text": Long::new(text)})
+}
 
-    /// The same with the Markdown of an answer as it is meant.
-    pub(super) fn formatted(self) -> Part {
-        match self {
-            Part::Answer { text, .. } => Part::Answer { page: Some(markdown::html(&text.whole())), text },
-            other => other,
-        }
-    }
+pub(super) fn notice(label: &str, text: &str) -> Value {
+    json!({"kind": "notice", "label": label, "text": Long::new(text)})
+}
 
-    pub(super) fn outcome(answered: &Answered<'_>) -> Part {
-        let outcome = answered.outcome;
-        let took = outcome.took.map(|took| format!("{} ms", took.as_millis()));
-        let when = if answered.now { "run now" } else { "recorded" };
-        let which = answered.number.map_or_else(|| answered.id.to_owned(), |number| format!("call {number}"));
-        let about = [Some(which), took, Some(when.to_owned())];
-        Part::Outcome {
-            label: capitalised(labels::status(outcome.status)),
-            name: answered.name.clone(),
-            about: about.into_iter().flatten().collect::<Vec<_>>().join(" · "),
-            good: matches!(outcome.status, Status::Result | Status::Displayed),
-            text: Long::new(if outcome.text.is_empty() { "(empty)" } else { &outcome.text }),
-            structured: outcome.structured.as_ref().map(Long::json),
-            events: serde_json::to_value(&outcome.events)
-                .ok()
-                .filter(|_| !outcome.events.is_empty())
-                .as_ref()
-                .map(Long::json),
-        }
-    }
-
-    pub(super) fn notice(label: impl Into<String>, text: &str) -> Part {
-        Part::Notice { label: label.into(), text: Long::new(text) }
-    }
+/// A figure of a recording.
+pub(super) fn fact(label: &str, value: impl Into<Value>) -> Value {
+    json!({"label": label, "value": value.into()})
 }
 
 /// Whether a call was never meant to run: its bytes are part of the text.
@@ -299,10 +210,10 @@ fn is_draft(rejected: &Rejected) -> bool {
 }
 
 /// The blocks of an answer: its pieces where they belong, joined. The calls of
-/// the reasoning stay in its text and are listed behind it.
-pub(super) fn answer(played: &Played) -> Vec<Part> {
+/// the reasoning stay in its text and are listed behind it. `formats`: its Markdown is shown as it is meant.
+pub(super) fn answer(played: &Played, formats: bool) -> Vec<Value> {
     let mut parts = Vec::new();
-    let mut text = Text::default();
+    let mut text = Text { formats, ..Text::default() };
     let read = played.stop.map_or(played.pieces.len(), |stop| stop.pieces);
     for piece in &played.pieces[..read] {
         match piece {
@@ -312,7 +223,7 @@ pub(super) fn answer(played: &Played) -> Vec<Part> {
             Piece::Call { index, .. } => match played.call_at_its_place(*index) {
                 Some(Ok(call)) => {
                     text.end(&mut parts);
-                    parts.push(Part::call(played.numbers[index], &call, false));
+                    parts.push(self::call(played.numbers[index], &call, false));
                 }
                 Some(Err(rejected)) => {
                     match rejected.kind {
@@ -320,7 +231,7 @@ pub(super) fn answer(played: &Played) -> Vec<Part> {
                         _ if rejected.stays_in_text() => text.push(false, &rejected.raw, &mut parts),
                         _ => text.end(&mut parts),
                     }
-                    text.behind.push(Part::rejected(&rejected));
+                    text.behind.push(self::rejected(&rejected));
                     if !is_draft(&rejected) {
                         text.end(&mut parts);
                     }
@@ -338,11 +249,12 @@ pub(super) fn answer(played: &Played) -> Vec<Part> {
 struct Text {
     reasoning: bool,
     text: String,
-    behind: Vec<Part>,
+    behind: Vec<Value>,
+    formats: bool,
 }
 
 impl Text {
-    fn push(&mut self, reasoning: bool, more: &str, parts: &mut Vec<Part>) {
+    fn push(&mut self, reasoning: bool, more: &str, parts: &mut Vec<Value>) {
         if self.reasoning != reasoning {
             self.end(parts);
             self.reasoning = reasoning;
@@ -350,14 +262,15 @@ impl Text {
         self.text.push_str(more);
     }
 
-    fn end(&mut self, parts: &mut Vec<Part>) {
+    fn end(&mut self, parts: &mut Vec<Value>) {
         let text = std::mem::take(&mut self.text);
         let shown = text.trim_matches(['\n', '\r', ' ']);
         if !shown.is_empty() {
-            parts.push(if self.reasoning {
-                Part::Reasoning { size: shown.chars().count(), text: Long::new(shown) }
-            } else {
-                Part::Answer { text: Long::new(shown), page: None }
+            parts.push(match self.reasoning {
+                true => json!({"kind": "reasoning", "size": shown.chars().count(), "text": Long::new(shown)}),
+                false => json!({
+                    "kind": "answer", "text": Long::new(shown), "page": self.formats.then(|| markdown::html(shown)),
+                }),
             });
         }
         parts.append(&mut self.behind);

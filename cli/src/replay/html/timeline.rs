@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::replay::play::Played;
 use crate::terminal::{grouped, lasted};
@@ -46,46 +47,6 @@ const ROWS: usize = 40;
 
 /// Rows of a part, at least; it begins with a round.
 const PART: usize = 20;
-
-/// Rows for the page.
-#[derive(Debug, Default, Serialize)]
-pub(super) struct Timeline {
-    parts: Vec<Part>,
-    kinds: Vec<Legend>,
-    note: &'static str,
-}
-
-/// Rows on one scale.
-#[derive(Debug, Serialize)]
-struct Part {
-    /// Where this part stands in the whole, if there are others.
-    whole: Option<Row>,
-    rows: Vec<Row>,
-}
-
-#[derive(Debug, Serialize)]
-struct Legend {
-    kind: Kind,
-    words: &'static str,
-}
-
-#[derive(Debug, Serialize)]
-struct Row {
-    label: String,
-    anchor: Option<String>,
-    bars: Vec<Bar>,
-    size: String,
-}
-
-#[derive(Debug, Serialize)]
-struct Bar {
-    kind: Kind,
-    words: &'static str,
-    /// Percent of the whole.
-    left: String,
-    width: String,
-    size: String,
-}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Unit {
@@ -184,20 +145,21 @@ impl Rows {
         (self.unit == Unit::Ms).then(|| self.words(end.max(self.cursor)))
     }
 
-    pub(super) fn finish(self) -> Timeline {
+    /// The rows for the page, in parts on a scale each. Of several parts `whole` says where each is in the whole.
+    pub(super) fn finish(self) -> Value {
         let all = || self.rows.iter().flat_map(|(_, _, pieces)| pieces);
         let total = all().map(|p| p.end).max().unwrap_or(0);
         if total == 0 {
-            return Timeline::default();
+            return json!({"parts": []});
         }
         let mut kinds: Vec<Kind> = all().map(|p| p.kind).collect();
         kinds.sort_unstable();
         kinds.dedup();
-        let kinds = kinds.into_iter().map(|kind| Legend { kind, words: kind.words() }).collect();
+        let kinds: Vec<Value> = kinds.into_iter().map(|kind| json!({"kind": kind, "words": kind.words()})).collect();
         let note = if self.unit == Unit::Bytes { "no times were recorded: lengths are bytes" } else { "" };
         if self.rows.len() <= ROWS {
-            let part = Part { whole: None, rows: self.on_scale(&self.rows, 0, total) };
-            return Timeline { parts: vec![part], kinds, note };
+            let part = json!({"whole": null, "rows": self.on_scale(&self.rows, 0, total)});
+            return json!({"parts": [part], "kinds": kinds, "note": note});
         }
         let mut first = 1;
         let parts = split(&self.rows).into_iter().map(|lines| {
@@ -209,23 +171,26 @@ impl Rows {
             let end = stretches().map(|p| p.end).max().unwrap_or(start);
             let whole = vec![Stretch { kind: Kind::Part, start, end }];
             let whole = self.on_scale(&[(label, None, whole)], 0, total).pop();
-            Part { whole, rows: self.on_scale(lines, start, end - start) }
+            json!({"whole": whole, "rows": self.on_scale(lines, start, end - start)})
         });
-        Timeline { parts: parts.collect(), kinds, note }
+        json!({"parts": parts.collect::<Vec<_>>(), "kinds": kinds, "note": note})
     }
 
-    /// Rows with their bars on a scale that begins at `from` and is `length` long.
-    fn on_scale(&self, lines: &[Line], from: u64, length: u64) -> Vec<Row> {
+    /// Rows with their bars on a scale that begins at `from` and is `length` long; places are percent of it.
+    fn on_scale(&self, lines: &[Line], from: u64, length: u64) -> Vec<Value> {
+        let bar = |piece: &Stretch| {
+            json!({
+                "kind": piece.kind,
+                "words": piece.kind.words(),
+                "left": percent(piece.start.saturating_sub(from), length),
+                "width": percent(piece.end - piece.start, length),
+                "size": self.words(piece.end - piece.start),
+            })
+        };
         let row = |(label, anchor, pieces): &Line| {
-            let bars = pieces.iter().map(|piece| Bar {
-                kind: piece.kind,
-                words: piece.kind.words(),
-                left: percent(piece.start.saturating_sub(from), length),
-                width: percent(piece.end - piece.start, length),
-                size: self.words(piece.end - piece.start),
-            });
             let (start, end) = (pieces.first().map_or(0, |p| p.start), pieces.last().map_or(0, |p| p.end));
-            Row { label: label.clone(), anchor: anchor.clone(), bars: bars.collect(), size: self.words(end - start) }
+            let bars: Vec<Value> = pieces.iter().map(bar).collect();
+            json!({"label": label, "anchor": anchor, "bars": bars, "size": self.words(end - start)})
         };
         lines.iter().map(row).collect()
     }

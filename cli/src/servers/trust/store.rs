@@ -1,7 +1,6 @@
 //! Which project files are trusted: `trusted.json` in the program's folder for state.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -9,22 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use super::Project;
 use crate::base::{output, state};
-use toolgraft_files::{self as files, Mode};
 
-/// The only version of the file that there is.
-const VERSION: u32 = 1;
-
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Default, Clone, Serialize, Deserialize)]
 struct Kept {
-    toolgraft: u32,
     /// By place.
     files: BTreeMap<PathBuf, TrustedFile>,
-}
-
-impl Default for Kept {
-    fn default() -> Self {
-        Kept { toolgraft: VERSION, files: BTreeMap::new() }
-    }
 }
 
 /// A file that is trusted as it was then.
@@ -60,7 +48,7 @@ impl Store {
     }
 
     fn at(file: Option<PathBuf>) -> Self {
-        let kept = file.as_deref().map_or_else(|| Ok(Kept::default()), read);
+        let kept = file.as_deref().map_or_else(|| Ok(Kept::default()), state::read_versioned);
         let kept = kept.unwrap_or_else(|problem| {
             output::warn(&format!("{problem}: no project file counts as trusted"));
             Kept::default()
@@ -108,26 +96,9 @@ impl Store {
         self.kept.files.iter().map(|(path, entry)| (path.as_path(), entry))
     }
 
-    /// Replaces the file as a whole; only its owner may read it.
     fn write(&self) -> Result<(), String> {
         let file = self.file.as_deref().ok_or("there is no home directory to keep the answer in")?;
-        let failed = |e: std::io::Error| format!("cannot write {}: {e}", file.display());
-        let text = serde_json::to_string_pretty(&self.kept).map_err(|e| failed(e.into()))?;
-        files::replace(file, format!("{text}\n").as_bytes(), Mode::Private).map_err(failed)
-    }
-}
-
-fn read(file: &Path) -> Result<Kept, String> {
-    let cannot = |what: String| format!("cannot read {}: {what}", file.display());
-    let text = match fs::read_to_string(file) {
-        Ok(text) => text,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Kept::default()),
-        Err(e) => return Err(cannot(e.to_string())),
-    };
-    let kept: Kept = serde_json::from_str(&text).map_err(|e| cannot(e.to_string()))?;
-    match kept.toolgraft {
-        VERSION => Ok(kept),
-        other => Err(cannot(format!("it has format {other}, this program knows {VERSION}"))),
+        state::write_versioned(file, &self.kept)
     }
 }
 
@@ -141,6 +112,8 @@ pub(crate) fn date(seconds: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn project(folder: &Path, command: &str) -> Project {

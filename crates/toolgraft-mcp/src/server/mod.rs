@@ -30,7 +30,6 @@
 //! | [connection], [request], [deadlines] | requests that always end |
 //! | [listing], [listen], [noticed], [noticing], [prompts] | what it offers, and that this has changed |
 //! | [calls], [elicit], [content], [scale] | calls, questions in between, results as outcomes |
-//! | [relay] | a server that another program uses through this one |
 
 mod actor;
 mod calls;
@@ -52,7 +51,6 @@ mod listing;
 mod noticed;
 mod noticing;
 mod prompts;
-mod relay;
 mod request;
 mod scale;
 mod settings;
@@ -65,7 +63,6 @@ mod tasks;
 pub(crate) use connection::Connection;
 pub(crate) use content::{for_user, resource_outcome, tool_outcome, with_media};
 pub(crate) use handle::ServerHandle;
-pub(crate) use relay::relayed;
 pub(crate) use request::seconds;
 pub(crate) use scale::{has_large, scaled};
 pub(crate) use settings::Settings;

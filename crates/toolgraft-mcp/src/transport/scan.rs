@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 
 use serde_json::Value;
+use toolgraft::wire::mend_surrogates;
 
 /// Segments of a place that are shown.
 const SHOWN: usize = 8;
@@ -152,58 +153,21 @@ pub(crate) enum Huge {
     Quoted,
 }
 
-/// The text with U+FFFD for each half of a surrogate pair that stands alone, which
-/// `slice` through an emoji leaves behind in JavaScript.
+/// The text without halves of surrogate pairs, and with huge numbers as they are wanted.
 pub(crate) fn mended(text: &str, huge: Huge) -> Cow<'_, str> {
-    let mut mended = String::new();
-    let mut copied = 0;
-    for token in tokens(text) {
-        let better = if token.is_string() {
-            without_lone_surrogates(token.text)
-        } else if huge == Huge::Quoted && is_huge(token.text) {
-            Some(format!("\"{}\"", token.text))
-        } else {
-            None
-        };
-        if let Some(better) = better {
-            mended.push_str(&text[copied..token.at]);
-            mended.push_str(&better);
-            copied = token.end();
-        }
+    let text = mend_surrogates(text);
+    if huge == Huge::Stay {
+        return text;
+    }
+    let (mut mended, mut copied) = (String::new(), 0);
+    for token in tokens(&text).filter(|token| is_huge(token.text)) {
+        mended.push_str(&format!("{}\"{}\"", &text[copied..token.at], token.text));
+        copied = token.end();
     }
     match copied {
-        0 => Cow::Borrowed(text),
+        0 => text,
         _ => Cow::Owned(mended + &text[copied..]),
     }
-}
-
-fn without_lone_surrogates(string: &str) -> Option<String> {
-    const ESCAPE: usize = "\\uXXXX".len();
-    let unit = |at: usize| {
-        let digits = string.get(at..at + ESCAPE)?.strip_prefix("\\u")?;
-        u16::from_str_radix(digits, 16).ok()
-    };
-    let mut mended: Option<String> = None;
-    let (mut at, mut copied) = (0, 0);
-    while let Some(found) = memchr::memchr(b'\\', &string.as_bytes()[at..]) {
-        let here = at + found;
-        at = match (unit(here), unit(here + ESCAPE)) {
-            (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => here + 2 * ESCAPE,
-            (Some(0xd800..=0xdfff), _) => {
-                let mended = mended.get_or_insert_default();
-                mended.push_str(&string[copied..here]);
-                mended.push_str("\\ufffd");
-                copied = here + ESCAPE;
-                copied
-            }
-            (Some(_), _) => here + ESCAPE,
-            (None, _) => here + 2,
-        };
-        if at >= string.len() {
-            break;
-        }
-    }
-    mended.map(|mended| mended + &string[copied..])
 }
 
 /// Whether a word is a number as JSON writes them.

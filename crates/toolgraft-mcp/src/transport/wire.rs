@@ -86,11 +86,11 @@ impl Tap {
         })
     }
 
-    /// Shows a message; `false` where the text is no JSON.
-    pub(crate) fn tell(&self, from: WireSide, text: &str) -> bool {
-        let Some(message) = self.line(text) else { return false };
-        (self.wire.0)(WireMessage { at: SystemTime::now(), server: self.server.clone(), from, message });
-        true
+    /// Shows a message; a text that is no JSON is none.
+    pub(crate) fn tell(&self, from: WireSide, text: &str) {
+        if let Some(message) = self.line(text) {
+            (self.wire.0)(WireMessage { at: SystemTime::now(), server: self.server.clone(), from, message });
+        }
     }
 }
 

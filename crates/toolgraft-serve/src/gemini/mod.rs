@@ -45,8 +45,8 @@ impl Shape for Gemini {
             inner.shift_remove("model");
             body.extend(inner);
         }
-        vendor::refuse(&body, &vendor::GEMINI)?;
-        vendor::leave_out(&mut body, &vendor::GEMINI);
+        vendor::refuse(&body, &vendor::FIELDS.gemini)?;
+        vendor::leave_out(&mut body, &vendor::FIELDS.gemini);
         let mut history = History::default();
         if let Some(system) = take(&mut body, "systemInstruction") {
             history.system(system)?;

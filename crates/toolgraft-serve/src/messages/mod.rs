@@ -36,8 +36,8 @@ impl Shape for Messages {
         let is_on = |thinking: &Value| matches!(thinking["type"].as_str(), Some("enabled" | "adaptive"));
         let thinking = body.get("thinking").is_some_and(is_on);
         body.shift_remove("thinking");
-        vendor::refuse(&body, &vendor::MESSAGES)?;
-        vendor::leave_out(&mut body, &vendor::MESSAGES);
+        vendor::refuse(&body, &vendor::FIELDS.messages)?;
+        vendor::leave_out(&mut body, &vendor::FIELDS.messages);
         let mut messages = History::default();
         if let Some(system) = given(&mut body, "system") {
             messages.push("system", json!({"role": "system", "content": text(&system, "system")?}));

@@ -140,7 +140,7 @@ fn format_of(format: Option<Value>) -> Result<Option<Value>, Fault> {
 
 /// The messages of a prompt.
 fn prompt(body: &mut Map<String, Value>) -> Result<Vec<Value>, Fault> {
-    vendor::refuse(body, &vendor::OLLAMA)?;
+    vendor::refuse(body, &vendor::FIELDS.ollama)?;
     let mut messages = Vec::new();
     if let Some(system) = body.shift_remove("system").filter(|system| !matches!(system.as_str(), None | Some(""))) {
         messages.push(json!({"role": "system", "content": system}));

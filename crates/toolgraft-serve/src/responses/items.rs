@@ -92,7 +92,7 @@ impl History {
                 self.result(&item, output, place);
             }
             kind => match ACTIONS.iter().find(|action| action.item == kind && id_of(&item).is_string()) {
-                Some(action) => self.call(&item, action.name, &item[action.field].to_string().into(), place),
+                Some(action) => self.call(&item, &action.name, &item[&action.field].to_string().into(), place),
                 // What OpenAI's service did in an earlier answer.
                 None if kind.ends_with("_call") => {
                     let asked = item["action"]["query"].as_str().or(item["revised_prompt"].as_str());

@@ -33,7 +33,7 @@ impl Shape for Responses {
     fn read(&self, mut body: Map<String, Value>, kept: &Kept) -> Result<Read, Fault> {
         refuse(&body)?;
         let head = head(&body);
-        vendor::leave_out(&mut body, &vendor::RESPONSES);
+        vendor::leave_out(&mut body, &vendor::FIELDS.responses);
         let reasoning = body.get("reasoning").cloned().unwrap_or_default();
         let summary = ["summary", "generate_summary"].iter().any(|field| reasoning[*field].is_string());
         let mut history = History::new(kept.clone());
@@ -91,7 +91,7 @@ impl Shape for Responses {
 
 /// Refuses what cannot be true here.
 fn refuse(body: &Map<String, Value>) -> Result<(), Fault> {
-    vendor::refuse(body, &vendor::RESPONSES)?;
+    vendor::refuse(body, &vendor::FIELDS.responses)?;
     let logprobs = "message.output_text.logprobs";
     let included = body.get("include").and_then(Value::as_array).is_some_and(|list| list.iter().any(|i| i == logprobs));
     let top = body.get("top_logprobs").is_some_and(|n| !n.is_null() && *n != 0);
@@ -180,7 +180,7 @@ fn named(choice: &Value) -> Option<String> {
             let name = choice["name"].as_str().or(choice["function"]["name"].as_str());
             Some(full_name(choice["namespace"].as_str(), name.unwrap_or_default()))
         }
-        kind => tools::ACTIONS.iter().find(|action| action.name == kind).map(|action| action.name.to_owned()),
+        kind => tools::ACTIONS.iter().find(|action| action.name == kind).map(|action| action.name.clone()),
     }
 }
 

@@ -6,7 +6,9 @@
 //! with these. What OpenAI's service would run is left out by name.
 
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::fault::Fault;
@@ -18,77 +20,25 @@ use toolgraft::wire::set_member;
 const INPUT: &str = "input";
 
 /// A tool with a type of its own that the client runs: its name is the type.
+#[derive(Deserialize)]
 pub(super) struct Action {
     /// The tool's type and name.
-    pub(super) name: &'static str,
+    pub(super) name: String,
     /// The type of its calls.
-    pub(super) item: &'static str,
+    pub(super) item: String,
     /// The field of a call's item that holds the arguments.
-    pub(super) field: &'static str,
+    pub(super) field: String,
     /// A member of that field, or of the item, that is always the same.
-    fixed: Option<(&'static str, &'static str)>,
-    description: &'static str,
-    /// The parameters' schema; none where the request has it.
-    parameters: fn() -> Value,
+    fixed: Option<(String, String)>,
+    description: String,
+    /// The parameters' schema, where the request has none.
+    parameters: Value,
 }
 
 /// Sources: platform.openai.com/docs/guides/tools-local-shell, tools-shell, tools-apply-patch and
 /// tools-tool-search; github.com/openai/codex, `ResponseItem`.
-pub(super) const ACTIONS: [Action; 4] = [
-    Action {
-        name: "local_shell",
-        item: "local_shell_call",
-        field: "action",
-        fixed: Some(("type", "exec")),
-        description: "Runs a command and returns its output.",
-        parameters: || {
-            json!({"type": "object", "required": ["command"], "properties": {
-                "command": {"type": "array", "items": {"type": "string"}, "description": "The program and its arguments."},
-                "working_directory": {"type": "string"},
-                "timeout_ms": {"type": "integer"},
-                "env": {"type": "object", "additionalProperties": {"type": "string"}},
-                "user": {"type": "string"},
-            }})
-        },
-    },
-    Action {
-        name: "shell",
-        item: "shell_call",
-        field: "action",
-        fixed: None,
-        description: "Runs shell commands and returns their output.",
-        parameters: || {
-            json!({"type": "object", "required": ["commands"], "properties": {
-                "commands": {"type": "array", "items": {"type": "string"}},
-                "timeout_ms": {"type": "integer"},
-                "max_output_length": {"type": "integer"},
-            }})
-        },
-    },
-    Action {
-        name: "apply_patch",
-        item: "apply_patch_call",
-        field: "operation",
-        fixed: None,
-        description: "Creates, updates or deletes a file. The diff is in the V4A format: lines that begin with a \
-                      space, '+' or '-'.",
-        parameters: || {
-            json!({"type": "object", "required": ["type", "path"], "properties": {
-                "type": {"type": "string", "enum": ["create_file", "update_file", "delete_file"]},
-                "path": {"type": "string"},
-                "diff": {"type": "string"},
-            }})
-        },
-    },
-    Action {
-        name: "tool_search",
-        item: "tool_search_call",
-        field: "arguments",
-        fixed: Some(("execution", "client")),
-        description: "Finds further tools.",
-        parameters: || json!({"type": "object", "required": ["query"], "properties": {"query": {"type": "string"}}}),
-    },
-];
+pub(super) static ACTIONS: LazyLock<Vec<Action>> =
+    LazyLock::new(|| serde_json::from_str(include_str!("actions.json")).unwrap_or_default());
 
 /// What a tool's calls are to the client.
 #[derive(Clone)]
@@ -217,8 +167,8 @@ impl Tools {
                         Value::Null => published,
                         given => given.clone(),
                     };
-                    let description = or("description", action.description.into());
-                    let parameters = or("parameters", (action.parameters)());
+                    let description = or("description", action.description.as_str().into());
+                    let parameters = or("parameters", action.parameters.clone());
                     self.push(kind.into(), &description, &parameters, Some(Form::Action(action)), place);
                 }
                 None => self.left_out.push(kind.to_owned()),
@@ -298,13 +248,13 @@ impl Forms {
             Some(Form::Action(action)) => {
                 let mut object = object();
                 let mut item = json!({"id": new_id("sh_"), "type": action.item, "status": status, "call_id": call_id});
-                if let Some((key, value)) = action.fixed {
-                    match key {
-                        "type" => drop(object.insert(key.to_owned(), value.into())),
-                        _ => set_member(&mut item, key, value),
+                if let Some((key, value)) = &action.fixed {
+                    match key.as_str() {
+                        "type" => drop(object.insert(key.clone(), value.as_str().into())),
+                        key => set_member(&mut item, key, value.as_str()),
                     }
                 }
-                set_member(&mut item, action.field, object);
+                set_member(&mut item, &action.field, object);
                 item
             }
         }

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 #[cfg(windows)]
 use super::lookup;
 use super::orphans::{self, EndSignal, ProcessMark};
-use super::pipe::{LineSender, Noise, Pipe};
+use super::pipe::{Noise, Pipe};
 use super::program::Program;
 #[cfg(unix)]
 use super::watcher::Watcher;
@@ -247,36 +247,6 @@ impl StdioTransport {
         }
     }
 
-    /// What the child wrote next, as it came; `None` when there will be nothing more.
-    pub(super) async fn read(&mut self) -> Option<Vec<u8>> {
-        self.next(async |pipe| pipe.read().await).await
-    }
-
-    /// The way in for lines that are no messages of rmcp's.
-    pub(super) fn sender(&self) -> LineSender {
-        self.pipe.sender()
-    }
-
-    /// What comes next out of the pipe. Where that is the end, it is known how the child ended.
-    async fn next<T>(&mut self, mut read: impl AsyncFnMut(&mut Pipe) -> Option<T>) -> Option<T> {
-        let next = loop {
-            if let Some(at) = self.exited {
-                break tokio::time::timeout_at(at + LAST_WORDS, read(&mut self.pipe)).await.ok().flatten();
-            }
-            tokio::select! {
-                biased;
-                next = read(&mut self.pipe) => break next,
-                // What it started may hold its output open: the end of the leader counts too.
-                _ = leader(&mut self.child).wait() => self.exited = Some(Instant::now()),
-            }
-        };
-        if next.is_none() {
-            self.ended_within(LAST_WORDS).await;
-            self.state.gone.cancel();
-        }
-        next
-    }
-
     /// Whether the child has read nothing of what it was sent: it is still being started.
     /// `false` also where that is not known (other systems than Linux).
     pub(crate) fn is_unread(&self) -> bool {
@@ -343,8 +313,24 @@ impl Transport<RoleClient> for StdioTransport {
         self.pipe.send(item)
     }
 
+    /// The child's next message. Where there is none it is known how the child ended.
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
-        self.next(async |pipe| pipe.receive().await).await
+        let next = loop {
+            if let Some(at) = self.exited {
+                break tokio::time::timeout_at(at + LAST_WORDS, self.pipe.receive()).await.ok().flatten();
+            }
+            tokio::select! {
+                biased;
+                next = self.pipe.receive() => break next,
+                // What it started may hold its output open: the end of the leader counts too.
+                _ = leader(&mut self.child).wait() => self.exited = Some(Instant::now()),
+            }
+        };
+        if next.is_none() {
+            self.ended_within(LAST_WORDS).await;
+            self.state.gone.cancel();
+        }
+        next
     }
 
     async fn close(&mut self) -> Result<(), Self::Error> {

@@ -12,8 +12,7 @@
 //! are [orphans], found by a mark in their environment. On Windows a job object stands for
 //! the group; nothing there can be asked to end, so the second step is left out.
 //!
-//! [`child`] starts and ends it, [`pipe`] carries its bytes, [`lines`] makes messages of them;
-//! [`relay`] hands them on as they are.
+//! [`child`] starts and ends it, [`pipe`] carries its bytes, [`lines`] makes messages of them.
 
 mod child;
 mod lines;
@@ -22,7 +21,6 @@ mod lookup;
 mod orphans;
 mod pipe;
 mod program;
-mod relay;
 #[cfg(unix)]
 mod watcher;
 
@@ -30,4 +28,3 @@ pub(crate) use child::{ChildState, LAST_WORDS, StdioTransport, spawn};
 pub use child::{STDERR_TAIL, is_inherited};
 pub use orphans::ProcessMark;
 pub(crate) use program::Program;
-pub(crate) use relay::carry;

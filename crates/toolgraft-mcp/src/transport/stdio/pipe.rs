@@ -41,23 +41,6 @@ impl Noise {
     }
 }
 
-/// The way in for whole lines.
-#[derive(Clone)]
-pub(crate) struct LineSender(Arc<Input>);
-
-impl LineSender {
-    /// Writes a line as it is, behind what was sent before; waits while the server does not read.
-    pub(super) async fn send(&self, line: &str) -> std::io::Result<()> {
-        self.0.add_line(line.as_bytes());
-        self.0.write().await
-    }
-
-    /// Closes the server's standard input, after what is being written.
-    pub(super) async fn close(&self) {
-        drop(self.0.stdin.lock().await.take());
-    }
-}
-
 /// The way in. Messages that come while one is being written go together, in one
 /// write: each write is a call of the system, and wakes the server.
 struct Input {
@@ -88,14 +71,11 @@ impl Stdin {
 
 impl Input {
     fn add(&self, message: &TxJsonRpcMessage<RoleClient>) -> std::io::Result<()> {
-        self.add_line(&serde_json::to_vec(message)?);
-        Ok(())
-    }
-
-    fn add_line(&self, line: &[u8]) {
+        let line = serde_json::to_vec(message)?;
         let mut waiting = self.waiting();
-        waiting.extend_from_slice(line);
+        waiting.extend_from_slice(&line);
         waiting.push(b'\n');
+        Ok(())
     }
 
     fn waiting(&self) -> MutexGuard<'_, Vec<u8>> {
@@ -195,18 +175,6 @@ impl Pipe {
         }
     }
 
-    /// What the server wrote next, as it came; `None` when there will be nothing more. Nothing is
-    /// lost when the future is dropped.
-    pub(super) async fn read(&mut self) -> Option<Vec<u8>> {
-        let mut bytes = Vec::with_capacity(CHUNK);
-        matches!(self.stdout.read_buf(&mut bytes).await, Ok(1..)).then_some(bytes)
-    }
-
-    /// The way in for lines that are no messages of rmcp's.
-    pub(super) fn sender(&self) -> LineSender {
-        LineSender(self.input.clone())
-    }
-
     /// Whether the server has read nothing of what was written. `false` also where that
     /// is not known.
     pub(super) fn is_unread(&self) -> bool {
@@ -224,7 +192,7 @@ impl Pipe {
 
     /// Closes the server's standard input, after what is being written.
     pub(super) async fn close(&self) {
-        self.sender().close().await;
+        drop(self.input.stdin.lock().await.take());
     }
 }
 
