@@ -45,6 +45,9 @@ const SEPARATORS: &[&str] = &["→", "\t", " | ", "| ", "|", ": ", ":"];
 const NEAREST: usize = 10;
 const COMPARED: (usize, usize) = (5_000, 40);
 
+/// Lines from which on a result may be cut without saying so: coding agents show so many.
+const CAP: usize = 2_000;
+
 /// What the model is told, by which it is known that it was.
 const NOT_SHOWN: &str = "this text is not in what the conversation has shown of";
 
@@ -205,7 +208,11 @@ fn is_cut(text: &str) -> bool {
     let text = text.to_lowercase();
     let is_error = text.trim().lines().count() < 2 && ERRORS.iter().any(|word| text.contains(word));
     let leaves_out = || text.lines().any(|line| matches!(line.trim(), "..." | "…"));
-    text.trim().is_empty() || is_error || CUTS.iter().any(|cut| text.contains(cut)) || leaves_out()
+    text.trim().is_empty()
+        || text.lines().count() >= CAP
+        || is_error
+        || CUTS.iter().any(|cut| text.contains(cut))
+        || leaves_out()
 }
 
 /// Returns `true` if the call asks for the whole of a file.
