@@ -86,9 +86,10 @@ fn is_content(lines: &[Line<'_>]) -> bool {
         line.ends_sentence() && line.text.ends_with([':', '：']) && !is_own && has_any(line.text, "introductions")
     };
     let stanza: Vec<_> = lines.iter().rev().take_while(|line| !line.is_blank && !line.is_marked).collect();
-    let runs_on = stanza.get(1).is_some_and(|before| !before.ends_sentence() && before.text.contains(' '));
+    // A heading is one word.
+    let is_verse = |line: &&Line<'_>| !line.ends_sentence() && (line.text.contains(' ') || !line.text.is_ascii());
     let Some((last, before)) = lines.split_last() else { return false };
-    last.is_quote || runs_on || stanza.len() > 2 || before.iter().any(introduces)
+    last.is_quote || stanza.into_iter().skip(1).any(|line| is_verse(&line)) || before.iter().any(introduces)
 }
 
 /// Returns the line before the list that a message ends with, and the first item of it: "I will: read the file".
@@ -104,7 +105,7 @@ fn listed(lines: &[Line<'_>]) -> String {
 /// Returns `true` if the message ends with the heading of the one step in it, which says what to do.
 fn is_step(lines: &[Line<'_>]) -> bool {
     let heading = |line: &Line<'_>| {
-        let (step, act) = line.text.split_once([':', '：'])?;
+        let (step, act) = line.text.split_once([':', '：', '–', '.'])?;
         let is_step = list("steps").iter().any(|word| step.starts_with(word)) && step.chars().count() < 12;
         let words = words_of(act);
         let in_german = words.last().is_some_and(|last| list("german_acts").contains(last));
@@ -209,7 +210,8 @@ fn begins(words: &[&str]) -> bool {
 fn leads_in_chinese(clause: &str, trails: bool) -> bool {
     let led = clause.split_once('我').is_some_and(|(_, rest)| has_any(rest, "chinese_when"));
     let starts = |name| list(name).iter().any(|word| clause.trim_start().starts_with(word));
-    (led || starts("chinese_starts") || (trails && starts("chinese_acts"))) && has_any(clause, "chinese_acts")
+    let begins = trails && (starts("chinese_openers") || starts("chinese_acts"));
+    !clause.contains('已') && (led || starts("chinese_starts") || begins) && has_any(clause, "chinese_acts")
 }
 
 /// Returns `true` if a sentence says that something was changed.

@@ -12,7 +12,7 @@ use super::doubt::{doubted, judged, keep_syntax};
 use super::ids::Ids;
 use super::message::Message;
 use super::repeats::{Repeated, Repeats};
-use super::stale;
+use super::stale::{self, Told};
 use super::tail::{has_no_end, is_tail, leaves_a_tail};
 use crate::dialect::Dialect;
 use crate::event::{Call, Collector, Entry, Event, MarkerKind, Piece, Provenance, Region, Rejected, RejectedKind};
@@ -707,7 +707,13 @@ fn checked<'a>(event: Event<'a>, reader: &Reader<'_>) -> Event<'a> {
             let Displays { setup, conversation, .. } = &reader.displays;
             let result = result.map(|call| reader.origins.marked(call, raw, setup, conversation));
             let result = result.and_then(|call| judged(call, raw, reader.unattended, &reader.displays));
-            let result = result.and_then(|call| stale::checked(call, raw, reader));
+            let result = match reader.correcting {
+                true => {
+                    let told = Told { setup, conversation, origins: reader.origins };
+                    result.and_then(|call| stale::checked(call, raw, &told))
+                }
+                false => result,
+            };
             Event::CallEnd { index, result: Box::new(result), raw, restated, span }
         }
         event => event,

@@ -8,11 +8,12 @@
 
 use serde_json::{Map, Value};
 
-use super::draft::Reader;
-use crate::conversation::Entry;
+use crate::conversation::{Conversation, Entry};
 use crate::event::{Call, Rejected, RejectedKind};
 use crate::outcome::named_files;
 use crate::tools::Tool;
+use crate::turn::origin::Origins;
+use crate::turn::setup::Setup;
 
 const PATHS: &[&str] = &[
     "path", "file_path", "filePath", "file", "filename", "file_name", "target_file", "absolute_path", "relative_path",
@@ -44,26 +45,36 @@ const SEPARATORS: &[&str] = &["→", "\t", " | ", "| ", "|", ": ", ":"];
 const NEAREST: usize = 10;
 const COMPARED: (usize, usize) = (5_000, 40);
 
+/// Lines from which on a result may be cut without saying so: coding agents show so many.
+const CAP: usize = 2_000;
+
 /// What the model is told, by which it is known that it was.
 const NOT_SHOWN: &str = "this text is not in what the conversation has shown of";
 
+/// What the model was told before.
+pub(super) struct Told<'a> {
+    pub(super) setup: &'a Setup,
+    pub(super) conversation: &'a Conversation,
+    pub(super) origins: &'a Origins,
+}
+
 /// Returns the call, or, where it is a stale edit that the model was not told of, why it does not run.
-pub(super) fn checked(call: Call, raw: &str, reader: &Reader<'_>) -> Result<Call, Rejected> {
-    match if reader.correcting { problem(&call, reader) } else { None } {
+pub(super) fn checked(call: Call, raw: &str, told: &Told<'_>) -> Result<Call, Rejected> {
+    match problem(&call, told) {
         Some(message) => Err(Rejected::of(call, RejectedKind::InvalidArguments, raw, message)),
         None => Ok(call),
     }
 }
 
-fn problem(call: &Call, reader: &Reader<'_>) -> Option<String> {
-    let tool = reader.displays.setup.catalog.find(call.server.as_deref(), &call.tool).ok()?.tool;
+fn problem(call: &Call, told: &Told<'_>) -> Option<String> {
+    let tool = told.setup.catalog.find(call.server.as_deref(), &call.tool).ok()?.tool;
     let arguments = call.arguments.as_object()?;
     let path = text_of(arguments, PATHS).filter(|(name, _)| tool.has_parameter(name))?.1;
     let edits = edits(tool, arguments);
-    if edits.is_empty() || was_told(call, path, reader) {
+    if edits.is_empty() || was_told(call, path, told) {
         return None;
     }
-    let mut shown = Shown::of(path, reader);
+    let mut shown = Shown::of(path, told);
     let whole = shown.whole.take()?;
     for (place, old, new) in edits {
         let old = plain(old).trim_matches('\n').to_owned();
@@ -112,14 +123,14 @@ fn edits<'a>(tool: &Tool, arguments: &'a Map<String, Value>) -> Vec<(String, &'a
 }
 
 /// Returns `true` if an edit of the file by this tool went back since the person last spoke.
-fn was_told(call: &Call, path: &str, reader: &Reader<'_>) -> bool {
+fn was_told(call: &Call, path: &str, told: &Told<'_>) -> bool {
     let is_same = |rejected: &Rejected| {
         rejected.message.contains(NOT_SHOWN)
-            && rejected.call.as_ref().is_some_and(|told| told.tool == call.tool && names(told, path))
+            && rejected.call.as_ref().is_some_and(|before| before.tool == call.tool && names(before, path))
     };
-    let since = reader.displays.conversation.entries().iter().rev();
+    let since = told.conversation.entries().iter().rev();
     let mut since = since.take_while(|entry| !matches!(entry, Entry::User(_)));
-    reader.origins.told().iter().any(is_same)
+    told.origins.told().iter().any(is_same)
         || since.any(|entry| matches!(entry, Entry::Assistant(message) if message.feedback().any(is_same)))
 }
 
@@ -139,9 +150,9 @@ struct Shown {
 }
 
 impl Shown {
-    fn of(path: &str, reader: &Reader<'_>) -> Self {
+    fn of(path: &str, told: &Told<'_>) -> Self {
         let mut shown = Shown::default();
-        for result in reader.origins.foreign() {
+        for result in told.origins.foreign() {
             match (&result.call, &result.file) {
                 (Some(call), _) if names(call, path) => shown.result(call, &result.text),
                 (None, Some(file)) if file == path => shown.text(&result.text, true),
@@ -149,7 +160,7 @@ impl Shown {
             }
         }
         let mut calls: Vec<(&str, &Call)> = Vec::new();
-        for entry in reader.displays.conversation.entries() {
+        for entry in told.conversation.entries() {
             match entry {
                 Entry::User(said) => {
                     let files = named_files(&said.text).filter(|(name, _)| name.as_deref() == Some(path));
@@ -197,7 +208,11 @@ fn is_cut(text: &str) -> bool {
     let text = text.to_lowercase();
     let is_error = text.trim().lines().count() < 2 && ERRORS.iter().any(|word| text.contains(word));
     let leaves_out = || text.lines().any(|line| matches!(line.trim(), "..." | "…"));
-    text.trim().is_empty() || is_error || CUTS.iter().any(|cut| text.contains(cut)) || leaves_out()
+    text.trim().is_empty()
+        || text.lines().count() >= CAP
+        || is_error
+        || CUTS.iter().any(|cut| text.contains(cut))
+        || leaves_out()
 }
 
 /// Returns `true` if the call asks for the whole of a file.

@@ -113,10 +113,12 @@ fn what_the_model_wrote_itself_is_shown_and_in_one_call_too() {
 
 #[test]
 fn where_the_file_was_not_shown_whole_the_call_passes() {
+    let long = "x = 1\n".repeat(2_000);
     let cut = "[server]\n... 40 lines omitted ...\nname = \"a\"";
     for ran in [
         vec![],
         vec![read(cut)],
+        vec![read(&long)],
         vec![read("Error: no such file")],
         vec![read("    12→host = \"localhost\"")],
         vec![("read", json!({"path": "a.toml", "offset": 3}), FILE)],
