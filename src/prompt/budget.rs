@@ -25,13 +25,17 @@ pub fn tool_budget(context: Option<usize>) -> usize {
     context.map_or(TOOL_BUDGET, |tokens| tokens / LISTING_PART)
 }
 
+/// Longest context, in tokens, in which no more than eight tools are listed at once.
+const SHORT_CONTEXT: usize = 16_384;
+
 impl Options {
     /// Sets the budget of the list of tools that is usual in a context of so many tokens
-    /// ([`tool_budget`]), unless one is set.
+    /// ([`tool_budget`]), unless one is set, and whether [few](Self::few_tools) are listed.
     #[must_use]
     pub fn within(self, context: Option<usize>) -> Self {
         let budget = self.tool_budget.unwrap_or_else(|| tool_budget(context));
-        self.with_tool_budget(Some(budget))
+        let few_tools = self.few_tools || context.is_some_and(|tokens| tokens <= SHORT_CONTEXT);
+        Options { few_tools, ..self.with_tool_budget(Some(budget)) }
     }
 }
 
@@ -100,6 +104,8 @@ pub(super) struct Rule<'r> {
     pub(super) shortest: Listing,
     /// The style of tools that are listed while others are not.
     pub(super) full: Listing,
+    /// Of more than [`LIKELIEST`] tools only those are listed that the conversation means, if it means any.
+    pub(super) few: bool,
     /// Returns the places of the tools that the conversation means; `None` where a tool that is not
     /// listed cannot be found.
     pub(super) meant: Option<&'r dyn Fn() -> Vec<usize>>,
@@ -113,11 +119,13 @@ pub(super) fn styles(
     rule: Rule<'_>,
     budget: usize,
 ) -> Result<(Vec<Style>, usize), PromptError> {
-    let Rule { start, pinned, shortest, full, meant } = rule;
+    let Rule { start, pinned, shortest, full, few, meant } = rule;
     if let Some(meant) = meant.filter(|_| start.len() > LIKELIEST) {
         let least: Vec<Style> = start.iter().map(|start| Some(shortest.max(*start))).collect();
-        if measure.listing(&least)? > budget {
-            return choose(measure, (full, &meant()), &pinned, budget);
+        let fits = measure.listing(&least)? <= budget;
+        let meant = if few || !fits { meant() } else { Vec::new() };
+        if !(fits && meant.is_empty()) {
+            return choose(measure, (full, &meant), &pinned, budget);
         }
     }
     fit(measure, start, &pinned, shortest, budget)

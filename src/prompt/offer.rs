@@ -39,7 +39,7 @@ impl Prompt {
     /// # Errors
     /// As for [`system`](Prompt::system).
     pub fn offer(&self, catalog: &Catalog, said: &[Said<'_>]) -> Result<OfferedTools, PromptError> {
-        self.offer_meant(catalog, false, &|| catalog.meant(said))
+        self.offer_meant(catalog, false, &|| self.options.meant(catalog, said))
     }
 
     /// The same for the places of the tools that a conversation means. The descriptions of tools
@@ -56,7 +56,8 @@ impl Prompt {
             return Ok(native.offered(&all, native.bytes(), None));
         };
         // A token has a byte at least. A real count may have to read its table first, of megabytes.
-        if native.bytes() <= budget {
+        let few = self.options.chooses(native.tools.len());
+        if !few && native.bytes() <= budget {
             return Ok(native.offered(&all, native.bytes(), Some(budget)));
         }
         let tools: Vec<&Tool> = catalog.offered().collect();
@@ -65,6 +66,7 @@ impl Prompt {
             pinned: self.options.pinned(&tools),
             shortest: Listing::Brief,
             full: Listing::Signature,
+            few,
             meant: native.find.as_ref().map(|_| meant),
         };
         let (styles, tokens) = budget::styles(&native, rule, budget)?;

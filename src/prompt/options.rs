@@ -9,7 +9,7 @@ use super::template::Template;
 use crate::dialect::{Dialect, Lang, Profile, PromptStyle};
 use crate::message::{TokenCounter, keyword_enum, setters};
 use crate::outcome::RESULT_BYTES;
-use crate::tools::{Catalog, Tool, ToolChoice};
+use crate::tools::{Catalog, LIKELIEST, Said, Tool, ToolChoice};
 
 /// How tools are listed, from the longest style to the shortest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Hash, Serialize, Deserialize)]
@@ -83,6 +83,9 @@ pub struct Options {
     /// or in a request that carries them ([`Prompt::offer`](super::Prompt::offer)); `None` for any
     /// number. [`within`](Self::within) sets what is usual.
     pub tool_budget: Option<usize>,
+    /// Of more than eight tools only those are listed that a conversation means, as where they do not fit the
+    /// budget: for a model with a short context. The compact style does so, too.
+    pub few_tools: bool,
     /// Counts them.
     #[serde(skip)]
     pub tokens: TokenCounter,
@@ -132,6 +135,7 @@ impl Options {
             listing: Listing::default(),
             description_chars: None,
             tool_budget: None,
+            few_tools: false,
             tokens: TokenCounter::default(),
             templates: Vec::new(),
             system: None,
@@ -147,6 +151,28 @@ impl Options {
         let is_named = matches!(self.tool_choice, ToolChoice::Named(_));
         let named = |tool: &&Tool| is_named && self.tool_choice.admits(tool.server.as_deref(), &tool.name);
         tools.iter().map(named).collect()
+    }
+
+    /// Whether of so many tools only those are listed that a conversation means.
+    pub(crate) fn chooses(&self, tools: usize) -> bool {
+        tools > LIKELIEST && (self.few_tools || self.style == PromptStyle::Compact)
+    }
+
+    /// The places of the tools that a conversation means ([`Catalog::meant`]). Where no more than eight are
+    /// listed, those of the first question that means any are filled up to that, in the catalog's order.
+    pub(crate) fn meant(&self, catalog: &Catalog, said: &[Said<'_>]) -> Vec<usize> {
+        let meant = catalog.meant(said);
+        let tools = catalog.offered().count();
+        if meant.is_empty() || !self.chooses(tools) {
+            return meant;
+        }
+        let first = (1..=said.len()).map(|count| catalog.meant(&said[..count])).find(|meant| !meant.is_empty());
+        let mut places = first.unwrap_or_default();
+        let further: Vec<usize> = (0..tools).filter(|place| !places.contains(place)).collect();
+        places.extend(further.into_iter().take(LIKELIEST.saturating_sub(places.len())));
+        let later: Vec<usize> = meant.into_iter().filter(|place| !places.contains(place)).collect();
+        places.extend(later);
+        places
     }
 
     /// Bytes of a result that a message in text shows, where `limit` are allowed.

@@ -70,7 +70,8 @@ impl Prompt {
     pub(crate) fn system_for(&self, catalog: &Catalog, said: &[Said<'_>]) -> Result<(String, bool), PromptError> {
         let draft = Draft::new(self, catalog);
         let (styles, _) = draft.styles(said)?;
-        Ok((self.render(self.stem(), &draft.whole_view(&styles)?)?, styles.contains(&None)))
+        let chooses = self.options.chooses(draft.tools.len()) || styles.contains(&None);
+        Ok((self.render(self.stem(), &draft.whole_view(&styles)?)?, chooses))
     }
 
     /// The system text without its examples, and these, to be shown as a question and an
@@ -273,13 +274,14 @@ impl<'a> Draft<'a> {
         let whole: Vec<Style> = start.iter().copied().map(Some).collect();
         let Some(budget) = tool_budget else { return Ok((whole, None)) };
         // A token has a byte at least. A real count may have to read its table first, of megabytes.
-        if self.listing_text(&whole)?.len() <= *budget {
+        let few = self.prompt.options.chooses(self.tools.len());
+        if !few && self.listing_text(&whole)?.len() <= *budget {
             return Ok((whole, None));
         }
         let shortest = if self.catalog.built_in(BuiltIn::Describe).is_some() { Listing::Index } else { Listing::Brief };
-        let meant: &dyn Fn() -> Vec<usize> = &|| self.catalog.meant(said);
+        let meant: &dyn Fn() -> Vec<usize> = &|| self.prompt.options.meant(self.catalog, said);
         let meant = self.catalog.built_in(BuiltIn::Find).map(|_| meant);
-        let rule = Rule { start, pinned, shortest, full: listing.full(), meant };
+        let rule = Rule { start, pinned, shortest, full: listing.full(), few, meant };
         let (styles, tokens) = budget::styles(self, rule, *budget)?;
         Ok((styles, Some(tokens)))
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures::StreamExt;
 use serde_json::{Map, json};
 use toolgraft::agent::StopReason;
-use toolgraft::dialect::{Lang, write_call};
+use toolgraft::dialect::{Lang, PromptStyle, write_call};
 use toolgraft::message::TokenCounter;
 use toolgraft::model::{Recorded, Round};
 use toolgraft::prompt::{Listing, Options, Prompt};
@@ -76,6 +76,40 @@ fn what_is_listed_only_grows_within_a_conversation() {
     }
     assert_eq!(texts[1], texts[3], "neither a call of what is listed nor thanks change it");
     assert!(names(&texts[4]).len() > names(&texts[3]).len());
+}
+
+#[test]
+fn of_more_than_eight_tools_a_small_model_sees_the_likeliest_eight() {
+    let compact = Options::default().with_style(PromptStyle::Compact);
+    let large = Options::default().within(Some(131_072));
+    let listed = |options: &Options, tools: usize, said: &[Said<'_>]| {
+        let catalog = options.callable(Arc::new(Catalog::from_tools(farm(tools))));
+        let system = prompt(options).compose_for(&catalog, said).unwrap();
+        let offered = prompt(options).offer(&catalog, said).unwrap();
+        assert_eq!(offered.listed.unlisted, system.listed.unlisted, "the same rule natively");
+        (system.listed.count(Listing::Signature), system.listed.unlisted)
+    };
+    let said = [Said::Question("Please feed the sheep of field 11.")];
+    for small in [compact.within(None), Options::default().within(Some(16_384))] {
+        assert_eq!(listed(&small, 8, &said), (8, 0));
+        assert_eq!(listed(&small, 20, &said), (8, 12));
+        assert_eq!(listed(&small, 20, &[Said::Question("?!")]), (20, 0), "nothing is meant");
+        let called = [said[0], Said::Called { server: Some("farm"), tool: "feed_sheep_19" }];
+        assert_eq!(listed(&small, 20, &called), (9, 11));
+        let later = [Said::Question("?!"), said[0]];
+        assert_eq!(listed(&small, 20, &later), (8, 12));
+    }
+    assert_eq!(listed(&large, 20, &said), (20, 0));
+}
+
+/// So many tools of a farm, of which few words are in a question.
+fn farm(count: usize) -> impl Iterator<Item = Tool> {
+    (0..count).map(|n| {
+        let about = if n < 12 { "Counts the cows in a field." } else { "Feeds the sheep of a field." };
+        Tool::new(if n < 12 { format!("count_cows_{n}") } else { format!("feed_sheep_{n}") })
+            .with_server("farm")
+            .with_description(about)
+    })
 }
 
 /// Sixty functions about other things, and one that rolls a die.

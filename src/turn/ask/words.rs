@@ -289,15 +289,20 @@ impl Wording for PromptWording {
     }
 
     fn meant(&self, said: &[Said<'_>]) -> Option<Arc<dyn Wording>> {
+        let Templates { catalog, prompt, .. } = &*self.templates;
+        let options = prompt.options();
+        let is_over = || self.offered().is_some_and(|offered| offered.listed.unlisted > 0);
         let chooses = match &self.kind {
             Kind::Prompt(_) => self.chooses,
-            Kind::Native(_) => self.offered().is_some_and(|offered| offered.listed.unlisted > 0),
+            Kind::Native(_) => options.chooses(catalog.offered().count()) || is_over(),
         };
-        let catalog = chooses.then_some(&self.templates.catalog)?;
+        if !chooses {
+            return None;
+        }
         // What was found stands in a history in text.
         let counts = |said: &&Said<'_>| self.is_native() || !matches!(said, Said::Searched(_));
         let said: Vec<Said<'_>> = said.iter().filter(counts).copied().collect();
-        let meant = Some(catalog.meant(&said)).filter(|meant| !meant.is_empty())?;
+        let meant = Some(options.meant(catalog, &said)).filter(|meant| !meant.is_empty())?;
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, words)) = last.as_ref().filter(|(places, _)| *places == meant) {
             return Some(words.clone());
