@@ -35,6 +35,13 @@ impl Constraint {
         Constraint { of: Constrained::Answer, schema: Some(schema), grammar: None, tags: None, required: false }
     }
 
+    /// The answer is text that does not begin with a tag, as calls in most dialects do.
+    #[cfg(feature = "agent")]
+    pub(crate) fn prose() -> Self {
+        let grammar = Some("root ::= [^<\\x00-\\x20] [^\\x00]*\n".to_owned());
+        Constraint { of: Constrained::Prose, schema: None, grammar, tags: None, required: false }
+    }
+
     /// The answer is one of these names: the name alone, or `{"name": NAME}` where the endpoint
     /// takes schemas only.
     pub fn choice<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Self {

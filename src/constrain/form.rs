@@ -69,6 +69,8 @@ pub enum Constrained {
     BegunCalls,
     /// The whole answer is one of some names.
     Choice,
+    /// The whole answer is text that begins no call.
+    Prose,
 }
 
 /// Structural tags: `begin`, JSON after a schema, `end`.

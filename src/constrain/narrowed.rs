@@ -1,38 +1,52 @@
-//! Calls that name only what is there.
+//! Calls that only read, or name only what is there.
 
 use serde_json::Value;
 
 use super::structure::{Structure, Structures};
 use crate::tools::Tool;
 
-/// What calls are narrowed to where a model named a thing that nobody spoke of.
+/// What calls are narrowed to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Narrowed {
-    /// Server and name of the tool that it would have called.
-    pub(crate) server: Option<String>,
-    pub(crate) tool: String,
-    pub(crate) to: To,
-}
-
-/// What is admitted.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum To {
-    /// That tool, with one of these values for a member of its arguments.
-    Values { member: String, values: Vec<Value> },
-    /// Other tools that only read.
+pub(crate) enum Narrowed {
+    /// The tool with one of these values for a member of its arguments.
+    Values {
+        /// Server of the tool.
+        server: Option<String>,
+        /// Name of the tool.
+        tool: String,
+        /// The member.
+        member: String,
+        /// Its values.
+        values: Vec<Value>,
+    },
+    /// Tools that only read.
     Reads,
+    /// Tools that only read and can be called without an id that has to be known, but this one.
+    Lookups {
+        /// Server of the tool.
+        server: Option<String>,
+        /// Name of the tool.
+        tool: String,
+        /// A member that is not known either.
+        member: Option<String>,
+    },
 }
 
 impl Narrowed {
     /// The arguments of a tool that is admitted.
     pub(super) fn arguments(&self, tool: &Tool) -> Option<Structures> {
-        let is_it = tool.server == self.server && tool.name == self.tool;
         let mut arguments = Structures::of_arguments(tool.input_schema.as_ref());
-        match &self.to {
-            To::Reads => return (!is_it && tool.is_read_only()).then_some(arguments),
-            To::Values { member, values } => {
+        let is_one = |server: &Option<String>, name: &String| tool.server == *server && tool.name == *name;
+        match self {
+            Narrowed::Reads => tool.is_read_only().then_some(arguments),
+            Narrowed::Lookups { server, tool: name, member } => {
+                let is_unknown = |known: &str| is_id(known) || member.as_deref() == Some(known);
+                let needs = tool.parameters().any(|parameter| parameter.required && is_unknown(parameter.name));
+                (tool.is_read_only() && !needs && !is_one(server, name)).then_some(arguments)
+            }
+            Narrowed::Values { server, tool: name, member, values } => {
                 let Structure::Object { members, .. } = &mut arguments.root else { return None };
-                let member = members.iter_mut().find(|own| own.name == *member).filter(|_| is_it)?;
+                let member = members.iter_mut().find(|own| own.name == *member)?;
                 member.value = match &member.value {
                     Structure::Array { min, max, .. } => Structure::Array {
                         first: Vec::new(),
@@ -42,8 +56,13 @@ impl Narrowed {
                     },
                     _ => Structure::Literals(values.clone()),
                 };
+                is_one(server, name).then_some(arguments)
             }
         }
-        Some(arguments)
     }
+}
+
+/// Returns `true` if a member holds an identifier, by its name.
+pub(crate) fn is_id(member: &str) -> bool {
+    member.eq_ignore_ascii_case("id") || member.ends_with("_id") || member.ends_with("Id") || member.ends_with("ID")
 }

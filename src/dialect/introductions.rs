@@ -48,6 +48,8 @@ pub(crate) struct Introductions {
     pub(crate) find: &'static str,
     /// Of a call that reads on in a long result.
     pub(crate) read_on: &'static str,
+    /// Behind results in the compact style: what comes next.
+    pub(crate) next: &'static str,
 }
 
 const EN: Introductions = Introductions {
@@ -70,6 +72,7 @@ const EN: Introductions = Introductions {
     incomplete: "Your call was not complete:",
     describe: "Before you call it for the first time, ask for its parameters with",
     find: "If no listed tool does what is asked, look for one with",
+    next: "Make the next call if one is still needed, or answer me.",
     read_on: "This call shows more of it (with \"find\" and a text instead of \"from\", where that text stands):",
 };
 
@@ -93,6 +96,7 @@ const ZH: Introductions = Introductions {
     incomplete: "你的调用没有写完：",
     describe: "第一次调用这样的工具之前，先用",
     find: "列出的工具都不能完成要求时，请用",
+    next: "如果还需要调用工具，请写出下一个调用；否则请回答我。",
     read_on: "下面的调用显示更多内容（把 \"from\" 换成 \"find\" 和一段文字，则查找它的位置）：",
 };
 

@@ -39,6 +39,11 @@ impl<'a> Made<'a> {
         Some(Made { call, is_read, outcome })
     }
 
+    /// Returns `true` if it is an equal call, and the tool said that it failed.
+    pub(super) fn has_failed(&self, call: &Call) -> bool {
+        is_equal(self.call, call) && self.outcome.is_some_and(|outcome| outcome.status == Status::ToolError)
+    }
+
     fn repeats(&self, other: &Made<'_>) -> bool {
         is_equal(self.call, other.call) && self.outcome.zip(other.outcome).is_some_and(|(one, two)| is_same(one, two))
     }

@@ -76,7 +76,7 @@ mod wording;
 
 use std::sync::Arc;
 
-use crate::constrain::{Constrained, Narrowed, Thinking, To};
+use crate::constrain::{Constrained, Narrowed, Thinking};
 use crate::conversation::{Conversation, Entry};
 use crate::event::Call;
 use crate::message::{DeltaKind, FinishReason};
@@ -101,11 +101,11 @@ pub use rejected::{Reaction, Row, TABLE, row};
 pub use setup::Setup;
 pub use shared::{ClientTurn, SaidBefore, Withheld};
 pub(crate) use stop::StopReason;
-pub use wording::{ModelNote, Wanted, Wording, WordingError};
+pub use wording::{Closing, ModelNote, Wanted, Wording, WordingError};
 
 use act::Act;
 use ask::Ask;
-use decide::{Asking, Decide, Verdict, first};
+use decide::{Asking, Decide, Ungrounded, Verdict, first};
 use origin::Origins;
 use read::{Kept, Message, Next, Read};
 use shared::{Mending, Shared};
@@ -242,6 +242,12 @@ impl Turn {
     /// tools: what it found is offered from then on ([`SaidBefore::Searched`]).
     pub fn searched(&self) -> Vec<String> {
         self.shared.searched().filter(|_| self.shared.native).map(str::to_owned).collect()
+    }
+
+    /// The text of the last message of a history that stands before the conversation, with a last line that
+    /// says what comes next; `None` where it stays as it is.
+    pub fn closed(&self, text: &str) -> Option<String> {
+        self.ask.closed(text, &self.shared)
     }
 
     /// The conversation as a request by prompt tells it, without a system text.
@@ -461,7 +467,10 @@ impl Turn {
                     }
                     (true, _) => self.ask_instead(Asking::Held(self.shared.choice.clone()), true),
                     (false, true) => self.ask_instead(Asking::Free, true),
-                    (false, false) => Ok(()),
+                    (false, false) => {
+                        self.shared.held = None;
+                        Ok(())
+                    }
                 }
             }
             Some(Verdict::Masked) => {
@@ -510,27 +519,40 @@ impl Turn {
     }
 
     /// The calls of a held message that name what nobody spoke of, by their indices.
-    fn ungrounded(&self, message: &Message) -> Vec<(u32, Narrowed)> {
+    fn ungrounded(&self, message: &Message) -> Vec<(u32, Ungrounded)> {
         if !self.shared.asking.is_held() || self.shared.choice != ToolChoice::Auto {
             return Vec::new();
         }
-        let said = self.shared.said_things();
-        let narrowed = |call: &Call| {
+        let apart = self.ask.wording(&self.shared).system_apart(&self.shared.choice);
+        let examples = apart.into_iter().flat_map(|(_, examples)| examples).map(|example| example.call);
+        let said = self.shared.said_things().with_examples(examples);
+        let found = |call: &Call| {
             let tool = self.shared.setup.catalog.find(call.server.as_deref(), &call.tool).ok()?.tool;
-            let found = said.ungrounded(&call.arguments, tool)?;
-            let to = match found.candidates.is_empty() {
-                true => To::Reads,
-                false => To::Values { member: found.member, values: found.candidates },
-            };
-            Some(Narrowed { server: tool.server.clone(), tool: tool.name.clone(), to })
+            said.ungrounded(&call.arguments, tool)
         };
-        message.good().filter_map(|(index, call)| Some((index, narrowed(call)?))).collect()
+        message.good().filter_map(|(index, call)| Some((index, found(call)?))).collect()
     }
 
-    /// Whether the calls that are narrowed to this are asked for in the place of those that came.
-    fn may_narrow(&self, narrowed: &Narrowed) -> bool {
-        let has_tools = || self.shared.setup.narrowed(narrowed, Thinking::Off).is_some();
-        self.shared.narrowed < MAX_NARROWED && has_tools()
+    /// What is asked for in the place of a call that names what nobody spoke of; `None` where it is taken.
+    fn instead_of(&self, call: &Call, found: Ungrounded) -> Option<Asking> {
+        let (server, tool) = (call.server.clone(), call.tool.clone());
+        let Ungrounded { member, candidates: values, is_copied } = found;
+        let narrowed = match values.is_empty() {
+            true => Narrowed::Lookups { server, tool, member: Some(member) },
+            false => Narrowed::Values { server, tool, member, values },
+        };
+        let is_read = || self.shared.setup.catalog.is_read_only(call.server.as_deref(), &call.tool);
+        match self.narrowed(narrowed) {
+            // Nothing can be looked up: whether it is meant is left to the model.
+            None if is_copied || !is_read() => Some(Asking::Free),
+            asking => asking,
+        }
+    }
+
+    /// Asks for such a call; `None` where no tool is left, or it was asked often enough.
+    fn narrowed(&self, narrowed: Narrowed) -> Option<Asking> {
+        let is_possible = || self.shared.setup.narrowed(&narrowed, Thinking::Off).is_some();
+        (self.shared.narrowed < MAX_NARROWED && is_possible()).then(|| Asking::Narrowed(narrowed))
     }
 
     /// Whether a message calls where a person only said hello.
@@ -549,19 +571,24 @@ impl Turn {
         self.send()
     }
 
-    /// The tool of the last call of a message that was to be the next step, where each was answered before.
-    fn is_done(&self, message: &Message) -> Option<String> {
+    /// The last call of a message that was to be the next step, where each was answered before.
+    fn answered<'m>(&self, message: &'m Message) -> Option<&'m Call> {
         let is_step = matches!(self.shared.asking, Asking::Step | Asking::Narrowed(_));
         let calls = message.good_calls().filter(|_| is_step)?;
-        let last = calls.last()?.tool.clone();
-        calls.iter().all(|call| self.shared.is_answered(call)).then_some(last)
+        calls.iter().all(|call| self.shared.is_answered(call)).then(|| calls.last().copied())?
     }
 
-    /// Leaves a message that calls again what was answered, and asks for the answer.
-    fn ask_for_answer(&mut self, tool: String) -> Result<(), TurnError> {
-        self.shared.emit(AgentEvent::Decided { call: false, likely: None });
-        self.shared.next_asking = Some(Asking::Answer);
-        self.shared.closing = Some(tool);
+    /// Leaves a message that calls again what was answered: asks for the answer, or, where that call
+    /// failed, for one that looks up what it needs.
+    fn go_on_after(&mut self, call: &Call) -> Result<(), TurnError> {
+        let lookups = Narrowed::Lookups { server: call.server.clone(), tool: call.tool.clone(), member: None };
+        let asking = self.narrowed(lookups).filter(|_| self.shared.has_failed(call));
+        self.shared.emit(AgentEvent::Decided { call: asking.is_some(), likely: None });
+        if asking.is_none() {
+            self.shared.closing = Some(call.tool.clone());
+        }
+        self.shared.narrowed += 1;
+        self.shared.next_asking = Some(asking.unwrap_or(Asking::Answer));
         self.send()
     }
 
@@ -583,25 +610,21 @@ impl Turn {
         if self.shared.asking.is_held() && message.is_text_alone() {
             self.holds_to_nothing();
         }
-        if let Some(tool) = self.is_done(&message) {
-            return self.ask_for_answer(tool);
+        if let Some(call) = self.answered(&message).cloned() {
+            return self.go_on_after(&call);
         }
         let ungrounded = self.ungrounded(&message);
-        match ungrounded.first() {
-            Some((_, first)) if message.good_calls().is_some_and(|calls| calls.len() == ungrounded.len()) => {
-                if self.may_narrow(first) {
-                    self.shared.narrowed += 1;
-                    self.shared.next_asking = Some(Asking::Narrowed(first.clone()));
-                    return self.send();
-                }
-            }
-            // Where the form admits several, a small model goes on with an example.
-            _ => {
-                let indices: Vec<u32> = ungrounded.iter().map(|(index, _)| *index).collect();
-                for (index, rejected) in message.leave_out(&indices, UNGROUNDED) {
-                    self.shared.emit(AgentEvent::CallRejected { index, rejected: Box::new(rejected) });
-                }
-            }
+        let all = message.good_calls().is_some_and(|calls| calls.len() == ungrounded.len());
+        // Where the form admits several, a small model goes on with an example.
+        let beside: Vec<u32> = ungrounded.iter().map(|(index, _)| *index).filter(|_| !all).collect();
+        for (index, rejected) in message.leave_out(&beside, UNGROUNDED) {
+            self.shared.emit(AgentEvent::CallRejected { index, rejected: Box::new(rejected) });
+        }
+        let first = ungrounded.into_iter().next().filter(|_| all).zip(message.good().next());
+        if let Some(asking) = first.and_then(|((_, found), (_, call))| self.instead_of(call, found)) {
+            self.shared.narrowed += 1;
+            self.shared.next_asking = Some(asking);
+            return self.send();
         }
         self.shared.narrowed = 0;
         if message.is_swallowed(&reason) && self.ask.leave_native(Some(NativeFault::Empty), &mut self.shared) {

@@ -318,6 +318,20 @@ impl Shared {
         is_result && !self.made().is_empty()
     }
 
+    /// Returns `true` if what the person said last is a question.
+    pub(super) fn asks_a_question(&self) -> bool {
+        let last = self.conversation.entries().iter().rev().find_map(|entry| match entry {
+            Entry::User(user) => Some(user.text.as_str()),
+            _ => None,
+        });
+        last.is_some_and(decide::is_question)
+    }
+
+    /// Returns `true` if a call like this one failed.
+    pub(super) fn has_failed(&self, call: &Call) -> bool {
+        self.made().iter().any(|made| made.has_failed(call))
+    }
+
     /// Returns `true` if a call returned already what this one would.
     pub(super) fn is_answered(&self, call: &Call) -> bool {
         guard::is_answered(&self.made(), call)

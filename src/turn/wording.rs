@@ -10,6 +10,18 @@ use crate::prompt::{Example, OfferedTools};
 use crate::tools::{Catalog, FOUND, Said, ToolChoice};
 use crate::validate::OutputSchema;
 
+/// The last line of replies, by what comes next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Closing {
+    /// As replies end.
+    pub either: &'static str,
+    /// Where the next call is asked for.
+    pub call: &'static str,
+    /// Where the answer is.
+    pub answer: &'static str,
+}
+
 /// The words of a turn. The turn decides what is said, a wording says it in the
 /// model's dialect and language.
 ///
@@ -35,6 +47,11 @@ pub trait Wording: Send + Sync {
 
     /// A note of the program; it becomes a note of the history or the text of an outcome.
     fn note(&self, note: ModelNote<'_>) -> String;
+
+    /// What the last line of replies becomes where the turn knows what comes next; `None` where it stays.
+    fn closing(&self) -> Option<Closing> {
+        None
+    }
 
     /// The form of an answer that has to match a schema; stands behind the system text.
     ///

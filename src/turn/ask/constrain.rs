@@ -38,7 +38,8 @@ fn due(model: &RoundModel, is_told_under_grammar: bool, shared: &Shared) -> Opti
         Asking::Held(choice) => return calls(choice, model, shared),
         Asking::Step => return one_call(model, shared),
         Asking::Narrowed(narrowed) => return shared.setup.narrowed(narrowed, thinking(model)),
-        Asking::Answer => return answer(required, shared),
+        Asking::Answer if shared.output.is_some() => return answer(required, shared),
+        Asking::Answer => return shared.setup.openers().are_tags().then(|| Arc::new(Constraint::prose())),
         Asking::Measured if is_told_under_grammar => {
             if let Some(grammar) = calls(&shared.choice, model, shared).and_then(|calls| calls.as_grammar()) {
                 return Some(Arc::new(grammar));

@@ -7,7 +7,7 @@ use super::carry::thoughts;
 use super::constrain::{calls, constraint};
 use super::cost::{Cost, count};
 use super::fit::{Window, context, fitting};
-use crate::constrain::{Constrain, Way};
+use crate::constrain::{Constrain, Narrowed, Thinking, Way};
 use crate::conversation::{Layout, Replies, SHORT_RESULT_BYTES, Trim};
 use crate::dialect::SystemPlacement;
 use crate::message::{FinishReason, Message, ReasoningMode, Role};
@@ -353,11 +353,28 @@ impl Ask {
         let missing = shared.setup.ways().missing(self.model_name(shared));
         let is_told_under_grammar = !(missing.unmasked || missing.structure || self.reasons());
         request.constraint = constraint(shared.native, &self.model, is_told_under_grammar, shared);
+        if let Some(last) = request.messages.last_mut()
+            && let Some(closed) = self.closed(&last.content, shared)
+        {
+            last.content = closed;
+        }
         request.alternatives = shared.asking == Asking::Measured;
         if shared.asking == Asking::Choice {
             self.asks_for_a_name(&mut request, shared);
         }
         Ok(request)
+    }
+
+    /// The text of a request's last message, with a last line that says what comes next, where the turn
+    /// knows that.
+    pub(in crate::turn) fn closed(&self, text: &str, shared: &Shared) -> Option<String> {
+        let closing = self.wording(shared).closing()?;
+        let rest = text.strip_suffix(closing.either)?;
+        match shared.asking {
+            Asking::Step | Asking::Narrowed(_) => Some(format!("{rest}{}", closing.call)),
+            Asking::Answer => Some(format!("{rest}{}", closing.answer)),
+            _ => None,
+        }
     }
 
     /// Asks for the name of a tool, behind everything else, so that what stands before it is as in
@@ -379,7 +396,15 @@ impl Ask {
             return Asking::Free;
         }
         let missing = shared.setup.ways().missing(self.model_name(shared));
-        first(config.way, missing, !self.reasons() && shared.follows_results())
+        let follows_results = !self.reasons() && shared.follows_results();
+        match first(config.way, missing, follows_results) {
+            // A question is answered by reading.
+            Asking::Step if shared.asks_a_question() => {
+                let has_reads = shared.setup.narrowed(&Narrowed::Reads, Thinking::Off).is_some();
+                if has_reads { Asking::Narrowed(Narrowed::Reads) } else { Asking::Answer }
+            }
+            asking => asking,
+        }
     }
 
     /// Whether the model decides in its reasoning, so that nothing is held that comes before.

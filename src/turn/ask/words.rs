@@ -6,12 +6,12 @@ use serde_json::{Map, Value};
 
 use super::reading::read;
 use crate::conversation::{Answered, Replies};
-use crate::dialect::{Dialect, Lang};
+use crate::dialect::{Dialect, Introductions, Lang, PromptStyle};
 use crate::outcome::{Neutraliser, Outcome, noted};
 use crate::prompt::{Earlier, Example, Item, OfferedTools, Options, Prompt, PromptError, Round, reason_in};
 use crate::tools::{Catalog, Said, ToolChoice};
 use crate::turn::config::TurnConfig;
-use crate::turn::wording::{ModelNote, Wanted, Wording, WordingError};
+use crate::turn::wording::{Closing, ModelNote, Wanted, Wording, WordingError};
 use crate::validate::OutputSchema;
 
 /// Characters of what was wrong with an answer at most.
@@ -244,6 +244,16 @@ impl Wording for PromptWording {
             texts.push(self.templates.results(&round, replies.result_bytes)?);
         }
         Ok(texts.join("\n\n"))
+    }
+
+    fn closing(&self) -> Option<Closing> {
+        let options = self.templates.prompt.options();
+        let either = Introductions::of(options.lang).next;
+        let (call, answer) = match options.lang {
+            Lang::En => ("What is the next step? Make the next call.", "Tell me the answer in one sentence."),
+            Lang::Zh => ("下一步是什么？请写出下一个调用。", "请用一句话告诉我答案。"),
+        };
+        (!self.is_native() && options.style == PromptStyle::Compact).then_some(Closing { either, call, answer })
     }
 
     fn note(&self, note: ModelNote<'_>) -> String {

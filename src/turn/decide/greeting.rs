@@ -1,4 +1,4 @@
-//! What a person says who wants nothing done.
+//! What a person says who wants nothing done, or only to know something.
 
 /// Greetings and thanks of the languages that models are asked in most.
 const GREETINGS: &[&str] = &[
@@ -15,6 +15,21 @@ pub(crate) fn is_greeting(text: &str) -> bool {
     said.peek().is_some() && said.all(|part| GREETINGS.contains(&part.as_str()))
 }
 
+/// Words with which a question asks for something to be done.
+const REQUESTS: &[&str] = &[
+    "please", "can you", "could you", "would you", "will you", "can we", "can i", "请", "能不能", "可以", "能否",
+    "麻烦", "帮", "bitte", "kannst du", "könntest du", "können sie", "könnten sie", "peux-tu", "pouvez-vous",
+    "pourrais-tu", "puedes", "podrías", "puede usted", "puoi", "você pode", "можешь", "можете",
+];
+
+/// Whether a text is one question that asks for nothing to be done: its answer changes nothing.
+pub(crate) fn is_question(text: &str) -> bool {
+    let text = text.trim().to_lowercase();
+    let begun = text.strip_suffix(['?', '？']).unwrap_or_default();
+    let is_one = !["\n", ". ", "! ", "? ", "。", "！", "？"].iter().any(|end| begun.contains(end));
+    !begun.is_empty() && is_one && !REQUESTS.iter().any(|words| begun.contains(words))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -26,6 +41,18 @@ mod tests {
         }
         for text in ["", "!", "Hi, what is the weather?", "Say hello to Ann", "History"] {
             assert!(!is_greeting(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_question_asks_for_nothing_to_be_done() {
+        for text in ["Which priority does ticket T-204 have?", "What is in /home/kim/a.txt?", "工单由谁负责？"] {
+            assert!(is_question(text), "{text}");
+        }
+        for text in
+            ["", "?", "Close it.", "Could you close it?", "Close T-1. What is left?", "可以关闭它吗？", "Read a\nWhy?"]
+        {
+            assert!(!is_question(text), "{text}");
         }
     }
 }

@@ -9,6 +9,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
+use crate::constrain::is_id;
 use crate::parse::find_values;
 use crate::tools::Tool;
 use crate::tools::schema::properties;
@@ -25,6 +26,8 @@ const MAX_DEPTH: usize = 16;
 /// A value of a call that nobody said.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::turn) struct Ungrounded {
+    /// It is an example's.
+    pub(in crate::turn) is_copied: bool,
     /// The member of the arguments.
     pub(in crate::turn) member: String,
     /// What results have under that name, each once.
@@ -34,25 +37,36 @@ pub(in crate::turn) struct Ungrounded {
 /// What was said that calls can name things by.
 #[derive(Debug)]
 pub(in crate::turn) struct Said {
+    /// In lower case.
     person: String,
     results: Vec<String>,
     /// The words of both, in lower case.
     words: HashSet<String>,
+    /// Values of the calls that the prompt shows as examples.
+    examples: HashSet<String>,
 }
 
 impl Said {
     pub(in crate::turn) fn new(person: String, results: Vec<String>) -> Self {
+        let person = person.to_lowercase();
         let all = results.iter().chain([&person]);
         let words = all.flat_map(|text| words(text)).collect();
-        Said { person, results, words }
+        Said { person, results, words, examples: HashSet::new() }
+    }
+
+    /// With the calls that the prompt shows: what stands in their quotation marks is an example's.
+    pub(in crate::turn) fn with_examples(mut self, calls: impl Iterator<Item = String>) -> Self {
+        self.examples.extend(calls.flat_map(|call| find_values(&call).values).flat_map(|found| texts(&found.value)));
+        self
     }
 
     /// The first value of the arguments that nobody said, of those that name a thing.
     pub(in crate::turn) fn ungrounded(&self, arguments: &Value, tool: &Tool) -> Option<Ungrounded> {
         let schema = tool.input_schema.as_ref();
         let mut members = arguments.as_object()?.iter();
-        let (member, _) = members.find(|(name, value)| !self.is_grounded(name, value, schema))?;
-        Some(Ungrounded { member: member.clone(), candidates: self.candidates(member) })
+        let (member, value) = members.find(|(name, value)| !self.is_grounded(name, value, schema))?;
+        let is_copied = texts(value).iter().any(|text| self.examples.contains(text));
+        Some(Ungrounded { is_copied, member: member.clone(), candidates: self.candidates(member) })
     }
 
     fn is_grounded(&self, name: &str, value: &Value, schema: Option<&Value>) -> bool {
@@ -62,16 +76,20 @@ impl Said {
             Value::Array(items) => return items.iter().all(|item| self.is_grounded(name, item, schema)),
             _ => return true,
         };
-        if !names_a_thing(name, &text) || is_in_schema(name, value, schema) {
+        let is_thing = names_a_thing(name, &text);
+        if !(is_thing || self.examples.contains(&text)) || is_in_schema(name, value, schema) {
             return true;
         }
-        let holds = |said: &String| said.contains(&text);
-        if self.results.iter().any(holds) {
+        if self.results.iter().any(|said| said.contains(&text)) {
             return true;
         }
         // An id is one word, and no day.
-        let is_no_id = is_id(name) && (text.contains(char::is_whitespace) || is_day(&text));
-        !is_no_id && words(&text).all(|word| !tells(&word) || self.words.contains(&word) || self.person.contains(&word))
+        if is_id(name) && (text.contains(char::is_whitespace) || is_day(&text)) {
+            return false;
+        }
+        let is_said = |word: &str| self.words.contains(word) || self.person.contains(word);
+        let lower = text.to_lowercase();
+        self.person.contains(&lower) || is_thing && words(&text).all(|word| !tells(&word) || is_said(&word))
     }
 
     /// The values that results have under a member's name.
@@ -105,11 +123,6 @@ fn collect(value: &Value, is_named: &dyn Fn(&str) -> bool, depth: usize, found: 
     }
 }
 
-/// Whether a member holds an identifier, by its name.
-fn is_id(member: &str) -> bool {
-    member.eq_ignore_ascii_case("id") || member.ends_with("_id") || member.ends_with("Id") || member.ends_with("ID")
-}
-
 /// Whether a value names a thing: an id, a path, an address. Texts, patterns and times do not.
 fn names_a_thing(member: &str, text: &str) -> bool {
     let has = |c: &[char]| text.contains(c);
@@ -121,13 +134,26 @@ fn names_a_thing(member: &str, text: &str) -> bool {
 
 /// Whether a text is a date or a time of day.
 fn is_day(text: &str) -> bool {
-    text.contains(|c: char| c.is_ascii_digit()) && text.chars().all(|c| c.is_ascii_digit() || "-:/.TZ+".contains(c))
+    text.starts_with(|c: char| c.is_ascii_digit())
+        && text.contains(['-', ':', '/', '.'])
+        && text.chars().all(|c| c.is_ascii_digit() || "-:/.TZ+".contains(c))
 }
 
+/// Whether the schema gives a value. One that it gives as an example is none that somebody meant.
 fn is_in_schema(member: &str, value: &Value, schema: Option<&Value>) -> bool {
     let own = schema.into_iter().flat_map(properties).filter(|(name, _)| *name == member);
-    let mut texts = own.map(|(_, property)| property.to_string());
-    texts.any(|text| value.as_str().is_some_and(|value| text.contains(value)))
+    let mut given = own.flat_map(|(_, property)| ["enum", "const", "default"].map(|key| &property[key]));
+    given.any(|given| given == value || given.as_array().is_some_and(|all| all.contains(value)))
+}
+
+/// The texts in a value.
+fn texts(value: &Value) -> Vec<String> {
+    match value {
+        Value::String(text) => vec![text.trim().to_owned()],
+        Value::Array(items) => items.iter().flat_map(texts).collect(),
+        Value::Object(members) => members.values().flat_map(texts).collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// The words of a text, in lower case.
@@ -148,7 +174,7 @@ mod tests {
 
     fn tool() -> Tool {
         Tool::new("act").with_schema(json!({"properties": {
-            "mode": {"type": "string", "description": "one of a-1, b-2"}, "path": {"type": "string"},
+            "mode": {"enum": ["a-1", "b-2"]}, "sku": {"description": "such as SKU-100", "examples": ["SKU-100"]},
         }}))
     }
 
@@ -168,7 +194,7 @@ mod tests {
             (json!({"event_id": "Close notes"}), Some("event_id")),
             (json!({"event_id": "2026-12-04"}), Some("event_id")),
             (json!({"event_id": "Planning"}), None),
-            (json!({"event_id": 9}), Some("event_id")),
+            (json!({"event_id": 97}), Some("event_id")),
             (json!({"count": 9}), None),
             (json!({"path": "/home/kim/notes.txt"}), None),
             (json!({"path": "/home/kim/other.txt"}), Some("path")),
@@ -176,8 +202,12 @@ mod tests {
             (json!({"paths": ["/home/kim/notes.txt", "docs/plan.txt"]}), Some("paths")),
             (json!({"to": "anna@example.com"}), Some("to")),
             (json!({"mode": "b-2"}), None),
+            (json!({"sku": "SKU-100"}), Some("sku")),
             // What is no thing's name is the model's to write.
-            (json!({"pattern": "**/*.rs2", "date": "2026-12-04", "time": "14:00", "text": "See you at 8, Anna."}), None),
+            (
+                json!({"pattern": "**/*.rs2", "date": "2026-12-04", "time": "14:00", "text": "See you at 8, Anna."}),
+                None,
+            ),
         ] {
             let found = said().ungrounded(&arguments, &tool());
             assert_eq!(found.as_ref().map(|found| found.member.as_str()), member, "{arguments}");

@@ -34,7 +34,7 @@
 //!
 //! - `openers`: what the taught call begins with, and what may stand before it.
 //! - `probability`: how likely the message begins with one.
-//! - `greeting`: what a person says who wants nothing done.
+//! - `greeting`: what a person says who wants nothing done, or only to know something.
 //! - `grounded`: calls that name what nobody spoke of.
 //! - `known`: what the endpoint is known not to give.
 
@@ -51,8 +51,8 @@ use crate::model::TokenChoice;
 use crate::tools::{Catalog, Tool, ToolChoice};
 use crate::turn::config::{CALL_THRESHOLD, RoundModel};
 
-pub(super) use greeting::is_greeting;
-pub(super) use grounded::Said;
+pub(super) use greeting::{is_greeting, is_question};
+pub(super) use grounded::{Said, Ungrounded};
 pub use known::KnownWays;
 pub(crate) use known::Missing;
 pub use known::NativeFault;
@@ -79,7 +79,8 @@ pub(super) enum Asking {
     Held(ToolChoice),
     /// The call that comes after results, and nothing else.
     Step,
-    /// The same, of what is there, since the one that came names what nobody spoke of.
+    /// The same, of some calls only: of those that read, where a question was asked; of those that name
+    /// what is there, or that look it up, where the one that came names what nobody spoke of or what failed.
     Narrowed(Narrowed),
     /// The answer: what came next was answered already.
     Answer,
@@ -133,9 +134,11 @@ impl Decide {
     ) -> Option<Verdict> {
         let found = self.probability.as_mut()?.push(tokens, openers)?;
         self.probability = None;
-        Some(match found.likely {
-            _ if is_held && found.is_masked => Verdict::Masked,
+        // That a message which is held to nothing begins with a call says enough by itself.
+        let likely = found.likely.or((found.calls && !is_held).then_some(0.0));
+        Some(match likely {
             None => Verdict::Untold,
+            Some(_) if is_held && found.is_masked => Verdict::Masked,
             Some(likely) => {
                 let call = likely >= threshold.unwrap_or(CALL_THRESHOLD);
                 Verdict::Measured { call, begins: found.calls, likely }

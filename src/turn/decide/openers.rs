@@ -45,6 +45,11 @@ impl Openers {
         Openers { calls, answer: (dialect == Dialect::TypeMarker).then_some(TYPE_ANSWER), reasoning }
     }
 
+    /// Whether each call begins with a tag.
+    pub(crate) fn are_tags(&self) -> bool {
+        self.calls.iter().all(|opener| opener.starts_with('<'))
+    }
+
     /// What this text, without white space before it, may become.
     pub(super) fn fits(&self, text: &str) -> Fits {
         let call = self.calls.iter().any(|opener| opener.starts_with(text) || text.starts_with(opener.as_str()));

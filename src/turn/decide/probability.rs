@@ -116,9 +116,8 @@ impl Probability {
         }
         Some(Begun {
             calls: fits.call,
-            // That a message which is held to nothing begins with a call says enough by itself.
-            likely: if self.is_unknown { fits.call.then_some(0.0) } else { Some(self.call.ln()) },
-            is_masked: self.is_masked,
+            likely: (!self.is_unknown).then(|| self.call.ln()),
+            is_masked: self.is_masked && fits.call,
         })
     }
 

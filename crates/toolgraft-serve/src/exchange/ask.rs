@@ -65,11 +65,25 @@ impl Exchange {
         let mut messages = self.asked.history.messages.clone();
         if let (true, Some(told), Some(last)) = (self.since.is_empty(), &self.asked.history.last, messages.last_mut()) {
             last.clone_from(told);
+            self.close(last);
         }
         let at = messages.iter().take_while(|message| message["role"] == "system").count();
         messages.splice(at..at, examples);
         messages.extend(self.since.iter().cloned());
         shape(messages, system, self.prepared.placement)
+    }
+
+    /// Says at the end of the newest results what comes next, where the turn knows that.
+    fn close(&self, message: &mut Value) {
+        let text = match message.get_mut("content") {
+            Some(Value::Array(parts)) => parts.iter_mut().rev().find_map(|part| part.get_mut("text")),
+            content => content,
+        };
+        if let Some(text) = text
+            && let Some(closed) = text.as_str().and_then(|text| self.turn.closed(text))
+        {
+            *text = closed.into();
+        }
     }
 
     /// What came since the client's history, of these messages.
