@@ -113,7 +113,7 @@ pub(super) struct Rule<'r> {
 
 /// Returns the style of each tool within the budget, and the tokens that the listing takes then: all
 /// tools in styles that are as long as fits ([`fit`]), or, if more than [`LIKELIEST`] do not fit in
-/// the shortest, those that the conversation means ([`choose`]).
+/// the shortest or few are to be listed, those that the conversation means ([`choose`]).
 pub(super) fn styles(
     measure: &impl Measure,
     rule: Rule<'_>,
@@ -125,7 +125,8 @@ pub(super) fn styles(
         let fits = measure.listing(&least)? <= budget;
         let meant = if few || !fits { meant() } else { Vec::new() };
         if !(fits && meant.is_empty()) {
-            return choose(measure, (full, &meant), &pinned, budget);
+            // A small model is to read less, and has the question in view then.
+            return choose(measure, (full, &meant), &pinned, if few { budget / 2 } else { budget });
         }
     }
     fit(measure, start, &pinned, shortest, budget)

@@ -178,7 +178,7 @@ async fn the_servers_own_tools_are_under_the_same_guard() {
     assert_eq!(answer(&served.chat(&request(false)).await.1).1, "Five entries.");
     assert_eq!(counts[1].load(Ordering::Relaxed), 5);
     // A read is told, and a model that does nothing else ends with an error of its own.
-    let endpoint = Endpoint::answer(|seen, _| match seen.messages().contains("No further call will run") {
+    let endpoint = Endpoint::answer(|seen, _| match seen.messages().contains("no further call will run") {
         false => Reply::text(&mcp_call("demo", "read", &json!({}))),
         true => Reply::text(&call()),
     });
