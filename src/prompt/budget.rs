@@ -113,7 +113,7 @@ pub(super) struct Rule<'r> {
 
 /// Returns the style of each tool within the budget, and the tokens that the listing takes then: all
 /// tools in styles that are as long as fits ([`fit`]), or, if more than [`LIKELIEST`] do not fit in
-/// the shortest, those that the conversation means ([`choose`]).
+/// the shortest or few are to be listed, those that the conversation means ([`choose`]).
 pub(super) fn styles(
     measure: &impl Measure,
     rule: Rule<'_>,
@@ -125,7 +125,9 @@ pub(super) fn styles(
         let fits = measure.listing(&least)? <= budget;
         let meant = if few || !fits { meant() } else { Vec::new() };
         if !(fits && meant.is_empty()) {
-            return choose(measure, (full, &meant), &pinned, budget);
+            // What was found or called later needs room.
+            let budgets = [if few { budget / 2 } else { budget }, budget];
+            return choose(measure, (full, &meant), &pinned, budgets);
         }
     }
     fit(measure, start, &pinned, shortest, budget)
@@ -172,16 +174,18 @@ fn fit(
 /// The styles with which as many of the `meant` tools are listed, the first first, as fit the
 /// budget, and what the listing takes then. A tool stays as it is, whatever is meant after it, so
 /// that a prompt only grows. Each may take half of what is left: one that is large puts out no
-/// others. Tools in `pinned` are listed in any case.
+/// others. The [`LIKELIEST`] of the first question have a budget of their own. Tools in `pinned` are listed in
+/// any case.
 fn choose(
     measure: &impl Measure,
     (full, meant): (Listing, &[usize]),
     pinned: &[bool],
-    budget: usize,
+    [likeliest, all]: [usize; 2],
 ) -> Result<(Vec<Style>, usize), PromptError> {
     let mut styles: Vec<Style> = pinned.iter().map(|pinned| pinned.then_some(full)).collect();
     let mut tokens = measure.listing(&styles)?;
-    for place in meant.iter().copied().filter(|place| !pinned[*place]) {
+    for (at, place) in meant.iter().copied().enumerate().filter(|(_, place)| !pinned[*place]) {
+        let budget = if at < LIKELIEST { likeliest } else { all };
         let most = tokens + budget.saturating_sub(tokens) / 2;
         for style in [full, Listing::Brief] {
             styles[place] = Some(style);
@@ -306,7 +310,7 @@ mod tests {
     fn what_is_meant_is_listed_as_far_as_it_fits_and_stays_as_it_is() {
         let sizes = Sizes(vec![[0, 40, 20, 5], [0, 300, 80, 5], [0, 30, 30, 5], [0, 50, 20, 5]], 20);
         let chosen = |meant: &[usize], pinned: [bool; 4]| {
-            let (styles, tokens) = choose(&sizes, (Listing::Signature, meant), &pinned, 220).unwrap();
+            let (styles, tokens) = choose(&sizes, (Listing::Signature, meant), &pinned, [220; 2]).unwrap();
             let names: Vec<&str> = styles.iter().map(|style| style.map_or("-", |s| &s.as_str()[..2])).collect();
             (names.join(" "), tokens)
         };

@@ -184,3 +184,23 @@ fn a_servers_own_find_tool_keeps_its_name() {
     assert_eq!(catalog.offered().count(), 2);
     assert_eq!(catalog.clone().with_find_tool().tools().count(), 4);
 }
+
+#[test]
+fn in_a_context_of_16k_the_tools_of_an_agent_take_an_eighth_of_it() {
+    let long = "It does one more thing that a person wants to know of. ".repeat(60);
+    let text = |about: &str| json!({"type": "string", "description": format!("The {about}. {long}")});
+    let tools = (0..25).map(|n| {
+        let schema = json!({"type": "object", "properties": {"path": text("path"), "lines": text("lines"), "mode": text("mode")}});
+        Tool::new(format!("edit_file_{n}")).with_description(format!("Edits a file. {long}")).with_schema(schema)
+    });
+    let catalog = Arc::new(Catalog::from_tools(tools));
+    let said = [Said::Question("Please edit the file notes.txt.")];
+    let options = Options::default().within(Some(16_384));
+    let callable = options.callable(catalog);
+    let (system, offered) =
+        (prompt(&options).compose_for(&callable, &said).unwrap(), prompt(&options).offer(&callable, &said).unwrap());
+    for listed in [&system.listed, &offered.listed] {
+        assert!(listed.tokens <= 2_048 && listed.unlisted >= 17 && listed.unlisted < 25, "{listed:?}");
+    }
+    assert!(offered.definitions.iter().any(|tool| tool.name == "find_tool"));
+}

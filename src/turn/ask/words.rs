@@ -377,8 +377,8 @@ macro_rules! said {
 }
 
 said! {
-    EmptyAnswer => "Your last message was empty. Write your answer, or call a tool.",
-        "你的上一条消息是空的。请写出回答，或者调用工具。";
+    EmptyAnswer => "Your last message has no answer and no call. Write your answer, or call a tool.",
+        "你的上一条消息里没有回答，也没有调用。请写出回答，或者调用工具。";
     ChooseTool(names) =>
         "What comes next? Write nothing but the name of the tool that you call next ({names}), or the word answer \
         if you answer without a tool.",
@@ -420,12 +420,13 @@ said! {
     NoRoundLeft => "The call did not run: the task had no round left.",
         "这个调用没有执行：任务已经没有剩余的轮次。";
     SameResult(tool) =>
-        "The call of {tool} gave the same result as the equal call before it. If you have what you need, answer.",
-        "对 {tool} 的调用与之前相同的调用得到了同样的结果。如果已有所需的内容，请直接回答。";
+        "Do not make the call of {tool} again: it gave the same result as the equal call before it. Make another call, \
+        or write your answer.",
+        "不要再次做同样的 {tool} 调用：它与之前相同的调用得到了同样的结果。请改做别的调用，或者写出回答。";
     NotRunAgain(times) =>
-        "This call was not run: equal calls gave the same result {times} times in a row, and only tools that change \
-        nothing ran between them. Go on with that result.",
-        "这个调用没有执行：相同的调用已连续 {times} 次得到同样的结果，期间只运行了不改变任何内容的工具。请根据那个结果继续。";
+        "Go on with the result that you have: this call was not run, since equal calls gave the same result {times} \
+        times in a row, and only tools that change nothing ran between them.",
+        "请根据已有的结果继续：这个调用没有执行，因为相同的调用已连续 {times} 次得到同样的结果，期间只运行了不改变任何内容的工具。";
     NotRunAfter("") =>
         "This call was not run: a call before it in the same message could not be read. Make it again if it is still \
         needed.",
@@ -438,8 +439,8 @@ said! {
         "Your last message made the same call more than {max} times and was ended there. What came after the first \
         {max} was not read.",
         "你的上一条消息把同一个调用写了超过 {max} 次，因此在那里被中止。前 {max} 次之后的内容没有被读取。";
-    LastRound => "No further call will run. Answer now, with what you know.",
-        "之后的调用都不会执行。请根据已知的内容立即回答。";
+    LastRound => "Write the answer to my request now, without a call: no further call will run.",
+        "请现在写出对我的要求的回答，不要写调用：之后的调用都不会执行。";
     ForgedResult =>
         "Your last message begins with a result that no tool gave. Only the system writes results. Answer in your \
         own words, or call a tool.",
@@ -523,7 +524,7 @@ mod tests {
 
     #[test]
     fn a_note_keeps_the_dialects_reminder() {
-        for (lang, empty) in [(Lang::En, "was empty"), (Lang::Zh, "是空的")] {
+        for (lang, empty) in [(Lang::En, "has no answer"), (Lang::Zh, "没有回答")] {
             let wording = wording(lang, Dialect::TypeMarker, ToolChoice::Required);
             for (note, words) in [(ModelNote::EmptyAnswer, empty), (ModelNote::CallRequired, "search")] {
                 let text = wording.note(note);

@@ -7,11 +7,12 @@ use super::message::{Message, Place};
 use super::output::{Output, find, only_text};
 use super::tail::answer_of;
 use crate::constrain::Constrained;
+use crate::conversation;
 use crate::dialect::Dialect;
 use crate::event::{Entry, Piece, Region, RejectedKind};
 use crate::message::chunk::MAX_EQUAL_CALLS;
 use crate::message::{Delta, FinishReason, NativeCall};
-use crate::outcome::restore_tokens;
+use crate::outcome::{Status, restore_tokens, unnoted};
 use crate::parse::{MAX_CALL_BYTES, Parser};
 use crate::turn::config::RoundModel;
 use crate::turn::displays::Displays;
@@ -135,7 +136,7 @@ impl Read {
             let is_full = shared.context_full.is_some();
             message.entries.iter_mut().for_each(|entry| say_limit(entry, is_full));
         }
-        let blank = message.is_blank() && self.standing.is_empty();
+        let blank = (message.is_blank() || only_repeats_us(&message, shared)) && self.standing.is_empty();
         let has_tools = !shared.setup.catalog.is_empty();
         let offers = shared.setup.catalog.offered().next().is_some() && shared.output.is_none();
         let may_announce = offers && !self.act_told && !message.has_calls();
@@ -301,6 +302,25 @@ fn with_reader<T>(
     let (config, validator) = (&setup.config, &*setup.validator);
     let reader = Reader { config, model, validator, correcting, unattended: *unattended, displays, origins };
     read(&reader, &mut |event| actions.push_back(Action::Emit(event)))
+}
+
+/// Whether the message is nothing but a note of the program to the model, or the answer of an example: small
+/// models copy them where an answer is due.
+fn only_repeats_us(message: &Message, shared: &Shared) -> bool {
+    if !message.is_text_alone() {
+        return false;
+    }
+    let (said, wording) = (message.spoken().0, shared.setup.wording());
+    let said = unnoted(&said).trim().to_owned();
+    let notes = shared.conversation.entries().iter().filter_map(|entry| match entry {
+        conversation::Entry::Note { text } => Some(unnoted(text)),
+        conversation::Entry::Outcome { outcome, .. } if outcome.status == Status::Denied => Some(outcome.text.clone()),
+        _ => None,
+    });
+    let examples = wording.system_apart(&shared.choice).map(|(_, examples)| examples).unwrap_or_default();
+    let answers = examples.into_iter().filter(|example| example.follows).map(|example| example.call);
+    let ours = notes.chain([wording.note(ModelNote::LastRound)]).any(|note| note.trim() == said);
+    !said.is_empty() && (ours || answers.into_iter().any(|answer| answer.lines().last() == Some(said.as_str())))
 }
 
 /// Whether all that the model is told of is calls of display-only tools.

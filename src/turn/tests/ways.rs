@@ -358,10 +358,13 @@ impl Wording for Showing {
         let tool = Tool::new("weather")
             .with_server("demo")
             .with_schema(json!({"properties": {"city": {}}, "required": ["city"]}))
-            .with_example(crate::tools::ToolExample::new(
-                "Do I need a coat in Berlin?",
-                json!({"city": "Berlin"}).as_object()?.clone(),
-            ));
+            .with_example(
+                crate::tools::ToolExample::new(
+                    "Do I need a coat in Berlin?",
+                    json!({"city": "Berlin"}).as_object()?.clone(),
+                )
+                .answered("4 degrees", "Yes, it is cold there."),
+            );
         let options = crate::prompt::Options::default().with_style(crate::dialect::PromptStyle::Compact);
         crate::prompt::Prompt::new(options).ok()?.system_apart(&Catalog::from_tools([tool])).ok()?
     }
@@ -452,4 +455,29 @@ fn in_the_place_of_an_id_that_nobody_said_one_of_the_results_is_taken() {
     assert!(grammar.contains("T-204") && grammar.contains("T-211") && !grammar.contains("find"), "{grammar}");
     says(&mut turn, &call("close", &json!({"ticket_id": "T-204"})));
     assert_eq!(calls(&ends(&mut turn)), ["call_2"]);
+}
+
+#[test]
+fn a_message_that_only_repeats_a_note_or_the_answer_of_an_example_is_no_answer() {
+    let note = Plain.note(ModelNote::LastRound);
+    let framed = format!("<tool_status>{note}</tool_status>");
+    for (copy, is_answer) in [
+        ("Yes, it is cold there.", false),
+        (note.as_str(), false),
+        (framed.as_str(), false),
+        ("Yes, it is cold there. Take a coat.", true),
+    ] {
+        let validator = setup(allowing()).validator.clone();
+        let setup = Arc::new(Setup::new(allowing(), validator, Arc::new(Showing)));
+        let mut turn = Turn::new(setup, "Is it cold in Oslo?".into(), Granted::new()).unwrap();
+        actions(&mut turn);
+        says(&mut turn, copy);
+        let done = ends(&mut turn);
+        assert_eq!(matches!(done.last(), Some(Action::Finish(_))), is_answer, "{copy}: {done:?}");
+        if !is_answer {
+            says(&mut turn, "It is mild.");
+            let Some(Action::Finish(finished)) = ends(&mut turn).pop() else { panic!("{copy}") };
+            assert_eq!(finished.reason, StopReason::Answered);
+        }
+    }
 }

@@ -80,7 +80,7 @@ async fn a_clients_read_is_refused_after_the_same_result_as_often_as_it_may_come
     let (_, whole) = served.chat(&polled(&["waits"; 8])).await;
     assert_eq!(answer(&whole), (vec![], "It waits still."), "{whole:#}");
     let said = told(&endpoint, 1);
-    assert!(said.contains("This call was not run: equal calls gave the same result 8 times in a row"), "{said}");
+    assert!(said.contains("this call was not run, since equal calls gave the same result 8 times in a row"), "{said}");
     assert!(said.contains("<tool_status status=\\\"not run\\\"") && !said.contains("waits"), "{said}");
     // As long as it changes, and where what came between may have changed it, it goes out.
     let growing: Vec<String> = (0..12).map(|n| format!("{n} %")).collect();
@@ -178,7 +178,7 @@ async fn the_servers_own_tools_are_under_the_same_guard() {
     assert_eq!(answer(&served.chat(&request(false)).await.1).1, "Five entries.");
     assert_eq!(counts[1].load(Ordering::Relaxed), 5);
     // A read is told, and a model that does nothing else ends with an error of its own.
-    let endpoint = Endpoint::answer(|seen, _| match seen.messages().contains("No further call will run") {
+    let endpoint = Endpoint::answer(|seen, _| match seen.messages().contains("no further call will run") {
         false => Reply::text(&mcp_call("demo", "read", &json!({}))),
         true => Reply::text(&call()),
     });

@@ -80,7 +80,7 @@ async fn behind_the_limit_on_calls_the_model_is_asked_for_its_answer() {
             let number = count.fetch_add(1, Ordering::Relaxed);
             async move { Ok::<_, std::convert::Infallible>(format!("page {number}")) }
         };
-        let endpoint = Endpoint::answer(|request, _| match request.messages().contains("No further call will run") {
+        let endpoint = Endpoint::answer(|request, _| match request.messages().contains("no further call will run") {
             false => Reply::text(&mcp_call("demo", "next", &json!({}))),
             true => Reply::text("That is all."),
         });
