@@ -30,7 +30,7 @@ mod json_schema;
 mod narrowed;
 mod structure;
 
-#[cfg(feature = "agent")]
-pub(crate) use narrowed::{Narrowed, To};
 pub use constraint::{Constraint, MAX_CALLS};
 pub use form::{Constrain, Constrained, StructuralTag, StructuralTags, Thinking, Way};
+#[cfg(feature = "agent")]
+pub(crate) use narrowed::{Narrowed, To};

@@ -177,7 +177,10 @@ mod tests {
             (json!({"to": "anna@example.com"}), Some("to")),
             (json!({"mode": "b-2"}), None),
             // What is no thing's name is the model's to write.
-            (json!({"pattern": "**/*.rs2", "date": "2026-12-04", "time": "14:00", "text": "See you at 8, Anna."}), None),
+            (
+                json!({"pattern": "**/*.rs2", "date": "2026-12-04", "time": "14:00", "text": "See you at 8, Anna."}),
+                None,
+            ),
         ] {
             let found = said().ungrounded(&arguments, &tool());
             assert_eq!(found.as_ref().map(|found| found.member.as_str()), member, "{arguments}");
