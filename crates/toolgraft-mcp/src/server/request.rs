@@ -77,6 +77,14 @@ impl RequestError {
         }
     }
 
+    /// The error as that of a call which the server has begun to carry out, so that it is not made again.
+    pub(super) fn of_begun(self) -> Self {
+        match self {
+            lost @ RequestError::SessionLost(_) => RequestError::Broken(lost.to_string()),
+            other => other,
+        }
+    }
+
     /// Whether the server does not know the method at all.
     pub fn is_unknown_method(&self) -> bool {
         matches!(self, RequestError::Refused { code, .. } if *code == ErrorCode::METHOD_NOT_FOUND.0)

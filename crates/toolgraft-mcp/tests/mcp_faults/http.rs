@@ -69,6 +69,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("sse_a_session_that_was_forgotten_is_begun_anew", sse_forgotten),
         trial("sse_calls_of_a_session_that_was_forgotten_all_get_an_answer", sse_forgotten_by_all),
         trial("sse_a_session_that_is_never_there_is_an_error_in_the_servers_words", sse_never_there),
+        trial("sse_a_task_whose_session_was_forgotten_is_not_begun_again", sse_forgotten_task),
         trial("http_a_server_that_wants_a_token_is_named_and_not_asked_again", wants_token),
     ]
 }
@@ -144,7 +145,7 @@ fn legacy(mut stream: TcpStream, fault: &str, first: &str, message: &Value, shar
         let (_, status, headers, text) = *FORGETS.iter().find(|(name, ..)| *name == forgets).unwrap();
         return write(&mut stream, status, headers, text.as_bytes());
     }
-    if fault == "sse-no-session" && *calls > 0 {
+    if fault == "sse-no-session" && *calls > 0 || fault == "sse-no-task" && message["method"] == "tasks/get" {
         return write(&mut stream, "400 Bad Request", "", b"No transport found for sessionId");
     }
     let mut events = shared.events.lock().unwrap();
@@ -617,5 +618,16 @@ async fn sse_never_there(_: Arc<Case>) {
     assert!(outcome.status == Status::ToolError && outcome.text.ends_with(said), "{outcome:?}");
     let calls = server.requests.try_iter().filter(|request| request.ends_with(" tools/call")).count();
     assert_eq!(calls, 2);
+    hub.shutdown().await;
+}
+
+async fn sse_forgotten_task(_: Arc<Case>) {
+    let server = Faulty::start("sse-no-task");
+    let hub = hub([typed(&server, Some("sse"))]).await;
+    let ticket = r#"{"jsonrpc":"2.0","id":$ID,"result":{"task":{"taskId":"1","status":"working","pollInterval":20}}}"#;
+    let outcome = call_with(&hub, "raw", json!({ "text": ticket })).await;
+    assert!(outcome.text.contains("the server has forgotten the session: HTTP 400"), "{outcome:?}");
+    let calls = server.requests.try_iter().filter(|request| request.ends_with(" tools/call")).count();
+    assert_eq!(calls, 1);
     hub.shutdown().await;
 }

@@ -135,20 +135,21 @@ impl SseTransport {
         }
     }
 
-    /// The next event of the stream, or the next refusal, after which no events come. `None` when
-    /// the session is over and no POST is under way that may still be refused.
+    /// The next event of the stream, or the next refusal, after which no events come: answers that
+    /// are there already are not lost. `None` when the session is over and no POST is under way that
+    /// may still be refused.
     async fn event(&mut self) -> Option<Result<Sse, Refusal>> {
         if self.refusals.is_some() {
             tokio::select! {
                 biased;
-                refusal = self.refused.recv() => {
-                    self.end();
-                    return refusal.map(Err);
-                }
                 event = self.events.next() => match event {
                     Some(event) => return Some(Ok(event)),
                     None => self.end(),
                 },
+                refusal = self.refused.recv() => {
+                    self.end();
+                    return refusal.map(Err);
+                }
             }
         }
         tokio::time::timeout(LAST_POSTS, self.refused.recv()).await.ok().flatten().map(Err)
