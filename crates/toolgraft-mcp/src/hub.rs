@@ -381,9 +381,11 @@ impl Hub {
         name: &str,
         arguments: Map<String, Value>,
     ) -> Result<Vec<PromptMessage>, McpError> {
-        let connection = self.connection(server).await?;
-        let answer = connection.prompt(name, arguments).await;
-        answer.map_err(|error| McpError::request(server, format!("prompt {name:?}"), error))
+        let prompt = |connection: Arc<Connection>| {
+            let arguments = arguments.clone();
+            async move { connection.prompt(name, arguments).await }
+        };
+        self.known(server)?.request(&format!("prompt {name:?}"), prompt).await
     }
 
     /// Has a server say when a resource changes ([`ServerEventKind::ResourceUpdated`](super::ServerEventKind)
@@ -407,8 +409,11 @@ impl Hub {
         argument: (&str, &str),
         given: HashMap<String, String>,
     ) -> Result<Vec<String>, McpError> {
-        let answer = self.connection(server).await?.complete(Reference::for_prompt(prompt), argument, given).await;
-        answer.map_err(|error| McpError::request(server, format!("prompt {prompt:?}"), error))
+        let complete = |connection: Arc<Connection>| {
+            let given = given.clone();
+            async move { connection.complete(Reference::for_prompt(prompt), argument, given).await }
+        };
+        self.known(server)?.request(&format!("prompt {prompt:?}"), complete).await
     }
 
     /// The same for a variable of a resource template.
@@ -421,9 +426,10 @@ impl Hub {
         template: &str,
         argument: (&str, &str),
     ) -> Result<Vec<String>, McpError> {
-        let of = Reference::for_resource(template);
-        let answer = self.connection(server).await?.complete(of, argument, HashMap::new()).await;
-        answer.map_err(|error| McpError::request(server, format!("resource template {template:?}"), error))
+        let complete = |connection: Arc<Connection>| async move {
+            connection.complete(Reference::for_resource(template), argument, HashMap::new()).await
+        };
+        self.known(server)?.request(&format!("resource template {template:?}"), complete).await
     }
 
     /// Ends all connections and child processes, side by side; further calls fail.
@@ -446,14 +452,18 @@ impl Hub {
         let catalog = self.offered.now().catalog;
         let found = catalog.find(named, &invocation.tool).map_err(refusal)?.tool;
         let name = found.server.as_deref().unwrap_or_default();
-        let connection = self.connection(name).await.map_err(refusal)?;
-        let answer = connection.call(&found.name, invocation.arguments).await;
-        let (mut result, answer) = answer.map_err(|error| failure(name, &format!("tool {:?}", found.name), &error))?;
-        let theirs = if self.by_audience { for_user(&mut result) } else { None };
-        let outcome = self.kept(tool_outcome(&result, &answer), &result).await;
-        let outcome = theirs.into_iter().fold(outcome, |outcome, event| outcome.with_event(USER_EVENT, event));
-        connection.lists_settled().await;
-        Ok(outcome)
+        let call = |connection: Arc<Connection>| {
+            let (tool, arguments) = (&found.name, invocation.arguments.clone());
+            async move {
+                let (mut result, answer) = connection.call(tool, arguments).await?;
+                let theirs = if self.by_audience { for_user(&mut result) } else { None };
+                let outcome = self.kept(tool_outcome(&result, &answer), &result).await;
+                connection.lists_settled().await;
+                Ok(theirs.into_iter().fold(outcome, |outcome, event| outcome.with_event(USER_EVENT, event)))
+            }
+        };
+        let outcome = self.known(name).map_err(refusal)?.request(&format!("tool {:?}", found.name), call).await;
+        outcome.map_err(failure)
     }
 
     /// With its images and sound, where they are wanted, and with what a model is shown of them.
@@ -474,12 +484,17 @@ impl Hub {
         let uri = invocation.arguments.get("uri").and_then(|uri| uri.as_str());
         let uri = uri.ok_or_else(|| refusal("a resource needs its \"uri\", a string"))?;
         let name = self.resource_server(invocation.server.as_deref(), uri).map_err(refusal)?;
-        let connection = self.connection(&name).await.map_err(refusal)?;
-        let (result, answer) = connection.read(uri).await.map_err(|error| match error.is_unknown_method() {
-            true => refusal(format!("server {name:?} has no resources")),
-            false => failure(&name, &format!("resource {uri:?}"), &error),
-        })?;
-        Ok(self.kept(resource_outcome(&result, &answer), &result).await)
+        let read = |connection: Arc<Connection>| async move {
+            let (result, answer) = connection.read(uri).await?;
+            Ok(self.kept(resource_outcome(&result, &answer), &result).await)
+        };
+        let outcome = self.known(&name).map_err(refusal)?.request(&format!("resource {uri:?}"), read).await;
+        outcome.map_err(|error| match error {
+            McpError::Request { source, .. } if source.is_unknown_method() => {
+                refusal(format!("server {name:?} has no resources"))
+            }
+            error => failure(error),
+        })
     }
 
     /// The server that a resource is read from: the named one; else the only one
@@ -507,11 +522,6 @@ impl Hub {
     fn known(&self, name: &str) -> Result<&ServerHandle, McpError> {
         self.server(name).ok_or_else(|| self.unknown(name))
     }
-
-    /// A server's connection; the server is started where it is not there.
-    async fn connection(&self, name: &str) -> Result<Arc<Connection>, McpError> {
-        self.known(name)?.connection().await
-    }
 }
 
 /// An outcome that says why nothing was run.
@@ -520,15 +530,15 @@ fn refusal(why: impl ToString) -> Outcome {
 }
 
 /// An outcome for a request that has no result.
-fn failure(server: &str, what: &str, error: &RequestError) -> Outcome {
+fn failure(error: McpError) -> Outcome {
     match error {
-        RequestError::TimedOut { limit, noise } => {
-            let noise = noise.as_deref().map(|noise| format!("; {noise}")).unwrap_or_default();
-            let limit = seconds(*limit);
+        McpError::Request { server, what, source: RequestError::TimedOut { limit, noise } } => {
+            let noise = noise.map(|noise| format!("; {noise}")).unwrap_or_default();
+            let limit = seconds(limit);
             let text = format!("server {server:?}: {what}: no answer within {limit}; the call was cancelled{noise}");
             Outcome::new(Status::TimedOut, text)
         }
-        error => Outcome::error(format!("server {server:?}: {what}: {error}")),
+        error => refusal(error),
     }
 }
 
@@ -615,6 +625,8 @@ mod tests {
             broken("the connection broke (exit status: 3); it said nothing on stderr: run it by hand to see why"),
             broken("the connection broke (signal: 9); the end of its stderr:\n  \"Traceback\""),
             broken("the connection is closed (http://127.0.0.1:1/mcp)"),
+            RequestError::SessionLost("HTTP 400: \"No transport found for sessionId\"".to_owned()),
+            RequestError::SessionLost("its event stream has ended".to_owned()),
             broken("it asks for input and does not say for which"),
             broken("it asked for input 16 times"),
             broken("its answer cannot be read: \"a\" is no JSON"),
@@ -636,7 +648,8 @@ mod tests {
             unavailable("is not there: cannot start \"x\": it is not an executable file"),
         ];
         let whats = ["tool \"t\"", "resource \"a://b\""];
-        let failures = requests.iter().flat_map(|error| whats.map(|what| failure("s", what, error)));
+        let failed = |what: &str, error: &RequestError| McpError::request("s", what.to_owned(), error.clone());
+        let failures = requests.iter().flat_map(|error| whats.map(|what| failure(failed(what, error))));
         let others = [
             "a resource needs its \"uri\", a string",
             "no single server has the resource \"a://b\": name its server",

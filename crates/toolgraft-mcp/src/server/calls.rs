@@ -95,12 +95,13 @@ impl Connection {
                     request = params.with(None, None);
                     continue;
                 }
+                Err(error) if round > 1 => return Err(error.of_begun()),
                 answer => answer?,
             };
             self.has_served();
             let result = answer.value().map_err(RequestError::Broken)?;
             if is_ticket(&result) {
-                return self.finished(&result, left).await;
+                return self.finished(&result, left).await.map_err(RequestError::of_begun);
             }
             if !self.client.answers.answers() || !is_question(&result) {
                 return Ok((result, answer));

@@ -15,6 +15,7 @@ use super::connection::Connection;
 use super::count::Count;
 use super::error::McpError;
 use super::following::Followed;
+use super::request::RequestError;
 use super::settings::{Retry, Settings};
 use super::shared::{Offer, Snapshot};
 use super::states::{ServerEventKind, States};
@@ -190,12 +191,31 @@ impl ServerHandle {
     /// # Errors
     /// It is not there, or refuses.
     pub(crate) async fn follow(&self, uri: &str) -> Result<bool, McpError> {
-        let connection = self.connection().await?;
+        self.connection().await?;
         if !self.followed.add(uri) {
             return Ok(true);
         }
-        let followed = connection.follow(uri).await;
-        followed.map_err(|error| McpError::request(&self.name, format!("resource {uri:?}"), error))
+        let follow = |connection: Arc<Connection>| async move { connection.follow(uri).await };
+        self.request(&format!("resource {uri:?}"), follow).await
+    }
+
+    /// Makes a request over its connection. Where it has forgotten the session, the request was not
+    /// carried out, and is made once more in a new one. `what` names the request in an error.
+    ///
+    /// # Errors
+    /// It is not there, or there is no result.
+    pub(crate) async fn request<T, F>(&self, what: &str, request: impl Fn(Arc<Connection>) -> F) -> Result<T, McpError>
+    where
+        F: Future<Output = Result<T, RequestError>>,
+    {
+        let connection = self.connection().await?;
+        let mut answer = request(connection.clone()).await;
+        if let Err(RequestError::SessionLost(_)) = answer {
+            // Until then it is not replaced.
+            connection.gone().await;
+            answer = request(self.connection().await?).await;
+        }
+        answer.map_err(|error| McpError::request(&self.name, what.to_owned(), error))
     }
 
     /// What it said beside its answers.

@@ -17,7 +17,7 @@ use super::deadlines::Deadlines;
 use super::error_data::error_data;
 use crate::transport::answer::Answer;
 use crate::transport::http;
-use crate::transport::message::{BREAKS_OFF, UNREADABLE};
+use crate::transport::message::{BREAKS_OFF, SESSION_LOST, UNREADABLE};
 use crate::transport::scan::one_line;
 
 /// Wait for a cancellation to be written.
@@ -56,6 +56,10 @@ pub enum RequestError {
         /// What it wrote meanwhile that is no answer.
         noise: Option<String>,
     },
+    /// The server has forgotten the session, and did not carry out the request; the text is what
+    /// it said.
+    #[error("the server has forgotten the session: {0}")]
+    SessionLost(String),
     /// The connection has broken, or the answer cannot be read; the text says how.
     #[error("{0}")]
     Broken(String),
@@ -68,7 +72,16 @@ impl RequestError {
                 RequestError::Refused { code, message: text(message), data: data.map(text), pages }
             }
             RequestError::TimedOut { limit, noise } => RequestError::TimedOut { limit, noise: noise.map(text) },
+            RequestError::SessionLost(why) => RequestError::SessionLost(text(why)),
             RequestError::Broken(how) => RequestError::Broken(text(how)),
+        }
+    }
+
+    /// The error as that of a call which the server has begun to carry out, so that it is not made again.
+    pub(super) fn of_begun(self) -> Self {
+        match self {
+            lost @ RequestError::SessionLost(_) => RequestError::Broken(lost.to_string()),
+            other => other,
         }
     }
 
@@ -156,6 +169,7 @@ impl Connection {
     async fn service_error(&self, error: ServiceError) -> RequestError {
         match error {
             ServiceError::McpError(e) if e.code == UNREADABLE => self.unreadable(e.message.into_owned()).await,
+            ServiceError::McpError(e) if e.code == SESSION_LOST => RequestError::SessionLost(e.message.into_owned()),
             ServiceError::McpError(e) => {
                 let code = e.code.0;
                 if let Some(pages) = pages(&e) {

@@ -19,7 +19,11 @@ use super::scan::{self, Huge, JsonParts, one_line};
 /// it by the rules of JSON-RPC, which reserves nothing above zero.
 pub(crate) const UNREADABLE: ErrorCode = ErrorCode(i32::MAX);
 
-/// How the message of such an error begins where the answer has no end.
+/// Code of the errors that stand for requests that a server refused because it has forgotten the
+/// session; as out of reach for a server as [`UNREADABLE`].
+pub(crate) const SESSION_LOST: ErrorCode = ErrorCode(i32::MAX - 1);
+
+/// How the message of an [`UNREADABLE`] answer begins that has no end.
 pub(crate) const BREAKS_OFF: &str = "an answer that breaks off";
 
 /// What a server wrote.
@@ -215,8 +219,16 @@ fn id_of(text: &str) -> Option<RequestId> {
 
 /// An error in place of an answer.
 pub(crate) fn unreadable(id: RequestId, what: String) -> Heard {
-    let error = ErrorData::new(UNREADABLE, format!("it sent {what}"), None);
-    Heard::Message(Box::new(JsonRpcMessage::error(error, Some(id))))
+    in_place_of_answer(id, UNREADABLE, format!("it sent {what}"))
+}
+
+/// The error of a request that was refused with these words because the session is lost.
+pub(crate) fn session_lost(id: RequestId, why: String) -> Heard {
+    in_place_of_answer(id, SESSION_LOST, why)
+}
+
+fn in_place_of_answer(id: RequestId, code: ErrorCode, message: String) -> Heard {
+    Heard::Message(Box::new(JsonRpcMessage::error(ErrorData::new(code, message, None), Some(id))))
 }
 
 pub(crate) fn noise(text: &str) -> Heard {

@@ -32,7 +32,8 @@ pub struct WireMessage {
     /// Who sent it.
     pub from: WireSide,
     /// The JSON-RPC message, on one line. A result is the text that came; one that is no JSON is a
-    /// string. An answer that nobody could read is an error with the code 2147483647.
+    /// string. An answer that nobody could read is an error with the code 2147483647; a request
+    /// over HTTP+SSE that was refused because the session is lost has one with 2147483646.
     pub message: Box<RawValue>,
 }
 

@@ -65,8 +65,11 @@ pub(crate) fn trials() -> Vec<Trial> {
         }),
         trial("sse_a_stream_that_ends_is_an_error", |case| no_sse(case, "sse-ends", "before it named an endpoint")),
         trial("sse_a_stream_without_an_endpoint_ends", |case| no_sse(case, "sse-silent", "within 1 s")),
-        trial("sse_a_stream_that_breaks_is_begun_anew", |_| sse_ends("sse-breaks")),
-        trial("sse_a_session_that_was_forgotten_is_begun_anew", |_| sse_ends("sse-forgets")),
+        trial("sse_a_stream_that_breaks_is_begun_anew", sse_breaks),
+        trial("sse_a_session_that_was_forgotten_is_begun_anew", sse_forgotten),
+        trial("sse_calls_of_a_session_that_was_forgotten_all_get_an_answer", sse_forgotten_by_all),
+        trial("sse_a_session_that_is_never_there_is_an_error_in_the_servers_words", sse_never_there),
+        trial("sse_a_task_whose_session_was_forgotten_is_not_begun_again", sse_forgotten_task),
         trial("http_a_server_that_wants_a_token_is_named_and_not_asked_again", wants_token),
     ]
 }
@@ -80,7 +83,8 @@ struct Shared {
     events: Mutex<Option<TcpStream>>,
 }
 
-/// How servers say that they have forgotten a session: status, headers, body.
+/// How servers say that they have forgotten a session: status, headers, body. Over HTTP+SSE those
+/// with the status of a failure count.
 const FORGETS: [(&str, &str, &str, &str); 9] = [
     ("forgets", "404 Not Found", "", ""),
     ("forgets-410", "410 Gone", "", ""),
@@ -112,30 +116,42 @@ const NO_SESSION: &str =
 
 /// Legacy HTTP+SSE: answers go over the stream.
 fn legacy(mut stream: TcpStream, fault: &str, first: &str, message: &Value, shared: &Shared) {
+    // Of sessions, and of calls in the last one.
+    let (sessions, calls) = &mut *shared.session.lock().unwrap();
     if first.starts_with("GET") {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: Text/Event-Stream; charset=utf-8\r\n\r\n");
         let endpoint = match fault {
             "sse-ends" => return,
             "sse-silent" => return std::thread::park(),
             "sse-other-origin" => "https://example.com/messages",
-            _ => "/messages?session=1",
+            _ => &format!("/messages?session={}", *sessions + 1),
         };
+        (*sessions, *calls) = (*sessions + 1, 0);
         // Whoever reads the endpoint sends at once, and is to find the stream.
         let mut events = shared.events.lock().unwrap();
         let _ = stream.write_all(format!(": hello\n\nevent: endpoint\r\ndata: {endpoint}\r\n\r\n").as_bytes());
         *events = Some(stream);
         return;
     }
-    if !first.starts_with("POST /messages?session=1 ") {
+    if !first.starts_with("POST /messages?session=") {
         return write(&mut stream, "405 Method Not Allowed", "", b"");
+    }
+    let is_known = first.contains(&format!("={sessions} "));
+    *calls += u32::from(is_known && message["method"] == "tools/call");
+    // A session lasts for two calls, or for none.
+    if let Some(forgets) = fault.strip_prefix("sse-").filter(|fault| fault.starts_with("forgets"))
+        && (*calls > 2 || !is_known)
+    {
+        let (_, status, headers, text) = *FORGETS.iter().find(|(name, ..)| *name == forgets).unwrap();
+        return write(&mut stream, status, headers, text.as_bytes());
+    }
+    if fault == "sse-no-session" && *calls > 0 || fault == "sse-no-task" && message["method"] == "tasks/get" {
+        return write(&mut stream, "400 Bad Request", "", b"No transport found for sessionId");
     }
     let mut events = shared.events.lock().unwrap();
     let breaks = fault == "sse-breaks" && message["params"]["arguments"]["text"] == "break";
     if breaks {
         *events = None;
-    }
-    if fault == "sse-forgets" && message["params"]["arguments"]["text"] == "break" {
-        return write(&mut stream, "400 Bad Request", "", b"No transport found for sessionId");
     }
     write(&mut stream, "202 Accepted", "", b"Accepted");
     if let (Some(result), Some(events)) = (result(message), &mut *events) {
@@ -539,8 +555,8 @@ async fn no_sse(case: Arc<Case>, fault: &'static str, why: &'static str) {
     hub.shutdown().await;
 }
 
-async fn sse_ends(fault: &'static str) {
-    let server = Faulty::start(fault);
+async fn sse_breaks(_: Arc<Case>) {
+    let server = Faulty::start("sse-breaks");
     let hub = hub([typed(&server, None)]).await;
     assert_eq!(call_with(&hub, "echo", json!({ "text": "hello" })).await.text, "hello");
     let outcome = call_with(&hub, "echo", json!({ "text": "break" })).await;
@@ -549,5 +565,69 @@ async fn sse_ends(fault: &'static str) {
     assert_eq!(call_with(&hub, "echo", json!({ "text": "again" })).await.text, "again");
     let asked: Vec<_> = server.requests.try_iter().collect();
     assert!(asked[0].starts_with("GET "), "what worked the last time comes first: {asked:?}");
+    hub.shutdown().await;
+}
+
+/// The servers that forget sessions over HTTP+SSE.
+fn sse_forgets() -> impl Iterator<Item = &'static str> {
+    let names = ["sse-forgets", "sse-forgets-410", "sse-forgets-400-text", "sse-forgets-400", "sse-forgets-401"];
+    names.into_iter().chain(["sse-forgets-500"])
+}
+
+/// How often a session was begun.
+fn begun(server: &Faulty) -> usize {
+    server.requests.try_iter().filter(|request| request.ends_with(" initialize")).count()
+}
+
+async fn sse_forgotten(_: Arc<Case>) {
+    for fault in sse_forgets() {
+        let server = Faulty::start(fault);
+        let hub = hub([typed(&server, Some("sse"))]).await;
+        for n in 0..6 {
+            let outcome = call_with(&hub, "echo", json!({ "text": n.to_string() })).await;
+            assert_eq!(outcome.text, n.to_string(), "{fault}: {outcome:?}");
+        }
+        assert_eq!(begun(&server), 3, "{fault}: a session lasts for two calls");
+        hub.shutdown().await;
+    }
+}
+
+/// Two calls at once find the session forgotten. Neither takes the other's new session from it.
+async fn sse_forgotten_by_all(_: Arc<Case>) {
+    for fault in sse_forgets() {
+        let server = Faulty::start(fault);
+        let hub = hub([typed(&server, Some("sse"))]).await;
+        for n in 0..2 {
+            let texts = [0, 1].map(|call| format!("{n}-{call}"));
+            let calls = texts.iter().map(|text| call_with(&hub, "echo", json!({ "text": text })));
+            let outcomes = futures::future::join_all(calls).await;
+            let said: Vec<_> = outcomes.iter().map(|outcome| &outcome.text).collect();
+            assert_eq!(said, [&texts[0], &texts[1]], "{fault}: {outcomes:?}");
+        }
+        assert_eq!(begun(&server), 2, "{fault}");
+        hub.shutdown().await;
+    }
+}
+
+/// A call is sent once more, and no third time.
+async fn sse_never_there(_: Arc<Case>) {
+    let server = Faulty::start("sse-no-session");
+    let hub = hub([typed(&server, Some("sse"))]).await;
+    let outcome = call_with(&hub, "echo", json!({})).await;
+    let said = "the server has forgotten the session: HTTP 400: \"No transport found for sessionId\"";
+    assert!(outcome.status == Status::ToolError && outcome.text.ends_with(said), "{outcome:?}");
+    let calls = server.requests.try_iter().filter(|request| request.ends_with(" tools/call")).count();
+    assert_eq!(calls, 2);
+    hub.shutdown().await;
+}
+
+async fn sse_forgotten_task(_: Arc<Case>) {
+    let server = Faulty::start("sse-no-task");
+    let hub = hub([typed(&server, Some("sse"))]).await;
+    let ticket = r#"{"jsonrpc":"2.0","id":$ID,"result":{"task":{"taskId":"1","status":"working","pollInterval":20}}}"#;
+    let outcome = call_with(&hub, "raw", json!({ "text": ticket })).await;
+    assert!(outcome.text.contains("the server has forgotten the session: HTTP 400"), "{outcome:?}");
+    let calls = server.requests.try_iter().filter(|request| request.ends_with(" tools/call")).count();
+    assert_eq!(calls, 1);
     hub.shutdown().await;
 }

@@ -3,11 +3,13 @@
 //! The specification has 404 for it. Servers that were restarted also answer 400, 401 or 410, or a
 //! JSON-RPC error with any status (-32000, -32001, -32600), in words of their own.
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::sync::{Mutex, PoisonError};
 
 use reqwest::StatusCode;
-use rmcp::model::{ErrorData, RequestId};
+use rmcp::model::{ErrorData, JsonRpcMessage, RequestId};
+
+use crate::transport::message::{Heard, read_whole};
 
 /// Words that go with "session" where it is lost.
 const LOST: &str = "not found|not find|no valid|not valid|invalid|unknown|unrecognized|expired|not exist|n't exist|\
@@ -27,8 +29,22 @@ pub(super) fn is_refused(status: StatusCode, text: &str) -> bool {
         StatusCode::FORBIDDEN | StatusCode::TOO_MANY_REQUESTS => false,
         // What was refused as a request of the client's did not run.
         status if status.is_client_error() => says_so(&text.to_lowercase()),
-        _ => is_lost(text),
+        _ => is_lost(text) || errors(text).iter().any(is_error),
     }
+}
+
+/// The JSON-RPC errors in the text of a refusal.
+fn errors(text: &str) -> Vec<ErrorData> {
+    let mut heard = VecDeque::new();
+    read_whole(text, &mut heard);
+    let error = |heard| match heard {
+        Heard::Message(message) | Heard::Complaint(message, _) => match *message {
+            JsonRpcMessage::Error(error) => Some(error.error),
+            _ => None,
+        },
+        _ => None,
+    };
+    heard.into_iter().filter_map(error).collect()
 }
 
 /// Returns `true` if a JSON-RPC error says that the session is lost. Codes for wrong arguments and
@@ -132,6 +148,11 @@ mod tests {
         assert!(!is_refused(StatusCode::FORBIDDEN, "Session not found"));
         assert!(!is_refused(StatusCode::INTERNAL_SERVER_ERROR, "browser session not found"));
         assert!(is_refused(StatusCode::INTERNAL_SERVER_ERROR, "Session not found"));
+        let failed = |message: &str| {
+            let body = format!(r#"{{"jsonrpc":"2.0","error":{{"code":-32000,"message":"{message}"}},"id":null}}"#);
+            is_refused(StatusCode::INTERNAL_SERVER_ERROR, &body)
+        };
+        assert!(failed("Session not found") && !failed("Browser session not found"));
     }
 
     #[test]

@@ -2,7 +2,10 @@
 //! to it (modelcontextprotocol.io/specification/2024-11-05/basic/transports).
 //!
 //! The server's first event, `endpoint`, says where messages go: to the same
-//! origin, or nowhere. When the stream ends, the session is over.
+//! origin, or nowhere. When the stream ends, the session is over; so it is when the server refuses
+//! a POST because it has forgotten the session. Then the requests that were refused so are answered
+//! with errors of the code [`SESSION_LOST`], all of them before the transport ends: they were not
+//! carried out, and can be sent again in another session.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -11,22 +14,27 @@ use futures::stream::{BoxStream, StreamExt};
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use reqwest::{Client, Response, StatusCode, Url};
 use rmcp::RoleClient;
-use rmcp::model::{ErrorData, JsonRpcMessage};
+use rmcp::model::{ClientRequest, ErrorData, JsonRpcMessage, RequestId};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use sse_stream::Sse;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
 use super::client::client;
 use super::events::{Event, events, is_of};
 use super::session;
+use super::streamable::{MAX_REFUSAL, body};
 use super::words::{of_request, of_status};
 use crate::config::ServerTrust;
-use crate::transport::message::{Heard, read_whole, unreadable};
+use crate::transport::message::{Heard, read_whole, session_lost, unreadable};
 use crate::transport::scan::one_line;
 
 /// Limit of one POST. The answer comes over the stream, so none takes long.
 const POST: Duration = Duration::from_secs(60);
+
+/// How long the end of a session waits for POSTs that are under way: each may be refused too.
+const LAST_POSTS: Duration = Duration::from_secs(1);
 
 /// A failure of the transport.
 #[derive(Debug, thiserror::Error)]
@@ -50,7 +58,18 @@ pub(crate) struct SseTransport {
     events: BoxStream<'static, Sse>,
     /// What was read of the last event and not yet asked for.
     heard: VecDeque<Heard>,
+    /// Takes the refusals of POSTs; `None` once the session is over.
+    refusals: Option<UnboundedSender<Refusal>>,
+    refused: UnboundedReceiver<Refusal>,
     gone: CancellationToken,
+}
+
+/// A POST that was refused because the session is lost.
+struct Refusal {
+    /// Of the request; `None` for a message that has no answer.
+    id: Option<RequestId>,
+    /// What the server said.
+    why: String,
 }
 
 impl SseTransport {
@@ -75,11 +94,14 @@ impl SseTransport {
         while let Some(event) = events.next().await {
             if event.event.as_deref() == Some("endpoint") {
                 let endpoint = endpoint(&url, event.data.as_deref().unwrap_or_default())?;
+                let (refusals, refused) = unbounded_channel();
                 return Ok(SseTransport {
                     client,
                     endpoint,
                     events,
                     heard: VecDeque::new(),
+                    refusals: Some(refusals),
+                    refused,
                     gone: CancellationToken::new(),
                 });
             }
@@ -101,17 +123,78 @@ impl SseTransport {
                     tokio::spawn(self.send(JsonRpcMessage::error(refusal, Some(id))));
                 }
                 Some(Heard::Noise(_)) => {}
-                None => {
-                    let event = self.gone.run_until_cancelled(self.events.next()).await??;
-                    match Event::of(&event) {
+                None => match self.event().await? {
+                    Ok(event) => match Event::of(&event) {
                         Event::Message(text) => read_whole(text, &mut self.heard),
                         Event::Dropped(id) => self.heard.extend(id.map(|id| unreadable(id, Event::too_long()))),
                         Event::Nothing => {}
-                    }
-                }
+                    },
+                    Err(Refusal { id, why }) => self.heard.extend(id.map(|id| session_lost(id, why))),
+                },
             }
         }
     }
+
+    /// The next event of the stream, or the next refusal, after which no events come: answers that
+    /// are there already are not lost. `None` when the session is over and no POST is under way that
+    /// may still be refused.
+    async fn event(&mut self) -> Option<Result<Sse, Refusal>> {
+        if self.refusals.is_some() {
+            tokio::select! {
+                biased;
+                event = self.events.next() => match event {
+                    Some(event) => return Some(Ok(event)),
+                    None => self.end(),
+                },
+                refusal = self.refused.recv() => {
+                    self.end();
+                    return refusal.map(Err);
+                }
+            }
+        }
+        tokio::time::timeout(LAST_POSTS, self.refused.recv()).await.ok().flatten().map(Err)
+    }
+
+    /// Ends the session. What is sent from now on is refused at once.
+    fn end(&mut self) {
+        self.refusals = None;
+        self.events = futures::stream::empty().boxed();
+    }
+
+    /// What is sent when the session is over.
+    fn unsent(&mut self, item: &TxJsonRpcMessage<RoleClient>) -> Result<(), SseError> {
+        let why = "its event stream has ended";
+        match request_id(item) {
+            Some(id) => self.heard.push_back(session_lost(id, why.to_owned())),
+            None => return Err(why.to_owned().into()),
+        }
+        Ok(())
+    }
+}
+
+/// The id of a request that can be sent again in another session; `initialize` begins one.
+fn request_id(item: &TxJsonRpcMessage<RoleClient>) -> Option<RequestId> {
+    match item {
+        JsonRpcMessage::Request(request) if !matches!(request.request, ClientRequest::InitializeRequest(_)) => {
+            Some(request.id.clone())
+        }
+        _ => None,
+    }
+}
+
+/// Why the server refuses a POST, and what it said if that is because the session is lost.
+async fn refusal(response: Response) -> Option<(SseError, Option<String>)> {
+    let (status, error) = (response.status(), refused(&response).err()?);
+    let text = body(response, MAX_REFUSAL).await.unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    // The server named the endpoint itself, so that nothing is there only without the session. A token that is
+    // not taken any more is followed by another one in the next session.
+    let over = matches!(status, StatusCode::NOT_FOUND | StatusCode::GONE | StatusCode::UNAUTHORIZED);
+    let said = match one_line(&text) {
+        words if words.is_empty() => format!("HTTP {}", status.as_u16()),
+        words => format!("HTTP {}: {words:?}", status.as_u16()),
+    };
+    Some((error, (over || session::is_refused(status, &text)).then_some(said)))
 }
 
 impl Transport<RoleClient> for SseTransport {
@@ -122,18 +205,25 @@ impl Transport<RoleClient> for SseTransport {
         item: TxJsonRpcMessage<RoleClient>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         let request = self.client.post(self.endpoint.clone()).timeout(POST).header(CONTENT_TYPE, "application/json");
-        let gone = self.gone.clone();
+        let sending = match self.refusals.clone() {
+            Some(refusals) => Ok(refusals),
+            None => Err(self.unsent(&item)),
+        };
         async move {
+            let refusals = match sending {
+                Ok(refusals) => refusals,
+                Err(unsent) => return unsent,
+            };
             let body = serde_json::to_vec(&item).map_err(|e| format!("it cannot be written as JSON: {e}"))?;
             let response = request.body(body).send().await.map_err(|e| of_request(&e))?;
-            let (status, answer) = (response.status(), refused(&response));
-            let over = matches!(status, StatusCode::NOT_FOUND | StatusCode::GONE | StatusCode::UNAUTHORIZED);
-            if over || answer.is_err() && session::is_refused(status, &response.text().await.unwrap_or_default()) {
-                // The session is forgotten, and the stream of it says no more; or its token is not taken
-                // any more, and the next one begins with another.
-                gone.cancel();
+            let Some((error, lost)) = refusal(response).await else { return Ok(()) };
+            let id = request_id(&item);
+            let is_answered = lost.is_some() && id.is_some();
+            if let Some(why) = lost {
+                // A transport that was closed meanwhile answers nobody.
+                let _ = refusals.send(Refusal { id, why });
             }
-            answer
+            if is_answered { Ok(()) } else { Err(error) }
         }
     }
 
@@ -147,7 +237,7 @@ impl Transport<RoleClient> for SseTransport {
 
     async fn close(&mut self) -> Result<(), Self::Error> {
         self.gone.cancel();
-        self.events = futures::stream::empty().boxed();
+        self.end();
         Ok(())
     }
 }

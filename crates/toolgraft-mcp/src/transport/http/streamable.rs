@@ -38,7 +38,7 @@ use crate::transport::server_info::initialize_result;
 
 /// Longest body of an answer, and of a refusal.
 const MAX_BODY: usize = 16 * 1024 * 1024;
-const MAX_REFUSAL: usize = 64 * 1024;
+pub(super) const MAX_REFUSAL: usize = 64 * 1024;
 
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
@@ -284,7 +284,7 @@ fn rewritten(response: Response, endpoint: Endpoint, asked: Option<HttpRequest>)
 }
 
 /// A body of at most so many bytes.
-async fn body(mut response: Response, limit: usize) -> Result<Vec<u8>, Failure> {
+pub(super) async fn body(mut response: Response, limit: usize) -> Result<Vec<u8>, Failure> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await? {
         if chunk.len() > limit - body.len() {
@@ -404,8 +404,7 @@ async fn refused(
         JsonRpcMessage::Error(error) if is_json || discovering => Some(error.error),
         _ => None,
     });
-    let is_lost = session::is_refused(status, &text) || said.as_ref().is_some_and(session::is_error);
-    if asked.may_renew && is_lost {
+    if asked.may_renew && session::is_refused(status, &text) {
         return Err(StreamableHttpError::SessionExpired);
     }
     let said = said.or_else(|| discovering.then(|| ErrorData::invalid_request(refusal.clone(), None)));
