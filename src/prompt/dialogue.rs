@@ -151,8 +151,12 @@ fn linked<'t>(tools: &[&'t Tool], lang: Lang, neutraliser: &Neutraliser) -> Opti
     let mut pairs = Vec::new();
     for second in tools() {
         let arguments = second.example_arguments();
+        let is_required =
+            |name: &str| second.parameters().any(|parameter| parameter.required && parameter.name == name);
         // Nothing is known of its value.
-        let is_open = |(name, value): &(&String, &Value)| value.as_str() == Some(&format!("{name}-1"));
+        let is_open = |(name, value): &(&String, &Value)| {
+            value.as_str() == Some(&format!("{name}-1")) && is_required(name.as_str())
+        };
         let Some((name, _)) = arguments.iter().find(is_open) else { continue };
         let about = name.trim_end_matches("_id").trim_end_matches("Id").to_lowercase();
         let others = tools().filter(|first| !std::ptr::eq(**first, *second) && !first.has_parameter(name));

@@ -36,7 +36,7 @@ fn each_dialect_and_language_is_printed_with_its_size() {
     let place = Place::new();
     for (dialect, sign) in [
         ("use_mcp_tool", "<tool_name>get_current_time</tool_name>"),
-        ("tool_tag", "<get_current_time>\n<timezone>America/New_York</timezone>"),
+        ("tool_tag", "<get_current_time>\n<timezone>Pacific/Apia</timezone>"),
         ("type_marker", "TYPE: MCP\n{\"tool_name\": \"get_current_time\""),
     ] {
         for (lang, heading) in [("en", "# Rules"), ("zh", "# 规则")] {

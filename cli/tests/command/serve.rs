@@ -130,7 +130,7 @@ async fn what_probe_kept_of_each_model_is_how_it_is_asked_unless_a_flag_says_oth
         (&[], "d", "<use_mcp_tool>"),
         (&["--model", "a"], "d", "TYPE: MCP"),
         (&["--dialect", "use_mcp_tool"], "a", "<use_mcp_tool>"),
-        (&["--mcp-always", "--mcp-config", "mcp.json"], "b", "<note>"),
+        (&["--mcp-always", "--mcp-config", "mcp.json"], "b", "</weather_query>"),
     ] {
         place.servers(json!({"demo": demo_server()}));
         let (status, answer) = Serving::start(&place, &endpoint, flags, &[]).chat(&request(model), None).await;
