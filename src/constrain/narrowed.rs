@@ -38,11 +38,11 @@ impl Narrowed {
         let mut arguments = Structures::of_arguments(tool.input_schema.as_ref());
         let is_one = |server: &Option<String>, name: &String| tool.server == *server && tool.name == *name;
         match self {
-            Narrowed::Reads => tool.is_read_only().then_some(arguments),
+            Narrowed::Reads => looks_up(tool).then_some(arguments),
             Narrowed::Lookups { server, tool: name, member } => {
                 let is_unknown = |known: &str| is_id(known) || member.as_deref() == Some(known);
                 let needs = tool.parameters().any(|parameter| parameter.required && is_unknown(parameter.name));
-                (tool.is_read_only() && !needs && !is_one(server, name)).then_some(arguments)
+                (looks_up(tool) && !needs && !is_one(server, name)).then_some(arguments)
             }
             Narrowed::Values { server, tool: name, member, values } => {
                 let Structure::Object { members, .. } = &mut arguments.root else { return None };
@@ -60,6 +60,18 @@ impl Narrowed {
             }
         }
     }
+}
+
+/// Words with which the names of tools begin that tell something.
+const LOOKING: &[&str] =
+    &["list", "get", "find", "search", "read", "show", "query", "fetch", "look", "describe", "view"];
+
+/// Returns `true` if a tool only reads, as it says itself or, where it says nothing, by its name. A call that is
+/// narrowed to it is decided about as any other.
+fn looks_up(tool: &Tool) -> bool {
+    let says = tool.annotations.as_ref().is_some_and(|hints| hints.read_only_hint.is_some());
+    let first = tool.name.split(['_', '-', '.']).next().unwrap_or_default();
+    tool.is_read_only() || !says && LOOKING.iter().any(|word| first.eq_ignore_ascii_case(word))
 }
 
 /// Returns `true` if a member holds an identifier, by its name.

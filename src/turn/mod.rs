@@ -115,7 +115,7 @@ use warning::CallerWarning;
 const UNGROUNDED: &str = "the call names something that nobody spoke of";
 
 /// Most times that another call is asked for in the place of one that names what nobody spoke of.
-const MAX_NARROWED: u32 = 3;
+const MAX_NARROWED: u32 = 2;
 
 /// A turn; see the module.
 pub struct Turn {

@@ -400,61 +400,64 @@ fn a_held_call_that_repeats_an_example_beside_another_is_left_out() {
 }
 
 #[test]
-fn in_the_place_of_a_held_call_that_names_what_nobody_spoke_of_something_is_looked_up_or_the_model_is_free() {
-    let berlin = |tool: &str| call(tool, &json!({"city": "Berlin"}));
+fn a_held_call_that_only_repeats_an_example_is_left_for_a_free_answer() {
     for (question, runs) in [("Tell me a joke.", false), ("Is it cold in Berlin?", true)] {
         let validator = setup(allowing()).validator.clone();
         let setup = Arc::new(Setup::new(measured(), validator, Arc::new(Showing)));
         let mut turn = Turn::new(setup, question.into(), Granted::new()).unwrap();
         actions(&mut turn);
         begins(&mut turn, &[token("<use", 90.0, &[("It", 10.0)])]);
-        says(&mut turn, &berlin("weather"));
-        let mut done = ends(&mut turn);
+        says(&mut turn, &call("weather", &json!({"city": "Berlin"})));
+        let done = ends(&mut turn);
         assert_eq!(!calls(&done).is_empty(), runs, "{question}: {done:?}");
         if runs {
             continue;
-        }
-        // Another tool reads, too; then the first again; then it is enough.
-        for (held_to, not, calls) in
-            [("time", "weather", "time"), ("weather", "time", "weather"), ("time", "weather", "time")]
-        {
-            let next = requests(&done)[0].clone();
-            let grammar = next.constraint.as_ref().unwrap().grammar.clone().unwrap();
-            assert!(grammar.contains(held_to) && !grammar.contains(not), "{grammar}");
-            says(&mut turn, &berlin(calls));
-            done = ends(&mut turn);
         }
         let next = requests(&done)[0];
         assert!(!next.alternatives && held(next) != Some(Constrained::Calls), "{next:?}");
         says(&mut turn, "Knock, knock.");
         let Some(Action::Finish(finished)) = ends(&mut turn).pop() else { panic!() };
-        assert_eq!((finished.answer.as_str(), finished.calls), ("Knock, knock.", 0));
-        assert_eq!(finished.conversation.messages().count(), 1, "the copies are not in the history");
+        assert_eq!((finished.answer.as_str(), finished.rounds), ("Knock, knock.", 2));
+        assert_eq!(finished.conversation.messages().count(), 1, "the copy is not in the history");
     }
 }
 
 #[test]
-fn in_the_place_of_an_id_that_nobody_said_one_of_the_results_is_taken() {
-    let schema = json!({"properties": {"ticket_id": {"type": "string"}}, "required": ["ticket_id"]});
-    let tools = ["find", "close"].map(|name| Tool::new(name).with_schema(schema.clone()));
+fn in_the_place_of_an_id_that_nobody_said_it_is_looked_up_and_one_of_the_results_taken() {
+    let schema = |member: &str| json!({"properties": {member: {"type": "string"}}, "required": [member]});
+    let reads = crate::tools::Annotations { read_only_hint: Some(true), ..Default::default() };
+    let tools = [
+        Tool::new("find").with_schema(schema("words")).with_annotations(reads.clone()),
+        Tool::new("show").with_schema(schema("ticket_id")).with_annotations(reads),
+        Tool::new("close").with_schema(schema("ticket_id")),
+    ];
     let catalog = Arc::new(Catalog::from_tools(tools));
     let setup = Arc::new(Setup::new(measured(), Arc::new(Validator::new(catalog)), Arc::new(Plain)));
-    let mut turn = Turn::new(setup, "Close the ticket of T-198's kind.".into(), Granted::new()).unwrap();
+    let mut turn = Turn::new(setup, "Close the ticket about slow search.".into(), Granted::new()).unwrap();
     actions(&mut turn);
     begins(&mut turn, &[token("<use", 90.0, &[("It", 10.0)])]);
-    says(&mut turn, &call("find", &json!({"ticket_id": "T-198"})));
-    let done = ends(&mut turn);
+    let grammar = |done: &[Action]| requests(done)[0].constraint.as_ref().unwrap().grammar.clone().unwrap();
+    let writes = |turn: &mut Turn, tool: &str, arguments: serde_json::Value| {
+        let said = format!(
+            "<use_mcp_tool>\n<tool_name>{tool}</tool_name>\n<arguments>\n{arguments}\n</arguments>\n</use_mcp_tool>"
+        );
+        says(turn, &said);
+        ends(turn)
+    };
+    let done = writes(&mut turn, "close", json!({"ticket_id": "T-100"}));
+    assert!(calls(&done).is_empty(), "{done:?}");
+    let lookups = grammar(&done);
+    assert!(lookups.contains("find") && !lookups.contains("show") && !lookups.contains("close"), "{lookups}");
+    let done = writes(&mut turn, "find", json!({"words": "slow search"}));
     let id = calls(&done)[0].to_owned();
     let outcome = Outcome::result(r#"[{"ticket_id": "T-204"}, {"ticket_id": "T-211"}]"#);
     turn.handle(Input::Outcome { id, outcome }).unwrap();
     actions(&mut turn);
-    says(&mut turn, &call("close", &json!({"ticket_id": "T-100"})));
-    let done = ends(&mut turn);
+    let done = writes(&mut turn, "close", json!({"ticket_id": "T-100"}));
     assert!(calls(&done).is_empty(), "{done:?}");
-    let grammar = requests(&done)[0].constraint.as_ref().unwrap().grammar.clone().unwrap();
-    assert!(grammar.contains("T-204") && grammar.contains("T-211") && !grammar.contains("find"), "{grammar}");
-    says(&mut turn, &call("close", &json!({"ticket_id": "T-204"})));
-    assert_eq!(calls(&ends(&mut turn)), ["call_2"]);
+    let values = grammar(&done);
+    assert!(values.contains("T-204") && values.contains("T-211") && !values.contains("find"), "{values}");
+    assert_eq!(calls(&writes(&mut turn, "close", json!({"ticket_id": "T-204"}))), ["call_2"]);
 }
 
 #[test]
