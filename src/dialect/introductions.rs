@@ -96,7 +96,7 @@ const ZH: Introductions = Introductions {
     incomplete: "你的调用没有写完：",
     describe: "第一次调用这样的工具之前，先用",
     find: "列出的工具都不能完成要求时，请用",
-    next: "如果还需要调用工具，请写出下一个调用；否则请回答我。",
+    next: "如果还需要调用，就写出下一个调用，否则请回答我。",
     read_on: "下面的调用显示更多内容（把 \"from\" 换成 \"find\" 和一段文字，则查找它的位置）：",
 };
 

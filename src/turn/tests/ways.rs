@@ -425,10 +425,9 @@ fn a_held_call_that_only_repeats_an_example_is_left_for_a_free_answer() {
 #[test]
 fn in_the_place_of_an_id_that_nobody_said_it_is_looked_up_and_one_of_the_results_taken() {
     let schema = |member: &str| json!({"properties": {member: {"type": "string"}}, "required": [member]});
-    let reads = crate::tools::Annotations { read_only_hint: Some(true), ..Default::default() };
     let tools = [
-        Tool::new("find").with_schema(schema("words")).with_annotations(reads.clone()),
-        Tool::new("show").with_schema(schema("ticket_id")).with_annotations(reads),
+        Tool::new("find").with_schema(schema("words")),
+        Tool::new("show").with_schema(schema("ticket_id")),
         Tool::new("close").with_schema(schema("ticket_id")),
     ];
     let catalog = Arc::new(Catalog::from_tools(tools));

@@ -40,12 +40,12 @@ fn called(whole: &Value) -> &str {
 }
 
 #[tokio::test]
-async fn below_the_threshold_one_request_is_the_answer() {
+async fn below_the_threshold_one_request_is_the_answer_where_nothing_holds_it() {
     let endpoint = llama([answers(10.0)]);
     let (_, whole) = measured(&endpoint).await.chat(&request(false)).await;
     assert_eq!((text_of(&whole), called(&whole)), ("It is cold.", ""));
     let seen = posts(&endpoint);
-    assert_eq!(seen.iter().map(asks).collect::<Vec<_>>(), [(true, None)]);
+    assert_eq!(seen.iter().map(asks).collect::<Vec<_>>(), [(true, Some("grammar"))]);
     assert_eq!(seen[0].body["top_logprobs"], 100);
 }
 
@@ -74,9 +74,56 @@ async fn above_it_the_call_is_asked_for_under_its_grammar_and_the_client_sees_no
         if !stream {
             continue;
         }
-        assert_eq!(seen.iter().map(asks).collect::<Vec<_>>(), [(true, None), (false, Some("grammar"))]);
+        assert_eq!(seen.iter().map(asks).collect::<Vec<_>>(), [(true, Some("grammar")), (false, Some("grammar"))]);
         assert_eq!(seen[0].body["messages"], seen[1].body["messages"], "a cache serves the prefix");
     }
+}
+
+/// A call that a grammar held, of this probability in percent.
+fn held(percent: f64) -> Reply {
+    let call = call();
+    let first = token("<use", percent, &[("It", 100.0 - percent)]);
+    Reply::events(&[first, says(call.strip_prefix("<use").unwrap()), stops("stop")]).done()
+}
+
+#[tokio::test]
+async fn a_held_stream_is_the_call_above_the_threshold_and_left_for_an_answer_below_it() {
+    for (percent, requests) in [(20.0, 1), (1.0, 2)] {
+        let endpoint = llama([held(percent), Reply::text("It is cold.")]);
+        let (_, whole) = measured(&endpoint).await.chat(&request(false)).await;
+        let seen = posts(&endpoint);
+        assert_eq!(seen.iter().map(asks).collect::<Vec<_>>(), [(true, Some("grammar")), (false, None)][..requests]);
+        let told = (text_of(&whole), called(&whole));
+        assert_eq!(told, if requests == 1 { ("", "{\"city\":\"Oslo\"}") } else { ("It is cold.", "") });
+    }
+}
+
+#[tokio::test]
+async fn after_a_clients_result_the_next_call_is_held_and_one_that_was_answered_asks_for_the_answer() {
+    let endpoint = llama([Reply::text(&call()), Reply::text("It is cold.")]);
+    let served = serve(&endpoint, |config| {
+        config.with_way(Way::Measured).with_prompt_style(toolgraft::dialect::PromptStyle::Compact)
+    });
+    let mut body = request(false);
+    let made = json!({"id": "call_1", "type": "function",
+                      "function": {"name": "weather", "arguments": "{\"city\":\"Oslo\"}"}});
+    let messages = body["messages"].as_array_mut().unwrap();
+    messages.push(json!({"role": "assistant", "content": null, "tool_calls": [made]}));
+    messages.push(json!({"role": "tool", "tool_call_id": "call_1", "content": "minus 7"}));
+    let (_, whole) = served.await.chat(&body).await;
+    assert_eq!((text_of(&whole), called(&whole)), ("It is cold.", ""));
+    let seen = posts(&endpoint);
+    assert_eq!(seen.iter().map(asks).collect::<Vec<_>>(), [(false, Some("grammar")); 2]);
+    let last = |seen: &Seen| {
+        let messages = seen.body["messages"].as_array().unwrap();
+        messages.last().unwrap()["content"].as_str().unwrap().to_owned()
+    };
+    let (step, answer) = (last(&seen[0]), last(&seen[1]));
+    let beginning = step.strip_suffix("What is the next step? Make the next call.").expect("the step is asked for");
+    assert!(
+        answer.strip_prefix(beginning).is_some_and(|rest| rest == "Tell me the answer in one sentence."),
+        "{answer}"
+    );
 }
 
 #[tokio::test]
