@@ -102,7 +102,7 @@ async fn a_held_stream_is_the_call_above_the_threshold_and_left_for_an_answer_be
 async fn after_a_clients_result_the_next_call_is_held_and_one_that_was_answered_asks_for_the_answer() {
     let endpoint = llama([Reply::text(&call()), Reply::text("It is cold.")]);
     let served = serve(&endpoint, |config| {
-        config.with_way(Way::Measured).with_prompt_style(toolgraft::dialect::PromptStyle::Compact)
+        config.with_way(Way::Measured).with_style(toolgraft::dialect::PromptStyle::Compact)
     });
     let mut body = request(false);
     let made = json!({"id": "call_1", "type": "function",
