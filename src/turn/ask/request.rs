@@ -401,7 +401,7 @@ impl Ask {
             // A question is answered by reading.
             Asking::Step if shared.asks_a_question() => {
                 let has_reads = shared.setup.narrowed(&Narrowed::Reads, Thinking::Off).is_some();
-                if has_reads { Asking::Narrowed(Narrowed::Reads) } else { Asking::Answer }
+                if has_reads { Asking::Narrowed(Narrowed::Reads) } else { Asking::Step }
             }
             asking => asking,
         }

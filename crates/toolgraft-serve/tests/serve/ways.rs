@@ -101,9 +101,8 @@ async fn a_held_stream_is_the_call_above_the_threshold_and_left_for_an_answer_be
 #[tokio::test]
 async fn after_a_clients_result_the_next_call_is_held_and_one_that_was_answered_asks_for_the_answer() {
     let endpoint = llama([Reply::text(&call()), Reply::text("It is cold.")]);
-    let served = serve(&endpoint, |config| {
-        config.with_way(Way::Measured).with_style(toolgraft::dialect::PromptStyle::Compact)
-    });
+    let served =
+        serve(&endpoint, |config| config.with_way(Way::Measured).with_style(toolgraft::dialect::PromptStyle::Compact));
     let mut body = request(false);
     let made = json!({"id": "call_1", "type": "function",
                       "function": {"name": "weather", "arguments": "{\"city\":\"Oslo\"}"}});
@@ -111,8 +110,13 @@ async fn after_a_clients_result_the_next_call_is_held_and_one_that_was_answered_
     messages.push(json!({"role": "assistant", "content": null, "tool_calls": [made]}));
     messages.push(json!({"role": "tool", "tool_call_id": "call_1", "content": "minus 7"}));
     let (_, whole) = served.await.chat(&body).await;
-    assert_eq!((text_of(&whole), called(&whole)), ("It is cold.", ""));
     let seen = posts(&endpoint);
+    assert_eq!(
+        (text_of(&whole), called(&whole)),
+        ("It is cold.", ""),
+        "{:#?}",
+        seen.iter().map(|seen| &seen.body).collect::<Vec<_>>()
+    );
     assert_eq!(seen.iter().map(asks).collect::<Vec<_>>(), [(false, Some("grammar")); 2]);
     let last = |seen: &Seen| {
         let messages = seen.body["messages"].as_array().unwrap();
