@@ -58,6 +58,8 @@ class Server:
             self.port = free.getsockname()[1]
         variables = {
             **os.environ, "DATA_DIR": os.environ["HOME"], "WEBUI_AUTH": "False", "WEBUI_SECRET_KEY": "none",
+            # Each start has another endpoint, which counts and not that of the first.
+            "ENABLE_PERSISTENT_CONFIG": "false",
             "OFFLINE_MODE": "true", "HF_HUB_OFFLINE": "1", "ENABLE_OLLAMA_API": "false", "RAG_EMBEDDING_ENGINE": "openai",
             "ENABLE_TITLE_GENERATION": "false", "ENABLE_TAGS_GENERATION": "false", "ENABLE_FOLLOW_UP_GENERATION": "false",
         }
@@ -114,8 +116,10 @@ def main(question):
     try:
         server.is_up()
         server.token = server.ask("/api/v1/auths/signin", {"email": "", "password": ""})["token"]
-        server.ask("/api/v1/tools/create", {"id": "files", "name": "files", "content": TOOLS.format(here=str(HERE)),
-                                            "meta": {"description": "Files."}})
+        # An earlier start in this home has left them there.
+        if not any(tool["id"] == "files" for tool in server.ask("/api/v1/tools/")):
+            server.ask("/api/v1/tools/create", {"id": "files", "name": "files", "content": TOOLS.format(here=str(HERE)),
+                                                "meta": {"description": "Files."}})
         said = answered(server, question)
         print(said.get("content"), said.get("error") or "")
     finally:
