@@ -12,8 +12,7 @@ use crate::constrain::Constraint;
 use crate::dialect::Lang;
 use crate::message::{DeltaKind, Message};
 use crate::model::{Model, ModelError, ModelEvent, Request};
-use crate::prompt::is_destructive;
-use crate::tools::{Tool, ToolExample};
+use crate::tools::{Tool, ToolExample, is_destructive};
 use crate::validate::OutputSchema;
 use crate::wire::set_member;
 

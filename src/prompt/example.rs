@@ -6,7 +6,7 @@ use super::options::{NAME_CHARS, TEXT_CHARS};
 use crate::dialect::{Dialect, Lang, Shape, write_call, write_tool_call};
 use crate::json::map_texts;
 use crate::outcome::Neutraliser;
-use crate::tools::{ACCESS_RESOURCE, BuiltIn, Catalog, Tool};
+use crate::tools::{ACCESS_RESOURCE, BuiltIn, Catalog, Tool, is_destructive};
 
 /// Characters of a string in an example at most.
 const EXAMPLE_CHARS: usize = 120;
@@ -29,18 +29,6 @@ pub(super) fn harmless<'a>(catalog: &'a Catalog, tools: impl Iterator<Item = &'a
         (true, Some(read)) => vec![read],
         (true, None) => bad,
     }
-}
-
-/// Verbs of tools that take something away for good.
-const DESTROYING: &[&str] =
-    &["delete", "remove", "drop", "erase", "wipe", "purge", "destroy", "kill", "truncate", "uninstall", "reset"];
-
-/// Whether a call of the tool may destroy something, by its own word or its name.
-pub(crate) fn is_destructive(tool: &Tool) -> bool {
-    let says = || tool.annotations.as_ref().is_some_and(|hints| hints.destructive_hint == Some(true));
-    let destroys = |part: &str| DESTROYING.iter().any(|verb| part.eq_ignore_ascii_case(verb));
-    let is_named = || tool.name.split(['_', '-', '.']).any(destroys);
-    !tool.is_read_only() && (says() || is_named())
 }
 
 /// A correct call of the tool with these arguments.

@@ -50,7 +50,6 @@ mod writer;
 pub use budget::{Listed, TOOL_BUDGET, tool_budget};
 pub use error::PromptError;
 #[cfg(feature = "agent")]
-pub(crate) use example::is_destructive;
 pub use example_source::ExampleSource;
 pub use listing::Example;
 pub use offer::OfferedTools;

@@ -6,10 +6,16 @@
 
 mod definition;
 mod example;
+#[cfg(feature = "prompt")]
+mod nature;
 
 pub use definition::Definition;
 #[cfg(feature = "validate")]
 pub(crate) use example::example_value;
+#[cfg(feature = "prompt")]
+pub(crate) use nature::is_destructive;
+#[cfg(feature = "agent")]
+pub(crate) use nature::{looks_up, may_change};
 
 use std::convert::Infallible;
 use std::fmt;

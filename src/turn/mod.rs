@@ -44,6 +44,7 @@
 //!
 //! - `ask`: which model, which words, how much of the history fits.
 //! - `decide`: whether the message is to be a call, before it is written.
+//! - `held`: what is asked for in the place of a call that was only written since it had to be one.
 //! - `read`: the message while it streams, what follows from it, what is kept.
 //! - `act`: calls that run, questions that are open.
 //! - `shared`: the history, how far the turn is, what is to be done next.
@@ -62,6 +63,7 @@ mod displays;
 pub(crate) mod event;
 mod failures;
 mod guard;
+mod held;
 mod io;
 mod measured;
 mod native;
@@ -76,9 +78,8 @@ mod wording;
 
 use std::sync::Arc;
 
-use crate::constrain::{Constrained, Narrowed, Thinking};
+use crate::constrain::Constrained;
 use crate::conversation::{Conversation, Entry};
-use crate::event::Call;
 use crate::message::{DeltaKind, FinishReason};
 use crate::model::{ModelError, TokenChoice};
 use crate::outcome::{Outcome, Status, unnoted};
@@ -105,17 +106,11 @@ pub use wording::{Closing, ModelNote, Wanted, Wording, WordingError};
 
 use act::Act;
 use ask::Ask;
-use decide::{Asking, Decide, Ungrounded, Verdict, first};
+use decide::{Asking, Decide, Verdict, first};
 use origin::Origins;
 use read::{Kept, Message, Next, Read};
 use shared::{Mending, Shared};
 use warning::CallerWarning;
-
-/// Why a call does not run that stands beside one that is meant.
-const UNGROUNDED: &str = "the call names something that nobody spoke of";
-
-/// Most times that another call is asked for in the place of one that names what nobody spoke of.
-const MAX_NARROWED: u32 = 2;
 
 /// A turn; see the module.
 pub struct Turn {
@@ -518,43 +513,6 @@ impl Turn {
         self.shared.warn(CallerWarning::NoStructure);
     }
 
-    /// The calls of a held message that name what nobody spoke of, by their indices.
-    fn ungrounded(&self, message: &Message) -> Vec<(u32, Ungrounded)> {
-        if !self.shared.asking.is_held() || self.shared.choice != ToolChoice::Auto {
-            return Vec::new();
-        }
-        let apart = self.ask.wording(&self.shared).system_apart(&self.shared.choice);
-        let examples = apart.into_iter().flat_map(|(_, examples)| examples).map(|example| example.call);
-        let said = self.shared.said_things().with_examples(examples);
-        let found = |call: &Call| {
-            let tool = self.shared.setup.catalog.find(call.server.as_deref(), &call.tool).ok()?.tool;
-            said.ungrounded(&call.arguments, tool)
-        };
-        message.good().filter_map(|(index, call)| Some((index, found(call)?))).collect()
-    }
-
-    /// What is asked for in the place of a call that names what nobody spoke of; `None` where it is taken.
-    fn instead_of(&self, call: &Call, found: Ungrounded) -> Option<Asking> {
-        let (server, tool) = (call.server.clone(), call.tool.clone());
-        let Ungrounded { member, candidates: values, is_copied } = found;
-        let narrowed = match values.is_empty() {
-            true => Narrowed::Lookups { server, tool, member: Some(member) },
-            false => Narrowed::Values { server, tool, member, values },
-        };
-        let is_read = || self.shared.setup.catalog.is_read_only(call.server.as_deref(), &call.tool);
-        match self.narrowed(narrowed) {
-            // Nothing can be looked up: whether it is meant is left to the model.
-            None if is_copied || !is_read() => Some(Asking::Free),
-            asking => asking,
-        }
-    }
-
-    /// Asks for such a call; `None` where no tool is left, or it was asked often enough.
-    fn narrowed(&self, narrowed: Narrowed) -> Option<Asking> {
-        let is_possible = || self.shared.setup.narrowed(&narrowed, Thinking::Off).is_some();
-        (self.shared.narrowed < MAX_NARROWED && is_possible()).then(|| Asking::Narrowed(narrowed))
-    }
-
     /// Whether a message calls where a person only said hello.
     fn is_at_a_greeting(&self, message: &Message) -> bool {
         let calls = message.good_calls().is_some_and(|calls| !calls.is_empty());
@@ -568,27 +526,6 @@ impl Turn {
     fn answer_instead(&mut self, why: &str) -> Result<(), TurnError> {
         self.shared.corrects(why);
         self.shared.next_asking = Some(Asking::Free);
-        self.send()
-    }
-
-    /// The last call of a message that was to be the next step, where each was answered before.
-    fn answered<'m>(&self, message: &'m Message) -> Option<&'m Call> {
-        let is_step = matches!(self.shared.asking, Asking::Step | Asking::Narrowed(_));
-        let calls = message.good_calls().filter(|_| is_step)?;
-        calls.iter().all(|call| self.shared.is_answered(call)).then(|| calls.last().copied())?
-    }
-
-    /// Leaves a message that calls again what was answered: asks for the answer, or, where that call
-    /// failed, for one that looks up what it needs.
-    fn go_on_after(&mut self, call: &Call) -> Result<(), TurnError> {
-        let lookups = Narrowed::Lookups { server: call.server.clone(), tool: call.tool.clone(), member: None };
-        let asking = self.narrowed(lookups).filter(|_| self.shared.has_failed(call));
-        self.shared.emit(AgentEvent::Decided { call: asking.is_some(), likely: None });
-        if asking.is_none() {
-            self.shared.closing = Some(call.tool.clone());
-        }
-        self.shared.narrowed += 1;
-        self.shared.next_asking = Some(asking.unwrap_or(Asking::Answer));
         self.send()
     }
 
@@ -610,23 +547,10 @@ impl Turn {
         if self.shared.asking.is_held() && message.is_text_alone() {
             self.holds_to_nothing();
         }
-        if let Some(call) = self.answered(&message).cloned() {
-            return self.go_on_after(&call);
-        }
-        let ungrounded = self.ungrounded(&message);
-        let all = message.good_calls().is_some_and(|calls| calls.len() == ungrounded.len());
-        // Where the form admits several, a small model goes on with an example.
-        let beside: Vec<u32> = ungrounded.iter().map(|(index, _)| *index).filter(|_| !all).collect();
-        for (index, rejected) in message.leave_out(&beside, UNGROUNDED) {
-            self.shared.emit(AgentEvent::CallRejected { index, rejected: Box::new(rejected) });
-        }
-        let first = ungrounded.into_iter().next().filter(|_| all).zip(message.good().next());
-        if let Some(asking) = first.and_then(|((_, found), (_, call))| self.instead_of(call, found)) {
-            self.shared.narrowed += 1;
+        if let Some(asking) = self.in_its_place(&mut message) {
             self.shared.next_asking = Some(asking);
             return self.send();
         }
-        self.shared.narrowed = 0;
         if message.is_swallowed(&reason) && self.ask.leave_native(Some(NativeFault::Empty), &mut self.shared) {
             self.shared.corrects("the answer to native tools is empty: the prompt describes them from now on");
             return self.send();

@@ -123,6 +123,11 @@ impl Setup {
         found
     }
 
+    /// Whether a tool is among those that are admitted.
+    pub(super) fn admits(&self, narrowed: &Narrowed) -> bool {
+        self.catalog.offered().any(|tool| narrowed.admits(tool))
+    }
+
     /// The structure of one call of those that are admitted, in the forms that are read.
     pub(super) fn narrowed(&self, narrowed: &Narrowed, thinking: Thinking) -> Option<Arc<Constraint>> {
         let dialect = self.wording.dialect();

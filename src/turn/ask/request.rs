@@ -7,7 +7,7 @@ use super::carry::thoughts;
 use super::constrain::{calls, constraint};
 use super::cost::{Cost, count};
 use super::fit::{Window, context, fitting};
-use crate::constrain::{Constrain, Narrowed, Thinking, Way};
+use crate::constrain::{Constrain, Narrowed, Way};
 use crate::conversation::{Layout, Replies, SHORT_RESULT_BYTES, Trim};
 use crate::dialect::SystemPlacement;
 use crate::message::{FinishReason, Message, ReasoningMode, Role};
@@ -400,8 +400,11 @@ impl Ask {
         match first(config.way, missing, follows_results) {
             // A question is answered by reading.
             Asking::Step if shared.asks_a_question() => {
-                let has_reads = shared.setup.narrowed(&Narrowed::Reads, Thinking::Off).is_some();
-                if has_reads { Asking::Narrowed(Narrowed::Reads) } else { Asking::Step }
+                if shared.setup.admits(&Narrowed::Reads) {
+                    Asking::Narrowed(Narrowed::Reads)
+                } else {
+                    Asking::Step
+                }
             }
             asking => asking,
         }

@@ -3,10 +3,12 @@
 //! What it says is collected by the assembler, which carries out what the parser
 //! takes back and says which calls are settled. Here is decided what of it counts.
 
+mod due;
+
 use std::collections::HashMap;
 
 use serde::de::IgnoredAny;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::doubt::{doubted, judged, keep_syntax};
 use super::ids::Ids;
@@ -14,13 +16,11 @@ use super::message::Message;
 use super::repeats::{Repeated, Repeats};
 use super::stale::{self, Told};
 use super::tail::{has_no_end, is_tail, leaves_a_tail};
-use crate::dialect::Dialect;
 use crate::event::{Call, Collector, Entry, Event, MarkerKind, Piece, Provenance, Region, Rejected, RejectedKind};
 use crate::message::chunk::MAX_EQUAL_CALLS;
 use crate::message::{Delta, DeltaKind, FinishReason, NativeCall};
 use crate::outcome::Restorer;
 use crate::parse::Parser;
-use crate::tools::{Tool, ToolChoice};
 use crate::turn::config::{AfterCall, RoundModel, TurnConfig};
 use crate::turn::displays::{Displays, display_call};
 use crate::turn::event::AgentEvent;
@@ -32,9 +32,6 @@ use crate::validate::Validator;
 /// Bytes behind several calls that are read before the stream is cancelled: what closes the first
 /// of them once more may stand there, and then none of them is meant.
 pub(in crate::turn) const READ_ON: usize = 1024;
-
-/// White space at the start of a message, in bytes, after which its text may still be arguments alone.
-const INDENT: usize = 64;
 
 /// A message that streams.
 pub(super) struct Draft {
@@ -155,16 +152,6 @@ pub(super) struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// The tool that the message must call, where it can only be one.
-    fn due(&self) -> Option<&Tool> {
-        let mut offered = self.displays.setup.catalog.offered();
-        match self.displays.choice {
-            choice @ ToolChoice::Named(_) => offered.find(|tool| choice.admits(tool.server.as_deref(), &tool.name)),
-            ToolChoice::Required => offered.next().filter(|_| offered.next().is_none()),
-            ToolChoice::Auto | ToolChoice::None => None,
-        }
-    }
-
     /// Whether the endpoint is known to tell reasoning from answers: then what comes
     /// without a tag is none.
     fn tells_reasoning(&self) -> bool {
@@ -368,33 +355,6 @@ impl Body {
             _ => self.tail = None,
         }
         Some(event)
-    }
-
-    /// Tells the caller, but for text that may be arguments alone.
-    fn tell(&mut self, event: AgentEvent, reader: &Reader<'_>, emit: &mut dyn FnMut(AgentEvent)) {
-        let AgentEvent::Text { text } = &event else {
-            self.release(emit);
-            return emit(event);
-        };
-        self.held.push_str(text);
-        let start = self.held.trim_start();
-        let is_start = (start.is_empty() && self.held.len() < INDENT) || start.starts_with(['{', '`']);
-        if !(is_start && self.calls_nothing() && reader.due().is_some()) {
-            self.release(emit);
-        }
-    }
-
-    fn release(&mut self, emit: &mut dyn FnMut(AgentEvent)) {
-        let text = std::mem::take(&mut self.held);
-        if !text.is_empty() {
-            emit(AgentEvent::Text { text });
-        }
-    }
-
-    /// Returns `true` if no call was written so far, but for drafts of the reasoning.
-    fn calls_nothing(&self) -> bool {
-        let is_draft = |entry: &Entry| entry.result.as_ref().is_err_and(|r| r.kind == RejectedKind::InReasoning);
-        self.collector.entries().iter().all(is_draft)
     }
 
     /// Whether text behind the cut may still say that the calls before it are text of the first of
@@ -627,28 +587,6 @@ impl Body {
         self.take(Event::CallEnd { index, result: Box::new(result), raw: &raw, restated, span: 0..0 }, reader, emit);
     }
 
-    /// Takes a message that is one object, which the one tool that is due accepts, for its call: the model
-    /// has left out only which tool it is.
-    fn take_arguments(&mut self, reader: &Reader<'_>, emit: &mut dyn FnMut(AgentEvent)) {
-        let Some(tool) = reader.due().filter(|_| self.calls_nothing()) else { return };
-        let Some(arguments) = object_alone(&self.collector.beside_calls()) else { return };
-        // An object of other keys is none, though a schema may take any.
-        let is_known = arguments.is_empty() || arguments.keys().any(|key| tool.has_parameter(key));
-        let call = Call { server: tool.server.clone(), ..Call::new(Dialect::Json, &*tool.name, arguments.into()) };
-        let Ok(call) = reader.validator.check(call, "") else { return };
-        if !is_known && tool.parameters().next().is_some() {
-            return;
-        }
-        self.held.clear();
-        self.collector.take_content();
-        let (index, raw, text) = (self.next, reader.displays.setup.natives.taught(&call), call.raw_arguments.clone());
-        let start = Event::CallStart { index, server: call.server.as_deref(), tool: &call.tool, span: 0..0 };
-        self.take(start, reader, emit);
-        self.take(Event::ArgsDelta { index, text: &text, span: 0..0 }, reader, emit);
-        let result = Box::new(Ok(call));
-        self.take(Event::CallEnd { index, result, raw: &raw, restated: false, span: 0..0 }, reader, emit);
-    }
-
     /// Whether the text makes the call too; each of its calls stands for one.
     fn take_written(&mut self, call: &Call) -> bool {
         let same =
@@ -677,14 +615,6 @@ impl Body {
         message.drop_invented();
         message
     }
-}
-
-/// Returns the object that a text is, fenced or not.
-fn object_alone(text: &str) -> Option<Map<String, Value>> {
-    let text = text.trim();
-    let fenced = text.strip_prefix("```").and_then(|text| text.strip_suffix("```"));
-    let inner = fenced.map_or(text, |text| text.trim_start_matches(char::is_alphanumeric));
-    serde_json::from_str(inner.trim()).ok()
 }
 
 /// Whether text behind a call ends the message. Where no correction is left, what stands behind a rejected

@@ -1,0 +1,101 @@
+//! A message that was held to calls: what is asked for in its place, where it was only written since it had to
+//! be a call.
+//!
+//! A step that repeats what was answered says that the job is done. A call that names what nobody spoke of fills a
+//! gap: the model is given values to choose from, or something is looked up. What is left is in no history.
+
+use super::Turn;
+use super::decide::{Asking, Ungrounded};
+use super::event::AgentEvent;
+use super::read::Message;
+use crate::constrain::Narrowed;
+use crate::event::Call;
+use crate::tools::ToolChoice;
+
+/// Why a call does not run that stands beside one that is meant.
+const UNGROUNDED: &str = "the call names something that nobody spoke of";
+
+/// Most times that another call is asked for in the place of one that names what nobody spoke of.
+const MAX_NARROWED: u32 = 2;
+
+impl Turn {
+    /// What is asked for in the place of a held message; `None` where that is taken, without the calls in it that
+    /// are not meant.
+    pub(super) fn in_its_place(&mut self, message: &mut Message) -> Option<Asking> {
+        let asking = match self.answered(message).cloned() {
+            Some(call) => Some(self.after_answered(&call)),
+            None => self.in_place_of_ungrounded(message),
+        };
+        self.shared.narrowed = if asking.is_some() { self.shared.narrowed + 1 } else { 0 };
+        asking
+    }
+
+    fn in_place_of_ungrounded(&mut self, message: &mut Message) -> Option<Asking> {
+        let ungrounded = self.ungrounded(message);
+        let all = message.good_calls().is_some_and(|calls| calls.len() == ungrounded.len());
+        // Where the form admits several, a small model goes on with an example.
+        let beside: Vec<u32> = ungrounded.iter().map(|(index, _)| *index).filter(|_| !all).collect();
+        for (index, rejected) in message.leave_out(&beside, UNGROUNDED) {
+            self.shared.emit(AgentEvent::CallRejected { index, rejected: Box::new(rejected) });
+        }
+        let (_, found) = ungrounded.into_iter().next().filter(|_| all)?;
+        let (_, call) = message.good().next()?;
+        self.instead_of(call, found)
+    }
+
+    /// The calls of a held message that name what nobody spoke of, by their indices.
+    fn ungrounded(&self, message: &Message) -> Vec<(u32, Ungrounded)> {
+        if !self.shared.asking.is_held() || self.shared.choice != ToolChoice::Auto {
+            return Vec::new();
+        }
+        let apart = self.ask.wording(&self.shared).system_apart(&self.shared.choice);
+        let examples = apart.into_iter().flat_map(|(_, examples)| examples).map(|example| example.call);
+        let said = self.shared.said_things().with_examples(examples);
+        let found = |call: &Call| {
+            let tool = self.shared.setup.catalog.find(call.server.as_deref(), &call.tool).ok()?.tool;
+            said.ungrounded(&call.arguments, tool)
+        };
+        message.good().filter_map(|(index, call)| Some((index, found(call)?))).collect()
+    }
+
+    /// What is asked for in the place of a call that names what nobody spoke of; `None` where it is taken.
+    fn instead_of(&self, call: &Call, found: Ungrounded) -> Option<Asking> {
+        let (server, tool) = (call.server.clone(), call.tool.clone());
+        let Ungrounded { member, candidates: values, is_copied } = found;
+        let narrowed = match values.is_empty() {
+            true => Narrowed::Lookups { server, tool, member: Some(member) },
+            false => Narrowed::Values { server, tool, member, values },
+        };
+        let is_read = || self.shared.setup.catalog.is_read_only(call.server.as_deref(), &call.tool);
+        match self.narrowed(narrowed) {
+            // Nothing can be looked up: whether it is meant is left to the model.
+            None if is_copied || !is_read() => Some(Asking::Free),
+            asking => asking,
+        }
+    }
+
+    /// Asks for such a call; `None` where no tool is left, or it was asked often enough.
+    fn narrowed(&self, narrowed: Narrowed) -> Option<Asking> {
+        let is_possible = || self.shared.setup.admits(&narrowed);
+        (self.shared.narrowed < MAX_NARROWED && is_possible()).then(|| Asking::Narrowed(narrowed))
+    }
+
+    /// The last call of a message that was to be the next step, where each was answered before.
+    fn answered<'m>(&self, message: &'m Message) -> Option<&'m Call> {
+        let is_step = matches!(self.shared.asking, Asking::Step | Asking::Narrowed(_));
+        let calls = message.good_calls().filter(|_| is_step)?;
+        calls.iter().all(|call| self.shared.is_answered(call)).then(|| calls.last().copied())?
+    }
+
+    /// What follows a call that was answered before: the answer, or, where that call failed, one that looks up
+    /// what it needs.
+    fn after_answered(&mut self, call: &Call) -> Asking {
+        let lookups = Narrowed::Lookups { server: call.server.clone(), tool: call.tool.clone(), member: None };
+        let asking = self.narrowed(lookups).filter(|_| self.shared.has_failed(call));
+        self.shared.emit(AgentEvent::Decided { call: asking.is_some(), likely: None });
+        if asking.is_none() {
+            self.shared.closing = Some(call.tool.clone());
+        }
+        asking.unwrap_or(Asking::Answer)
+    }
+}
