@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::structure::{Member, Structure, Structures};
+use super::structure::{Member, REGIONS, Structure, Structures};
 use crate::json::spaced;
 
 /// Rules that values are made of, each with those that it needs. Whole numbers have 18 digits
@@ -89,6 +89,10 @@ impl Grammar {
             Structure::Integer => self.basic("integer"),
             Structure::Number => self.basic("number"),
             Structure::Text(None) => self.basic("text"),
+            Structure::Zone => {
+                let regions: Vec<String> = REGIONS.iter().map(|region| literal(region)).collect();
+                self.add(format!(r#""\"" (({}) [A-Za-z_/+-]{{1,40}} | "UTC") "\"""#, regions.join(" | ")))
+            }
             Structure::Text(Some(max)) => format!("\"\\\"\" {}{{0,{max}}} \"\\\"\"", self.basic("char")),
             Structure::Literals(values) => {
                 let all: Vec<String> = values.iter().map(|value| literal(&spaced(value))).collect();

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::structure::{Member, Structure, Structures};
+use super::structure::{Member, REGIONS, Structure, Structures};
 
 /// Writes structures as one schema, with the parts that they refer to.
 #[derive(Default)]
@@ -47,6 +47,7 @@ fn write(structure: &Structure, first: usize) -> Value {
         Structure::Integer => json!({"type": "integer"}),
         Structure::Number => json!({"type": "number"}),
         Structure::Text(None) => json!({"type": "string"}),
+        Structure::Zone => json!({"type": "string", "pattern": format!("^({}|UTC$)", REGIONS.join("|"))}),
         Structure::Text(Some(max)) => json!({"type": "string", "maxLength": max}),
         Structure::Literals(values) => json!({"enum": values}),
         Structure::OneOf(all) => json!({"anyOf": all.iter().map(write).collect::<Vec<_>>()}),

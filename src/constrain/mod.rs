@@ -33,4 +33,6 @@ mod structure;
 pub use constraint::{Constraint, MAX_CALLS};
 pub use form::{Constrain, Constrained, StructuralTag, StructuralTags, Thinking, Way};
 #[cfg(feature = "agent")]
-pub(crate) use narrowed::{Narrowed, is_id};
+pub(crate) use narrowed::{Narrowed, is_id, required};
+#[cfg(feature = "agent")]
+pub(crate) use structure::is_zone;

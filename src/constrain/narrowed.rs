@@ -3,32 +3,38 @@
 use serde_json::Value;
 
 use super::structure::{Structure, Structures};
-use crate::tools::{Tool, looks_up, may_change};
+use crate::tools::{Tool, lists, looks_up, may_change};
 
 /// What calls are narrowed to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Narrowed {
-    /// The tool with one of these values for a member of its arguments.
+    /// The tool with some of these values for members of its arguments.
     Values {
         /// Server of the tool.
         server: Option<String>,
         /// Name of the tool.
         tool: String,
-        /// The member.
-        member: String,
-        /// Its values.
-        values: Vec<Value>,
+        /// The members with their values.
+        members: Vec<(String, Vec<Value>)>,
     },
     /// Tools that do not tell of a change.
     Reads,
-    /// Tools that look something up and can be called without an id that has to be known, but this one.
+    /// Tools that look something up and can be called without an id that has to be known, without the members by
+    /// which that would be narrowed down: what they hold is a guess.
     Lookups {
-        /// Server of the tool.
-        server: Option<String>,
-        /// Name of the tool.
-        tool: String,
+        /// These not: servers and names.
+        but: Vec<(Option<String>, String)>,
         /// A member that is not known either.
         member: Option<String>,
+        /// What tools require that failed: another that requires the same fails alike.
+        required: Vec<Vec<String>>,
+    },
+    /// Tools but these, and those that look something up for which they require as much.
+    Others {
+        /// Servers and names.
+        but: Vec<(Option<String>, String)>,
+        /// What they require.
+        required: Vec<Vec<String>>,
     },
 }
 
@@ -44,27 +50,55 @@ impl Narrowed {
         let is_one = |server: &Option<String>, name: &String| tool.server == *server && tool.name == *name;
         match self {
             Narrowed::Reads => (!may_change(tool)).then_some(arguments),
-            Narrowed::Lookups { server, tool: name, member } => {
+            Narrowed::Lookups { but, member, required: alike } => {
                 let is_unknown = |known: &str| is_id(known) || member.as_deref() == Some(known);
-                let needs = tool.parameters().any(|parameter| parameter.required && is_unknown(parameter.name));
-                (looks_up(tool) && !needs && !is_one(server, name)).then_some(arguments)
+                let required = required(tool);
+                let fails = required.iter().any(|known| is_unknown(known)) || is_alike(&required, alike);
+                let is_left_out = || but.iter().any(|(server, name)| is_one(server, name));
+                if let Structure::Object { members, .. } = &mut arguments.root
+                    && (!required.is_empty() || lists(tool))
+                {
+                    members.retain(|member| member.required);
+                }
+                (looks_up(tool) && !fails && !is_left_out()).then_some(arguments)
             }
-            Narrowed::Values { server, tool: name, member, values } => {
+            Narrowed::Others { but, required: alike } => {
+                let is_left_out = but.iter().any(|(server, name)| is_one(server, name));
+                let repeats = looks_up(tool) && is_alike(&required(tool), alike);
+                (!is_left_out && !repeats).then_some(arguments)
+            }
+            Narrowed::Values { server, tool: name, members: values } => {
                 let Structure::Object { members, .. } = &mut arguments.root else { return None };
-                let member = members.iter_mut().find(|own| own.name == *member)?;
-                member.value = match &member.value {
-                    Structure::Array { min, max, .. } => Structure::Array {
-                        first: Vec::new(),
-                        rest: Some(Box::new(Structure::Literals(values.clone()))),
-                        min: *min,
-                        max: *max,
-                    },
-                    _ => Structure::Literals(values.clone()),
-                };
+                for (name, values) in values {
+                    let member = members.iter_mut().find(|own| own.name == *name)?;
+                    member.value = member.value.narrowed(values);
+                }
                 is_one(server, name).then_some(arguments)
             }
         }
     }
+}
+
+impl Structure {
+    /// The same with these values alone; a list of them for a list.
+    fn narrowed(&self, values: &[Value]) -> Structure {
+        let values = Structure::Literals(values.to_vec());
+        match self {
+            Structure::Array { min, max, .. } => {
+                Structure::Array { first: Vec::new(), rest: Some(Box::new(values)), min: *min, max: *max }
+            }
+            _ => values,
+        }
+    }
+}
+
+fn is_alike(required: &[String], others: &[Vec<String>]) -> bool {
+    !required.is_empty() && others.iter().any(|other| other == required)
+}
+
+/// The names of the parameters that a tool requires.
+pub(crate) fn required(tool: &Tool) -> Vec<String> {
+    tool.parameters().filter(|parameter| parameter.required).map(|parameter| parameter.name.to_owned()).collect()
 }
 
 /// Returns `true` if a member holds an identifier, by its name.

@@ -43,6 +43,8 @@ pub(super) enum Structure {
     Number,
     /// Text of so many characters at most.
     Text(Option<usize>),
+    /// A time zone by its name in the tz database.
+    Zone,
     /// One of these values.
     Literals(Vec<Value>),
     Object {
@@ -319,6 +321,7 @@ impl Reader<'_> {
             "boolean" => Structure::Boolean,
             "integer" => Structure::Integer,
             "number" => Structure::Number,
+            "string" if asks_for_zone(schema) => Structure::Zone,
             "string" => Structure::Text(count(schema, "maxLength").filter(|max| *max <= MAX_LENGTH)),
             "object" => self.members(schema, depth + 1),
             "array" => self.items(schema, depth + 1),
@@ -370,6 +373,24 @@ impl Reader<'_> {
         let min = count(schema, "minItems").unwrap_or(0).min(MAX_ITEMS).min(max.unwrap_or(MAX_ITEMS));
         Structure::Array { first, rest, min, max }
     }
+}
+
+/// What the names of time zones begin with (the tz database's `tzdata` files `africa` to `southamerica`).
+pub(super) const REGIONS: [&str; 10] = [
+    "Africa/", "America/", "Antarctica/", "Arctic/", "Asia/", "Atlantic/", "Australia/", "Europe/", "Indian/",
+    "Pacific/",
+];
+
+/// Returns `true` for what may be the name of a time zone: a small model writes the city alone, unless it is held to a
+/// region.
+pub(crate) fn is_zone(text: &str) -> bool {
+    REGIONS.iter().any(|region| text.starts_with(region))
+}
+
+/// Whether a schema of a text says that it wants the name of a time zone.
+fn asks_for_zone(schema: &Value) -> bool {
+    let words = schema.get("description").and_then(Value::as_str).unwrap_or_default();
+    words.contains("IANA") && words.contains("zone")
 }
 
 /// A number of things that a keyword sets.

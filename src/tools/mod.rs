@@ -49,4 +49,4 @@ pub use tool::{
     ACCESS_RESOURCE, Annotations, Definition, Parameter, Resource, ResourceTemplate, ToolChoice, ToolExample, ToolsMode,
 };
 #[cfg(feature = "agent")]
-pub(crate) use tool::{looks_up, may_change};
+pub(crate) use tool::{lists, looks_up, may_change};

@@ -39,9 +39,18 @@ impl<'a> Made<'a> {
         Some(Made { call, is_read, outcome })
     }
 
-    /// Returns `true` if it is an equal call, and the tool said that it failed.
-    pub(super) fn has_failed(&self, call: &Call) -> bool {
-        is_equal(self.call, call) && self.outcome.is_some_and(|outcome| outcome.status == Status::ToolError)
+    pub(super) fn call(&self) -> &'a Call {
+        self.call
+    }
+
+    /// Returns `true` if the tool said that it failed.
+    pub(super) fn failed(&self) -> bool {
+        self.outcome.is_some_and(|outcome| outcome.status == Status::ToolError)
+    }
+
+    /// Returns `true` if it has a result.
+    pub(super) fn succeeded(&self) -> bool {
+        self.outcome.is_some_and(|outcome| outcome.status == Status::Result)
     }
 
     fn repeats(&self, other: &Made<'_>) -> bool {

@@ -7,6 +7,7 @@
 use super::Turn;
 use super::decide::{Asking, Ungrounded};
 use super::event::AgentEvent;
+use super::left::values;
 use super::read::Message;
 use crate::constrain::Narrowed;
 use crate::event::Call;
@@ -24,10 +25,19 @@ impl Turn {
     pub(super) fn in_its_place(&mut self, message: &mut Message) -> Option<Asking> {
         let asking = match self.answered(message).cloned() {
             Some(call) => Some(self.after_answered(&call)),
-            None => self.in_place_of_ungrounded(message),
+            None => self.in_place_of_alike(message).or_else(|| self.in_place_of_ungrounded(message)),
         };
         self.shared.narrowed = if asking.is_some() { self.shared.narrowed + 1 } else { 0 };
         asking
+    }
+
+    /// What is asked for in the place of a call that fails as another one did, or of a change that nobody asked for.
+    fn in_place_of_alike(&mut self, message: &Message) -> Option<Asking> {
+        let call = message.good_calls().filter(|_| self.is_step())?.last().copied()?.clone();
+        if self.shared.has_failed(&call) {
+            return self.shared.after_failed(&call).and_then(|narrowed| self.narrowed(narrowed));
+        }
+        self.shared.is_unasked(&call).then(|| self.done(&call))
     }
 
     fn in_place_of_ungrounded(&mut self, message: &mut Message) -> Option<Asking> {
@@ -39,8 +49,8 @@ impl Turn {
             self.shared.emit(AgentEvent::CallRejected { index, rejected: Box::new(rejected) });
         }
         let (_, found) = ungrounded.into_iter().next().filter(|_| all)?;
-        let (_, call) = message.good().next()?;
-        self.instead_of(call, found)
+        let call = message.good().next()?.1.clone();
+        self.instead_of(&call, found)
     }
 
     /// The calls of a held message that name what nobody spoke of, by their indices.
@@ -49,7 +59,7 @@ impl Turn {
             return Vec::new();
         }
         let apart = self.ask.wording(&self.shared).system_apart(&self.shared.choice);
-        let examples = apart.into_iter().flat_map(|(_, examples)| examples).map(|example| example.call);
+        let examples = apart.into_iter().flat_map(|(_, examples)| examples);
         let said = self.shared.said_things().with_examples(examples);
         let found = |call: &Call| {
             let tool = self.shared.setup.catalog.find(call.server.as_deref(), &call.tool).ok()?.tool;
@@ -59,18 +69,21 @@ impl Turn {
     }
 
     /// What is asked for in the place of a call that names what nobody spoke of; `None` where it is taken.
-    fn instead_of(&self, call: &Call, found: Ungrounded) -> Option<Asking> {
-        let (server, tool) = (call.server.clone(), call.tool.clone());
-        let Ungrounded { member, candidates: values, is_copied } = found;
-        let narrowed = match values.is_empty() {
-            true => Narrowed::Lookups { server, tool, member: Some(member) },
-            false => Narrowed::Values { server, tool, member, values },
+    fn instead_of(&mut self, call: &Call, found: Ungrounded) -> Option<Asking> {
+        let Ungrounded { is_copied, unknown, is_named, known } = found;
+        let looks_up = !unknown.is_empty();
+        let narrowed = match unknown.into_iter().next() {
+            Some(member) => self.shared.lookups_for(call, Some(member)),
+            None => values(call, known),
         };
         let is_read = || self.shared.setup.catalog.is_read_only(call.server.as_deref(), &call.tool);
         match self.narrowed(narrowed) {
             // Nothing can be looked up: whether it is meant is left to the model.
-            None if is_copied || !is_read() => Some(Asking::Free),
-            asking => asking,
+            None if is_copied || !(is_read() || looks_up && is_named) => Some(Asking::Free),
+            asking => {
+                self.shared.postponed = Some(call.clone()).filter(|_| asking.is_some());
+                asking
+            }
         }
     }
 
@@ -80,22 +93,36 @@ impl Turn {
         (self.shared.narrowed < MAX_NARROWED && is_possible()).then(|| Asking::Narrowed(narrowed))
     }
 
+    fn is_step(&self) -> bool {
+        matches!(self.shared.asking, Asking::Step | Asking::Narrowed(_))
+    }
+
     /// The last call of a message that was to be the next step, where each was answered before.
     fn answered<'m>(&self, message: &'m Message) -> Option<&'m Call> {
-        let is_step = matches!(self.shared.asking, Asking::Step | Asking::Narrowed(_));
-        let calls = message.good_calls().filter(|_| is_step)?;
+        let calls = message.good_calls().filter(|_| self.is_step())?;
         calls.iter().all(|call| self.shared.is_answered(call)).then(|| calls.last().copied())?
     }
 
-    /// What follows a call that was answered before: the answer, or, where that call failed, one that looks up
-    /// what it needs.
+    /// What follows a call that was answered before: one that looks up what it needs, where it failed; one with
+    /// a value that the request names beside its own; or the answer.
     fn after_answered(&mut self, call: &Call) -> Asking {
-        let lookups = Narrowed::Lookups { server: call.server.clone(), tool: call.tool.clone(), member: None };
-        let asking = self.narrowed(lookups).filter(|_| self.shared.has_failed(call));
-        self.shared.emit(AgentEvent::Decided { call: asking.is_some(), likely: None });
-        if asking.is_none() {
-            self.shared.closing = Some(call.tool.clone());
+        let next = match self.shared.has_failed(call) {
+            true => self.shared.after_failed(call),
+            false => self.shared.beside().or_else(|| self.shared.others()),
+        };
+        match next.and_then(|narrowed| self.narrowed(narrowed)) {
+            Some(asking) => {
+                self.shared.emit(AgentEvent::Decided { call: true, likely: None });
+                asking
+            }
+            None => self.done(call),
         }
-        asking.unwrap_or(Asking::Answer)
+    }
+
+    /// Asks for the answer, since this call was only written because it had to be one.
+    fn done(&mut self, call: &Call) -> Asking {
+        self.shared.emit(AgentEvent::Decided { call: false, likely: None });
+        self.shared.closing = Some(call.tool.clone());
+        Asking::Answer
     }
 }

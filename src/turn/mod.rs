@@ -65,6 +65,7 @@ mod failures;
 mod guard;
 mod held;
 mod io;
+mod left;
 mod measured;
 mod native;
 mod origin;
@@ -415,7 +416,10 @@ impl Turn {
     fn dispatch(&mut self) -> Result<(), TurnError> {
         self.read.sent();
         let asking = self.shared.next_asking.take();
-        self.shared.asking = asking.unwrap_or_else(|| self.ask.asking(&self.shared));
+        self.shared.asking = match asking {
+            Some(asking) => asking,
+            None => self.decided(),
+        };
         self.decide.begin(&self.shared.asking, self.ask.model(), self.shared.setup.openers());
         match self.ask.send(&mut self.shared) {
             Ok(true) => self.state = State::Streaming,
@@ -423,6 +427,15 @@ impl Turn {
             Err(reason) => return self.finish(reason),
         }
         Ok(())
+    }
+
+    /// What the round's request is for; where nothing is left to do, the caller is told.
+    fn decided(&mut self) -> Asking {
+        let asking = self.ask.asking(&self.shared);
+        if asking == Asking::Answer {
+            self.shared.emit(AgentEvent::Decided { call: false, likely: None });
+        }
+        asking
     }
 
     /// Leaves the message that is asked for, which streams or is over, for that of another request

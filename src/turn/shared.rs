@@ -130,6 +130,8 @@ pub(super) struct Shared {
     pub(super) next_asking: Option<Asking>,
     /// Times in a row that calls were narrowed since the last one that ran.
     pub(super) narrowed: u32,
+    /// The call in whose place something is looked up.
+    pub(super) postponed: Option<Call>,
     /// What the round's request holds the answer to.
     pub(super) held: Option<Constrained>,
     /// The next message is the last: the model made nothing but calls that are not run again; the
@@ -168,6 +170,7 @@ impl Shared {
             is_free: false,
             next_asking: None,
             narrowed: 0,
+            postponed: None,
             held: None,
             closing: None,
             client_calls: Vec::new(),
@@ -244,7 +247,9 @@ impl Shared {
         let person = before.chain(own).collect::<Vec<_>>().join("\n");
         let mut results: Vec<String> = self.results().map(|(_, text)| text.into_owned()).collect();
         results.reverse();
-        decide::Said::new(person, results)
+        let made = self.made();
+        let failed = made.iter().filter(|made| made.failed()).map(|made| &made.call().arguments);
+        decide::Said::new(person, results).with_failed(failed)
     }
 
     /// Answers a call with a note to the model.
@@ -320,16 +325,7 @@ impl Shared {
 
     /// Returns `true` if what the person said last is a question.
     pub(super) fn asks_a_question(&self) -> bool {
-        let last = self.conversation.entries().iter().rev().find_map(|entry| match entry {
-            Entry::User(user) => Some(user.text.as_str()),
-            _ => None,
-        });
-        last.is_some_and(decide::is_question)
-    }
-
-    /// Returns `true` if a call like this one failed.
-    pub(super) fn has_failed(&self, call: &Call) -> bool {
-        self.made().iter().any(|made| made.has_failed(call))
+        self.request().is_some_and(decide::is_question)
     }
 
     /// Returns `true` if a call returned already what this one would.
@@ -344,7 +340,7 @@ impl Shared {
     }
 
     /// The calls since the person last spoke that have an outcome.
-    fn made(&self) -> Vec<Made<'_>> {
+    pub(super) fn made(&self) -> Vec<Made<'_>> {
         let client = self.client_calls.iter().map(|(call, outcome)| (call, outcome));
         let own = self.conversation.answered().into_iter().map(|answered| (answered.call, answered.outcome));
         client.chain(own).filter_map(|(call, outcome)| Made::new(call, self.is_read(call), Some(outcome))).collect()

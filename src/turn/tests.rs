@@ -26,6 +26,7 @@ mod constrain;
 mod context;
 mod due;
 mod invented;
+mod left;
 mod loops;
 mod media;
 mod native;

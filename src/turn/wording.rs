@@ -11,13 +11,13 @@ use crate::tools::{Catalog, FOUND, Said, ToolChoice};
 use crate::validate::OutputSchema;
 
 /// The last line of replies, by what comes next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Closing {
     /// As replies end.
     pub either: &'static str,
     /// Where the next call is asked for.
-    pub call: &'static str,
+    pub call: String,
     /// Where the answer is.
     pub answer: &'static str,
 }
@@ -49,7 +49,8 @@ pub trait Wording: Send + Sync {
     fn note(&self, note: ModelNote<'_>) -> String;
 
     /// What the last line of replies becomes where the turn knows what comes next; `None` where it stays.
-    fn closing(&self) -> Option<Closing> {
+    /// `unused` is what the request names and no call has used.
+    fn closing(&self, _unused: &[String]) -> Option<Closing> {
         None
     }
 

@@ -50,6 +50,12 @@ pub(crate) fn looks_up(tool: &Tool) -> bool {
     says_it_reads(tool).unwrap_or_else(|| words(tool).take(1).any(|part| is_of(LOOKING, part)))
 }
 
+/// Returns `true` if the tool's name says that it lists all there is.
+#[cfg(feature = "agent")]
+pub(crate) fn lists(tool: &Tool) -> bool {
+    words(tool).next().is_some_and(|part| part.eq_ignore_ascii_case("list"))
+}
+
 /// Returns `true` if the tool may change something, by its own word or its name.
 #[cfg(feature = "agent")]
 pub(crate) fn may_change(tool: &Tool) -> bool {

@@ -368,7 +368,7 @@ impl Ask {
     /// The text of a request's last message, with a last line that says what comes next, where the turn
     /// knows that.
     pub(in crate::turn) fn closed(&self, text: &str, shared: &Shared) -> Option<String> {
-        let closing = self.wording(shared).closing()?;
+        let closing = self.wording(shared).closing(&shared.unused())?;
         let rest = text.strip_suffix(closing.either)?;
         match shared.asking {
             Asking::Step | Asking::Narrowed(_) => Some(format!("{rest}{}", closing.call)),
@@ -398,14 +398,7 @@ impl Ask {
         let missing = shared.setup.ways().missing(self.model_name(shared));
         let follows_results = !self.reasons() && shared.follows_results();
         match first(config.way, missing, follows_results) {
-            // A question is answered by reading.
-            Asking::Step if shared.asks_a_question() => {
-                if shared.setup.admits(&Narrowed::Reads) {
-                    Asking::Narrowed(Narrowed::Reads)
-                } else {
-                    Asking::Step
-                }
-            }
+            Asking::Step => step(shared),
             asking => asking,
         }
     }
@@ -529,6 +522,18 @@ impl Ask {
             }
             choice => choice.clone(),
         };
+    }
+}
+
+/// What is asked for after results.
+fn step(shared: &Shared) -> Asking {
+    let admitted = |narrowed: &Narrowed| shared.setup.admits(narrowed);
+    match shared.made_good().filter(admitted) {
+        Some(narrowed) => Asking::Narrowed(narrowed),
+        None if shared.is_all_done() => Asking::Answer,
+        // A question is answered by reading.
+        None if shared.asks_a_question() && admitted(&Narrowed::Reads) => Asking::Narrowed(Narrowed::Reads),
+        None => Asking::Step,
     }
 }
 

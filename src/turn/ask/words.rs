@@ -17,6 +17,10 @@ use crate::validate::OutputSchema;
 /// Characters of what was wrong with an answer at most.
 const PROBLEM_CHARS: usize = 1_500;
 
+/// The last line of results where the answer is asked for.
+const ENGLISH_ANSWER: &str = "Tell me the answer in one sentence.";
+const CHINESE_ANSWER: &str = "请用一句话告诉我答案。";
+
 /// The words of the prompt's templates, for the tools of one catalog.
 #[derive(Debug)]
 pub struct PromptWording {
@@ -246,12 +250,15 @@ impl Wording for PromptWording {
         Ok(texts.join("\n\n"))
     }
 
-    fn closing(&self) -> Option<Closing> {
+    fn closing(&self, unused: &[String]) -> Option<Closing> {
         let options = self.templates.prompt.options();
         let either = Introductions::of(options.lang).next;
-        let (call, answer) = match options.lang {
-            Lang::En => ("What is the next step? Make the next call.", "Tell me the answer in one sentence."),
-            Lang::Zh => ("下一步是什么？请写出下一个调用。", "请用一句话告诉我答案。"),
+        let unused = unused.join(if options.lang == Lang::En { ", " } else { "、" });
+        let (call, answer) = match (options.lang, &*unused) {
+            (Lang::En, "") => ("What is the next step? Make the next call.".to_owned(), ENGLISH_ANSWER),
+            (Lang::En, things) => (format!("What is the next step for {things}? Make the next call."), ENGLISH_ANSWER),
+            (Lang::Zh, "") => ("下一步是什么？请写出下一个调用。".to_owned(), CHINESE_ANSWER),
+            (Lang::Zh, things) => (format!("对于 {things}，下一步是什么？请写出下一个调用。"), CHINESE_ANSWER),
         };
         (!self.is_native() && options.style == PromptStyle::Compact).then_some(Closing { either, call, answer })
     }

@@ -7,10 +7,12 @@
 
 use std::collections::HashSet;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use crate::constrain::is_id;
+use super::zones::named_in;
+use crate::constrain::{is_id, is_zone};
 use crate::parse::find_values;
+use crate::prompt::Example;
 use crate::tools::Tool;
 use crate::tools::schema::properties;
 
@@ -23,15 +25,17 @@ const MIN_WORD: usize = 4;
 /// Deepest nesting of results in which candidates are looked for.
 const MAX_DEPTH: usize = 16;
 
-/// A value of a call that nobody said.
-#[derive(Debug, Clone, PartialEq)]
+/// What of a call's arguments nobody said.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(in crate::turn) struct Ungrounded {
-    /// It is an example's.
+    /// A value is an example's.
     pub(in crate::turn) is_copied: bool,
-    /// The member of the arguments.
-    pub(in crate::turn) member: String,
-    /// What results have under that name, each once.
-    pub(in crate::turn) candidates: Vec<Value>,
+    /// The members of which no result has anything.
+    pub(in crate::turn) unknown: Vec<String>,
+    /// The person said a word that stands for each of these; it may be a name, and no id.
+    pub(in crate::turn) is_named: bool,
+    /// The other members, with what results have under their names, each once.
+    pub(in crate::turn) known: Vec<(String, Vec<Value>)>,
 }
 
 /// What was said that calls can name things by.
@@ -44,75 +48,197 @@ pub(in crate::turn) struct Said {
     words: HashSet<String>,
     /// Values of the calls that the prompt shows as examples.
     examples: HashSet<String>,
+    /// Results that the prompt shows as examples.
+    shown_results: Vec<String>,
+    /// Values of the calls that failed.
+    failed: HashSet<String>,
+    /// The time zones of the places that the person named.
+    zones: Vec<String>,
 }
 
 impl Said {
     pub(in crate::turn) fn new(person: String, results: Vec<String>) -> Self {
-        let person = person.to_lowercase();
+        let (person, zones) = (person.to_lowercase(), named_in(&person));
         let all = results.iter().chain([&person]);
         let words = all.flat_map(|text| words(text)).collect();
-        Said { person, results, words, examples: HashSet::new() }
+        let (examples, shown_results, failed) = Default::default();
+        Said { person, results, words, zones, examples, shown_results, failed }
     }
 
-    /// With the calls that the prompt shows: what stands in their quotation marks is an example's.
-    pub(in crate::turn) fn with_examples(mut self, calls: impl Iterator<Item = String>) -> Self {
-        self.examples.extend(calls.flat_map(|call| find_values(&call).values).flat_map(|found| texts(&found.value)));
+    /// With the arguments of calls that failed: only the person can mean their values again.
+    pub(in crate::turn) fn with_failed<'a>(mut self, arguments: impl Iterator<Item = &'a Value>) -> Self {
+        self.failed.extend(arguments.flat_map(texts));
         self
     }
 
-    /// The first value of the arguments that nobody said, of those that name a thing.
-    pub(in crate::turn) fn ungrounded(&self, arguments: &Value, tool: &Tool) -> Option<Ungrounded> {
-        let schema = tool.input_schema.as_ref();
-        let mut members = arguments.as_object()?.iter();
-        let (member, value) = members.find(|(name, value)| !self.is_grounded(name, value, schema))?;
-        let is_copied = texts(value).iter().any(|text| self.examples.contains(text));
-        Some(Ungrounded { is_copied, member: member.clone(), candidates: self.candidates(member) })
+    /// With what the prompt shows as examples: results, and calls, of which that counts which stands in quotation marks.
+    pub(in crate::turn) fn with_examples(mut self, shown: impl Iterator<Item = Example>) -> Self {
+        for example in shown {
+            self.examples.extend(find_values(&example.call).values.iter().flat_map(|found| texts(&found.value)));
+            self.shown_results.extend(example.follows.then_some(example.question));
+        }
+        self
     }
 
-    fn is_grounded(&self, name: &str, value: &Value, schema: Option<&Value>) -> bool {
+    /// What of the arguments nobody said, of those that name a thing.
+    pub(in crate::turn) fn ungrounded(&self, arguments: &Value, tool: &Tool) -> Option<Ungrounded> {
+        self.wrong(arguments, tool, &|name, value, _| !self.is_grounded(name, value, tool))
+    }
+
+    /// The same of a call that is known to be wrong: also what is not among the values that results have.
+    pub(in crate::turn) fn mistaken(&self, arguments: &Value, tool: &Tool) -> Option<Ungrounded> {
+        self.wrong(arguments, tool, &|name, value, found| match found {
+            [] => !self.is_grounded(name, value, tool),
+            found => !found.contains(value),
+        })
+    }
+
+    fn wrong(
+        &self,
+        arguments: &Value,
+        tool: &Tool,
+        is_wrong: &dyn Fn(&str, &Value, &[Value]) -> bool,
+    ) -> Option<Ungrounded> {
+        let mut wrong = Ungrounded { is_named: true, ..Ungrounded::default() };
+        for (name, value) in arguments.as_object()? {
+            let found = self.candidates(name, value, tool);
+            if !is_wrong(name, value, &found) {
+                continue;
+            }
+            wrong.is_copied |= texts(value).iter().any(|text| self.is_shown(text));
+            if found.is_empty() {
+                wrong.is_named &= value.as_str().is_some_and(|text| self.names(text));
+                wrong.unknown.push(name.clone());
+            } else {
+                wrong.known.push((name.clone(), found));
+            }
+        }
+        (!wrong.unknown.is_empty() || !wrong.known.is_empty()).then_some(wrong)
+    }
+
+    /// Whether a text is a word of the person's that may be a name as well as an id.
+    fn names(&self, text: &str) -> bool {
+        text.chars().all(char::is_alphabetic) && self.person.contains(&text.to_lowercase())
+    }
+
+    /// Whether each text of the arguments was said.
+    pub(in crate::turn) fn is_said(&self, arguments: &Value) -> bool {
+        let is_said = |text: &String| {
+            self.person.contains(&text.to_lowercase()) || self.results.iter().any(|said| said.contains(text))
+        };
+        texts(arguments).iter().all(is_said)
+    }
+
+    /// Whether a text is an example's.
+    fn is_shown(&self, text: &str) -> bool {
+        let is_said = || text.contains([' ', ':']) && self.shown_results.iter().any(|shown| shown.contains(text));
+        self.examples.contains(text) || is_said()
+    }
+
+    fn is_grounded(&self, name: &str, value: &Value, tool: &Tool) -> bool {
         let text = match value {
             Value::String(text) => text.trim().to_owned(),
             Value::Number(number) if is_id(name) => number.to_string(),
-            Value::Array(items) => return items.iter().all(|item| self.is_grounded(name, item, schema)),
+            Value::Array(items) => return items.iter().all(|item| self.is_grounded(name, item, tool)),
             _ => return true,
         };
         let is_thing = names_a_thing(name, &text);
-        if !(is_thing || self.examples.contains(&text)) || is_in_schema(name, value, schema) {
+        if !(is_thing || self.is_shown(&text)) || is_in_schema(name, value, tool.input_schema.as_ref()) {
             return true;
         }
-        if self.results.iter().any(|said| said.contains(&text)) {
-            return true;
+        if is_zone(&text) {
+            return self.zones.is_empty() || self.zones.contains(&text);
         }
-        // An id is one word, and no day.
-        if is_id(name) && (text.contains(char::is_whitespace) || is_day(&text)) {
+        let lower = text.to_lowercase();
+        let is_said = self.person.contains(&lower);
+        if self.failed.contains(&text) && !is_said {
             return false;
         }
-        let is_said = |word: &str| self.words.contains(word) || self.person.contains(word);
-        let lower = text.to_lowercase();
-        self.person.contains(&lower) || is_thing && words(&text).all(|word| !tells(&word) || is_said(&word))
+        if is_id(name) {
+            // A name may be an id where nothing that was looked up says another.
+            let is_word = text.chars().all(char::is_alphabetic);
+            let is_id = !is_word || !self.results.is_empty() && self.candidates(name, value, tool).is_empty();
+            let is_one = !text.contains(char::is_whitespace) && !is_day(&text) && !lower.contains(&name.to_lowercase());
+            return is_id && is_one && (is_said || self.results.iter().any(|said| said.contains(&text)));
+        }
+        let has = |word: &str| self.words.contains(word) || self.person.contains(word);
+        let are_said = || is_thing && words(&text).all(|word| !tells(&word) || has(&word));
+        is_said || self.results.iter().any(|said| said.contains(&text)) || are_said()
     }
 
-    /// The values that results have under a member's name.
-    fn candidates(&self, member: &str) -> Vec<Value> {
+    /// The values that results have under a member's name, of the objects that have most in common with what the
+    /// person said, and of these with the tool; for a path, those that end as it does.
+    fn candidates(&self, member: &str, value: &Value, tool: &Tool) -> Vec<Value> {
+        if value.as_str().is_some_and(is_zone) {
+            return self.zones.iter().map(|zone| zone.as_str().into()).collect();
+        }
         let values: Vec<_> = self.results.iter().rev().flat_map(|result| find_values(result).values).collect();
         let named = |is_named: &dyn Fn(&str) -> bool| {
             let mut found = Vec::new();
             values.iter().for_each(|value| collect(&value.value, is_named, MAX_DEPTH, &mut found));
-            found
+            self.likeliest(found, tool)
         };
         let found = named(&|name| name.eq_ignore_ascii_case(member));
-        if found.is_empty() && is_id(member) { named(&|name| name.eq_ignore_ascii_case("id")) } else { found }
+        match value.as_str().and_then(file_name) {
+            _ if !found.is_empty() => found,
+            _ if is_id(member) => named(&|name| name.eq_ignore_ascii_case("id")),
+            Some(name) => self.paths_to(name),
+            None => found,
+        }
+    }
+
+    /// The values whose objects have most words in common with what the person said, and of these with the tool.
+    fn likeliest(&self, mut found: Vec<Candidate<'_>>, tool: &Tool) -> Vec<Value> {
+        let about = [Some(&*tool.name), tool.description.as_deref()].into_iter().flatten();
+        let about: HashSet<String> = about.flat_map(words).collect();
+        let is_of_person = |word: &str| match word.contains(|c: char| c.is_ascii_digit()) {
+            true => words(&self.person).any(|said| said == word),
+            false => self.person.contains(word),
+        };
+        for is_meant in [&is_of_person as &dyn Fn(&str) -> bool, &|word| about.contains(word)] {
+            let count = |found: &Candidate<'_>| found.words().iter().filter(|word| is_meant(word)).count();
+            let most = found.iter().map(count).max().unwrap_or_default();
+            found.retain(|found| count(found) == most);
+        }
+        found.into_iter().map(|found| found.value.clone()).collect()
+    }
+
+    /// The paths in results that lead to a file of this name, each once.
+    fn paths_to(&self, name: &str) -> Vec<Value> {
+        let mut found: Vec<Value> = Vec::new();
+        let words = self.results.iter().rev().flat_map(|result| result.split(|c: char| c.is_whitespace() || c == '"'));
+        for path in words.filter(|word| file_name(word) == Some(name)).take(MAX_CANDIDATES) {
+            let path = Value::from(path);
+            if !found.contains(&path) {
+                found.push(path);
+            }
+        }
+        found
     }
 }
 
-fn collect(value: &Value, is_named: &dyn Fn(&str) -> bool, depth: usize, found: &mut Vec<Value>) {
+/// A value that a call may name, and the object that has it.
+struct Candidate<'v> {
+    value: &'v Value,
+    object: &'v Map<String, Value>,
+}
+
+impl Candidate<'_> {
+    /// The words of the object that say what it is.
+    fn words(&self) -> HashSet<String> {
+        let texts = self.object.values().flat_map(texts).collect::<Vec<_>>();
+        texts.iter().flat_map(|text| words(text)).filter(|word| tells(word)).collect()
+    }
+}
+
+fn collect<'v>(value: &'v Value, is_named: &dyn Fn(&str) -> bool, depth: usize, found: &mut Vec<Candidate<'v>>) {
     match value {
         Value::Array(items) if depth > 0 => items.iter().for_each(|item| collect(item, is_named, depth - 1, found)),
-        Value::Object(members) if depth > 0 => {
-            for (name, value) in members {
+        Value::Object(object) if depth > 0 => {
+            for (name, value) in object {
                 if is_named(name) && (value.is_string() || value.is_number()) {
-                    if found.len() < MAX_CANDIDATES && !found.contains(value) {
-                        found.push(value.clone());
+                    if found.len() < MAX_CANDIDATES && found.iter().all(|found| found.value != value) {
+                        found.push(Candidate { value, object });
                     }
                 } else {
                     collect(value, is_named, depth - 1, found);
@@ -130,6 +256,12 @@ fn names_a_thing(member: &str, text: &str) -> bool {
     let has_digit = text.contains(|c: char| c.is_ascii_digit()) && text.contains(char::is_alphabetic);
     let is_thing = is_id(member) || !text.contains(char::is_whitespace) && (is_word || has_digit);
     is_thing && text.len() > 1 && !has(&['*', '?', '{']) && (is_id(member) || !is_day(text))
+}
+
+/// What a path ends with.
+fn file_name(path: &str) -> Option<&str> {
+    let (_, name) = path.rsplit_once(['/', '\\'])?;
+    (!name.is_empty() && !path.contains(char::is_whitespace)).then_some(name)
 }
 
 /// Whether a text is a date or a time of day.
@@ -157,7 +289,7 @@ fn texts(value: &Value) -> Vec<String> {
 }
 
 /// The words of a text, in lower case.
-fn words(text: &str) -> impl Iterator<Item = String> + '_ {
+pub(super) fn words(text: &str) -> impl Iterator<Item = String> + '_ {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
 }
 
@@ -193,7 +325,10 @@ mod tests {
             // The words of the question are no id, and a day is none.
             (json!({"event_id": "Close notes"}), Some("event_id")),
             (json!({"event_id": "2026-12-04"}), Some("event_id")),
-            (json!({"event_id": "Planning"}), None),
+            // A name is none where something has ids.
+            (json!({"event_id": "Planning"}), Some("event_id")),
+            (json!({"user_id": "Greet"}), Some("user_id")),
+            (json!({"order_id": "order_id-2"}), Some("order_id")),
             (json!({"event_id": 97}), Some("event_id")),
             (json!({"count": 9}), None),
             (json!({"path": "/home/kim/notes.txt"}), None),
@@ -210,16 +345,44 @@ mod tests {
             ),
         ] {
             let found = said().ungrounded(&arguments, &tool());
-            assert_eq!(found.as_ref().map(|found| found.member.as_str()), member, "{arguments}");
+            let found = found.map(|found| found.known.into_iter().map(|(name, _)| name).chain(found.unknown).collect());
+            assert_eq!(found, member.map(|member| vec![member.to_owned()]), "{arguments}");
         }
     }
 
     #[test]
     fn candidates_are_what_results_have_under_the_same_name() {
-        let of = |member: &str| said().candidates(member);
+        let of = |member: &str| said().candidates(member, &Value::Null, &tool());
         assert_eq!(of("order_id"), [json!("O-1057"), json!("O-1063")]);
         assert_eq!(of("id"), [json!(7), json!(8)]);
         assert_eq!(of("event_id"), [json!(7), json!(8)]);
         assert_eq!(of("path"), Vec::<Value>::new());
+    }
+
+    #[test]
+    fn of_candidates_those_count_that_are_most_like_what_was_said_and_what_the_tool_does() {
+        let result = r#"[{"device_id": "light-1", "room": "kitchen", "kind": "light"},
+            {"device_id": "speaker-1", "room": "living room", "kind": "speaker"},
+            {"device_id": "thermo-2", "room": "living room", "kind": "thermostat"}]"#;
+        let said = Said::new("把客厅（living room）的暖气调到 19 度。".into(), vec![result.into()]);
+        let of = |description: &str| {
+            let tool = Tool::new("set").with_description(description);
+            said.candidates("device_id", &Value::Null, &tool)
+        };
+        assert_eq!(of("Set the target temperature of a thermostat."), [json!("thermo-2")]);
+        assert_eq!(of("Set it."), [json!("speaker-1"), json!("thermo-2")]);
+    }
+
+    #[test]
+    fn a_place_is_a_time_zone_of_those_that_were_named_and_a_failed_path_is_no_place() {
+        let said = Said::new("What time is it in Tokyo?".into(), vec!["no /a/budget.txt".into()]);
+        let said = said.with_failed([json!({"path": "/a/budget.txt"})].iter());
+        let found = said.ungrounded(&json!({"zone": "Europe/Berlin"}), &tool()).unwrap();
+        assert_eq!(found.known, [("zone".to_owned(), vec![json!("Asia/Tokyo")])]);
+        assert_eq!(said.ungrounded(&json!({"zone": "Asia/Tokyo"}), &tool()), None);
+        assert!(said.ungrounded(&json!({"paths": ["/a/budget.txt"]}), &tool()).is_some());
+        let found = Said::new("Where is budget.txt?".into(), vec!["/a/b/budget.txt\n/a/c.txt".into()]);
+        let found = found.mistaken(&json!({"path": "/a/budget.txt"}), &tool()).unwrap();
+        assert_eq!(found.known, [("path".to_owned(), vec![json!("/a/b/budget.txt")])]);
     }
 }

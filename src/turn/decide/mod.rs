@@ -32,17 +32,24 @@
 //!        └─ an answered one ──▶ Asking::Answer
 //! ```
 //!
+//! Where each part of the request names things and the calls have used all of them, a change is the last
+//! step, and the answer is asked for at once.
+//!
 //! - `openers`: what the taught call begins with, and what may stand before it.
 //! - `probability`: how likely the message begins with one.
 //! - `greeting`: what a person says who wants nothing done, or only to know something.
 //! - `grounded`: calls that name what nobody spoke of.
+//! - `mentions`: the things that a request names, and which of them no call has used.
+//! - `zones`: time zones of places.
 //! - `known`: what the endpoint is known not to give.
 
 mod greeting;
 mod grounded;
 mod known;
+mod mentions;
 mod openers;
 mod probability;
+mod zones;
 
 use std::sync::Arc;
 
@@ -56,8 +63,10 @@ pub(super) use grounded::{Said, Ungrounded};
 pub use known::KnownWays;
 pub(crate) use known::Missing;
 pub use known::NativeFault;
+pub(super) use mentions::{Mentions, Used};
 pub(super) use openers::Openers;
 use probability::Probability;
+pub(super) use zones::named_in as zones_named_in;
 
 /// Stands for no tool among the names of a choice.
 const ANSWER: &str = "answer";

@@ -1,0 +1,370 @@
+//! The things that a request names: paths, ids, names, numbers, what stands in quotation marks.
+//!
+//! Small models do not say by themselves when a job is done. What a person named and no call has used
+//! yet says that something is left; where all of it was used, a change is the last step.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use super::grounded::words;
+use crate::constrain::is_id;
+use crate::parse::find_values;
+
+/// More things are no request but a text.
+const MAX_THINGS: usize = 64;
+
+/// Longer texts in quotation marks are not looked for in arguments.
+const MAX_BYTES: usize = 200;
+
+/// Deepest nesting of results.
+const MAX_DEPTH: usize = 16;
+
+/// Quotation marks that open and close a text.
+const QUOTES: &[(char, char)] = &[('"', '"'), ('“', '”'), ('「', '」'), ('«', '»'), ('`', '`')];
+
+/// Words that join two things of the same kind.
+const JOINING: &[&str] = &["and", "or", "&", "和", "与", "及", "跟", "以及", "、", "und", "et", "y", "e", "и"];
+
+/// What parts of a request are joined with: each of them may be a step.
+const PARTING: &[&str] = &["and", "then", "并", "并且", "然后", "再", "und", "dann", "et", "puis", "y", "luego", "и"];
+
+/// A thing that a request names.
+#[derive(Debug, Clone, PartialEq)]
+struct Thing {
+    text: String,
+    /// Nothing but a joining word stands between it and the thing before.
+    is_joined: bool,
+}
+
+/// The things of a request, by its parts.
+#[derive(Debug, Default, PartialEq)]
+pub(in crate::turn) struct Mentions(Vec<Vec<Thing>>);
+
+impl Mentions {
+    pub(in crate::turn) fn of(request: &str) -> Self {
+        let mut found = Mentions::default();
+        let mut reader = Reader { rest: request.trim(), is_first: true };
+        let (mut part, mut has_words, mut between) = (Vec::new(), false, String::new());
+        while let Some(piece) = reader.next() {
+            match piece {
+                Piece::Thing(text) => {
+                    let is_joined = !part.is_empty() && is_joining(&between);
+                    part.push(Thing { text, is_joined });
+                    between.clear();
+                }
+                Piece::Word(word) if !PARTING.contains(&word) => {
+                    has_words = true;
+                    between.push_str(word);
+                }
+                // "A and B" is one part.
+                Piece::Word(word) if !part.is_empty() && between.is_empty() && reader.at_thing() => {
+                    between.push_str(word);
+                }
+                Piece::Word(_) | Piece::End => {
+                    if has_words || !part.is_empty() {
+                        found.0.push(std::mem::take(&mut part));
+                    }
+                    (has_words, between) = (false, String::new());
+                }
+            }
+        }
+        if has_words || !part.is_empty() {
+            found.0.push(part);
+        }
+        if found.things().nth(MAX_THINGS).is_some() { Mentions::default() } else { found }
+    }
+
+    fn things(&self) -> impl Iterator<Item = &Thing> {
+        self.0.iter().flatten()
+    }
+
+    /// The things that none of these arguments has.
+    pub(in crate::turn) fn unused(&self, used: &Used) -> Vec<&str> {
+        self.things().filter(|thing| !used.has(&thing.text)).map(|thing| &*thing.text).collect()
+    }
+
+    /// Returns `true` if each part of the request names something, and the arguments have all of it.
+    pub(in crate::turn) fn are_used(&self, used: &Used) -> bool {
+        !self.0.is_empty() && self.0.iter().all(|part| !part.is_empty()) && self.unused(used).is_empty()
+    }
+
+    /// The things that no arguments have and that stand in one list with this value; with `apart` also those that
+    /// look like it in other parts of the request.
+    pub(in crate::turn) fn unused_beside(&self, value: &str, apart: bool, used: &Used) -> Vec<&str> {
+        let is_it = |thing: &Thing| thing.text.eq_ignore_ascii_case(value) || has_words(value, &thing.text);
+        let mut found = Vec::new();
+        for (at, part) in self.0.iter().enumerate() {
+            for list in part.chunk_by(|_, next| next.is_joined) {
+                let Some(own) = list.iter().find(|thing| is_it(thing)) else { continue };
+                found.extend(list);
+                let others = self.0.iter().enumerate().filter(|(other, _)| apart && *other != at);
+                let things = others.flat_map(|(_, part)| part);
+                found.extend(things.filter(|thing| shape(&thing.text) == shape(&own.text)));
+            }
+        }
+        found.into_iter().map(|thing| &*thing.text).filter(|text| !used.has(text)).collect()
+    }
+}
+
+/// What a thing looks like: whether it is a path, and its kinds of characters.
+fn shape(text: &str) -> (bool, String) {
+    let kind = |c: char| match c {
+        _ if c.is_ascii_digit() => '0',
+        _ if c.is_alphabetic() => 'a',
+        _ if c.is_whitespace() => 'a',
+        c => c,
+    };
+    let is_path = text.contains(['/', '\\']);
+    let mut kinds: Vec<char> = if is_path { Vec::new() } else { text.chars().map(kind).collect() };
+    kinds.dedup();
+    (is_path, kinds.into_iter().collect())
+}
+
+/// Returns `true` if all words of a thing stand in a text.
+fn has_words(text: &str, thing: &str) -> bool {
+    words(thing).next().is_some() && words(thing).all(|word| words(text).any(|said| said == word))
+}
+
+/// The texts that were used.
+#[derive(Debug, Default)]
+pub(in crate::turn) struct Used(String);
+
+impl Used {
+    /// What these arguments have, and what stands in one object of a result with a value of theirs: whoever
+    /// uses an id uses the name.
+    pub(in crate::turn) fn of<'a>(
+        arguments: impl Iterator<Item = &'a Value>,
+        results: impl Iterator<Item = impl AsRef<str>>,
+    ) -> Self {
+        let mut values = HashSet::new();
+        let mut used = String::new();
+        for arguments in arguments {
+            values.extend(arguments.as_object().into_iter().flat_map(|members| members.values().cloned()));
+            used += &format!("{arguments}\n");
+        }
+        for result in results {
+            let found = find_values(result.as_ref()).values;
+            found.iter().for_each(|found| beside(&found.value, &values, MAX_DEPTH, &mut used));
+        }
+        Used(used.to_lowercase())
+    }
+
+    fn has(&self, thing: &str) -> bool {
+        let thing = thing.to_lowercase();
+        self.0.contains(&thing) || has_words(&self.0, &thing)
+    }
+}
+
+/// Adds the objects in a value that have one of these values under an id's name.
+fn beside(value: &Value, values: &HashSet<Value>, depth: usize, used: &mut String) {
+    match value {
+        Value::Array(items) if depth > 0 => items.iter().for_each(|item| beside(item, values, depth - 1, used)),
+        Value::Object(members) if depth > 0 => {
+            if members.iter().any(|(name, value)| is_id(name) && values.contains(value)) {
+                *used += &format!("{value}\n");
+            } else {
+                members.values().for_each(|value| beside(value, values, depth - 1, used));
+            }
+        }
+        _ => {}
+    }
+}
+
+enum Piece<'a> {
+    Thing(String),
+    Word(&'a str),
+    /// A comma, a full stop, a new line.
+    End,
+}
+
+/// Reads a request piece by piece.
+#[derive(Clone)]
+struct Reader<'a> {
+    rest: &'a str,
+    /// At the beginning of a sentence, where a capital says nothing.
+    is_first: bool,
+}
+
+impl<'a> Reader<'a> {
+    fn at_thing(&self) -> bool {
+        matches!(self.clone().next(), Some(Piece::Thing(_)))
+    }
+
+    fn next(&mut self) -> Option<Piece<'a>> {
+        self.rest = self.rest.trim_start_matches([' ', '\t', '(', '（', ')', '）']);
+        let first = self.rest.chars().next()?;
+        if let Some(text) = self.quoted(first) {
+            return Some(Piece::Thing(text));
+        }
+        if is_end(first) {
+            self.rest = &self.rest[first.len_utf8()..];
+            self.is_first |= !matches!(first, ',' | '，' | '、' | ';' | '；');
+            return Some(if first == '、' { Piece::Word("、") } else { Piece::End });
+        }
+        let is_first = std::mem::replace(&mut self.is_first, false);
+        if !first.is_ascii() && first.is_alphanumeric() && is_unspaced(first) {
+            return Some(Piece::Word(self.unspaced()));
+        }
+        let word = self.word();
+        if word.is_empty() {
+            self.rest = &self.rest[first.len_utf8()..];
+            return Some(Piece::Word(""));
+        }
+        if names(word) {
+            return Some(Piece::Thing(word.to_owned()));
+        }
+        if is_first || !is_capital(word) {
+            return Some(Piece::Word(word));
+        }
+        Some(Piece::Thing(self.capitals(word)))
+    }
+
+    fn quoted(&mut self, first: char) -> Option<String> {
+        let (_, close) = QUOTES.iter().find(|(open, _)| *open == first)?;
+        let inside = &self.rest[first.len_utf8()..];
+        let (text, rest) = inside.split_once(*close).filter(|(text, _)| !text.is_empty() && text.len() <= MAX_BYTES)?;
+        self.rest = rest;
+        self.is_first = false;
+        Some(text.to_owned())
+    }
+
+    /// What is written without spaces: up to other letters, but one word that joins or parts by itself.
+    fn unspaced(&mut self) -> &'a str {
+        let known = JOINING.iter().chain(PARTING).filter(|word| self.rest.starts_with(**word));
+        let end = match known.map(|word| word.len()).max() {
+            Some(end) => end,
+            None => {
+                let begins = |at: usize| JOINING.iter().chain(PARTING).any(|word| self.rest[at..].starts_with(*word));
+                let inside = |(at, c): &(usize, char)| *at == 0 || is_unspaced(*c) && !is_end(*c) && !begins(*at);
+                let last = self.rest.char_indices().take_while(inside).last();
+                last.map_or(0, |(at, c)| at + c.len_utf8())
+            }
+        };
+        self.take(end)
+    }
+
+    fn word(&mut self) -> &'a str {
+        let is_inside = |c: char| !(c.is_whitespace() || is_unspaced(c) || QUOTES.iter().any(|q| q.0 == c || q.1 == c));
+        let end = self.rest.find(|c| !is_inside(c)).unwrap_or(self.rest.len());
+        let end = self.rest[..end].trim_end_matches([',', '.', ';', ':', '!', '?', ')', '\'']).len();
+        self.take(end)
+    }
+
+    fn take(&mut self, end: usize) -> &'a str {
+        let (word, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        word
+    }
+
+    /// Names of several words.
+    fn capitals(&mut self, first: &str) -> String {
+        let mut name = first.to_owned();
+        loop {
+            let mut ahead = self.clone();
+            let Some(rest) = ahead.rest.strip_prefix(' ') else { return name };
+            ahead.rest = rest;
+            let word = ahead.word();
+            if !is_capital(word) || names(word) {
+                return name;
+            }
+            name = format!("{name} {word}");
+            *self = ahead;
+        }
+    }
+}
+
+fn is_joining(between: &str) -> bool {
+    between.is_empty() || JOINING.contains(&between)
+}
+
+/// Whether a word is a thing's: a path, an id, a number, an address.
+fn names(word: &str) -> bool {
+    word.contains(|c: char| c.is_ascii_digit())
+        || word.len() > 2 && word.trim_matches(|c: char| !c.is_alphanumeric()).contains(['/', '\\', '@', '_', '.', '#'])
+}
+
+fn is_capital(word: &str) -> bool {
+    let mut letters = word.chars();
+    letters.next().is_some_and(char::is_uppercase) && !matches!(word, "I" | "I'm" | "I'd" | "I've" | "I'll")
+}
+
+fn is_end(c: char) -> bool {
+    matches!(c, ',' | '.' | ';' | ':' | '!' | '?' | '\n' | '，' | '。' | '；' | '：' | '！' | '？' | '、')
+}
+
+/// Letters of a script that is written without spaces, and its punctuation.
+fn is_unspaced(c: char) -> bool {
+    matches!(c, '\u{2E80}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{FF00}'..='\u{FFEF}')
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn parts(request: &str) -> Vec<String> {
+        let joined = |part: &Vec<Thing>| {
+            let things = part.iter().map(|thing| format!("{}{}", if thing.is_joined { "+" } else { "" }, thing.text));
+            things.collect::<Vec<_>>().join("|")
+        };
+        Mentions::of(request).0.iter().map(joined).collect()
+    }
+
+    #[test]
+    fn things_are_found_by_the_parts_of_a_request() {
+        for (request, found) in [
+            ("Read /a/x.txt and /a/y.txt. What is the code?", &["/a/x.txt|+/a/y.txt", ""][..]),
+            ("Close ticket T-198, and set the priority of T-211 to high.", &["T-198", "T-211"]),
+            ("What time is it in Tokyo, and what time in New York?", &["Tokyo", "New York"]),
+            (
+                "In /home/kim/app, create fix/docs, switch to it, and stage docs.md.",
+                &["/home/kim/app", "fix/docs", "", "docs.md"],
+            ),
+            ("Invite Tom Okafor to my event Planning on 2026-12-03.", &["Tom Okafor|Planning|2026-12-03"]),
+            ("Write a file with the text: Call Anna.", &["", "Anna"]),
+            ("Add an event \"Dentist, again\" at 14:00", &["Dentist, again|14:00"]),
+            ("2026-12-03 和 2026-12-04 这两天我各有什么安排？", &["2026-12-03|+2026-12-04"]),
+            ("把客厅（living room）的暖气调到 19 度。", &["19"]),
+            ("新建日程“看牙医”：2026-12-10，14:00 开始。", &["看牙医", "2026-12-10", "14:00"]),
+            ("把 /a.txt 的内容复制到 /b.txt 并且删除它", &["/a.txt|/b.txt", ""]),
+            ("客户 Jonas Weber 要买两把 Copper kettle", &["Jonas Weber|Copper"]),
+            ("Hi", &[""]),
+            ("", &[]),
+        ] {
+            assert_eq!(parts(request), found, "{request}");
+        }
+    }
+
+    fn used(arguments: &[Value]) -> Used {
+        Used::of(arguments.iter(), [r#"[{"event_id": "E-34", "title": "Planning"}]"#].iter())
+    }
+
+    #[test]
+    fn what_arguments_have_is_used() {
+        let mentions = Mentions::of("What time is it in Tokyo, and what time in New York?");
+        let done = used(&[json!({"zone": "Asia/Tokyo"})]);
+        assert_eq!(mentions.unused(&done), ["New York"]);
+        let all = used(&[json!({"zone": "Asia/Tokyo"}), json!({"zone": "America/New_York"})]);
+        assert!(mentions.are_used(&all) && !mentions.are_used(&done));
+        assert!(!Mentions::of("Create fix/docs and switch to it").are_used(&used(&[json!("fix/docs")])));
+        assert!(!Mentions::of("").are_used(&all));
+        assert!(Mentions::of("Cancel my event Planning").are_used(&used(&[json!({"event_id": "E-34"})])));
+    }
+
+    #[test]
+    fn what_stands_in_a_list_with_a_value_may_take_its_place() {
+        let mentions = Mentions::of("Read a/x.txt and a/y.txt, then write b.txt.");
+        let done = used(&[json!({"path": "a/x.txt"})]);
+        assert_eq!(mentions.unused_beside("a/x.txt", false, &done), ["a/y.txt"]);
+        assert_eq!(mentions.unused_beside("b.txt", false, &done), ["b.txt"]);
+        let copied = Mentions::of("Copy a.txt to b.txt");
+        let done = used(&[json!({"path": "a.txt"})]);
+        assert!(copied.unused_beside("a.txt", true, &done).is_empty(), "another place of one act");
+        let zones = Mentions::of("What time is it in Tokyo, and what time in New York?");
+        let done = used(&[json!({"zone": "Asia/Tokyo"})]);
+        assert_eq!(zones.unused_beside("Asia/Tokyo", true, &done), ["New York"]);
+        assert!(zones.unused_beside("Asia/Tokyo", false, &done).is_empty());
+    }
+}

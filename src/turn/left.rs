@@ -1,0 +1,152 @@
+//! What is left of a job after results: what the request names and no call has used, a call that failed and can
+//! be made good, a change that nobody asked for.
+
+use serde_json::Value;
+
+use super::decide::{Mentions, Used, zones_named_in};
+use super::guard::Made;
+use super::shared::Shared;
+use crate::constrain::{Narrowed, is_zone, required};
+use crate::conversation::Entry;
+use crate::event::Call;
+use crate::tools::{Tool, looks_up, may_change};
+
+impl Shared {
+    /// What the person said last.
+    pub(super) fn request(&self) -> Option<&str> {
+        self.conversation.entries().iter().rev().find_map(|entry| match entry {
+            Entry::User(user) => Some(user.text.as_str()),
+            _ => None,
+        })
+    }
+
+    fn mentions(&self) -> Mentions {
+        Mentions::of(self.request().unwrap_or_default())
+    }
+
+    fn used(&self) -> Used {
+        let made = self.made();
+        let arguments = made.iter().filter(|made| made.succeeded()).map(|made| &made.call().arguments);
+        Used::of(arguments, self.results().map(|(_, text)| text))
+    }
+
+    /// What the request names and no call has used.
+    pub(super) fn unused(&self) -> Vec<String> {
+        self.mentions().unused(&self.used()).into_iter().map(str::to_owned).collect()
+    }
+
+    /// Returns `true` if the last call changed something, and the calls have used all that each part of the
+    /// request names.
+    pub(super) fn is_all_done(&self) -> bool {
+        let changed = self.made().last().is_some_and(|made| made.succeeded() && self.changes(made.call()));
+        changed && self.mentions().are_used(&self.used())
+    }
+
+    /// Returns `true` for a change after another one that brings in what nobody said, where all that the request
+    /// names was used.
+    pub(super) fn is_unasked(&self, call: &Call) -> bool {
+        let has_changed = || self.made().iter().any(|made| made.succeeded() && self.changes(made.call()));
+        self.changes(call) && has_changed() && self.unused().is_empty() && !self.said_things().is_said(&call.arguments)
+    }
+
+    /// The call in whose place something was looked up, or the last one that failed, with values that results have;
+    /// what has to be looked up as well, where they have none of a member.
+    pub(super) fn made_good(&self) -> Option<Narrowed> {
+        let made = self.made();
+        let last = made.last().filter(|made| made.succeeded())?.call();
+        let failed = || made.iter().rfind(|made| made.failed()).map(Made::call);
+        let call = self.postponed.as_ref().or_else(failed)?;
+        if name(last) == name(call) || self.asks_a_question() && self.changes(call) {
+            return None;
+        }
+        let mistaken = self.said_things().mistaken(&call.arguments, self.tool(call)?)?;
+        match mistaken.unknown.into_iter().next() {
+            // What was looked up was of use: the next thing is.
+            Some(member) if !mistaken.known.is_empty() && self.postponed.is_some() => {
+                Some(self.lookups(call, Some(member), false))
+            }
+            Some(_) => None,
+            None => Some(values(call, mistaken.known)),
+        }
+    }
+
+    /// A call that succeeded, with a value that stands beside its own in the request and that no call has used;
+    /// where it changes something, in one list with it.
+    pub(super) fn beside(&self) -> Option<Narrowed> {
+        let (mentions, used, made) = (self.mentions(), self.used(), self.made());
+        made.iter().rev().filter(|made| made.succeeded()).find_map(|made| {
+            let apart = self.tool(made.call()).is_some_and(looks_up);
+            made.call().arguments.as_object()?.iter().find_map(|(member, value)| {
+                let value = value.as_str()?;
+                let beside = mentions.unused_beside(value, apart, &used);
+                let found: Vec<Value> = match is_zone(value) {
+                    true => beside.into_iter().flat_map(zones_named_in).map(Value::from).collect(),
+                    false => beside.into_iter().map(Value::from).collect(),
+                };
+                (!found.is_empty()).then(|| values(made.call(), vec![(member.clone(), found)]))
+            })
+        })
+    }
+
+    /// What looks up what a call needs: rather a tool that was not called yet.
+    pub(super) fn lookups_for(&self, call: &Call, member: Option<String>) -> Narrowed {
+        let new = self.lookups(call, member.clone(), false);
+        if self.setup.admits(&new) { new } else { self.lookups(call, member, true) }
+    }
+
+    /// Lookups, but of the call's tool and of those that take what failed; with the tools that were called, or not.
+    fn lookups(&self, call: &Call, member: Option<String>, again: bool) -> Narrowed {
+        let made = self.made();
+        let failed = made.iter().filter(|made| made.failed()).map(Made::call);
+        let required = failed.clone().filter_map(|call| Some(required(self.tool(call)?))).collect();
+        let called = made.iter().filter(|made| !again && made.succeeded()).map(Made::call);
+        Narrowed::Lookups { but: called.chain(failed).chain([call]).map(name).collect(), member, required }
+    }
+
+    /// Another tool than those that were called, where the request names what no call has used and asks for
+    /// something to be done.
+    pub(super) fn others(&self) -> Option<Narrowed> {
+        let made = self.made();
+        // Where something failed, what comes next is a guess.
+        if self.asks_a_question() || self.unused().is_empty() || made.iter().any(|made| made.failed()) {
+            return None;
+        }
+        let required = made.iter().filter_map(|made| Some(required(self.tool(made.call())?))).collect();
+        Some(Narrowed::Others { but: made.iter().map(|made| name(made.call())).collect(), required })
+    }
+
+    /// What looks up why a call like this one failed, where that was not done yet.
+    pub(super) fn after_failed(&self, call: &Call) -> Option<Narrowed> {
+        let made = self.made();
+        let failed = made.iter().rposition(|made| made.failed() && made.call().arguments == call.arguments)?;
+        let is_new = made[failed..].iter().all(|since| !since.succeeded());
+        is_new.then(|| self.lookups_for(call, None))
+    }
+
+    /// Returns `true` if a call like this one failed: of the same tool, or of another that looks things up, with
+    /// the same arguments.
+    pub(super) fn has_failed(&self, call: &Call) -> bool {
+        let looks_up = |call: &Call| self.tool(call).is_some_and(looks_up);
+        self.made().iter().filter(|made| made.failed()).any(|made: &Made<'_>| {
+            let is_alike = made.call().tool == call.tool || looks_up(call) && looks_up(made.call());
+            is_alike && made.call().arguments == call.arguments
+        })
+    }
+
+    fn changes(&self, call: &Call) -> bool {
+        self.tool(call).is_some_and(may_change)
+    }
+
+    fn tool(&self, call: &Call) -> Option<&Tool> {
+        Some(self.setup.catalog.find(call.server.as_deref(), &call.tool).ok()?.tool)
+    }
+}
+
+/// The call with some of these values for members of its arguments.
+pub(super) fn values(call: &Call, members: Vec<(String, Vec<Value>)>) -> Narrowed {
+    Narrowed::Values { server: call.server.clone(), tool: call.tool.clone(), members }
+}
+
+fn name(call: &Call) -> (Option<String>, String) {
+    (call.server.clone(), call.tool.clone())
+}

@@ -1,0 +1,161 @@
+//! What is asked for after results, by what is left of a job.
+
+use super::*;
+use crate::constrain::{Constrained, Way};
+use crate::model::{Request, TokenChoice};
+
+/// A job with tools of a calendar, of files and of time zones, whose model is held to calls.
+struct Job {
+    turn: Turn,
+    /// What was done since the last message.
+    done: Vec<Action>,
+}
+
+impl Job {
+    fn of(question: &str) -> Self {
+        let tool = |name: &str, members: &[&str]| {
+            let properties: serde_json::Map<_, _> = members
+                .iter()
+                .map(|member| (member.trim_end_matches('?').to_owned(), json!({"type": "string"})))
+                .collect();
+            let required: Vec<_> = members.iter().filter(|member| !member.ends_with('?')).collect();
+            Tool::new(name).with_schema(json!({"type": "object", "properties": properties, "required": required}))
+        };
+        let zone = json!({"type": "string", "description": "IANA timezone name"});
+        let tools = [
+            tool("find_contact", &["name"]),
+            tool("list_events", &["date?"]),
+            tool("invite", &["event_id", "contact_id"]),
+            tool("create_event", &["title", "date"]),
+            tool("read_file", &["path"]),
+            tool("read_text", &["path"]),
+            tool("search_files", &["pattern"]),
+            tool("write_file", &["path", "content"]),
+            Tool::new("get_time").with_schema(json!({"properties": {"zone": zone}, "required": ["zone"]})),
+        ];
+        let config = TurnConfig { way: Way::Measured, call_threshold: Some(-2.0), ..allowing() };
+        let catalog = Arc::new(Catalog::from_tools(tools));
+        let setup = Arc::new(Setup::new(config, Arc::new(Validator::new(catalog)), Arc::new(Plain)));
+        let mut turn = Turn::new(setup, question.into(), Granted::new()).unwrap();
+        actions(&mut turn);
+        let likely = TokenChoice::new("<use", -0.1).or("<use", -0.1).or("It", -2.4);
+        turn.handle(Input::Tokens(vec![likely])).unwrap();
+        actions(&mut turn);
+        Job { turn, done: Vec::new() }
+    }
+
+    /// The model writes a call; says whether it runs.
+    fn calls(&mut self, tool: &str, arguments: serde_json::Value) -> bool {
+        let call = format!("<tool_name>{tool}</tool_name>\n<arguments>\n{arguments}\n</arguments>");
+        says(&mut self.turn, &format!("<use_mcp_tool>\n{call}\n</use_mcp_tool>"));
+        self.done = ends(&mut self.turn);
+        !calls(&self.done).is_empty()
+    }
+
+    /// The call runs, and its tool says this.
+    fn gives(&mut self, tool: &str, arguments: serde_json::Value, outcome: Outcome) {
+        assert!(self.calls(tool, arguments), "{:?}", self.done);
+        let id = calls(&self.done)[0].to_owned();
+        self.turn.handle(Input::Outcome { id, outcome }).unwrap();
+        self.done = actions(&mut self.turn);
+    }
+
+    fn request(&self) -> &Request {
+        let sent = self.done.iter().find_map(|action| match action {
+            Action::Send(request) => Some(request),
+            _ => None,
+        });
+        sent.unwrap_or_else(|| panic!("{:?}", self.done))
+    }
+
+    fn asks_for_the_answer(&self) -> bool {
+        self.request().constraint.as_ref().unwrap().of == Constrained::Prose
+    }
+
+    /// The grammar of the call that is asked for.
+    fn grammar(&self) -> String {
+        self.request().constraint.as_ref().and_then(|held| held.grammar.clone()).unwrap()
+    }
+}
+
+const CONTACT: &str = r#"[{"contact_id": "P-08", "name": "Tom Okafor"}]"#;
+const EVENTS: &str = r#"[{"event_id": "E-31", "title": "Dentist"}, {"event_id": "E-34", "title": "Planning"}]"#;
+
+#[test]
+fn after_a_change_that_used_all_that_was_named_the_answer_is_asked_for() {
+    let arguments = json!({"title": "Dentist", "date": "2026-12-10"});
+    for (question, done) in [
+        ("Create the event Dentist on 2026-12-10.", true),
+        ("Create the event Dentist on 2026-12-10 and tell me what else is there.", false),
+        ("Create the event Dentist on 2026-12-10, and invite Tom Okafor.", false),
+        ("Put it into my calendar.", false),
+    ] {
+        let mut job = Job::of(question);
+        job.gives("create_event", arguments.clone(), Outcome::result("ok"));
+        assert_eq!(job.asks_for_the_answer(), done, "{question}");
+    }
+    let mut job = Job::of("Read /a.txt.");
+    job.gives("read_file", json!({"path": "/a.txt"}), Outcome::result("ok"));
+    assert!(!job.asks_for_the_answer(), "what was looked up may lead on");
+    let mut job = Job::of("Create the event Dentist on 2026-12-10.");
+    job.gives("create_event", arguments, Outcome::error("the calendar is closed"));
+    assert!(!job.asks_for_the_answer(), "it failed");
+}
+
+#[test]
+fn a_further_change_that_nobody_asked_for_does_not_run() {
+    for (text, runs) in [("Dentist", true), ("Lunch", false)] {
+        let mut job = Job::of("Create the event Dentist on 2026-12-10 and look at it.");
+        job.gives("create_event", json!({"title": "Dentist", "date": "2026-12-10"}), Outcome::result("ok"));
+        let ran = job.calls("write_file", json!({"path": "2026-12-10", "content": text}));
+        assert_eq!(ran, runs, "{text}");
+        assert!(runs || job.asks_for_the_answer());
+    }
+}
+
+#[test]
+fn what_was_to_be_done_is_done_once_its_ids_are_looked_up() {
+    let mut job = Job::of("Invite Tom Okafor to my event Planning.");
+    assert!(!job.calls("invite", json!({"event_id": "event_id-1", "contact_id": "Tom"})));
+    assert!(!job.grammar().contains("invite") && job.grammar().contains("find_contact"));
+    job.gives("find_contact", json!({"name": "Tom Okafor"}), Outcome::result(CONTACT));
+    let lookups = job.grammar();
+    assert!(lookups.contains("list_events") && !lookups.contains("find_contact"), "{lookups}");
+    assert!(!lookups.contains("date"), "what would narrow it down is a guess: {lookups}");
+    job.gives("list_events", json!({}), Outcome::result(EVENTS));
+    let values = job.grammar();
+    assert!(values.contains("E-34") && values.contains("P-08") && !values.contains("E-31"), "{values}");
+    job.gives("invite", json!({"event_id": "E-34", "contact_id": "P-08"}), Outcome::result("ok"));
+    assert!(job.asks_for_the_answer(), "an id is used for the name that stands beside it");
+}
+
+#[test]
+fn a_call_that_failed_is_made_again_with_what_was_looked_up_since() {
+    let mut job = Job::of("What is in budget.txt of /home/kim?");
+    job.gives("read_file", json!({"path": "/home/kim/budget.txt"}), Outcome::error("no such file"));
+    assert!(!job.calls("read_text", json!({"path": "/home/kim/budget.txt"})), "it fails alike");
+    let lookups = job.grammar();
+    assert!(lookups.contains("search_files") && !lookups.contains("read_"), "{lookups}");
+    job.gives("search_files", json!({"pattern": "budget*"}), Outcome::result("/home/kim/2026/budget.txt"));
+    let values = job.grammar();
+    assert!(values.contains("/home/kim/2026/budget.txt") && values.contains("read_file"), "{values}");
+}
+
+#[test]
+fn what_stands_beside_a_value_that_was_used_is_next() {
+    let mut job = Job::of("Read /a.txt and /b.txt.");
+    job.gives("read_file", json!({"path": "/a.txt"}), Outcome::result("1"));
+    assert!(!job.calls("read_file", json!({"path": "/a.txt"})));
+    assert!(job.grammar().contains("/b.txt") && !job.grammar().contains("/a.txt"));
+
+    let mut job = Job::of("What time is it in Tokyo, and what time in New York?");
+    job.gives("get_time", json!({"zone": "Asia/Tokyo"}), Outcome::result("21:05"));
+    assert!(!job.calls("get_time", json!({"zone": "Asia/Tokyo"})));
+    assert!(job.grammar().contains("America/New_York"), "{}", job.grammar());
+
+    let mut job = Job::of("Copy /a.txt to /b.txt.");
+    job.gives("read_file", json!({"path": "/a.txt"}), Outcome::result("1"));
+    assert!(!job.calls("read_file", json!({"path": "/a.txt"})));
+    let others = job.grammar();
+    assert!(others.contains("write_file") && !others.contains("read_"), "{others}");
+}
