@@ -350,7 +350,7 @@ export type CallerWarning =
     }
   /**
    * The endpoint gives no probabilities of tokens, so whether to call is
-   * chosen from here on.
+   * left to the model from here on.
    */
   | {
       kind: "no_probabilities";

@@ -54,7 +54,6 @@ NAMES = {
     f"{WAY}, made examples": "`--way free`, with `--examples made`",
     f"{WAY}, measured": "`--way measured`, at the threshold of `probe`",
     f"{WAY}, made examples, measured": "the same, with `--examples made`",
-    f"{WAY}, chosen": "`--way chosen`",
     f"{WAY}, constrained": "told to call, held to the form",
     **{way: way for way in others.WAYS if way != others.NATIVE},
 }

@@ -1,10 +1,9 @@
 //! A constraint in all its forms.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::calls::Calls;
 use super::form::{Constrained, StructuralTags, Thinking};
-use super::gbnf::literal;
 use crate::dialect::Dialect;
 use crate::tools::{Catalog, ToolChoice};
 
@@ -40,21 +39,6 @@ impl Constraint {
     pub(crate) fn prose() -> Self {
         let grammar = Some("root ::= [^<\\x00-\\x20] [^\\x00]*\n".to_owned());
         Constraint { of: Constrained::Prose, schema: None, grammar, tags: None, required: false }
-    }
-
-    /// The answer is one of these names: the name alone, or `{"name": NAME}` where the endpoint
-    /// takes schemas only.
-    pub fn choice<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Self {
-        let all: Vec<String> = names.clone().map(literal).collect();
-        let schema = json!({"type": "object", "properties": {"name": {"enum": names.collect::<Vec<_>>()}},
-                            "required": ["name"], "additionalProperties": false});
-        Constraint {
-            of: Constrained::Choice,
-            schema: Some(schema),
-            grammar: Some(format!("root ::= {}\n", all.join(" | "))),
-            tags: None,
-            required: false,
-        }
     }
 
     /// The answer is one or several calls of the tools that `choice` admits, up to `most` and

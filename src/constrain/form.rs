@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::dialect::PromptStyle;
 use crate::message::keyword_enum;
 
 /// Whether answers are held to a structure where one is due.
@@ -32,17 +33,24 @@ pub enum Way {
     Free,
     /// The probability that the answer begins with a call is read from the stream, and a threshold
     /// decides; the call is then asked for under its structure. Where the endpoint gives no
-    /// probabilities as [`Chosen`](Way::Chosen), where it holds to no structure as
-    /// [`Free`](Way::Free).
+    /// probabilities, or holds to no structure, as [`Free`](Way::Free).
     Measured,
-    /// A short answer under a structure names a tool or says that none is wanted; then the call is
-    /// asked for under its structure, or the answer. Where the endpoint holds to none as
-    /// [`Free`](Way::Free).
-    Chosen,
+    /// As [`Measured`](Way::Measured) for a small model, and nobody is told where the endpoint gives no
+    /// probabilities; as [`Free`](Way::Free) for any other ([`for_style`](Way::for_style)).
+    Auto,
+}
+
+impl Way {
+    /// What [`Auto`](Way::Auto) is for a model whose prompt has this style: [`Free`](Way::Free) but where that is
+    /// compact.
+    #[must_use]
+    pub fn for_style(self, style: PromptStyle) -> Self {
+        if self == Way::Auto && style != PromptStyle::Compact { Way::Free } else { self }
+    }
 }
 
 keyword_enum!(Way, "a way to come to a call",
-    "free" => Way::Free, "measured" => Way::Measured, "chosen" => Way::Chosen);
+    "free" => Way::Free, "measured" => Way::Measured, "auto" => Way::Auto);
 
 /// Where the model's reasoning may stand before its calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -67,8 +75,6 @@ pub enum Constrained {
     Calls,
     /// Calls, where the model begins one.
     BegunCalls,
-    /// The whole answer is one of some names.
-    Choice,
     /// The whole answer is text that begins no call.
     Prose,
 }

@@ -31,13 +31,13 @@ impl Turn {
         asking
     }
 
-    /// What is asked for in the place of a call that fails as another one did, or of a change that nobody asked for.
+    /// What is asked for in the place of a call that fails as another one did, or of one that nobody asked for.
     fn in_place_of_alike(&mut self, message: &Message) -> Option<Asking> {
         let call = message.good_calls().filter(|_| self.is_step())?.last().copied()?.clone();
         if self.shared.has_failed(&call) {
             return self.shared.after_failed(&call).and_then(|narrowed| self.narrowed(narrowed));
         }
-        self.shared.is_unasked(&call).then(|| self.done(&call))
+        (self.shared.is_unasked(&call) || self.shared.is_variation(&call)).then(|| self.done(&call))
     }
 
     fn in_place_of_ungrounded(&mut self, message: &mut Message) -> Option<Asking> {

@@ -11,6 +11,9 @@ use crate::conversation::Entry;
 use crate::event::Call;
 use crate::tools::{Tool, looks_up, may_change};
 
+/// Times that a tool is called on with values that nobody said: a small model goes through days and numbers.
+const MAX_VARIATIONS: usize = 2;
+
 impl Shared {
     /// What the person said last.
     pub(super) fn request(&self) -> Option<&str> {
@@ -47,6 +50,18 @@ impl Shared {
     pub(super) fn is_unasked(&self, call: &Call) -> bool {
         let has_changed = || self.made().iter().any(|made| made.succeeded() && self.changes(made.call()));
         self.changes(call) && has_changed() && self.unused().is_empty() && !self.said_things().is_said(&call.arguments)
+    }
+
+    /// Returns `true` for another variation of a call that was made often: it brings in what nobody said, and nothing
+    /// that the request names.
+    pub(super) fn is_variation(&self, call: &Call) -> bool {
+        let made = self.made();
+        let times = made.iter().filter(|made| made.succeeded() && name(made.call()) == name(call)).count();
+        let brings = || {
+            let arguments = call.arguments.to_string().to_lowercase();
+            self.unused().iter().any(|thing| arguments.contains(&thing.to_lowercase()))
+        };
+        times >= MAX_VARIATIONS && !self.said_things().is_said(&call.arguments) && !brings()
     }
 
     /// The call in whose place something was looked up, or the last one that failed, with values that results have;

@@ -79,7 +79,7 @@ mod wording;
 
 use std::sync::Arc;
 
-use crate::constrain::Constrained;
+use crate::constrain::{Constrained, Way};
 use crate::conversation::{Conversation, Entry};
 use crate::message::{DeltaKind, FinishReason};
 use crate::model::{ModelError, TokenChoice};
@@ -107,7 +107,7 @@ pub use wording::{Closing, ModelNote, Wanted, Wording, WordingError};
 
 use act::Act;
 use ask::Ask;
-use decide::{Asking, Decide, Verdict, first};
+use decide::{Asking, Decide, Verdict};
 use origin::Origins;
 use read::{Kept, Message, Next, Read};
 use shared::{Mending, Shared};
@@ -301,17 +301,14 @@ impl Turn {
             (State::Streaming, Input::Unconstrained) => self.unconstrained(),
             (State::Streaming, Input::Enough) => self.enough(),
             (State::Streaming, Input::Tokens(tokens)) => self.tokens(&tokens),
-            (State::Streaming, Input::Delta(delta)) if self.shared.asking == Asking::Choice => {
-                let is_over = delta.kind == DeltaKind::Content && self.decide.chooses(&delta.text);
-                if is_over { self.chosen(true) } else { Ok(()) }
-            }
-            (State::Streaming, Input::Call(_)) if self.shared.asking == Asking::Choice => Ok(()),
-            (State::Streaming, Input::ModelFinished(_)) if self.shared.asking == Asking::Choice => self.chosen(false),
             (State::Streaming, Input::Delta(delta)) => {
                 match delta.kind {
                     DeltaKind::Reasoning => self.decide.reasons_apart(),
                     DeltaKind::Content if self.decide.is_untold() && !delta.text.trim().is_empty() => {
-                        return self.untold();
+                        if self.is_held() {
+                            return self.untold();
+                        }
+                        self.untold()?;
                     }
                     _ => {}
                 }
@@ -463,7 +460,7 @@ impl Turn {
     /// Takes tokens of the text that comes next: what that is to be may be decided by them.
     fn tokens(&mut self, tokens: &[TokenChoice]) -> Result<(), TurnError> {
         let setup = &self.shared.setup;
-        let is_held = self.shared.held == Some(Constrained::Calls);
+        let is_held = self.is_held();
         match self.decide.tokens(tokens, setup.openers(), setup.config.call_threshold, is_held) {
             Some(Verdict::Measured { call, begins, likely }) => {
                 let likely = Some(likely).filter(|likely| likely.is_finite());
@@ -490,21 +487,27 @@ impl Turn {
         }
     }
 
-    /// The endpoint does not tell how likely a call is.
+    fn is_held(&self) -> bool {
+        self.shared.held == Some(Constrained::Calls)
+    }
+
+    /// The endpoint does not tell how likely a call is: a message that is held to nothing is what it is.
     fn untold(&mut self) -> Result<(), TurnError> {
-        let (setup, model) = (self.setup(), self.ask.model_name(&self.shared).clone());
-        setup.ways().without_probabilities(&model);
-        self.shared.warn(CallerWarning::NoProbabilities);
-        self.ask_instead(first(setup.config.way, setup.ways().missing(&model), false), true)
+        self.shared.setup.ways().without_probabilities(self.ask.model_name(&self.shared));
+        if self.shared.setup.config.way == Way::Measured {
+            self.shared.warn(CallerWarning::NoProbabilities);
+        }
+        if self.is_held() {
+            return self.ask_instead(Asking::Free, true);
+        }
+        self.decide.ends();
+        self.shared.asking = Asking::Free;
+        Ok(())
     }
 
     /// The message is held to nothing.
     fn unconstrained(&mut self) -> Result<(), TurnError> {
         match self.shared.asking {
-            Asking::Choice => {
-                self.holds_to_nothing();
-                self.ask_instead(Asking::Free, true)
-            }
             // What comes is what a free message would be.
             Asking::Held(_) | Asking::Step | Asking::Narrowed(_) => {
                 self.holds_to_nothing();
@@ -540,16 +543,6 @@ impl Turn {
         self.shared.corrects(why);
         self.shared.next_asking = Some(Asking::Free);
         self.send()
-    }
-
-    /// The message that names a tool is over, or no more of it is wanted.
-    fn chosen(&mut self, streams: bool) -> Result<(), TurnError> {
-        let asking = self.decide.chosen(&self.shared.setup.catalog);
-        match &asking {
-            Some(asking) => self.shared.emit(AgentEvent::Decided { call: *asking != Asking::Free, likely: None }),
-            None => self.holds_to_nothing(),
-        }
-        self.ask_instead(asking.unwrap_or_default(), streams)
     }
 
     /// The message is over: by itself, or (`None`) because its stream was

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::config::{RoundModel, TurnConfig};
-use super::decide::{self, KnownWays, Openers};
+use super::decide::{KnownWays, Openers};
 use super::measured::Measured;
 use super::native::Natives;
 use super::wording::{Plain, Wording};
@@ -30,8 +30,6 @@ pub struct Setup {
     /// What answers of calls are held to, as far as it was asked for.
     constraints: Mutex<Vec<KnownCalls>>,
     begun_calls: OnceLock<Option<Arc<Constraint>>>,
-    /// What holds a message to the name of a tool, and the names.
-    choice: OnceLock<(Arc<Constraint>, String)>,
     openers: OnceLock<Openers>,
     /// What the endpoint is known not to give.
     ways: Arc<KnownWays>,
@@ -57,7 +55,6 @@ impl Setup {
             measured,
             constraints,
             begun_calls,
-            choice: OnceLock::new(),
             openers: OnceLock::new(),
             ways: Arc::default(),
         }
@@ -92,11 +89,6 @@ impl Setup {
     pub fn takes_tools(&self, model: &RoundModel, said: Option<bool>) -> bool {
         let is_over_budget = || self.native_wording.offered().is_some_and(|offered| offered.listed.is_over_budget());
         model.takes_tools(said) && !is_over_budget()
-    }
-
-    /// What holds a message to the name of a tool, and the names.
-    pub(super) fn choice(&self) -> &(Arc<Constraint>, String) {
-        self.choice.get_or_init(|| decide::choice(&self.catalog))
     }
 
     /// What the taught call begins with.

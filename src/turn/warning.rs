@@ -49,7 +49,7 @@ pub enum CallerWarning {
         message: String,
     },
     /// The endpoint gives no probabilities of tokens, so whether to call is
-    /// [chosen](crate::constrain::Way::Chosen) from here on.
+    /// left to the model from here on.
     NoProbabilities,
     /// The endpoint holds to no structure, so whether to call is left to what the model writes
     /// ([free](crate::constrain::Way::Free)) from here on.
@@ -102,7 +102,7 @@ impl fmt::Display for CallerWarning {
                 )
             }
             CallerWarning::NoProbabilities => f.write_str(
-                "the endpoint tells no probabilities of tokens (top_logprobs): the way `measured` becomes `chosen`",
+                "the endpoint tells no probabilities of tokens (top_logprobs): the model decides by itself whether it calls",
             ),
             CallerWarning::NoStructure => {
                 f.write_str("the endpoint holds answers to no structure: the way that is asked for becomes `free`")

@@ -156,8 +156,6 @@ impl WordingError {
 pub enum ModelNote<'a> {
     /// The answer was empty.
     EmptyAnswer,
-    /// The model is to name one of these tools, or to say that it answers.
-    ChooseTool(&'a str),
     /// A call of some tool was required.
     CallRequired,
     /// A call of this tool was required.

@@ -19,7 +19,7 @@ use crate::sessions::saved::Saved;
 use crate::settings::{Settings, examples::MadeExamples, prompt_args, saved_profiles};
 use crate::terminal::grouped;
 use toolgraft::agent::{Finished, Run};
-use toolgraft::constrain::Constrain;
+use toolgraft::constrain::{Constrain, Way};
 use toolgraft::conversation::{Entry, User};
 use toolgraft::dialect::{Profile, PromptStyle};
 use toolgraft::message::{Reads, TokenCounter, Usage};
@@ -339,7 +339,6 @@ fn asked(
     config.carry_reasoning = args.model.carry_reasoning.unwrap_or(config.carry_reasoning);
     config.tools_mode = args.model.offer.tools_mode.unwrap_or(ToolsMode::Auto);
     config.constrain = args.model.offer.constrain.unwrap_or(config.constrain);
-    config.way = args.model.offer.way.unwrap_or(config.way);
     config.call_threshold = args.model.offer.call_threshold;
     config.context = args.limits.context.map(Into::into).or(endpoint.context());
     config.context_remedy = endpoint.longer_context();
@@ -362,6 +361,7 @@ fn asked(
         .with_lang(lang)
         .with_system(args.model.system.as_deref().map(input::text_or_file).transpose()?)
         .within(config.context);
+    config.way = args.model.offer.way.unwrap_or(Way::Auto).for_style(options.style);
     let examples = args.listing.made_examples(&endpoint.model);
     let options = match &examples {
         Some(made) => options.with_examples(made.source()),

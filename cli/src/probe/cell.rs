@@ -32,19 +32,17 @@ pub(crate) enum How {
     Told,
     /// By the probability that the answer begins with one.
     Measured,
-    /// The model names a tool first.
-    Chosen,
 }
 
 impl How {
-    const ALL: [How; 4] = [How::Free, How::Told, How::Measured, How::Chosen];
+    const ALL: [How; 3] = [How::Free, How::Told, How::Measured];
 
     /// Whether it is tried with these. What is decided before a call is written hardly depends on
     /// how tools are listed, nor does what a model was trained to write, and a tag of each tool's own has no grammar.
     fn is_of(self, dialect: Dialect, listing: Listing) -> bool {
         match self {
             How::Free | How::Told => listing == Listing::Signature || Dialect::taught().any(|taught| taught == dialect),
-            How::Measured | How::Chosen => dialect != Dialect::ToolTag && listing == Listing::Signature,
+            How::Measured => dialect != Dialect::ToolTag && listing == Listing::Signature,
         }
     }
 
@@ -54,7 +52,6 @@ impl How {
             How::Free => "",
             How::Told => ", constrained",
             How::Measured => ", measured",
-            How::Chosen => ", chosen",
         }
     }
 }

@@ -84,7 +84,7 @@ pub(crate) struct Args {
     /// Try only ways whose name holds this text, such as "compact"; may be given several times
     ///
     /// A name is "native", or dialect, style and listing, as "tool_tag, compact, signature",
-    /// with ", measured", ", chosen" or ", constrained" after it or not. A way that holds any of the texts is tried.
+    /// with ", measured" or ", constrained" after it or not. A way that holds any of the texts is tried.
     #[arg(long, value_name = "TEXT")]
     only: Vec<String>,
 
@@ -251,7 +251,6 @@ fn offer(
             profile.tools = Some(ToolsMode::Prompt);
             profile.way = match how {
                 How::Measured => Some(Way::Measured),
-                How::Chosen => Some(Way::Chosen),
                 How::Free | How::Told => None,
             };
             profile.constrain = (how != How::Free).then_some(Constrain::Auto);
@@ -300,8 +299,7 @@ fn tried(args: &Args, own: Option<Dialect>) -> Result<Vec<Cell>, Failure> {
     cells.sort_by_key(|cell| match cell.how() {
         How::Measured => 0,
         How::Free => 1,
-        How::Chosen => 2,
-        How::Told => 3,
+        How::Told => 2,
     });
     if cells.is_empty() {
         let names: Vec<String> = Cell::all(own).iter().map(|cell| format!("  {cell}")).collect();

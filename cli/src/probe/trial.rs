@@ -217,7 +217,6 @@ impl Bench {
                     Some(_) => self.threshold(cell, task),
                 };
             }
-            How::Chosen => (config.constrain, config.way) = (Constrain::Auto, Way::Chosen),
         }
         let tools = self.tasks.offered(task, self.all_tools).into_iter();
         let answer = answer.map_or("Done.", |answer| answer.result.as_str());

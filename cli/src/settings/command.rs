@@ -12,6 +12,7 @@ use super::names::{Place, TABLES};
 use super::sources::environment;
 use crate::base::{Failure, output};
 use crate::settings::{examples::Examples, saved_profiles};
+use toolgraft::constrain::Way;
 use toolgraft::dialect::Profile;
 use toolgraft::prompt::Options;
 use toolgraft::tools::ToolsMode;
@@ -210,7 +211,7 @@ fn built_in() -> Settings {
     Settings {
         tools_mode: Some(ToolsMode::Auto),
         constrain: Some(turn.constrain),
-        way: Some(turn.way),
+        way: Some(Way::Auto),
         carry_reasoning: Some(turn.carry_reasoning),
         call_threshold: Some(CALL_THRESHOLD),
         dialect: Some(options.dialect),

@@ -60,7 +60,7 @@ settings! {
     tools_mode: Option<ToolsMode> = "\"auto\"", "how tools are offered: auto, native, prompt";
     constrain: Option<Constrain> = "\"auto\"", "whether answers are held to a form where one is due: auto, off, \
          require";
-    way: Option<Way> = "\"free\"", "how it comes to a call: free, measured, chosen";
+    way: Option<Way> = "\"auto\"", "how it comes to a call: auto, free, measured";
     call_threshold: Option<f64> = "-4.0", "logarithm of the probability from which on it is a call, for measured";
     #[serde(deserialize_with = "dialect")]
     dialect: Option<Dialect> = "\"use_mcp_tool\"", "call syntax to teach";

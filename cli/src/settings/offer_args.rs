@@ -28,11 +28,12 @@ pub(crate) struct OfferArgs {
     #[arg(long, value_name = "WHEN")]
     pub(crate) constrain: Option<Constrain>,
 
-    /// How it comes to a call where the model may as well answer: free, measured, chosen
+    /// How it comes to a call where the model may as well answer: free, measured, auto
     ///
     /// free: as the model writes. measured: by the probability that its answer begins with a
-    /// call; the call is then held to its form. chosen: the model names a tool first. What an
-    /// endpoint does not give for that is left: measured, chosen, free. [default: free]
+    /// call; the call is then held to its form, and so are the steps after it. auto: measured for a
+    /// small model (the compact prompt). Where the endpoint tells no probabilities: free.
+    /// [default: auto]
     #[arg(long, value_name = "WAY")]
     pub(crate) way: Option<Way>,
 
@@ -48,7 +49,7 @@ pub(crate) struct OfferArgs {
 impl OfferArgs {
     /// Whoever names a syntax, or a way to calls in it, wants it to be taught.
     pub(crate) fn teach_what_is_named(&mut self) {
-        if self.dialect.is_some() || self.way.is_some_and(|way| way != Way::Free) {
+        if self.dialect.is_some() || self.way == Some(Way::Measured) {
             self.tools_mode.get_or_insert(ToolsMode::Prompt);
         }
     }

@@ -11,7 +11,7 @@
 //! style = "compact"
 //! listing = "signature"
 //! constrain = "auto"                       # or off, require
-//! way = "measured"                         # or free, chosen
+//! way = "measured"                         # or free, auto
 //! call_threshold = -4.0                    # for measured
 //! ```
 //!

@@ -34,7 +34,7 @@ fn names_of_this_machine_are_completed() {
         (&["call", "weather", "weather_"], &["weather_query"]),
         (&["chat", "--allow", "weather.t"], &["weather.time_query"]),
         (&["config", "set", "base"], &["base_url"]),
-        (&["chat", "--way", ""], &["free", "measured", "chosen"]),
+        (&["chat", "--way", ""], &["free", "measured", "auto"]),
         (&["prompt", "--dialect", "use"], &["use_mcp_tool"]),
         (&["comp"], &["completions"]),
     ] {

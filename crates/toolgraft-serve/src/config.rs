@@ -222,10 +222,10 @@ config! {
     /// request goes out without. What comes is checked here in any case.
     with_constrain(constrain: Constrain) sets constrain: Constrain = Constrain::Auto => constrain;
 
-    /// Sets how it comes to a call where the model may as well answer; default [`Way::Free`].
-    /// What the endpoint does not give for it is remembered, and the next way taken
+    /// Sets how it comes to a call where the model may as well answer; default [`Way::Auto`].
+    /// What the endpoint does not give for it is remembered, and the call left to the model
     /// ([`Served::way`](super::Served::way)).
-    with_way(way: Way) sets way: Way = Way::Free => way;
+    with_way(way: Way) sets way: Way = Way::Auto => way;
 
     /// Sets the logarithm of the probability from which on a message is to be a call, for
     /// [`Way::Measured`]; default [`CALL_THRESHOLD`](toolgraft::turn::CALL_THRESHOLD).

@@ -53,14 +53,15 @@ impl Way {
         let known = [Some(model), served.map(|served| served.id.as_str())];
         let own = known.into_iter().flatten().find_map(|name| config.models.of(name)).unwrap_or_default();
         let (name, size) = served.map_or((model, None), |served| (&*served.id, served.parameters));
+        let style = own.style.or(config.style).unwrap_or_else(|| profile.style_for(name, size));
         Way {
             profile: profile.name,
             tools: own.tools_mode.unwrap_or(config.tools_mode),
             dialect: own.dialect.or(config.dialect).unwrap_or(profile.dialect),
-            style: own.style.or(config.style).unwrap_or_else(|| profile.style_for(name, size)),
+            style,
             listing: own.listing.unwrap_or(config.prompt.listing),
             constrain: own.constrain.unwrap_or(config.constrain),
-            calls: own.way.unwrap_or(config.way),
+            calls: own.way.unwrap_or(config.way).for_style(style),
             threshold: own.call_threshold.or(config.call_threshold).map(f64::to_bits),
             context: None,
             examples: config.prompt.examples.changes(),

@@ -1,7 +1,6 @@
 //! From a request to the beginning of its answer: attempts, refusals, what kind of answer it is.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use futures::channel::mpsc;
@@ -20,7 +19,7 @@ use super::terms::Terms;
 use super::trace::Response;
 use super::{Inner, MAX_EVENT, MAX_RETRY_AFTER};
 use crate::cause::Cause;
-use crate::constrain::{Constrained, Constraint};
+use crate::constrain::Constrained;
 use crate::http::{certificate_fault, proxy_fault};
 use crate::model::span::error_type;
 use crate::model::{ModelError, ModelEvent, Progress, Request};
@@ -44,6 +43,10 @@ const ALTERNATIVES: u32 = 20;
 
 /// The same for llama.cpp, which knows no limit: each costs some sixty bytes a token.
 const MANY_ALTERNATIVES: u32 = 100;
+
+/// The same where its grammar holds the answer to calls: the likeliest token that can begin one is told by itself,
+/// and each token of the call costs as much.
+const HELD_ALTERNATIVES: u32 = 8;
 
 /// Where is told what happens before the answer.
 pub(super) type Tell = mpsc::UnboundedSender<Progress>;
@@ -94,8 +97,7 @@ impl Inner {
         let mut terms = self.learned().terms.get(model).copied().unwrap_or_default();
         let mut forms = self.forms(model, request).await?.into_iter();
         let mut form = forms.next();
-        let is_demanded = |c: &Arc<Constraint>| matches!(c.of, Constrained::Calls | Constrained::Choice);
-        let is_demanded = request.constraint.as_ref().is_some_and(is_demanded);
+        let is_demanded = request.constraint.as_ref().is_some_and(|held| held.of == Constrained::Calls);
         let mut refused = Refused::default();
         let mut text = body(terms, form);
         let mut wait = self.backoff;
@@ -338,9 +340,13 @@ impl Inner {
     /// How many other tokens the endpoint is asked for, if the request wants them and it is not
     /// known to refuse them.
     fn alternatives(&self, request: &Request, terms: Terms) -> Option<u32> {
-        let is_llama = || self.known_server() == Some(ServerKind::LlamaCpp);
+        let is_held = request.constraint.as_ref().is_some_and(|held| held.of == Constrained::Calls);
         let is_asked = request.alternatives && !terms.no_alternatives;
-        is_asked.then(|| if is_llama() { MANY_ALTERNATIVES } else { ALTERNATIVES })
+        is_asked.then(|| match self.known_server() {
+            Some(ServerKind::LlamaCpp) if is_held => HELD_ALTERNATIVES,
+            Some(ServerKind::LlamaCpp) => MANY_ALTERNATIVES,
+            _ => ALTERNATIVES,
+        })
     }
 
     pub(super) fn hide(&self, text: String) -> String {

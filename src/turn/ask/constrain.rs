@@ -34,7 +34,6 @@ fn due(model: &RoundModel, is_told_under_grammar: bool, shared: &Shared) -> Opti
     let needs_call = matches!(shared.choice, ToolChoice::Required | ToolChoice::Named(_));
     let required = shared.setup.config.constrain == Constrain::Require;
     match &shared.asking {
-        Asking::Choice => return Some(shared.setup.choice().0.clone()),
         Asking::Held(choice) => return calls(choice, model, shared),
         Asking::Step => return one_call(model, shared),
         Asking::Narrowed(narrowed) => return shared.setup.narrowed(narrowed, thinking(model)),

@@ -359,9 +359,6 @@ impl Ask {
             last.content = closed;
         }
         request.alternatives = shared.asking == Asking::Measured;
-        if shared.asking == Asking::Choice {
-            self.asks_for_a_name(&mut request, shared);
-        }
         Ok(request)
     }
 
@@ -374,16 +371,6 @@ impl Ask {
             Asking::Step | Asking::Narrowed(_) => Some(format!("{rest}{}", closing.call)),
             Asking::Answer => Some(format!("{rest}{}", closing.answer)),
             _ => None,
-        }
-    }
-
-    /// Asks for the name of a tool, behind everything else, so that what stands before it is as in
-    /// other requests.
-    fn asks_for_a_name(&self, request: &mut Request, shared: &Shared) {
-        let note = noted(&self.wording(shared).note(ModelNote::ChooseTool(&shared.setup.choice().1)));
-        match request.messages.last_mut().filter(|last| last.role == Role::User) {
-            Some(last) => last.content = format!("{}\n\n{note}", last.content),
-            None => request.messages.push(Message::new(Role::User, note)),
         }
     }
 

@@ -386,10 +386,6 @@ macro_rules! said {
 said! {
     EmptyAnswer => "Your last message has no answer and no call. Write your answer, or call a tool.",
         "你的上一条消息里没有回答，也没有调用。请写出回答，或者调用工具。";
-    ChooseTool(names) =>
-        "What comes next? Write nothing but the name of the tool that you call next ({names}), or the word answer \
-        if you answer without a tool.",
-        "接下来做什么？只写出接下来要调用的工具名（{names}）；如果不用工具直接回答，就只写 answer 这个词。";
     CallRequired => "Your last message had to call a tool, and did not. Write the call now.",
         "你的上一条消息必须调用工具，但没有调用。请现在写出调用。";
     ToolRequired(tool) => "Your last message had to call {tool}, and did not. Write the call now.",
@@ -545,7 +541,6 @@ mod tests {
 
     const NOTES: &[ModelNote<'_>] = &[
         ModelNote::EmptyAnswer,
-        ModelNote::ChooseTool("search"),
         ModelNote::CallRequired,
         ModelNote::ToolRequired("search"),
         ModelNote::CallsOff,

@@ -9,6 +9,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
+use super::words::words;
 use super::zones::named_in;
 use crate::constrain::{is_id, is_zone};
 use crate::parse::find_values;
@@ -286,11 +287,6 @@ fn texts(value: &Value) -> Vec<String> {
         Value::Object(members) => members.values().flat_map(texts).collect(),
         _ => Vec::new(),
     }
-}
-
-/// The words of a text, in lower case.
-pub(super) fn words(text: &str) -> impl Iterator<Item = String> + '_ {
-    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
 }
 
 /// Whether a word says what is meant.

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::grounded::words;
+use super::words::words;
 use crate::constrain::is_id;
 use crate::parse::find_values;
 

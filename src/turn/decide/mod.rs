@@ -1,21 +1,11 @@
 //! Whether the model is to call or to answer, decided before it writes either.
 //!
-//! In come the tokens with which a message begins and what else could have stood there, or a
-//! message that names a tool; out goes what the next request of the round is for ([`Asking`]).
+//! In come the tokens with which a message begins and what else could have stood there; out goes what the next request of the round is for ([`Asking`]).
 //! Words, grammars and requests are `ask`'s, the message itself is `read`'s.
 //!
 //! ```text
-//!            measured                       chosen
-//!  Asking::Measured ── unlikely ──▶ Asking::Free
-//!        │    │
-//!        │    └─ likely ──▶ the same stream is the call
-//!        │ no probabilities
-//!        ▼
-//!  Asking::Choice ── "answer" ──▶ Asking::Free
-//!        │    └─ a tool ──▶ Asking::Held(tool)
-//!        │ no structure
-//!        ▼
-//!  Asking::Free
+//!  Asking::Measured ── unlikely, or not told ──▶ Asking::Free
+//!        └─ likely ──▶ the same stream is the call
 //! ```
 //!
 //! A measured message is held to calls by a grammar. The probabilities that the endpoint tells are those
@@ -49,13 +39,12 @@ mod known;
 mod mentions;
 mod openers;
 mod probability;
+mod words;
 mod zones;
 
-use std::sync::Arc;
-
-use crate::constrain::{Constraint, Narrowed, Way};
+use crate::constrain::{Narrowed, Way};
 use crate::model::TokenChoice;
-use crate::tools::{Catalog, Tool, ToolChoice};
+use crate::tools::ToolChoice;
 use crate::turn::config::{CALL_THRESHOLD, RoundModel};
 
 pub(super) use greeting::{is_greeting, is_question};
@@ -68,12 +57,6 @@ pub(super) use openers::Openers;
 use probability::Probability;
 pub(super) use zones::named_in as zones_named_in;
 
-/// Stands for no tool among the names of a choice.
-const ANSWER: &str = "answer";
-
-/// Most bytes of a message that names a tool.
-const MAX_CHOICE: usize = 4 << 10;
-
 /// What a round's request is for.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) enum Asking {
@@ -82,8 +65,6 @@ pub(super) enum Asking {
     Free,
     /// A call, where the endpoint holds it to that, told with the probabilities of its first tokens.
     Measured,
-    /// The name of a tool, or that none is wanted.
-    Choice,
     /// Calls that this choice admits, and nothing else.
     Held(ToolChoice),
     /// The call that comes after results, and nothing else.
@@ -118,18 +99,15 @@ pub(super) enum Verdict {
 pub(super) struct Decide {
     /// How likely the message that streams begins with a call, while that is open.
     probability: Option<Probability>,
-    /// What the model writes that is to name a tool.
-    choice: String,
 }
 
 impl Decide {
     pub(super) fn new() -> Self {
-        Decide { probability: None, choice: String::new() }
+        Decide { probability: None }
     }
 
     /// A request goes out: what its message is read for.
     pub(super) fn begin(&mut self, asking: &Asking, model: &RoundModel, openers: &Openers) {
-        self.choice.clear();
         self.probability = (*asking == Asking::Measured).then(|| Probability::new(openers, model));
     }
 
@@ -167,37 +145,9 @@ impl Decide {
         self.probability.as_ref().is_some_and(|probability| !probability.has_begun())
     }
 
-    /// Takes text of a message that names a tool; says whether no more of it is wanted.
-    pub(super) fn chooses(&mut self, text: &str) -> bool {
-        self.choice.push_str(text);
-        self.choice.len() > MAX_CHOICE
-    }
-
-    /// What the next request is for, by a message that names a tool; `None` where it names none.
-    pub(super) fn chosen(&mut self, catalog: &Catalog) -> Option<Asking> {
-        let written = std::mem::take(&mut self.choice);
-        let named = serde_json::from_str::<serde_json::Value>(written.trim()).ok();
-        let named = named.as_ref().map_or(Some(written.trim()), |value| value.as_str().or(value["name"].as_str()))?;
-        if named == ANSWER {
-            return Some(Asking::Free);
-        }
-        let found = catalog.offered().find(|tool| name(catalog, tool) == named)?;
-        Some(Asking::Held(ToolChoice::Named(name(catalog, found))))
-    }
-}
-
-/// What holds a message to the name of a tool, or that none is wanted; and the names.
-pub(super) fn choice(catalog: &Catalog) -> (Arc<Constraint>, String) {
-    let names: Vec<String> = catalog.offered().map(|tool| name(catalog, tool)).collect();
-    let all = names.iter().map(String::as_str).chain([ANSWER]);
-    (Arc::new(Constraint::choice(all)), names.join(", "))
-}
-
-/// The name by which a tool is chosen.
-fn name(catalog: &Catalog, tool: &Tool) -> String {
-    match &tool.server {
-        Some(server) if catalog.is_ambiguous(&tool.name) || tool.name == ANSWER => format!("{server}.{}", tool.name),
-        _ => tool.name.clone(),
+    /// Nothing more is read of the message's probabilities.
+    pub(super) fn ends(&mut self) {
+        self.probability = None;
     }
 }
 
@@ -211,18 +161,14 @@ fn name(catalog: &Catalog, tool: &Tool) -> String {
 pub(super) fn first(way: Way, missing: Missing, follows_results: bool) -> Asking {
     match way {
         _ if missing.structure => Asking::Free,
-        Way::Measured if follows_results => Asking::Step,
-        Way::Measured if !missing.probabilities => Asking::Measured,
-        Way::Measured | Way::Chosen => Asking::Choice,
-        Way::Free => Asking::Free,
+        Way::Measured | Way::Auto if follows_results => Asking::Step,
+        Way::Measured | Way::Auto if !missing.probabilities => Asking::Measured,
+        Way::Measured | Way::Auto | Way::Free => Asking::Free,
     }
 }
 
 /// The way that is taken, where one but a free one is wanted.
 pub(super) fn taken(way: Way, missing: Missing) -> Option<Way> {
-    (way != Way::Free).then(|| match first(way, missing, false) {
-        Asking::Measured => Way::Measured,
-        Asking::Choice => Way::Chosen,
-        Asking::Free | Asking::Answer | Asking::Held(_) | Asking::Narrowed(_) | Asking::Step => Way::Free,
-    })
+    let is_measured = || first(way, missing, false) == Asking::Measured;
+    (way != Way::Free).then(|| if is_measured() { Way::Measured } else { Way::Free })
 }

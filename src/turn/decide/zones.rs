@@ -4,7 +4,7 @@
 
 use std::sync::OnceLock;
 
-use super::grounded::words;
+use super::words::words;
 
 /// A region and its zones on each line: `zone.tab` of the tz database 2024a (public domain).
 const ZONES: &str = include_str!("zones.txt");

@@ -159,3 +159,16 @@ fn what_stands_beside_a_value_that_was_used_is_next() {
     let others = job.grammar();
     assert!(others.contains("write_file") && !others.contains("read_"), "{others}");
 }
+
+#[test]
+fn a_tool_is_not_called_on_and_on_with_values_that_nobody_said() {
+    let mut job = Job::of("How many days does December have?");
+    for day in ["2023-12-01", "2023-12-02"] {
+        job.gives("list_events", json!({"date": day}), Outcome::result("[]"));
+    }
+    assert!(!job.calls("list_events", json!({"date": "2023-12-03"})) && job.asks_for_the_answer());
+    let mut job = Job::of("Read the files.");
+    for path in ["/a.txt", "/b.txt", "/c.txt"] {
+        job.gives("list_events", json!({"date": path}), Outcome::result("/a.txt /b.txt /c.txt"));
+    }
+}

@@ -9,10 +9,6 @@ fn measured() -> TurnConfig {
     TurnConfig { way: Way::Measured, call_threshold: Some(-2.0), ..allowing() }
 }
 
-fn chosen() -> TurnConfig {
-    TurnConfig { way: Way::Chosen, ..allowing() }
-}
-
 /// A token with others beside it; probabilities in percent.
 fn token(text: &str, percent: f64, others: &[(&str, f64)]) -> TokenChoice {
     let ln = |percent: f64| (percent / 100.0).ln();
@@ -222,31 +218,24 @@ fn what_is_decided_elsewhere_is_not_measured() {
 }
 
 #[test]
-fn an_endpoint_without_probabilities_is_asked_to_choose_and_no_more_for_them() {
-    let setup = setup(measured());
-    let mut turn = Turn::new(setup.clone(), "Weather?".into(), Granted::new()).unwrap();
-    actions(&mut turn);
-    let done = says(&mut turn, "It rains.");
-    assert_eq!(notices(&done), [&CallerWarning::NoProbabilities]);
-    let request = requests(&done)[0].clone();
-    assert!(cancels(&done) && held(&request) == Some(Constrained::Choice) && !request.alternatives, "{request:?}");
-    assert!(
-        request.messages.last().unwrap().content.ends_with("<tool_status>ChooseTool(\"weather, time\")</tool_status>"),
-        "{request:?}"
-    );
-    assert_eq!(says(&mut turn, "wea"), [], "a name is not shown");
-    says(&mut turn, "ther\n");
-    let done = ends(&mut turn);
-    let [Action::Emit(AgentEvent::Decided { call: true, likely: None }), Action::Send(request)] = &done[..] else {
-        panic!("{done:?}")
-    };
-    let grammar = request.constraint.as_ref().unwrap().grammar.clone().unwrap();
-    assert!(grammar.contains("weather") && !grammar.contains("time") && request.messages.len() == 2, "{grammar}");
-    says(&mut turn, &paris());
-    assert_eq!(calls(&ends(&mut turn)), ["call_1"]);
-    let mut next = Turn::new(setup, "Weather?".into(), Granted::new()).unwrap();
-    let sent = actions(&mut next);
-    assert_eq!(held(requests(&sent)[0]), Some(Constrained::Choice));
+fn of_an_endpoint_without_probabilities_the_message_is_what_it_is_and_it_is_asked_no_more_for_them() {
+    for (way, told) in [(Way::Measured, true), (Way::Auto, false)] {
+        let setup = setup(TurnConfig { way, ..measured() });
+        let mut turn = Turn::new(setup.clone(), "Weather?".into(), Granted::new()).unwrap();
+        assert!(requests(&actions(&mut turn))[0].alternatives, "{way}");
+        turn.handle(Input::Unconstrained).unwrap();
+        let done = says(&mut turn, "It rains.");
+        assert_eq!(notices(&done).contains(&&CallerWarning::NoProbabilities), told, "{done:?}");
+        assert!(requests(&done).is_empty() && !cancels(&done), "{done:?}");
+        let Some(Action::Finish(finished)) = ends(&mut turn).pop() else { panic!() };
+        assert_eq!(&*finished.answer, "It rains.");
+        let mut next = Turn::new(setup, "Weather?".into(), Granted::new()).unwrap();
+        assert!(!requests(&actions(&mut next))[0].alternatives, "{way}");
+    }
+    // What the grammar held says nothing.
+    let (mut turn, _) = first_request(measured());
+    let done = says(&mut turn, "<use");
+    assert!(cancels(&done) && held(requests(&done)[0]) != Some(Constrained::Calls), "{done:?}");
 }
 
 #[test]
@@ -264,40 +253,16 @@ fn tokens_without_alternatives_are_no_probabilities() {
 }
 
 #[test]
-fn a_choice_of_the_answer_asks_for_it_freely() {
-    for said in ["answer", " answer\n", r#"{"name": "answer"}"#] {
-        let (mut turn, _) = first_request(chosen());
-        says(&mut turn, said);
-        let done = ends(&mut turn);
-        let [Action::Emit(AgentEvent::Decided { call: false, likely: None }), Action::Send(request)] = &done[..] else {
-            panic!("{done:?}")
-        };
-        assert!(held(request) != Some(Constrained::Choice) && !request.alternatives);
-        says(&mut turn, "It rains.");
-        let Some(Action::Finish(finished)) = ends(&mut turn).pop() else { panic!() };
-        assert_eq!((finished.reason, &*finished.answer, finished.rounds), (StopReason::Answered, "It rains.", 1));
-    }
-}
-
-#[test]
 fn an_endpoint_that_holds_to_no_structure_is_asked_freely_from_then_on() {
-    // What it says in place of a name, at once, in words about it, or as the call that was demanded.
-    let setup = setup(chosen());
+    let setup = setup(measured());
     let mut turn = Turn::new(setup.clone(), "Weather?".into(), Granted::new()).unwrap();
     actions(&mut turn);
+    begins(&mut turn, &[token("<use", 90.0, &[("It", 10.0)])]);
     says(&mut turn, "I would call weather.");
-    let done = ends(&mut turn);
-    assert_eq!(notices(&done), [&CallerWarning::NoStructure]);
-    assert_ne!(held(requests(&done)[0]), Some(Constrained::Choice));
-    says(&mut turn, &paris());
-    assert_eq!(calls(&ends(&mut turn)), ["call_1"]);
+    assert_eq!(notices(&ends(&mut turn)), [&CallerWarning::NoStructure]);
     let mut next = Turn::new(setup, "Weather?".into(), Granted::new()).unwrap();
-    assert_ne!(held(requests(&actions(&mut next))[0]), Some(Constrained::Choice));
-
-    let (mut turn, _) = first_request(chosen());
-    turn.handle(Input::Unconstrained).unwrap();
-    let done = actions(&mut turn);
-    assert!(cancels(&done) && notices(&done) == [&CallerWarning::NoStructure], "{done:?}");
+    let next = actions(&mut next);
+    assert!(!requests(&next)[0].alternatives && held(requests(&next)[0]) != Some(Constrained::Calls));
 
     let (mut turn, _) = first_request(measured());
     begins(&mut turn, &[token("<use", 90.0, &[("It", 10.0)])]);
@@ -317,13 +282,11 @@ fn an_endpoint_that_holds_to_no_structure_is_asked_freely_from_then_on() {
 #[test]
 fn a_turn_that_is_suspended_or_cancelled_while_it_decides_ends() {
     for (input, reason) in [(Input::Suspend, StopReason::Suspended), (Input::Cancel, StopReason::Cancelled)] {
-        let (mut turn, _) = first_request(chosen());
-        says(&mut turn, "weat");
+        let (mut turn, _) = first_request(measured());
         turn.handle(input.clone()).unwrap();
         let mut done = actions(&mut turn);
         if input == Input::Suspend {
-            says(&mut turn, "her");
-            done = ends(&mut turn);
+            done = begins(&mut turn, &[token("<use", 1.0, &[("It", 80.0)])]);
         }
         let Some(Action::Finish(finished)) = done.pop() else { panic!("{done:?}") };
         assert_eq!((finished.reason, finished.conversation.messages().count()), (reason, 0));

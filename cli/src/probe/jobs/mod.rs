@@ -215,7 +215,6 @@ impl Bench {
                 (config.constrain, config.way) = (Constrain::Auto, Way::Measured);
                 config.call_threshold = threshold;
             }
-            How::Chosen => (config.constrain, config.way) = (Constrain::Auto, Way::Chosen),
         }
         let tools = job.tools.iter().fold(Functions::unnamed(), |tools, (tool, operation)| {
             let (tool, operation, world) = (self.shown(cell, tool), operation.clone(), world.clone());
