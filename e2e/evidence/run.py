@@ -52,6 +52,7 @@ NAMES = {
     READ: "the request's `tools`, the server's text read by toolgraft",
     WAY: "`--way free`",
     f"{WAY}, made examples": "`--way free`, with `--examples made`",
+    f"{WAY}, chosen": "`--way chosen`, which is gone since",
     f"{WAY}, measured": "`--way measured`, at the threshold of `probe`",
     f"{WAY}, made examples, measured": "the same, with `--examples made`",
     f"{WAY}, constrained": "told to call, held to the form",

@@ -52,7 +52,7 @@ impl Shared {
         self.changes(call) && has_changed() && self.unused().is_empty() && !self.said_things().is_said(&call.arguments)
     }
 
-    /// Returns `true` for another variation of a call that was made often: it brings in what nobody said, and nothing
+    /// Returns `true` for another variation of a lookup that was made often: it brings in what nobody said, and nothing
     /// that the request names.
     pub(super) fn is_variation(&self, call: &Call) -> bool {
         let made = self.made();
@@ -61,7 +61,8 @@ impl Shared {
             let arguments = call.arguments.to_string().to_lowercase();
             self.unused().iter().any(|thing| arguments.contains(&thing.to_lowercase()))
         };
-        times >= MAX_VARIATIONS && !self.said_things().is_said(&call.arguments) && !brings()
+        let looks_up = self.tool(call).is_some_and(looks_up);
+        looks_up && times >= MAX_VARIATIONS && !self.said_things().is_said(&call.arguments) && !brings()
     }
 
     /// The call in whose place something was looked up, or the last one that failed, with values that results have;
@@ -148,7 +149,7 @@ impl Shared {
         })
     }
 
-    fn changes(&self, call: &Call) -> bool {
+    pub(super) fn changes(&self, call: &Call) -> bool {
         self.tool(call).is_some_and(may_change)
     }
 

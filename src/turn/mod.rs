@@ -305,10 +305,10 @@ impl Turn {
                 match delta.kind {
                     DeltaKind::Reasoning => self.decide.reasons_apart(),
                     DeltaKind::Content if self.decide.is_untold() && !delta.text.trim().is_empty() => {
-                        if self.is_held() {
-                            return self.untold();
+                        if self.is_held() && self.shared.setup.openers().fits(delta.text.trim_start()).call {
+                            return self.untold(true);
                         }
-                        self.untold()?;
+                        self.untold(false)?;
                     }
                     _ => {}
                 }
@@ -482,7 +482,7 @@ impl Turn {
                 self.shared.setup.ways().with_masked_probabilities(self.ask.model_name(&self.shared));
                 self.ask_instead(Asking::Measured, true)
             }
-            Some(Verdict::Untold) => self.untold(),
+            Some(Verdict::Untold) => self.untold(is_held),
             None => Ok(()),
         }
     }
@@ -491,17 +491,17 @@ impl Turn {
         self.shared.held == Some(Constrained::Calls)
     }
 
-    /// The endpoint does not tell how likely a call is: a message that is held to nothing is what it is.
-    fn untold(&mut self) -> Result<(), TurnError> {
+    /// The endpoint does not tell how likely a call is: a message that nothing held to a call is what it is.
+    fn untold(&mut self, is_held: bool) -> Result<(), TurnError> {
         self.shared.setup.ways().without_probabilities(self.ask.model_name(&self.shared));
         if self.shared.setup.config.way == Way::Measured {
             self.shared.warn(CallerWarning::NoProbabilities);
         }
-        if self.is_held() {
+        if is_held {
             return self.ask_instead(Asking::Free, true);
         }
         self.decide.ends();
-        self.shared.asking = Asking::Free;
+        (self.shared.asking, self.shared.held) = (Asking::Free, None);
         Ok(())
     }
 

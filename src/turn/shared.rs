@@ -330,7 +330,7 @@ impl Shared {
 
     /// Returns `true` if a call returned already what this one would.
     pub(super) fn is_answered(&self, call: &Call) -> bool {
-        guard::is_answered(&self.made(), call)
+        guard::is_answered(&self.made(), call, self.changes(call))
     }
 
     /// Returns how many times in a row equal calls have returned the result of this one.

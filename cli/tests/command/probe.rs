@@ -34,14 +34,14 @@ fn the_best_way_becomes_a_profile() {
     let is_held = |seen: &Seen| seen.body.get("response_format").is_some_and(|format| format["type"] == "json_schema");
     let of = |question: &str| seen.iter().filter(|seen| seen.question().contains(question)).collect::<Vec<_>>();
     let oslo = of("Oslo");
-    // Ten more are tried for what the endpoint does not give.
-    assert_eq!((oslo.len(), oslo.iter().filter(|seen| is_held(seen)).count()), (28 + 10, 12 + 4));
+    // Six more are tried for what the endpoint does not give.
+    assert_eq!((oslo.len(), oslo.iter().filter(|seen| is_held(seen)).count()), (28 + 6, 8 + 4));
     let unwanted: Value = serde_json::from_str(include_str!("../../src/probe/tasks.json")).unwrap();
     let unwanted = of(unwanted["none"][0]["question"].as_str().unwrap());
     assert!(unwanted.len() == 16 && !unwanted.iter().any(|seen| is_held(seen)), "{}", unwanted.len());
     // What was tried is kept, and what was left out may be there by now.
     place.run(&probe).ok();
-    assert_eq!(endpoint.requests(), 10);
+    assert_eq!(endpoint.requests(), 6);
     let saved = std::fs::read_to_string(place.path(".config/toolgraft/profiles.toml")).unwrap();
     assert!(saved.contains("tools = \"prompt\"\ndialect = \"use_mcp_tool\""), "{saved}");
     assert!(!saved.contains("constrain"), "the best way decides by itself: {saved}");

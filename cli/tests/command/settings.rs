@@ -151,7 +151,7 @@ fn config_says_for_each_value_where_it_comes_from() {
     }
     // Another model has another profile, and nothing was found of it.
     let other = shown(&["config", "show", "--model", "qwen3:8b", "--json"]).json();
-    assert_eq!(key(&other, "way"), (json!("free"), "built in".to_owned()));
+    assert_eq!(key(&other, "way"), (json!("auto"), "built in".to_owned()));
     let text = shown(&["config", "--show"]).out;
     assert!(
         text.contains("\nbase_url = \"http://filed/v1\"\n# base_url = \"http://named/v1\"  (from: OPENAI_BASE_URL)\n"),

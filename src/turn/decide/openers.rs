@@ -21,9 +21,9 @@ pub(crate) struct Openers {
 
 /// What a text may be the beginning of, or begins with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Fits {
+pub(in crate::turn) struct Fits {
     /// A call.
-    pub(super) call: bool,
+    pub(in crate::turn) call: bool,
     /// An answer that begins as a call does, or reasoning.
     pub(super) other: bool,
 }
@@ -51,7 +51,7 @@ impl Openers {
     }
 
     /// What this text, without white space before it, may become.
-    pub(super) fn fits(&self, text: &str) -> Fits {
+    pub(in crate::turn) fn fits(&self, text: &str) -> Fits {
         let call = self.calls.iter().any(|opener| opener.starts_with(text) || text.starts_with(opener.as_str()));
         let answer = call && self.answer.is_some_and(|answer| answer.starts_with(text));
         Fits { call, other: answer || self.reasoning.iter().any(|(open, _)| open.starts_with(text)) }
