@@ -388,7 +388,7 @@ export type Conversation = {
   entries: Array<Entry>;
 };
 
-/** A call syntax. */
+/** A call syntax. As text it is its name. */
 export type Dialect =
   /**
    * `<use_mcp_tool>` with `<server_name>`, `<tool_name>`, `<arguments>` in
@@ -432,7 +432,9 @@ export type Dialect =
   /** JSON as the whole message or alone in a fence, for known tools. */
   | "json"
   /** `Action:` and `Action Input:` with JSON, for known tools. */
-  | "react";
+  | "react"
+  /** One that was read from a file (`Dialect::from_json`). */
+  | string;
 
 /** A call of a display-only tool, with arguments that its schema accepts. */
 export type DisplayCall = {

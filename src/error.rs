@@ -7,6 +7,9 @@ pub enum Error {
     /// A name that is no dialect's.
     #[error(transparent)]
     Dialect(#[from] crate::dialect::UnknownDialect),
+    /// A dialect's file that cannot be used.
+    #[error(transparent)]
+    DialectFile(#[from] crate::dialect::DialectError),
     /// A word that stands for none of a type's values.
     #[error(transparent)]
     Keyword(#[from] crate::message::UnknownKeyword),

@@ -25,9 +25,11 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use crate::base::{Failure, input, output};
-use crate::settings::{self, Slots, profiles::profile_of};
+use crate::settings::profiles::{dialect_file, profile_of};
+use crate::settings::{self, Slots};
 use chunk::Chunk;
 use record::{Extractor, Problems};
+use toolgraft::Dialect;
 use toolgraft::dialect::{DialectSet, Profile};
 use toolgraft::message::{FencedCalls, ReasoningCalls, ReasoningMode};
 use toolgraft::parse::Config;
@@ -43,6 +45,10 @@ pub(crate) struct Args {
     /// Call syntaxes to read: `auto` for all, or names joined by commas
     #[arg(long, value_name = "auto|NAME[,NAME]", default_value = "auto")]
     dialect: DialectSet,
+
+    /// File with a call syntax of your own to read, too (docs/dialects.md); may be given several times
+    #[arg(long, value_name = "FILE", value_parser = dialect_file)]
+    dialect_file: Vec<Dialect>,
 
     /// How the text reaches the parser: in one piece, in pieces of N characters, or in random pieces
     #[arg(long, value_name = "whole|N|random:SEED", default_value = "whole")]
@@ -79,7 +85,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     let mut profile = args.profile;
     settings::defaults()?.fill(Slots { profile: Some(&mut profile), ..Slots::default() });
     let config = Config::default()
-        .with_dialects(args.dialect)
+        .with_dialects(args.dialect_file.iter().fold(args.dialect, |set, dialect| set.with(*dialect)))
         .with_reasoning(args.reasoning.or(profile.map(|profile| profile.reasoning)).unwrap_or_default())
         .with_reasoning_calls(args.reasoning_calls.or(profile.map(|p| p.reasoning_calls)).unwrap_or_default())
         .with_reasoning_marks(profile.map(Profile::marks).unwrap_or_default())

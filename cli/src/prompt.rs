@@ -9,7 +9,11 @@ use serde_json::json;
 use crate::base::{Failure, input, output, tokens};
 use crate::servers::{ServerArgs, tool_file};
 use crate::settings::prompt_args::{self, PromptArgs};
-use crate::settings::{self, Place, Settings, Slots, profiles::taught_dialect, saved_profiles, slots};
+use crate::settings::{
+    self, Place, Settings, Slots,
+    profiles::{dialect_file, taught_dialect},
+    saved_profiles, slots,
+};
 use crate::terminal;
 use toolgraft::dialect::{Lang, Profile, SystemPlacement};
 use toolgraft::prompt::{Options, Prompt, PromptError, System};
@@ -36,6 +40,10 @@ pub(crate) struct Args {
     /// Call syntax to teach: use_mcp_tool, tool_tag or type_marker [default: the model's]
     #[arg(long, value_name = "DIALECT", value_parser = taught_dialect)]
     dialect: Option<Dialect>,
+
+    /// File with a call syntax of your own to teach (docs/dialects.md)
+    #[arg(long, value_name = "FILE", value_parser = dialect_file, conflicts_with = "dialect")]
+    dialect_file: Option<Dialect>,
 
     /// Language of the instructions: en or zh [default: the model's]
     #[arg(long)]
@@ -88,6 +96,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     let place = Place { url: base_url, model: args.model.take(), ..Place::default() };
     let Place { url: base_url, model, .. } = settings::names()?.locate(place)?;
     args.model = model;
+    args.dialect = args.dialect_file.or(args.dialect);
     if args.dialect.is_some() {
         tools_mode.get_or_insert(ToolsMode::Prompt);
     }

@@ -34,8 +34,8 @@ pub(crate) fn named_by_element(name: &str, arguments: &Value, catalog: Option<&C
         Some(Value::String(name)) => Some(name.trim().to_owned()).filter(|name| !name.is_empty()),
         Some(_) => return None,
     };
-    let (tool, arguments) = match block.tool {
-        Some(tool) => (tool.to_owned(), without_server(object, block.children)),
+    let (tool, arguments) = match &block.tool {
+        Some(tool) => (tool.clone(), without_server(object, &block.children)),
         None => {
             let tool = text(ChildRole::Tool)?.as_str()?.trim();
             let arguments = text(ChildRole::Arguments).cloned().unwrap_or_else(|| Value::Object(Map::new()));
@@ -47,13 +47,13 @@ pub(crate) fn named_by_element(name: &str, arguments: &Value, catalog: Option<&C
 
 /// The arguments of an element that stands for one tool.
 fn without_server(object: &Map<String, Value>, children: &[Child]) -> Value {
-    let is_server = |key: &String| children.iter().any(|child| child.tag == key && child.role == ChildRole::Server);
+    let is_server = |key: &String| children.iter().any(|child| child.tag == *key && child.role == ChildRole::Server);
     object.iter().filter(|(key, _)| !is_server(key)).map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
 fn element(name: &str) -> Option<&'static Block> {
-    let blocks = Dialect::ALL.iter().flat_map(|dialect| match dialect.spec().shape {
-        Shape::Element(blocks) => blocks,
+    let blocks = Dialect::ALL.iter().flat_map(|dialect| match &dialect.spec().shape {
+        Shape::Element(blocks) => blocks.as_slice(),
         _ => &[],
     });
     blocks.into_iter().find(|block| block.tag == name)

@@ -2,16 +2,17 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
+use super::file::DialectError;
+use super::loaded::{self, LoadedDialect, MAX_LOADED};
 use super::spec::Spec;
-use super::{builtin, foreign};
 
-/// A call syntax.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
+/// A call syntax. As text it is its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "typed", derive(schemars::JsonSchema), schemars(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Dialect {
     /// `<use_mcp_tool>` with `<server_name>`, `<tool_name>`, `<arguments>` in
@@ -34,7 +35,7 @@ pub enum Dialect {
     /// `<invoke name="NAME">` with `<parameter name="KEY">` tags.
     Invoke,
     /// DeepSeek's special tokens around a name and JSON.
-    #[serde(rename = "deepseek")]
+    #[cfg_attr(feature = "typed", schemars(rename = "deepseek"))]
     DeepSeek,
     /// Kimi K2's special tokens around a name and JSON.
     Kimi,
@@ -56,50 +57,102 @@ pub enum Dialect {
     Json,
     /// `Action:` and `Action Input:` with JSON, for known tools.
     React,
+    /// One that was read from a file ([`Dialect::from_json`]).
+    #[cfg_attr(feature = "typed", schemars(untagged, with = "String"))]
+    Loaded(LoadedDialect),
 }
 
-/// Gives the dialects their constant data, in order of precedence.
+/// The dialects of this program and their files, in order of precedence.
 macro_rules! dialects {
-    ($($dialect:ident => $spec:path),+ $(,)?) => {
+    ($($dialect:ident => $file:literal),+ $(,)?) => {
         impl Dialect {
-            /// All dialects, in order of precedence.
+            /// The dialects of this program, in order of precedence.
             pub const ALL: &'static [Dialect] = &[$(Dialect::$dialect),+];
 
-            /// The dialect's constant data; not a part of the interface.
+            /// What the dialect's file says; not a part of the interface.
             #[doc(hidden)]
             pub fn spec(self) -> &'static Spec {
-                match self { $(Dialect::$dialect => &$spec),+ }
+                match self {
+                    $(Dialect::$dialect => {
+                        static SPEC: LazyLock<Spec> = LazyLock::new(|| {
+                            own(include_str!(concat!("../../dialects/", $file, "/dialect.json")))
+                        });
+                        &SPEC
+                    })+
+                    Dialect::Loaded(loaded) => loaded.spec(),
+                }
             }
         }
     };
 }
 
 dialects!(
-    UseMcpTool => builtin::USE_MCP_TOOL,
-    ToolTag => builtin::TOOL_TAG,
-    TypeMarker => builtin::TYPE_MARKER,
-    Hermes => foreign::HERMES,
-    ToolCalls => foreign::TOOL_CALLS,
-    ToolRequest => foreign::TOOL_REQUEST,
-    PythonTag => foreign::PYTHON_TAG,
-    FunctionTag => foreign::FUNCTION_TAG,
-    Invoke => foreign::INVOKE,
+    UseMcpTool => "use_mcp_tool",
+    ToolTag => "tool_tag",
+    TypeMarker => "type_marker",
+    Hermes => "hermes",
+    ToolCalls => "tool_calls",
+    ToolRequest => "tool_request",
+    PythonTag => "python_tag",
+    FunctionTag => "function_tag",
+    Invoke => "invoke",
     // Before DeepSeek, whose call without a separator would take `functions.` and
     // the number for parts of the name: `kimi/no_arguments`.
-    Kimi => foreign::KIMI,
-    DeepSeek => foreign::DEEPSEEK,
-    Glm => foreign::GLM,
-    Harmony => foreign::HARMONY,
-    Command => foreign::COMMAND,
-    Solar => foreign::SOLAR,
-    KimiK3 => foreign::KIMI_K3,
-    Gemma => foreign::GEMMA,
-    Python => foreign::PYTHON,
-    Json => foreign::JSON,
-    React => foreign::REACT,
+    Kimi => "kimi",
+    DeepSeek => "deepseek",
+    Glm => "glm",
+    Harmony => "harmony",
+    Command => "command",
+    Solar => "solar",
+    KimiK3 => "kimi_k3",
+    Gemma => "gemma",
+    Python => "python",
+    Json => "json",
+    React => "react",
 );
 
+fn own(file: &str) -> Spec {
+    super::file::own(file).expect("a test reads the files of this program")
+}
+
 impl Dialect {
+    /// The dialect that a file describes: `docs/dialects.md` says how one is written. It is read where a
+    /// [`DialectSet`](super::DialectSet) holds it; [`AUTO`](super::DialectSet::AUTO) does not. Of dialects
+    /// with the same name the one that was read last is known by it.
+    ///
+    /// ```
+    /// use toolgraft::dialect::{DialectSet, write_call};
+    /// use toolgraft::parse::Config;
+    /// use toolgraft::{Dialect, Parser};
+    ///
+    /// let file = r#"{"name": "moon", "calls": [{"header": "<moon:{name}>", "close": "</moon>"}]}"#;
+    /// let moon = Dialect::from_json(file)?;
+    ///
+    /// let call = write_call(moon, None, "f", &Default::default());
+    /// assert_eq!(call, "<moon:f>{}</moon>");
+    /// let mut parser = Parser::new(Config::default().with_dialects(DialectSet::AUTO.with(moon)));
+    /// let message = parser.parse(&call);
+    /// assert_eq!(message.calls().next().map(|call| call.tool.as_str()), Some("f"));
+    /// # Ok::<(), toolgraft::dialect::DialectError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A file that cannot be used, with the place in it; one of a name that this program has; and one more
+    /// than [`MAX_LOADED`](super::MAX_LOADED).
+    pub fn from_json(text: &str) -> Result<Dialect, DialectError> {
+        loaded::load(text, Dialect::ALL.iter().map(|own| own.name())).map(Dialect::Loaded)
+    }
+
+    /// The dialects that were read from files, and those of this program, in order of precedence.
+    pub fn known() -> impl Iterator<Item = Dialect> {
+        Dialect::loaded().chain(Dialect::ALL.iter().copied())
+    }
+
+    /// The dialects that were read from files, the first one first.
+    pub(crate) fn loaded() -> impl DoubleEndedIterator<Item = Dialect> {
+        loaded::all().map(Dialect::Loaded)
+    }
+
     /// The dialects that the prompt teaches in words of their own; of any other it shows an example,
     /// which is enough for a model that was trained on it.
     pub fn taught() -> impl Iterator<Item = Dialect> {
@@ -114,7 +167,33 @@ impl Dialect {
 
     /// Name on the command line, in recordings and in `extract`.
     pub fn name(self) -> &'static str {
-        self.spec().name
+        &self.spec().name
+    }
+
+    /// Its bit in a [`DialectSet`].
+    fn bit(self) -> u64 {
+        match self {
+            Dialect::Loaded(loaded) => 1 << (OWN_BITS + loaded.slot()),
+            // Each is one of them.
+            own => Dialect::ALL.iter().position(|known| *known == own).map_or(0, |at| 1 << at),
+        }
+    }
+}
+
+/// Bits of a [`DialectSet`] for the dialects of this program.
+const OWN_BITS: usize = u64::BITS as usize - MAX_LOADED;
+
+const _: () = assert!(Dialect::ALL.len() <= OWN_BITS, "each dialect has a bit of its own");
+
+impl Serialize for Dialect {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for Dialect {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        std::borrow::Cow::<'de, str>::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
     }
 }
 
@@ -126,7 +205,10 @@ impl fmt::Display for Dialect {
 
 /// A name that is no dialect's.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown dialect {found:?}: expected `auto` or some of {} joined by commas", names())]
+#[error(
+    "unknown dialect {found:?}: expected `auto` or some of {} joined by commas; one of a file is known once the file is read",
+    names()
+)]
 #[non_exhaustive]
 pub struct UnknownDialect {
     /// The name.
@@ -134,7 +216,7 @@ pub struct UnknownDialect {
 }
 
 fn names() -> String {
-    Dialect::ALL.iter().map(|d| d.name()).collect::<Vec<_>>().join(", ")
+    Dialect::known().map(Dialect::name).collect::<Vec<_>>().join(", ")
 }
 
 impl FromStr for Dialect {
@@ -142,39 +224,42 @@ impl FromStr for Dialect {
 
     fn from_str(text: &str) -> Result<Self, UnknownDialect> {
         let found = text.trim();
-        Dialect::ALL
-            .iter()
-            .copied()
-            .find(|d| d.name() == found)
-            .ok_or_else(|| UnknownDialect { found: found.to_owned() })
+        let mut known = Dialect::loaded().rev().chain(Dialect::ALL.iter().copied());
+        known.find(|d| d.name() == found).ok_or_else(|| UnknownDialect { found: found.to_owned() })
     }
 }
 
 /// A set of dialects that a parser reads at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct DialectSet(u32);
+pub struct DialectSet(u64);
 
 impl DialectSet {
-    /// Every dialect (`auto`).
-    pub const AUTO: DialectSet = DialectSet(u32::MAX);
+    /// Every dialect of this program (`auto`); those that were read from files are added by name.
+    pub const AUTO: DialectSet = DialectSet((1 << Dialect::ALL.len()) - 1);
 
     /// No dialect: everything is text.
     pub const NONE: DialectSet = DialectSet(0);
 
     /// Whether the set holds `dialect`.
     pub fn contains(self, dialect: Dialect) -> bool {
-        self.0 & (1 << dialect as u32) != 0
+        self.0 & dialect.bit() != 0
     }
 
     /// The set with `dialect` in it.
     #[must_use]
     pub fn with(self, dialect: Dialect) -> Self {
-        DialectSet(self.0 | 1 << dialect as u32)
+        DialectSet(self.0 | dialect.bit())
     }
 
-    /// The dialects of the set.
+    /// The set with all of `others` in it.
+    #[must_use]
+    pub fn and(self, others: DialectSet) -> Self {
+        DialectSet(self.0 | others.0)
+    }
+
+    /// The dialects of the set in order of precedence: those of files first.
     pub fn iter(self) -> impl Iterator<Item = Dialect> {
-        Dialect::ALL.iter().copied().filter(move |d| self.contains(*d))
+        Dialect::known().filter(move |d| self.contains(*d))
     }
 }
 
@@ -209,19 +294,18 @@ impl FromStr for DialectSet {
     type Err = UnknownDialect;
 
     fn from_str(text: &str) -> Result<Self, UnknownDialect> {
-        if text.trim() == "auto" {
-            return Ok(DialectSet::AUTO);
-        }
-        text.split(',').try_fold(DialectSet::NONE, |set, name| Ok(set.with(name.parse()?)))
+        text.split(',').try_fold(DialectSet::NONE, |set, name| match name.trim() {
+            "auto" => Ok(set.and(DialectSet::AUTO)),
+            name => Ok(set.with(name.parse()?)),
+        })
     }
 }
 
 impl fmt::Display for DialectSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if *self == DialectSet::AUTO {
-            return f.write_str("auto");
-        }
-        let names: Vec<_> = self.iter().map(Dialect::name).collect();
+        let is_auto = self.0 & DialectSet::AUTO.0 == DialectSet::AUTO.0;
+        let named = self.iter().filter(|dialect| !is_auto || matches!(dialect, Dialect::Loaded(_)));
+        let names: Vec<_> = is_auto.then_some("auto").into_iter().chain(named.map(Dialect::name)).collect();
         f.write_str(&names.join(","))
     }
 }

@@ -1,16 +1,17 @@
 //! Call syntaxes as data, read by the prompt and by the parser alike.
 //!
-//! A dialect names its markers, the shape that its text has, and the template
-//! that teaches it. Shapes are code (in [`parse`](crate::parse)); a further
-//! dialect of a known shape is one more constant here.
+//! A dialect is a file, `dialects/NAME/dialect.json`: its markers, headers and
+//! keys, and the template that teaches it. How such calls are read is code (in
+//! [`parse`](crate::parse)). A program reads further files with [`Dialect::from_json`].
 
-mod builtin;
 mod by_name;
 mod by_template;
 mod contexts;
-mod foreign;
+mod file;
+mod header;
 mod introductions;
 pub(crate) mod known;
+mod loaded;
 mod profile;
 mod reasoning;
 mod spec;
@@ -21,11 +22,15 @@ mod write;
 #[cfg(feature = "agent")]
 pub(crate) use by_name::ByName;
 pub(crate) use by_name::named_by_element;
+pub use file::{DialectError, MAX_FILE, MAX_ROWS, MAX_TEXT};
+#[doc(hidden)]
+pub use header::Piece;
 #[cfg(feature = "prompt")]
 pub(crate) use introductions::Introductions;
 pub(crate) use introductions::{asks_as_example, introduces_example};
 pub(crate) use known::Dialect;
 pub use known::{DialectSet, UnknownDialect};
+pub use loaded::{LoadedDialect, MAX_LOADED};
 pub use profile::{COMPACT_BELOW, Lang, Profile, PromptStyle, SystemPlacement, parameters_in_name};
 // Not a part of the interface: this repository's own command, tests and fuzzing read it.
 pub(crate) use contexts::COMMENT_SIGNS;
@@ -36,7 +41,7 @@ pub use reasoning::{REASONING_MARKS, ReasoningMark, THINK_TAGS};
 #[doc(hidden)]
 pub use spec::{
     Announcer, Block, CallKeys, Child, ChildRole, FUNCTION, Group, LineMarker, MarkedJson, Named, NamedArguments,
-    NamedCall, Piece, React, Shape, Spec, Wrapper,
+    NamedCall, React, Shape, Spec, Wrapper,
 };
 pub(crate) use tokens::{CALL_TOKENS, OWN_ROLES, SENTENCE_END, STRIKE_OPEN, template_tokens};
 #[doc(hidden)]

@@ -2,29 +2,33 @@
 
 use std::borrow::Cow;
 
-/// The constant data of a dialect.
+use serde::Deserialize;
+
+use super::header::{self, Piece};
+
+/// The data of a dialect, as its file has it.
 #[derive(Debug)]
 pub struct Spec {
     /// Name on the command line, in recordings and in `extract`.
-    pub name: &'static str,
+    pub name: String,
     /// What the text looks like.
     pub shape: Shape,
     /// Stem of the template under `prompts/<lang>/` that teaches the dialect;
     /// `None` for one that is taught by an example alone (`shown`).
-    pub template: Option<&'static str>,
+    pub template: Option<String>,
     /// Another way to write its calls, which is only read: objects behind a marker.
     pub objects: Option<MarkedJson>,
 }
 
 impl Spec {
     /// All literal marks of its calls, in order: what stands before, in and behind them.
-    pub(crate) fn marks(&self) -> Vec<Cow<'static, str>> {
+    pub(crate) fn marks(&self) -> Vec<Cow<'_, str>> {
         let mut marks = Vec::new();
         match &self.shape {
             Shape::Element(blocks) => {
                 let tags = blocks
                     .iter()
-                    .flat_map(|block| [block.tag].into_iter().chain(block.children.iter().map(|child| child.tag)));
+                    .flat_map(|block| [&block.tag].into_iter().chain(block.children.iter().map(|child| &child.tag)));
                 marks.extend(tags.map(|tag| Cow::Owned(format!("<{tag}>"))));
             }
             Shape::MarkedJson(marked) => marked.add_marks(&mut marks),
@@ -39,37 +43,38 @@ impl Spec {
 }
 
 impl MarkedJson {
-    fn add_marks(&self, marks: &mut Vec<Cow<'static, str>>) {
+    fn add_marks<'s>(&'s self, marks: &mut Vec<Cow<'s, str>>) {
         match &self.announcer {
-            Announcer::Line { call, .. } => marks.push(call.text.into()),
+            Announcer::Line { call, .. } => marks.push(call.text.as_str().into()),
             Announcer::Marker(wrappers) => {
-                let texts = wrappers.iter().filter(|w| !w.is_word()).flat_map(|w| [Some(w.open), w.close]);
+                let texts = wrappers.iter().filter(|w| !w.is_word()).flat_map(|w| [Some(&*w.open), w.close.as_deref()]);
                 marks.extend(texts.flatten().map(Cow::Borrowed));
             }
         }
-        if let Some(named) = self.named {
+        if let Some(named) = &self.named {
             named.add_marks(marks);
         }
     }
 }
 
 impl Named {
-    fn add_marks(&self, marks: &mut Vec<Cow<'static, str>>) {
-        let mut add_pieces = |pieces: &[Piece]| {
-            marks.extend(pieces.iter().filter_map(|piece| match piece {
-                Piece::Text(text) | Piece::Maybe(text) => Some(Cow::Borrowed(*text)),
+    fn add_marks<'s>(&'s self, marks: &mut Vec<Cow<'s, str>>) {
+        let mut add = |text: &'s str| marks.push(Cow::Borrowed(text));
+        let texts = |pieces: &'s [Piece]| {
+            pieces.iter().filter_map(|piece| match piece {
+                Piece::Text(text) | Piece::Maybe(text) => Some(text.as_str()),
                 _ => None,
-            }));
+            })
         };
-        for call in self.calls {
-            add_pieces(call.head);
-            add_pieces(&[Piece::Text(call.close)]);
+        for call in &self.calls {
+            texts(&call.head).for_each(&mut add);
+            add(&call.close);
             if let NamedArguments::Tags { open, close, .. } = &call.arguments {
-                add_pieces(open);
-                add_pieces(&[Piece::Text(close)]);
+                texts(open).for_each(&mut add);
+                add(close);
             }
         }
-        self.groups.iter().for_each(|group| add_pieces(&[Piece::Text(group.open), Piece::Text(group.close)]));
+        self.groups.iter().flat_map(|group| [&group.open, &group.close]).for_each(|text| add(text));
     }
 }
 
@@ -77,43 +82,47 @@ impl Named {
 #[derive(Debug)]
 pub enum Shape {
     /// An element with child elements.
-    Element(&'static [Block]),
+    Element(Vec<Block>),
     /// The tool's name as a tag, its parameters as tags inside.
     ToolTag,
     /// JSON objects, each with the tool's name and the arguments, behind a marker.
     MarkedJson(MarkedJson),
     /// The tool's name outside its arguments.
-    Named(&'static Named),
+    Named(Named),
     /// Calls of known tools as Python writes them.
     Python,
     /// JSON objects that are calls of known tools, without a marker.
-    Json(&'static CallKeys),
+    Json(CallKeys),
     /// A line with a known tool's name, then one with its arguments.
-    React(&'static React),
+    React(React),
 }
 
 /// An element that is a call.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Block {
     /// Tag name of the element.
-    pub tag: &'static str,
+    pub tag: String,
     /// Tool that the element stands for; `None` where a child names it.
-    pub tool: Option<&'static str>,
+    #[serde(default)]
+    pub tool: Option<String>,
     /// Children, in any order in the text.
-    pub children: &'static [Child],
+    pub children: Vec<Child>,
 }
 
 /// A child element of a [`Block`].
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Child {
     /// Tag name.
-    pub tag: &'static str,
+    pub tag: String,
     /// What its text is.
     pub role: ChildRole,
 }
 
 /// What a child element's text is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ChildRole {
     /// The server's name.
     Server,
@@ -124,12 +133,6 @@ pub enum ChildRole {
     /// One argument, as text, under the child's tag name.
     Argument,
 }
-
-/// Keys that models write for a call's arguments, `arguments` being the dialect's own.
-pub(super) const ARGUMENTS_FIRST: &[&str] = &["arguments", "parameters", "args", "params", "input"];
-
-/// The same, `parameters` being the dialect's own.
-pub(super) const PARAMETERS_FIRST: &[&str] = &["parameters", "arguments", "args", "params", "input"];
 
 /// Key of OpenAI's interface for an object with name and arguments; models write the tool's name
 /// alone under it, too.
@@ -143,9 +146,9 @@ pub struct MarkedJson {
     /// Bytes, one of which may part two objects; white space may, too.
     pub separators: &'static [u8],
     /// Keys of the objects.
-    pub keys: &'static CallKeys,
+    pub keys: CallKeys,
     /// The dialect's calls whose tool's name stands before their JSON.
-    pub named: Option<&'static Named>,
+    pub named: Option<Box<Named>>,
 }
 
 /// Keys of a JSON object that is a call. Behind a marker any other key says nothing; without one an
@@ -153,27 +156,26 @@ pub struct MarkedJson {
 #[derive(Debug)]
 pub struct CallKeys {
     /// Keys for the tool's name, the dialect's own first.
-    pub tool: &'static [&'static str],
+    pub tool: Vec<String>,
     /// Keys for the arguments, the dialect's own first.
-    pub arguments: &'static [&'static str],
+    pub arguments: Vec<String>,
     /// Keys for the server's name, the dialect's own first.
-    pub server: &'static [&'static str],
+    pub server: Vec<String>,
     /// Keys that say nothing that a call needs.
-    pub idle: &'static [&'static str],
+    pub idle: Vec<String>,
     /// The one key of an object that holds a list of such objects.
     pub list: &'static str,
 }
 
 impl CallKeys {
     /// Keys of name, arguments and server, with which a call's object begins.
-    pub fn names(&self) -> impl Iterator<Item = &'static str> {
-        [self.tool, self.arguments, self.server].into_iter().flatten().copied()
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        [&self.tool, &self.arguments, &self.server].into_iter().flatten().map(String::as_str)
     }
 
     /// All keys.
-    pub fn all(&self) -> impl Iterator<Item = &'static str> {
-        let lists = [self.tool, self.arguments, self.server, self.idle];
-        lists.into_iter().flatten().copied().chain([FUNCTION, self.list])
+    pub fn all(&self) -> impl Iterator<Item = &str> {
+        self.names().chain(self.idle.iter().map(String::as_str)).chain([FUNCTION, self.list])
     }
 }
 
@@ -188,25 +190,31 @@ pub enum Announcer {
         answer: LineMarker,
     },
     /// A marker anywhere in the text; the first is the dialect's own.
-    Marker(&'static [Wrapper]),
+    Marker(Vec<Wrapper>),
 }
 
 /// Literal text around JSON objects.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Wrapper {
     /// What stands before them; begins with `<` or `[`, or is a word, which counts at a
     /// line's start alone.
-    pub open: &'static str,
+    pub open: String,
     /// What stands behind them, if anything; begins with `<` or `[`.
-    pub close: Option<&'static str>,
+    #[serde(default)]
+    pub close: Option<String>,
     /// Whether a missing `close` is a repair.
+    #[serde(default = "yes")]
     pub must_close: bool,
+    /// Who writes it, and where that is written down.
+    #[serde(default)]
+    pub source: String,
 }
 
 impl Wrapper {
     /// Whether its opener is a word.
     pub fn is_word(&self) -> bool {
-        self.open.starts_with(|c: char| c.is_ascii_alphabetic())
+        !is_mark(&self.open)
     }
 }
 
@@ -214,37 +222,58 @@ impl Wrapper {
 #[derive(Debug)]
 pub struct Named {
     /// The ways to write a call; of those that fit, the first counts.
-    pub calls: &'static [NamedCall],
+    pub calls: Vec<NamedCall>,
     /// What may stand around one or several calls.
-    pub groups: &'static [Group],
+    pub groups: Vec<Group>,
     /// Whether a call may also be its tool's name on a line and one JSON object behind it, with
     /// nothing else in the message.
     pub name_line: bool,
     /// Words for a call's type, which may stand where the name does. They name a
     /// tool only if a tool is called so.
-    pub types: &'static [&'static str],
+    pub types: Vec<String>,
 }
 
 /// A call that begins with its tool's name.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct NamedCall {
     /// What the call begins with, up to where its arguments begin.
-    pub head: &'static [Piece],
+    #[serde(rename = "header", deserialize_with = "header::read")]
+    pub head: Vec<Piece>,
     /// How the arguments are written.
+    #[serde(rename = "args", default)]
     pub arguments: NamedArguments,
     /// What ends the call; empty where the arguments' end does.
-    pub close: &'static str,
+    #[serde(default)]
+    pub close: String,
+    /// Who writes it, and where that is written down.
+    #[serde(default)]
+    pub source: String,
 }
 
 impl NamedCall {
-    /// The text that its head begins with, if it begins with one.
-    pub fn opener(&self) -> Option<&'static str> {
-        if let Some(Piece::Text(opener)) = self.head.first() { Some(opener) } else { None }
+    /// The mark that its head begins with; `None` for a word, which counts at a line's start alone.
+    pub fn opener(&self) -> Option<&str> {
+        if let Some(Piece::Text(opener)) = self.head.first() {
+            Some(opener.as_str()).filter(|text| is_mark(text))
+        } else {
+            None
+        }
+    }
+
+    /// The word that its head begins with, if no mark does.
+    pub fn word(&self) -> Option<&str> {
+        if let Some(Piece::Text(word)) = self.head.first() {
+            Some(word.as_str()).filter(|text| !is_mark(text))
+        } else {
+            None
+        }
     }
 }
 
 /// How the arguments of a [`NamedCall`] are written.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(from = "Arguments")]
 pub enum NamedArguments {
     /// Nowhere: the head is the whole call, and it has none.
     None,
@@ -259,9 +288,9 @@ pub enum NamedArguments {
     /// One tag each, all closed by the same tag.
     Tags {
         /// The opening tag; its name is the parameter's.
-        open: &'static [Piece],
+        open: Vec<Piece>,
         /// The closing tag.
-        close: &'static str,
+        close: String,
         /// Whether the template glues values to their tags, so that each byte is the value's; else
         /// a line break stands on either side.
         glued: bool,
@@ -270,60 +299,79 @@ pub enum NamedArguments {
     /// as they are, too. All else is JSON.
     Delimited {
         /// The token before and behind a text.
-        text: &'static str,
+        text: String,
     },
 }
 
-/// Data of ReAct's shape.
-#[derive(Debug)]
-pub struct React {
-    /// The lines up to the arguments' JSON.
-    pub head: &'static [Piece],
-    /// What the lines begin with that may follow.
-    pub lines: &'static [&'static str],
+/// The arguments of a [`NamedCall`] in a file.
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Arguments {
+    None,
+    Json,
+    FencedJson,
+    Arrows,
+    Tags(Tags),
+    Quoted(String),
 }
 
-/// Part of an opener that holds a name.
-///
-/// In a [`Text`](Piece::Text) of special tokens `｜` also stands for `|`, and
-/// `▁` for `_`, `\_` or a space, as models and servers spell them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Piece {
-    /// This very text.
-    Text(&'static str),
-    /// This very text, if it is there.
-    Maybe(&'static str),
-    /// White space, if any.
-    Space,
-    /// A name: of the tool, or of the parameter.
-    Name,
-    /// The `:` and the number behind a name, if they are there.
-    Index,
-    /// A word that says nothing that a call needs.
-    Id,
-    /// A single or double quotation mark, the second the same as the first.
-    Quote,
-    /// Any number of these characters.
-    Any(&'static str),
-    /// One of these characters.
-    OneOf(&'static str),
-    /// Attributes in front of the one that holds the name, each with the space behind it.
-    Before,
-    /// The rest of a tag: further attributes and its `>`.
-    Attributes,
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Tags {
+    #[serde(deserialize_with = "header::read")]
+    open: Vec<Piece>,
+    close: String,
+    #[serde(default)]
+    verbatim: bool,
+}
+
+impl From<Arguments> for NamedArguments {
+    fn from(written: Arguments) -> Self {
+        match written {
+            Arguments::None => NamedArguments::None,
+            Arguments::Json => NamedArguments::Json { fenced: false },
+            Arguments::FencedJson => NamedArguments::Json { fenced: true },
+            Arguments::Arrows => NamedArguments::Arrows,
+            Arguments::Tags(Tags { open, close, verbatim: glued }) => NamedArguments::Tags { open, close, glued },
+            Arguments::Quoted(text) => NamedArguments::Delimited { text },
+        }
+    }
+}
+
+impl Default for NamedArguments {
+    fn default() -> Self {
+        NamedArguments::Json { fenced: false }
+    }
+}
+
+/// Data of ReAct's shape.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct React {
+    /// The lines up to the arguments' JSON.
+    #[serde(rename = "header", deserialize_with = "header::read")]
+    pub head: Vec<Piece>,
+    /// What the lines begin with that may follow.
+    pub lines: Vec<String>,
 }
 
 /// What stands around one or several calls.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Group {
     /// The opening tag or token.
-    pub open: &'static str,
+    pub open: String,
     /// The closing tag or token.
-    pub close: &'static str,
+    pub close: String,
     /// Whether it only counts before a call; a special token always does.
+    #[serde(default = "yes")]
     pub gated: bool,
     /// Whether values in it are glued to their tags, whatever the dialect's other values are.
+    #[serde(rename = "verbatim", default)]
     pub glued: bool,
+    /// Who writes it, and where that is written down.
+    #[serde(default)]
+    pub source: String,
 }
 
 /// A line that marks something, as a sequence of regular expressions.
@@ -334,10 +382,19 @@ pub struct Group {
 #[derive(Debug)]
 pub struct LineMarker {
     /// The line as the prompt writes it.
-    pub text: &'static str,
+    pub text: String,
     /// Letters, in lower case, that every such line begins with after emphasis
     /// (`*`, `_`): lines that do not are told apart without an expression.
-    pub lead: &'static str,
+    pub lead: String,
     /// The pieces; none matches a line break.
-    pub pieces: &'static [&'static str],
+    pub pieces: Vec<String>,
+}
+
+/// Whether a text is found wherever it stands; any other counts at a line's start.
+pub(super) fn is_mark(text: &str) -> bool {
+    text.starts_with(['<', '['])
+}
+
+fn yes() -> bool {
+    true
 }

@@ -35,7 +35,7 @@ pub fn write_call(dialect: Dialect, server: Option<&str>, tool: &str, arguments:
     match &dialect.spec().shape {
         Shape::MarkedJson(shape) => write_marked(shape, server, tool, arguments),
         Shape::Named(named) => write_named(&named.calls[0], server, tool, arguments),
-        Shape::React(react) => write_head(react.head, &full_name(server, tool)) + &spaced(arguments),
+        Shape::React(react) => write_head(&react.head, &full_name(server, tool)) + &spaced(arguments),
         Shape::Python => write_python(server, tool, arguments),
         Shape::Json(keys) => {
             format!("```json\n{}\n```", write_object(keys, server, tool, arguments))
@@ -55,12 +55,12 @@ pub fn write_tool_call(dialect: Dialect, catalog: &Catalog, tool: &Tool, argumen
 /// The element that a call is written as. An element that stands for one tool
 /// (a resource access) also serves the dialects that know tools by their names alone.
 fn element(dialect: Dialect, tool: &str) -> Option<&'static Block> {
-    let blocks = |d: Dialect| match d.spec().shape {
-        Shape::Element(blocks) => blocks,
+    let blocks = |d: Dialect| match &d.spec().shape {
+        Shape::Element(blocks) => blocks.as_slice(),
         _ => &[],
     };
-    let own = |block: &&Block| block.tool == Some(tool);
-    match dialect.spec().shape {
+    let own = |block: &&Block| block.tool.as_deref() == Some(tool);
+    match &dialect.spec().shape {
         Shape::Element(all) => all.iter().find(own).or_else(|| all.iter().find(|b| b.tool.is_none())),
         Shape::ToolTag | Shape::Named(_) | Shape::Python | Shape::Json(_) | Shape::React(_) => {
             Dialect::ALL.iter().flat_map(|d| blocks(*d)).find(own)
@@ -71,12 +71,12 @@ fn element(dialect: Dialect, tool: &str) -> Option<&'static Block> {
 
 fn write_element(block: &Block, server: Option<&str>, tool: &str, arguments: &Map<String, Value>) -> String {
     let mut lines = vec![format!("<{}>", block.tag)];
-    for child in block.children {
+    for child in &block.children {
         let text = match child.role {
             ChildRole::Server => server.map(escaped),
             ChildRole::Tool => Some(escaped(tool)),
             ChildRole::Arguments => Some(format!("\n{}\n", spaced(arguments))),
-            ChildRole::Argument => arguments.get(child.tag).map(|value| escaped(&plain(value))),
+            ChildRole::Argument => arguments.get(&child.tag).map(|value| escaped(&plain(value))),
         };
         lines.extend(text.map(|text| format!("<{tag}>{text}</{tag}>", tag = child.tag)));
     }
@@ -101,7 +101,7 @@ fn write_tag(server: Option<&str>, tool: &str, arguments: &Map<String, Value>) -
 }
 
 fn write_named(call: &NamedCall, server: Option<&str>, tool: &str, arguments: &Map<String, Value>) -> String {
-    let head = write_head(call.head, &full_name(server, tool));
+    let head = write_head(&call.head, &full_name(server, tool));
     let written = match &call.arguments {
         NamedArguments::None => String::new(),
         NamedArguments::Arrows => spaced(arguments) + "}",
@@ -109,7 +109,7 @@ fn write_named(call: &NamedCall, server: Option<&str>, tool: &str, arguments: &M
         NamedArguments::Json { fenced: false } => spaced(arguments),
         NamedArguments::Tags { open, close, glued } => {
             let written = |value: String| if *glued { value } else { broken_line(value) };
-            format!("\n{}", write_values(arguments, |name| (write_head(open, name), (*close).to_owned()), written))
+            format!("\n{}", write_values(arguments, |name| (write_head(open, name), close.clone()), written))
         }
         NamedArguments::Delimited { text } => delimited_members(arguments, text),
     };
@@ -117,17 +117,19 @@ fn write_named(call: &NamedCall, server: Option<&str>, tool: &str, arguments: &M
 }
 
 fn write_head(pieces: &[Piece], name: &str) -> String {
-    let written = |piece: &Piece| match piece {
-        Piece::Text(text) => text,
-        Piece::Maybe(_) => "",
-        Piece::Space | Piece::Id | Piece::Before | Piece::Any(_) => "",
-        Piece::OneOf(set) => &set[..1],
-        Piece::Name => name,
-        Piece::Index => ":0",
-        Piece::Quote => "\"",
-        Piece::Attributes => ">",
-    };
-    pieces.iter().map(written).collect()
+    let mut text = String::new();
+    for piece in pieces {
+        match piece {
+            Piece::Text(own) => text += own,
+            Piece::Maybe(_) | Piece::Space | Piece::Id | Piece::Before | Piece::Any(_) => {}
+            Piece::OneOf(set) => text.extend(set.chars().next()),
+            Piece::Name => text += name,
+            Piece::Index => text += ":0",
+            Piece::Quote => text.push('"'),
+            Piece::Attributes => text.push('>'),
+        }
+    }
+    text
 }
 
 /// A value with its texts between two `token`s; one that holds the token is a string of JSON.
@@ -187,12 +189,12 @@ fn tag_value(value: String) -> String {
 }
 
 fn write_marked(shape: &MarkedJson, server: Option<&str>, tool: &str, arguments: &Map<String, Value>) -> String {
-    let object = write_object(shape.keys, server, tool, arguments);
+    let object = write_object(&shape.keys, server, tool, arguments);
     match &shape.announcer {
         Announcer::Line { call, .. } => format!("{}\n{object}", call.text),
         Announcer::Marker(wrappers) => {
             let Wrapper { open, close, .. } = &wrappers[0];
-            close.map_or_else(|| format!("{open}{object}"), |close| format!("{open}\n{object}\n{close}"))
+            close.as_ref().map_or_else(|| format!("{open}{object}"), |close| format!("{open}\n{object}\n{close}"))
         }
     }
 }
@@ -201,10 +203,10 @@ fn write_marked(shape: &MarkedJson, server: Option<&str>, tool: &str, arguments:
 fn write_object(keys: &CallKeys, server: Option<&str>, tool: &str, arguments: &Map<String, Value>) -> String {
     let mut object = Map::new();
     if let Some(server) = server {
-        object.insert(keys.server[0].to_owned(), server.into());
+        object.insert(keys.server[0].clone(), server.into());
     }
-    object.insert(keys.tool[0].to_owned(), tool.into());
-    object.insert(keys.arguments[0].to_owned(), Value::Object(arguments.clone()));
+    object.insert(keys.tool[0].clone(), tool.into());
+    object.insert(keys.arguments[0].clone(), Value::Object(arguments.clone()));
     spaced(&object)
 }
 
@@ -311,7 +313,7 @@ mod tests {
                 &dialect.spec().shape
             {
                 for line in [call, answer] {
-                    assert!(Regex::new(&format!("^{}$", line.pieces.concat())).unwrap().is_match(line.text));
+                    assert!(Regex::new(&format!("^{}$", line.pieces.concat())).unwrap().is_match(&line.text));
                 }
             }
         }

@@ -146,7 +146,7 @@ impl Prompt {
     pub(super) fn stem(&self) -> &str {
         let built_in = match self.options.style {
             PromptStyle::Compact => "compact",
-            _ => self.options.dialect.spec().template.unwrap_or("shown"),
+            _ => self.options.dialect.spec().template.as_deref().unwrap_or("shown"),
         };
         self.templates.own_or(SYSTEM, built_in)
     }

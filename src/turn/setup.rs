@@ -8,6 +8,7 @@ use super::measured::Measured;
 use super::native::Natives;
 use super::wording::{Plain, Wording};
 use crate::constrain::{Constrain, Constraint, MAX_CALLS, Narrowed, Thinking};
+use crate::dialect::{Dialect, DialectSet};
 use crate::parse::{self, Parser};
 use crate::tools::{Catalog, Definition, ToolChoice, ToolsMode};
 use crate::validate::Validator;
@@ -37,8 +38,12 @@ pub struct Setup {
 
 impl Setup {
     /// What turns with these tools share.
-    pub fn new(config: TurnConfig, validator: Arc<Validator>, wording: Arc<dyn Wording>) -> Self {
+    pub fn new(mut config: TurnConfig, validator: Arc<Validator>, wording: Arc<dyn Wording>) -> Self {
         let catalog = validator.catalog().clone();
+        // Whoever has a dialect of his own taught wants it to be read; all others are read by default.
+        if matches!(wording.dialect(), Dialect::Loaded(_)) && config.dialects != DialectSet::NONE {
+            config.dialects = config.dialects.with(wording.dialect());
+        }
         let parser = parser(&config, &RoundModel::own(&config), &catalog);
         let natives = Natives::new(wording.dialect(), config.limits, &catalog);
         let native_wording = wording.native().unwrap_or_else(|| Arc::new(Plain(wording.clone())));

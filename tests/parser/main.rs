@@ -11,6 +11,7 @@ mod json_repair;
 mod kept;
 mod laws;
 mod limits;
+mod loaded;
 mod neutralise;
 mod objects;
 mod parity;

@@ -14,7 +14,7 @@ use std::str::FromStr;
 pub use history::read;
 pub use prompt::{render, results};
 pub use reader::Reader;
-pub use settings::{Reading, model, options};
+pub use settings::{Reading, load_dialect, model, options};
 pub use tools::{Known, tool};
 pub use turn::{Told, ToldKind, Turn, messages};
 

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use toolgraft::Dialect;
 use toolgraft::dialect::{DialectSet, Profile};
 use toolgraft::parse::{Config, Limits};
 use toolgraft::prompt::Options;
@@ -40,7 +41,16 @@ fn dialects(name: &str, value: &Value) -> Result<DialectSet, Mistake> {
         return named(name, value);
     }
     let names: Vec<String> = typed(name, value)?;
-    names.iter().try_fold(DialectSet::NONE, |set, name| Ok(set.with(word(name)?)))
+    names.iter().try_fold(DialectSet::NONE, |set, name| Ok(set.and(word(name)?)))
+}
+
+/// The name of the dialect that a file describes, by which settings know it from then on.
+///
+/// # Errors
+///
+/// [`Mistake::Setting`] for a file that cannot be used.
+pub fn load_dialect(file: &str) -> Result<&'static str, Mistake> {
+    Dialect::from_json(file).map(Dialect::name).map_err(|error| Mistake::Setting(error.to_string()))
 }
 
 fn unknown(name: &str) -> Mistake {

@@ -9,6 +9,11 @@
 export declare const version: string;
 /** The names of all dialects. */
 export declare const DIALECTS: readonly Dialect[];
+/**
+ * Reads a dialect of your own from the text of its file (docs/dialects.md). Settings take its name from
+ * then on: `dialect: name` teaches it, `dialects: ["auto", name]` reads it beside all others.
+ */
+export declare function loadDialect(file: string): Dialect;
 
 /** Syntax that calls are written in. */
 export type Dialect =
@@ -442,7 +447,7 @@ export type Event =
 /** How a message is read. */
 export interface ReadingSettings {
   /** Syntaxes that are read. */
-  dialects?: "auto" | Dialect | readonly Dialect[];
+  dialects?: "auto" | Dialect | readonly ("auto" | Dialect)[];
   /** The model's name, for what is known of its family. */
   model?: string | null;
   reasoning?: "auto" | "open" | "off";

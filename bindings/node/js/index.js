@@ -374,6 +374,11 @@ export class Parser {
   }
 }
 
+/** The name of the dialect that a file describes, by which settings know it from then on. */
+export function loadDialect(file) {
+  return guarded(() => half.loadDialect(file));
+}
+
 export function parse(text, tools, { finishReason = "stop", reasoningField = "", ...options } = {}) {
   return new Parser(tools, options).parse(text, { reasoning: reasoningField, reason: finishReason });
 }

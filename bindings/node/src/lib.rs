@@ -19,6 +19,12 @@ pub fn dialects() -> Vec<String> {
     Dialect::ALL.iter().map(|dialect| dialect.name().to_owned()).collect()
 }
 
+/// The name of the dialect that a file describes.
+#[napi]
+pub fn load_dialect(file: String) -> error::Result<String> {
+    toolgraft_bindings::load_dialect(&file).map(str::to_owned).map_err(error::thrown)
+}
+
 /// The version of this half, which has to be that of the other one.
 #[napi]
 #[must_use]

@@ -28,10 +28,22 @@ test("the dialects of the types are those of the library", () => {
   assert.deepEqual(words("Dialect"), toolgraft.DIALECTS);
 });
 
+test("a dialect of a file is read and taught by its name", () => {
+  const file = '{"name": "moon", "calls": [{"header": "<moon:{name}>", "close": "</moon>"}]}';
+  const name = toolgraft.loadDialect(file);
+  assert.equal(name, "moon");
+  const [call] = parse('<moon:forecast>{"city": "Ulm"}</moon>', TOOLS, { dialects: ["auto", name] }).calls;
+  assert.equal(call.dialect, "moon");
+  assert.match(toolgraft.renderPrompt(TOOLS, { dialect: name }), /<moon:forecast>/);
+  assert.throws(() => toolgraft.loadDialect(file.replace("</moon>", "}")), { name: "SettingError", message: /calls\[0\]\.close/ });
+});
+
 test("the words of the types are those of the schema of events", () => {
   const schema = JSON.parse(readFileSync(new URL("docs/events.schema.json", ROOT), "utf8")).$defs;
   for (const name of ["Dialect", "MarkerKind", "Provenance", "QuotedIn", "RejectedKind", "Status"]) {
-    const stated = schema[name].enum ?? schema[name].oneOf.map((one) => one.const);
+    // A dialect may also be one of a file, whose name is any text.
+    const one = schema[name].enum ?? (schema[name].oneOf ?? schema[name].anyOf).map((one) => one.const);
+    const stated = one.filter((word) => word !== undefined);
     assert.deepEqual(words(name).sort(), [...stated].sort(), name);
   }
   for (const status of words("Status")) assert.equal(new ToolResult(new Call("f", {}), "", { status }).status, status);

@@ -45,7 +45,7 @@ mod _native {
     #[pymodule_export]
     use crate::records::{Call, Entry, Message, NotACall, Reason, Rejected, Span, ToolResult};
     #[pymodule_export]
-    use crate::tools::{Catalog, Tool, neutralise, validate};
+    use crate::tools::{Catalog, Tool, load_dialect, neutralise, validate};
     #[pymodule_export]
     use crate::turn::Turn;
 

@@ -190,6 +190,13 @@ pub(crate) fn validate<'py>(
     })
 }
 
+/// The name of the dialect that a file describes, by which settings know it from then on:
+/// `dialect=name` teaches it, `dialects=["auto", name]` reads it beside all others.
+#[pyfunction]
+pub(crate) fn load_dialect(file: &str) -> PyResult<&'static str> {
+    toolgraft_bindings::load_dialect(file).map_err(raised)
+}
+
 /// The text with nothing in it that any syntax of calls takes for a call or a result: for what
 /// servers and files say in a prompt. With `tools` their names count too.
 #[pyfunction]

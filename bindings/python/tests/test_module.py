@@ -31,6 +31,16 @@ class Words(unittest.TestCase):
     def test_the_dialects_of_the_types_are_those_of_the_library(self) -> None:
         self.assertEqual(typing.get_args(toolgraft.Dialect), toolgraft.DIALECTS)
 
+    def test_a_dialect_of_a_file_is_read_and_taught_by_its_name(self) -> None:
+        file = '{"name": "moon", "calls": [{"header": "<moon:{name}>", "close": "</moon>"}]}'
+        name = toolgraft.load_dialect(file)
+        self.assertEqual(name, "moon")
+        message = toolgraft.parse('<moon:forecast>{"city": "Ulm"}</moon>', TOOLS, dialects=["auto", name])
+        self.assertEqual([call.dialect for call in message.calls], ["moon"])
+        self.assertIn("<moon:forecast>", toolgraft.render_prompt(TOOLS, dialect=name))
+        with self.assertRaisesRegex(toolgraft.SettingError, r"calls\[0\]\.close"):
+            toolgraft.load_dialect(file.replace("</moon>", "}"))
+
     def test_the_statuses_of_the_types_are_those_of_the_library(self) -> None:
         with self.assertRaises(toolgraft.SettingError) as raised:
             ToolResult(Call("f", {}), "", status="no such")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
@@ -42,7 +52,9 @@ class Words(unittest.TestCase):
         schema = json.loads((ROOT / "docs" / "events.schema.json").read_text(encoding="utf-8"))["$defs"]
         for name in ("Dialect", "MarkerKind", "Provenance", "QuotedIn", "RejectedKind", "Status"):
             stated = schema[name]
-            words = stated.get("enum") or [one["const"] for one in stated["oneOf"]]
+            # A dialect may also be one of a file, whose name is any text.
+            alternatives = stated.get("oneOf") or stated.get("anyOf") or []
+            words = stated.get("enum") or [one["const"] for one in alternatives if "const" in one]
             self.assertEqual(sorted(typing.get_args(getattr(toolgraft, name))), sorted(words), name)
 
     def test_every_name_of_the_native_half_is_in_its_stub_and_in_the_package(self) -> None:

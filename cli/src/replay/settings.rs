@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
-use crate::settings::profiles::profile_of;
+use crate::settings::profiles::{dialect_file, profile_of};
 use toolgraft::Catalog;
+use toolgraft::Dialect;
 use toolgraft::Event;
 use toolgraft::dialect::{DialectSet, Profile};
 use toolgraft::event::{Assembled, Collector, OwnedEvent};
@@ -20,6 +21,10 @@ pub(super) struct Overrides {
     /// Call syntaxes to read: auto, or names joined by commas
     #[arg(long, value_name = "NAMES")]
     pub(super) dialect: Option<DialectSet>,
+
+    /// File with a call syntax of your own to read, too (docs/dialects.md); may be given several times
+    #[arg(long, value_name = "FILE", value_parser = dialect_file)]
+    pub(super) dialect_file: Vec<Dialect>,
 
     /// Where reasoning starts: auto (tags decide), open (at once), off
     #[arg(long, value_name = "MODE")]
@@ -44,6 +49,14 @@ pub(super) struct Overrides {
     /// Read it with this model profile, or that of this model
     #[arg(long, value_name = "NAME|MODEL", value_parser = profile_of)]
     pub(super) profile: Option<&'static Profile>,
+}
+
+impl Overrides {
+    /// The dialects to read, where a recording says these.
+    fn dialects(&self, recorded: Option<DialectSet>) -> DialectSet {
+        let dialects = self.dialect.or(recorded).unwrap_or_default();
+        self.dialect_file.iter().fold(dialects, |set, dialect| set.with(*dialect))
+    }
 }
 
 /// How one round is read.
@@ -84,7 +97,7 @@ impl Settings {
         }
         let validator = Arc::new(Validator::new(catalog.clone().unwrap_or_default()));
         let config = Config::default()
-            .with_dialects(over.dialect.or(session.dialect).unwrap_or_default())
+            .with_dialects(over.dialects(session.dialect))
             .with_catalog(catalog)
             .with_reasoning(over.reasoning.or(reasoning).unwrap_or_default())
             .with_reasoning_calls(over.reasoning_calls.or(reasoning_calls).unwrap_or_default())

@@ -1,6 +1,6 @@
 //! How tools are offered to a model and how it comes to a call: flags that `chat` and `serve` share.
 
-use crate::settings::profiles::{known_profile, taught_dialect};
+use crate::settings::profiles::{dialect_file, known_profile, taught_dialect};
 use toolgraft::Dialect;
 use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::Profile;
@@ -44,11 +44,16 @@ pub(crate) struct OfferArgs {
     /// Call syntax to teach: use_mcp_tool, tool_tag, type_marker
     #[arg(long, value_name = "DIALECT", value_parser = taught_dialect)]
     pub(crate) dialect: Option<Dialect>,
+
+    /// File with a call syntax of your own to teach (docs/dialects.md)
+    #[arg(long, value_name = "FILE", value_parser = dialect_file, conflicts_with = "dialect")]
+    pub(crate) dialect_file: Option<Dialect>,
 }
 
 impl OfferArgs {
     /// Whoever names a syntax, or a way to calls in it, wants it to be taught.
     pub(crate) fn teach_what_is_named(&mut self) {
+        self.dialect = self.dialect_file.or(self.dialect);
         if self.dialect.is_some() || self.way == Some(Way::Measured) {
             self.tools_mode.get_or_insert(ToolsMode::Prompt);
         }

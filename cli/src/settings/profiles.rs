@@ -1,5 +1,7 @@
 //! Model profiles and dialects by their names.
 
+use std::path::Path;
+
 use crate::base::input;
 use toolgraft::Dialect;
 use toolgraft::dialect::Profile;
@@ -8,6 +10,12 @@ use toolgraft::dialect::Profile;
 pub(crate) fn taught_dialect(name: &str) -> Result<Dialect, String> {
     let found = Dialect::ALL.iter().copied().find(|dialect| dialect.name() == name);
     found.ok_or_else(|| input::expected_one_of(Dialect::ALL.iter().map(|dialect| dialect.name())))
+}
+
+/// Reads a dialect's file, for clap: the dialect is known by its name from then on.
+pub(crate) fn dialect_file(path: &str) -> Result<Dialect, String> {
+    let text = input::read_text(Path::new(path)).map_err(|failure| failure.message().to_owned())?;
+    Dialect::from_json(input::without_bom(&text)).map_err(|error| error.to_string())
 }
 
 /// Reads a profile's name, for clap.

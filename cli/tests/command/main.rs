@@ -22,6 +22,7 @@ mod completions;
 mod context_overflow;
 mod demo;
 mod devtools;
+mod dialect_file;
 mod doctor;
 #[cfg(target_os = "linux")]
 mod elicit;

@@ -512,7 +512,7 @@ impl<'a> Watch<'a> {
         if marked && rest.starts_with(['{', '[', ',']) {
             return true;
         }
-        if wrappers().any(|w| rest.strip_prefix(w.open).is_some_and(|json| !json.trim_start().is_empty())) {
+        if wrappers().any(|w| rest.strip_prefix(w.open.as_str()).is_some_and(|json| !json.trim_start().is_empty())) {
             return true;
         }
         let Some(tag) = rest.strip_prefix('<') else { return false };
@@ -615,7 +615,7 @@ impl<'a> Watch<'a> {
 /// Literal markers of JSON, those of all dialects.
 fn wrappers() -> impl Iterator<Item = &'static Wrapper> {
     Dialect::ALL.iter().flat_map(|dialect| match &dialect.spec().shape {
-        Shape::MarkedJson(MarkedJson { announcer: Announcer::Marker(wrappers), .. }) => *wrappers,
+        Shape::MarkedJson(MarkedJson { announcer: Announcer::Marker(wrappers), .. }) => wrappers.as_slice(),
         _ => &[],
     })
 }

@@ -17,6 +17,11 @@ pub(crate) trait Markerless: Sync {
     /// Where such calls may stand.
     fn stands(&self) -> Stands;
 
+    /// Whether words of its own announce it as surely as a marker does, so that it never becomes text again.
+    fn is_announced(&self) -> bool {
+        false
+    }
+
     /// Whether `text`, a line behind its indent, begins such a call.
     fn ahead(&self, text: &str, tables: &Tables, more: bool) -> Match<()>;
 

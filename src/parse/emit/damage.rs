@@ -62,7 +62,7 @@ impl CallCloser {
     pub(crate) fn begins(&self, text: &str, tables: &Tables, more: bool) -> Match<usize> {
         match self.kind {
             CloserKind::Bracket => Err(No),
-            CloserKind::Block(block) => begins_tag(text, block.tag, true, more),
+            CloserKind::Block(block) => begins_tag(text, &block.tag, true, more),
             CloserKind::Tool(tool) => begins_tag(text, &tables.tools[tool].tag, true, more),
             CloserKind::Named(call) => closes(call, text, more),
             CloserKind::Marked(marked) => marked.close(text, more),
@@ -424,8 +424,8 @@ impl Damage {
 
 /// A text without the closer of a group that it ends with, and the white space before that.
 pub(crate) fn without_group<'t>(text: &'t str, tables: &Tables) -> Option<&'t str> {
-    let groups = || tables.named.iter().flat_map(|known| known.named.groups);
-    let ends = |at: usize| groups().any(|group| begins_token(&text[at..], group.close, false) == Ok(text.len() - at));
+    let groups = || tables.named.iter().flat_map(|known| &known.named.groups);
+    let ends = |at: usize| groups().any(|group| begins_token(&text[at..], &group.close, false) == Ok(text.len() - at));
     last_marks(text).find(|at| ends(*at)).map(|at| text[..at].trim_end())
 }
 

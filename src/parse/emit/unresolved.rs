@@ -41,15 +41,15 @@ impl UnresolvedCall {
 
     /// Takes the value under the first of `keys` that is there; any but the first is a named
     /// repair. Where several are there and say different things, nobody knows which is meant.
-    pub(crate) fn take(&mut self, object: &mut Map<String, Value>, keys: &[&str]) -> Option<Value> {
+    pub(crate) fn take(&mut self, object: &mut Map<String, Value>, keys: &[String]) -> Option<Value> {
         let mut taken: Option<(&str, Value)> = None;
         for key in keys {
             let Some(value) = remove(object, key) else { continue };
             if *key != keys[0] {
-                self.repairs.push(Repair::KeyAlias((*key).to_owned()));
+                self.repairs.push(Repair::KeyAlias(key.clone()));
             }
             match &taken {
-                None => taken = Some((*key, value)),
+                None => taken = Some((key, value)),
                 Some((_, first)) if *first == value => {}
                 Some((first, _)) => {
                     self.fault.get_or_insert(Fault::disagree(first, key));

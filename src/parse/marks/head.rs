@@ -215,7 +215,7 @@ pub(crate) fn gate(call: &NamedCall, text: &str, more: bool) -> Match<()> {
 
 /// Whether `text` begins with what ends the call; yields its length.
 pub(crate) fn closes(call: &NamedCall, text: &str, more: bool) -> Match<usize> {
-    ends(call.close, text, more)
+    ends(&call.close, text, more)
 }
 
 /// The same of a closer that may be empty, which then ends nothing.
@@ -291,7 +291,7 @@ mod tests {
     use crate::dialect::{Dialect, Named, Shape};
 
     fn named(dialect: Dialect) -> &'static Named {
-        match dialect.spec().shape {
+        match &dialect.spec().shape {
             Shape::Named(named) => named,
             _ => unreachable!("a dialect of this shape"),
         }
@@ -306,7 +306,7 @@ mod tests {
             (Dialect::Invoke, "<invoke  name='f' id=\"1\">", "f"),
             (Dialect::Invoke, "<invoke id=\"1\" n='2' name=\"f\">", "f"),
         ] {
-            let pieces = named(dialect).calls[0].head;
+            let pieces = &named(dialect).calls[0].head;
             assert_eq!(head(pieces, text, true), Ok(Head { name, length: text.len(), is_json: false }), "{text}");
             for (end, _) in text.char_indices() {
                 assert_eq!(head(pieces, &text[..end], true), Err(Undecided), "{}", &text[..end]);
@@ -315,9 +315,9 @@ mod tests {
         }
         let long = format!("<function={}", "f".repeat(MAX_NAME + 1));
         for text in ["<function=>", "<function=a b>", "<functional=f>", "<function=f\n>", &long] {
-            assert_eq!(head(named(Dialect::FunctionTag).calls[0].head, text, true), Err(No), "{text}");
+            assert_eq!(head(&named(Dialect::FunctionTag).calls[0].head, text, true), Err(No), "{text}");
         }
-        assert_eq!(head(named(Dialect::Invoke).calls[0].head, "<invoke name=\"f'>", true), Err(No));
+        assert_eq!(head(&named(Dialect::Invoke).calls[0].head, "<invoke name=\"f'>", true), Err(No));
     }
 
     #[test]
@@ -325,7 +325,7 @@ mod tests {
         let (value, pair) = ("1".repeat(MAX_FILL + 1), "2".repeat(MAX_FILL / 2));
         for attributes in [format!("id=\"{value}\""), format!("{value}=\"\""), format!("a=\"{pair}\" b=\"{pair}\"")] {
             let text = format!("<invoke {attributes} name=\"f\">");
-            let pieces = named(Dialect::Invoke).calls[0].head;
+            let pieces = &named(Dialect::Invoke).calls[0].head;
             assert_eq!(head(pieces, &text, true), Err(No), "{text}");
             let cuts = (0..text.len()).map(|end| head(pieces, &text[..end], true));
             assert!(cuts.filter(Result::is_ok).count() == 0, "{text}");

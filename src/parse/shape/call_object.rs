@@ -76,7 +76,7 @@ pub(crate) enum NotCall {
 
 impl NotCall {
     pub(crate) fn fault(&self, keys: &CallKeys) -> Fault {
-        let (tool, arguments) = (keys.tool[0], keys.arguments[0]);
+        let (tool, arguments) = (&keys.tool[0], &keys.arguments[0]);
         Fault::malformed(match self {
             NotCall::NoObject => "a call is a JSON object".to_owned(),
             // `hermes/name_is_no_text`
@@ -113,7 +113,7 @@ impl CallObject<'_> {
             return Ok(Held::Keyed);
         }
         // Behind a marker another word beside the name says nothing (`hermes/function_beside_the_name`).
-        let names = || self.keys.tool.iter().filter_map(|key| object.get(*key)).filter(|name| name.is_string());
+        let names = || self.keys.tool.iter().filter_map(|key| object.get(key)).filter(|name| name.is_string());
         let is_idle = |function: &Value| {
             self.strict.is_none()
                 && function.is_string()
@@ -121,11 +121,11 @@ impl CallObject<'_> {
                 && names().all(|name| name != function)
         };
         if !object.get(FUNCTION).is_some_and(is_idle) {
-            call.fault = unwrap_function(&mut object, self.keys.tool[0]);
+            call.fault = unwrap_function(&mut object, &self.keys.tool[0]);
         }
         let under = self.keys.arguments.iter().find(|key| holds(&object, key));
         let mut held = under.map_or(Held::Absent, |key| Held::Under(key));
-        let tool = call.take(&mut object, self.keys.tool);
+        let tool = call.take(&mut object, &self.keys.tool);
         // Whether the tool's own parameters stand beside its name is known by its schema only
         // (`hermes/flat`, `hermes/flat_with_another_key`).
         let known = || self.tables.named_tool(tool.as_ref()?.as_str()?.trim());
@@ -137,8 +137,8 @@ impl CallObject<'_> {
             }
             None => None,
         };
-        let server = call.take(&mut object, self.keys.server);
-        let arguments = arguments.or_else(|| call.take(&mut object, self.keys.arguments));
+        let server = call.take(&mut object, &self.keys.server);
+        let arguments = arguments.or_else(|| call.take(&mut object, &self.keys.arguments));
         if arguments.as_ref().is_some_and(|arguments| is_definition(arguments, known)) {
             return Err(NotCall::Definition);
         }
@@ -147,7 +147,7 @@ impl CallObject<'_> {
             Some(Value::String(name)) if !name.trim().is_empty() => name.trim(),
             Some(_) => return Err(NotCall::NameIsNoText),
         };
-        object.retain(|key, _| !self.keys.idle.contains(&key.as_str()));
+        object.retain(|key, _| !self.keys.idle.contains(key));
         let foreign = || NotCall::Foreign(object.keys().cloned().collect());
         match self.strict {
             Some(further) if !further.any && !self.tables.names.knows(name) => return Err(NotCall::UnknownTool),

@@ -88,6 +88,10 @@ impl DelimitedCall {
             DelimitedStep::End(at) => {
                 self.complete_at = Some(at);
                 self.state = State::Tail;
+                // Where nothing closes the call, the object's end does.
+                if self.form.close.is_empty() {
+                    return Step::End(at);
+                }
             }
             DelimitedStep::Unexpected(_) => self.fails(Fault::malformed(UNREADABLE)),
             DelimitedStep::TooDeep(_) => {

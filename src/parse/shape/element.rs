@@ -83,7 +83,7 @@ impl Element {
             state: State::Between,
             cursor: at,
             over_limit: false,
-            call: UnresolvedCall { tool: block.tool.map(str::to_owned), ..UnresolvedCall::default() },
+            call: UnresolvedCall { tool: block.tool.clone(), ..UnresolvedCall::default() },
             seen: 0,
             started: false,
             json: None,
@@ -97,8 +97,8 @@ impl Element {
 
     /// Whether `text`, after the opening tag, begins something that belongs to the block.
     fn gate(block: &Block, text: &str, more: bool) -> Match<()> {
-        let children = block.children.iter().map(|child| begins_tag(text, child.tag, false, more));
-        first_said([begins_tag(text, block.tag, true, more)].into_iter().chain(children)).map(|_| ())
+        let children = block.children.iter().map(|child| begins_tag(text, &child.tag, false, more));
+        first_said([begins_tag(text, &block.tag, true, more)].into_iter().chain(children)).map(|_| ())
     }
 
     /// Where the call ends if nothing more of it follows; that its closing tags are missing is noted.
@@ -111,7 +111,7 @@ impl Element {
     fn ends_with(&mut self, window: &Window<'_>) -> Option<u64> {
         let at = self.ends_here()?;
         let cut = window.from(at).trim_start();
-        let tags = [self.arguments_tag(), self.block.tag];
+        let tags = [self.arguments_tag(), &self.block.tag];
         let is_cut = cut.len() > 1 && tags.iter().any(|tag| format!("</{tag}>").starts_with(cut));
         Some(if is_cut { window.end() } else { at })
     }
@@ -141,18 +141,18 @@ impl Element {
     }
 
     fn arguments_tag(&self) -> &'static str {
-        self.block.children.iter().find(|c| c.role == ChildRole::Arguments).map_or("", |c| c.tag)
+        self.block.children.iter().find(|c| c.role == ChildRole::Arguments).map_or("", |c| &c.tag)
     }
 
     fn between(&mut self, rest: &str, window: &Window<'_>, think_ends: bool) -> Step {
         let more = window.more;
         let mut undecided = false;
-        match begins_tag(rest, self.block.tag, true, more) {
+        match begins_tag(rest, &self.block.tag, true, more) {
             Ok(length) => return self.closed(self.cursor + length as u64),
             found => undecided |= found == Err(Undecided),
         }
         for (i, child) in self.block.children.iter().enumerate() {
-            match begins_tag(rest, child.tag, false, more) {
+            match begins_tag(rest, &child.tag, false, more) {
                 Ok(length) => {
                     self.cursor += length as u64;
                     return self.open_child(i);
@@ -228,7 +228,7 @@ impl Element {
         self.cursor += tag_at as u64;
         let child = &self.block.children[i];
         let tag = &rest[tag_at..];
-        let closer = begins_tag(tag, child.tag, true, window.more);
+        let closer = begins_tag(tag, &child.tag, true, window.more);
         let length = match closer.else_try(|| self.next_child(i, tag, window.more)) {
             Err(Undecided) => return Step::More,
             Err(No) => return self.fault(format!("<{}> is not closed by </{}>", child.tag, child.tag)),
@@ -276,7 +276,7 @@ impl Element {
             let has_json = child.role == ChildRole::Arguments && self.json.is_some();
             *other != i && !self.has(*other) && !has_json
         });
-        first_of(others.map(|(_, child)| begins_tag(text, child.tag, false, more))).map(|_| 0)
+        first_of(others.map(|(_, child)| begins_tag(text, &child.tag, false, more))).map(|_| 0)
     }
 
     /// Tells the name once it is known, then what is known of the arguments.
@@ -331,7 +331,7 @@ impl Element {
     }
 
     fn json(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
-        let closer = Tags { arguments: self.arguments_tag(), block: self.block.tag };
+        let closer = Tags { arguments: self.arguments_tag(), block: &self.block.tag };
         let Some(json) = &mut self.json else { return self.junk_from_here() };
         let step = json.next_argument(window, &closer, self.started, &mut self.call, out);
         self.cursor = json.cursor;
@@ -358,7 +358,7 @@ impl Element {
                 Err(No) => {}
             }
         }
-        match (begins_tag(rest, self.block.tag, true, more), begins_tag(rest, self.arguments_tag(), true, more)) {
+        match (begins_tag(rest, &self.block.tag, true, more), begins_tag(rest, self.arguments_tag(), true, more)) {
             (Ok(_), _) => return self.fault(format!("</{}> is missing", self.arguments_tag())),
             (Err(Undecided), _) | (_, Err(Undecided)) => return Step::More,
             (Err(No), Err(No)) => {}
@@ -382,8 +382,8 @@ impl Element {
         if text.is_empty() {
             return if more { Err(Undecided) } else { Ok(()) };
         }
-        let children = self.block.children.iter().map(|child| begins_tag(text, child.tag, false, more));
-        first_of(children.chain([begins_tag(text, self.block.tag, true, more)])).map(|_| ())
+        let children = self.block.children.iter().map(|child| begins_tag(text, &child.tag, false, more));
+        first_of(children.chain([begins_tag(text, &self.block.tag, true, more)])).map(|_| ())
     }
 
     /// Behind the arguments' closing tag, which has this length.
@@ -451,8 +451,8 @@ impl Element {
         let Some(tag_at) = memchr::memchr(b'<', rest.as_bytes()) else { return self.skip(rest.len(), Step::More) };
         self.cursor += tag_at as u64;
         let rest = &rest[tag_at..];
-        let close = begins_tag(rest, self.block.tag, true, more);
-        let anew = begins_tag(rest, self.block.tag, false, more);
+        let close = begins_tag(rest, &self.block.tag, true, more);
+        let anew = begins_tag(rest, &self.block.tag, false, more);
         let think = if think_ends { think_close(rest, more) } else { Err(No) };
         match (close, anew, think) {
             (Ok(length), ..) => Step::End(self.cursor + length as u64),
@@ -498,7 +498,7 @@ impl CallShape for Element {
     fn missing(&self, window: &Window<'_>, _: &Tables) -> Missing {
         let close = |tag: &str| format!("</{tag}>");
         let inner = match self.state {
-            State::Name(i, _) => close(self.block.children[i].tag),
+            State::Name(i, _) => close(&self.block.children[i].tag),
             State::Lead | State::Json | State::Tail | State::Tags(_) => {
                 let json = self.json.as_ref().map(|json| json.missing(window));
                 json.unwrap_or_default() + &close(self.arguments_tag())
@@ -507,7 +507,7 @@ impl CallShape for Element {
                 self.missing_child().map_or_else(String::new, |child| format!("<{}>", child.tag))
             }
         };
-        Missing { inner, close: close(self.block.tag) }
+        Missing { inner, close: close(&self.block.tag) }
     }
 
     fn take_closer(&mut self, _: &Window<'_>, _: &Tables) {
@@ -569,7 +569,7 @@ impl Opens for Blocks {
 
     fn opener(&self, tables: &Tables, text: &str, more: bool) -> Match<Opening> {
         first_of(tables.blocks.iter().enumerate().map(|(item, (_, block))| {
-            let tag = begins_tag(text, block.tag, false, more);
+            let tag = begins_tag(text, &block.tag, false, more);
             let gate = |inner: &str| Element::gate(block, inner, more);
             gated(tag, text, more, gate).map(|length| Opening { item, form: 0, length })
         }))

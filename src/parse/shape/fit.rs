@@ -62,13 +62,14 @@ pub(crate) fn take_flat<'t>(
     tool: impl FnOnce() -> Option<&'t Tool>,
     keys: &CallKeys,
 ) -> Option<Map<String, Value>> {
-    let named = |list: &[&str], key: &String| list.contains(&key.as_str());
+    let named = |list: &[String], key: &String| list.contains(key);
     // Under a key for the arguments an object is the arguments.
-    if object.iter().any(|(key, value)| value.is_object() && named(keys.arguments, key)) {
+    if object.iter().any(|(key, value)| value.is_object() && named(&keys.arguments, key)) {
         return None;
     }
     let tool = tool()?;
-    let is_flat = object.keys().all(|key| tool.has_parameter(key) || named(keys.server, key) || named(keys.idle, key));
+    let is_flat =
+        object.keys().all(|key| tool.has_parameter(key) || named(&keys.server, key) || named(&keys.idle, key));
     let flat: Map<_, _> =
         object.iter().filter(|(key, _)| tool.has_parameter(key)).map(|(k, v)| (k.clone(), v.clone())).collect();
     if !is_flat || flat.is_empty() || !fits(tool, &flat) {
@@ -113,11 +114,12 @@ mod tests {
 
     fn flat(object: Value) -> Option<Value> {
         let Value::Object(mut object) = object else { return None };
+        let list = |keys: &[&str]| keys.iter().map(|key| (*key).to_owned()).collect();
         let keys = CallKeys {
-            tool: &["name"],
-            arguments: &["arguments", "input"],
-            server: &["server"],
-            idle: &["id", "type"],
+            tool: list(&["name"]),
+            arguments: list(&["arguments", "input"]),
+            server: list(&["server"]),
+            idle: list(&["id", "type"]),
             list: "tool_calls",
         };
         let tool = tool();

@@ -421,13 +421,13 @@ impl CallShape for WholeMessage {
 impl Member {
     /// What stands under a key, if a call may have it.
     fn of(keys: &CallKeys, key: &str) -> Option<Member> {
-        let named = |list: &[&str]| list.contains(&key);
+        let named = |list: &[String]| list.iter().any(|known| known == key);
         Some(match key {
-            _ if named(keys.tool) => Member::Tool,
-            _ if named(keys.arguments) => Member::Arguments,
+            _ if named(&keys.tool) => Member::Tool,
+            _ if named(&keys.arguments) => Member::Arguments,
             FUNCTION => Member::Function,
             _ if key == keys.list => Member::List,
-            _ if named(keys.server) || named(keys.idle) => Member::Other,
+            _ if named(&keys.server) || named(&keys.idle) => Member::Other,
             _ => return None,
         })
     }
@@ -457,8 +457,8 @@ impl Object {
             Member::Function if text.starts_with('"') => self.name(name_in(text), names),
             Member::Function => {
                 let Ok(Value::Object(inner)) = serde_json::from_str::<Value>(text) else { return false };
-                self.has_arguments |= keys.arguments.iter().any(|key| inner.contains_key(*key));
-                let name = keys.tool.iter().find_map(|key| inner.get(*key)).and_then(Value::as_str);
+                self.has_arguments |= keys.arguments.iter().any(|key| inner.contains_key(key));
+                let name = keys.tool.iter().find_map(|key| inner.get(key)).and_then(Value::as_str);
                 // As it is written, so that what neutralises names finds the same.
                 self.name(name.filter(|name| text.contains(&format!("\"{name}\""))), names)
             }
@@ -470,7 +470,7 @@ impl Object {
     fn is_parameter(&self, key: &str, keys: &CallKeys, tables: &Tables) -> bool {
         let Some(name) = self.tool.as_deref().filter(|_| !self.has_arguments) else { return false };
         let is_own = matches!(Member::of(keys, key), Some(Member::Tool | Member::Function | Member::List))
-            || keys.arguments[..2].contains(&key);
+            || keys.arguments[..2].iter().any(|known| known == key);
         !is_own && tables.named_tool(name).is_some_and(|tool| tool.has_parameter(key))
     }
 

@@ -16,10 +16,11 @@
 //! | `name_line` | a name, a line break, an object | `glm` |
 //! | `python` | `[f(a=1)]` | `python` |
 //! | `react` | `Action: f`, `Action Input: {…}` | `react` |
+//! | `line_heads` | a word at a line's start, then as the others with a name | `gemma` |
 //!
 //! A further shape is a file here, a line in [`OPENERS`] and a variant of
 //! [`Shape`](crate::dialect::Shape) for its data; `tests/smallest.rs` is one.
-//! The last four have no marker: their line stands in [`MARKERLESS`], and
+//! The last five have no marker: their line stands in [`MARKERLESS`], and
 //! `tests/smallest_bare.rs` is such a one.
 
 pub(crate) mod arrows;
@@ -27,6 +28,7 @@ pub(crate) mod call_object;
 pub(crate) mod delimited;
 pub(crate) mod element;
 pub(crate) mod fit;
+pub(crate) mod line_heads;
 pub(crate) mod message;
 pub(crate) mod name_line;
 pub(crate) mod named;
@@ -61,6 +63,7 @@ pub(crate) const MARKERLESS: &[&dyn Markerless] = &[
     &python::Calls,
     &name_line::NameLines,
     &react::Words,
+    &line_heads::LineHeads,
     #[cfg(test)]
     &tests::smallest_bare::Smallest,
 ];

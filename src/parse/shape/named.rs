@@ -66,10 +66,14 @@ impl NamedJson {
         max_depth: usize,
     ) -> Self {
         let expected = matches!(form.arguments, NamedArguments::Json { fenced: true });
-        let closer = Some(form.close).filter(|close| !close.is_empty());
+        let closer = Some(form.close.as_str()).filter(|close| !close.is_empty());
         let json = CallJson::arguments(at, max_depth, Around::Fence { expected }, closer);
         let closer = CloserKind::Named(form);
-        NamedJson { named: Some(named), close: Cow::Borrowed(form.close), ..NamedJson::with(closer, called, at, json) }
+        NamedJson {
+            named: Some(named),
+            close: Cow::Borrowed(form.close.as_str()),
+            ..NamedJson::with(closer, called, at, json)
+        }
     }
 
     /// A call of a known tool in its own tag, with all arguments as one object.
@@ -277,27 +281,36 @@ impl Opens for Heads {
         let Opening { item, form, length } = opening;
         let NamedDialect { dialect, named, .. } = tables.named[item];
         let Some(call) = named.calls.get(form) else { return Opened::Group(item, form == GROUP_OPENS) };
-        let name = head(call.head, text, false).map_or("", |head| head.name);
-        let (server, name) = tables.split_name(name);
-        let inner = at + length as u64;
-        let shape: Box<dyn CallShape> = match call.arguments {
-            NamedArguments::Json { .. } => {
-                // `function` is a type, unless a tool is called so.
-                let is_known = tables.catalog().is_some_and(|catalog| catalog.knows(&name));
-                let tool = Some(name).filter(|name| is_known || !named.types.contains(&name.as_str()));
-                Box::new(NamedJson::new(named, call, (server, tool), inner, tables.config.limits.depth))
-            }
-            NamedArguments::Tags { .. } => {
-                let callee = Callee::named(tables, server.as_deref(), &name);
-                Box::new(ToolTag::named(callee, call, (server, name), inner))
-            }
-            NamedArguments::None => Box::new(NamedJson::whole(named, call, (server, Some(name)), inner)),
-            NamedArguments::Arrows => Box::new(Arrows::new(call, (server, Some(name)), inner)),
-            NamedArguments::Delimited { text } => {
-                Box::new(DelimitedCall::new(call, text, (server, Some(name)), inner, tables.config.limits.depth))
-            }
-        };
-        Opened::Call(dialect, shape)
+        let name = head(&call.head, text, false).map_or("", |head| head.name);
+        Opened::Call(dialect, open_call(named, call, name, at + length as u64, tables))
+    }
+}
+
+/// The call of this name whose arguments begin at `inner`.
+pub(crate) fn open_call(
+    named: &'static Named,
+    call: &'static NamedCall,
+    name: &str,
+    inner: u64,
+    tables: &Tables,
+) -> Box<dyn CallShape> {
+    let (server, name) = tables.split_name(name);
+    match &call.arguments {
+        NamedArguments::Json { .. } => {
+            // `function` is a type, unless a tool is called so.
+            let is_known = tables.catalog().is_some_and(|catalog| catalog.knows(&name));
+            let tool = Some(name).filter(|name| is_known || !named.types.contains(name));
+            Box::new(NamedJson::new(named, call, (server, tool), inner, tables.config.limits.depth))
+        }
+        NamedArguments::Tags { .. } => {
+            let callee = Callee::named(tables, server.as_deref(), &name);
+            Box::new(ToolTag::named(callee, call, (server, name), inner))
+        }
+        NamedArguments::None => Box::new(NamedJson::whole(named, call, (server, Some(name)), inner)),
+        NamedArguments::Arrows => Box::new(Arrows::new(call, (server, Some(name)), inner)),
+        NamedArguments::Delimited { text } => {
+            Box::new(DelimitedCall::new(call, text, (server, Some(name)), inner, tables.config.limits.depth))
+        }
     }
 }
 
@@ -312,14 +325,14 @@ pub(crate) fn call_of(named: &Named, text: &str, more: bool) -> Match<(usize, us
     let mut before: Option<(&[Piece], usize)> = None;
     for (i, call) in named.calls.iter().enumerate() {
         let length = match before {
-            Some((head, length)) if std::ptr::eq(head, call.head) => length,
-            _ => match head(call.head, text, more) {
+            Some((head, length)) if *head == *call.head => length,
+            _ => match head(&call.head, text, more) {
                 Ok(head) => head.length,
                 Err(Undecided) => return Err(Undecided),
                 Err(No) => continue,
             },
         };
-        before = Some((call.head, length));
+        before = Some((&call.head, length));
         if let Some(()) = gate(call, &text[length..], more).decided()? {
             return Ok((i, length));
         }
@@ -331,9 +344,9 @@ pub(crate) fn call_of(named: &Named, text: &str, more: bool) -> Match<(usize, us
 /// special token counts anywhere, as a closer, too. Yields whether it opens,
 /// and its length with the white space behind an opener.
 fn group_of(named: &Named, group: &Group, text: &str, more: bool) -> Match<(usize, usize)> {
-    let open = begins_token(text, group.open, more).map(|length| (GROUP_OPENS, length));
+    let open = begins_token(text, &group.open, more).map(|length| (GROUP_OPENS, length));
     if !group.gated {
-        return open.else_try(|| begins_token(text, group.close, more).map(|length| (GROUP_CLOSES, length)));
+        return open.else_try(|| begins_token(text, &group.close, more).map(|length| (GROUP_CLOSES, length)));
     }
     let (_, length) = open?;
     let length = length + leading_space(&text[length..]);
@@ -342,7 +355,7 @@ fn group_of(named: &Named, group: &Group, text: &str, more: bool) -> Match<(usiz
 }
 
 pub(crate) fn group_close(named: &Named, text: &str, more: bool) -> Match<usize> {
-    first_of(named.groups.iter().map(|group| begins_token(text, group.close, more)))
+    first_of(named.groups.iter().map(|group| begins_token(text, &group.close, more)))
 }
 
 /// What ends damaged JSON from outside.
@@ -357,9 +370,9 @@ impl Closer for Closers<'_> {
         let fence = if self.fenced && line_start { fence_chars(text, more) } else { Err(No) };
         let own = unit(ends(self.close, text, more)).either(unit(fence));
         let groups =
-            self.named.iter().flat_map(|named| named.groups).map(|group| unit(begins_token(text, group.close, more)));
+            self.named.iter().flat_map(|named| &named.groups).map(|group| unit(begins_token(text, &group.close, more)));
         // The next call of the same kind; a token may stand anywhere, other openers in strings as well.
-        let next = self.named.iter().flat_map(|named| named.calls).map(|call| match call.opener() {
+        let next = self.named.iter().flat_map(|named| &named.calls).map(|call| match call.opener() {
             Some(opener) if line_start || opener.starts_with("<｜") => unit(begins_token(text, opener, more)),
             _ => Err(No),
         });

@@ -118,11 +118,11 @@ impl MarkedObject {
     }
 
     fn member_of(&mut self, key: &str) -> Member {
-        let keys = self.run.marked.spec.keys;
-        if keys.tool.contains(&key) {
+        let keys = &self.run.marked.spec.keys;
+        if keys.tool.iter().any(|known| known == key) {
             return Member::Tool;
         }
-        if keys.server.contains(&key) {
+        if keys.server.iter().any(|known| known == key) {
             return Member::Server;
         }
         match keys.arguments.iter().find(|known| **known == key) {
@@ -152,7 +152,7 @@ impl MarkedObject {
 
     /// Takes the call out of the object that was read; yields whether it has arguments.
     fn pick(&self, window: &Window<'_>, tables: &Tables, call: &mut UnresolvedCall) -> bool {
-        let keys = self.run.marked.spec.keys;
+        let keys = &self.run.marked.spec.keys;
         call.raw_arguments.clear();
         let held = match (CallObject { keys, tables, strict: None }).take(call) {
             Ok(held) => held,

@@ -63,7 +63,7 @@ impl Markerless for Words {
         for emphasis in *b"*_" {
             b"A*_".iter().for_each(|second| tables.triggers.line.add(emphasis, *second));
         }
-        tables.hold = tables.hold.max(longest_head(spec.head, tables.longest_name(0)) + HOLD_SLACK);
+        tables.hold = tables.hold.max(longest_head(&spec.head, tables.longest_name(0)) + HOLD_SLACK);
     }
 
     fn stands(&self) -> Stands {
@@ -83,7 +83,7 @@ impl Markerless for Words {
 
     fn failed(&self, text: &str, tables: &Tables) -> Option<(Dialect, usize, Reason)> {
         let (dialect, spec) = tables.react?;
-        let head = head(spec.head, text, false).ok()?;
+        let head = head(&spec.head, text, false).ok()?;
         let reason = if tables.names.knows(head.name) { Reason::NoJson } else { Reason::UnknownTool };
         Some((dialect, head.length, reason))
     }
@@ -107,7 +107,7 @@ impl Markerless for Words {
 /// takes one.
 fn words<'t>(spec: &dialect::React, text: &'t str, tables: &Tables, more: bool) -> Match<Head<'t>> {
     words_and_json(spec, text, tables, more).else_try(|| {
-        let found = head(spec.head, text, false)?;
+        let found = head(&spec.head, text, false)?;
         let (server, tool) = tables.split_name(found.name);
         let is_bare = tables.names.knows(found.name)
             && begins_text(&text[found.length..])
@@ -118,7 +118,7 @@ fn words<'t>(spec: &dialect::React, text: &'t str, tables: &Tables, more: bool) 
 
 /// The words that `text` begins with, with JSON behind them or a fence, which holds it.
 fn words_and_json<'t>(spec: &dialect::React, text: &'t str, tables: &Tables, more: bool) -> Match<Head<'t>> {
-    let found = head(spec.head, text, more)?;
+    let found = head(&spec.head, text, more)?;
     if !tables.names.knows(found.name) {
         return Err(No);
     }

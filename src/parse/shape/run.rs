@@ -149,10 +149,10 @@ impl Opens for Markers {
             if second.is_some() && wrapper.open.as_bytes().get(1) != second {
                 continue;
             }
-            let marker = begins(text, wrapper.open, more);
+            let marker = begins(text, &wrapper.open, more);
             let found = marker.and_then(|()| marker_prefix(text, length, more)).map(|_| ());
             // What stands in the braces may be no JSON, where the dialect has such calls.
-            let other = match (found, marked.spec.named) {
+            let other = match (found, &marked.spec.named) {
                 (Ok(()), Some(named)) => unit(call_of(named, text, more)),
                 _ => Err(No),
             };

@@ -30,8 +30,8 @@ impl Tables {
             }
         }
         let blocks = self.blocks.iter().map(|(_, b)| {
-            let child = b.children.iter().map(|child| length(child.tag)).max();
-            (b.tag, child)
+            let child = b.children.iter().map(|child| length(&child.tag)).max();
+            (b.tag.as_str(), child)
         });
         let tools = self.tools.iter().filter(|_| self.tags.is_some()).map(|t| {
             let child = t.parameters.iter().map(|parameter| length(&parameter.name)).max();
@@ -60,9 +60,9 @@ impl Tables {
             }
         }
         for (wrapper, marked) in &self.wrapped {
-            self.triggers.add_mark(wrapper.open);
+            self.triggers.add_mark(&wrapper.open);
             wrapper.close.iter().for_each(|close| self.triggers.add_mark(close));
-            self.openers.add_mark(wrapper.open, Owner::Marker.bit());
+            self.openers.add_mark(&wrapper.open, Owner::Marker.bit());
             let longest = wrapper.open.len().max(marked.closer().map_or(0, str::len));
             self.hold = self.hold.max(longest + HOLD_SLACK);
         }
@@ -136,14 +136,14 @@ impl Tables {
                 self.triggers.add_mark(&mark);
             }
             dialect.openers().for_each(|opener| self.openers.add_mark(opener, Owner::Named.bit()));
-            for call in dialect.named.calls {
+            for call in &dialect.named.calls {
                 let child = match &call.arguments {
                     NamedArguments::Tags { open, .. } => longest_head(open, parameter),
                     NamedArguments::Json { .. } => call.close.len(),
                     NamedArguments::Delimited { .. } | NamedArguments::Arrows => "{".len(),
                     NamedArguments::None => 0,
                 };
-                self.hold = self.hold.max(longest_head(call.head, tool) + child + HOLD_SLACK);
+                self.hold = self.hold.max(longest_head(&call.head, tool) + child + HOLD_SLACK);
             }
         }
     }

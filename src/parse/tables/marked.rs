@@ -35,7 +35,7 @@ impl Marked {
     pub(crate) fn call_line(&self, text: &str, more: bool) -> Match<usize> {
         match self.marker {
             Marker::Lines(lines) => lines.call.matches(text, more),
-            Marker::Wrapper(word) if word.is_word() => begins(text, word.open, more).map(|()| word.open.len()),
+            Marker::Wrapper(word) if word.is_word() => begins(text, &word.open, more).map(|()| word.open.len()),
             Marker::Wrapper(_) => Err(No),
         }
     }
@@ -65,7 +65,7 @@ impl Marked {
     pub(crate) fn closer(&self) -> Option<&'static str> {
         match self.marker {
             Marker::Lines(_) => None,
-            Marker::Wrapper(wrapper) => wrapper.close,
+            Marker::Wrapper(wrapper) => wrapper.close.as_deref(),
         }
     }
 
@@ -94,12 +94,12 @@ pub(crate) struct LinePattern {
 }
 
 impl LinePattern {
-    fn new(marker: &LineMarker) -> Self {
+    fn new(marker: &'static LineMarker) -> Self {
         let whole = format!("^{}", marker.pieces.concat());
         let open: String = marker.pieces.iter().map(|piece| format!("(?:{piece}")).collect();
         let prefix = format!("^{open}{}$", ")?".repeat(marker.pieces.len()));
         let compile = |pattern: &str| Regex::new(pattern).expect("line markers are constant and compile in a test");
-        LinePattern { lead: marker.lead, whole: compile(&whole), prefix: compile(&prefix) }
+        LinePattern { lead: &marker.lead, whole: compile(&whole), prefix: compile(&prefix) }
     }
 
     /// Whether `text`, at a line's start, begins with the marker; yields its length.

@@ -27,7 +27,7 @@ use crate::parse::marks::triggers::{Leads, MarkSet, Triggers};
 use crate::tools::Catalog;
 pub(crate) use marked::Marked;
 use marked::{Marker, lines_of};
-pub(crate) use named::NamedDialect;
+pub(crate) use named::{LineHead, NamedDialect};
 use tags::tag_tools;
 pub(crate) use tags::{TagParameter, TagTool};
 
@@ -87,6 +87,8 @@ pub(crate) struct Tables {
     pub(crate) reasoning_marks: MarkSet,
     /// What the others of them begin with.
     pub(crate) reasoning_leads: Leads,
+    /// The ways to write calls that begin with a word at a line's start.
+    pub(crate) line_heads: Vec<LineHead>,
     /// Names that calls without a marker may begin with.
     pub(crate) names: Names,
     /// The dialect of ReAct's words.
@@ -126,17 +128,18 @@ impl Tables {
             match &dialect.spec().shape {
                 Shape::Element(blocks) => tables.blocks.extend(blocks.iter().map(|b| (dialect, b))),
                 Shape::ToolTag => tables.add_tags(dialect),
-                Shape::React(react) => tables.react = knows_tools.then_some((dialect, *react)),
+                Shape::React(react) => tables.react = knows_tools.then_some((dialect, react)),
                 Shape::Named(named) => tables.named.push(NamedDialect::new(dialect, named)),
                 Shape::MarkedJson(spec) => tables.add_marked(dialect, spec),
                 Shape::Python => tables.python = knows_tools.then_some(dialect),
-                Shape::Json(keys) => tables.json = knows_tools.then_some((dialect, *keys)),
+                Shape::Json(keys) => tables.json = knows_tools.then_some((dialect, keys)),
             }
             if let Some(objects) = &dialect.spec().objects {
                 tables.add_marked(dialect, objects);
             }
         }
         if knows_tools {
+            tables.line_heads = tables.named.iter().flat_map(NamedDialect::line_heads).collect();
             tables.name_line = tables.named.iter().find(|known| known.named.name_line).map(|known| known.dialect);
         }
         if tables.python.is_some() || tables.json.is_some() || tables.react.is_some() || tables.name_line.is_some() {
@@ -155,7 +158,7 @@ impl Tables {
     }
 
     fn add_marked(&mut self, dialect: Dialect, spec: &'static MarkedJson) {
-        self.named.extend(spec.named.map(|named| NamedDialect::new(dialect, named)));
+        self.named.extend(spec.named.as_ref().map(|named| NamedDialect::new(dialect, named)));
         let marked = |marker| Marked { dialect, spec, marker };
         match &spec.announcer {
             Announcer::Line { .. } => {
@@ -199,18 +202,18 @@ impl Tables {
                     !text[1 + same..].starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '>');
                 (text.starts_with('<') && same >= 2 && breaks_off).then_some((*dialect, 1 + same, false))
             };
-            whole(*dialect, begins_tag(text, block.tag, false, false)).or_else(partial)
+            whole(*dialect, begins_tag(text, &block.tag, false, false)).or_else(partial)
         });
         let tool = || whole(self.tags?, self.tool_opener(text, false).map(|(_, length)| length));
         let wrapper = || {
             self.wrapped
                 .iter()
-                .find_map(|(wrapper, marked)| whole(marked.dialect, begins_token(text, wrapper.open, false)))
+                .find_map(|(wrapper, marked)| whole(marked.dialect, begins_token(text, &wrapper.open, false)))
         };
         let named = || {
             let openers = |named: &'static Named| {
                 let heads = named.calls.iter().filter_map(NamedCall::opener);
-                heads.chain(named.groups.iter().map(|group| group.open))
+                heads.chain(named.groups.iter().map(|group| group.open.as_str()))
             };
             self.named.iter().find_map(|known| {
                 openers(known.named).find_map(|opener| whole(known.dialect, begins_token(text, opener, false)))

@@ -17,8 +17,8 @@ use memchr::{memchr_iter, memchr2_iter};
 use super::Tables;
 use super::marked::{Lines, lines_of};
 use crate::dialect::{
-    Announcer, CallKeys, Dialect, FUNCTION, MarkedJson, REASONING_MARKS, RESULT_TAGS, React, SENTENCE_END, Shape,
-    THINK_TAGS, Wrapper, template_tokens,
+    Announcer, CallKeys, Dialect, FUNCTION, MarkedJson, NamedCall, REASONING_MARKS, RESULT_TAGS, React, SENTENCE_END,
+    Shape, THINK_TAGS, Wrapper, template_tokens,
 };
 use crate::json::window::leading_space;
 use crate::parse::marks::head::head;
@@ -87,7 +87,7 @@ impl Tables {
 /// Where calls may begin that no `<` and no `[` announces, with these known names; `None`: any.
 pub(crate) fn without_marks(text: &str, names: Option<&Names>) -> Vec<Opener> {
     let mut found = Finder { text, names, openers: Vec::new() };
-    for dialect in Dialect::ALL.iter().copied() {
+    for dialect in Dialect::known() {
         match &dialect.spec().shape {
             Shape::MarkedJson(MarkedJson { announcer: Announcer::Line { .. }, .. }) => {
                 lines_of(dialect).into_iter().for_each(|lines| found.lines(dialect, lines));
@@ -98,9 +98,14 @@ pub(crate) fn without_marks(text: &str, names: Option<&Names>) -> Vec<Opener> {
             }
             Shape::Json(keys) => found.objects(dialect, keys),
             Shape::Python => found.called(dialect),
-            Shape::Named(named) if named.name_line => found.name_lines(dialect),
+            Shape::Named(named) => {
+                if named.name_line {
+                    found.name_lines(dialect);
+                }
+                named.calls.iter().for_each(|call| found.line_heads(dialect, call));
+            }
             Shape::React(react) => found.react(dialect, react),
-            Shape::Element(_) | Shape::ToolTag | Shape::Named(_) => {}
+            Shape::Element(_) | Shape::ToolTag => {}
         }
     }
     found.openers
@@ -135,7 +140,7 @@ impl Finder<'_> {
 
     /// A word at a line's start, and what leads to an object behind it.
     fn word(&mut self, dialect: Dialect, word: &Wrapper) {
-        for (at, _) in self.text.match_indices(word.open) {
+        for (at, _) in self.text.match_indices(&word.open) {
             let end = at + word.open.len();
             let leads = self.text[end..].trim_start().starts_with(['{', '[', '`', '~', '\'']);
             if leads && begins_line(self.text, at) {
@@ -147,7 +152,7 @@ impl Finder<'_> {
     /// Known tools' names under a key for them, or as their objects' first key.
     fn objects(&mut self, dialect: Dialect, keys: &CallKeys) {
         let text = self.text;
-        let is_tool = |key: &str| keys.tool.contains(&key) || key == FUNCTION;
+        let is_tool = |key: &str| keys.tool.iter().any(|known| known == key) || key == FUNCTION;
         // Where no tool is known, a name is a call's beside a key for arguments.
         let has_arguments = LazyCell::new(|| keys.arguments.iter().any(|key| text.contains(&format!("\"{key}\""))));
         let names = self.names;
@@ -202,9 +207,22 @@ impl Finder<'_> {
         }
     }
 
+    fn line_heads(&mut self, dialect: Dialect, call: &NamedCall) {
+        let Some(word) = call.word() else { return };
+        for (at, _) in self.text.match_indices(word) {
+            let is_known = |name: &str| self.names.is_none_or(|names| names.knows(name));
+            if let Ok(found) = head(&call.head, &self.text[at..], false)
+                && is_known(found.name)
+                && begins_line(self.text, at)
+            {
+                self.add(dialect, OpenerKind::Line, at..at + found.length, at, true);
+            }
+        }
+    }
+
     fn react(&mut self, dialect: Dialect, react: &React) {
         for (at, _) in self.text.match_indices("Action") {
-            if let Ok(found) = head(react.head, &self.text[at..], false) {
+            if let Ok(found) = head(&react.head, &self.text[at..], false) {
                 let begins = begins_line(self.text, at);
                 self.add(dialect, OpenerKind::React, at..at + found.length, at, begins);
             }
@@ -238,21 +256,27 @@ impl Marks {
         let with_server =
             |tool: &crate::tools::Tool| tool.server.as_ref().map(|server| format!("{server}.{}", tool.name));
         let tools = catalog.tools().flat_map(|tool| [Some(tool.name.clone()), with_server(tool)]).flatten();
-        Marks::of(tools.map(|name| Cow::Owned(format!("<{name}>"))))
+        let loaded = Dialect::loaded().flat_map(|dialect| dialect.spec().marks());
+        Marks::of(tools.map(|name| Cow::Owned(format!("<{name}>"))).chain(loaded))
     }
 
     fn of<'a>(marks: impl Iterator<Item = Cow<'a, str>>) -> Self {
-        let known = marks.filter_map(|mark| {
+        let (mut known, mut odd) = (HashSet::new(), Vec::new());
+        for mark in marks {
             let word = match mark.as_bytes() {
-                [b'<', .., b'>'] => mark.trim_matches(['<', '/', '>']),
-                [b'<', ..] => mark.trim_matches(['<', '/']).split([' ', '=', '>']).next()?,
-                [b'[', ..] => mark[1..].split(']').next()?,
-                _ => return None,
+                [b'<', .., b'>'] => Some(mark.trim_matches(['<', '/', '>'])),
+                [b'<', ..] => mark.trim_matches(['<', '/']).split([' ', '=', '>']).next(),
+                [b'[', ..] => mark[1..].split(']').next(),
+                _ => None,
             };
-            Some(mark[..1].to_owned() + &word.to_lowercase())
-        });
-        let known: HashSet<_> = known.collect();
-        let odd = known.iter().filter(|name| name.starts_with('<') && name[1..].contains(ends_name)).cloned().collect();
+            let Some(word) = word.map(|word| mark[..1].to_owned() + &word.to_lowercase()) else { continue };
+            // A name may be glued to it, as in `<call:NAME>`.
+            let is_open = !mark.ends_with(ends_name);
+            let is_odd = is_open || (word.starts_with('<') && word[1..].contains(ends_name));
+            if known.insert(word.clone()) && is_odd {
+                odd.push(word);
+            }
+        }
         Marks { known, odd }
     }
 
@@ -263,8 +287,17 @@ impl Marks {
             let marked = || sign.to_owned() + &word.to_lowercase();
             word.len() <= MAX_NAME && [&COMMON.known, &self.known].iter().any(|known| known.contains(&marked()))
         };
+        let begins_odd = |rest: &str| {
+            let begins = |odd: &String| {
+                odd.starts_with(sign) && rest.get(..odd.len() - 1).is_some_and(|found| found.to_lowercase() == odd[1..])
+            };
+            COMMON.odd.iter().chain(&self.odd).any(begins)
+        };
         if sign == "[" {
             let inner = rest.trim_start();
+            if begins_odd(inner) {
+                return true;
+            }
             // No word is longer, and a text may hold any number of brackets that nothing closes.
             let reach = &inner.as_bytes()[..inner.len().min(2 * MAX_NAME)];
             return memchr::memchr(b']', reach).is_some_and(|end| is_known(inner[..end].trim_end()));
@@ -275,8 +308,7 @@ impl Marks {
             return true;
         }
         let name = &rest[..rest.find(ends_name).unwrap_or(rest.len())];
-        let is_odd = |odd: &String| rest.get(..odd.len() - 1).is_some_and(|found| found.to_lowercase() == odd[1..]);
-        is_known(name.trim_end_matches('/')) || COMMON.odd.iter().chain(&self.odd).any(is_odd)
+        is_known(name.trim_end_matches('/')) || begins_odd(rest)
     }
 }
 

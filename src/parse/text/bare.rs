@@ -124,7 +124,8 @@ impl Scanner {
         };
         let (dialect, call) = shape.open(text, place, &self.tables).ok_or(No)?;
         let (call_bytes, has_words) = (self.tables.config.limits.call_bytes, shape.stands() == Stands::AnyLine);
-        self.open(OpenCall::new(dialect, self.at, call, call_bytes).markerless(has_words), window, sink)
+        let call = OpenCall::new(dialect, self.at, call, call_bytes);
+        self.open(if shape.is_announced() { call } else { call.markerless(has_words) }, window, sink)
     }
 
     /// Whether a call may stand here without a marker: not in a fence with other text, nor in

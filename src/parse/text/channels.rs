@@ -84,7 +84,7 @@ impl Scanner {
         let (form, length) = call_of(self.tables.named[item].named, &written, more)?;
         let NamedDialect { dialect, named, .. } = self.tables.named[item];
         let call = &named.calls[form];
-        let Ok(Head { name, .. }) = head(call.head, &written, false) else { return Err(No) };
+        let Ok(Head { name, .. }) = head(&call.head, &written, false) else { return Err(No) };
         let (server, name) = self.tables.split_name(name);
         // The opener's first bytes stand before the message.
         let at = (indent + length - OWN.len() - 1) as u64;

@@ -120,5 +120,5 @@ impl Scanner {
 /// Whether the group that `text` opens glues values to their tags.
 fn is_glued(named: &Named, text: &str) -> bool {
     let mut glued = named.groups.iter().filter(|group| group.glued);
-    glued.any(|group| begins_token(text, group.open, false).is_ok())
+    glued.any(|group| begins_token(text, &group.open, false).is_ok())
 }

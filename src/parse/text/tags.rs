@@ -279,7 +279,7 @@ pub(super) fn named_head(tables: &Tables, text: &str) -> Option<(Dialect, &'stat
     let catalog = tables.catalog()?;
     let dialects = tables.named.iter().filter(|dialect| dialect.may_begin(text));
     dialects.flat_map(|known| known.named.calls.iter().map(|call| (known.dialect, call))).find_map(|(dialect, call)| {
-        match head(call.head, text, false) {
+        match head(&call.head, text, false) {
             Ok(head) if catalog.knows(head.name) => Some((dialect, call, head.length)),
             _ => None,
         }

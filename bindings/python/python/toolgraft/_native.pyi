@@ -19,7 +19,7 @@ class HubError(ToolgraftError): ...
 _Tools = Union[Catalog, Iterable[Union[Tool, dict[str, Any]]]]
 
 class _Reading(TypedDict, total=False):
-    dialects: Union[Literal["auto"], Dialect, Sequence[Dialect]]
+    dialects: Union[Literal["auto"], Dialect, Sequence[Union[Literal["auto"], Dialect]]]
     model: Union[str, None]
     reasoning: Literal["auto", "open", "off"]
     reasoning_calls: Literal["ignore", "last_resort", "allow"]
@@ -432,6 +432,7 @@ def results_message(
     request: str | None = None,
     **settings: Unpack[_Results],
 ) -> str: ...
+def load_dialect(file: str) -> Dialect: ...
 def validate(call: Call, tools: _Tools) -> Call | Rejected: ...
 def neutralise(text: str, tools: _Tools | None = None) -> str: ...
 

@@ -236,7 +236,7 @@ fn expected(context: &Context<'_>, own: &str, dialect: Dialect) -> String {
     let tags: Vec<&str> = match &dialect.spec().shape {
         Shape::Element(blocks) => {
             let block = blocks.iter().find(|block| block.tag.starts_with(name));
-            block.into_iter().flat_map(|block| block.children.iter().map(|child| child.tag)).collect()
+            block.into_iter().flat_map(|block| block.children.iter().map(|child| child.tag.as_str())).collect()
         }
         Shape::ToolTag => {
             let tools = context.config.catalog.iter().flat_map(|c| c.tools()).filter(|t| t.name == name);

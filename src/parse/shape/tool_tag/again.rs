@@ -45,7 +45,7 @@ impl ToolTag {
         if matches!(self.tags, Tags::Names) || window.base > self.body_start {
             return None;
         }
-        let groups = tables.named.iter().flat_map(|known| known.named.groups);
+        let groups = tables.named.iter().flat_map(|known| &known.named.groups);
         let tool = self.callee.tool(tables);
         let text = window.from(self.body_start);
         let reading = Reader { tool, tags: self.tags, text, groups: groups.collect() }.read()?;
@@ -96,8 +96,8 @@ impl<'t> Reader<'t> {
         let (at, end) = found?;
         let mut rest = self.text[end..].trim_start();
         while !rest.is_empty() {
-            let close = |group: &&&Group| begins_token(rest, group.close, false) != Err(No);
-            let Ok(length) = begins_token(rest, self.groups.iter().find(close)?.close, false) else {
+            let close = |group: &&&Group| begins_token(rest, &group.close, false) != Err(No);
+            let Ok(length) = begins_token(rest, &self.groups.iter().find(close)?.close, false) else {
                 return None;
             };
             rest = rest[length..].trim_start();

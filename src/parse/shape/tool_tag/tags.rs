@@ -39,7 +39,7 @@ impl Tags {
     pub(crate) fn opens_call(self, tool: &TagTool, text: &str, more: bool) -> Match<usize> {
         match self {
             Tags::Names => begins_tag(text, &tool.tag, false, more),
-            Tags::Heads(call) => length(head(call.head, text, more)),
+            Tags::Heads(call) => length(head(&call.head, text, more)),
         }
     }
 

@@ -1,0 +1,122 @@
+//! The header of a call, written as it looks: text, with placeholders in braces.
+//!
+//! | written | matches |
+//! |---|---|
+//! | `{name}` | the name of the tool, or in a tag of the parameter |
+//! | `{_}` | white space, if any |
+//! | `{quote}` | `"` or `'`; the second one like the first |
+//! | `{index}` | after the name: `:` and a number, which are no part of it |
+//! | `{id}` | a word that means nothing |
+//! | `{attributes}` | attributes before `name=` |
+//! | `{attributes>}` | further attributes, and the `>` of the tag |
+//! | `{maybe:TEXT}` | the text, if it is there |
+//! | `{any:CHARACTERS}` | any number of these characters |
+//! | `{one:CHARACTERS}` | one of these characters |
+//! | `{}` | nothing: it ends the text by which the call is known |
+//! | `{{`, `}}` | a brace |
+
+use serde::{Deserialize, Deserializer, de::Error};
+
+/// Part of an opener that holds a name.
+///
+/// In a [`Text`](Piece::Text) of special tokens `｜` also stands for `|`, and
+/// `▁` for `_`, `\_` or a space, as models and servers spell them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece {
+    /// This very text.
+    Text(String),
+    /// This very text, if it is there.
+    Maybe(String),
+    /// White space, if any.
+    Space,
+    /// A name: of the tool, or of the parameter.
+    Name,
+    /// The `:` and the number behind a name, if they are there.
+    Index,
+    /// A word that says nothing that a call needs.
+    Id,
+    /// A single or double quotation mark, the second the same as the first.
+    Quote,
+    /// Any number of these characters.
+    Any(String),
+    /// One of these characters.
+    OneOf(String),
+    /// Attributes in front of the one that holds the name, each with the space behind it.
+    Before,
+    /// The rest of a tag: further attributes and its `>`.
+    Attributes,
+}
+
+const PLACEHOLDERS: &str = "{name}, {_}, {quote}, {index}, {id}, {attributes}, {attributes>}, {maybe:…}, {any:…}, \
+                            {one:…} and {}; a brace itself is written twice";
+
+/// Reads a header, for serde.
+pub(super) fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Piece>, D::Error> {
+    let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+    pieces(&text).map_err(D::Error::custom)
+}
+
+fn pieces(header: &str) -> Result<Vec<Piece>, String> {
+    let (mut pieces, mut text, mut rest) = (Vec::new(), String::new(), header);
+    while let Some(at) = rest.find(['{', '}']) {
+        text += &rest[..at];
+        let (brace, behind) = rest[at..].split_at(1);
+        if let Some(behind) = behind.strip_prefix(brace) {
+            text += brace;
+            rest = behind;
+            continue;
+        }
+        let end = behind.find('}').filter(|_| brace == "{");
+        let (placeholder, behind) = end
+            .map(|end| (&behind[..end], &behind[end + 1..]))
+            .ok_or_else(|| format!("the brace at byte {} is alone: write it twice", header.len() - rest.len() + at))?;
+        if !text.is_empty() {
+            pieces.push(Piece::Text(std::mem::take(&mut text)));
+        }
+        pieces.extend(piece(placeholder)?);
+        rest = behind;
+    }
+    text += rest;
+    if !text.is_empty() {
+        pieces.push(Piece::Text(text));
+    }
+    Ok(pieces)
+}
+
+/// What a placeholder stands for; nothing if it only parts two texts.
+fn piece(placeholder: &str) -> Result<Option<Piece>, String> {
+    let (word, of) = placeholder.split_once(':').map_or((placeholder, ""), |(word, of)| (word, of));
+    Ok(Some(match (word, of) {
+        ("", "") => return Ok(None),
+        ("name", "") => Piece::Name,
+        ("_", "") => Piece::Space,
+        ("quote", "") => Piece::Quote,
+        ("index", "") => Piece::Index,
+        ("id", "") => Piece::Id,
+        ("attributes", "") => Piece::Before,
+        ("attributes>", "") => Piece::Attributes,
+        ("maybe", of) if !of.is_empty() => Piece::Maybe(of.to_owned()),
+        ("any", of) if !of.is_empty() => Piece::Any(of.to_owned()),
+        ("one", of) if !of.is_empty() => Piece::OneOf(of.to_owned()),
+        _ => return Err(format!("{{{placeholder}}} is no placeholder: expected {PLACEHOLDERS}")),
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_is_read_as_it_looks() {
+        let text = |text: &str| Piece::Text(text.to_owned());
+        assert_eq!(pieces("<f={name}>"), Ok(vec![text("<f="), Piece::Name, text(">")]));
+        assert_eq!(
+            pieces("[C]{{{_}{{}}{any:,}"),
+            Ok(vec![text("[C]{"), Piece::Space, text("{}"), Piece::Any(",".into())])
+        );
+        assert_eq!(pieces("<a>{}b{one::}"), Ok(vec![text("<a>"), text("b"), Piece::OneOf(":".into())]));
+        for wrong in ["<f={nam}>", "<f={name", "}{name}", "{any:}", "{name:x}"] {
+            assert!(pieces(wrong).is_err(), "{wrong}");
+        }
+    }
+}
