@@ -182,6 +182,7 @@ static PROFILES: &[Profile] = &[
     marked("solar-open", r"solar-open", &["<|think|>"]),
     marked("inkling", r"inkling", &["<|content_thinking|>"]),
     marked("hy3", r"\bhy-?3", &["<think:opensource>"]),
+    marked("k2-horizon", r"k2-?(?:horizon|v3)", &["<ifm|think>", "<ifm|think_fast>", "<ifm|think_faster>"]),
     marked("plamo-3", r"plamo-?3", &["<|plamo:begin_think:plamo|>"]),
     marked("medgemma", r"medgemma", &["<unused94>"]),
     marked("granite-3.2", r"granite-?3\.2", &["Here is my thought process:", "Here's my thought process:"]),

@@ -623,7 +623,7 @@ fn wrappers() -> impl Iterator<Item = &'static Wrapper> {
 /// Where the first marker of JSON may stand.
 fn marked_at(stream: &str) -> usize {
     let line = stream.to_ascii_lowercase().find("type");
-    wrappers().filter_map(|w| stream.find(w.open)).chain(line).min().unwrap_or(usize::MAX)
+    wrappers().filter_map(|w| stream.find(w.open.as_str())).chain(line).min().unwrap_or(usize::MAX)
 }
 /// Whether the text is ReAct's lines up to an object, the fence around one, or a bare text, which goes up to the
 /// end of its line and the white space behind that.
@@ -648,13 +648,13 @@ const FOREIGN: &[&str] = &[
 ];
 
 /// The longest of them with all that the gate behind it waits for, but for the names.
-const FOREIGN_OPENER: &str =
-    "<|start|>assistant<|channel|>commentary<|channel|>commentary to=functions. <|constrain|>json<|message|>{";
+const FOREIGN_OPENER: &str = "<tool_call:opensource> <tool_sep:opensource><arg_key:opensource>  \
+                              </arg_key:opensource> <arg_value:opensource>";
 
 /// Keys that an object may begin with that is a call without a marker.
 const CALL_KEYS: &[&str] = &[
     "name", "tool_name", "tool", "function_name", "thought", "arguments", "parameters", "args", "params", "input",
-    "server_name", "server", "id", "type", "index", "call_id", "function", "tool_calls",
+    "tool_input", "server_name", "server", "id", "type", "index", "call_id", "function", "tool_calls",
 ];
 
 /// Bytes of a line that are searched for the beginning of a call.
