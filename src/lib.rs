@@ -141,6 +141,7 @@ pub mod route;
 pub mod secrets;
 #[cfg(feature = "agent")]
 pub mod spans;
+mod template;
 pub mod tools;
 pub mod transcript;
 #[cfg(feature = "agent")]

@@ -1,4 +1,4 @@
-//! A model's mother tongue: the dialect that its chat template writes.
+//! A model's native dialect by texts in its chat template, where that is not rendered.
 
 use super::Dialect;
 
@@ -20,19 +20,9 @@ const TEMPLATES: &[(&str, Dialect)] = &[
     ("<tool_call>", Dialect::Hermes),             // Hermes 3, Qwen 2.5
 ];
 
-impl Dialect {
-    /// The dialect that a chat template writes, which its model was trained on; `None` where it
-    /// writes no calls, or in a way that is no dialect.
-    ///
-    /// ```
-    /// use toolgraft::Dialect;
-    ///
-    /// let template = "{%- if tools %}<tool_call>{{ call | tojson }}</tool_call>{%- endif %}";
-    /// assert_eq!(Dialect::of_template(template), Some(Dialect::Hermes));
-    /// ```
-    pub fn of_template(template: &str) -> Option<Dialect> {
-        TEMPLATES.iter().find(|(text, _)| template.contains(text)).map(|(_, dialect)| *dialect)
-    }
+/// The dialect that texts in a chat template tell of.
+pub(crate) fn by_template(template: &str) -> Option<Dialect> {
+    TEMPLATES.iter().find(|(text, _)| template.contains(text)).map(|(_, dialect)| *dialect)
 }
 
 #[cfg(test)]
@@ -49,7 +39,7 @@ mod tests {
             ("{{ message.content }}<|im_end|>", None),
             ("", None),
         ] {
-            assert_eq!(Dialect::of_template(template), dialect, "{template}");
+            assert_eq!(by_template(template), dialect, "{template}");
         }
     }
 }

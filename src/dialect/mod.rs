@@ -22,6 +22,7 @@ mod write;
 #[cfg(feature = "agent")]
 pub(crate) use by_name::ByName;
 pub(crate) use by_name::named_by_element;
+pub(crate) use by_template::by_template;
 pub use file::{DialectError, MAX_FILE, MAX_ROWS, MAX_TEXT};
 #[doc(hidden)]
 pub use header::Piece;

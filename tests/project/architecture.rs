@@ -24,6 +24,7 @@ const FLOORS: &[&[&str]] = &[
     &["dialect"],
     &["event"],
     &["parse"],
+    &["template"],
     &["outcome"],
     &["conversation", "wire"],
     &["constrain"],

@@ -25,4 +25,5 @@ mod schemas;
 #[cfg(feature = "agent")]
 mod search;
 #[cfg(feature = "agent")]
+mod templates;
 mod tongues;

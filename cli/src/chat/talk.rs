@@ -30,7 +30,7 @@ use toolgraft::tools::ToolsMode;
 use toolgraft::transcript::{self, Recorder};
 use toolgraft::turn::{ModelChoice, TurnConfig};
 use toolgraft::validate::OutputSchema;
-use toolgraft::{Agent, Conversation};
+use toolgraft::{Agent, Conversation, Dialect};
 use toolgraft_mcp::Hub;
 
 /// Tokens of a question beyond which is warned: so many where the context is not known, else its third
@@ -323,6 +323,10 @@ fn asked(
     let args = &probed(args, endpoint)?;
     let profile = endpoint.profile(&args.model);
     let mut config = TurnConfig::for_profile(profile).with_policy(approvals.policy());
+    // One that was derived from the model's chat template is in no other set.
+    if let Some(derived @ Dialect::Loaded(_)) = endpoint.mother_tongue() {
+        config.dialects = config.dialects.with(derived);
+    }
     config.untrusted.clone_from(&args.calls.untrusted);
     config.reads = match args.model.images.unwrap_or(Images::Auto) {
         Images::Auto => endpoint.reads(),

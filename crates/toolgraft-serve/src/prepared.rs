@@ -88,7 +88,8 @@ impl Prepared {
         servers.retain(|server| server.name.is_some() || !server.tools.is_empty());
         let options = wanted.way.options(config, profile);
         // Without tools a call in the text is none, not even one that is refused.
-        let dialects = if servers.is_empty() { DialectSet::NONE } else { DialectSet::AUTO };
+        let all = wanted.way.derived.map_or(DialectSet::AUTO, |derived| DialectSet::AUTO.with(derived));
+        let dialects = if servers.is_empty() { DialectSet::NONE } else { all };
         let catalog = options.callable(Arc::new(Catalog::new(servers)));
         let mut turn = TurnConfig::for_profile(profile);
         turn.dialects = dialects;

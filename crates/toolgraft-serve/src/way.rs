@@ -18,6 +18,8 @@ pub(super) struct Way {
     /// How tools are offered.
     pub(super) tools: ToolsMode,
     pub(super) dialect: Dialect,
+    /// The dialect that was derived from the model's chat template, which is read beside all others.
+    pub(super) derived: Option<Dialect>,
     pub(super) style: PromptStyle,
     pub(super) listing: Listing,
     pub(super) constrain: Constrain,
@@ -58,6 +60,7 @@ impl Way {
             profile: profile.name,
             tools: own.tools_mode.unwrap_or(config.tools_mode),
             dialect: own.dialect.or(config.dialect).unwrap_or(profile.dialect),
+            derived: served.and_then(|served| served.dialect).filter(|native| matches!(native, Dialect::Loaded(_))),
             style,
             listing: own.listing.unwrap_or(config.prompt.listing),
             constrain: own.constrain.unwrap_or(config.constrain),

@@ -1,0 +1,158 @@
+//! A dialect's file, from calls that were written: what is the same in all of them is the syntax.
+
+use serde_json::{Value, json};
+
+use super::render::{KEY, OTHER_KEY, TOOL, VALUE, Written};
+
+/// The file of the dialect that such calls are written in, under this name.
+pub(super) fn file(written: &Written, name: &str) -> Option<String> {
+    let row = object(&written.one).or_else(|| named(written))?;
+    let mut file = json!({"name": name, "source": "the chat template of a model"});
+    for (key, value) in row {
+        file[key] = value;
+    }
+    Some(file.to_string())
+}
+
+/// Fields of a file.
+type Fields = Vec<(&'static str, Value)>;
+
+/// Calls that are JSON objects with the tool's name in them, behind a marker.
+fn object(one: &str) -> Option<Fields> {
+    let at = one.find(TOOL)?;
+    let (start, length, call) = one[..at].rmatch_indices('{').find_map(|(start, _)| {
+        let (value, length) = json_at(&one[start..])?;
+        (start + length > at).then_some((start, length, value))
+    })?;
+    let is_name = |value: &Value| value.as_str() == Some(TOOL);
+    let is_arguments =
+        |value: &Value| value.get(KEY).is_some() || value.as_str().is_some_and(|text| text.contains(KEY));
+    let inner = call.as_object()?;
+    let key_of = |is: &dyn Fn(&Value) -> bool| inner.iter().find(|(_, value)| is(value)).map(|(key, _)| key.clone());
+    let mut keys = json!({});
+    for (field, key) in [("tool", key_of(&is_name)), ("arguments", key_of(&is_arguments))] {
+        if let Some(key) = key {
+            keys[field] = key.into();
+        }
+    }
+    let is_blank = |c: char| c.is_whitespace() || matches!(c, '[' | ',');
+    let open = one[..start].trim_end_matches(is_blank).trim();
+    // The bracket that was taken off may be the marker's own: `[CALLS][{`.
+    let close = one[start + length..].trim_start_matches(|c: char| c.is_whitespace() || c == ']').trim();
+    let mut marker = json!({"open": open});
+    if !close.is_empty() {
+        marker["close"] = close.into();
+    }
+    Some(vec![("markers", json!([marker])), ("keys", keys)])
+}
+
+/// Calls with their tool's name outside of their arguments.
+fn named(written: &Written) -> Option<Fields> {
+    let Written { one, two_arguments, two_calls } = written;
+    let name = one.find(TOOL)?;
+    let behind = &one[name + TOOL.len()..];
+    let (between, arguments, rest) = json_arguments(behind).or_else(|| tags(behind, two_arguments))?;
+    let two_calls = two_calls.as_deref();
+    let (opener, group_open) = opener(one, two_calls)?;
+    let (close, group_close) = match group_open.is_empty() {
+        true => (rest.trim(), ""),
+        false => closer(rest.trim(), two_calls)?,
+    };
+    let header = format!("{}{{name}}{}", literal(&opener), literal(between));
+    let mut call = json!({"header": header, "args": arguments});
+    if !close.is_empty() {
+        call["close"] = close.into();
+    }
+    let mut fields = vec![("calls", json!([call]))];
+    if !group_open.is_empty() {
+        fields.push(("groups", json!([{"open": group_open, "close": group_close}])));
+    }
+    Some(fields)
+}
+
+/// Arguments that are one JSON value: what is before it, how they are written, and what is behind it.
+fn json_arguments(behind: &str) -> Option<(&str, Value, &str)> {
+    let (start, length) = behind.match_indices('{').find_map(|(start, _)| {
+        let (value, length) = json_at(&behind[start..])?;
+        value.get(KEY).map(|_| (start, length))
+    })?;
+    let (between, rest) = (&behind[..start], &behind[start + length..]);
+    // A code fence around them.
+    match (between.rfind("```"), rest.trim_start().strip_prefix("```")) {
+        (Some(fence), Some(rest)) => Some((&between[..fence], "fenced_json".into(), rest)),
+        _ => Some((between, "json".into(), rest)),
+    }
+}
+
+/// Arguments that are a tag each, the same as [`json_arguments`]: `behind` is one with one argument,
+/// `two` a whole call with two.
+fn tags<'t>(behind: &'t str, two: &str) -> Option<(&'t str, Value, &'t str)> {
+    let key = behind.find(KEY)?;
+    let value = key + behind[key..].find(VALUE)?;
+    let (before, inside, rest) = (&behind[..key], &behind[key + KEY.len()..value], &behind[value + VALUE.len()..]);
+    let next = two.split_once(VALUE)?.1.split_once(OTHER_KEY)?.0;
+    // What is before each key opens its tag, what else is between two arguments closes the first.
+    let open = from_token(common_end(before, next))?;
+    let close = next[..next.len() - open.len()].trim();
+    let broken = |text: &str| text.starts_with('\n');
+    let is_broken = inside.ends_with('\n') && broken(next);
+    let inside = if is_broken { inside.trim_end() } else { inside };
+    let tags = json!({
+        "open": format!("{}{{name}}{}", literal(open), literal(inside)), "close": close, "verbatim": !is_broken,
+    });
+    let rest = rest.trim_start().strip_prefix(close)?;
+    Some((before[..before.len() - open.len()].trim_end(), json!({"tags": tags}), rest))
+}
+
+/// What a call begins with, before its tool's name, and what opens a group of calls, if anything does.
+fn opener(one: &str, two: Option<&str>) -> Option<(String, String)> {
+    let whole = || Some((one[..one.find(TOOL)?].trim().to_owned(), String::new()));
+    let Some(two) = two else { return whole() };
+    let first = &two[..two.find(TOOL)?];
+    let second = &two[..two.rfind(TOOL)?];
+    let Some(open) = from_token(common_end(first, second)) else { return whole() };
+    Some((open.to_owned(), first[..first.len() - open.len()].trim().to_owned()))
+}
+
+/// What closes a call, and its group: `rest` is what is behind the arguments of the last one.
+fn closer<'r>(rest: &'r str, two: Option<&str>) -> Option<(&'r str, &'r str)> {
+    let two = two?;
+    let between = &two[two.find(TOOL)?..two.rfind(TOOL)?];
+    let ends = rest.match_indices(['>', ']']).map(|(at, _)| &rest[..=at]);
+    // The longest that stands between two calls, too.
+    let close = ends.filter(|close| between.contains(close)).max_by_key(|close| close.len()).unwrap_or("");
+    let group_close = rest[close.len()..].trim();
+    (!group_close.is_empty()).then_some((close, group_close))
+}
+
+/// The JSON value that a text begins with, and its length.
+fn json_at(text: &str) -> Option<(Value, usize)> {
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
+    let value = values.next()?.ok()?;
+    Some((value, values.byte_offset()))
+}
+
+/// The end that two texts have in common.
+fn common_end<'t>(text: &'t str, other: &str) -> &'t str {
+    let same = text.bytes().rev().zip(other.bytes().rev()).take_while(|(a, b)| a == b).count();
+    &text[text.ceil_char_boundary(text.len() - same)..]
+}
+
+/// The text from its first token on.
+fn from_token(text: &str) -> Option<&str> {
+    text.find(['<', '[']).map(|at| &text[at..])
+}
+
+/// A text as a header has it: braces twice, white space as a placeholder.
+fn literal(text: &str) -> String {
+    let mut written = String::new();
+    for c in text.chars() {
+        match c {
+            '{' | '}' => written.extend([c, c]),
+            ' ' if !written.is_empty() && !written.ends_with("{_}") => written.push(' '),
+            c if c.is_whitespace() => written += if written.ends_with("{_}") { "" } else { "{_}" },
+            c => written.push(c),
+        }
+    }
+    written
+}

@@ -1,0 +1,152 @@
+//! Chat templates, rendered with calls that are made up.
+
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::{Kwargs, Serde, Value as JinjaValue};
+use minijinja::{Environment, Error, ErrorKind, context};
+use serde_json::{Map, Value, json};
+
+use crate::json::spaced;
+
+/// Bytes of a template at most; the longest that are known have a tenth of that.
+const MAX_TEMPLATE: usize = 256 << 10;
+
+/// Instructions that one rendering may take; real ones take some thousands.
+const FUEL: u64 = 2_000_000;
+
+/// Words that no template has.
+pub(super) const TOOL: &str = "zqtool";
+pub(super) const KEY: &str = "zqkey";
+pub(super) const OTHER_KEY: &str = "zqother";
+pub(super) const VALUE: &str = "zqvalue";
+pub(super) const OTHER_VALUE: &str = "zqsecond";
+const ASKED: &str = "zqasked";
+const ANSWER: &str = "zqanswer";
+
+/// What a template writes for calls, without what is around every message.
+#[derive(Debug)]
+pub(super) struct Written {
+    /// One call with [`KEY`].
+    pub(super) one: String,
+    /// One call with [`KEY`] and [`OTHER_KEY`], both texts.
+    pub(super) two_arguments: String,
+    /// Two calls, the second with [`OTHER_VALUE`], where the template writes more than one.
+    pub(super) two_calls: Option<String>,
+}
+
+/// Arguments with these texts.
+pub(super) fn arguments(members: &[(&str, &str)]) -> Map<String, Value> {
+    members.iter().map(|(key, value)| ((*key).to_owned(), Value::from(*value))).collect()
+}
+
+/// What the template writes for calls; `None` where it writes none or cannot be rendered.
+pub(super) fn written(template: &str) -> Option<Written> {
+    if template.len() > MAX_TEMPLATE {
+        return None;
+    }
+    let source = without_generation_marks(template);
+    let mut environment = environment();
+    environment.set_fuel(Some(FUEL));
+    let template = environment.template_from_str(&source).ok()?;
+    // Some templates write arguments as they get them, and others as JSON.
+    [true, false].into_iter().find_map(|as_object| {
+        let of = |calls: &[Map<String, Value>]| {
+            let body = body(|message| template.render(input(message)).ok(), calls, as_object)?;
+            body.contains(TOOL).then_some(body)
+        };
+        let one = arguments(&[(KEY, VALUE)]);
+        Some(Written {
+            one: of(std::slice::from_ref(&one))?,
+            two_arguments: of(&[arguments(&[(KEY, VALUE), (OTHER_KEY, OTHER_VALUE)])])?,
+            two_calls: of(&[one, arguments(&[(KEY, OTHER_VALUE)])]).filter(|text| text.contains(OTHER_VALUE)),
+        })
+    })
+}
+
+/// The calls as they are written: what is between the content, or the message's beginning, and the
+/// message's end.
+fn body(render: impl Fn(Value) -> Option<String>, calls: &[Map<String, Value>], as_object: bool) -> Option<String> {
+    let calls: Vec<Value> = calls.iter().enumerate().map(|(at, call)| made_up(at, call, as_object)).collect();
+    let message = |content: &str, calls: &[Value]| {
+        let mut message = json!({"role": "assistant", "content": content});
+        if !calls.is_empty() {
+            message["tool_calls"] = calls.into();
+        }
+        let text = render(message)?;
+        let at = text.rfind(ASKED)? + ASKED.len();
+        Some(text[at..].to_owned())
+    };
+    let plain = message(ANSWER, &[])?;
+    let (before, behind) = plain.split_once(ANSWER)?;
+    let with_content = message(ANSWER, &calls).filter(|text| text.contains(TOOL));
+    let body = match with_content.as_deref().and_then(|text| text.split_once(ANSWER)) {
+        Some((_, body)) => body.to_owned(),
+        None => {
+            let text = message("", &calls)?;
+            let same = before.bytes().zip(text.bytes()).take_while(|(a, b)| a == b).count();
+            text[text.floor_char_boundary(same)..].to_owned()
+        }
+    };
+    Some(without_end(&body, behind).trim().to_owned())
+}
+
+/// The text without the end that all messages have. Where only a part of that is the same, it begins at a
+/// token.
+fn without_end<'t>(body: &'t str, end: &str) -> &'t str {
+    let same = body.bytes().rev().zip(end.bytes().rev()).take_while(|(a, b)| a == b).count();
+    if same == end.len() {
+        return &body[..body.len() - same];
+    }
+    let at = body.ceil_char_boundary(body.len() - same);
+    body[at..].find(['<', '[']).map_or(body, |token| &body[..at + token])
+}
+
+fn made_up(at: usize, arguments: &Map<String, Value>, as_object: bool) -> Value {
+    let arguments = if as_object { Value::Object(arguments.clone()) } else { spaced(arguments).into() };
+    // Mistral's templates want nine letters and digits.
+    json!({"id": format!("call0000{at}"), "type": "function", "function": {"name": TOOL, "arguments": arguments}})
+}
+
+fn input(message: Value) -> JinjaValue {
+    let text = json!({"type": "string", "description": "a text"});
+    let parameters = json!({"type": "object", "required": [], "properties": {KEY: text, OTHER_KEY: text}});
+    let tool =
+        json!({"type": "function", "function": {"name": TOOL, "description": "a tool", "parameters": parameters}});
+    let messages = JinjaValue::from(Serde(json!([{"role": "user", "content": ASKED}, message])));
+    let tools = JinjaValue::from(Serde(json!([tool])));
+    context! {
+        messages, tools, functions => "", datetime => "", add_generation_prompt => false, bos_token => "",
+        eos_token => "",
+    }
+}
+
+/// An environment with what `transformers` gives to templates.
+fn environment() -> Environment<'static> {
+    let mut environment = Environment::new();
+    if let Ok(syntax) = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build() {
+        environment.set_syntax(syntax);
+    }
+    environment.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
+    environment.add_function("raise_exception", |message: String| -> Result<(), Error> {
+        Err(Error::new(ErrorKind::InvalidOperation, message))
+    });
+    environment.add_function("strftime_now", |_: String| "29 Nov 2026");
+    environment.add_filter("tojson", |value: JinjaValue, _: Kwargs| -> Result<JinjaValue, Error> {
+        let value = serde_json::to_value(&value).map_err(|error| {
+            Error::new(ErrorKind::BadSerialization, "it cannot be written as JSON").with_source(error)
+        })?;
+        Ok(JinjaValue::from_safe_string(spaced(&value)))
+    });
+    environment
+}
+
+/// A template without the marks of what is learned from, which `transformers` alone knows.
+fn without_generation_marks(template: &str) -> String {
+    let mut text = template.to_owned();
+    for tag in ["generation", "endgeneration"] {
+        for (open, close) in [("{%", "%}"), ("{%-", "%}"), ("{%", "-%}"), ("{%-", "-%}")] {
+            text =
+                text.replace(&format!("{open} {tag} {close}"), &format!("{open} if true {close}{open} endif {close}"));
+        }
+    }
+    text
+}
