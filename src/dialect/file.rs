@@ -114,8 +114,12 @@ pub(super) fn foreign(text: &str) -> Result<Spec, DialectError> {
 
 fn parsed(text: &str) -> Result<File, DialectError> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let file = serde_path_to_error::deserialize(&mut deserializer)
-        .map_err(|error| DialectError::at(error.path().to_string(), error.inner().to_string()))?;
+    let wrong = |error: serde_path_to_error::Error<serde_json::Error>| {
+        // Where the text ends too early there is no path.
+        let path = error.path().to_string();
+        DialectError::at(if path == "?" { "." } else { &path }, error.inner().to_string())
+    };
+    let file = serde_path_to_error::deserialize(&mut deserializer).map_err(wrong)?;
     deserializer.end().map_err(|error| DialectError::at(".", error.to_string()))?;
     Ok(file)
 }
