@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::Value;
 use toolgraft_testkit::fixture::{Expectation, differences, found};
-use toolgraft_testkit::laws;
+use toolgraft_testkit::{laws, oracle};
 
 /// Texts up to this size are cut at every character; longer ones at some
 /// hundreds of places.
@@ -49,7 +49,7 @@ fn in_full(mut expectation: Value) -> Result<Value, String> {
     Ok(expectation)
 }
 
-fn fixture(path: &Path, text: String) -> Result<(), Box<dyn std::error::Error>> {
+fn fixture(name: &str, path: &Path, text: String) -> Result<(), Box<dyn std::error::Error>> {
     let beside = path.with_extension("expect.json");
     let place = |error: &dyn std::fmt::Display| format!("{}: {error}", beside.display());
     let mut stated = Expectation::read(&std::fs::read_to_string(&beside)?).map_err(|e| place(&e))?;
@@ -63,7 +63,9 @@ fn fixture(path: &Path, text: String) -> Result<(), Box<dyn std::error::Error>> 
     if !differences.is_empty() {
         return Err(format!("{}\n{}", expectation["about"].as_str().unwrap_or_default(), differences.join("\n")).into());
     }
+    oracle::reset();
     laws::check(&input, &splits)?;
+    oracle::compare("fixtures", name, oracle::digest())?;
     if !laws::may_tell_reasoning(&input.text) && input.reasoning_field.is_empty() && input.reason.is_normal() {
         laws::is_answer_in_open(&input)?;
     }
@@ -82,11 +84,17 @@ fn main() -> ExitCode {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/parse");
     let trial = |path: PathBuf| {
         let name = path.strip_prefix(&root).unwrap().display().to_string().replace('\\', "/");
+        let of = name.clone();
         Trial::test(format!("fixture::{name}"), move || {
-            fixture(&path, std::fs::read_to_string(&path)?).map_err(|error| Failed::from(error.to_string()))
+            fixture(&of, &path, std::fs::read_to_string(&path)?).map_err(|error| Failed::from(error.to_string()))
         })
     };
-    let trials: Vec<Trial> = texts(&root).into_iter().map(trial).collect();
+    let mut trials: Vec<Trial> = texts(&root).into_iter().map(trial).collect();
     assert!(trials.len() > 100, "only {} texts were found", trials.len());
+    let names = trials.iter().map(|trial| trial.name().trim_start_matches("fixture::").to_owned()).collect();
+    trials.push(Trial::test("oracle::rows", move || match oracle::stale("fixtures", &names)[..] {
+        [] => Ok(()),
+        ref stale => Err(Failed::from(format!("recorded, and no fixture: {stale:?}"))),
+    }));
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }

@@ -7,14 +7,20 @@
 //! toolgraft_testkit::targets!(laws);   // a test `laws`
 //! ```
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
+use crate::oracle;
+
 /// Bytes of stack for a target.
 pub const STACK: usize = 64 << 20;
+
+/// The targets whose texts are compared with what the parser made of them before it was rebuilt.
+const RECORDED: [&str; 2] = ["grammar", "laws"];
 
 /// Runs a target over its file: an input on each line, in Base64.
 ///
@@ -23,15 +29,26 @@ pub const STACK: usize = 64 << 20;
 pub fn replay(target: &str, run: fn(&[u8])) {
     let file = format!("fixtures/fuzz/{target}.base64");
     let lines = fs::read_to_string(crate::root().join(&file)).unwrap_or_else(|e| panic!("{file}: {e}"));
-    let mut inputs = 0;
+    let (mut inputs, mut differences, mut keys) = (0, Vec::new(), BTreeSet::new());
     for (at, line) in lines.lines().enumerate() {
         let input = BASE64_STANDARD.decode(line).unwrap_or_else(|e| panic!("{file}, line {}: {e}", at + 1));
         // The target's own panic was printed before.
+        oracle::reset();
         let passed = catch_unwind(AssertUnwindSafe(|| run(&input))).is_ok();
         assert!(passed, "{file}, line {}: {}", at + 1, input.escape_ascii());
+        if RECORDED.contains(&target) {
+            let key = format!("{:016x}", oracle::digest_of(line.as_bytes()));
+            let compared = oracle::compare(target, &key, oracle::digest());
+            differences.extend(compared.err().map(|why| format!("line {}: {why}", at + 1)));
+            keys.insert(key);
+        }
         inputs += 1;
     }
     assert!(inputs > 0, "{file} holds no input");
+    assert!(differences.is_empty(), "{file}: {} inputs differ\n{}", differences.len(), differences.join("\n"));
+    if RECORDED.contains(&target) {
+        assert_eq!(oracle::stale(target, &keys), [""; 0], "recorded, and in {file} no more");
+    }
 }
 
 /// Makes a test of each fuzz target; each is a module with a function `fuzz`.

@@ -21,7 +21,7 @@ use toolgraft::message::{FinishReason, ReasoningMode};
 use toolgraft::parse::{Config, HOLD_SLACK, MIN_HOLD, NotACall};
 use toolgraft::{Call, Catalog, Dialect, Event, Parser};
 
-use crate::json_prefix;
+use crate::{json_prefix, oracle};
 
 /// One message and how to parse it.
 #[derive(Debug, Clone, Default)]
@@ -89,7 +89,8 @@ pub fn check(input: &Input, cuts: &[Vec<usize>]) -> Result<Assembled, Broken> {
     same(&whole, &again).map_err(|e| format!("after a reset: {e}"))?;
     let longest = if input.reasoning_field.len() > input.text.len() { &input.reasoning_field } else { &input.text };
     let bytes: Vec<usize> = (0..longest.len()).collect();
-    let single = parse(&mut parser.fork(), input, &bytes).map_err(|e| format!("by character: {e}"))?;
+    let single =
+        oracle::record(|| parse(&mut parser.fork(), input, &bytes)).map_err(|e| format!("by character: {e}"))?;
     same(&whole, &single).map_err(|e| format!("by character: {e}"))?;
     for cuts in cuts {
         parser.reset();
@@ -307,6 +308,7 @@ impl<'a> Watch<'a> {
         {
             self.broken = Some(format!("{law}\n event: {event:?}"));
         }
+        oracle::event(&event, self.pushed, &self.collector);
         self.collector.push(event);
         self.settle();
     }
@@ -582,6 +584,7 @@ impl<'a> Watch<'a> {
         self.collector.end();
         self.settle();
         self.pieces()?;
+        oracle::end(&self.collector);
         let message = self.collector.finish();
         let calls = message.entries.iter().filter_map(|e| Some((e.index, e.result.clone().ok()?)));
         // What is settled is no reasoning; it may still be text of another call.

@@ -8,6 +8,7 @@
 //! | [`laws`] | the parser's laws, checked on any input |
 //! | [`fixture`] | expectations that stand beside the parser's fixtures |
 //! | [`corpus`], [`targets!`] | fuzz targets over what earlier walks found |
+//! | [`oracle`] | digests of the parser's events, recorded before it was rebuilt |
 //! | [`nasty`] | texts that were altered or misread on their way |
 //! | [`same`] | when two JSON values amount to the same |
 //! | [`english`] | English sentences in a text that should have none |
@@ -43,6 +44,7 @@ pub mod laws;
 pub mod nasty;
 #[cfg(feature = "mcp")]
 pub mod oauth_mcp;
+pub mod oracle;
 pub mod real;
 pub mod same;
 #[cfg(feature = "spans")]

@@ -6,6 +6,7 @@ use toolgraft::event::Assembled;
 use toolgraft::parse::Config;
 use toolgraft::{Catalog, Dialect};
 use toolgraft_testkit::laws::{self, Input};
+use toolgraft_testkit::oracle;
 use toolgraft_testkit::same::same_value;
 
 use super::families::family;
@@ -17,6 +18,8 @@ pub(crate) struct Ours {
     pub(crate) auto: Assembled,
     /// What the family's own dialects alone make of it, if that is something else.
     pub(crate) alone: Option<Assembled>,
+    /// The digest of the events, `auto`.
+    pub(crate) digest: u64,
 }
 
 /// Parses the record whole, by its chunks, and by characters; checks the laws.
@@ -26,17 +29,19 @@ pub(crate) struct Ours {
 pub(crate) fn run(record: &Record) -> Result<Ours, String> {
     let dialects = if record.split_only { DialectSet::NONE } else { DialectSet::AUTO };
     let input = input(record, dialects);
+    oracle::reset();
     let auto = laws::check(&input, &[cuts(record)])?;
+    let digest = oracle::digest();
     let own = family(&record.family).dialects.filter(|names| !names.is_empty() && !record.split_only);
     let known: Vec<Dialect> = own.into_iter().flatten().filter_map(|name| name.parse().ok()).collect();
     if known.is_empty() {
-        return Ok(Ours { auto, alone: None });
+        return Ok(Ours { auto, alone: None, digest });
     }
     let own = known.into_iter().fold(DialectSet::NONE, DialectSet::with);
     let config = input.config.clone().with_dialects(own);
     let alone = laws::run(&mut laws::parser(&config), &Input { config, ..input }, &[])?;
     let same = outcome(&alone) == outcome(&auto);
-    Ok(Ours { auto, alone: (!same).then_some(alone) })
+    Ok(Ours { auto, digest, alone: (!same).then_some(alone) })
 }
 
 fn input(record: &Record, dialects: DialectSet) -> Input {

@@ -23,6 +23,7 @@ use std::path::Path;
 use cases::{CASES, Case, Class};
 use compare::outcome;
 use record::Outcome;
+use toolgraft_testkit::oracle;
 
 /// Share of the cases on which the engines agree that must give the same here.
 const LEAST_PERCENT: usize = 98;
@@ -177,4 +178,16 @@ fn write_case(file: &mut String, case: &Case, wrong: &[&str]) {
 fn refresh_the_fixtures() {
     let from = std::env::var("TOOLGRAFT_CORPORA").expect("TOOLGRAFT_CORPORA names the folder of the corpora");
     refresh::refresh(Path::new(&from));
+}
+
+#[test]
+fn events_are_those_that_were_recorded() {
+    let key = |case: &Case| format!("{}/{}", case.corpus, case.record.id.replace(' ', "_"));
+    let read = |case: &Case| case.ours.as_ref().ok().map(|ours| (key(case), ours.digest));
+    let cases: Vec<_> = CASES.iter().filter_map(read).collect();
+    let differ: Vec<_> =
+        cases.iter().filter_map(|(key, digest)| oracle::compare("parity", key, *digest).err()).collect();
+    assert!(differ.is_empty(), "{} of {}\n{}", differ.len(), cases.len(), differ.join("\n"));
+    let keys = cases.into_iter().map(|(key, _)| key).collect();
+    assert_eq!(oracle::stale("parity", &keys), [""; 0], "recorded, and no record any more");
 }

@@ -1,0 +1,199 @@
+//! The oracle: digests of the events that the parser reports over a text, recorded before the parser was rebuilt.
+//!
+//! While [`laws::check`](crate::laws::check) reads a text one character at a time, every event goes into a digest,
+//! with the number of bytes that had come by then. `fixtures/oracle` has the digests of the fixtures, of other
+//! engines' texts and of what the fuzz targets write; a text whose digest differs is read otherwise than before.
+//! An intended difference is a named rule: its rows bear the rule's name, and the head of the table says what the
+//! rule is and which test shows it.
+//!
+//! What takes back an earlier report counts by what it leaves of the message, whatever the events are that say it;
+//! the wording of rejections does not count.
+
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use toolgraft::Event;
+use toolgraft::event::Collector;
+
+thread_local! {
+    /// The digest of the streams that are being recorded on this thread.
+    static DIGEST: Cell<u64> = const { Cell::new(OFFSET) };
+    /// Set while a stream is recorded.
+    static IS_RECORDING: Cell<bool> = const { Cell::new(false) };
+    /// Set if earlier reports were taken back since the message was last digested.
+    static IS_REVISED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// FNV-1a, 64 bits.
+const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
+const PRIME: u64 = 0x0100_0000_01b3;
+
+fn add(bytes: &[u8]) {
+    let mut digest = DIGEST.get();
+    for byte in bytes.iter().chain(&[0xff]) {
+        digest = (digest ^ u64::from(*byte)).wrapping_mul(PRIME);
+    }
+    DIGEST.set(digest);
+}
+
+/// Records one stream, in `run`.
+pub(crate) fn record<T>(run: impl FnOnce() -> T) -> T {
+    IS_RECORDING.set(true);
+    IS_REVISED.set(false);
+    let ran = run();
+    IS_RECORDING.set(false);
+    ran
+}
+
+/// Adds an event; `pushed` bytes had come, and `message` is what was collected before it.
+pub(crate) fn event(event: &Event<'_>, pushed: usize, message: &Collector) {
+    if !IS_RECORDING.get() {
+        return;
+    }
+    let (kind, text, about) = match event {
+        Event::Text { text, .. } => ("text", *text, String::new()),
+        Event::Reasoning { text, syntax, .. } => ("reasoning", *text, format!("{syntax:?}")),
+        Event::Marker { kind, text, .. } => ("marker", *text, format!("{kind:?}")),
+        Event::CallStart { index, server, tool, .. } => ("start", *tool, format!("{index} {server:?}")),
+        Event::ArgsDelta { index, text, .. } => ("delta", *text, index.to_string()),
+        Event::CallEnd { index, raw, restated, .. } => ("end", *raw, format!("{index} {restated}")),
+        _ => return IS_REVISED.set(true),
+    };
+    if IS_REVISED.take() {
+        add_message(message);
+    }
+    add(kind.as_bytes());
+    add(text.as_bytes());
+    add(about.as_bytes());
+    add(&pushed.to_le_bytes());
+    if let Event::CallEnd { result, .. } = event {
+        let mut result = result.as_ref().clone();
+        if let Err(rejected) = &mut result {
+            rejected.message.clear();
+        }
+        add_json(&result);
+    }
+}
+
+/// Adds the message at the end of its stream.
+pub(crate) fn end(message: &Collector) {
+    if IS_RECORDING.get() {
+        add_message(message);
+    }
+}
+
+fn add_message(message: &Collector) {
+    let message = message.clone().finish();
+    add(message.content.as_bytes());
+    add(message.reasoning.as_bytes());
+    add(&[u8::from(message.answer_in_reasoning)]);
+    for mut entry in message.entries {
+        if let Err(rejected) = &mut entry.result {
+            rejected.message.clear();
+        }
+        add_json(&entry);
+    }
+}
+
+fn add_json(value: &impl serde::Serialize) {
+    add(&serde_json::to_vec(value).expect("events can be written"));
+}
+
+/// Forgets what was recorded on this thread.
+pub fn reset() {
+    DIGEST.set(OFFSET);
+}
+
+/// The digest of what was recorded on this thread since the last [`reset`].
+pub fn digest() -> u64 {
+    DIGEST.get()
+}
+
+/// A digest of a text that has no name.
+pub fn digest_of(text: &[u8]) -> u64 {
+    let recorded = DIGEST.replace(OFFSET);
+    add(text);
+    DIGEST.replace(recorded)
+}
+
+/// A table of `fixtures/oracle`: its head, and its rows by key.
+struct Table {
+    head: String,
+    rows: BTreeMap<String, Row>,
+}
+
+struct Row {
+    digest: String,
+    rule: String,
+}
+
+static TABLES: Mutex<BTreeMap<String, Table>> = Mutex::new(BTreeMap::new());
+
+/// The name of the rule that differences are recorded under, and `begin` for texts that are new.
+const UPDATE: &str = "ORACLE";
+
+fn path(table: &str) -> PathBuf {
+    crate::root().join(format!("fixtures/oracle/{table}.txt"))
+}
+
+impl Table {
+    fn read(name: &str) -> Table {
+        let text = fs::read_to_string(path(name)).unwrap_or_default();
+        let (head, rows): (Vec<_>, Vec<_>) = text.lines().partition(|line| line.starts_with('#'));
+        let head: String = head.iter().map(|line| format!("{line}\n")).collect();
+        let row = |line: &str| {
+            let mut parts = line.split(' ');
+            let (digest, key) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+            let rule = parts.next().unwrap_or_default().to_owned();
+            assert!(rule.is_empty() || head.contains(&format!("# {rule}: ")), "{name}: what is the rule `{rule}`?");
+            (key.to_owned(), Row { digest: digest.to_owned(), rule })
+        };
+        let rows = rows.into_iter().map(row).collect();
+        Table { head, rows }
+    }
+
+    fn write(&self, name: &str) {
+        let row = |(key, Row { digest, rule }): (&String, &Row)| {
+            format!("{digest} {key} {rule}").trim_end().to_owned() + "\n"
+        };
+        let rows: String = self.rows.iter().map(row).collect();
+        fs::write(path(name), format!("{}{rows}", self.head)).expect("the table can be written");
+    }
+}
+
+/// Compares a digest with the recorded one. A text that the table does not have is new, and anything is right.
+///
+/// # Errors
+/// The digests differ.
+pub fn compare(table: &str, key: &str, digest: u64) -> Result<(), String> {
+    let found = format!("{:08x}", digest >> 32 ^ digest & 0xffff_ffff);
+    let mut tables = TABLES.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let known = tables.entry(table.to_owned()).or_insert_with(|| Table::read(table));
+    let recorded = known.rows.get(key).map(|row| row.digest.clone());
+    match (recorded, std::env::var(UPDATE)) {
+        (Some(recorded), _) if recorded == found => Ok(()),
+        (Some(_), Ok(rule)) => {
+            known.rows.insert(key.to_owned(), Row { digest: found, rule });
+            known.write(table);
+            Ok(())
+        }
+        (None, Ok(rule)) if rule == "begin" => {
+            known.rows.insert(key.to_owned(), Row { digest: found, rule: String::new() });
+            known.write(table);
+            Ok(())
+        }
+        (None, _) => Ok(()),
+        (Some(recorded), _) => Err(format!(
+            "the events of `{key}` are not those of fixtures/oracle/{table}.txt ({recorded}): {found}\n\
+             An intended difference is recorded with {UPDATE}=RULE; the table's head says what the rule is."
+        )),
+    }
+}
+
+/// The rows of a table whose texts are no longer there.
+pub fn stale(table: &str, keys: &BTreeSet<String>) -> Vec<String> {
+    Table::read(table).rows.into_keys().filter(|key| !keys.contains(key)).collect()
+}
