@@ -13,9 +13,7 @@
 //! What stood between is text of that file. A closer right behind its own call is only written
 //! twice.
 
-use super::verdict::Verdict;
 use crate::dialect::{Block, Dialect, NamedCall};
-use crate::event::RejectedKind;
 use crate::json::bytes::{Bracket, Kind, any_zero};
 use crate::json::window::{Answer, Match, No, Window, begins_tag, first_of};
 use crate::parse::marks::head::{begins_token, closes};
@@ -444,9 +442,4 @@ pub(crate) enum Found {
     Last,
     /// It closes nothing: the calls from this one on are withdrawn.
     Stray(u32),
-}
-
-/// A call behind damage.
-pub(crate) fn behind_damage(verdict: Verdict) -> Verdict {
-    super::verdict::relabel(verdict, RejectedKind::BehindDamage, RejectedKind::BEHIND_DAMAGE)
 }

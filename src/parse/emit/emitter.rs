@@ -10,13 +10,13 @@ use crate::event::{Event, MarkerKind, QuotedIn, Region, RejectedKind, Repair, ca
 use crate::json::window::{No, Undecided, Window};
 use crate::parse::config::Config;
 use crate::parse::emit::budget::Budget;
-use crate::parse::emit::damage::{Found, behind_damage};
+use crate::parse::emit::damage::Found;
 use crate::parse::emit::drafts::{Drafts, Logged, Never};
+use crate::parse::emit::judge::Placement;
 use crate::parse::emit::pending::{Ended, Held, Pending};
 use crate::parse::emit::prose::Prose;
 use crate::parse::emit::region::RegionState;
 use crate::parse::emit::sink::Sink;
-use crate::parse::emit::verdict::{draft, invented, quoted};
 use crate::parse::marks::fence::think_close;
 use crate::parse::marks::head::begins_token;
 use crate::parse::marks::turn::Turn;
@@ -348,16 +348,8 @@ impl Emitter {
         window: &Window<'_>,
         sink: &mut Sink<'_>,
     ) {
-        if self.region.known_damage().is_open() {
-            ended.verdict = behind_damage(ended.verdict);
-        }
-        if self.region.turn().invents() {
-            ended.verdict = invented(ended.verdict, self.region.turn() == Turn::Spoken);
-        }
-        let is_quoted = quoted_in.is_some();
-        if let Some(quoted_in) = quoted_in {
-            ended.verdict = quoted(ended.verdict, quoted_in);
-        }
+        let is_suspect = self.region.known_damage().is_open();
+        ended.at = Placement { turn: self.region.turn(), quoted_in, is_suspect, ..ended.at };
         let end = ended.span.end;
         if let Some(call) = self.held_call() {
             call.ended = Some(ended);
@@ -367,21 +359,22 @@ impl Emitter {
             }
             return;
         }
-        if is_quoted {
+        if quoted_in.is_some() {
             self.region.see();
         }
-        self.report_end(ended, quoted_in, window, sink);
+        self.report_end(ended, window, sink);
     }
 
-    fn report_end(&mut self, ended: Ended, quoted_in: Option<QuotedIn>, window: &Window<'_>, sink: &mut Sink<'_>) {
-        let Ended { mut verdict, restated, span, is_bare, is_whole, closer, head } = ended;
-        let is_quoted = quoted_in.is_some();
+    fn report_end(&mut self, ended: Ended, window: &Window<'_>, sink: &mut Sink<'_>) {
+        let Ended { read, at, restated, span, is_whole, closer, head } = ended;
+        let is_quoted = at.quoted_in.is_some();
+        let mut verdict = at.verdict(read);
         self.region.call_comes();
         if self.budget.limit_reported() {
             return self.marker(MarkerKind::Wrapper, is_quoted, window, span.end, sink);
         }
         let in_reasoning = self.region.drafts();
-        let is_certain = !self.region.only_drafts() && !is_quoted && !self.region.turn().invents();
+        let is_certain = !self.region.only_drafts() && !is_quoted && !at.turn.invents();
         self.budget.reports(is_certain);
         if !is_quoted {
             self.region.unquoted_call_comes();
@@ -395,14 +388,12 @@ impl Emitter {
             _ => None,
         };
         // A draft in a fence may be meant, one that is only mentioned is not.
-        let is_mention = quoted_in.is_some_and(|quoted_in| quoted_in != QuotedIn::Fence);
+        let is_mention = at.quoted_in.is_some_and(|quoted_in| quoted_in != QuotedIn::Fence);
         let complete = call_of(&verdict).is_some() && !is_mention;
         let is_due = call_of(&verdict).is_some_and(|call| call.repairs.contains(&Repair::MissingClose));
         let reason =
             verdict.as_ref().err().filter(|_| self.region.is_undecided()).map(|rejected| Box::new(rejected.reason()));
-        if in_reasoning {
-            verdict = draft(verdict);
-        }
+        verdict = Placement { in_reasoning, ..at }.verdict(verdict);
         let index = self.budget.index;
         let begins = !self.region.has_text() && !is_quoted;
         self.drafts.push(Logged { index, complete, in_reasoning, quoted: is_quoted, never, reason, run: 0 }, begins);
@@ -417,7 +408,7 @@ impl Emitter {
                 sink(Event::CallStart { index, server: server.as_deref(), tool, span });
             }
         }
-        if is_bare && !is_quoted && call_of(&verdict).is_some_and(|call| call.provenance.is_plain()) {
+        if at.is_bare && !is_quoted && call_of(&verdict).is_some_and(|call| call.provenance.is_plain()) {
             self.drafts.push_bare(index, self.region.kind());
         }
         let raw = head.as_deref().unwrap_or_else(|| window.slice(span.clone()));

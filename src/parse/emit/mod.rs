@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   text, markers ────────────────────────────┐
-//!   UnresolvedCall ──verdict──▶ Call, Rejected ┴─▶ Emitter ─┬─▶ sink(Event)
+//!   UnresolvedCall ──verdict──▶ Call, Rejected ┴─▶ Emitter ─┬─judge─▶ sink(Event)
 //!                                                          └─▶ Pending: fenced calls, and calls
 //!                                                              without a marker, until decided
 //! ```
@@ -19,6 +19,7 @@ pub(crate) mod command;
 pub(crate) mod damage;
 pub(crate) mod drafts;
 pub(crate) mod emitter;
+pub(crate) mod judge;
 pub(crate) mod not_a_call;
 pub(crate) mod pending;
 pub(crate) mod prose;

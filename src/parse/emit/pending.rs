@@ -13,24 +13,33 @@
 
 use std::ops::Range;
 
-use crate::event::MarkerKind;
+use crate::event::{MarkerKind, RejectedKind};
 use crate::parse::emit::damage::CallCloser;
+use crate::parse::emit::judge::{Placement, judge};
 use crate::parse::emit::verdict::Verdict;
 
 /// A call that is over.
 #[derive(Debug)]
 pub(crate) struct Ended {
-    pub(crate) verdict: Verdict,
+    /// What it says, wherever it is.
+    pub(crate) read: Verdict,
+    /// Where it is.
+    pub(crate) at: Placement,
     pub(crate) restated: bool,
     pub(crate) span: Range<u64>,
-    /// Nothing announces it: prose behind it says that it may be an example.
-    pub(crate) is_bare: bool,
     /// Its own closer ends it, if it cannot be read.
     pub(crate) is_whole: bool,
     /// What closes such a call.
     pub(crate) closer: CallCloser,
     /// The call's first bytes, if it is over the limit: the window no longer holds them.
     pub(crate) head: Option<String>,
+}
+
+impl Ended {
+    /// Why it must not run, for all that is known.
+    pub(crate) fn rejection(&self) -> Option<RejectedKind> {
+        judge(&self.at, self.read.as_ref().err().map(|rejected| rejected.kind)).err()
+    }
 }
 
 /// Events that are held, in order.

@@ -26,15 +26,15 @@ pub(crate) fn unreadable(why: Reason) -> String {
 /// one of a fence before them could not be read (`unread`).
 pub(crate) fn all_or_none(held: &mut [Held], unread: bool) {
     let fails = |kind: RejectedKind| matches!(kind, RejectedKind::Truncated | RejectedKind::Malformed);
-    let kinds = members(held).filter_map(|ended| Some(ended.verdict.as_ref().err()?.kind));
+    let kinds = members(held).filter_map(|ended| ended.rejection());
     let before = unread.then_some(RejectedKind::Malformed);
     let Some(kind) = kinds.filter(|kind| fails(*kind)).chain(before).min() else { return };
     let message = match kind {
         RejectedKind::Truncated => "another call of the series is cut off, so none is run",
         _ => "another call of the series cannot be read, so none is run",
     };
-    for ended in members(held) {
-        fail(&mut ended.verdict, kind, message);
+    for ended in members(held).filter(|ended| ended.rejection().is_none_or(|known| known > kind)) {
+        fail(&mut ended.read, kind, message);
     }
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn has_members(held: &[Held]) -> bool {
 }
 
 fn is_markerless(ended: &Ended) -> bool {
-    let dialect: Dialect = match &ended.verdict {
+    let dialect: Dialect = match &ended.read {
         Ok(call) => call.dialect,
         Err(rejected) => rejected.dialect,
     };
@@ -63,7 +63,6 @@ fn is_markerless(ended: &Ended) -> bool {
 fn fail(verdict: &mut Verdict, kind: RejectedKind, message: &str) {
     let (dialect, server, tool) = match verdict {
         Ok(call) => (call.dialect, call.server.take(), Some(std::mem::take(&mut call.tool))),
-        Err(rejected) if rejected.kind <= kind => return,
         Err(rejected) => (rejected.dialect, rejected.server.take(), rejected.tool.take()),
     };
     *verdict = Err(Rejected { server, tool, ..Rejected::new(kind, dialect, "", message) });

@@ -1,7 +1,7 @@
 //! From what a call's text says to a call or a rejection.
 
 use crate::dialect::{Dialect, Shape, named_by_element};
-use crate::event::{Call, Provenance, QuotedIn, Rejected, RejectedKind, Repair};
+use crate::event::{Call, Provenance, Rejected, RejectedKind, Repair};
 use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
 use crate::parse::tables::Tables;
 use crate::tools::{ACCESS_RESOURCE, Tool};
@@ -9,7 +9,7 @@ use crate::tools::{ACCESS_RESOURCE, Tool};
 /// A call, or why it must not run.
 pub(crate) type Verdict = Result<Call, Rejected>;
 
-/// Decides about a call that is over.
+/// What a call says that is over, wherever it is: the judge decides whether it may run.
 pub(crate) fn verdict(
     tables: &Tables,
     dialect: Dialect,
@@ -81,40 +81,4 @@ pub(crate) fn unwrap_element(call: &mut UnresolvedCall, tables: &Tables) {
 fn misplaced<'k>(ignored_keys: &'k [String], call: &Call, tool: &Tool) -> Option<&'k str> {
     let is_missing = |key: &&String| call.arguments.get(*key).is_none() && tool.has_parameter(key);
     ignored_keys.iter().find(is_missing).map(String::as_str)
-}
-
-/// The same call as a draft in the reasoning.
-pub(crate) fn draft(verdict: Verdict) -> Verdict {
-    relabel(verdict, RejectedKind::InReasoning, RejectedKind::in_reasoning_message())
-}
-
-/// The same call as an example.
-pub(crate) fn quoted(verdict: Verdict, quoted_in: QuotedIn) -> Verdict {
-    match relabel(verdict, RejectedKind::Quoted, quoted_in.message()) {
-        Err(rejected) if rejected.kind == RejectedKind::Quoted && rejected.quoted_in.is_none() => {
-            Err(Rejected { quoted_in: Some(quoted_in), ..rejected })
-        }
-        verdict => verdict,
-    }
-}
-
-/// The same call in a turn that is not the model's; `in_text`: its bytes stay in the content.
-pub(crate) fn invented(verdict: Verdict, in_text: bool) -> Verdict {
-    relabel(
-        verdict,
-        RejectedKind::Invented,
-        "the call stands behind the end of your message, in a turn that is not yours; only calls of your own message are run",
-    )
-    .map_err(|rejected| Rejected { in_text: in_text && rejected.kind == RejectedKind::Invented, ..rejected })
-}
-
-/// The same call, rejected for this reason unless another one comes first.
-pub(crate) fn relabel(verdict: Verdict, kind: RejectedKind, message: &str) -> Verdict {
-    Err(match verdict {
-        Ok(call) => Rejected::of(call, kind, "", message),
-        Err(rejected) if rejected.kind <= kind => rejected,
-        Err(rejected) => {
-            Rejected { kind, message: message.to_owned(), nearest: Vec::new(), quoted_in: None, ..rejected }
-        }
-    })
 }

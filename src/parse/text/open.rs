@@ -15,18 +15,18 @@
 use super::context::Marks;
 use super::fast_path::FastValue;
 use crate::dialect::Dialect;
-use crate::event::{Call, MarkerKind, Provenance, QuotedIn, Region};
+use crate::event::{MarkerKind, QuotedIn, Region};
 use crate::json::window::{Window, leading_space};
 use crate::parse::call::{CallOut, CallShape, Ending, Missing, OpenValue, Step};
 use crate::parse::emit::command::decode_commands;
 use crate::parse::emit::damage::{CallCloser, without_group};
 use crate::parse::emit::emitter::Emitter;
+use crate::parse::emit::judge::Placement;
 use crate::parse::emit::pending::Ended;
-use crate::parse::emit::prose::Prose;
 use crate::parse::emit::series;
 use crate::parse::emit::sink::Sink;
 use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
-use crate::parse::emit::verdict::{Verdict, unwrap_element, verdict};
+use crate::parse::emit::verdict::{unwrap_element, verdict};
 use crate::parse::tables::Tables;
 
 /// Why a call is truncated.
@@ -51,10 +51,8 @@ pub(crate) struct OpenCall {
     /// The run of backticks that it stands right behind ends it, on its first line.
     span: Option<OpenSpan>,
     think_ends: bool,
-    /// How it is found if it is a call.
-    provenance: Provenance,
-    /// Nothing announces it, no token either.
-    is_bare: bool,
+    /// Where it is, as far as its opener tells.
+    at: Placement,
     /// A call that ends before this offset or at it is as if there were no limit.
     limit_offset: u64,
     /// The call's text up to the limit, once it is over the limit.
@@ -108,8 +106,7 @@ impl OpenCall {
             ended_at: None,
             span: None,
             think_ends: false,
-            provenance: Provenance::Plain,
-            is_bare: false,
+            at: Placement::default(),
             limit_offset,
             head: None,
             withheld: None,
@@ -119,7 +116,7 @@ impl OpenCall {
 
     /// The same, where no marker announces the call, but words of its own may.
     pub(crate) fn markerless(self, has_words: bool) -> Self {
-        OpenCall { is_markerless: true, is_bare: !has_words, ..self }
+        OpenCall { is_markerless: true, at: Placement { is_bare: !has_words, ..self.at }, ..self }
     }
 
     /// Opens it where it stands. `reads_reasoning`: reasoning is told apart from the answer.
@@ -131,24 +128,20 @@ impl OpenCall {
         }
         let in_reasoning = emitter.region.kind() == Region::Reasoning;
         self.think_ends = reads_reasoning && (in_reasoning || self.shape.ends_with_reasoning());
-        self.is_bare &= emitter.region.announced().is_none();
-        self.provenance = self.found(place, emitter);
+        let announced = emitter.region.announced();
+        self.at = Placement {
+            is_fenced: place == Where::Fence,
+            begins_line: match place {
+                // What a token announces begins its line if the token does.
+                Where::Line { begins } => announced.filter(|_| self.is_markerless).unwrap_or(begins),
+                Where::Fence => true,
+            },
+            is_bare: self.at.is_bare && announced.is_none(),
+            prose: emitter.region.prose(),
+            ..Placement::default()
+        };
         if self.is_markerless {
             emitter.hold_markerless();
-        }
-    }
-
-    /// How it is found if it is a call.
-    fn found(&self, place: Where, emitter: &Emitter) -> Provenance {
-        let begins_line = match place {
-            Where::Fence if emitter.region.prose() == Prose::None => return Provenance::Plain,
-            Where::Fence => return Provenance::FencedBehindProse,
-            Where::Line { begins } => emitter.region.announced().filter(|_| self.is_markerless).unwrap_or(begins),
-        };
-        match emitter.region.prose() {
-            Prose::Above if self.is_bare => Provenance::BehindProse,
-            _ if begins_line => Provenance::Plain,
-            _ => Provenance::InALine,
         }
     }
 
@@ -290,14 +283,13 @@ impl OpenCall {
                 Step::Call(span, call) => {
                     lead(self.kept, self.quoted_in.is_some(), span.start, window, &mut out);
                     let raw = window.slice(span.clone());
-                    let verdict =
-                        found(verdict(tables, self.dialect, out.emitter.index(), *call, raw), self.provenance);
-                    if let Ok(call) = &verdict {
+                    let read = verdict(tables, self.dialect, out.emitter.index(), *call, raw);
+                    if let Ok(call) = &read {
                         out.start(span.start, call.server.as_deref(), &call.tool);
                         out.delta(span.start, &call.arguments.to_string());
                     }
-                    let (closer, is_bare) = (CallCloser::BRACKETS, self.is_bare);
-                    let ended = Ended { verdict, restated: false, span, is_bare, is_whole: true, closer, head: None };
+                    let (closer, at) = (CallCloser::BRACKETS, self.at);
+                    let ended = Ended { read, at, restated: false, span, is_whole: true, closer, head: None };
                     out.emitter.call_end(ended, self.quoted_in, window, out.sink);
                 }
                 step => return step,
@@ -399,15 +391,15 @@ impl OpenCall {
         decode_commands(&mut call);
         let (restated, is_unnamed) = (call.restated, call.tool.is_none());
         goes_on |= call.goes_on;
-        let verdict = found(verdict(tables, self.dialect, emitter.index(), call, raw), self.provenance);
+        let read = verdict(tables, self.dialect, emitter.index(), call, raw);
         let head = (self.head.is_some() || end > self.limit_offset).then(|| raw.to_owned());
         let text = window.slice(self.start.max(window.base).min(end)..end);
-        let is_closed = verdict.is_err() && closer.ends(text, tables);
+        let is_closed = read.is_err() && closer.ends(text, tables);
         // What names no tool is no call that was damaged, and what closes nothing in it says of the
         // calls before it what it says in text (`mixed/closer_behind_a_brace`).
         let damage = emitter.region.known_damage();
         // Of one past the limit a part is gone.
-        let is_error = verdict.is_err() && self.quoted_in.is_none() && self.head.is_none();
+        let is_error = read.is_err() && self.quoted_in.is_none() && self.head.is_none();
         let stray = match is_error {
             true if is_unnamed => damage.stray_in(text, tables),
             // One that ends with another call's closer may be text of that call
@@ -416,10 +408,10 @@ impl OpenCall {
             true if !self.is_markerless => damage.stray_at_end(text, &closer, tables),
             _ => None,
         };
-        let is_left = goes_on && verdict.is_err() && self.quoted_in.is_none() && !is_closed;
+        let is_left = goes_on && read.is_err() && self.quoted_in.is_none() && !is_closed;
         let is_whole = is_closed || text.ends_with(['}', ']', ')']);
         emitter.call_end(
-            Ended { verdict, restated, span, is_bare: self.is_bare, is_whole, closer, head },
+            Ended { read, at: self.at, restated, span, is_whole, closer, head },
             self.quoted_in,
             window,
             sink,
@@ -457,9 +449,4 @@ fn ends_with(text: &str, close: &str, tables: &Tables) -> bool {
         left = without_group(text, tables);
     }
     false
-}
-
-/// The verdict with how the call was found.
-fn found(verdict: Verdict, provenance: Provenance) -> Verdict {
-    verdict.map(|call| Call { provenance, ..call })
 }

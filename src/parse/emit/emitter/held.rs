@@ -8,7 +8,6 @@ use crate::parse::emit::drafts::Unfenced;
 use crate::parse::emit::pending::{Held, HeldCall, Pending};
 use crate::parse::emit::series;
 use crate::parse::emit::sink::Sink;
-use crate::parse::emit::verdict::quoted;
 
 impl Emitter {
     /// Starts to hold everything from here, a fence that opens, or goes on holding.
@@ -64,7 +63,7 @@ impl Emitter {
             Held::Call(call) => call.ended.as_mut(),
             _ => None,
         });
-        if let Some(Ok(call)) = ended.map(|ended| &mut ended.verdict).next() {
+        if let Some(Ok(call)) = ended.map(|ended| &mut ended.read).next() {
             call.repairs.push(Repair::Other(repair.to_owned()));
         }
     }
@@ -126,11 +125,10 @@ impl Emitter {
                 Held::Marker(kind, range) => self.marker(kind, as_quoted, window, range.end, sink),
                 Held::Call(mut call) => match call.ended.take() {
                     Some(mut ended) => {
-                        if let Some(quoted_in) = quoted_in {
-                            ended.verdict = quoted(ended.verdict, quoted_in);
-                        }
+                        // What quotes it by itself comes before its fence.
+                        ended.at.quoted_in = ended.at.quoted_in.or(quoted_in);
                         self.report_held(*call, sink);
-                        self.report_end(ended, quoted_in, window, sink);
+                        self.report_end(ended, window, sink);
                     }
                     None => open = Some(*call),
                 },

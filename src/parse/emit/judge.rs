@@ -1,0 +1,96 @@
+//! The judge: whether a call may run, by the facts of where it is.
+//!
+//! Code that reads text sets facts ([`Placement`]) and concludes nothing. [`judge`] alone turns them into a
+//! verdict, in the order of [`RULES`]; where a fact becomes known later, it is asked again.
+
+use crate::event::{Call, Provenance, QuotedIn, Reason, Rejected, RejectedKind};
+use crate::parse::emit::prose::Prose;
+use crate::parse::emit::verdict::Verdict;
+use crate::parse::marks::turn::Turn;
+
+/// Facts of the place where a call is, as far as the text says them by now.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Placement {
+    /// It is in the reasoning, whose calls are drafts.
+    pub(crate) in_reasoning: bool,
+    /// The turn that it is in.
+    pub(crate) turn: Turn,
+    /// What quotes it.
+    pub(crate) quoted_in: Option<QuotedIn>,
+    /// It follows a call that cannot be read, whose end did not come yet.
+    pub(crate) is_suspect: bool,
+    /// It is in a code fence.
+    pub(crate) is_fenced: bool,
+    /// Only calls, white space and tokens are before it on its line.
+    pub(crate) begins_line: bool,
+    /// Neither a delimiter nor a word of its dialect nor a token announces it.
+    pub(crate) is_bare: bool,
+    /// Where prose is before it.
+    pub(crate) prose: Prose,
+}
+
+/// A rule of the judge: the verdict where a condition holds.
+pub(crate) struct Rule {
+    /// How the call was found, or why it must not run.
+    pub(crate) verdict: Result<Provenance, RejectedKind>,
+    holds: fn(&Placement) -> bool,
+}
+
+/// The rules that rest on the place alone, in order of precedence: the first that holds decides. What is wrong
+/// with the call itself comes after the last rejection and before the first provenance. Without a rule a call
+/// is plain.
+pub(crate) const RULES: [Rule; 7] = [
+    Rule { verdict: Err(RejectedKind::InReasoning), holds: |at| at.in_reasoning },
+    Rule { verdict: Err(RejectedKind::Invented), holds: |at| at.turn.invents() },
+    Rule { verdict: Err(RejectedKind::Quoted), holds: |at| at.quoted_in.is_some() },
+    Rule { verdict: Err(RejectedKind::BehindDamage), holds: |at| at.is_suspect },
+    // A fence around calls takes them off the line; what is in it begins lines of its own.
+    Rule { verdict: Ok(Provenance::FencedBehindProse), holds: |at| at.is_fenced && at.prose != Prose::None },
+    Rule { verdict: Ok(Provenance::BehindProse), holds: |at| at.is_bare && !at.is_fenced && at.prose == Prose::Above },
+    Rule { verdict: Ok(Provenance::InALine), holds: |at| !at.is_fenced && !at.begins_line },
+];
+
+/// Decides about a call by its place, and by what is wrong with the call itself, if anything is.
+pub(crate) fn judge(at: &Placement, fault: Option<RejectedKind>) -> Result<Provenance, RejectedKind> {
+    let rejection = RULES.iter().filter(|rule| (rule.holds)(at)).find_map(|rule| rule.verdict.err());
+    rejection.or(fault).map_or_else(|| Ok(at.provenance()), Err)
+}
+
+impl Placement {
+    /// How a call here was found, whatever rejects it.
+    pub(crate) fn provenance(&self) -> Provenance {
+        let found = RULES.iter().filter(|rule| (rule.holds)(self)).find_map(|rule| rule.verdict.ok());
+        found.unwrap_or_default()
+    }
+
+    /// The verdict on a call that was read so and is here.
+    pub(crate) fn verdict(&self, read: Verdict) -> Verdict {
+        let fault = read.as_ref().err().map(|rejected| rejected.kind);
+        // A draft that is promoted later was found so, too.
+        let read = read.map(|call| Call { provenance: self.provenance(), ..call });
+        match judge(self, fault) {
+            Err(kind) if fault != Some(kind) => {
+                let mut rejected = read.map_or_else(|rejected| rejected, |call| Rejected::of(call, kind, "", ""));
+                rejected.set_reason(self.reason(kind));
+                rejected.in_text = self.turn == Turn::Spoken;
+                Err(rejected)
+            }
+            _ => read,
+        }
+    }
+
+    /// Why a call here is rejected as one of this kind.
+    fn reason(&self, kind: RejectedKind) -> Reason {
+        let message = match (kind, self.quoted_in) {
+            (RejectedKind::Quoted, Some(quoted_in)) => quoted_in.message(),
+            (RejectedKind::Invented, _) => INVENTED,
+            (RejectedKind::BehindDamage, _) => RejectedKind::BEHIND_DAMAGE,
+            _ => RejectedKind::in_reasoning_message(),
+        };
+        let quoted_in = self.quoted_in.filter(|_| kind == RejectedKind::Quoted);
+        Reason { kind, message: message.to_owned(), nearest: Vec::new(), quoted_in }
+    }
+}
+
+/// The message of an `invented` rejection.
+const INVENTED: &str = "the call stands behind the end of your message, in a turn that is not yours; only calls of your own message are run";
