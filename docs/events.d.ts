@@ -350,7 +350,7 @@ export type CallerWarning =
     }
   /**
    * The endpoint gives no probabilities of tokens, so whether to call is
-   * left to the model from here on.
+   * chosen from here on.
    */
   | {
       kind: "no_probabilities";
@@ -388,7 +388,18 @@ export type Conversation = {
   entries: Array<Entry>;
 };
 
-/** A call syntax. As text it is its name. */
+/** Where text belongs that was moved. */
+export type Destination =
+  /** To the answer: what was read as reasoning was one, and no tag of reasoning came. */
+  | "content"
+  /** To the reasoning: a closing tag without an opening one followed. */
+  | "reasoning"
+  /** The same, and the syntax around calls is text: they are drafts. */
+  | "drafts"
+  /** To no text: it is the syntax around calls, where one of those is a call. */
+  | "syntax";
+
+/** A call syntax. */
 export type Dialect =
   /**
    * `<use_mcp_tool>` with `<server_name>`, `<tool_name>`, `<arguments>` in
@@ -432,9 +443,7 @@ export type Dialect =
   /** JSON as the whole message or alone in a fence, for known tools. */
   | "json"
   /** `Action:` and `Action Input:` with JSON, for known tools. */
-  | "react"
-  /** One that was read from a file (`Dialect::from_json`). */
-  | string;
+  | "react";
 
 /** A call of a display-only tool, with arguments that its schema accepts. */
 export type DisplayCall = {
@@ -686,46 +695,23 @@ export type OwnedEvent =
       text: string;
       span: Range_of_uint64;
     }
-  /** See `Event::Reclassified`. */
+  /** See `Event::Revised`; exactly one of `provenance` and `reason` is there. */
   | {
-      type: "reclassified";
-      to: Region;
-      drafts: boolean;
-      span: Range_of_uint64;
-    }
-  /** See `Event::Restored`. */
-  | {
-      type: "restored";
-      index: number;
+      type: "revised";
+      calls: Range_of_uint32;
+      provenance?: 
+        | Provenance
+        | null;
       reason?: 
         | Reason
         | null;
       span: Range_of_uint64;
     }
-  /** See `Event::Withdrawn`. */
+  /** See `Event::Moved`. */
   | {
-      type: "withdrawn";
-      calls: Range_of_uint32;
-      span: Range_of_uint64;
-    }
-  /** See `Event::Promoted`. */
-  | {
-      type: "promoted";
-      index: number;
-      span: Range_of_uint64;
-    }
-  /** See `Event::Placed`. */
-  | {
-      type: "placed";
-      index: number;
-      provenance: Provenance;
-      span: Range_of_uint64;
-    }
-  /** See `Event::Unfenced`. */
-  | {
-      type: "unfenced";
-      calls: Range_of_uint32;
-      syntax: Array<Range_of_uint64>;
+      type: "moved";
+      spans: Array<Range_of_uint64>;
+      to: Destination;
       span: Range_of_uint64;
     };
 
@@ -850,6 +836,8 @@ export type Reason = {
   quoted_in?: 
     | QuotedIn
     | null;
+  /** How the call was found, which counts once nothing else rejects it. */
+  provenance?: Provenance;
 };
 
 /** Part of a message that text belongs to. */

@@ -1,11 +1,8 @@
 //! Events joined into what a message says, piece by piece and as a whole.
 //!
-//! The one place that carries out what the parser takes back: a `</think>`
-//! without an opener ([`Event::Reclassified`]), an answer that was told as
-//! reasoning ([`Event::Restored`]), a draft that is a call after all
-//! ([`Event::Promoted`]), an example that is one ([`Event::Unfenced`]), calls that are text of another
-//! one ([`Event::Withdrawn`]). Whoever shows, stores, runs or sends on a message
-//! takes its pieces from here.
+//! The one place that carries out what the parser takes back: calls that are judged anew
+//! ([`Event::Revised`]), and text that belongs elsewhere ([`Event::Moved`]). Whoever shows, stores,
+//! runs or sends on a message takes its pieces from here.
 //!
 //! ```text
 //!  Event ──▶ Collector ──▶ next_settled  calls that stay calls, while it streams
@@ -25,7 +22,9 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use crate::event::{Call, Event, MarkerKind, Provenance, Reason, Region, Rejected, RejectedKind, Span, call_of};
+use crate::event::{
+    Call, Destination, Event, MarkerKind, Provenance, Reason, Region, Rejected, RejectedKind, Span, call_of,
+};
 use crate::message::ReasoningMode;
 
 /// Collects events; [`finish`](Collector::finish) joins them.
@@ -218,23 +217,8 @@ impl Collector {
                 self.lengths.push(span.end - self.opened.take().unwrap_or(span.start));
                 self.segments.push(Segment { what: What::Call, region, length: 0 });
             }
-            Event::Reclassified { to, drafts, .. } => self.reclassify(to, drafts),
-            Event::Restored { index, reason, .. } => {
-                self.restore(index, reason.cloned());
-            }
-            Event::Withdrawn { calls, .. } => self.withdraw(calls),
-            Event::Promoted { index, .. } => {
-                if let Some(Entry { result: Ok(call), .. }) = self.restore(index, None) {
-                    call.provenance = Provenance::Promoted;
-                }
-            }
-            Event::Placed { index, provenance, .. } => {
-                if let Some(entry) = self.entries.iter_mut().rfind(|e| e.index == index) {
-                    entry.place = provenance;
-                    entry.call_mut().into_iter().for_each(|call| call.provenance = provenance);
-                }
-            }
-            Event::Unfenced { calls, syntax, .. } => self.unfence(calls, syntax),
+            Event::Revised { calls, result, .. } => self.revise(calls, result),
+            Event::Moved { spans, to, .. } => self.moved(spans, to),
         }
     }
 
@@ -386,9 +370,17 @@ impl Collector {
     /// does not reason has put a stray tag behind its calls.
     pub(crate) fn is_void(&self, event: &Event<'_>) -> bool {
         match event {
-            Event::Reclassified { to: Region::Reasoning, .. } => self.settled,
-            Event::Promoted { index, .. } => {
-                self.stray && self.entries.iter().any(|e| e.index == *index && e.result.is_ok())
+            Event::Moved { to: Destination::Reasoning | Destination::Drafts, .. } => self.settled,
+            Event::Revised { calls, result, .. } => {
+                let revised = self.entries.iter().filter(|entry| calls.contains(&entry.index));
+                let mut kinds = revised.map(|entry| entry.result.as_ref().err().map(|rejected| rejected.kind));
+                match result {
+                    Ok(Provenance::Promoted) => self.stray && kinds.any(|kind| kind.is_none()),
+                    Err(Reason { kind: RejectedKind::InReasoning, .. }) => {
+                        self.settled && kinds.any(|kind| kind != Some(RejectedKind::InReasoning))
+                    }
+                    _ => false,
+                }
             }
             _ => false,
         }
@@ -404,8 +396,9 @@ impl Collector {
             Event::Marker { kind: MarkerKind::ThinkOpen, .. } | Event::Reasoning { .. } => true,
             _ => self.closing,
         };
-        // What a closing tag makes of the calls before it is carried out first.
-        self.settled |= is_tag && !matches!(event, Event::Reclassified { .. });
+        // What a closing tag makes of what came before it is carried out first.
+        let takes_back = matches!(event, Event::Revised { .. } | Event::Moved { .. });
+        self.settled |= is_tag && !takes_back;
     }
 
     fn text(&mut self, what: What, region: Region, text: &str) {
@@ -431,86 +424,79 @@ impl Collector {
         self.entries.last_mut().expect("one was pushed if there was none")
     }
 
-    /// All that came belongs to `to`.
-    fn reclassify(&mut self, to: Region, drafts: bool) {
-        let mut entries = self.entries.iter_mut();
-        for segment in &mut self.segments {
-            match segment.what {
-                What::Text | What::Syntax(_) => segment.region = to,
-                What::Call => {
-                    segment.region = to;
-                    if let Some(entry) = entries.next().filter(|_| drafts) {
-                        entry.demote();
-                    }
-                }
-                // Syntax of calls is part of what the model thought.
-                What::Marker(kind) if drafts && kind.is_call_syntax() => {
-                    segment.what = What::Text;
-                    segment.region = to;
-                }
-                What::Marker(_) => {}
+    /// Carries out that text belongs elsewhere, with what is in it.
+    fn moved(&mut self, spans: &[Span], to: Destination) {
+        if to == Destination::Syntax {
+            if self.has_call_in(spans) {
+                self.split(spans, |what, _| match what {
+                    What::Text => (What::Marker(MarkerKind::Fence), Region::Content),
+                    what => (what, Region::Content),
+                });
             }
+            return;
         }
+        let region = to.region().unwrap_or_default();
+        self.split(spans, |what, old| match what {
+            // Syntax of calls is part of what the model thought.
+            What::Marker(kind) if to == Destination::Drafts && kind.is_call_syntax() => (What::Text, region),
+            What::Marker(_) => (what, old),
+            _ => (what, region),
+        });
         self.settled = true;
-        self.answer_in_reasoning |= to == Region::Content;
+        self.answer_in_reasoning |= to == Destination::Content;
     }
 
-    /// Takes back that calls are examples, and that what stands around them is text.
-    fn unfence(&mut self, calls: Range<u32>, syntax: &[Span]) {
-        for index in calls {
-            if let Some(Entry { result: Ok(call), .. }) = self.restore(index, None) {
-                call.provenance = Provenance::FencedFirst;
-            }
-        }
+    /// Returns `true` if a call that may run is between the first of these bytes and the last.
+    fn has_call_in(&self, spans: &[Span]) -> bool {
+        let (Some(first), Some(last)) = (spans.first(), spans.last()) else { return false };
+        let (mut at, mut calls) = (0, self.entries.iter().zip(&self.lengths));
+        self.segments.iter().any(|segment| {
+            let call = if segment.what == What::Call { calls.next() } else { None };
+            let start = at;
+            at += call.map_or(u64::from(segment.length), |(_, length)| *length);
+            (first.start..last.end).contains(&start) && call.is_some_and(|(entry, _)| entry.result.is_ok())
+        })
+    }
+
+    /// Makes something else of the pieces in these bytes, which end inside a segment or beside it.
+    fn split(&mut self, spans: &[Span], make: impl Fn(What, Region) -> (What, Region)) {
         let segments = std::mem::take(&mut self.segments);
         let (mut at, mut lengths) = (0, self.lengths.iter());
         for segment in segments {
-            if segment.what == What::Call {
-                at += lengths.next().copied().unwrap_or_default();
-                self.segments.push(segment);
-                continue;
-            }
-            let end = at + u64::from(segment.length);
-            while at < end {
-                let around = syntax.iter().find(|span| span.contains(&at));
-                let next = syntax.iter().map(|span| span.start).filter(|start| *start > at).min();
-                let to = around.map(|span| span.end).or(next).unwrap_or(end).min(end);
-                let what = match segment.what {
-                    What::Text if around.is_some() => What::Marker(MarkerKind::Fence),
-                    what => what,
+            let length = match segment.what {
+                What::Call => lengths.next().copied().unwrap_or_default(),
+                _ => u64::from(segment.length),
+            };
+            let end = at + length;
+            loop {
+                let inside = spans.iter().find(|span| span.contains(&at));
+                let next = spans.iter().map(|span| span.start).filter(|start| *start > at).min();
+                let cut = inside.map(|span| span.end).or(next).unwrap_or(end).min(end);
+                // A call is never divided.
+                let to = if segment.what == What::Call { end } else { cut };
+                let (what, region) = match inside {
+                    Some(_) => make(segment.what, segment.region),
+                    None => (segment.what, segment.region),
                 };
                 // A part of the segment is no longer than that.
-                self.segments.push(Segment { what, length: u32::try_from(to - at).unwrap_or(u32::MAX), ..segment });
+                let length = if what == What::Call { 0 } else { u32::try_from(to - at).unwrap_or(u32::MAX) };
+                self.segments.push(Segment { what, region, length });
                 at = to;
-            }
-        }
-    }
-
-    /// Takes back that these are calls.
-    fn withdraw(&mut self, calls: Range<u32>) {
-        for entry in self.entries.iter_mut().filter(|entry| calls.contains(&entry.index)) {
-            if let Ok(call) = &entry.result {
-                let Reason { kind, message, .. } = Reason::withdrawn();
-                entry.result = Err(Rejected::of(call.clone(), kind, entry.raw.as_str(), message));
-            }
-        }
-    }
-
-    /// Takes back that a call is a draft.
-    fn restore(&mut self, index: u32, reason: Option<Reason>) -> Option<&mut Entry> {
-        let at = self.entries.iter().position(|e| e.index == index)?;
-        let entry = &mut self.entries[at];
-        if let Err(rejected) = &mut entry.result {
-            match reason {
-                Some(reason) => rejected.set_reason(reason),
-                None => {
-                    entry.result = Ok(*rejected.call.take()?);
-                    // It was passed over as a draft, as was every call behind it.
-                    self.yielded = self.yielded.min(at);
+                if at >= end {
+                    break;
                 }
             }
         }
-        Some(entry)
+    }
+
+    /// Carries out a new verdict on calls.
+    fn revise(&mut self, calls: Range<u32>, result: Result<Provenance, Reason>) {
+        for (at, entry) in self.entries.iter_mut().enumerate().filter(|(_, entry)| calls.contains(&entry.index)) {
+            // It was passed over as a draft, as was every call behind it.
+            if entry.revise(result.clone()) {
+                self.yielded = self.yielded.min(at);
+            }
+        }
     }
 }
 
@@ -520,11 +506,27 @@ impl Entry {
         call_of(&self.result)
     }
 
-    fn call_mut(&mut self) -> Option<&mut Call> {
-        match &mut self.result {
-            Ok(call) => Some(call),
-            Err(rejected) => rejected.call.as_deref_mut(),
+    /// Carries out a new verdict; returns `true` if it makes a call of one that was rejected.
+    fn revise(&mut self, result: Result<Provenance, Reason>) -> bool {
+        match (&mut self.result, result) {
+            (Ok(call), Ok(provenance)) => call.provenance = provenance,
+            (Ok(call), Err(reason)) => {
+                let mut rejected = Rejected::of(call.clone(), reason.kind, self.raw.as_str(), "");
+                rejected.set_reason(reason);
+                self.result = Err(rejected);
+            }
+            // Its arguments may have been refused since: no closer says anything of it.
+            (Err(rejected), Err(reason))
+                if reason.kind == RejectedKind::BehindDamage && rejected.kind != RejectedKind::InReasoning => {}
+            (Err(rejected), Err(reason)) => rejected.set_reason(reason),
+            (Err(rejected), Ok(provenance)) => {
+                let Some(call) = rejected.call.take() else { return false };
+                self.result = Ok(Call { provenance, ..*call });
+                return true;
+            }
         }
+        self.place = self.provenance();
+        false
     }
 
     /// How the call was found; [plain](Provenance::Plain) where nothing is known of it.
@@ -538,22 +540,6 @@ impl Entry {
         let rejected = Rejected::new(RejectedKind::Truncated, dialect, "", "the parser was not finished");
         let (raw, deltas) = (String::new(), String::new());
         Entry { index, result: Err(rejected), raw, deltas, restated: false, place: Provenance::Plain }
-    }
-
-    /// Turns a call into a draft: it stands in the reasoning after all.
-    fn demote(&mut self) {
-        let message = RejectedKind::in_reasoning_message();
-        match &mut self.result {
-            Ok(call) => {
-                self.result = Err(Rejected::draft(call.clone(), self.raw.as_str()));
-            }
-            Err(rejected) if rejected.kind != RejectedKind::InReasoning => {
-                rejected.kind = RejectedKind::InReasoning;
-                rejected.in_text = false;
-                rejected.message = message.to_owned();
-            }
-            Err(_) => {}
-        }
     }
 }
 

@@ -258,27 +258,25 @@ pub struct Reason {
     /// What quotes it (`quoted` only).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quoted_in: Option<QuotedIn>,
-}
-
-impl Reason {
-    /// A closer behind the call closes nothing.
-    pub(crate) fn withdrawn() -> Self {
-        let message = RejectedKind::WITHDRAWN.to_owned();
-        Reason { kind: RejectedKind::BehindDamage, message, nearest: Vec::new(), quoted_in: None }
-    }
+    /// How the call was found, which counts once nothing else rejects it.
+    #[serde(default, skip_serializing_if = "Provenance::is_plain")]
+    pub provenance: Provenance,
 }
 
 impl Rejected {
     /// Why it must not run.
     pub fn reason(&self) -> Reason {
-        let Rejected { kind, message, nearest, quoted_in, .. } = self;
-        Reason { kind: *kind, message: message.clone(), nearest: nearest.clone(), quoted_in: *quoted_in }
+        let Rejected { kind, message, nearest, quoted_in, call, .. } = self;
+        let provenance = call.as_ref().map_or(Provenance::Plain, |call| call.provenance);
+        Reason { kind: *kind, message: message.clone(), nearest: nearest.clone(), quoted_in: *quoted_in, provenance }
     }
 
     /// The same call, rejected for another reason.
     pub fn set_reason(&mut self, reason: Reason) {
-        let Reason { kind, message, nearest, quoted_in } = reason;
+        let Reason { kind, message, nearest, quoted_in, provenance } = reason;
         (self.kind, self.message, self.nearest, self.quoted_in) = (kind, message, nearest, quoted_in);
+        self.in_text &= kind == RejectedKind::Invented;
+        self.call.iter_mut().for_each(|call| call.provenance = provenance);
     }
 
     /// Whether it was told as a call first.

@@ -27,4 +27,4 @@ pub use decode::DecodeError;
 #[cfg(feature = "agent")]
 pub(crate) use decode::{decode, decode_arguments};
 pub(crate) use stream::Event;
-pub use stream::{MarkerKind, OwnedEvent, Region, Span};
+pub use stream::{Destination, MarkerKind, OwnedEvent, Region, Span};

@@ -80,70 +80,58 @@ pub enum Event<'a> {
         /// Its bytes.
         span: Span,
     },
-    /// All text, markers and calls so far belong to `to` after all. Empty span.
+    /// Calls that were reported are judged anew, by what came after them: each is a call that was found so, or
+    /// must not run for this reason. Empty span.
     ///
-    /// Follows a `</think>` without an opener (`Region::Reasoning`), or ends a stream that was taken to start in the
-    /// reasoning, never left it and ended normally (`Region::Content`: it was an answer).
-    Reclassified {
-        /// Where everything before belongs.
-        to: Region,
-        /// Whether calls before are drafts (`in_reasoning`) now.
-        drafts: bool,
-        /// Empty, at the point of the decision.
-        span: Span,
-    },
-    /// A call that was reported as a draft stands in the answer: it is what it would
-    /// have been there. Only at the stream's end, behind a `Reclassified` to
-    /// `Region::Content`; empty span.
-    Restored {
-        /// Which call.
-        index: u32,
-        /// Why it must not run; `None` for a call that may.
-        reason: Option<&'a Reason>,
-        /// Empty, at the stream's end.
-        span: Span,
-    },
-    /// Calls that were reported are none: behind them stands what closes an earlier call, and closes
-    /// nothing, so that they may be text of that one's value. Each that is a call is rejected as
-    /// [`BehindDamage`](super::RejectedKind::BehindDamage). Empty span.
-    Withdrawn {
-        /// Which calls.
-        calls: Range<u32>,
-        /// Empty, right behind the closer or before it.
-        span: Span,
-    },
-    /// A rejected draft is a call after all, subject to approval. Only at the
-    /// stream's end; empty span.
-    Promoted {
-        /// Which call.
-        index: u32,
-        /// Empty, at the stream's end.
-        span: Span,
-    },
-    /// What came behind a call says how it was found: prose behind one that no marker
-    /// announces ([`Provenance::BeforeProse`](super::Provenance::BeforeProse)). Comes right before that prose; empty span.
-    Placed {
-        /// Which call.
-        index: u32,
-        /// How it was found.
-        provenance: Provenance,
-        /// Empty, at the point of the decision.
-        span: Span,
-    },
-    /// The calls of the fence that the message begins with are calls after all, if the
-    /// arguments of all of them are accepted ([`Validator::admits`] says so), and subject to
-    /// approval. Only at the stream's end; empty span.
+    /// Calls of the fence that the message begins with ([`Provenance::FencedFirst`]) are calls only if the arguments
+    /// of all of them are accepted ([`Validator::admits`] says so).
     ///
     /// [`Validator::admits`]: crate::validate::Validator::admits
-    Unfenced {
+    Revised {
         /// Which calls.
         calls: Range<u32>,
-        /// Bytes of the fence's lines and of what stands around the calls in it: text until
-        /// here, no text if they are calls.
-        syntax: &'a [Span],
-        /// Empty, at the stream's end.
+        /// How they were found, or why they must not run.
+        result: Result<Provenance, Reason>,
+        /// Empty, at the point of the decision.
         span: Span,
     },
+    /// Text that was reported belongs elsewhere, with the markers and calls in it. Empty span. Calls in it that
+    /// become something else are [`Revised`](Event::Revised) right before it, those of an answer right after it.
+    Moved {
+        /// Which bytes of the stream.
+        spans: &'a [Span],
+        /// Where they belong.
+        to: Destination,
+        /// Empty, at the point of the decision.
+        span: Span,
+    },
+}
+
+/// Where text belongs that was [moved](Event::Moved).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Destination {
+    /// To the answer: what was read as reasoning was one, and no tag of reasoning came.
+    Content,
+    /// To the reasoning: a closing tag without an opening one followed.
+    Reasoning,
+    /// The same, and the syntax around calls is text: they are drafts.
+    Drafts,
+    /// To no text: it is the syntax around calls, where one of those is a call.
+    Syntax,
+}
+
+impl Destination {
+    /// The region that the text belongs to, if it is text.
+    pub fn region(self) -> Option<Region> {
+        match self {
+            Destination::Content => Some(Region::Content),
+            Destination::Reasoning | Destination::Drafts => Some(Region::Reasoning),
+            Destination::Syntax => None,
+        }
+    }
 }
 
 /// Part of a message that text belongs to.
@@ -201,12 +189,8 @@ impl Event<'_> {
             | Event::ArgsDelta { span, .. }
             | Event::CallEnd { span, .. }
             | Event::Marker { span, .. }
-            | Event::Reclassified { span, .. }
-            | Event::Restored { span, .. }
-            | Event::Withdrawn { span, .. }
-            | Event::Promoted { span, .. }
-            | Event::Placed { span, .. }
-            | Event::Unfenced { span, .. } => span.clone(),
+            | Event::Revised { span, .. }
+            | Event::Moved { span, .. } => span.clone(),
         }
     }
 
@@ -227,14 +211,11 @@ impl Event<'_> {
                 OwnedEvent::CallEnd { index, call, rejected, raw: raw.to_owned(), restated, span }
             }
             Event::Marker { kind, text, span } => OwnedEvent::Marker { kind, text: text.to_owned(), span },
-            Event::Reclassified { to, drafts, span } => OwnedEvent::Reclassified { to, drafts, span },
-            Event::Restored { index, reason, span } => {
-                OwnedEvent::Restored { index, reason: reason.cloned().map(Box::new), span }
+            Event::Revised { calls, result, span } => {
+                let provenance = result.as_ref().ok().copied();
+                OwnedEvent::Revised { calls, provenance, reason: result.err().map(Box::new), span }
             }
-            Event::Withdrawn { calls, span } => OwnedEvent::Withdrawn { calls, span },
-            Event::Promoted { index, span } => OwnedEvent::Promoted { index, span },
-            Event::Placed { index, provenance, span } => OwnedEvent::Placed { index, provenance, span },
-            Event::Unfenced { calls, syntax, span } => OwnedEvent::Unfenced { calls, syntax: syntax.to_owned(), span },
+            Event::Moved { spans, to, span } => OwnedEvent::Moved { spans: spans.to_owned(), to, span },
         }
     }
 }
@@ -272,21 +253,15 @@ pub enum OwnedEvent {
     },
     /// See [`Event::Marker`].
     Marker { kind: MarkerKind, text: String, span: Span },
-    /// See [`Event::Reclassified`].
-    Reclassified { to: Region, drafts: bool, span: Span },
-    /// See [`Event::Restored`].
-    Restored {
-        index: u32,
+    /// See [`Event::Revised`]; exactly one of `provenance` and `reason` is there.
+    Revised {
+        calls: Range<u32>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        provenance: Option<Provenance>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<Box<Reason>>,
         span: Span,
     },
-    /// See [`Event::Withdrawn`].
-    Withdrawn { calls: Range<u32>, span: Span },
-    /// See [`Event::Promoted`].
-    Promoted { index: u32, span: Span },
-    /// See [`Event::Placed`].
-    Placed { index: u32, provenance: Provenance, span: Span },
-    /// See [`Event::Unfenced`].
-    Unfenced { calls: Range<u32>, syntax: Vec<Span>, span: Span },
+    /// See [`Event::Moved`].
+    Moved { spans: Vec<Span>, to: Destination, span: Span },
 }

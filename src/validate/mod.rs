@@ -113,7 +113,7 @@ use serde_json::{Map, Value, json};
 
 use crate::cause::Cause;
 use crate::dialect::{Dialect, write_call, write_tool_call};
-use crate::event::{Assembled, Call, Collector, Entry, Event, Rejected, RejectedKind, Repair};
+use crate::event::{Assembled, Call, Collector, Entry, Event, Provenance, Rejected, RejectedKind, Repair};
 use crate::tools::{ACCESS_RESOURCE, Catalog, Tool};
 use compile::{Compiled, Unusable};
 use work::Work;
@@ -254,9 +254,9 @@ impl Validator {
 
     /// Whether an event may be carried out: calls that were examples are calls only if the
     /// arguments of all of them are accepted. Asked before an event is
-    /// [collected](Collector::push); every event but [`Event::Unfenced`] may.
+    /// [collected](Collector::push); every event but [`Event::Revised`] may.
     pub fn admits(&self, event: &Event<'_>, collected: &Collector) -> bool {
-        let Event::Unfenced { calls, .. } = event else { return true };
+        let Event::Revised { calls, result: Ok(Provenance::FencedFirst), .. } = event else { return true };
         calls.clone().all(|index| {
             let call = collected.entries().iter().find(|entry| entry.index == index).and_then(Entry::call);
             call.is_some_and(|call| self.check(call.clone(), "").is_ok())

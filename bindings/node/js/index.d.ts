@@ -242,6 +242,8 @@ export declare class Reason {
   readonly nearest: readonly string[];
   /** What quotes it (`quoted` only). */
   readonly quotedIn: QuotedIn | null;
+  /** How the call was found, which counts once nothing else rejects it. */
+  readonly provenance: Provenance;
   /** The library's JSON form. */
   toJSON(): { [key: string]: unknown };
 }
@@ -373,59 +375,25 @@ export interface Marker {
   readonly span: Span;
 }
 
-/** All text, markers and calls so far belong to `to` after all. */
-export interface Reclassified {
-  readonly type: "reclassified";
-  /** Where everything before belongs. */
-  readonly to: "content" | "reasoning";
-  /** Whether calls before are drafts now. */
-  readonly drafts: boolean;
-  readonly span: Span;
-}
-
-/** A call that was reported as a draft stands in the answer. */
-export interface Restored {
-  readonly type: "restored";
-  /** Which call. */
-  readonly index: number;
-  /** Why it must not run; `null` for a call that may. */
+/** Calls that were reported are judged anew, by what came after them. */
+export interface Revised {
+  readonly type: "revised";
+  /** Which calls. */
+  readonly calls: Span;
+  /** How they were found; `null` where they must not run. */
+  readonly provenance: Provenance | null;
+  /** Why they must not run; `null` for calls that may. */
   readonly reason: Reason | null;
   readonly span: Span;
 }
 
-/** Calls that were reported are none: what follows may be text of an earlier one's value. */
-export interface Withdrawn {
-  readonly type: "withdrawn";
-  /** Which calls. */
-  readonly calls: Span;
-  readonly span: Span;
-}
-
-/** A rejected draft is a call after all, subject to approval. */
-export interface Promoted {
-  readonly type: "promoted";
-  /** Which call. */
-  readonly index: number;
-  readonly span: Span;
-}
-
-/** What came behind a call says how it was found. */
-export interface Placed {
-  readonly type: "placed";
-  /** Which call. */
-  readonly index: number;
-  /** How it was found. */
-  readonly provenance: Provenance;
-  readonly span: Span;
-}
-
-/** The calls of the fence that the message begins with are calls after all, subject to approval. */
-export interface Unfenced {
-  readonly type: "unfenced";
-  /** Which calls. */
-  readonly calls: Span;
-  /** Bytes of what stands around them, which is no text then. */
-  readonly syntax: readonly Span[];
+/** Text that was reported belongs elsewhere, with the markers and calls in it. */
+export interface Moved {
+  readonly type: "moved";
+  /** Which bytes of the stream. */
+  readonly spans: readonly Span[];
+  /** Where they belong: `drafts` is the reasoning, whose syntax of calls is text; `syntax` is no text. */
+  readonly to: "content" | "reasoning" | "drafts" | "syntax";
   readonly span: Span;
 }
 
@@ -437,12 +405,8 @@ export type Event =
   | ArgsDelta
   | CallEnd
   | Marker
-  | Reclassified
-  | Restored
-  | Withdrawn
-  | Promoted
-  | Placed
-  | Unfenced;
+  | Revised
+  | Moved;
 
 /** How a message is read. */
 export interface ReadingSettings {

@@ -126,7 +126,8 @@ export class Reason {
   }
 
   toJSON() {
-    return { kind: this.kind, message: this.message, nearest: this.nearest, quoted_in: this.quotedIn };
+    const { kind, message, nearest, quotedIn, provenance } = this;
+    return { kind, message, nearest, quoted_in: quotedIn, provenance };
   }
 }
 
@@ -136,6 +137,7 @@ function reason(from) {
   made.message = from.message;
   made.nearest = from.nearest ?? [];
   made.quotedIn = from.quoted_in ?? null;
+  made.provenance = from.provenance ?? "plain";
   return made;
 }
 
@@ -263,7 +265,8 @@ function event(from) {
       from.call ??= null;
       from.rejected ??= null;
       break;
-    case "restored":
+    case "revised":
+      from.provenance ??= null;
       from.reason ??= null;
   }
   return from;

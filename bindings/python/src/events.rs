@@ -89,69 +89,28 @@ record! {
 }
 
 record! {
-    /// All text, markers and calls so far belong to `to` after all.
-    Reclassified is "reclassified" {
-        /// Where everything before belongs: `content` or `reasoning`.
-        to: String,
-        /// Whether calls before are drafts now.
-        drafts: bool,
-        /// Empty, at the point of the decision.
-        span: Span,
-    }
-}
-
-record! {
-    /// A call that was reported as a draft stands in the answer.
-    Restored is "restored" {
-        /// Which call.
-        index: u32,
-        /// Why it must not run; `None` for a call that may.
+    /// Calls that were reported are judged anew, by what came after them; exactly one of `provenance` and
+    /// `reason` is there.
+    Revised is "revised" {
+        /// Which calls.
+        calls: Span,
+        /// How they were found, if they are calls.
+        provenance: Option<&'static str>,
+        /// Why they must not run.
         reason: Option<Py<Reason>>,
-        /// Empty, at the stream's end.
-        span: Span,
-    }
-}
-
-record! {
-    /// Calls that were reported are none: what follows may be text of an earlier one's value.
-    Withdrawn is "withdrawn" {
-        /// Which calls.
-        calls: Span,
-        /// Empty.
-        span: Span,
-    }
-}
-
-record! {
-    /// A rejected draft is a call after all, subject to approval.
-    Promoted is "promoted" {
-        /// Which call.
-        index: u32,
-        /// Empty, at the stream's end.
-        span: Span,
-    }
-}
-
-record! {
-    /// What came behind a call says how it was found.
-    Placed is "placed" {
-        /// Which call.
-        index: u32,
-        /// How it was found.
-        provenance: &'static str,
         /// Empty, at the point of the decision.
         span: Span,
     }
 }
 
 record! {
-    /// The calls of the fence that the message begins with are calls after all, subject to approval.
-    Unfenced is "unfenced" {
-        /// Which calls.
-        calls: Span,
-        /// Bytes of what stands around them, which is no text then.
-        syntax: Py<PyTuple>,
-        /// Empty, at the stream's end.
+    /// Text that was reported belongs elsewhere, with the markers and calls in it.
+    Moved is "moved" {
+        /// Which bytes of the stream.
+        spans: Py<PyTuple>,
+        /// Where they belong: `content`, `reasoning`, `drafts` or `syntax`.
+        to: String,
+        /// Empty, at the point of the decision.
         span: Span,
     }
 }
@@ -189,27 +148,19 @@ pub(crate) fn event<'py>(
             made!(CallEnd { index, call, rejected, raw: text(py, raw), restated, span: bytes })
         }
         Event::Marker { kind, text, .. } => made!(Marker { kind: word(kind), text: shared(text), span: bytes }),
-        Event::Reclassified { to, drafts, .. } => made!(Reclassified { to: word(to), drafts, span: bytes }),
-        Event::Restored { index, reason, .. } => {
-            let reason = reason.map(|reason| Py::new(py, self::reason(py, reason)?)).transpose()?;
-            made!(Restored { index, reason, span: bytes })
+        Event::Revised { calls, result, .. } => {
+            let calls = Span { start: calls.start.into(), end: calls.end.into() };
+            let provenance = result.as_ref().ok().map(|provenance| provenance.as_str());
+            let reason = result.err().map(|reason| Py::new(py, self::reason(py, &reason)?)).transpose()?;
+            made!(Revised { calls, provenance, reason, span: bytes })
         }
-        Event::Withdrawn { calls, .. } => made!(Withdrawn { calls: indices(&calls), span: bytes }),
-        Event::Promoted { index, .. } => made!(Promoted { index, span: bytes }),
-        Event::Placed { index, provenance, .. } => {
-            made!(Placed { index, provenance: provenance.as_str(), span: bytes })
-        }
-        Event::Unfenced { calls, syntax, .. } => {
-            let spans = syntax.iter().map(|part| Py::new(py, span(part.clone()))).collect::<PyResult<Vec<_>>>()?;
-            made!(Unfenced { calls: indices(&calls), syntax: PyTuple::new(py, spans)?.unbind(), span: bytes })
+        Event::Moved { spans, to, .. } => {
+            let spans = spans.iter().map(|part| Py::new(py, span(part.clone()))).collect::<PyResult<Vec<_>>>()?;
+            made!(Moved { spans: PyTuple::new(py, spans)?.unbind(), to: word(to), span: bytes })
         }
         // A kind that a later version of the library adds is a row here first.
         other => return Err(ToolError::new_err(format!("this package does not know the event {other:?}"))),
     })
-}
-
-fn indices(calls: &std::ops::Range<u32>) -> Span {
-    Span { start: calls.start.into(), end: calls.end.into() }
 }
 
 /// The event that an owned one was made of.
@@ -229,20 +180,14 @@ pub(crate) fn lent(event: &mut OwnedEvent) -> Option<Event<'_>> {
             Event::CallEnd { index: *index, result: Box::new(result), raw, restated: *restated, span: span.clone() }
         }
         OwnedEvent::Marker { kind, text, span } => Event::Marker { kind: *kind, text, span: span.clone() },
-        OwnedEvent::Reclassified { to, drafts, span } => {
-            Event::Reclassified { to: *to, drafts: *drafts, span: span.clone() }
+        OwnedEvent::Revised { calls, provenance, reason, span } => {
+            let result = match (*provenance, reason.take()) {
+                (Some(provenance), _) => Ok(provenance),
+                (None, reason) => Err(*reason?),
+            };
+            Event::Revised { calls: calls.clone(), result, span: span.clone() }
         }
-        OwnedEvent::Restored { index, reason, span } => {
-            Event::Restored { index: *index, reason: reason.as_deref(), span: span.clone() }
-        }
-        OwnedEvent::Withdrawn { calls, span } => Event::Withdrawn { calls: calls.clone(), span: span.clone() },
-        OwnedEvent::Promoted { index, span } => Event::Promoted { index: *index, span: span.clone() },
-        OwnedEvent::Placed { index, provenance, span } => {
-            Event::Placed { index: *index, provenance: *provenance, span: span.clone() }
-        }
-        OwnedEvent::Unfenced { calls, syntax, span } => {
-            Event::Unfenced { calls: calls.clone(), syntax, span: span.clone() }
-        }
+        OwnedEvent::Moved { spans, to, span } => Event::Moved { spans, to: *to, span: span.clone() },
         _ => return None,
     })
 }

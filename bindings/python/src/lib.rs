@@ -33,8 +33,7 @@ mod _native {
     use crate::error::{HubError, PromptError, SettingError, StateError, ToolError, ToolgraftError};
     #[pymodule_export]
     use crate::events::{
-        ArgsDelta, CallEnd, CallStart, Marker, Placed, Promoted, Reasoning, Reclassified, Restored, Text, Unfenced,
-        Withdrawn,
+        ArgsDelta, CallEnd, CallStart, Marker, Moved, Reasoning, Revised, Text,
     };
     #[pymodule_export]
     use crate::hub::{Servers, connect};

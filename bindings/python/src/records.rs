@@ -160,6 +160,8 @@ record! {
         nearest: Py<PyTuple>,
         /// What quotes it (`quoted` only).
         quoted_in: Option<String>,
+        /// How the call was found, which counts once nothing else rejects it.
+        provenance: &'static str,
     }
 }
 
@@ -359,5 +361,6 @@ pub(crate) fn reason(py: Python<'_>, reason: &event::Reason) -> PyResult<Reason>
         message: reason.message.clone(),
         nearest: words(py, &reason.nearest)?,
         quoted_in: reason.quoted_in.map(word),
+        provenance: reason.provenance.as_str(),
     })
 }

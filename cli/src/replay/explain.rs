@@ -121,8 +121,9 @@ fn regions(events: &[OwnedEvent], answer_in_reasoning: bool) -> Vec<(Range<usize
         let (span, region) = match event {
             OwnedEvent::Text { span, .. } => (span, Region::Content),
             OwnedEvent::Reasoning { span, .. } => (span, Region::Reasoning),
-            OwnedEvent::Reclassified { to, .. } => {
-                list.iter_mut().for_each(|(_, region)| *region = *to);
+            OwnedEvent::Moved { to, .. } => {
+                let to = to.region();
+                list.iter_mut().for_each(|(_, region)| *region = to.unwrap_or(*region));
                 continue;
             }
             _ => continue,

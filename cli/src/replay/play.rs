@@ -218,14 +218,8 @@ pub(super) fn play(
     let pieces = collector.clone().into_pieces().0;
     let mut assembled = collector.finish();
     settings.settle_all(&mut assembled);
-    let restored = events.iter().filter_map(|event| match event {
-        OwnedEvent::Restored { index, reason: None, .. } => Some(*index),
-        _ => None,
-    });
-    for index in restored.collect::<Vec<_>>() {
-        if let Some(entry) = assembled.entries.iter().find(|entry| entry.index == index) {
-            events.iter_mut().for_each(|event| settle_restored(event, index, entry));
-        }
+    if assembled.answer_in_reasoning {
+        events = events.into_iter().flat_map(|event| settle_restored(event, &assembled)).collect();
     }
     let stop = stop(&pieces, &assembled, round);
     let not_calls = parser.not_calls().to_vec();
@@ -266,17 +260,28 @@ fn is_meant(entry: &Entry) -> bool {
     }
 }
 
-/// The verdict on a restored call's arguments, in the events of that call.
-fn settle_restored(event: &mut OwnedEvent, restored: u32, entry: &Entry) {
-    match (event, &entry.result) {
-        (OwnedEvent::CallEnd { index, rejected: Some(draft), .. }, Ok(call)) if *index == restored => {
-            draft.call = Some(Box::new(call.clone()));
+/// The event with the verdict on the arguments of restored calls, one for each of them.
+fn settle_restored(mut event: OwnedEvent, assembled: &Assembled) -> Vec<OwnedEvent> {
+    let entry = |index: u32| assembled.entries.iter().find(|entry| entry.index == index);
+    match &mut event {
+        OwnedEvent::CallEnd { index, rejected: Some(draft), .. } => {
+            if let Some(Entry { result: Ok(call), .. }) = entry(*index) {
+                draft.call = Some(Box::new(call.clone()));
+            }
         }
-        (OwnedEvent::Restored { index, reason, .. }, Err(rejected)) if *index == restored => {
-            *reason = Some(Box::new(rejected.reason()));
+        OwnedEvent::Revised { calls, provenance: Some(_), span, .. } => {
+            let settled = |index: u32| {
+                let result = entry(index)?.result.as_ref();
+                let (provenance, reason) =
+                    (result.ok().map(|call| call.provenance), result.err().map(Rejected::reason));
+                let (calls, reason, span) = (index..index + 1, reason.map(Box::new), span.clone());
+                Some(OwnedEvent::Revised { calls, provenance, reason, span })
+            };
+            return calls.clone().filter_map(settled).collect();
         }
         _ => {}
     }
+    vec![event]
 }
 
 /// Why the answer ended. An answer without a `finish` was cut off, so that an

@@ -12,7 +12,7 @@ use crate::labels;
 use crate::screen::{BAD, BOLD, CALL, DIM, DRAFT, Frame, RESULT, Screen, arguments, excerpt, full_name, pretty};
 use crate::terminal::counted;
 use toolgraft::Call;
-use toolgraft::event::{Entry, OwnedEvent, Piece, Provenance, Region, Rejected, RejectedKind};
+use toolgraft::event::{Destination, Entry, OwnedEvent, Piece, Provenance, Region, Rejected, RejectedKind};
 use toolgraft::message::{NativeCall, Role};
 use toolgraft::transcript::{Recording, Round, import::Format};
 use toolgraft::turn;
@@ -89,24 +89,27 @@ impl<W: Write> Show<W> {
                 self.call(at.calls + self.live.calls, call, false)
             }
             OwnedEvent::CallEnd { rejected: Some(rejected), .. } => self.rejected(rejected),
-            OwnedEvent::Reclassified { to: Region::Reasoning, .. } => {
+            OwnedEvent::Moved { to: Destination::Reasoning | Destination::Drafts, .. } => {
                 self.line(DIM, "[all of the answer so far was reasoning: </think> came without an opening tag]")
             }
-            OwnedEvent::Reclassified { to: Region::Content, .. } => {
+            OwnedEvent::Moved { to: Destination::Content, .. } => {
                 self.line(DIM, "[what looked like reasoning was the answer: no </think> came]")
             }
             // Only while the answer comes: afterwards all is shown as it turned out.
-            OwnedEvent::Restored { reason: None, .. } => {
-                self.line(DIM, "[the draft stands in the answer: it is a call]")
-            }
-            OwnedEvent::Restored { reason: Some(reason), .. } => self
-                .screen
-                .remark(BAD, &format!("[the draft stands in the answer: {}: {}]", reason.kind, reason.message)),
-            OwnedEvent::Unfenced { .. } => {
+            OwnedEvent::Revised { provenance: Some(Provenance::FencedFirst), .. } => {
                 self.line(DRAFT, "[nothing else is a call: what stands in the first fence needs approval]")
             }
             // A promoted call is shown once its arguments were checked, at the answer's end.
-            OwnedEvent::Promoted { .. } => Ok(()),
+            OwnedEvent::Revised { provenance: Some(Provenance::Promoted | Provenance::BeforeProse), .. } => Ok(()),
+            OwnedEvent::Revised { provenance: Some(_), .. } => {
+                self.line(DIM, "[the draft stands in the answer: it is a call]")
+            }
+            OwnedEvent::Revised { reason: Some(reason), .. } => match reason.kind {
+                RejectedKind::InReasoning | RejectedKind::BehindDamage => Ok(()),
+                kind => {
+                    self.screen.remark(BAD, &format!("[the draft stands in the answer: {kind}: {}]", reason.message))
+                }
+            },
             _ => Ok(()),
         }
     }
@@ -166,7 +169,9 @@ impl<W: Write> View for Show<W> {
     }
 
     fn event(&mut self, at: At<'_>, event: &OwnedEvent) -> io::Result<()> {
-        if let OwnedEvent::Reclassified { .. } = event {
+        if let OwnedEvent::Moved { to, .. } = event
+            && to.region().is_some()
+        {
             // What seemed to be a call was a draft: nothing stands behind one.
             self.live.called = false;
             for held in std::mem::take(&mut self.live.held) {

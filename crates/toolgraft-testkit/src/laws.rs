@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use toolgraft::dialect::{Announcer, MarkedJson, REASONING_MARKS, Shape, Wrapper};
 use toolgraft::event::{
-    Assembled, Collector, Entry, MarkerKind, Piece, Provenance, Region, Rejected, RejectedKind, Span,
+    Assembled, Collector, Entry, MarkerKind, Piece, Provenance, Reason, Region, Rejected, RejectedKind, Span,
 };
 use toolgraft::message::{FinishReason, ReasoningMode};
 use toolgraft::parse::{Config, HOLD_SLACK, MIN_HOLD, NotACall};
@@ -352,53 +352,52 @@ impl<'a> Watch<'a> {
                 _ => Err("a delta of a call that is not open".to_owned()),
             },
             Event::CallEnd { index, result, raw, restated, .. } => self.call_end(*index, result, raw, *restated, start),
-            Event::Reclassified { to, .. } => {
-                self.between_calls()?;
-                expect(*to == Region::Content || !self.collector.is_settled(), || {
-                    "what is settled cannot become reasoning".to_owned()
-                })?;
-                self.drafts.append(&mut self.found);
-                expect(start == end, || "the span is not empty".to_owned())
-            }
-            Event::Restored { index, reason, .. } => {
-                self.between_calls()?;
-                expect(start == end && self.finished, || "restored before the end".to_owned())?;
-                expect(self.collector.clone().finish().answer_in_reasoning, || "no answer was restored".to_owned())?;
-                expect(reason.is_some() || self.drafts.contains(index), || {
-                    "no complete draft has this index".to_owned()
-                })
-            }
-            Event::Withdrawn { calls, .. } => {
+            Event::Revised { calls, result, .. } => {
                 self.between_calls()?;
                 expect(start == end, || "the span is not empty".to_owned())?;
-                expect(!calls.is_empty() && calls.end == self.next, || "other calls than those that came".to_owned())?;
-                self.withdrawn.push(calls.clone());
+                expect(!calls.is_empty() && calls.end <= self.next, || "other calls than those that came".to_owned())?;
+                self.revised(calls, result)
+            }
+            Event::Moved { spans, to, .. } => {
+                self.between_calls()?;
+                expect(start == end, || "the span is not empty".to_owned())?;
+                let came = |span: &Span| span.start < span.end && span.end <= start as u64;
+                expect(spans.iter().all(came), || "bytes that did not come".to_owned())?;
+                expect(to.region() != Some(Region::Reasoning) || !self.collector.is_settled(), || {
+                    "what is settled cannot become reasoning".to_owned()
+                })?;
+                if to.region().is_some() {
+                    self.drafts.append(&mut self.found);
+                }
                 Ok(())
             }
-            Event::Promoted { index, .. } => {
-                self.between_calls()?;
-                expect(start == end && self.finished, || "promoted before the end".to_owned())?;
-                expect(self.drafts.contains(index), || "no complete draft has this index".to_owned())
-            }
-            Event::Placed { index, provenance, .. } => {
-                self.between_calls()?;
-                expect(start == end && *provenance == Provenance::BeforeProse, || {
-                    "nothing else is told later".to_owned()
-                })?;
-                let is_plain = |e: &Entry| e.index == *index && e.provenance() == Provenance::Plain;
-                expect(self.collector.entries().iter().any(is_plain), || "no plain call has this index".to_owned())?;
-                expect(!self.settled.iter().any(|(settled, _)| settled == index), || "the call was settled".to_owned())
-            }
-            Event::Unfenced { calls, syntax, .. } => {
-                self.between_calls()?;
-                expect(start == end && self.finished, || "an example is a call before the end".to_owned())?;
-                let is_example =
-                    |index: u32| self.collector.entries().iter().any(|e| e.index == index && e.call().is_some());
-                expect(!calls.is_empty() && calls.clone().all(is_example), || "no complete examples".to_owned())?;
-                let is_inside = |span: &std::ops::Range<u64>| span.start < span.end && span.end <= start as u64;
-                expect(syntax.iter().all(is_inside), || "bytes that did not come".to_owned())
-            }
             other => Err(format!("no law is known for {other:?}")),
+        }
+    }
+
+    /// A new verdict on calls is one that what followed may tell.
+    fn revised(&mut self, calls: &std::ops::Range<u32>, result: &Result<Provenance, Reason>) -> Result<(), Broken> {
+        let entries = || self.collector.entries().iter().filter(|entry| calls.contains(&entry.index));
+        match result {
+            Err(reason) if reason.kind == RejectedKind::InReasoning => Ok(()),
+            Err(reason) if reason.kind == RejectedKind::BehindDamage && !self.finished => {
+                self.withdrawn.push(calls.clone());
+                expect(entries().all(|entry| entry.result.is_ok()), || "what is rejected was withdrawn".to_owned())
+            }
+            Ok(Provenance::BeforeProse) if !self.finished => {
+                let settled = self.settled.iter().any(|(settled, _)| calls.contains(settled));
+                expect(!settled, || "the call was settled".to_owned())?;
+                let is_plain = |entry: &Entry| entry.result.as_ref().is_ok_and(|call| call.provenance.is_plain());
+                expect(entries().all(is_plain), || "a call that was not plain".to_owned())
+            }
+            _ => {
+                if result.as_ref().is_err_and(|reason| reason.kind == RejectedKind::BehindDamage) {
+                    self.withdrawn.push(calls.clone());
+                }
+                expect(self.finished, || "a draft or an example is a call before the end".to_owned())?;
+                let is_whole = |entry: &Entry| result.is_err() || entry.call().is_some();
+                expect(entries().all(is_whole), || "no complete draft or example has this index".to_owned())
+            }
         }
     }
 

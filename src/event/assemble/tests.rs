@@ -113,3 +113,17 @@ fn pieces_stand_where_they_belong_with_their_bytes() {
     );
     assert!(entries[0].result.is_err() && entries[1].result.is_ok());
 }
+
+#[test]
+fn a_draft_says_no_more_than_that_it_is_one() {
+    let catalog = crate::tools::Catalog::from_tools([crate::tools::Tool::new("get_weather")]);
+    let config = || Config { catalog: Some(catalog.clone().into()), ..Config::default() };
+    let unknown = CALL.replace(">f<", ">get_wether<");
+    for text in
+        [format!("{unknown}\n</think>Well."), format!("`{CALL}` </think>Well."), format!("<think>{unknown}</think>")]
+    {
+        let message = crate::parse::parse(&text, config());
+        let draft = message.rejected().next().expect("a draft");
+        assert_eq!((draft.kind, draft.quoted_in, draft.nearest.len()), (RejectedKind::InReasoning, None, 0), "{text}");
+    }
+}

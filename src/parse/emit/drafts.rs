@@ -3,9 +3,10 @@
 
 use std::ops::Range;
 
-use crate::event::{Event, Provenance, Reason, Region, Span};
+use crate::event::{Destination, Event, Provenance, QuotedIn, Reason, Region, RejectedKind, Span};
 use crate::message::{FencedCalls, ReasoningCalls};
 use crate::parse::config::Config;
+use crate::parse::emit::judge::{Placement, judge};
 use crate::parse::emit::sink::Sink;
 
 /// What later decisions need to know about the calls so far.
@@ -16,8 +17,6 @@ pub(crate) struct Drafts {
     /// Calls in the fence that the message begins with are calls if nothing else is.
     takes_fenced: bool,
     calls: Vec<Logged>,
-    /// Calls up to here were turned into drafts.
-    reclassified: usize,
     /// Runs of adjacent calls are numbered.
     run: u32,
     /// Other text came since the last call: the next one begins a new run.
@@ -30,34 +29,53 @@ pub(crate) struct Drafts {
     first_fence: Option<Unfenced>,
 }
 
-/// Calls of a fence, and the bytes around them, as [`Event::Unfenced`] tells them.
+/// Calls of the first fence, and the bytes around them.
 #[derive(Debug, Default)]
 pub(super) struct Unfenced {
     pub(super) calls: Range<u32>,
     pub(super) syntax: Vec<Span>,
 }
 
-/// What promotion needs to know about a call.
+/// A call that was reported, as far as later verdicts need it.
 #[derive(Debug)]
 pub(super) struct Logged {
     pub(super) index: u32,
-    pub(super) complete: bool,
-    pub(super) in_reasoning: bool,
-    pub(super) quoted: bool,
-    /// It is none of the model's, or the output ended inside it.
-    pub(super) never: Option<Never>,
-    /// Why it must not run if it is no draft; kept while that is undecided.
-    pub(super) reason: Option<Box<Reason>>,
+    /// Where it is.
+    pub(super) at: Placement,
+    /// What is wrong with the call itself.
+    pub(super) fault: Option<Box<Reason>>,
+    /// It was read whole.
+    pub(super) has_call: bool,
+    /// The output, or the reasoning, ended inside it.
+    pub(super) is_cut_off: bool,
     /// Its run, which is set where it is logged.
     pub(super) run: u32,
 }
 
-/// What makes a draft no candidate for promotion, whatever else came.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Never {
-    Invented,
-    BehindDamage,
-    CutOff,
+impl Logged {
+    fn verdict(&self) -> Result<Provenance, Reason> {
+        let fault = self.fault.as_deref();
+        judge(&self.at, fault.map(|fault| fault.kind)).map_err(|kind| match fault {
+            Some(fault) if fault.kind == kind => fault.clone(),
+            _ => self.at.reason(kind),
+        })
+    }
+
+    fn is_quoted(&self) -> bool {
+        self.at.quoted_in.is_some()
+    }
+
+    /// Returns `true` if it is whole and not only mentioned. A draft in a fence may be meant.
+    fn is_complete(&self) -> bool {
+        self.has_call && self.at.quoted_in.is_none_or(|quoted_in| quoted_in == QuotedIn::Fence)
+    }
+
+    /// Returns `true` if it is a call once it is no draft, or an example in a fence.
+    fn is_candidate(&self) -> bool {
+        let answer = judge(&Placement { in_reasoning: false, ..self.at }, self.fault.as_ref().map(|fault| fault.kind));
+        let is_meant = matches!(answer, Ok(_) | Err(RejectedKind::Quoted)) && !self.at.has_stray_closer;
+        self.at.in_reasoning && self.is_complete() && !self.is_cut_off && is_meant
+    }
 }
 
 impl Drafts {
@@ -101,81 +119,88 @@ impl Drafts {
         self.bare.push((index, region));
     }
 
+    /// Judges calls anew of which a fact became known, and reports those whose verdict changes.
+    fn revise(&mut self, at: u64, which: impl Fn(&Logged) -> bool, fact: impl Fn(&mut Placement), sink: &mut Sink<'_>) {
+        let mut revised: Vec<(Range<u32>, Result<Provenance, Reason>)> = Vec::new();
+        for call in self.calls.iter_mut().filter(|call| which(call)) {
+            let before = call.verdict();
+            fact(&mut call.at);
+            let verdict = call.verdict();
+            match revised.last_mut() {
+                _ if verdict == before => {}
+                Some((calls, last)) if calls.end == call.index && *last == verdict => calls.end += 1,
+                _ => revised.push((call.index..call.index + 1, verdict)),
+            }
+        }
+        revised.into_iter().for_each(|(calls, result)| sink(Event::Revised { calls, result, span: at..at }));
+    }
+
     /// Prose follows at `at`: calls before it that nothing announces may be examples.
     pub(super) fn precede_prose(&mut self, region: Region, at: u64, sink: &mut Sink<'_>) {
-        self.bare.retain(|(index, of)| {
-            let precedes = *of == region;
-            if precedes {
-                sink(Event::Placed { index: *index, provenance: Provenance::BeforeProse, span: at..at });
-            }
-            !precedes
-        });
-    }
-
-    /// The calls from `first` on may be text of one that was damaged. `undecided`: why is kept for
-    /// the case that they are no drafts.
-    pub(super) fn withdraw(&mut self, first: u32, undecided: bool) {
-        for call in self.calls.iter_mut().filter(|call| call.index >= first) {
-            call.never = call.never.or(Some(Never::BehindDamage));
-            if undecided {
-                call.reason.get_or_insert_with(|| Box::new(Reason::withdrawn()));
-            }
+        let bare = std::mem::take(&mut self.bare);
+        let (before, others) = bare.into_iter().partition::<Vec<_>, _>(|(_, of)| *of == region);
+        self.bare = others;
+        if !before.is_empty() {
+            let precedes = |call: &Logged| before.iter().any(|(index, _)| *index == call.index);
+            self.revise(at, precedes, |place| place.prose_follows = true, sink);
         }
     }
 
-    /// It is known where the reasoning ends: what is in it is a draft.
-    pub(super) fn decide(&mut self) {
-        self.calls.iter_mut().for_each(|call| call.reason = None);
+    /// The calls from `first` on may be text of one that was damaged.
+    pub(super) fn withdraw(&mut self, first: u32, at: u64, sink: &mut Sink<'_>) {
+        self.revise(at, |call| call.index >= first, |place| place.has_stray_closer = true, sink);
     }
 
-    /// Everything so far was reasoning; whether its calls are drafts.
-    pub(super) fn all_was_reasoning(&mut self, drafts: bool) {
-        for call in &mut self.calls[self.reclassified..] {
-            call.in_reasoning = drafts;
-        }
-        self.reclassified = self.calls.len();
+    /// Everything so far was reasoning, whose calls are drafts.
+    pub(super) fn all_was_reasoning(&mut self, at: u64, sink: &mut Sink<'_>) {
+        self.revise(at, |_| true, |place| place.in_reasoning = true, sink);
     }
 
     /// Promotes the last complete draft and those next to it, where that is asked for and nothing
     /// else is there; whether there are any. The stream has ended at `at`. `hidden`: a call may have
     /// been meant that is not told.
-    pub(super) fn promote(&self, hidden: bool, at: u64, sink: &mut Sink<'_>) -> bool {
-        if !self.promotes || hidden || self.calls.iter().any(|call| !call.in_reasoning && !call.quoted) {
+    pub(super) fn promote(&mut self, hidden: bool, at: u64, sink: &mut Sink<'_>) -> bool {
+        if !self.promotes || hidden || self.calls.iter().any(|call| !call.at.in_reasoning && !call.is_quoted()) {
             return false;
         }
         // A later draft that was cut off is the one that was meant.
-        let last = self.calls.iter().rfind(|c| c.in_reasoning && (c.complete || c.never == Some(Never::CutOff)));
-        if last.is_some_and(|last| last.never == Some(Never::CutOff)) {
+        let last = self.calls.iter().rfind(|call| call.at.in_reasoning && (call.is_complete() || call.is_cut_off));
+        if last.is_some_and(|last| last.is_cut_off) {
             return false;
         }
-        let draft = |c: &&Logged| c.complete && c.in_reasoning && c.never.is_none();
-        let Some(run) = self.calls.iter().rfind(draft).map(|c| c.run) else { return false };
-        for call in self.calls.iter().filter(draft).filter(|c| c.run == run) {
-            sink(Event::Promoted { index: call.index, span: at..at });
-        }
+        let Some(run) = self.calls.iter().rfind(|call| call.is_candidate()).map(|call| call.run) else { return false };
+        let promoted = |place: &mut Placement| {
+            *place = Placement { in_reasoning: false, quoted_in: None, is_promoted: true, ..*place };
+        };
+        self.revise(at, |call| call.is_candidate() && call.run == run, promoted, sink);
         true
     }
 
     /// Takes the first fence if its calls are whole, and nothing else in the message is a call.
     pub(super) fn take_fence(&mut self, undecided: bool) -> Option<Unfenced> {
-        let drafts = |call: &Logged| call.in_reasoning && !undecided;
+        let drafts = |call: &Logged| call.at.in_reasoning && !undecided;
         let fence = self.first_fence.take()?;
         let admits = self.calls.iter().all(|call| match fence.calls.contains(&call.index) {
-            true => call.complete && call.quoted && !drafts(call),
-            false => call.quoted || drafts(call),
+            true => call.is_complete() && call.is_quoted() && !drafts(call),
+            false => call.is_quoted() || drafts(call),
         });
         admits.then_some(fence)
+    }
+
+    /// Makes calls of those of the first fence, and syntax of what is around them.
+    pub(super) fn unfence(&mut self, Unfenced { calls, syntax }: Unfenced, at: u64, sink: &mut Sink<'_>) {
+        let taken = |place: &mut Placement| {
+            *place = Placement { in_reasoning: false, quoted_in: None, is_first_fence: true, ..*place };
+        };
+        self.revise(at, |call| calls.contains(&call.index), taken, sink);
+        sink(Event::Moved { spans: &syntax, to: Destination::Syntax, span: at..at });
     }
 
     /// What was told as reasoning is the answer. Its calls are calls for certain only
     /// if it begins with one, which no reasoning does; any other needs approval.
     pub(super) fn restore(&mut self, at: u64, sink: &mut Sink<'_>) {
-        for call in self.calls.drain(..).filter(|call| call.in_reasoning) {
-            let (index, span) = (call.index, at..at);
-            match call.reason {
-                None if !self.begins_with_call => sink(Event::Promoted { index, span }),
-                reason => sink(Event::Restored { index, reason: reason.as_deref(), span }),
-            }
-        }
+        let is_promoted = !self.begins_with_call;
+        let restored = |place: &mut Placement| *place = Placement { in_reasoning: false, is_promoted, ..*place };
+        self.revise(at, |call| call.at.in_reasoning, restored, sink);
     }
 }

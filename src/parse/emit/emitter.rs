@@ -6,12 +6,12 @@ mod held;
 
 use std::ops::Range;
 
-use crate::event::{Event, MarkerKind, QuotedIn, Region, RejectedKind, Repair, call_of};
+use crate::event::{Destination, Event, MarkerKind, QuotedIn, Region, RejectedKind, Repair, call_of};
 use crate::json::window::{No, Undecided, Window};
 use crate::parse::config::Config;
 use crate::parse::emit::budget::Budget;
 use crate::parse::emit::damage::Found;
-use crate::parse::emit::drafts::{Drafts, Logged, Never};
+use crate::parse::emit::drafts::{Drafts, Logged};
 use crate::parse::emit::judge::Placement;
 use crate::parse::emit::pending::{Ended, Held, Pending};
 use crate::parse::emit::prose::Prose;
@@ -81,11 +81,8 @@ impl Emitter {
 
     /// Something said where the reasoning ends or begins: what came is reasoning.
     pub(crate) fn decide(&mut self) {
-        if self.region.decide() {
-            self.drafts.decide();
-            if self.region.has_drafts() {
-                self.budget.unsay_limit();
-            }
+        if self.region.decide() && self.region.has_drafts() {
+            self.budget.unsay_limit();
         }
     }
 
@@ -215,11 +212,7 @@ impl Emitter {
     /// The calls from `first` on may be text of one that was damaged.
     pub(super) fn withdraw(&mut self, first: u32, sink: &mut Sink<'_>) {
         self.region.damage().withdrawn();
-        self.drafts.withdraw(first, self.region.is_undecided());
-        let span = self.reported..self.reported;
-        if first < self.budget.index {
-            sink(Event::Withdrawn { calls: first..self.budget.index, span });
-        }
+        self.drafts.withdraw(first, self.reported, sink);
     }
 
     /// Says that what follows is another's; an empty marker.
@@ -299,15 +292,15 @@ impl Emitter {
 
     /// Everything so far was reasoning.
     pub(crate) fn all_was_reasoning(&mut self, sink: &mut Sink<'_>) {
-        let drafts = self.region.has_drafts();
-        self.drafts.all_was_reasoning(drafts);
-        if drafts {
-            self.budget.unsay_limit();
-        }
         self.region.nothing_answered();
         // A draft that broke off there says nothing of what follows.
         self.region.damage().closes();
-        sink(Event::Reclassified { to: Region::Reasoning, drafts, span: self.reported..self.reported });
+        if !self.region.has_drafts() {
+            return self.moved(Destination::Reasoning, sink);
+        }
+        self.budget.unsay_limit();
+        self.drafts.all_was_reasoning(self.reported, sink);
+        self.moved(Destination::Drafts, sink);
     }
 
     /// The open call's name is known at `at`.
@@ -368,6 +361,7 @@ impl Emitter {
     fn report_end(&mut self, ended: Ended, window: &Window<'_>, sink: &mut Sink<'_>) {
         let Ended { read, at, restated, span, is_whole, closer, head } = ended;
         let is_quoted = at.quoted_in.is_some();
+        let fault = read.as_ref().err().map(|rejected| Box::new(rejected.reason()));
         let mut verdict = at.verdict(read);
         self.region.call_comes();
         if self.budget.limit_reported() {
@@ -379,24 +373,19 @@ impl Emitter {
         if !is_quoted {
             self.region.unquoted_call_comes();
         }
-        let never = match verdict.as_ref().err().map(|rejected| rejected.kind) {
-            Some(RejectedKind::Invented) => Some(Never::Invented),
-            Some(RejectedKind::BehindDamage) => Some(Never::BehindDamage),
-            Some(RejectedKind::Truncated) => Some(Never::CutOff),
+        let is_cut_off = match verdict.as_ref().err().map(|rejected| rejected.kind) {
+            Some(RejectedKind::Truncated) => true,
+            None | Some(RejectedKind::Invented | RejectedKind::BehindDamage) => false,
             // The end of the reasoning ended it.
-            Some(_) if !is_whole && think_close(window.from(span.end), false) != Err(No) => Some(Never::CutOff),
-            _ => None,
+            Some(_) => !is_whole && think_close(window.from(span.end), false) != Err(No),
         };
-        // A draft in a fence may be meant, one that is only mentioned is not.
-        let is_mention = at.quoted_in.is_some_and(|quoted_in| quoted_in != QuotedIn::Fence);
-        let complete = call_of(&verdict).is_some() && !is_mention;
+        let has_call = call_of(&verdict).is_some();
         let is_due = call_of(&verdict).is_some_and(|call| call.repairs.contains(&Repair::MissingClose));
-        let reason =
-            verdict.as_ref().err().filter(|_| self.region.is_undecided()).map(|rejected| Box::new(rejected.reason()));
-        verdict = Placement { in_reasoning, ..at }.verdict(verdict);
+        let at = Placement { in_reasoning, ..at };
+        verdict = at.verdict(verdict);
         let index = self.budget.index;
         let begins = !self.region.has_text() && !is_quoted;
-        self.drafts.push(Logged { index, complete, in_reasoning, quoted: is_quoted, never, reason, run: 0 }, begins);
+        self.drafts.push(Logged { index, at, fault, has_call, is_cut_off, run: 0 }, begins);
         if !std::mem::take(&mut self.started) {
             // The name was only found in the whole text.
             let (server, tool) = match &verdict {

@@ -27,6 +27,14 @@ pub(crate) struct Placement {
     pub(crate) is_bare: bool,
     /// Where prose is before it.
     pub(crate) prose: Prose,
+    /// Nothing announces it, and prose follows it.
+    pub(crate) prose_follows: bool,
+    /// What closes an earlier call follows it and closes nothing.
+    pub(crate) has_stray_closer: bool,
+    /// It was in the reasoning, or in what may be reasoning, and nothing else is a call.
+    pub(crate) is_promoted: bool,
+    /// It is in the fence that the message begins with, and nothing else is a call.
+    pub(crate) is_first_fence: bool,
 }
 
 /// A rule of the judge: the verdict where a condition holds.
@@ -39,21 +47,26 @@ pub(crate) struct Rule {
 /// The rules that rest on the place alone, in order of precedence: the first that holds decides. What is wrong
 /// with the call itself comes after the last rejection and before the first provenance. Without a rule a call
 /// is plain.
-pub(crate) const RULES: [Rule; 7] = [
+pub(crate) const RULES: [Rule; 10] = [
     Rule { verdict: Err(RejectedKind::InReasoning), holds: |at| at.in_reasoning },
     Rule { verdict: Err(RejectedKind::Invented), holds: |at| at.turn.invents() },
     Rule { verdict: Err(RejectedKind::Quoted), holds: |at| at.quoted_in.is_some() },
     Rule { verdict: Err(RejectedKind::BehindDamage), holds: |at| at.is_suspect },
+    Rule { verdict: Ok(Provenance::FencedFirst), holds: |at| at.is_first_fence },
+    Rule { verdict: Ok(Provenance::Promoted), holds: |at| at.is_promoted },
     // A fence around calls takes them off the line; what is in it begins lines of its own.
     Rule { verdict: Ok(Provenance::FencedBehindProse), holds: |at| at.is_fenced && at.prose != Prose::None },
     Rule { verdict: Ok(Provenance::BehindProse), holds: |at| at.is_bare && !at.is_fenced && at.prose == Prose::Above },
     Rule { verdict: Ok(Provenance::InALine), holds: |at| !at.is_fenced && !at.begins_line },
+    Rule { verdict: Ok(Provenance::BeforeProse), holds: |at| at.prose_follows },
 ];
 
 /// Decides about a call by its place, and by what is wrong with the call itself, if anything is.
 pub(crate) fn judge(at: &Placement, fault: Option<RejectedKind>) -> Result<Provenance, RejectedKind> {
     let rejection = RULES.iter().filter(|rule| (rule.holds)(at)).find_map(|rule| rule.verdict.err());
-    rejection.or(fault).map_or_else(|| Ok(at.provenance()), Err)
+    // A closer says nothing of a call that could not be read anyway.
+    let stray = at.has_stray_closer.then_some(RejectedKind::BehindDamage);
+    rejection.or(fault).or(stray).map_or_else(|| Ok(at.provenance()), Err)
 }
 
 impl Placement {
@@ -80,15 +93,17 @@ impl Placement {
     }
 
     /// Why a call here is rejected as one of this kind.
-    fn reason(&self, kind: RejectedKind) -> Reason {
+    pub(super) fn reason(&self, kind: RejectedKind) -> Reason {
         let message = match (kind, self.quoted_in) {
             (RejectedKind::Quoted, Some(quoted_in)) => quoted_in.message(),
             (RejectedKind::Invented, _) => INVENTED,
-            (RejectedKind::BehindDamage, _) => RejectedKind::BEHIND_DAMAGE,
+            (RejectedKind::BehindDamage, _) if self.is_suspect => RejectedKind::BEHIND_DAMAGE,
+            (RejectedKind::BehindDamage, _) => RejectedKind::WITHDRAWN,
             _ => RejectedKind::in_reasoning_message(),
         };
         let quoted_in = self.quoted_in.filter(|_| kind == RejectedKind::Quoted);
-        Reason { kind, message: message.to_owned(), nearest: Vec::new(), quoted_in }
+        let provenance = Placement { is_promoted: false, is_first_fence: false, ..*self }.provenance();
+        Reason { kind, message: message.to_owned(), nearest: Vec::new(), quoted_in, provenance }
     }
 }
 

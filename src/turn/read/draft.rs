@@ -6,6 +6,7 @@
 mod due;
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -16,7 +17,9 @@ use super::message::Message;
 use super::repeats::{Repeated, Repeats};
 use super::stale::{self, Told};
 use super::tail::{has_no_end, is_tail, leaves_a_tail};
-use crate::event::{Call, Collector, Entry, Event, MarkerKind, Piece, Provenance, Region, Rejected, RejectedKind};
+use crate::event::{
+    Call, Collector, Destination, Entry, Event, MarkerKind, Piece, Provenance, Reason, Region, Rejected, RejectedKind,
+};
 use crate::message::chunk::MAX_EQUAL_CALLS;
 use crate::message::{Delta, DeltaKind, FinishReason, NativeCall};
 use crate::outcome::Restorer;
@@ -229,7 +232,8 @@ impl Draft {
             self.parser.finish(reason, &mut |event: Event<'_>| {
                 // With a call of its own the message needs none of its drafts.
                 let is_certain = body.is_answer && reader.tells_reasoning();
-                let is_late = matches!(event, Event::Promoted { .. } | Event::Unfenced { .. });
+                let is_late =
+                    matches!(event, Event::Revised { result: Ok(Provenance::Promoted | Provenance::FencedFirst), .. });
                 if !(called && !is_certain && is_late) {
                     body.take(event, reader, emit);
                 }
@@ -272,25 +276,11 @@ impl Body {
         if self.collector.is_void(&event) {
             return self.collector.push(event);
         }
-        if let (true, Event::Restored { index, .. } | Event::Promoted { index, .. }) = (self.is_answer, &event) {
-            self.restored.push(*index);
-            return self.collector.push(event);
-        }
-        if let Event::Unfenced { calls, .. } = &event {
-            if reader.unattended || !reader.validator.admits(&event, &self.collector) {
-                return;
-            }
-            let provenance = Provenance::FencedFirst;
-            for index in calls.clone() {
-                let id = self.id_of(index, reader);
-                emit(AgentEvent::Promoted { index, id, provenance });
-            }
+        if let Event::Revised { calls, result, .. } = &event {
+            let (calls, result) = (calls.clone(), result.clone());
+            return self.revise(event, calls, result, reader, emit);
         }
         let event = checked(event, reader);
-        if let Event::Placed { index, .. } = event {
-            self.collector.push(event);
-            return self.doubt(index, reader, emit);
-        }
         if self.ends_message(&event, reader) {
             if self.cut.is_none() {
                 self.cut = Some((self.collector.seal(), self.next));
@@ -309,11 +299,11 @@ impl Body {
         if self.over {
             return;
         }
-        if let Event::Reclassified { to, drafts, .. } = event {
-            if drafts || to == Region::Content {
+        if let Event::Moved { to, .. } = event {
+            if matches!(to, Destination::Drafts | Destination::Content) {
                 self.undo_cut(emit);
             }
-            self.is_answer = to == Region::Content;
+            self.is_answer |= to == Destination::Content;
         }
         if self.cut.is_none() && self.is_one_too_many(&event, reader) {
             (self.equal_calls, self.over) = (true, true);
@@ -326,12 +316,42 @@ impl Body {
             self.ended(*index, result, reader);
         }
         self.watch(&event, reader);
-        let withdrawn = if let Event::Withdrawn { calls, .. } = &event { calls.clone() } else { 0..0 };
         self.collector.push(event);
-        for entry in self.collector.entries().iter().filter(|entry| withdrawn.contains(&entry.index)) {
-            if let Err(rejected) = &entry.result {
-                emit(AgentEvent::CallRejected { index: entry.index, rejected: Box::new(rejected.clone()) });
+        self.show_settled(reader, emit);
+    }
+
+    /// Carries out a new verdict on calls, and says what is new.
+    fn revise(
+        &mut self,
+        event: Event<'_>,
+        calls: Range<u32>,
+        result: Result<Provenance, Reason>,
+        reader: &Reader<'_>,
+        emit: &mut dyn FnMut(AgentEvent),
+    ) {
+        let is_example = matches!(result, Ok(Provenance::FencedFirst));
+        if is_example && (reader.unattended || !reader.validator.admits(&event, &self.collector)) {
+            return;
+        }
+        self.collector.push(event);
+        match result {
+            _ if self.is_answer && !is_example => return self.restored.extend(calls),
+            Ok(Provenance::BeforeProse) => return calls.for_each(|index| self.doubt(index, reader, emit)),
+            Ok(provenance) => {
+                for index in calls {
+                    let promoted = AgentEvent::Promoted { index, id: self.id_of(index, reader), provenance };
+                    self.tail = None;
+                    if self.cut.is_some() { self.hidden.push(promoted) } else { self.tell(promoted, reader, emit) }
+                }
             }
+            Err(reason) if reason.kind == RejectedKind::BehindDamage => {
+                for entry in self.collector.entries().iter().filter(|entry| calls.contains(&entry.index)) {
+                    if let Err(rejected) = &entry.result {
+                        emit(AgentEvent::CallRejected { index: entry.index, rejected: Box::new(rejected.clone()) });
+                    }
+                }
+            }
+            Err(_) => {}
         }
         self.show_settled(reader, emit);
     }
@@ -373,7 +393,7 @@ impl Body {
                 let found = self.repeats_in_call.push(Region::Content, text, reader.config.max_repeats);
                 found.map(|found| Repeated { keep: usize::MAX, ..found })
             }
-            Event::CallEnd { .. } | Event::Reclassified { .. } | Event::CallStart { .. } => {
+            Event::CallEnd { .. } | Event::Moved { .. } | Event::CallStart { .. } => {
                 if !matches!(event, Event::CallStart { .. }) {
                     self.repeats = Repeats::default();
                 }
@@ -448,18 +468,8 @@ impl Body {
                 }
                 Err(rejected) => AgentEvent::CallRejected { index: *index, rejected: Box::new(rejected.clone()) },
             },
-            Event::Reclassified { to, .. } => AgentEvent::Reclassified { to: *to },
-            Event::Promoted { index, .. } => {
-                let id = self.id_of(*index, reader);
-                AgentEvent::Promoted { index: *index, id, provenance: Provenance::Promoted }
-            }
-            // A restored call is told anew once the answer is read.
-            // What is told of withdrawn calls stands in their entries.
-            Event::Withdrawn { .. }
-            | Event::Marker { .. }
-            | Event::Restored { .. }
-            | Event::Placed { .. }
-            | Event::Unfenced { .. } => return None,
+            Event::Moved { to, .. } => AgentEvent::Reclassified { to: to.region()? },
+            Event::Marker { .. } | Event::Revised { .. } => return None,
         })
     }
 
@@ -548,7 +558,8 @@ impl Body {
         let end = Event::CallEnd { index, result: Box::new(result), raw: &raw, restated, span: 0..0 };
         self.take(end, reader, emit);
         if self.promotes.is_some() && !self.over {
-            self.take(Event::Promoted { index, span: 0..0 }, reader, emit);
+            let (calls, result) = (index..index + 1, Ok(Provenance::Promoted));
+            self.take(Event::Revised { calls, result, span: 0..0 }, reader, emit);
         }
     }
 

@@ -60,17 +60,10 @@ function shown(event: Event): string {
       return event.tool;
     case "call_end":
       return event.call?.tool ?? event.rejected?.message ?? "";
-    case "restored":
-      return event.reason?.kind ?? "";
-    case "reclassified":
-      return event.to;
-    case "placed":
-      return event.provenance;
-    case "unfenced":
-      return `${event.syntax.length} ${event.calls.start}`;
-    case "withdrawn":
-    case "promoted":
-      return `${event.span.end}`;
+    case "revised":
+      return event.provenance ?? event.reason?.kind ?? `${event.calls.start}`;
+    case "moved":
+      return `${event.spans.length} ${event.to}`;
     default: {
       const none: never = event;
       return none;

@@ -2,8 +2,7 @@
 //! and whether the first fence's calls count.
 
 use super::Emitter;
-use crate::event::{Event, Region};
-use crate::parse::emit::drafts::Unfenced;
+use crate::event::{Destination, Event};
 use crate::parse::emit::sink::Sink;
 
 impl Emitter {
@@ -24,24 +23,30 @@ impl Emitter {
         // Nobody looked for a call past the limits, so none can be said to be missing.
         let hidden = self.budget.is_spent();
         let unfenced = self.drafts.take_fence(undecided).filter(|_| normal && !hidden);
-        if normal && undecided && at > 0 {
-            sink(Event::Reclassified { to: Region::Content, drafts: false, span: at..at });
+        let is_answer = normal && undecided && at > 0;
+        if is_answer {
+            self.moved(Destination::Content, sink);
             self.drafts.restore(at, sink);
-            return self.unfence(unfenced, sink);
+        } else {
+            self.decide();
         }
-        self.decide();
-        self.unfence(unfenced, sink);
+        if let Some(unfenced) = unfenced {
+            self.drafts.unfence(unfenced, at, sink);
+        }
+        if is_answer {
+            return;
+        }
         let hidden = self.budget.is_spent() || self.region.is_seen();
         let promoted = normal && self.drafts.promote(hidden, at, sink);
         if normal && is_unclosed && !promoted {
             // What was meant for the reader is not swallowed; drafts in it stay what they are.
-            sink(Event::Reclassified { to: Region::Content, drafts: false, span: at..at });
+            self.moved(Destination::Content, sink);
         }
     }
 
-    fn unfence(&self, unfenced: Option<Unfenced>, sink: &mut Sink<'_>) {
-        if let Some(Unfenced { calls, syntax }) = unfenced {
-            sink(Event::Unfenced { calls, syntax: &syntax, span: self.reported..self.reported });
-        }
+    /// Reports that all so far belongs elsewhere.
+    pub(super) fn moved(&self, to: Destination, sink: &mut Sink<'_>) {
+        let at = self.reported;
+        sink(Event::Moved { spans: std::slice::from_ref(&(0..at)), to, span: at..at });
     }
 }
