@@ -38,18 +38,15 @@ impl Catalog {
     /// 1. the one tool whose name is the same with `.`, `-` and `_` taken as equal,
     ///    then also in another case;
     /// 2. the one tool whose name stands behind a namespace: its server's name
-    ///    (`weather.get_forecast`), a common one (`functions.get_forecast`), or behind `_` or `-`
-    ///    any other (`my_get_forecast`), the longest such name first;
+    ///    (`weather.get_forecast`) or a common one (`functions.get_forecast`), the longest such name first;
     /// 3. the one tool whose own name has a namespace that was left out.
     ///
     /// Before all of these stands the name that a request with tools offers
     /// ([`wire_name`](crate::wire::wire_name)), where that ends in a hash.
     ///
-    /// A name of one word is found behind `_` or `-` only if what stands before
-    /// is its server's name or a common namespace: `cancel_order` does not mean
-    /// `order`, nor does `undo_delete_file` mean `delete_file`. Before `.`, `/` or `:` only a server's
-    /// name and a common namespace are one: `github.delete` is not `delete`. A server that is named in the namespace and does not have the
-    /// tool is not replaced.
+    /// A word before a name that is neither its server's nor a common namespace makes another name of it:
+    /// `preview_delete_file` does not mean `delete_file`, nor does `github.delete` mean `delete`. A server that is
+    /// named in the namespace and does not have the tool is not replaced.
     ///
     /// # Errors
     /// [`NotFound`] with all tools that the name fits alike, or the nearest names.
@@ -108,9 +105,9 @@ impl Catalog {
             // What stands before the server's name does not matter.
             return separated(before).map(|_| at);
         }
-        let (namespace, separator) = separated(before)?;
+        let (namespace, _) = separated(before)?;
         let other = self.servers.iter().filter_map(|s| s.name.as_deref()).any(|server| ends_in(namespace, server));
-        (!other && is_namespace(namespace, separator, &tool.name)).then_some(at)
+        (!other && is_namespace(namespace)).then_some(at)
     }
 }
 
@@ -122,17 +119,10 @@ fn left_out(tool: &Tool, written: &str) -> Option<usize> {
     (names_server(tool, before) || is_spelt_out(namespace, written)).then_some(0)
 }
 
-/// Whether what stands before a name, up to its separator, is a namespace and
-/// no part of the name.
-fn is_namespace(namespace: &str, separator: &str, name: &str) -> bool {
-    let common = NAMESPACES.iter().any(|known| same_in_any_case(namespace, known));
-    common || !is_marked(separator) && is_spelt_out(namespace, name)
-}
-
-/// Whether a separator says that a namespace stands before it: then that is a server's or a common
-/// one, or the name is another tool's (`undo.delete`, `github.delete`).
-fn is_marked(separator: &str) -> bool {
-    separator.len() > 1 || separator.contains(['.', '/', ':'])
+/// Returns `true` if what is before a name, up to its separator, is a namespace. Any other word is a part of the
+/// name, which is another tool's then: `preview_delete_file`, `undo.delete`, `github.delete`.
+fn is_namespace(namespace: &str) -> bool {
+    NAMESPACES.iter().any(|known| same_in_any_case(namespace, known))
 }
 
 /// Whether the name is of several words, and what stands before it makes no other deed of it.
@@ -244,7 +234,7 @@ mod tests {
         ] {
             assert_eq!(resolved(None, name), Ok(("weather/get_forecast".into(), false, true)), "{name}");
         }
-        for name in ["functions.get_forecast", "functions:get_forecast", "my_get_forecast"] {
+        for name in ["functions.get_forecast", "functions:get_forecast", "mcp_get_forecast"] {
             assert_eq!(resolved(None, name), Ok(("weather/get_forecast".into(), true, true)), "{name}");
         }
         assert_eq!(resolved(Some("weather"), "weather_get_forecast").unwrap().0, "weather/get_forecast");
@@ -263,7 +253,10 @@ mod tests {
         for name in ["cancel_order", "cancel-order", "preorder", "reorder", "_order", ".order"] {
             assert!(resolved(None, name).is_err(), "{name}");
         }
-        for name in ["undo_get_forecast", "Re-get_forecast", "dry-run_get_forecast"] {
+        for name in [
+            "undo_get_forecast", "Re-get_forecast", "dry-run_get_forecast", "my_get_forecast", "preview-get-forecast",
+            "xmcp_get_forecast",
+        ] {
             assert!(resolved(None, name).is_err(), "{name}");
         }
         for name in ["undo.order", "dry_run.order", "github/order", "api.order", "my.get_forecast", "x__get_forecast"] {
