@@ -251,6 +251,10 @@ export type AskReason =
   | "in_a_line"
   /** It stood alone in a code fence behind prose. */
   | "fenced_behind_prose"
+  /** It is inside an element of an unknown name. */
+  | "in_element"
+  /** A value of it was chosen from text without quotes. */
+  | "mended"
   /**
    * It stands in a result or a file of the conversation, or its arguments hold a text of the
    * program to the model.
@@ -783,6 +787,10 @@ export type Provenance =
   | "in_a_line"
   /** It stands alone in a fence, and prose stands before the fence. */
   | "fenced_behind_prose"
+  /** It is inside an element of an unknown name, which may be what it is about: a file's content, a plan. */
+  | "in_element"
+  /** A value of it was chosen from text without quotes, which may be prose. */
+  | "mended"
   /**
    * It stands in a result or a file of the conversation: its bytes, or its tool and arguments. Or
    * it may change something, and its arguments hold a text of the program to the model.

@@ -38,6 +38,8 @@ pub(crate) fn provenance(provenance: Provenance, untagged: bool) -> Option<&'sta
         Provenance::BeforeProse => "before prose: needs approval",
         Provenance::InALine => "in a line of text: needs approval",
         Provenance::FencedBehindProse => "in a fence behind prose: needs approval",
+        Provenance::InElement => "inside an unknown tag: needs approval",
+        Provenance::Mended => "a value was guessed: needs approval",
         Provenance::Echoed => "echoed: needs approval",
         Provenance::InsteadOfRead => "instead of a read: needs approval",
         _ if untagged => "no reasoning tag came: needs approval",

@@ -63,7 +63,9 @@ pub(super) async fn ask(asking: Arc<Asking>, setup: Arc<Setup>, request: Approva
         | AskReason::FencedFirst
         | AskReason::BeforeProse
         | AskReason::InALine
-        | AskReason::FencedBehindProse => ModelNote::MayBeExample,
+        | AskReason::FencedBehindProse
+        | AskReason::InElement => ModelNote::MayBeExample,
+        AskReason::Mended => ModelNote::Mended,
         AskReason::Echoed => ModelNote::Echoed,
         AskReason::InsteadOfRead => ModelNote::InsteadOfRead,
         _ => ModelNote::NotAllowed,

@@ -3,6 +3,8 @@
 //! `docs/parser.md` says where each counts. A tag with the name of a known tool or parameter opens
 //! none.
 
+use super::{REASONING_MARKS, ReasoningMark};
+
 /// How a block is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlockForm {
@@ -51,6 +53,30 @@ const fn latex(open: &'static str, close: &'static str) -> QuotingBlock {
 
 const HTML: &str = "HTML: html.spec.whatwg.org, grouping content and raw text elements";
 const ORG: &str = "Org: orgmode.org/manual/Literal-Examples.html";
+
+/// Elements of HTML that a line of an answer may open, beside those that quote (html.spec.whatwg.org).
+const HTML_ELEMENTS: &[&str] = &[
+    "a", "article", "aside", "audio", "b", "body", "br", "button", "canvas", "center", "code", "dd", "details",
+    "dialog", "div", "dl", "dt", "em", "fieldset", "figcaption", "figure", "font", "footer", "form", "h1", "h2", "h3",
+    "h4", "h5", "h6", "head", "header", "hr", "html", "i", "img", "input", "label", "legend", "li", "link", "main",
+    "mark", "meta", "nav", "ol", "option", "p", "picture", "pre", "s", "section", "select", "small", "source", "span",
+    "strong", "sub", "summary", "sup", "svg", "table", "tbody", "td", "tfoot", "th", "thead", "title", "tr", "u", "ul",
+    "video",
+];
+
+/// Tags that models write around calls of any syntax, around their answer and their reasoning (prompts of agents).
+const AROUND_CALLS: &[&str] = &[
+    "action", "actions", "answer", "call", "calls", "function", "function_call", "function_calls", "functions",
+    "output", "response", "think", "thinking", "tool", "tool_call", "tool_calls", "tools",
+];
+
+/// Returns `true` if an element of this name says nothing of a call in it.
+pub(crate) fn names_no_element(name: &str) -> bool {
+    let mut known = HTML_ELEMENTS.iter().chain(AROUND_CALLS);
+    let is_mark =
+        |mark: &ReasoningMark| mark.open.strip_prefix('<').and_then(|open| open.strip_suffix('>')) == Some(name);
+    name.contains("//") || known.any(|known| known.eq_ignore_ascii_case(name)) || REASONING_MARKS.iter().any(is_mark)
+}
 
 /// All of them. Heredocs, whose closer is a word of their own, are read in `parse/text/blocks.rs`, and
 /// triple quotes in `parse/text/context/lines.rs`; `<pre>` and `<code>` are fences.

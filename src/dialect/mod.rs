@@ -34,9 +34,9 @@ pub use known::{DialectSet, UnknownDialect};
 pub use loaded::{LoadedDialect, MAX_LOADED};
 pub use profile::{COMPACT_BELOW, Lang, Profile, PromptStyle, SystemPlacement, parameters_in_name};
 // Not a part of the interface: this repository's own command, tests and fuzzing read it.
-pub(crate) use contexts::COMMENT_SIGNS;
 #[doc(hidden)]
 pub use contexts::{BlockForm, QUOTING_BLOCKS, QuotingBlock};
+pub(crate) use contexts::{COMMENT_SIGNS, names_no_element};
 #[doc(hidden)]
 pub use reasoning::{REASONING_MARKS, ReasoningMark, THINK_TAGS};
 #[doc(hidden)]

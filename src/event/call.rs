@@ -52,6 +52,10 @@ pub enum Provenance {
     InALine,
     /// It stands alone in a fence, and prose stands before the fence.
     FencedBehindProse,
+    /// It is inside an element of an unknown name, which may be what it is about: a file's content, a plan.
+    InElement,
+    /// A value of it was chosen from text without quotes, which may be prose.
+    Mended,
     /// It stands in a result or a file of the conversation: its bytes, or its tool and arguments. Or
     /// it may change something, and its arguments hold a text of the program to the model.
     Echoed,
@@ -65,6 +69,7 @@ keyword_enum!(Provenance, "how a call was found",
     "plain" => Provenance::Plain, "fenced_first" => Provenance::FencedFirst,
     "behind_prose" => Provenance::BehindProse, "before_prose" => Provenance::BeforeProse,
     "in_a_line" => Provenance::InALine, "fenced_behind_prose" => Provenance::FencedBehindProse,
+    "in_element" => Provenance::InElement, "mended" => Provenance::Mended,
     "echoed" => Provenance::Echoed, "instead_of_read" => Provenance::InsteadOfRead,
     "promoted" => Provenance::Promoted);
 

@@ -267,6 +267,10 @@ pub enum AskReason {
     InALine,
     /// It stood alone in a code fence behind prose.
     FencedBehindProse,
+    /// It is inside an element of an unknown name.
+    InElement,
+    /// A value of it was chosen from text without quotes.
+    Mended,
     /// It stands in a result or a file of the conversation, or its arguments hold a text of the
     /// program to the model.
     Echoed,
@@ -295,6 +299,8 @@ impl AskReason {
             Provenance::BeforeProse => AskReason::BeforeProse,
             Provenance::InALine => AskReason::InALine,
             Provenance::FencedBehindProse => AskReason::FencedBehindProse,
+            Provenance::InElement => AskReason::InElement,
+            Provenance::Mended => AskReason::Mended,
             Provenance::Echoed => AskReason::Echoed,
             Provenance::InsteadOfRead => AskReason::InsteadOfRead,
             Provenance::Promoted => AskReason::Promoted,

@@ -174,6 +174,8 @@ pub enum ModelNote<'a> {
     /// Nobody was there to approve a call that may be an example: behind prose without a marker,
     /// or in a code fence with prose behind it.
     MayBeExample,
+    /// Nobody was there to approve a call with a value that was chosen from text without quotes.
+    Mended,
     /// Nobody was there to approve a call that stands in a result or a file, or that has a text of
     /// the program in its arguments.
     Echoed,

@@ -180,7 +180,10 @@ fn of_schemas() -> BTreeSet<String> {
 }
 
 /// What the turn, the agent and the catalog say of calls.
-const OTHERS: [&str; 14] = [
+const OTHERS: [&str; 16] = [
+    "the call stands inside a tag of an unknown name, so it may be an example; a call that is meant stands alone, at the start \
+     of a line",
+    "a value of the call is text without quotation marks; write the call again with its arguments as a JSON object",
     "other text stands before the call on its line, so it may be an example; a call that is meant stands alone, at the start \
      of a line",
     "the call stands in a code fence behind other text, so it may be an example; a call that is meant stands alone, at the \

@@ -46,6 +46,8 @@ export type Provenance =
   | "before_prose"
   | "in_a_line"
   | "fenced_behind_prose"
+  | "in_element"
+  | "mended"
   | "echoed"
   | "instead_of_read"
   | "promoted";

@@ -344,6 +344,8 @@ fn for_the_model(reason: AskReason) -> String {
         AskReason::FencedBehindProse => {
             ", and it may be an example: it stands in a code fence behind prose; a call outside of fences is taken as meant"
         }
+        AskReason::InElement => ", and it may be an example: it is inside a tag of an unknown name",
+        AskReason::Mended => ", and a value of it was taken from text without quotation marks",
         AskReason::Echoed => ", and it, or a text in it, is a copy from a result, a file or a message of the program",
         AskReason::InsteadOfRead => ", and it may change what a rejected call only wanted to read",
         AskReason::NoReasoningTag => {
@@ -363,6 +365,8 @@ fn doubt(reason: AskReason) -> Option<&'static str> {
         AskReason::BeforeProse => Some("the call stands before prose without a marker and may be an example"),
         AskReason::InALine => Some("the call does not begin its line and may be an example"),
         AskReason::FencedBehindProse => Some("the call stands in a code fence behind prose and may be an example"),
+        AskReason::InElement => Some("the call is inside a tag of an unknown name and may be an example"),
+        AskReason::Mended => Some("a value of the call was taken from text without quotation marks"),
         AskReason::Echoed => {
             Some("the call, or a text in it, is a copy from a result, a file or a message of the program")
         }

@@ -6,7 +6,8 @@ mod held;
 
 use std::ops::Range;
 
-use crate::event::{Destination, Event, MarkerKind, QuotedIn, Region, RejectedKind, Repair, call_of};
+use crate::dialect::Shape;
+use crate::event::{Call, Destination, Event, MarkerKind, QuotedIn, Region, RejectedKind, Repair, call_of};
 use crate::json::window::{No, Undecided, Window};
 use crate::parse::config::Config;
 use crate::parse::emit::budget::Budget;
@@ -342,7 +343,8 @@ impl Emitter {
         sink: &mut Sink<'_>,
     ) {
         let is_suspect = self.region.known_damage().is_open();
-        ended.at = Placement { turn: self.region.turn(), quoted_in, is_suspect, ..ended.at };
+        let is_guessed = ended.read.as_ref().is_ok_and(is_guessed);
+        ended.at = Placement { turn: self.region.turn(), quoted_in, is_suspect, is_guessed, ..ended.at };
         let end = ended.span.end;
         if let Some(call) = self.held_call() {
             call.ended = Some(ended);
@@ -427,4 +429,11 @@ impl Emitter {
             Region::Reasoning => sink(Event::Reasoning { text, syntax: None, span }),
         }
     }
+}
+
+/// Returns `true` if a value of the call was chosen from text without quotes: ReAct's, where all of a line counts.
+fn is_guessed(call: &Call) -> bool {
+    let is_positional = |repair: &Repair| matches!(repair, Repair::Other(name) if name.starts_with("positional:"));
+    let is_bare = matches!(call.dialect.spec().shape, Shape::React(_)) && !call.raw_arguments.starts_with(['"', '\'']);
+    is_bare && call.repairs.iter().any(is_positional)
 }

@@ -21,6 +21,10 @@ pub(crate) struct Placement {
     pub(crate) is_suspect: bool,
     /// It is in a code fence.
     pub(crate) is_fenced: bool,
+    /// It is inside an element of an unknown name.
+    pub(crate) in_element: bool,
+    /// A value of it was chosen from text without quotes.
+    pub(crate) is_guessed: bool,
     /// Only calls, white space and tokens are before it on its line.
     pub(crate) begins_line: bool,
     /// Neither a delimiter nor a word of its dialect nor a token announces it.
@@ -47,13 +51,15 @@ pub(crate) struct Rule {
 /// The rules that rest on the place alone, in order of precedence: the first that holds decides. What is wrong
 /// with the call itself comes after the last rejection and before the first provenance. Without a rule a call
 /// is plain.
-pub(crate) const RULES: [Rule; 10] = [
+pub(crate) const RULES: [Rule; 12] = [
     Rule { verdict: Err(RejectedKind::InReasoning), holds: |at| at.in_reasoning },
     Rule { verdict: Err(RejectedKind::Invented), holds: |at| at.turn.invents() },
     Rule { verdict: Err(RejectedKind::Quoted), holds: |at| at.quoted_in.is_some() },
     Rule { verdict: Err(RejectedKind::BehindDamage), holds: |at| at.is_suspect },
     Rule { verdict: Ok(Provenance::FencedFirst), holds: |at| at.is_first_fence },
     Rule { verdict: Ok(Provenance::Promoted), holds: |at| at.is_promoted },
+    Rule { verdict: Ok(Provenance::InElement), holds: |at| at.in_element },
+    Rule { verdict: Ok(Provenance::Mended), holds: |at| at.is_guessed },
     // A fence around calls takes them off the line; what is in it begins lines of its own.
     Rule { verdict: Ok(Provenance::FencedBehindProse), holds: |at| at.is_fenced && at.prose != Prose::None },
     Rule { verdict: Ok(Provenance::BehindProse), holds: |at| at.is_bare && !at.is_fenced && at.prose == Prose::Above },
@@ -109,3 +115,33 @@ impl Placement {
 
 /// The message of an `invented` rejection.
 const INVENTED: &str = "the call stands behind the end of your message, in a turn that is not yours; only calls of your own message are run";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: &str = include_str!("../../../docs/parser.md");
+
+    #[test]
+    fn the_page_lists_the_verdicts_in_the_order_of_the_rules() {
+        let (_, table) = PAGE.split_once("| provenance | the call |").unwrap();
+        let (table, _) = table.split_once("\n\n").unwrap();
+        let rows = table.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+        let provenances = RULES.iter().filter_map(|rule| rule.verdict.ok()).map(Provenance::as_str);
+        // The last two are known to the turn alone.
+        assert!(rows.eq(["plain"].into_iter().chain(provenances).chain(["echoed", "instead_of_read"])), "{table}");
+        let (_, kinds) = PAGE.split_once("A rejected call has one kind, the first that applies: ").unwrap();
+        let rejections = RULES.iter().filter_map(|rule| rule.verdict.err()).map(RejectedKind::as_str);
+        assert!(rejections.eq(kinds.split('`').skip(1).step_by(2).take(4)), "{}", &kinds[..120]);
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_call_comes_between_where_it_may_not_be_and_how_it_was_found() {
+        let at = Placement { begins_line: false, has_stray_closer: true, ..Placement::default() };
+        let fault = Some(RejectedKind::Malformed);
+        assert_eq!(judge(&at, fault), Err(RejectedKind::Malformed));
+        assert_eq!(judge(&at, None), Err(RejectedKind::BehindDamage));
+        assert_eq!(judge(&Placement { is_suspect: true, ..at }, fault), Err(RejectedKind::BehindDamage));
+        assert_eq!(judge(&Placement { has_stray_closer: false, ..at }, None), Ok(Provenance::InALine));
+    }
+}

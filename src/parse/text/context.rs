@@ -102,7 +102,8 @@ impl Context {
 
     #[inline(never)]
     fn pass_long(&mut self, mut bytes: &[u8]) {
-        if let Some(from) = settled_from(bytes) {
+        let may_settle = !may_be_tag(&self.bytes[..self.length]);
+        if let Some(from) = settled_from(bytes).filter(|from| may_settle && !may_be_tag(&bytes[..*from])) {
             self.settle();
             self.length = 0;
             bytes = &bytes[from..];
@@ -128,7 +129,9 @@ impl Context {
     }
 
     fn drop_settled(&mut self) {
-        if let Some(from) = settled_from(&self.bytes[self.searched..self.length]) {
+        let from = settled_from(&self.bytes[self.searched..self.length]);
+        // A tag in what is dropped says what the text after it is in.
+        if let Some(from) = from.filter(|from| !may_be_tag(&self.bytes[..self.searched + from])) {
             self.bytes.copy_within(self.searched + from..self.length, 0);
             self.length -= self.searched + from;
             self.settle();
@@ -258,6 +261,18 @@ impl Context {
         self.lines.introduces
     }
 
+    /// Returns `true` if the text is inside an element of an unknown name.
+    pub(super) fn in_element(&mut self) -> bool {
+        self.tell();
+        self.lines.element.is_some()
+    }
+
+    /// The reasoning begins or ends: no element reaches across.
+    pub(super) fn leave_elements(&mut self) {
+        self.tell();
+        self.lines.element = None;
+    }
+
     /// Whether nothing but calls and white space stands before on the line.
     pub(super) fn begins_line(&mut self) -> bool {
         self.tell();
@@ -300,7 +315,7 @@ impl Context {
 
     /// Lines so far say nothing of those that follow.
     fn settle(&mut self) {
-        self.lines = Lines::settled();
+        self.lines = self.lines.settled();
         (self.searched, self.is_cut, self.carried) = (0, false, Marks::default());
     }
 
@@ -369,6 +384,10 @@ fn sign_before(line: &[u8]) -> Option<QuotedIn> {
     }
     let sign = std::str::from_utf8(line.trim_ascii()).ok()?;
     COMMENT_SIGNS.contains(&sign).then_some(QuotedIn::Comment)
+}
+
+fn may_be_tag(text: &[u8]) -> bool {
+    memchr::memchr(b'<', text).is_some()
 }
 
 /// Where the last line begins, of those that are over, behind which nothing before it counts: an

@@ -15,6 +15,7 @@ mod bare;
 mod blocks;
 mod channels;
 mod context;
+mod elements;
 pub(crate) mod fast_path;
 mod group;
 mod lines;

@@ -80,6 +80,8 @@ pub(super) struct Spot {
     /// What is open before it on its line, as runs of backticks.
     pub(super) marks: Marks,
     pub(super) place: Where,
+    /// It is inside an element of an unknown name.
+    pub(super) in_element: bool,
 }
 
 /// A code span that a call stands in.
@@ -121,7 +123,7 @@ impl OpenCall {
 
     /// Opens it where it stands. `reads_reasoning`: reasoning is told apart from the answer.
     pub(super) fn open(&mut self, spot: Spot, reads_reasoning: bool, emitter: &mut Emitter) {
-        let Spot { quoted_in, in_outer, marks, place } = spot;
+        let Spot { quoted_in, in_outer, marks, place, in_element } = spot;
         (self.quoted_in, self.in_outer, self.has_marks) = (quoted_in, in_outer, !marks.is_empty());
         if quoted_in == Some(QuotedIn::CodeSpan) && marks.run_before > 0 {
             self.span = Some(OpenSpan { run: marks.run_before, cursor: self.start });
@@ -130,6 +132,7 @@ impl OpenCall {
         self.think_ends = reads_reasoning && (in_reasoning || self.shape.ends_with_reasoning());
         let announced = emitter.region.announced();
         self.at = Placement {
+            in_element,
             is_fenced: place == Where::Fence,
             begins_line: match place {
                 // What a token announces begins its line if the token does.

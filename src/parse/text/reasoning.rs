@@ -150,6 +150,7 @@ impl Scanner {
 
     /// No block is open any more; yields whose turn it was before them.
     pub(super) fn leave_blocks(&mut self) -> Turn {
+        self.context.leave_elements();
         self.channels.leave_analysis();
         self.reasoning.block_ends()
     }

@@ -407,6 +407,10 @@ said! {
         "This call did not run, since it may be an example: other text stands beside it. A message that is the \
         call alone is taken as meant.",
         "这个调用没有执行，因为它旁边有其他文字，可能只是示例。只包含调用的消息会被视为正式调用。";
+    Mended =>
+        "This call did not run: a value of it is text without quotation marks. Write the call again with its arguments \
+        as a JSON object.",
+        "这个调用没有执行：它的一个值是没有引号的文字。请把参数写成 JSON 对象，重新写出这个调用。";
     Echoed =>
         "This call did not run: it, or a text in it, is a copy from a result, a file or a message of the system. \
         Make a call of your own, or answer.",
@@ -561,6 +565,7 @@ mod tests {
         ModelNote::LeftOut,
         ModelNote::Echoed,
         ModelNote::InsteadOfRead,
+        ModelNote::Mended,
         ModelNote::NoSuchResult("call_1"),
         ModelNote::NotRunAgain(8),
         ModelNote::NotRunAfter(""),

@@ -29,6 +29,7 @@ pub(super) fn doubted(call: Call, raw: &str) -> Rejected {
         Provenance::InALine => "other text stands before the call on its line",
         Provenance::FencedBehindProse => "the call stands in a code fence behind other text",
         Provenance::FencedFirst => "the call stands in a code fence with other text behind it",
+        Provenance::InElement => "the call stands inside a tag of an unknown name",
         Provenance::BeforeProse => "other text stands behind the call",
         Provenance::BehindProse => "other text stands before the call",
         _ => "nothing says for certain that the call is meant",
@@ -44,6 +45,9 @@ fn copied(provenance: Provenance) -> Option<&'static str> {
         Provenance::Echoed => Some(
             "the call, or a text in it, is a copy from an earlier result, a file or a message of the system; make a \
              call of your own, or answer",
+        ),
+        Provenance::Mended => Some(
+            "a value of the call is text without quotation marks; write the call again with its arguments as a JSON object",
         ),
         Provenance::InsteadOfRead => Some(
             "the call may change what your rejected call only wanted to read; write the call that reads again, \

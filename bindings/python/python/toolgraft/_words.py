@@ -31,6 +31,8 @@ Provenance = Literal[
     "before_prose",
     "in_a_line",
     "fenced_behind_prose",
+    "in_element",
+    "mended",
     "echoed",
     "instead_of_read",
     "promoted",

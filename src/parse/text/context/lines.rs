@@ -1,5 +1,6 @@
 //! What lines are: blank, code, items of a list, or what introduces an example.
 
+use super::super::elements::Element;
 use crate::dialect::{asks_as_example, introduces_example};
 
 /// Bytes of a line's start that say what it is.
@@ -30,6 +31,8 @@ pub(super) struct Lines {
     pub(super) introduces: bool,
     /// The last line that is not blank may stand in the prompt's list of tools.
     pub(super) lists_tools: bool,
+    /// The element of an unknown name that is open.
+    pub(super) element: Option<Element>,
     /// The open line's start, once it is known and no longer at hand.
     pub(super) open: Option<LineStart>,
 }
@@ -70,8 +73,8 @@ pub(super) struct LineStart {
 
 impl Lines {
     /// Behind a blank line, where an unindented line of text comes.
-    pub(super) fn settled() -> Self {
-        Lines { before: Before::Blank, ..Lines::default() }
+    pub(super) fn settled(&self) -> Self {
+        Lines { before: Before::Blank, element: self.element, ..Lines::default() }
     }
 
     /// A line is over: its bytes that are at hand, and its end. `is_whole`: that is all of it.
@@ -82,6 +85,11 @@ impl Lines {
             self.before = Before::Blank;
             return;
         }
+        self.element = match self.element {
+            Some(open) if open.closes(end) => None,
+            None if is_whole && !start.is_behind => Element::opened(line),
+            open => open,
+        };
         let is_code = self.is_code(start);
         if start.columns == 0 && start.begins_text && self.before == Before::Blank {
             // What stands before says nothing from here on (`settled_from`).
