@@ -354,7 +354,7 @@ export type CallerWarning =
     }
   /**
    * The endpoint gives no probabilities of tokens, so whether to call is
-   * chosen from here on.
+   * left to the model from here on.
    */
   | {
       kind: "no_probabilities";
@@ -403,7 +403,7 @@ export type Destination =
   /** To no text: it is the syntax around calls, where one of those is a call. */
   | "syntax";
 
-/** A call syntax. */
+/** A call syntax. As text it is its name. */
 export type Dialect =
   /**
    * `<use_mcp_tool>` with `<server_name>`, `<tool_name>`, `<arguments>` in
@@ -447,7 +447,9 @@ export type Dialect =
   /** JSON as the whole message or alone in a fence, for known tools. */
   | "json"
   /** `Action:` and `Action Input:` with JSON, for known tools. */
-  | "react";
+  | "react"
+  /** One that was read from a file (`Dialect::from_json`). */
+  | string;
 
 /** A call of a display-only tool, with arguments that its schema accepts. */
 export type DisplayCall = {
