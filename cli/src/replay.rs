@@ -31,7 +31,6 @@ use self::settings::Settings;
 use crate::base::{Failure, output};
 use crate::screen::Frame;
 use crate::servers::tool_file;
-use crate::sessions::Store;
 use crate::settings::{Slots, defaults};
 use crate::terminal;
 use serde_json::Value;
@@ -44,11 +43,6 @@ pub(crate) use play::Speed;
 /// Runs `toolgraft replay`.
 pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     defaults()?.fill(Slots { profile: Some(&mut args.usual), ..Slots::default() });
-    for begin in std::mem::take(&mut args.kept) {
-        let kept = Store::open()?.find(&begin)?.kept;
-        args.files.push(kept.id.clone().into());
-        args.conversations.insert(kept.id.into(), kept.saved.recording());
-    }
     if args.open {
         let target = args.html.get_or_insert(html::Target::Beside);
         if *target == html::Target::Stdout {

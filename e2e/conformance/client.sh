@@ -3,6 +3,7 @@
 # what it is to do in another. A server may be asked about anything else with
 # `toolgraft tools`. A login is made as by a person: the page that is printed is opened.
 set -eu
+here=$(cd "$(dirname "$0")" && pwd)
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 # Logins are kept here and nowhere else.
@@ -11,6 +12,8 @@ printf '{ "mcpServers": { "suite": { "type": "http", "url": "%s" } } }' "$1" > "
 
 toolgraft() { "$TOOLGRAFT" "$@" --mcp-config "$dir/mcp.json"; }
 call() { toolgraft call suite "$@"; }
+# A call whose forms are sent with what they propose, as a person does with Enter at a terminal.
+filled_in() { python3 "$here/filled_in.py" "$TOOLGRAFT" call suite "$@" --mcp-config "$dir/mcp.json"; }
 
 # A script of Node over the JSON of standard input, as `input`.
 json() { "$NODE" -e "const input = JSON.parse(require('fs').readFileSync(0)); $1"; }
@@ -58,10 +61,10 @@ case "$MCP_CONFORMANCE_SCENARIO" in
         ;;
     tools_call) call add_numbers '{"a": 5, "b": 3}' ;;
     sse-retry) call test_reconnection ;;
-    elicitation-*) call test_client_elicitation_defaults --accept-defaults ;;
+    elicitation-*) filled_in test_client_elicitation_defaults ;;
     sep-2322-client-request-state)
         for tool in test_mrtr_echo_state test_mrtr_no_state test_mrtr_unrelated test_mrtr_no_result_type; do
-            call "$tool" --accept-defaults
+            filled_in "$tool"
         done
         ;;
     http-standard-headers)

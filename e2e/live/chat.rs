@@ -84,8 +84,14 @@ fn each_task_that_wants_a_call_gets_one_where_the_answer_is_held_to_it() {
     }
     let url = shared().url();
     let way = "use_mcp_tool, compact, signature, constrained";
-    let args = ["probe", "--base-url", &url, "--quick", "--only", way, "--max-tokens", "128", "--json"];
-    let run = Place::new().run_with(&args, |c| c.timeout(PATIENCE));
+    let place = Place::new();
+    let mut tasks: Value = serde_json::from_str(include_str!("../../cli/src/probe/tasks.json")).unwrap();
+    for (kind, most) in [("call", 4), ("calls", 1), ("none", 2), ("result", 1)] {
+        tasks[kind].as_array_mut().unwrap().truncate(most);
+    }
+    place.write("eight.json", tasks.to_string());
+    let args = ["probe", "--base-url", &url, "--full", "--tasks", "eight.json", "--only", way, "--max-tokens", "128"];
+    let run = place.run_with(&[&args[..], &["--json"]].concat(), |c| c.timeout(PATIENCE));
     let report: Value = serde_json::from_str(&run.out).unwrap_or_else(|error| panic!("{error}: {run:?}"));
     let row = &report["rows"][0];
     assert_eq!((&row["cell"], &row["tasks"]), (&json!(way), &json!(8)), "{run:?}");

@@ -1,12 +1,11 @@
 //! Files named on the command line, read with errors that name the remedy.
 
 use std::fs;
-use std::io::{self, BufRead, IsTerminal, Read};
+use std::io::{self, IsTerminal, Read};
 use std::path::Path;
 use std::str::FromStr;
 
 use serde_json::Value;
-use tokio::sync::mpsc;
 
 use crate::base::{Failure, output};
 
@@ -130,21 +129,6 @@ pub(crate) fn kind(value: &Value) -> &'static str {
         Value::Array(_) => "an array",
         Value::Object(_) => "an object",
     }
-}
-
-/// The lines of standard input as they come; an error is the last of them.
-pub(crate) fn piped_lines() -> mpsc::Receiver<io::Result<String>> {
-    let (tell, lines) = mpsc::channel(1);
-    // Nothing waits for this thread: the program can end while it reads.
-    std::thread::spawn(move || {
-        for line in io::stdin().lock().lines() {
-            let ended = line.is_err();
-            if tell.blocking_send(line).is_err() || ended {
-                break;
-            }
-        }
-    });
-    lines
 }
 
 #[cfg(test)]

@@ -336,12 +336,6 @@ pub(crate) struct OutputArgs {
     #[arg(long, value_name = "HOW", value_enum, hide_possible_values = true)]
     pub(super) call_display: Option<CallDisplay>,
 
-    /// Show the answer as the model wrote it; else a terminal shows its Markdown rendered
-    ///
-    /// With NO_COLOR or TERM=dumb it is shown so, too.
-    #[arg(long)]
-    pub(super) plain: bool,
-
     /// Show the answer, questions and warnings only
     #[arg(long, short)]
     pub(super) quiet: bool,
@@ -382,13 +376,6 @@ pub(crate) struct ConversationArgs {
     /// Save the conversation after every answer
     #[arg(long, value_name = "FILE")]
     pub(super) save: Option<PathBuf>,
-
-    /// Neither read nor write the history of your lines
-    ///
-    /// It is kept in toolgraft/history below $XDG_STATE_HOME or ~/.local/state,
-    /// the last 1000 lines. Lines that begin with a space are not kept.
-    #[arg(long)]
-    pub(super) no_history: bool,
 }
 
 /// Whether images of tools go to the model.

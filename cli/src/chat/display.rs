@@ -119,7 +119,7 @@ impl Display {
         let screen = Screen::new(out, frame, columns);
         // Rows can be taken back where it is known how many there are.
         let screen = match size() {
-            (_, Some(rows)) if styled && frame == Frame::Drawn => screen.with_moves(rows, !piped && !args.plain),
+            (_, Some(rows)) if styled && frame == Frame::Drawn => screen.with_moves(rows, !piped),
             _ => screen,
         };
         Display {

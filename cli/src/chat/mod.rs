@@ -89,7 +89,7 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     refuse_lost_id(&args)?;
     let (keeping, gone_on) = Keeping::begin(&mut args, &settings)?;
     settings.fill(args.slots());
-    args.conversation.no_history |= settings.history == Some(false);
+    let keeps_history = settings.history != Some(false);
     // Held until the conversation is over.
     let _file = args.conversation.save.as_mut().and_then(kept::take_file);
     if let Some(file) = &args.conversation.save {
@@ -131,7 +131,7 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     let done = runner.with_hub_within(patience, hub, |hub| async move {
         let mut prompt = None;
         if in_conversation {
-            let mut lines = repl::prompt(&hub, !args.conversation.no_history)?;
+            let mut lines = repl::prompt(&hub, keeps_history)?;
             let mut first = None;
             if starting::goes_on(&hub) {
                 first = repl::first_line(&hub, &mut lines, (asker.as_ref(), &signals), is_shown).await?;

@@ -1,6 +1,6 @@
 //! `toolgraft log`: the conversations that were kept.
 //!
-//! `list` lists and searches them, `export` writes one to a file; `replay --kept` plays one through
+//! `list` lists and searches them, `export` writes one to a file; `replay` plays such a file through
 //! the parser again.
 
 mod export;

@@ -3,10 +3,9 @@
 use std::io::{IsTerminal, stderr, stdin, stdout};
 use std::path::PathBuf;
 
-use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::base::{Failure, browser, input::piped_lines, output, trust::of_system};
+use crate::base::{Failure, browser, output, trust::of_system};
 use crate::dialog::ask::Asker;
 use crate::servers::{self, ServerArgs, logins, runner::Runner};
 use toolgraft_mcp::{Config, LoggedOut, LoginError, ServerConfig};
@@ -21,12 +20,6 @@ pub(super) struct LoginArgs {
     /// Only print the page to open
     #[arg(long)]
     no_browser: bool,
-
-    /// Read the address that the browser is sent back to from standard input, without a terminal too
-    ///
-    /// At a terminal it can be pasted in any case.
-    #[arg(long)]
-    paste: bool,
 
     #[command(flatten)]
     files: Files,
@@ -70,7 +63,7 @@ pub(super) fn run(args: LoginArgs) -> Result<(), Failure> {
     let config = args.files.only(&name)?;
     let (server, shown) = (server(&config)?, format!("{name:?}"));
     let show = |url: &str| {
-        let opened = !args.no_browser && !args.paste && open(url);
+        let opened = !args.no_browser && open(url);
         output::note(&if opened {
             format!("to log in at {shown}, a browser was opened; if it shows nothing, open this page:")
         } else {
@@ -79,56 +72,38 @@ pub(super) fn run(args: LoginArgs) -> Result<(), Failure> {
         output::emit(&format!("{url}\n"))
     };
     let asker = Asker::at_terminal().filter(|_| stdin().is_terminal());
-    let pasted = PastedLines { asker, lines: args.paste.then(piped_lines) };
-    Runner::start()?.wait(pasted.log_in(&server, show))?;
+    Runner::start()?.wait(log_in(&server, asker, show))?;
     output::tell(&format!("logged in at {shown}"))
 }
 
-/// Addresses that a person copies from a browser elsewhere.
-struct PastedLines {
+/// Logs in. At a terminal the address that a browser elsewhere was sent to may be pasted meanwhile.
+async fn log_in(
+    server: &ServerConfig,
     asker: Option<Asker>,
-    lines: Option<mpsc::Receiver<std::io::Result<String>>>,
-}
-
-impl PastedLines {
-    async fn log_in(
-        mut self,
-        server: &ServerConfig,
-        show: impl FnOnce(&str) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
-        let left = CancellationToken::new();
-        let paste = async |wrong: Option<LoginError>| {
-            if let Some(wrong) = wrong {
-                output::warn(&wrong.to_string());
-            }
-            let line = match (&self.asker, &mut self.lines) {
-                (Some(asker), _) => asker
-                    .floor()
-                    .await
-                    .ask_meanwhile("or paste the address that a browser elsewhere was sent to: ")
-                    .await
-                    .ok(),
-                (None, Some(lines)) => lines.recv().await.and_then(Result::ok),
-                (None, None) => std::future::pending().await,
-            };
-            match line {
-                Some(line) => line,
-                None => {
-                    left.cancel();
-                    std::future::pending().await
-                }
-            }
-        };
-        let done = tokio::select! {
-            done = logins::log_in(server, show, paste) => done,
-            () = left.cancelled() => Err(Failure::job("nobody was logged in: no address was given")),
-        };
-        if self.asker.is_some() {
-            // The question may still stand in its line, on a terminal that reads keys.
-            output::emit_stderr("\r\n");
+    show: impl FnOnce(&str) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let Some(asker) = asker else { return logins::log_in(server, show, logins::no_paste).await };
+    let left = CancellationToken::new();
+    let paste = async |wrong: Option<LoginError>| {
+        if let Some(wrong) = wrong {
+            output::warn(&wrong.to_string());
         }
-        done
-    }
+        let question = "or paste the address that a browser elsewhere was sent to: ";
+        match asker.floor().await.ask_meanwhile(question).await {
+            Ok(line) => line,
+            Err(_) => {
+                left.cancel();
+                std::future::pending().await
+            }
+        }
+    };
+    let done = tokio::select! {
+        done = logins::log_in(server, show, paste) => done,
+        () = left.cancelled() => Err(Failure::job("nobody was logged in: no address was given")),
+    };
+    // The question may still be in its line, on a terminal that reads keys.
+    output::emit_stderr("\r\n");
+    done
 }
 
 /// Runs `toolgraft mcp logout`.

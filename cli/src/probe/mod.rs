@@ -36,7 +36,7 @@ use self::plan::{Plan, Split};
 use self::report::{Best, Report, Row, within};
 use self::score::{Score, Trial, ranked};
 use self::store::{Run, Store};
-use self::tasks::{FEW, Task, Tasks};
+use self::tasks::{Task, Tasks};
 use self::trial::{Bench, Unasked};
 use crate::base::{Failure, input, output};
 use crate::chat::{Endpoint, EndpointArgs};
@@ -73,10 +73,6 @@ pub(crate) struct Args {
     #[arg(long, value_name = "MINUTES", value_parser = minutes)]
     time: Option<Duration>,
 
-    /// Eight tasks for each way, and no more
-    #[arg(long, conflicts_with = "full")]
-    quick: bool,
-
     /// Every task in every way
     #[arg(long)]
     full: bool,
@@ -93,12 +89,8 @@ pub(crate) struct Args {
     /// 30 jobs with tools of seven servers and programs, run in memory. `report` is the half that nothing was
     /// tuned on, `tune` the other one.
     #[arg(long, value_name = "HALF", num_args = 0..=1, default_missing_value = "report",
-        conflicts_with_all = ["quick", "full", "tasks", "few_tools", "html", "save"])]
+        conflicts_with_all = ["full", "tasks", "html", "save"])]
     jobs: Option<Half>,
-
-    /// Offer three tools with each task, not all
-    #[arg(long)]
-    few_tools: bool,
 
     /// Put the tasks of this file, with tools of your own, instead of the built-in ones (see docs/models.md)
     #[arg(long, value_name = "FILE")]
@@ -111,10 +103,6 @@ pub(crate) struct Args {
     /// Most tokens of one answer; by itself 512, or 4096 for a model that reasons
     #[arg(long, value_name = "N")]
     max_tokens: Option<std::num::NonZeroU32>,
-
-    /// Forget what was tried before
-    #[arg(long)]
-    anew: bool,
 
     /// Write the best way into ~/.config/toolgraft/profiles.toml without asking
     #[arg(long)]
@@ -192,7 +180,7 @@ fn run_jobs(probe: &mut Probe, half: Half, args: &Args, runner: &Runner) -> Resu
             let tools = jobs.tools();
             probe.make_examples(tools.iter()).await?;
         }
-        probe.jobs(&jobs, half, &cells, args.anew).await
+        probe.jobs(&jobs, half, &cells).await
     });
     probe.note_kept(&report);
     let report = report?;
@@ -281,7 +269,7 @@ fn offer(
 /// The ways that are tried. One that is told to call is never the best, so that it is left out
 /// where the time is to find that one.
 fn tried(args: &Args, own: Option<Dialect>) -> Result<Vec<Cell>, Failure> {
-    let is_usual = |cell: &Cell| cell.decides() || args.quick || args.full;
+    let is_usual = |cell: &Cell| cell.decides() || args.full;
     let named = |text: &String| {
         let of = |cells: Vec<Cell>| cells.into_iter().filter(|cell| cell.to_string().contains(text.trim())).collect();
         // A dialect that is not the model's own is tried where it is named.
@@ -361,10 +349,9 @@ impl Probe {
         };
         let profile = args.profile.unwrap_or_else(|| Profile::for_model(endpoint.model()));
         let usual = if profile.reasons == Some(true) { 4096 } else { 512 };
-        let plan = match (args.quick, args.full) {
-            (true, _) => Plan::quick(),
-            (_, true) => Plan::full(tasks.tasks.len()),
-            _ => Plan::usual(tasks.tasks.len()),
+        let plan = match args.full {
+            true => Plan::full(tasks.tasks.len()),
+            false => Plan::usual(tasks.tasks.len()),
         };
         let usual_time = (!args.full && args.jobs.is_none()).then_some(Duration::from_secs_f64(MINUTES * 60.0));
         let cells = tried(args, endpoint.mother_tongue())?;
@@ -374,13 +361,11 @@ impl Probe {
             client: endpoint.client(),
             profile,
             tasks,
-            all_tools: !args.few_tools,
             call_threshold: args.call_threshold,
             made: MadeExamples::of(endpoint.model()),
             max_tokens: args.max_tokens.map_or(usual, Into::into),
         };
-        let store =
-            Store::open(endpoint.url(), endpoint.model(), &bench.conditions(), args.anew && args.jobs.is_none());
+        let store = Store::open(endpoint.url(), endpoint.model(), &bench.conditions());
         Ok(Probe {
             bench,
             store,
@@ -396,9 +381,9 @@ impl Probe {
     }
 
     /// Puts the jobs of a half to these ways, each to its end.
-    async fn jobs(&mut self, jobs: &Jobs, half: Half, cells: &[Cell], anew: bool) -> Result<JobsReport, Failure> {
+    async fn jobs(&mut self, jobs: &Jobs, half: Half, cells: &[Cell]) -> Result<JobsReport, Failure> {
         let conditions = format!("{}\n{}\n{half:?}", self.bench.conditions(), jobs.source);
-        let mut store = Store::open(&self.endpoint, &self.model, &conditions, anew);
+        let mut store = Store::open(&self.endpoint, &self.model, &conditions);
         // The threshold is the one that the tasks have set, unless another one is given.
         let threshold = |cell: &Cell| self.threshold(*cell).filter(|_| cell.how() == How::Measured);
         let ways: Vec<_> = cells.iter().map(|cell| (*cell, threshold(cell))).collect();
@@ -594,7 +579,7 @@ impl Probe {
         Report {
             endpoint: self.endpoint.clone(),
             model: self.model.clone(),
-            tools: if self.bench.all_tools { self.bench.tasks.tools.len() } else { FEW },
+            tools: self.bench.tasks.tools.len(),
             cut: self.cut,
             rows,
             best: best.map(|cell| self.reported_of(cell)),

@@ -27,11 +27,6 @@ impl Plan {
         Plan { rounds: shorter.chain([Stage { tasks, keep: 1 }]).collect() }
     }
 
-    /// 8 tasks for all.
-    pub(crate) fn quick() -> Plan {
-        Plan { rounds: vec![Stage { tasks: 8, keep: usize::MAX }] }
-    }
-
     /// Every task for all.
     pub(crate) fn full(tasks: usize) -> Plan {
         Plan { rounds: vec![Stage { tasks, keep: usize::MAX }] }
@@ -97,11 +92,10 @@ mod tests {
         assert_eq!(usual.trials_behind(0, 21), 8 * 4 + 4 * 8 + 2 * 9 + 50);
         assert_eq!(usual.trials_behind(3, 2), 50);
         assert_eq!(Plan::usual(9).rounds().iter().map(|stage| stage.tasks).collect::<Vec<_>>(), [3, 9]);
-        assert_eq!(Plan::quick().trials_behind(0, 13), 0);
         assert_eq!(Plan::full(70).trials_behind(0, 25), 0);
         let cells = Cell::all(None);
         assert_eq!(keep(&cells, usual.rounds()[0]), cells[..8]);
-        assert_eq!(keep(&cells, Plan::quick().rounds()[0]), cells);
+        assert_eq!(keep(&cells, Plan::full(8).rounds()[0]), cells);
     }
 
     #[test]

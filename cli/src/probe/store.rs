@@ -1,7 +1,6 @@
 //! What was tried already, so that a probe that was stopped goes on.
 //!
-//! A file for each endpoint, model and conditions (tasks, prompts, number of tools, length of
-//! answers, built-in profile), in the program's state folder.
+//! A file for each endpoint, model and conditions (tasks, prompts, length of answers, built-in profile), in the program's state folder.
 
 use std::path::{Path, PathBuf};
 
@@ -66,13 +65,13 @@ pub(crate) enum Run {
 }
 
 impl<T: Trial> Store<T> {
-    /// What is known of this model at this endpoint; nothing where `anew`.
-    pub(crate) fn open(endpoint: &str, model: &str, conditions: &str, anew: bool) -> Self {
+    /// What is known of this model at this endpoint.
+    pub(crate) fn open(endpoint: &str, model: &str, conditions: &str) -> Self {
         let conditions = sha256(conditions.as_bytes());
         let name = sha256(format!("{endpoint}\n{model}\n{conditions}").as_bytes());
         let path = state::file(&format!("probe/{}.json", &name[..16]));
         let fresh = Content::new(conditions, model, endpoint);
-        let known = path.as_deref().filter(|_| !anew).and_then(read);
+        let known = path.as_deref().and_then(read);
         let content = known.filter(|known| known.conditions == fresh.conditions).unwrap_or(fresh);
         Store { path, content }
     }

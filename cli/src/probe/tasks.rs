@@ -14,9 +14,6 @@ use toolgraft::Tool;
 use super::score::Kind;
 use crate::base::{Failure, input};
 
-/// Tools that a task offers where not all are offered: the right ones and others.
-pub(crate) const FEW: usize = 3;
-
 const BUILT_IN: &str = include_str!("tasks.json");
 
 /// Tools and tasks.
@@ -133,30 +130,6 @@ impl Tasks {
             }
         }
         Ok(Tasks { tools: file.tools, tasks, source: text.to_owned() })
-    }
-
-    /// The tools that a task offers: all, or the right ones and those that its number picks,
-    /// in the order of the list.
-    pub(crate) fn offered(&self, task: &Task, all: bool) -> Vec<&Tool> {
-        if all {
-            return self.tools.iter().collect();
-        }
-        let right = task.wanted.iter().filter_map(|call| self.tools.iter().position(|tool| tool.name == call.tool));
-        let mut picked: Vec<usize> = Vec::new();
-        for right in right {
-            if !picked.contains(&right) {
-                picked.push(right);
-            }
-        }
-        // A step that shares no factor with their number comes to every tool.
-        let all = self.tools.len();
-        for other in (0..all).map(|step| (task.id * 7 + step * 5) % all) {
-            if picked.len() < FEW && !picked.contains(&other) {
-                picked.push(other);
-            }
-        }
-        picked.sort_unstable();
-        picked.into_iter().filter_map(|at| self.tools.get(at)).collect()
     }
 }
 
@@ -319,20 +292,6 @@ mod tests {
         assert!(refused(r#"{"tools": [], "cal": []}"#).contains("unknown field `cal`"));
         let unknown = r#"{"tools": [{"name": "a"}], "call": [{"question": "Q?", "tool": "b", "arguments": {}}]}"#;
         assert!(refused(unknown).contains(r#""Q?" wants "b""#));
-    }
-
-    #[test]
-    fn a_task_offers_the_right_tool_and_two_others() {
-        let tasks = Tasks::built_in().unwrap();
-        let mut offered = BTreeSet::new();
-        for task in &tasks.tasks {
-            let few: Vec<&str> = tasks.offered(task, false).iter().map(|t| t.name.as_str()).collect();
-            assert_eq!(few.iter().collect::<BTreeSet<_>>().len(), FEW, "{few:?}");
-            assert!(task.wanted.iter().all(|call| few.contains(&call.tool.as_str())), "{few:?}");
-            assert_eq!(tasks.offered(task, true).len(), 12);
-            offered.extend(few.iter().map(|name| (*name).to_owned()));
-        }
-        assert_eq!(offered.len(), 12);
     }
 
     #[test]

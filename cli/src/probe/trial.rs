@@ -35,8 +35,6 @@ pub(crate) struct Bench {
     pub(crate) client: OpenAi,
     pub(crate) profile: &'static Profile,
     pub(crate) tasks: Tasks,
-    /// All tools are offered, not three.
-    pub(crate) all_tools: bool,
     /// Tokens of one answer at most.
     pub(crate) max_tokens: u32,
     /// From which probability on a measured message is to be a call; set on the tasks where it is
@@ -141,14 +139,11 @@ impl Bench {
     /// under other conditions is not compared with what is found now.
     pub(crate) fn conditions(&self) -> String {
         let mut text = format!("{}\n{}\n{}", self.tasks.source, self.profile.name, self.max_tokens);
-        let offered = if self.all_tools { "all" } else { "few" };
-        text.push_str(&format!("\n{offered}\n{CORRECTIONS}"));
-        if let Some(task) = self.tasks.tasks.first() {
-            let catalog = Catalog::from_tools(self.tasks.offered(task, self.all_tools).into_iter().cloned());
-            for cell in Cell::any() {
-                let composed = Prompt::new(self.options(cell)).and_then(|prompt| prompt.compose(&catalog));
-                text.push_str(&composed.map(|system| system.text).unwrap_or_default());
-            }
+        text.push_str(&format!("\n{CORRECTIONS}"));
+        let catalog = Catalog::from_tools(self.tasks.tools.iter().cloned());
+        for cell in Cell::any() {
+            let composed = Prompt::new(self.options(cell)).and_then(|prompt| prompt.compose(&catalog));
+            text.push_str(&composed.map(|system| system.text).unwrap_or_default());
         }
         text
     }
@@ -218,7 +213,7 @@ impl Bench {
                 };
             }
         }
-        let tools = self.tasks.offered(task, self.all_tools).into_iter();
+        let tools = self.tasks.tools.iter();
         let answer = answer.map_or("Done.", |answer| answer.result.as_str());
         let tools = tools.fold(Functions::unnamed(), |tools, tool: &Tool| {
             let answer = answer.to_owned();

@@ -1,6 +1,5 @@
 //! The options of `toolgraft replay`.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 
 use super::html;
@@ -8,23 +7,15 @@ use super::play;
 use super::settings;
 use crate::servers::ServerArgs;
 use toolgraft::dialect::Profile;
-use toolgraft::transcript::{Recording, import::Format};
+use toolgraft::transcript::import::Format;
 
 /// Options of `toolgraft replay`.
 #[derive(Debug, Default, clap::Args)]
 #[command(after_help = include_str!("../help/replay.txt").trim_end())]
 pub(crate) struct Args {
     /// Recordings and saved conversations; - for standard input
-    #[arg(required_unless_present = "kept", value_name = "FILE")]
+    #[arg(required = true, value_name = "FILE")]
     pub(super) files: Vec<PathBuf>,
-
-    /// A conversation that was kept, by the beginning of its id; `toolgraft log` lists them
-    #[arg(long, value_name = "ID")]
-    pub(super) kept: Vec<String>,
-
-    /// Those, by the names that stand for files.
-    #[arg(skip)]
-    pub(super) conversations: HashMap<PathBuf, Recording>,
 
     /// What the files hold, where it cannot be told: recording, chunks, lines, cline, text
     #[arg(long, value_name = "FORMAT")]

@@ -134,10 +134,7 @@ impl<'a, V: View> Replay<'a, V> {
     }
 
     fn file(&mut self, path: &Path) -> Result<(), Stop> {
-        let (format, mut recordings) = match self.args.conversations.get(path) {
-            Some(kept) => (Format::Recording, vec![kept.clone()]),
-            None => source::load(path, self.args.format)?,
-        };
+        let (format, mut recordings) = source::load(path, self.args.format)?;
         let mut expectation = Expectation::beside(path)?;
         self.reading = expectation.as_ref().map(Expectation::reading).unwrap_or_default();
         if let (Some(expectation), [recording]) = (&expectation, recordings.as_mut_slice()) {

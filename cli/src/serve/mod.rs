@@ -230,10 +230,6 @@ struct CallArgs {
     /// Give the servers' tools to every model; else to those named NAME+tools
     #[arg(long)]
     mcp_always: bool,
-
-    /// Tell clients the results of the servers' tools, as text of the reasoning
-    #[arg(long)]
-    show_results: bool,
 }
 
 impl EndpointArgs {
@@ -250,7 +246,7 @@ impl EndpointArgs {
 impl CallArgs {
     fn is_given(&self) -> bool {
         let has_names = [&self.allow, &self.deny, &self.untrusted].iter().any(|names| !names.is_empty());
-        self.mcp_always || self.show_results || self.max_calls.is_some() || self.search.is_some() || has_names
+        self.mcp_always || self.max_calls.is_some() || self.search.is_some() || has_names
     }
 }
 
@@ -306,7 +302,7 @@ fn host_name(text: &str) -> Result<String, String> {
 pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     if !args.servers.is_given() && args.calls.is_given() {
         return Err(Failure::usage(
-            "--allow, --deny, --untrusted, --search, --max-calls, --mcp-always and --show-results are about MCP servers: name their configuration with --mcp-config",
+            "--allow, --deny, --untrusted, --search, --max-calls and --mcp-always are about MCP servers: name their configuration with --mcp-config",
         ));
     }
     args.endpoint.trust.hold()?;
@@ -460,9 +456,6 @@ fn config_at(args: &Args, url: String) -> Result<Config, Failure> {
     if let Some(proxy) = variable("HTTPS_PROXY").or_else(|| variable("https_proxy")) {
         let except = variable("NO_PROXY").or_else(|| variable("no_proxy")).unwrap_or_default();
         config = config.with_https_proxy(proxy, except);
-    }
-    if args.calls.show_results {
-        config = config.with_shown_results();
     }
     config = args.calls.untrusted.iter().fold(config, Config::with_untrusted);
     config = set(config, args.calls.search.as_deref(), Config::with_search);

@@ -1,7 +1,6 @@
 //! `toolgraft call`.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
@@ -10,7 +9,7 @@ use crate::dialog::{ask::Asker, elicit::Questions};
 use crate::servers::{self, ServerArgs, runner::Runner, watch::Watch};
 use toolgraft::Outcome;
 use toolgraft::route::{Invocation, Toolbox};
-use toolgraft_mcp::{Elicitation, Hub, HubBuilder, MEDIA_EVENT};
+use toolgraft_mcp::{Hub, HubBuilder, MEDIA_EVENT};
 
 /// Options of `toolgraft call`.
 #[derive(Debug, clap::Args)]
@@ -36,13 +35,6 @@ pub(crate) struct Args {
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Where the tool asks back for input, accept the defaults that it proposes
-    ///
-    /// Where a required field has no default, it is declined. Without this you are asked; where
-    /// there is no terminal, it is declined.
-    #[arg(long)]
-    accept_defaults: bool,
-
     #[command(flatten)]
     servers: ServerArgs,
 }
@@ -54,8 +46,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     let config = servers::only(args.servers.load()?, &args.server)?;
     let (server, tool) = (args.server.as_str(), args.tool.as_str());
     let hub = Hub::builder().config(config).keep_media(args.output.is_some());
-    let outcome =
-        with_server(hub, args.accept_defaults, async |hub, watch| called(hub, (server, tool), given, watch).await)?;
+    let outcome = with_server(hub, async |hub, watch| called(hub, (server, tool), given, watch).await)?;
     show(outcome, (args.json, args.output.as_deref()), &[("server", server), ("tool", tool)])
 }
 
@@ -75,29 +66,19 @@ async fn called(hub: &Hub, (server, tool): (&str, &str), given: Given, watch: Wa
     Ok(watch.over(hub, format!("running {server}.{tool}"), hub.call(invocation)).await)
 }
 
-/// Does a job with the one server of a hub, once it is ready. What it asks meanwhile is answered
-/// as [`answered`] says.
+/// Does a job with the one server of a hub, once it is ready. What it asks meanwhile is asked at the terminal.
 pub(crate) fn with_server<T>(
     hub: HubBuilder,
-    accepts: bool,
     job: impl AsyncFnOnce(&Hub, Watch<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     // Dropped last: it puts the terminal back as it was.
     let asker = Asker::at_terminal();
     let questions = Questions::new(asker.clone());
-    Runner::start()?.with_hub_of(answered(hub, &questions, accepts), |hub| async move {
+    let asked = questions.clone();
+    Runner::start()?.with_hub_of(hub.elicitor(move |request| asked.clone().answer(request)), |hub| async move {
         servers::demand_ready(&hub)?;
         job(&hub, Watch { questions: &questions }).await
     })
-}
-
-/// A hub whose servers get the defaults of what they ask for, or else may ask the person at the terminal.
-fn answered(hub: HubBuilder, questions: &Arc<Questions>, accepts: bool) -> HubBuilder {
-    let questions = questions.clone();
-    match accepts {
-        true => hub.elicitation(Elicitation::Defaults),
-        false => hub.elicitor(move |request| questions.clone().answer(request)),
-    }
 }
 
 /// Arguments as they were given.

@@ -37,7 +37,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     let (server, name) = (args.server.as_str(), args.prompt.as_str());
     let hub = Hub::builder().config(config);
     let messages =
-        call::with_server(hub, false, async |hub, watch| filled(hub, (server, name), &args.arguments, watch).await)?;
+        call::with_server(hub, async |hub, watch| filled(hub, (server, name), &args.arguments, watch).await)?;
     show(&messages, (server, name), args.json)
 }
 

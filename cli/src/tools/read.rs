@@ -40,7 +40,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     let config = servers::only(args.servers.load()?, &args.server)?;
     let (server, uri) = (args.server.as_str(), args.uri.as_str());
     let hub = Hub::builder().config(config).keep_media(args.output.is_some());
-    let outcome = call::with_server(hub, false, async |hub, watch| Ok(resource(hub, (server, uri), watch).await))?;
+    let outcome = call::with_server(hub, async |hub, watch| Ok(resource(hub, (server, uri), watch).await))?;
     call::show(outcome, (args.json, args.output.as_deref()), &[("server", server), ("uri", uri)])
 }
 

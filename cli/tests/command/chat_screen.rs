@@ -206,16 +206,14 @@ fn words_are_wrapped_at_the_width_with_their_gutter_and_in_chinese() {
     events.extend(text.split_inclusive(' ').map(says));
     events.push(stops("stop"));
     let reply = Reply::events(&events).done();
-    for args in [&["--reasoning-display", "full"][..], &["--reasoning-display", "full", "--plain"]] {
-        let window = Window::start((30, 40), [reply.clone()], args);
-        let shown = window.asks("Weather?");
-        assert_eq!(
-            answer(&shown, "Weather?"),
-            "┆ Oslo is wet in this season,\n┆ as everybody knows.\n\
-             It rains in Oslo today, and\ntomorrow the sun comes out.\n\n\
-             武汉今天有雨，明天晴。气温十\n八度，风力三级。"
-        );
-    }
+    let window = Window::start((30, 40), [reply.clone()], &["--reasoning-display", "full"]);
+    let shown = window.asks("Weather?");
+    assert_eq!(
+        answer(&shown, "Weather?"),
+        "┆ Oslo is wet in this season,\n┆ as everybody knows.\n\
+         It rains in Oslo today, and\ntomorrow the sun comes out.\n\n\
+         武汉今天有雨，明天晴。气温十\n八度，风力三级。"
+    );
 }
 
 #[test]
@@ -244,7 +242,7 @@ const MARKDOWN: &str = "# Weather\n\nIt is **wet** in `Oslo`.\n\n- rain\n- wind\
     ```sh\nls\n```\n\nSee [it](https://a.example) &#27;[2J";
 
 #[test]
-fn markdown_is_rendered_when_its_blocks_end_and_not_with_plain() {
+fn markdown_is_rendered_when_its_blocks_end() {
     let window = Window::start((60, 60), [Reply::text(MARKDOWN).bytewise()], &[]);
     let shown = window.asks("Weather?");
     assert_eq!(
@@ -254,10 +252,6 @@ fn markdown_is_rendered_when_its_blocks_end_and_not_with_plain() {
     );
     assert!(window.cell_of("wet").bold() && !window.cell_of("It is").bold());
     assert!(window.cell_of("it (https").underline());
-
-    let window = Window::start((60, 60), [Reply::text(MARKDOWN)], &["--plain"]);
-    let shown = window.asks("Weather?");
-    assert_eq!(answer(&shown, "Weather?"), MARKDOWN);
 }
 
 #[test]
@@ -730,22 +724,20 @@ fn a_picture_is_drawn_where_the_terminal_can_and_else_it_is_in_a_file_or_it_is_s
     let server = answering_server(&json!({ "tools/list": { "tools": [tool] }, "tools/call": { "content": content } }));
     let (kitty, sixels) = ("\x1b_Ga=T,f=100,q=2,m=0;iVBOR", "\x1bPq\"1;1;1;1#");
     let file = ".local/state/toolgraft/pictures/6b7fa434f92a8b80.png";
-    for (terminal, more, begin) in [
-        ("xterm-kitty", "--no-history", kitty),
-        ("foot", "--no-history", sixels),
-        ("xterm", "--no-history", ""),
-        ("xterm", "--no-session", ""),
-    ] {
+    for (terminal, more, begin) in
+        [("xterm-kitty", &[][..], kitty), ("foot", &[], sixels), ("xterm", &[], ""), ("xterm", &["--no-session"], "")]
+    {
         let place = Place::new();
         place.servers(json!({ "s": server }));
         let endpoint = Endpoint::start([Reply::text(&mcp_call("s", "shot", &json!({}))), Reply::text("A dot.")]);
         let url = endpoint.url();
-        let args = ["chat", "--base-url", &url, "--mcp-config", "mcp.json", "--model", "m", "--yes", more];
+        let args = ["chat", "--base-url", &url, "--mcp-config", "mcp.json", "--model", "m", "--yes"];
+        let args = [&args[..], more].concat();
         let window = Window::of_terminal(terminal, (place, endpoint), (80, 40), &args);
         window.comes_to_a_prompt();
         let shown = window.asks("Look.");
         assert!(shown.contains("A dot."), "{shown}");
-        let is_kept = more != "--no-session";
+        let is_kept = more.is_empty();
         assert_eq!(shown.contains("/result 1 FILE saves the picture"), !is_kept, "{terminal}: {shown}");
         let is_filed = begin.is_empty() && is_kept;
         let filed = std::fs::read(window.place.path(file)).is_ok_and(|bytes| bytes.len() == 70);

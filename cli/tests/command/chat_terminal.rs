@@ -418,7 +418,11 @@ fn a_line_may_go_on_and_lines_are_kept_for_the_next_time() {
     assert!(history.contains("second"), "{history}");
     chat.leave();
 
-    let mut chat = Chat::start_with(hello(), demo_server(), &["--model", "m", "--no-history"]);
+    let place = Place::new();
+    fs::create_dir_all(place.path(".config/toolgraft")).unwrap();
+    place.write(".config/toolgraft/config.toml", "history = false\n");
+    let mut chat = Chat::open_with(place, hello(), demo_server(), &["--model", "m"], &[]);
+    chat.comes_to_a_prompt();
     chat.says("secret");
     chat.sees("Hello.");
     assert!(!chat.place.path(".local/state/toolgraft/history").exists());

@@ -237,7 +237,7 @@ fn what_a_server_asks_cannot_steer_the_terminal() {
 }
 
 #[test]
-fn a_call_asks_too_unless_the_defaults_are_accepted() {
+fn a_call_asks_too() {
     let params = form("How many?", &json!({ "n": { "type": "integer", "default": 3 } }), &["n"]);
     let (place, mut terminal) = call(&params, &[]);
     terminal.exp_string("[y/n] ").unwrap();
@@ -248,11 +248,6 @@ fn a_call_asks_too_unless_the_defaults_are_accepted() {
     terminal.send_line("y").unwrap();
     terminal.exp_eof().unwrap();
     assert_eq!(told(&place), json!({ "action": "accept", "content": { "n": 5 } }));
-
-    let (place, mut terminal) = call(&params, &["--accept-defaults"]);
-    let all = terminal.exp_eof().unwrap();
-    assert!(!all.contains("[y/n]"), "{all}");
-    assert_eq!(told(&place), json!({ "action": "accept", "content": { "n": 3 } }));
 }
 
 #[test]

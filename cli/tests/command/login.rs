@@ -202,6 +202,11 @@ fn at_a_terminal_with_a_display_the_page_is_opened_without_a_shell() {
     terminal.exp_string("was sent to: ").unwrap();
     let client = toolgraft::http::client().redirect(reqwest::redirect::Policy::none()).no_proxy().build().unwrap();
     let sent = runtime.block_on(client.get(&page).send()).unwrap();
+    terminal.send(&format!("{page}\r")).unwrap();
+    terminal.flush().unwrap();
+    terminal.exp_string("this is not the address of the login. ").unwrap();
+    terminal.exp_string("Remedy: copy all").unwrap();
+    terminal.exp_string("was sent to: ").unwrap();
     terminal.send(&format!("{}\r", sent.headers()["location"].to_str().unwrap())).unwrap();
     terminal.flush().unwrap();
     terminal.exp_string("logged in at \"guarded\"").unwrap();
@@ -215,47 +220,6 @@ fn at_a_terminal_with_a_display_the_page_is_opened_without_a_shell() {
         terminal.exp_string("http://127.0.0.1:").unwrap();
         assert!(!opened.exists());
     }
-}
-
-#[test]
-fn an_address_that_a_browser_elsewhere_was_sent_to_is_pasted() {
-    use std::io::Write;
-
-    let (place, servers) = guarded(Ways::default());
-    let mut command = std::process::Command::new(TOOLGRAFT);
-    command.args(["mcp", "login", "guarded", "--paste"]).args(CONFIG).current_dir(place.dir.path());
-    command.env("HOME", place.dir.path()).env("NO_PROXY", "127.0.0.1").env_remove("XDG_STATE_HOME");
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    let mut out = BufReader::new(child.stdout.take().unwrap());
-    let mut url = String::new();
-    out.read_line(&mut url).unwrap();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    // The browser over there goes nowhere from here.
-    let client = toolgraft::http::client().redirect(reqwest::redirect::Policy::none()).no_proxy().build().unwrap();
-    let sent = runtime.block_on(client.get(url.trim()).send()).unwrap();
-    let address = sent.headers()["location"].to_str().unwrap().to_owned();
-    assert!(address.starts_with("http://127.0.0.1:") && address.contains("code="), "{address}");
-    let mut stdin = child.stdin.take().unwrap();
-    writeln!(stdin, "{}\n{address}", url.trim()).unwrap();
-    let (mut rest, mut err) = (String::new(), String::new());
-    out.read_to_string(&mut rest).unwrap();
-    child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
-    assert_eq!((child.wait().unwrap().code(), rest.as_str()), (Some(0), "logged in at \"guarded\"\n"), "{err}");
-    assert!(
-        err.contains("warning: this is not the address of the login. ") && err.contains("Remedy: copy all"),
-        "{err}"
-    );
-    assert_eq!(place.run(&[&["call", "guarded", "hello"], &CONFIG[..]].concat()).quiet().out, "hello, you are in\n");
-
-    drop(servers);
-}
-
-#[test]
-fn who_pastes_nothing_is_not_logged_in() {
-    let (place, _servers) = guarded(Ways::default());
-    let run = place.run_with(&[&["mcp", "login", "guarded", "--paste"], &CONFIG[..]].concat(), |c| c.write_stdin(""));
-    run.fails_with(1, &["nobody was logged in: no address was given"]);
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 use toolgraft_testkit::endpoint::{Endpoint, Reply, Seen};
 
+use crate::probe::eight_tasks;
 use crate::process::{Place, demo_server};
 use crate::serve::{Serving, request};
 
@@ -88,8 +89,8 @@ fn they_are_among_the_ways_that_are_tried() {
     });
     let (place, url) = (Place::new(), endpoint.url());
     let only = ["--only", "use_mcp_tool, compact, signature"];
-    let probe = ["probe", "--quick", "--json", "--save", "--base-url", &url, "--model", "m"];
-    let report = place.run(&[&probe[..], &only].concat()).ok().json();
+    let probe = ["probe", "--json", "--save", "--base-url", &url, "--model", "m"];
+    let report = place.run(&[&probe[..], &only, &eight_tasks(&place)].concat()).ok().json();
     let right = |name: &str| {
         report["rows"].as_array().unwrap().iter().find(|row| row["cell"] == name).unwrap()["fully_right"].clone()
     };

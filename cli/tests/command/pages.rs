@@ -8,6 +8,7 @@ use toolgraft_testkit::endpoint::{Endpoint, Reply};
 
 use crate::devtools::Page;
 use crate::inspect_page::CONTRAST;
+use crate::probe::eight_tasks;
 use crate::process::{Place, ROOT};
 
 const CALL: &str = "<use_mcp_tool>\n<server_name>x</server_name>\n<tool_name>y</tool_name>\n</use_mcp_tool>";
@@ -26,7 +27,8 @@ fn a_real_browser_shows_every_page_on_a_phone_and_in_the_dark() {
     }
     let endpoint = Endpoint::answer(|_, number| Reply::text(if number % 3 == 0 { CALL } else { "I do not know." }));
     let url = endpoint.url();
-    place.run(&["probe", "--quick", "--only", "compact", "--base-url", &url, "--model", "m", "--html=probe.html"]);
+    let probe = ["probe", "--only", "compact", "--base-url", &url, "--model", "m", "--html=probe.html"];
+    place.run(&[&probe[..], &eight_tasks(&place)].concat());
     let recordings = ["weather.recording.jsonl", "context-overflow.recording.jsonl", "api_conversation_history.json"]
         .map(|name| format!("{ROOT}/fixtures/streams/{name}"));
     let recordings: Vec<&str> = recordings.iter().map(String::as_str).collect();

@@ -12,12 +12,23 @@ fn answer(request: &Seen, _: usize) -> Reply {
     Reply::text(if is_told && request.question().contains("Oslo") { CALL } else { "I do not know." })
 }
 
+/// Writes eight of the built-in tasks, two of which want no call; each way is put all of them.
+pub(crate) fn eight_tasks(place: &Place) -> [&'static str; 3] {
+    let mut tasks: Value = serde_json::from_str(include_str!("../../src/probe/tasks.json")).unwrap();
+    for (kind, most) in [("call", 4), ("calls", 1), ("none", 2), ("result", 1)] {
+        tasks[kind].as_array_mut().unwrap().truncate(most);
+    }
+    place.write("eight.json", tasks.to_string());
+    ["--full", "--tasks", "eight.json"]
+}
+
 #[test]
 fn the_best_way_becomes_a_profile() {
     let endpoint = Endpoint::answer(answer);
     let place = Place::new();
     let url = endpoint.url();
-    let probe = ["probe", "--quick", "--json", "--save", "--base-url", &url, "--model", "m"];
+    let probe = ["probe", "--json", "--save", "--base-url", &url, "--model", "m"];
+    let probe = [&probe[..], &eight_tasks(&place)].concat();
     let report = place.run(&probe).ok().json();
     assert_eq!((&report["model"], &report["tools"], &report["cut"]), (&json!("m"), &json!(12), &json!(false)));
     let rows = report["rows"].as_array().unwrap();
@@ -66,8 +77,9 @@ fn the_threshold_of_a_measured_way_is_found_and_kept() {
     let place = Place::new();
     let only =
         ["--only", "type_marker, compact, signature, measured", "--only", "use_mcp_tool, compact, signature, measured"];
-    let run = ["probe", "--quick", "--json", "--save", "--base-url", &endpoint.url(), "--model", "m"];
-    let report = place.run(&[&run[..], &only].concat()).ok().json();
+    let url = endpoint.url();
+    let run = ["probe", "--json", "--save", "--base-url", &url, "--model", "m"];
+    let report = place.run(&[&run[..], &only, &eight_tasks(&place)].concat()).ok().json();
     let rows = report["rows"].as_array().unwrap();
     assert_eq!(rows[0]["cell"], "use_mcp_tool, compact, signature, measured", "{report}");
     assert_eq!((&rows[0]["fully_right"], &rows[0]["false_calls"]), (&json!(1), &json!(0)), "{report}");
@@ -82,7 +94,9 @@ fn a_way_that_is_constrained_is_left_out_where_the_endpoint_takes_no_form() {
         None => answer(request, number),
     });
     let place = Place::new();
-    let run = place.run(&["probe", "--quick", "--json", "--base-url", &endpoint.url(), "--model", "m"]).ok();
+    let url = endpoint.url();
+    let probe = ["probe", "--json", "--base-url", &url, "--model", "m"];
+    let run = place.run(&[&probe[..], &eight_tasks(&place)].concat()).ok();
     let report = run.json();
     let cells: Vec<&str> = report["rows"].as_array().unwrap().iter().map(|row| row["cell"].as_str().unwrap()).collect();
     assert!(cells.len() == 16 && !cells.iter().any(|cell| cell.contains("constrained")), "{cells:?}");
@@ -96,7 +110,8 @@ fn only_the_ways_that_are_named_are_tried() {
     let place = Place::new();
     let url = endpoint.url();
     let probe = |only: &[&str]| {
-        place.run(&[&["probe", "--quick", "--json", "--base-url", &url, "--model", "m"], only].concat())
+        let probe = ["probe", "--json", "--base-url", &url, "--model", "m"];
+        place.run(&[&probe[..], only, &eight_tasks(&place)].concat())
     };
     let report = probe(&["--only", "tool_tag, compact", "--only", "native"]).json();
     let rows = report["rows"].as_array().unwrap();
@@ -115,7 +130,8 @@ fn the_model_s_mother_tongue_is_tried_too_and_any_other_where_it_is_named() {
     let endpoint = Endpoint::setup().models(&["m"]).serves("/props", props).answer(answer);
     let url = endpoint.url();
     let tried = |flags: &[&str]| {
-        let run = Place::new().run(&[&["probe", "--quick", "--json", "--base-url", &url], flags].concat());
+        let place = Place::new();
+        let run = place.run(&[&["probe", "--json", "--base-url", &url], flags, &eight_tasks(&place)].concat());
         let report = run.json();
         let rows = report["rows"].as_array().unwrap().iter();
         rows.map(|row| row["cell"].as_str().unwrap().to_owned()).collect::<Vec<String>>()
@@ -131,9 +147,9 @@ fn the_model_s_mother_tongue_is_tried_too_and_any_other_where_it_is_named() {
 fn a_model_that_never_calls_has_no_best_way() {
     let endpoint = Endpoint::answer(|_, _| Reply::text("I do not know."));
     let place = Place::new();
-    let only = ["--only", "compact, signature"];
-    let run = place
-        .run(&[&["probe", "--quick", "--base-url", &endpoint.url(), "--model", "m", "--save"], &only[..]].concat());
+    let url = endpoint.url();
+    let probe = ["probe", "--base-url", &url, "--model", "m", "--save", "--only", "compact, signature"];
+    let run = place.run(&[&probe[..], &eight_tasks(&place)].concat());
     run.fails_with(1, &["no way to offer tools led to one right call"]);
     assert!(!place.path(".config/toolgraft/profiles.toml").exists());
 }
@@ -142,7 +158,7 @@ fn a_model_that_never_calls_has_no_best_way() {
 fn an_endpoint_that_is_gone_ends_the_probe_with_one_error() {
     let place = Place::new();
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let run = place.run(&["probe", "--quick", "--base-url", &format!("http://127.0.0.1:{port}/v1"), "--model", "m"]);
+    let run = place.run(&["probe", "--base-url", &format!("http://127.0.0.1:{port}/v1"), "--model", "m"]);
     assert_eq!(run.code, Some(1), "{}", run.err);
     assert!(run.err.contains(&port.to_string()) && !run.err.contains("left out"), "{}", run.err);
 }
@@ -231,8 +247,8 @@ fn what_a_correction_brings_is_counted_apart() {
     let place = Place::new();
     let only = "use_mcp_tool, full, signature";
     let url = endpoint.url();
-    let report =
-        place.run(&["probe", "--quick", "--json", "--only", only, "--base-url", &url, "--model", "m"]).ok().json();
+    let probe = ["probe", "--json", "--only", only, "--base-url", &url, "--model", "m"];
+    let report = place.run(&[&probe[..], &eight_tasks(&place)].concat()).ok().json();
     let row = &report["rows"][0];
     let accepted: Vec<&Value> = row["corrected"].as_array().unwrap().iter().map(|after| &after["accepted"]).collect();
     assert_eq!(accepted, [&json!(0), &json!(1), &json!(1)], "{report}");
@@ -302,14 +318,10 @@ fn without_a_way_that_is_named_jobs_are_put_to_the_best_that_is_known() {
     let url = endpoint.url();
     let run = |flags: &[&str]| place.run(&[&["probe", "--base-url", &url, "--model", "m", "--json"], flags].concat());
     run(&["--jobs"]).refuses(2, "no probe of this model is known here: run `toolgraft probe` first");
-    let best = run(&["--quick", "--only", "compact, signature"]).ok().json()["best"]["cell"].clone();
+    let best = run(&["--only", "compact, signature"]).ok().json()["best"]["cell"].clone();
     let report = run(&["--jobs"]).ok().json();
     assert_eq!((&report["rows"][0]["cell"], &report["half"]), (&best, &json!("report")), "{report}");
     assert_eq!(report["rows"].as_array().unwrap().len(), 1, "{report}");
-    run(&["--jobs", "--quick"]).refuses(2, "cannot be used with");
+    run(&["--jobs", "--full"]).refuses(2, "cannot be used with");
     run(&["--jobs", "--only", "constrained"]).refuses(2, "--only: a way that is told to call does no job");
-    // What the probe found is not forgotten with the jobs.
-    endpoint.take_seen();
-    assert_eq!(run(&["--jobs", "--anew"]).ok().json()["rows"][0]["cell"], best);
-    assert!(endpoint.requests() >= 30);
 }

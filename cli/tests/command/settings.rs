@@ -105,7 +105,7 @@ fn a_file_s_deny_list_counts_in_serve() {
 fn probe_asks_the_endpoint_and_model_of_the_file() {
     let endpoint = Endpoint::answer(|_, _| Reply::refused(404, "no such model"));
     let place = place(&format!("base_url = \"{}\"\nmodel = \"filed\"\n", endpoint.url()));
-    assert_ne!(run(&place, &["probe", "--quick"]).code, Some(0));
+    assert_ne!(run(&place, &["probe"]).code, Some(0));
     assert_eq!(endpoint.seen()[0].body["model"], "filed");
 }
 

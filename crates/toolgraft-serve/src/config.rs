@@ -254,10 +254,6 @@ config! {
     /// no proxy is taken from the environment.
     with_https_proxy(url: impl Into<String>, except: impl Into<String>) sets https_proxy: Option<HttpsProxy> = None => Some(HttpsProxy { url: url.into(), except: except.into() });
 
-    /// Tells clients the results of the toolbox's calls, as text of the reasoning: at most
-    /// [`SHOWN_RESULT`](super::SHOWN_RESULT) characters of each. Without it they see the answer alone.
-    with_shown_results() sets shows_results: bool = false => true;
-
     /// Sets which calls of the toolbox run. Without one, none do; a call that the policy
     /// would ask about does not run either.
     with_policy(policy: Policy) sets policy: Policy = Policy::new(DefaultDecision::Deny) => policy;

@@ -92,21 +92,9 @@ fn is_held(body: &Map<String, Value>) -> bool {
 /// Bytes of an answer from which on it is read away from the threads that serve.
 const LONG: usize = 128 << 10;
 
-/// Most characters of a result that a client is told.
-pub const SHOWN_RESULT: usize = 4_000;
-
-/// What a client is told of a result.
-fn shown(name: &str, text: &str) -> String {
-    let end = text.char_indices().nth(SHOWN_RESULT).map_or(text.len(), |(at, _)| at);
-    let more = if end < text.len() { "…" } else { "" };
-    format!("\n[{name}] {}{more}\n", &text[..end])
-}
-
 /// A call of the toolbox that runs.
 struct Own {
     id: String,
-    /// Server and tool.
-    name: String,
     /// What it brings may be anybody's words.
     untrusted: bool,
 }
@@ -324,11 +312,7 @@ impl Exchange {
             return;
         }
         if let Some(at) = self.running.iter().position(|running| running.id == id) {
-            let Own { name, untrusted, .. } = self.running.remove(at);
-            self.untrusted |= untrusted;
-            if self.prepared.config.shows_results {
-                self.out(Out::Reasoning(shown(&name, &outcome.text)));
-            }
+            self.untrusted |= self.running.remove(at).untrusted;
         }
         self.handle(Input::Outcome { id, outcome });
     }
@@ -385,10 +369,8 @@ impl Exchange {
                     }
                     None => {
                         self.own_begun += 1;
-                        let name = call.server.iter().chain([&call.tool]).map(String::as_str);
-                        let (id, name) = (call.id.clone(), name.collect::<Vec<_>>().join("."));
                         let untrusted = self.prepared.is_untrusted(call.server.as_deref());
-                        self.running.push(Own { id, name, untrusted });
+                        self.running.push(Own { id: call.id.clone(), untrusted });
                         self.steps.push_back(Step::Run(call));
                     }
                 }

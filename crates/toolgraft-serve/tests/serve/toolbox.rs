@@ -53,25 +53,6 @@ async fn what_hidden_rounds_brought_is_told_when_the_client_comes_back() {
 }
 
 #[tokio::test]
-async fn results_are_shown_where_that_is_wanted() {
-    for shown in [false, true] {
-        let endpoint = Endpoint::answer(|_, number| match number {
-            0 => Reply::text(&mcp_call("demo", "secret", &json!({}))),
-            _ => Reply::text("The word is known."),
-        });
-        let set = |config: Config| if shown { with_toolbox(config).with_shown_results() } else { with_toolbox(config) };
-        let served = serve(&endpoint, set).await;
-        let mut asked = request(false);
-        asked["model"] = json!("m+tools");
-        let (_, whole) = served.chat(&asked).await;
-        let message = &whole["choices"][0]["message"];
-        assert_eq!(message["content"], "The word is known.");
-        let told = message["reasoning_content"].as_str().unwrap_or_default();
-        assert_eq!(told, if shown { "\n[demo.secret] the word is SWORDFISH\n" } else { "" });
-    }
-}
-
-#[tokio::test]
 async fn behind_the_limit_on_calls_the_model_is_asked_for_its_answer() {
     for most in [3, 0] {
         let begun = Arc::new(AtomicUsize::new(0));
