@@ -4,7 +4,6 @@ mod base;
 mod chat;
 mod demo;
 mod dialog;
-mod doctor;
 mod extract;
 mod labels;
 mod launch;
@@ -15,7 +14,6 @@ mod pages;
 mod probe;
 mod prompt;
 mod replay;
-mod run;
 mod screen;
 mod serve;
 mod servers;
@@ -23,7 +21,6 @@ mod sessions;
 mod settings;
 mod shell;
 mod terminal;
-mod tools;
 mod up;
 
 #[cfg(test)]
@@ -47,18 +44,14 @@ enum Command {
     Demo(demo::Args),
     /// Talk to a live model, with the tools of your MCP servers
     Chat(Box<chat::Args>),
-    /// Ask a model what a template file says, with the model, servers and tools it names
-    Run(Box<run::Args>),
     /// Open a conversation in the browser, with the same tools, settings and permissions
     Up(Box<up::Args>),
     /// Serve a model to OpenAI clients, with tool calling that it does not have
     Serve(Box<serve::Args>),
     /// Start a coding agent with a model: Claude Code, Codex, opencode and others
     Launch(Box<launch::Args>),
-    /// Find out which way to offer tools helps a model most
+    /// Find out what an endpoint takes, and which way to offer tools helps its model most
     Probe(Box<probe::Args>),
-    /// Say what an endpoint and its model take, and how to go round their faults
-    Doctor(Box<doctor::Args>),
     /// List the models of an endpoint, or of the servers on this machine
     Models(Box<models::Args>),
     /// Put recordings through the parser as they were streamed
@@ -67,21 +60,14 @@ enum Command {
     Extract(extract::Args),
     /// Print the system prompt for a set of tools, and its size in tokens
     Prompt(prompt::Args),
-    /// Connect to MCP servers and list their tools, resources and prompts
-    Tools(tools::Args),
-    /// Add, list, remove, import, check MCP servers; log in; trust a project's file
+    /// List and call the tools of MCP servers; add, import, check servers; log in
     Mcp(mcp::Args),
-    /// Call one tool of an MCP server
-    Call(tools::call::Args),
-    /// Read one resource of an MCP server
-    Read(tools::read::Args),
-    /// Fill in a prompt of an MCP server, and print it
-    Get(tools::get::Args),
     /// List, search, show, export and remove the conversations that were kept
     Log(log::Args),
     /// Show and set the defaults of `toolgraft chat`
     Config(settings::Args),
     /// Print the completions of this command for a shell
+    #[command(hide = true)]
     Completions(shell::CompletionArgs),
     /// Serve MCP over stdio: made-up weather, for the demo and for tests
     #[command(hide = true)]
@@ -97,7 +83,6 @@ fn main() -> ExitCode {
     let done = match cli.command {
         Command::Demo(args) => demo::run(args),
         Command::Chat(args) => chat::run(*args),
-        Command::Run(args) => run::run(*args),
         Command::Up(args) => up::run(*args),
         Command::Serve(args) => serve::run(*args),
         Command::Launch(args) => match launch::run(*args) {
@@ -105,16 +90,11 @@ fn main() -> ExitCode {
             Err(failure) => Err(failure),
         },
         Command::Probe(args) => probe::run(*args),
-        Command::Doctor(args) => doctor::run(*args),
         Command::Models(args) => models::run(*args),
         Command::Replay(args) => replay::run(args),
         Command::Extract(args) => extract::run(args),
         Command::Prompt(args) => prompt::run(args),
-        Command::Tools(args) => tools::run(args),
         Command::Mcp(args) => mcp::run(args),
-        Command::Call(args) => tools::call::run(args),
-        Command::Read(args) => tools::read::run(args),
-        Command::Get(args) => tools::get::run(args),
         Command::Log(args) => log::run(args),
         Command::Config(args) => settings::run(&args),
         Command::Completions(args) => shell::completions(&args),

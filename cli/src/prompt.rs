@@ -28,7 +28,7 @@ pub(crate) struct Args {
     /// Take the tools from a JSON file, or from - for standard input, instead of from servers
     ///
     /// A `tools/list` answer, a list of tools, a server with `tools`, or the
-    /// output of `toolgraft tools --json`. May be given several times, and
+    /// output of `toolgraft mcp tools --json`. May be given several times, and
     /// together with --mcp-config.
     #[arg(long, value_name = "FILE")]
     tools: Vec<PathBuf>,

@@ -1,7 +1,7 @@
 #!/bin/sh
 # What the suite runs as the client: client.sh URL, with the scenario in a variable, and
 # what it is to do in another. A server may be asked about anything else with
-# `toolgraft tools`. A login is made as by a person: the page that is printed is opened.
+# `toolgraft mcp tools`. A login is made as by a person: the page that is printed is opened.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 dir=$(mktemp -d)
@@ -11,9 +11,9 @@ export HOME="$dir" XDG_STATE_HOME="$dir/state"
 printf '{ "mcpServers": { "suite": { "type": "http", "url": "%s" } } }' "$1" > "$dir/mcp.json"
 
 toolgraft() { "$TOOLGRAFT" "$@" --mcp-config "$dir/mcp.json"; }
-call() { toolgraft call suite "$@"; }
+call() { toolgraft mcp call suite "$@"; }
 # A call whose forms are sent with what they propose, as a person does with Enter at a terminal.
-filled_in() { python3 "$here/filled_in.py" "$TOOLGRAFT" call suite "$@" --mcp-config "$dir/mcp.json"; }
+filled_in() { python3 "$here/filled_in.py" "$TOOLGRAFT" mcp call suite "$@" --mcp-config "$dir/mcp.json"; }
 
 # A script of Node over the JSON of standard input, as `input`.
 json() { "$NODE" -e "const input = JSON.parse(require('fs').readFileSync(0)); $1"; }
@@ -56,7 +56,7 @@ with_logins() {
 case "$MCP_CONFORMANCE_SCENARIO" in
     auth/*)
         known_client "$1"
-        with_logins toolgraft tools
+        with_logins toolgraft mcp tools
         with_logins call test-tool
         ;;
     tools_call) call add_numbers '{"a": 5, "b": 3}' ;;
@@ -68,10 +68,10 @@ case "$MCP_CONFORMANCE_SCENARIO" in
         done
         ;;
     http-standard-headers)
-        toolgraft tools
+        toolgraft mcp tools
         call test_headers
         call my-hyphenated-tool
-        toolgraft read suite 'file:///path/to/file%20name.txt'
+        toolgraft mcp read suite 'file:///path/to/file%20name.txt'
         ;;
     # The calls are in the scenario's context, one a line.
     http-custom-headers)
@@ -85,17 +85,17 @@ case "$MCP_CONFORMANCE_SCENARIO" in
         ;;
     # All that are listed are called.
     http-invalid-tool-headers)
-        toolgraft tools --json > "$dir/tools.json"
+        toolgraft mcp tools --json > "$dir/tools.json"
         json 'for (const s of input.servers) for (const t of s.tools) console.log(t.name)' < "$dir/tools.json" > "$dir/names"
         while IFS= read -r tool; do
             call "$tool" '{"region": "us-west1"}'
         done < "$dir/names"
         ;;
     json-schema-2020-12-preservation)
-        toolgraft tools --json > "$dir/tools.json"
+        toolgraft mcp tools --json > "$dir/tools.json"
         schema=$(json 'const t = input.servers[0].tools.find(t => t.name == "json_schema_2020_12_tool");
             console.log(JSON.stringify({ schema: t.inputSchema }))' < "$dir/tools.json")
         call json_schema_echo "$schema"
         ;;
-    *) toolgraft tools ;;
+    *) toolgraft mcp tools ;;
 esac

@@ -103,7 +103,7 @@ pub(crate) fn warn_unmatched(args: &CallArgs, catalog: &Catalog) {
         Policy::new(DefaultDecision::Allow).deny(glob).denies(tool.server.as_deref(), &tool.name)
     };
     let warn = |flag: &str, glob: &str| {
-        output::warn(&format!("{flag} {glob}: no tool has such a name; `toolgraft tools` lists them"))
+        output::warn(&format!("{flag} {glob}: no tool has such a name; `toolgraft mcp tools` lists them"))
     };
     let without = |fits: &dyn Fn(&str, &Tool) -> bool, glob: &str| !catalog.tools().any(|tool| fits(glob, tool));
     args.allow.iter().filter(|glob| without(&allows, glob)).for_each(|glob| warn("--allow", glob));
@@ -159,7 +159,9 @@ impl Approvals {
         };
         let meant: Vec<(String, bool)> = catalog.servers().iter().filter_map(has).collect();
         match meant.as_slice() {
-            [] => Err(Failure::usage(format!("/allow {glob}: no tool has such a name; `toolgraft tools` lists them"))),
+            [] => {
+                Err(Failure::usage(format!("/allow {glob}: no tool has such a name; `toolgraft mcp tools` lists them")))
+            }
             _ if glob.contains(['/', '.']) => Ok(glob.to_owned()),
             // As for `--allow`: a bare name never lets one run that says so of itself.
             [(pattern, true)] => Err(Failure::usage(format!(

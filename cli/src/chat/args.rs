@@ -21,11 +21,17 @@ use toolgraft_mcp::Config;
 #[command(after_help = include_str!("../help/chat.txt").trim_end())]
 pub(crate) struct Args {
     /// One question, in one word or several; without it, a conversation
+    ///
+    /// With --template: values of its names, NAME=VALUE; @FILE reads one from a file.
     pub(super) question: Vec<String>,
+
+    /// Ask what a template file says, with the model, servers and tools that it names
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["resume", "continued"])]
+    pub(super) template: Option<PathBuf>,
 
     /// The question of a template, in place of words. Resources that it names are not read.
     #[arg(skip)]
-    pub(super) template: Option<User>,
+    pub(super) filled: Option<User>,
 
     /// Send a text file or an image with the question; in a conversation, with the first
     ///
@@ -115,16 +121,6 @@ impl EndpointArgs {
 }
 
 impl Args {
-    /// One question of a file, asked as these say.
-    pub(crate) fn asking(
-        question: User,
-        talk: TalkArgs,
-        (output, conversation, files): (OutputArgs, ConversationArgs, FileArgs),
-    ) -> Self {
-        let template = Some(question);
-        Args { question: Vec::new(), template, attached: Vec::new(), talk, output, conversation, files }
-    }
-
     /// The flags that have defaults.
     pub(crate) fn slots(&mut self) -> Slots<'_> {
         slots(&mut self.talk, &mut self.output)
@@ -191,9 +187,9 @@ pub(crate) struct EndpointOrUrl {
 
 impl EndpointOrUrl {
     /// The flags, with the URL among them.
-    pub(crate) fn flags(self) -> EndpointArgs {
-        let EndpointOrUrl { url, flags } = self;
-        EndpointArgs { base_url: url.or(flags.base_url), ..flags }
+    pub(crate) fn flags(&self) -> EndpointArgs {
+        let flags = self.flags.clone();
+        EndpointArgs { base_url: self.url.clone().or(flags.base_url), ..flags }
     }
 }
 

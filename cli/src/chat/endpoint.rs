@@ -11,12 +11,12 @@ use crate::base::{Failure, output, words::near};
 use crate::dialog::ask::Asker;
 use crate::screen::visible::word;
 use crate::servers::runner::runtime;
-use crate::settings::{self, Place, learned};
+use crate::settings::{self, Place, learned, variable};
 use toolgraft::dialect::{Profile, PromptStyle};
 use toolgraft::http::Trust;
 use toolgraft::message::Reads;
 use toolgraft::model::{CONNECT_TIMEOUT, ModelError, ModelInfo, ServerKind, Tracer};
-use toolgraft::secrets::Secrets;
+use toolgraft::secrets::{Secrets, shown_url};
 use toolgraft::turn::KnownWays;
 use toolgraft::{Dialect, OpenAi};
 
@@ -76,6 +76,7 @@ impl Endpoint {
     pub(crate) async fn choose(args: &EndpointArgs, asker: Option<&Asker>) -> Result<Self, Failure> {
         let place = args.place()?;
         if place.url.is_none() {
+            warn_of_variables();
             return Ok(Endpoint::local(&place, asker).await?.learned().await);
         }
         // Whether the URL is one is said before anything is asked.
@@ -85,9 +86,12 @@ impl Endpoint {
             let model = endpoint.pick(asker).await?;
             return Ok(endpoint.with_model(&model).learned().await);
         };
-        let endpoint = endpoint.with_model(model);
+        let mut endpoint = endpoint.with_model(model);
         // Its list is asked for once: what the client learns of the model looks into that.
-        endpoint.warn_unlisted().await;
+        if !endpoint.warn_unlisted().await && endpoint.go_below_v1().await? {
+            endpoint = endpoint.with_model(model);
+            endpoint.warn_unlisted().await;
+        }
         Ok(endpoint.learned().await)
     }
 
@@ -99,22 +103,25 @@ impl Endpoint {
     }
 
     /// Warns of a model that the endpoint does not list: it may have it all the same, under another name.
-    /// A server with one model takes any name for it.
-    pub(super) async fn warn_unlisted(&self) {
+    /// A server with one model takes any name for it. Returns `false` if it answered that there is no list.
+    pub(super) async fn warn_unlisted(&self) -> bool {
         let listed = match self.listed.is_empty() {
-            true => {
-                tokio::time::timeout(PROBE, self.client.models()).await.ok().and_then(Result::ok).unwrap_or_default()
-            }
+            true => match tokio::time::timeout(PROBE, self.client.models()).await {
+                Ok(Ok(models)) => models,
+                Ok(Err(_)) => return false,
+                Err(_) => return true,
+            },
             false => self.listed.clone(),
         };
         if listed.len() < 2 || listed.iter().any(|known| known.id == self.model) {
-            return;
+            return true;
         }
         let warning = match near(&self.model, listed.iter().map(|known| known.id.as_str())) {
             Some(near) => format!("the endpoint does not list {}; nearest: {near}", self.model),
             None => format!("the endpoint does not list {}; `toolgraft models` shows what it lists", self.model),
         };
         output::warn(&warning);
+        true
     }
 
     /// The named endpoint; or the usual one, all that have a name and all on this machine. Each has its list of
@@ -233,16 +240,20 @@ impl Endpoint {
     /// What it says of its models. Its URL gets the `/v1` that it lacks.
     async fn fetched(&mut self) -> Result<Result<Vec<ModelInfo>, ModelError>, Failure> {
         let mut models = self.once_loaded().await;
-        if models.is_err()
-            && let Some(url) = self.client.missing_v1().await
-        {
-            output::warn(&format!("{} has no list of models, {url} has: taking that", self.name()));
-            let called = self.called.take();
-            let by = (self.key.clone(), &self.trust);
-            *self = Endpoint { called, ..Endpoint::new(url, self.found, by, CONNECT_TIMEOUT)? };
+        if models.is_err() && self.go_below_v1().await? {
             models = self.client.models().await;
         }
         Ok(models)
+    }
+
+    /// Takes the URL with the `/v1` that it lacks, where models are listed below that; returns `true` if so.
+    async fn go_below_v1(&mut self) -> Result<bool, Failure> {
+        let Some(url) = self.client.missing_v1().await else { return Ok(false) };
+        output::warn(&format!("{} has no list of models, {url} has: taking that", self.name()));
+        let called = self.called.take();
+        let by = (self.key.clone(), &self.trust);
+        *self = Endpoint { called, ..Endpoint::new(url, self.found, by, CONNECT_TIMEOUT)? };
+        Ok(true)
     }
 
     /// The list of models, once the server has loaded its own.
@@ -534,7 +545,7 @@ impl Endpoint {
 
     /// The endpoint for messages, without secrets.
     pub(crate) fn name(&self) -> String {
-        let url = toolgraft::secrets::shown_url(&self.url);
+        let url = shown_url(&self.url);
         self.called.as_deref().or(self.found).map_or_else(|| url.clone(), |found| format!("{found} at {url}"))
     }
 }
@@ -542,9 +553,20 @@ impl Endpoint {
 /// What answers on this machine, for a command that takes each of its models: the URL, and
 /// a name for messages.
 pub(crate) async fn local_endpoint() -> Result<(String, String), Failure> {
+    warn_of_variables();
     let there = Endpoint::all_local(&Place::default()).await?;
     let endpoint = there.iter().find(|endpoint| !endpoint.listed.is_empty()).unwrap_or(&there[0]);
     Ok((endpoint.url.clone(), endpoint.name()))
+}
+
+/// Warns of variables by which other programs are told their endpoint, where none is named for this one.
+fn warn_of_variables() {
+    for name in ["OPENAI_API_BASE", "OLLAMA_HOST"] {
+        if let Some(value) = variable(name) {
+            let url = shown_url(&value);
+            output::warn(&format!("{name} ({url}) is not read: name the endpoint with OPENAI_BASE_URL or --base-url"));
+        }
+    }
 }
 
 /// The models of all servers on this machine that say within this time what they have.

@@ -8,8 +8,8 @@ use toolgraft_mcp::{Hub, ServerEventKind};
 
 use super::attached::Attached;
 use crate::base::{Failure, lock, media};
+use crate::mcp::read;
 use crate::servers::watch::Watch;
-use crate::tools::read;
 use toolgraft::route::Toolbox;
 
 /// What ends a sentence and is seldom the end of a URI.

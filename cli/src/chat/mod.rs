@@ -32,6 +32,7 @@ mod said;
 mod session;
 mod summary;
 mod talk;
+mod template;
 
 use std::io::{IsTerminal, Read, stdin};
 use std::sync::Arc;
@@ -60,11 +61,11 @@ use toolgraft_mcp::Hub;
 
 pub(crate) use approve::{Answer, Approvals, Person, Question, warn_unmatched};
 pub(super) use args::Args;
-pub(crate) use args::{ConversationArgs, EndpointArgs, EndpointOrUrl, FileArgs, OutputArgs, TalkArgs};
+pub(crate) use args::{EndpointArgs, EndpointOrUrl, TalkArgs};
 pub(crate) use endpoint::{Endpoint, local_endpoint, local_models};
 pub(crate) use existing::Existing;
 pub(crate) use kept::{Keeping, prune};
-pub(crate) use said::{Line, Placed, with_placed};
+pub(crate) use said::Line;
 pub(crate) use talk::Talk;
 
 /// Characters by which the ID of a conversation is known, at least.
@@ -73,6 +74,9 @@ const ID: usize = 4;
 /// Runs `toolgraft chat`.
 pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     args.talk.endpoint.trust.hold()?;
+    if let Some(file) = args.template.take() {
+        template::ask(&file, &mut args)?;
+    }
     let settings = settings::file()?;
     let question = question(&args)?;
     // Neither the pipe nor a template: nobody has typed that.
@@ -215,7 +219,7 @@ async fn one(session: &mut Session, question: User, typed: &str) -> Result<(), F
 fn question(args: &Args) -> Result<Option<User>, Failure> {
     let piped = if stdin().is_terminal() { None } else { Some(piped()?) };
     let material = piped.as_deref().filter(|text| !text.trim().is_empty());
-    let asked = match &args.template {
+    let asked = match &args.filled {
         Some(said) => Some(said.clone()),
         None => (!args.question.is_empty()).then(|| User::new(args.question.join(" ").trim())),
     };

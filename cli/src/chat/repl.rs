@@ -288,7 +288,7 @@ pub(super) fn greet(session: &mut Session, has_config: bool) -> Result<(), Failu
     if !has_config {
         session.note(
             DIM,
-            "no MCP servers are configured: name a file with --mcp-config FILE (see `toolgraft tools --help`)",
+            "no MCP servers are configured: name a file with --mcp-config FILE (see `toolgraft mcp tools --help`)",
         )?;
     }
     if let Some(here) = session.set_here().ok().flatten() {

@@ -9,10 +9,10 @@ use serde_json::Value;
 
 use super::suspect;
 use crate::base::{Failure, output, tokens};
+use crate::mcp::tools;
 use crate::screen::{boxes::aligned, visible::plain, wrap::in_rows};
 use crate::servers::{ListedArgs, ServerArgs, runner::Runner, status::state};
 use crate::terminal::{counted, grouped};
-use crate::tools;
 use toolgraft::message::TokenCounter;
 use toolgraft::prompt::{Options, Prompt, TOOL_BUDGET};
 use toolgraft::route::Toolbox;

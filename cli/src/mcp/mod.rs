@@ -1,6 +1,7 @@
-//! `toolgraft mcp`: the configuration of MCP servers, and how they are.
+//! `toolgraft mcp`: MCP servers: what they offer, their configuration, and how they are.
 //!
 //! ```text
+//! tools, call, read, get: what the servers offer, and one use of it
 //! add, remove ─────────────────────▶ servers/config_file (text in, text out; comments stay)
 //! import: programs (a table) ─▶ foreign (one rule) ─▶ entries as ours are written
 //! list, import ─▶ masked (an entry in one line, without its secrets)
@@ -9,15 +10,19 @@
 //! ```
 
 mod add;
+pub(crate) mod call;
 mod check;
 mod foreign;
+mod get;
 mod import;
 mod list;
 mod login;
 mod masked;
 mod programs;
+pub(crate) mod read;
 mod remove;
 mod suspect;
+pub(crate) mod tools;
 mod trust;
 
 use crate::base::Failure;
@@ -31,6 +36,14 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
+    /// Connect to the servers and list their tools, resources and prompts
+    Tools(tools::Args),
+    /// Call one tool of a server
+    Call(call::Args),
+    /// Read one resource of a server
+    Read(read::Args),
+    /// Fill in a prompt of a server, and print it
+    Get(get::Args),
     /// Add a server to the configuration
     Add(add::Args),
     /// List the configured servers, without starting them
@@ -52,6 +65,10 @@ enum Command {
 /// Runs `toolgraft mcp`.
 pub(crate) fn run(args: Args) -> Result<(), Failure> {
     match args.command {
+        Command::Tools(args) => tools::run(args),
+        Command::Call(args) => call::run(args),
+        Command::Read(args) => read::run(args),
+        Command::Get(args) => get::run(args),
         Command::Add(args) => add::run(args),
         Command::List(args) => list::run(&args),
         Command::Remove(args) => remove::run(&args),

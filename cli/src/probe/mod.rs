@@ -13,9 +13,10 @@
 //!                                   report ─▶ table, JSON, page ─▶ saved_profiles
 //! ```
 //!
-//! With `--jobs` whole jobs are put instead, each run to its end (`jobs`).
+//! With `--diagnose` one call is asked for in each way instead (`diagnose`). With `--jobs` whole jobs are put instead, each run to its end (`jobs`).
 
 mod cell;
+mod diagnose;
 mod jobs;
 mod page;
 mod plan;
@@ -39,7 +40,7 @@ use self::store::{Run, Store};
 use self::tasks::{Task, Tasks};
 use self::trial::{Bench, Unasked};
 use crate::base::{Failure, input, output};
-use crate::chat::{Endpoint, EndpointArgs};
+use crate::chat::{Endpoint, EndpointOrUrl};
 use crate::dialog::ask::Asker;
 use crate::screen::live::{Live, Place};
 use crate::servers::runner::Runner;
@@ -63,7 +64,11 @@ const LINE_EACH: Duration = Duration::from_secs(60);
 #[command(after_help = include_str!("../help/probe.txt").trim_end())]
 pub(crate) struct Args {
     #[command(flatten)]
-    endpoint: EndpointArgs,
+    endpoint: EndpointOrUrl,
+
+    /// Ask for one call in each way, and say what works, which known fault there is, and what helps
+    #[arg(long, conflicts_with_all = ["time", "full", "only", "jobs", "tasks", "call_threshold", "max_tokens", "save", "html"])]
+    diagnose: bool,
 
     /// Profile to take instead of the one for the model's name
     #[arg(long, value_name = "NAME", value_parser = known_profile)]
@@ -108,7 +113,7 @@ pub(crate) struct Args {
     #[arg(long)]
     save: bool,
 
-    /// Print one JSON object: endpoint, model, tools (offered), cut, rows, best (see docs/models.md)
+    /// Print one JSON object (see docs/models.md)
     #[arg(long)]
     json: bool,
 
@@ -124,14 +129,18 @@ fn minutes(text: &str) -> Result<Duration, String> {
 
 /// Runs `toolgraft probe`.
 pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
-    args.endpoint.trust.hold()?;
-    settings::defaults()?.fill(slots! { args => profile; ..args.endpoint.slots() });
+    let mut flags = args.endpoint.flags();
+    flags.trust.hold()?;
+    settings::defaults()?.fill(slots! { args => profile; ..flags.slots() });
+    if args.diagnose {
+        return diagnose::run(&args, &flags);
+    }
     let asker = Asker::at_terminal();
     if let Some(path) = &args.html {
         page::check(path)?;
     }
     let runner = Runner::start()?;
-    let endpoint = runner.wait(Endpoint::choose(&args.endpoint, asker.as_ref()))?;
+    let endpoint = runner.wait(Endpoint::choose(&flags, asker.as_ref()))?;
     let mut probe = Probe::new(&args, &endpoint)?;
     if let Some(half) = args.jobs {
         return run_jobs(&mut probe, half, &args, &runner);

@@ -12,7 +12,7 @@ use toolgraft::{Catalog, Tool};
 
 /// What a file may hold, for help and errors.
 pub(crate) const SHAPES: &str =
-    "a `tools/list` answer, a list of tools, a server with `tools`, or the output of `toolgraft tools --json`";
+    "a `tools/list` answer, a list of tools, a server with `tools`, or the output of `toolgraft mcp tools --json`";
 
 #[derive(Deserialize)]
 struct Servers {

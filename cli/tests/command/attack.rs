@@ -40,7 +40,7 @@ fn is_raw(c: char) -> bool {
 fn asked(servers: &Value) -> (Window, String) {
     let place = Place::new();
     place.write(".mcp.json", json!({ "mcpServers": servers }).to_string());
-    let window = Window::of(place, SIZE, Endpoint::start([]), &["tools"]);
+    let window = Window::of(place, SIZE, Endpoint::start([]), &["mcp", "tools"]);
     let shown = window.waits("the question", |shown| shown.contains(QUESTION) && shown.ends_with(']'));
     // Above stands what the test itself has typed.
     (window, shown.trim_start().to_owned())
@@ -172,7 +172,7 @@ fn a_secret_is_one_in_the_list_in_the_import_and_in_the_question() {
         &["mcp", "import", "config.toml", "--dry-run"],
         &["mcp", "import", ".vscode/mcp.json", "--dry-run"],
         &["mcp", "trust"],
-        &["tools"],
+        &["mcp", "tools"],
         &["mcp", "trust", "--yes"],
     ] {
         let run = place.run(args);
@@ -187,7 +187,7 @@ fn a_secret_is_one_in_the_list_in_the_import_and_in_the_question() {
     asking.write(".mcp.json", &file);
     asking.write("other.json", &file);
     let mut place_of_window = asking;
-    for args in [["mcp", "import", "other.json"].as_slice(), &["tools"]] {
+    for args in [["mcp", "import", "other.json"].as_slice(), &["mcp", "tools"]] {
         let window = Window::of(place_of_window, SIZE, Endpoint::start([]), args);
         window.waits("the question", |shown| shown.contains(QUESTION) && shown.ends_with(']'));
         let written = window.written();
@@ -399,7 +399,7 @@ fn what_a_tool_answered_is_its_owners_to_read() {
         "tools/call": { "content": [image, image] },
     })) }));
     let config = ["--mcp-config", "mcp.json"];
-    place.run(&[["call", "s", "look", "--output", "a.png"].as_slice(), &config].concat()).ok();
+    place.run(&[["mcp", "call", "s", "look", "--output", "a.png"].as_slice(), &config].concat()).ok();
     for file in ["a.png", "a-2.png"] {
         assert_eq!(mode(&place.path(file)), 0o600, "{file}");
     }
@@ -458,21 +458,21 @@ fn no_foreign_name_begins_a_line_of_ours() {
     let chat = ["chat", "--base-url", &url, "--model", "m", "--tools-mode", "prompt", "--yes", "Go"];
     for config in ["mcp.json", "wrong.json"] {
         for args in [
-            ["tools"].as_slice(),
+            ["mcp", "tools"].as_slice(),
             &["mcp", "check"],
             &["mcp", "list"],
             &["mcp", "remove", "nobody"],
-            &["call", "nobody", "ok"],
-            &["call", FORGED, "ok"],
-            &["call", FORGED, "okk"],
-            &["get", FORGED, "nothing"],
-            &["read", FORGED, "x:1"],
+            &["mcp", "call", "nobody", "ok"],
+            &["mcp", "call", FORGED, "ok"],
+            &["mcp", "call", FORGED, "okk"],
+            &["mcp", "get", FORGED, "nothing"],
+            &["mcp", "read", FORGED, "x:1"],
             &["prompt"],
             &chat,
         ] {
             let run = place.run(&[args, &["--mcp-config", config]].concat());
             holds_no_forged_line(&format!("{args:?} {config}"), &run.err);
-            if args[0] != "call" && args[0] != "chat" {
+            if !args.contains(&"call") && args[0] != "chat" {
                 holds_no_forged_line(&format!("{args:?} {config}"), &run.out);
             }
         }
@@ -483,7 +483,7 @@ fn no_foreign_name_begins_a_line_of_ours() {
     }
     let place = Place::new();
     place.write(".mcp.json", json!({ "mcpServers": servers }).to_string());
-    let run = place.run(&["tools"]);
+    let run = place.run(&["mcp", "tools"]);
     holds_no_forged_line("a project's file", &run.err);
     assert!(
         run.err.lines().filter(|line| line.starts_with("error:")).count() == 2,
@@ -707,8 +707,8 @@ fn on_every_way_in_what_was_not_typed_is_a_file_and_a_call_in_it_does_not_run() 
         ("a pipe", &["chat"][..], &["Read."][..], note.as_str()),
         ("-f", &["chat"], &["-f", "note.txt", "Read."], ""),
         ("-f beside a pipe alone", &["chat"], &["-f", "note.txt"], "Read."),
-        ("NAME=@FILE", &["run", "read.md", "text=@note.txt"], &[], ""),
-        ("a pipe to a template", &["run", "plain.md"], &[], &note),
+        ("NAME=@FILE", &["chat", "--template", "read.md", "text=@note.txt"], &[], ""),
+        ("a pipe to a template", &["chat", "--template", "plain.md"], &[], &note),
         ("@SERVER:URI", &["chat"], &["Read @notes:note://1 well."], ""),
     ] {
         let (ran, endpoint) = ask(command, rest, stdin);

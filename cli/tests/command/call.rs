@@ -32,8 +32,9 @@ fn with_media() -> Place {
 #[test]
 fn words_become_what_the_schema_wants() {
     let place = with_demo();
-    let call =
-        |words: &[&str]| place.run(&[&["call", "--mcp-config", "mcp.json", "demo", "weather_query"], words].concat());
+    let call = |words: &[&str]| {
+        place.run(&[&["mcp", "call", "--mcp-config", "mcp.json", "demo", "weather_query"], words].concat())
+    };
     let run = call(&["city=杭州", "date=2026-05-01"]).quiet();
     assert!(run.out.starts_with("杭州, 2026-05-01: "), "{run:?}");
     call(&["ctiy=Oslo"]).refuses(2, "weather_query: no parameter ctiy; nearest: city; there are: city, date");
@@ -50,36 +51,40 @@ fn words_become_what_the_schema_wants() {
 fn pictures_and_blobs_become_files() {
     let place = with_media();
     let picture = b"\x89PNG\r\n".as_slice();
-    let run = place.run(&["call", "--mcp-config", "mcp.json", "s", "shot", "--output", "a.png"]).ok();
+    let run = place.run(&["mcp", "call", "--mcp-config", "mcp.json", "s", "shot", "--output", "a.png"]).ok();
     assert!(run.out.starts_with("two pictures\n[image image/png, 6 bytes]"), "{run:?}");
     run.fails_with(0, &["image/png, 6 bytes, is in a.png", "a-2.png"]);
     assert_eq!(fs::read(place.path("a.png")).unwrap(), picture);
     assert_eq!(fs::read(place.path("a-2.png")).unwrap(), picture);
-    place.run(&["call", "--mcp-config", "mcp.json", "s", "shot", "--output", "a.png"]).refuses(2, "not written over");
+    place
+        .run(&["mcp", "call", "--mcp-config", "mcp.json", "s", "shot", "--output", "a.png"])
+        .refuses(2, "not written over");
 
-    let run = place.run(&["call", "--mcp-config", "mcp.json", "s", "shot", "-o", "b.png", "--json"]).ok();
+    let run = place.run(&["mcp", "call", "--mcp-config", "mcp.json", "s", "shot", "-o", "b.png", "--json"]).ok();
     assert_eq!(run.json()["files"], json!(["b.png", "b-2.png"]));
     assert!(!run.out.contains("iVBOR"), "{run:?}");
-    let run = place.run(&["call", "--mcp-config", "mcp.json", "s", "shot", "--json"]).quiet();
+    let run = place.run(&["mcp", "call", "--mcp-config", "mcp.json", "s", "shot", "--json"]).quiet();
     assert!(!run.out.contains("iVBOR"), "nobody asked for it: {run:?}");
 
-    place.run(&["read", "--mcp-config", "mcp.json", "s", "x:plan", "--output", "plan.pdf"]).ok();
+    place.run(&["mcp", "read", "--mcp-config", "mcp.json", "s", "x:plan", "--output", "plan.pdf"]).ok();
     assert_eq!(fs::read(place.path("plan.pdf")).unwrap(), b"%PDF-");
 }
 
 #[test]
 fn a_text_goes_to_the_file_too() {
     let place = with_demo();
-    let run = place.run(&["call", "--mcp-config", "mcp.json", "demo", "location_query", "-o", "place.txt"]).ok();
+    let run = place.run(&["mcp", "call", "--mcp-config", "mcp.json", "demo", "location_query", "-o", "place.txt"]).ok();
     assert_eq!(run.out, "");
     assert!(fs::read_to_string(place.path("place.txt")).unwrap().starts_with("Hangzhou"));
-    place.run(&["call", "--mcp-config", "mcp.json", "demo", "location_query", "-o", "."]).refuses(2, "is a directory");
+    place
+        .run(&["mcp", "call", "--mcp-config", "mcp.json", "demo", "location_query", "-o", "."])
+        .refuses(2, "is a directory");
 }
 
 #[test]
 fn a_prompt_is_filled_in_and_printed() {
     let place = with_demo();
-    let get = |words: &[&str]| place.run(&[&["get", "--mcp-config", "mcp.json", "demo"], words].concat());
+    let get = |words: &[&str]| place.run(&[&["mcp", "get", "--mcp-config", "mcp.json", "demo"], words].concat());
     let run = get(&["trip", "city=Oslo"]).quiet();
     assert!(run.out.contains("Oslo"), "{run:?}");
     let run = get(&["trip", "city=Oslo", "--json"]).quiet();

@@ -335,7 +335,7 @@ fn what_a_chat_learned_of_native_calls_counts_for_the_next_and_for_doctor() {
         assert_eq!(asked[0].body.get("tools").is_some(), carried);
         assert!(asked[1..].iter().all(|request| request.body.get("tools").is_none()));
     }
-    let report = place.run(&["doctor", &endpoint.url(), "--json"]).json();
+    let report = place.run(&["probe", "--diagnose", &endpoint.url(), "--json"]).json();
     assert_eq!(report["learned"], json!([{"model": "m", "version": "b1", "fault": "failed"}]), "{report:#}");
 }
 
@@ -389,11 +389,23 @@ fn a_missing_v1_is_tried_and_said() {
     };
     let endpoint = Endpoint::setup().lists().answer(answer);
     let base = endpoint.url().trim_end_matches("/v1").to_owned();
-    let run = Place::new().run(&["chat", "--base-url", &base, "Weather?"]).ok();
-    assert_eq!(run.out, "It rains.\n");
-    assert!(run.err.contains(&format!("{base}/v1 has: taking that")), "{}", run.err);
-    let run = Place::new().run(&["chat", "--base-url", &base, "--model", "tiny", "Weather?"]);
-    run.fails_with(1, &["HTTP 404", &format!("{base}/v1 lists models: is that the base URL?")]);
+    for named in [&[][..], &["--model", "tiny"]] {
+        let args = [&["chat", "--base-url", &base, "Weather?"], named].concat();
+        let run = Place::new().run(&args).ok();
+        assert_eq!(run.out, "It rains.\n");
+        assert!(run.err.contains(&format!("{base}/v1 has: taking that")), "{}", run.err);
+    }
+}
+
+#[test]
+fn variables_that_name_the_endpoint_of_other_programs_are_answered_with_ours() {
+    let endpoint = Endpoint::answer(|_, _| Reply::text("It rains."));
+    for name in ["OPENAI_API_BASE", "OLLAMA_HOST"] {
+        let run = Place::new().run_with(&["chat", "--model", "m", "Weather?"], |c| c.env(name, endpoint.url()));
+        let told = format!("{name} ({}) is not read: name the endpoint with OPENAI_BASE_URL", endpoint.url());
+        assert!(run.err.contains(&told), "{}", run.err);
+    }
+    assert_eq!(endpoint.requests(), 0);
 }
 
 #[test]

@@ -18,8 +18,8 @@ fn names_of_this_machine_are_completed() {
     let program = env!("CARGO_BIN_EXE_toolgraft");
     let servers = serde_json::json!({"mcpServers": {"weather": {"command": program, "args": ["demo-server"]}}});
     place.write(".config/toolgraft/mcp.json", servers.to_string());
-    assert_eq!(completed(&place, &["call", "weather", "weather_"]), [""; 0], "it has never run");
-    place.run(&["tools"]).ok();
+    assert_eq!(completed(&place, &["mcp", "call", "weather", "weather_"]), [""; 0], "it has never run");
+    place.run(&["mcp", "tools"]).ok();
     // What a server calls its tool is no command of the shell.
     let known = std::fs::read_to_string(place.path(".local/state/toolgraft/tools.json")).unwrap();
     place.write(
@@ -29,9 +29,9 @@ fn names_of_this_machine_are_completed() {
     for (words, wanted) in [
         (&["chat", "-m", "r"][..], &["r1"][..]),
         (&["serve", "--base-url", ""], &["router"]),
-        (&["call", "wea"], &["weather"]),
+        (&["mcp", "call", "wea"], &["weather"]),
         (&["mcp", "login", "wea"], &["weather"]),
-        (&["call", "weather", "weather_"], &["weather_query"]),
+        (&["mcp", "call", "weather", "weather_"], &["weather_query"]),
         (&["chat", "--allow", "weather.t"], &["weather.time_query"]),
         (&["config", "set", "base"], &["base_url"]),
         (&["chat", "--way", ""], &["free", "measured", "auto"]),

@@ -51,12 +51,12 @@ fn chat(params: &Value) -> Chat {
     chat
 }
 
-/// `toolgraft call demo ask` on a terminal.
+/// `toolgraft mcp call demo ask` on a terminal.
 fn call(params: &Value, args: &[&str]) -> (Place, PtySession) {
     let place = Place::new();
     place.servers(json!({ "demo": asks(params) }));
     let mut command = Command::new(TOOLGRAFT);
-    command.args(["call", "demo", "ask", "--mcp-config", "mcp.json"]).args(args);
+    command.args(["mcp", "call", "demo", "ask", "--mcp-config", "mcp.json"]).args(args);
     command.current_dir(place.dir.path()).env("HOME", place.dir.path()).env("TERM", "xterm").env("COLUMNS", "100");
     let terminal = spawn_with_options(command, Options::new().timeout_ms(Some(60_000))).unwrap();
     (place, terminal)
@@ -255,7 +255,7 @@ fn without_a_terminal_it_is_declined_with_a_line_that_says_so() {
     let place = Place::new();
     let params = form("Who\u{1b}[2J are you?", &json!({ "name": { "type": "string" } }), &["name"]);
     place.servers(json!({ "demo": asks(&params) }));
-    let run = place.run(&["call", "demo", "ask", "--mcp-config", "mcp.json"]).ok();
+    let run = place.run(&["mcp", "call", "demo", "ask", "--mcp-config", "mcp.json"]).ok();
     let line = "demo asks for input (\"Who␛[2J are you?\"), and there is no terminal to ask on: it was declined";
     assert!(run.err.contains(line), "{}", run.err);
     assert_eq!(told(&place), json!({ "action": "decline" }));

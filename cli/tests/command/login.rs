@@ -42,7 +42,7 @@ fn log_in(place: &Place) -> (Run, String) {
 #[test]
 fn a_login_by_the_printed_page_lets_calls_through_until_the_logout() {
     let (place, servers) = guarded(Ways::default());
-    let call = ["call", "guarded", "hello"];
+    let call = ["mcp", "call", "guarded", "hello"];
     let call = || place.run(&[&call[..], &CONFIG].concat());
     call().refuses(1, "it wants a login: run `toolgraft mcp login guarded`");
 
@@ -108,7 +108,7 @@ fn tokens_lie_in_files_of_their_owner_alone() {
 fn rights_that_are_missing_name_the_remedy_and_come_with_the_next_login() {
     let (place, servers) = guarded(Ways::default());
     log_in(&place).0.ok();
-    let admin = || place.run(&["call", "guarded", "admin", "--mcp-config", "mcp.json"]);
+    let admin = || place.run(&["mcp", "call", "guarded", "admin", "--mcp-config", "mcp.json"]);
     let refused = admin();
     assert_eq!(refused.code, Some(1));
     let said = format!("{}{}", refused.out, refused.err);
@@ -153,7 +153,8 @@ fn tokens_and_client_secrets_are_in_no_list() {
     log_in(&place).0.ok();
     let oauth = json!({ "clientId": "my-client", "clientSecret": "s3cret-of-mine" });
     place.servers(json!({ "guarded": { "url": servers.url(), "oauth": oauth } }));
-    for command in [&["mcp", "list"][..], &["mcp", "list", "--json"], &["mcp", "check", "--json"], &["tools", "--json"]]
+    for command in
+        [&["mcp", "list"][..], &["mcp", "list", "--json"], &["mcp", "check", "--json"], &["mcp", "tools", "--json"]]
     {
         let run = place.run(&[command, &CONFIG].concat());
         let said = format!("{}{}", run.out, run.err);
@@ -230,7 +231,7 @@ fn a_program_logs_in_by_its_own_credentials_and_nobody_is_asked() {
         place.servers(json!({ "guarded": { "url": servers.url(), "oauth": oauth } }));
     };
     entry("s3cret-of-ci");
-    let call = |tool: &str| place.run(&["call", "guarded", tool, "--mcp-config", "mcp.json"]);
+    let call = |tool: &str| place.run(&["mcp", "call", "guarded", tool, "--mcp-config", "mcp.json"]);
     assert_eq!(call("hello").quiet().out, "hello, you are in\n");
     let asked = servers.seen("as", "POST", "/token");
     let body = &asked[0].body;

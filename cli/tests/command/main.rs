@@ -22,8 +22,8 @@ mod completions;
 mod context_overflow;
 mod demo;
 mod devtools;
+mod diagnose;
 mod dialect_file;
-mod doctor;
 #[cfg(target_os = "linux")]
 mod elicit;
 mod embedding;
@@ -59,7 +59,6 @@ mod readme;
 mod real_servers;
 mod replay;
 mod replay_page;
-mod run;
 #[cfg(unix)]
 mod safety;
 mod serve;
@@ -72,6 +71,7 @@ mod signals;
 #[cfg(unix)]
 mod stateful;
 mod stderr;
+mod template;
 mod trust;
 mod up;
 #[cfg(target_os = "linux")]

@@ -17,7 +17,7 @@ fn with_demo() -> Place {
 
 #[test]
 fn tools_are_listed_with_resources_and_templates() {
-    let run = with_demo().run(&["tools"]);
+    let run = with_demo().run(&["mcp", "tools"]);
     assert_eq!(run.code, Some(0), "{run:?}");
     for text in [
         "demo  ready in", "MCP 2026-07-28", "weather_query(city, date?)", "tools (3)", "resources (1)",
@@ -30,7 +30,7 @@ fn tools_are_listed_with_resources_and_templates() {
 
 #[test]
 fn tools_as_json_carry_states_and_schemas() {
-    let listed = with_demo().run(&["tools", "--json"]).json();
+    let listed = with_demo().run(&["mcp", "tools", "--json"]).json();
     let server = &listed["servers"][0];
     assert_eq!((&server["name"], &server["state"]), (&json!("demo"), &json!("ready")));
     assert_eq!(server["server_name"], "toolgraft-demo");
@@ -81,7 +81,7 @@ fn a_check_reports_every_server_as_a_table_and_as_json() {
 
 #[test]
 fn schemas_are_shown_when_asked_for() {
-    let run = with_demo().run(&["tools", "--schema"]);
+    let run = with_demo().run(&["mcp", "tools", "--schema"]);
     assert!(run.out.contains("\"required\": ["), "{run:?}");
 }
 
@@ -90,11 +90,11 @@ fn a_tool_is_called_from_every_source_of_arguments() {
     let place = with_demo();
     place.write("args.json", "{ \"city\": \"杭州\", \"date\": \"2026-05-01\" }");
     let expected = "杭州, 2026-05-01: ";
-    let inline = place.run(&["call", "demo", "weather_query", r#"{ "city": "杭州", "date": "2026-05-01" }"#]);
+    let inline = place.run(&["mcp", "call", "demo", "weather_query", r#"{ "city": "杭州", "date": "2026-05-01" }"#]);
     assert!(inline.code == Some(0) && inline.out.starts_with(expected), "{inline:?}");
-    let file = place.run(&["call", "demo", "weather_query", "@args.json"]);
+    let file = place.run(&["mcp", "call", "demo", "weather_query", "@args.json"]);
     assert_eq!(file.out, inline.out);
-    let piped = place.run_with(&["call", "demo", "weather_query", "-"], |c| {
+    let piped = place.run_with(&["mcp", "call", "demo", "weather_query", "-"], |c| {
         c.write_stdin(fs::read(place.path("args.json")).unwrap())
     });
     assert_eq!(piped.out, inline.out);
@@ -103,7 +103,7 @@ fn a_tool_is_called_from_every_source_of_arguments() {
 #[test]
 fn a_call_as_json_has_the_whole_outcome() {
     let place = with_demo();
-    let outcome = place.run(&["call", "demo", "time_query", r#"{"date":"2026-12-25"}"#, "--json"]).json();
+    let outcome = place.run(&["mcp", "call", "demo", "time_query", r#"{"date":"2026-12-25"}"#, "--json"]).json();
     assert_eq!(
         (&outcome["server"], &outcome["tool"], &outcome["status"]),
         (&json!("demo"), &json!("time_query"), &json!("result"))
@@ -115,39 +115,41 @@ fn a_call_as_json_has_the_whole_outcome() {
 
 #[test]
 fn a_call_without_arguments_sends_an_empty_object() {
-    let run = with_demo().run(&["call", "demo", "location_query"]);
+    let run = with_demo().run(&["mcp", "call", "demo", "location_query"]);
     assert!(run.out.starts_with("Hangzhou"), "{run:?}");
 }
 
 #[test]
 fn an_error_of_the_tool_is_a_failed_job() {
     let place = with_demo();
-    place.run(&["call", "demo", "weather_query", r#"{"city":"Oslo","date":"soon"}"#]).fails_with(1, &["YYYY-MM-DD"]);
-    place.run(&["call", "demo", "weather_query"]).fails_with(1, &["city"]);
-    let run = place.run(&["call", "demo", "weather_query", r#"{"city":"Oslo","date":"soon"}"#, "--json"]);
+    place
+        .run(&["mcp", "call", "demo", "weather_query", r#"{"city":"Oslo","date":"soon"}"#])
+        .fails_with(1, &["YYYY-MM-DD"]);
+    place.run(&["mcp", "call", "demo", "weather_query"]).fails_with(1, &["city"]);
+    let run = place.run(&["mcp", "call", "demo", "weather_query", r#"{"city":"Oslo","date":"soon"}"#, "--json"]);
     assert_eq!((run.code, &run.json()["status"]), (Some(1), &json!("tool_error")));
 }
 
 #[test]
 fn unknown_names_are_answered_with_near_ones() {
     let place = with_demo();
-    place.run(&["call", "demo", "wether_query"]).fails_with(2, &["wether_query", "nearest: weather_query"]);
-    place.run(&["call", "dem", "weather_query"]).fails_with(2, &["no server \"dem\"", "there are: demo"]);
-    place.run(&["read", "dem", "demo://cities"]).fails_with(2, &["no server \"dem\""]);
+    place.run(&["mcp", "call", "demo", "wether_query"]).fails_with(2, &["wether_query", "nearest: weather_query"]);
+    place.run(&["mcp", "call", "dem", "weather_query"]).fails_with(2, &["no server \"dem\"", "there are: demo"]);
+    place.run(&["mcp", "read", "dem", "demo://cities"]).fails_with(2, &["no server \"dem\""]);
 }
 
 #[test]
 fn arguments_that_are_no_object_are_refused_with_their_place() {
     let place = with_demo();
-    place.run(&["call", "demo", "time_query", "[1]"]).fails_with(2, &["found an array"]);
+    place.run(&["mcp", "call", "demo", "time_query", "[1]"]).fails_with(2, &["found an array"]);
     place
-        .run(&["call", "demo", "time_query", "{\"date\":\n nope}"])
+        .run(&["mcp", "call", "demo", "time_query", "{\"date\":\n nope}"])
         .fails_with(2, &["the arguments:2:3: this word is no JSON value"]);
     place.write("bad.json", "{\n  \"a\" 1 }");
-    place.run(&["call", "demo", "time_query", "@bad.json"]).fails_with(2, &["bad.json:2:7"]);
-    place.run(&["call", "demo", "time_query", "@none.json"]).fails_with(2, &["cannot read none.json"]);
+    place.run(&["mcp", "call", "demo", "time_query", "@bad.json"]).fails_with(2, &["bad.json:2:7"]);
+    place.run(&["mcp", "call", "demo", "time_query", "@none.json"]).fails_with(2, &["cannot read none.json"]);
     let word = "\"today\" is neither NAME=VALUE nor a JSON object: if it is a value, name its parameter (NAME=today)";
-    place.run(&["call", "demo", "time_query", "today"]).fails_with(2, &[word]);
+    place.run(&["mcp", "call", "demo", "time_query", "today"]).fails_with(2, &[word]);
 }
 
 #[test]
@@ -157,24 +159,24 @@ fn an_error_of_several_lines_is_one_error() {
         json!({ "isError": true, "content": [{ "type": "text", "text": "1 problem\ntimezone\n  is missing" }] });
     let tools = json!({ "tools": [{ "name": "now", "inputSchema": { "type": "object" } }] });
     place.servers(json!({ "clock": answering_server(&json!({ "tools/list": tools, "tools/call": result })) }));
-    let run = place.run(&["call", "--mcp-config", "mcp.json", "clock", "now"]);
+    let run = place.run(&["mcp", "call", "--mcp-config", "mcp.json", "clock", "now"]);
     assert_eq!((run.code, run.err.as_str()), (Some(1), "error: 1 problem\n  timezone\n    is missing\n"));
 }
 
 #[test]
 fn resources_and_templates_are_read() {
     let place = with_demo();
-    let cities = place.run(&["read", "demo", "demo://cities"]);
+    let cities = place.run(&["mcp", "read", "demo", "demo://cities"]);
     assert!(cities.out.contains("New York, United States"), "{cities:?}");
-    let city = place.run(&["read", "demo", "demo://city/New York", "--json"]).json();
+    let city = place.run(&["mcp", "read", "demo", "demo://city/New York", "--json"]).json();
     assert_eq!(city["uri"], "demo://city/New York");
     assert!(city["text"].as_str().unwrap().contains("-74.01"), "{city}");
-    place.run(&["read", "demo", "demo://nothing"]).fails_with(1, &["demo://cities", "server \"demo\""]);
+    place.run(&["mcp", "read", "demo", "demo://nothing"]).fails_with(1, &["demo://cities", "server \"demo\""]);
 }
 
 #[test]
 fn without_a_configuration_the_places_that_were_looked_at_are_named() {
-    Place::new().run(&["tools"]).fails_with(2, &[".mcp.json", ".config/toolgraft/mcp.json", "--mcp-config"]);
+    Place::new().run(&["mcp", "tools"]).fails_with(2, &[".mcp.json", ".config/toolgraft/mcp.json", "--mcp-config"]);
 }
 
 #[test]
@@ -182,10 +184,10 @@ fn the_home_configuration_is_used_when_there_is_no_local_one() {
     let place = Place::new();
     fs::create_dir_all(place.path(".config/toolgraft")).unwrap();
     place.write(".config/toolgraft/mcp.json", json!({ "servers": { "home": demo_server() } }).to_string());
-    assert!(place.run(&["tools"]).out.contains("home  ready"));
+    assert!(place.run(&["mcp", "tools"]).out.contains("home  ready"));
     place.write(".mcp.json", json!({ "mcpServers": { "local": demo_server() } }).to_string());
     place.run(&["mcp", "trust", "--yes"]).ok();
-    let run = place.run(&["tools"]);
+    let run = place.run(&["mcp", "tools"]);
     assert!(run.out.contains("local  ready") && !run.out.contains("home"), "{run:?}");
 }
 
@@ -194,7 +196,7 @@ fn several_files_are_merged_in_order_with_a_note() {
     let place = Place::new();
     place.write("a.json", json!({ "mcpServers": { "x": { "command": "nope" }, "y": demo_server() } }).to_string());
     place.write("b.json", json!({ "mcpServers": { "x": demo_server() } }).to_string());
-    let run = place.run(&["tools", "--mcp-config", "a.json", "--mcp-config", "b.json", "--json"]);
+    let run = place.run(&["mcp", "tools", "--mcp-config", "a.json", "--mcp-config", "b.json", "--json"]);
     assert_eq!(run.code, Some(0), "{run:?}");
     assert!(run.err.contains("server \"x\" of a.json:1:") && run.err.contains("b.json"), "{run:?}");
 }
@@ -209,20 +211,20 @@ fn a_file_that_is_no_configuration_is_refused_with_its_place() {
         ("latin1.json", b"{\n \"\xe9\": 1 }", "latin1.json:2:3"),
     ] {
         place.write(name, content);
-        for command in [&["tools"][..], &["call", "s", "t"], &["read", "s", "u"]] {
+        for command in [&["mcp", "tools"][..], &["mcp", "call", "s", "t"], &["mcp", "read", "s", "u"]] {
             place.run(&[command, &["--mcp-config", name]].concat()).fails_with(2, &[expected]);
         }
     }
     fs::create_dir(place.path("folder")).unwrap();
-    place.run(&["tools", "--mcp-config", "folder"]).fails_with(2, &["folder is a directory"]);
-    place.run(&["tools", "--mcp-config", "none.json"]).fails_with(2, &["cannot read none.json"]);
+    place.run(&["mcp", "tools", "--mcp-config", "folder"]).fails_with(2, &["folder is a directory"]);
+    place.run(&["mcp", "tools", "--mcp-config", "none.json"]).fails_with(2, &["cannot read none.json"]);
 }
 
 #[test]
 fn comments_and_trailing_commas_are_allowed() {
     let place = Place::new();
     place.write("mcp.json", format!("{{ // mine\n \"mcpServers\": {{ /* one */ \"demo\": {}, }}, }}", demo_server()));
-    assert_eq!(place.run(&["tools", "--mcp-config", "mcp.json"]).code, Some(0));
+    assert_eq!(place.run(&["mcp", "tools", "--mcp-config", "mcp.json"]).code, Some(0));
 }
 
 #[test]
@@ -233,13 +235,13 @@ fn an_unset_variable_is_named_with_server_and_key_and_the_others_work() {
     place.servers(json!({ "good": demo_server(), "needs": needs }));
     let config = ["--mcp-config", "mcp.json"];
     let expected = ["mcp.json:1:", "\"needs\"", "env.API_KEY", "TOOLGRAFT_TEST_UNSET is not set"];
-    let run = place.run(&[&["tools"][..], &config].concat());
+    let run = place.run(&[&["mcp", "tools"][..], &config].concat());
     run.fails_with(2, &expected);
     assert!(run.out.contains("good  ready") && run.out.contains("needs  misconfigured"), "{run:?}");
-    place.run(&[&["call", "needs", "time_query"][..], &config].concat()).fails_with(2, &expected);
-    let run = place.run(&[&["call", "good", "time_query"][..], &config].concat());
+    place.run(&[&["mcp", "call", "needs", "time_query"][..], &config].concat()).fails_with(2, &expected);
+    let run = place.run(&[&["mcp", "call", "good", "time_query"][..], &config].concat());
     assert_eq!(run.code, Some(0), "{run:?}");
-    let run = place.run_with(&[&["tools"][..], &config].concat(), |c| c.env("TOOLGRAFT_TEST_UNSET", "1"));
+    let run = place.run_with(&[&["mcp", "tools"][..], &config].concat(), |c| c.env("TOOLGRAFT_TEST_UNSET", "1"));
     assert_eq!(run.code, Some(0), "{run:?}");
 }
 
@@ -247,28 +249,30 @@ fn an_unset_variable_is_named_with_server_and_key_and_the_others_work() {
 fn a_disabled_server_is_not_started_and_is_no_failure() {
     let place = Place::new();
     place.servers(json!({ "off": { "command": "nope", "disabled": true }, "on": demo_server() }));
-    let run = place.run(&["tools", "--mcp-config", "mcp.json"]);
+    let run = place.run(&["mcp", "tools", "--mcp-config", "mcp.json"]);
     assert!(run.code == Some(0) && run.out.contains("off  disabled"), "{run:?}");
-    place.run(&["call", "off", "x", "--mcp-config", "mcp.json"]).fails_with(2, &["disabled", "mcp.json:1:"]);
+    place.run(&["mcp", "call", "off", "x", "--mcp-config", "mcp.json"]).fails_with(2, &["disabled", "mcp.json:1:"]);
 }
 
 #[test]
 fn one_broken_server_leaves_the_other_working() {
     let place = Place::new();
     place.servers(json!({ "bad": { "command": "toolgraft-no-such-program" }, "good": demo_server(), "other": { "type": "pigeon", "url": "http://127.0.0.1:9/" } }));
-    let run = place.run(&["tools", "--mcp-config", "mcp.json"]);
+    let run = place.run(&["mcp", "tools", "--mcp-config", "mcp.json"]);
     run.fails_with(2, &["\"bad\"", "not found in PATH", "\"other\"", "not a transport"]);
     assert!(run.out.contains("good  ready"), "{run:?}");
-    let run = place.run(&["call", "good", "location_query", "--mcp-config", "mcp.json"]);
+    let run = place.run(&["mcp", "call", "good", "location_query", "--mcp-config", "mcp.json"]);
     assert_eq!(run.code, Some(0), "{run:?}");
-    place.run(&["call", "bad", "x", "--mcp-config", "mcp.json"]).fails_with(1, &["\"bad\"", "not found in PATH"]);
+    place
+        .run(&["mcp", "call", "bad", "x", "--mcp-config", "mcp.json"])
+        .fails_with(1, &["\"bad\"", "not found in PATH"]);
     place.servers(json!({ "bad": { "command": "toolgraft-no-such-program" } }));
-    place.run(&["tools", "--mcp-config", "mcp.json"]).fails_with(1, &["not found in PATH"]);
+    place.run(&["mcp", "tools", "--mcp-config", "mcp.json"]).fails_with(1, &["not found in PATH"]);
 }
 
 #[test]
 fn help_shows_an_example() {
-    for command in [&["tools"][..], &["call"], &["read"], &["mcp", "check"]] {
+    for command in [&["mcp", "tools"][..], &["mcp", "call"], &["mcp", "read"], &["mcp", "check"]] {
         let run = Place::new().run(&[command, &["--help"]].concat());
         assert!(run.code == Some(0) && run.out.contains("Examples:") && run.out.contains("--mcp-config"), "{run:?}");
     }
@@ -313,12 +317,14 @@ fn http_failures_name_server_url_and_remedy() {
     ] {
         let (url, _received) = http_server(http_answer(status, headers));
         place.servers(json!({ "web": { "url": format!("{url}?key=s3cret"), "headers": { "X-Key": "s3cret" } } }));
-        let run = place.run(&["tools", "--mcp-config", "mcp.json"]);
+        let run = place.run(&["mcp", "tools", "--mcp-config", "mcp.json"]);
         run.fails_with(1, &["server \"web\"", &url, expected]);
         assert!(!format!("{run:?}").contains("s3cret"), "{run:?}");
     }
     place.servers(json!({ "web": { "url": "http://127.0.0.1:9/mcp" } }));
-    place.run(&["tools", "--mcp-config", "mcp.json"]).fails_with(1, &["cannot connect", "http://127.0.0.1:9/mcp"]);
+    place
+        .run(&["mcp", "tools", "--mcp-config", "mcp.json"])
+        .fails_with(1, &["cannot connect", "http://127.0.0.1:9/mcp"]);
 }
 
 #[test]
@@ -328,7 +334,7 @@ fn headers_are_sent_and_never_follow_a_redirect_to_a_stranger() {
     let redirect = http_answer("307 Temporary Redirect", &format!("Location: {stranger}\r\n"));
     let (url, received) = http_server(redirect);
     place.servers(json!({ "web": { "url": url, "headers": { "X-Key": "${KEY}" } } }));
-    let run = place.run_with(&["tools", "--mcp-config", "mcp.json"], |c| c.env("KEY", "s3cret"));
+    let run = place.run_with(&["mcp", "tools", "--mcp-config", "mcp.json"], |c| c.env("KEY", "s3cret"));
     run.fails_with(1, &["redirects to another origin"]);
     assert!(received.recv().unwrap().contains("x-key: s3cret"));
     assert!(stolen.try_recv().is_err());
@@ -372,13 +378,13 @@ done"#
     fn tools(server: Value) -> Run {
         let place = Place::new();
         place.servers(json!({ "s": server }));
-        place.run(&["tools", "--mcp-config", "mcp.json"])
+        place.run(&["mcp", "tools", "--mcp-config", "mcp.json"])
     }
 
     fn call(server: Value) -> Run {
         let place = Place::new();
         place.servers(json!({ "s": server }));
-        place.run(&["call", "s", "work", "--mcp-config", "mcp.json"])
+        place.run(&["mcp", "call", "s", "work", "--mcp-config", "mcp.json"])
     }
 
     #[test]
@@ -409,7 +415,7 @@ done"#
             sh(&script("", ONE_TOOL, ":").replace("do\n", &format!("do\n  echo \"$line\" >> '{}'\n", log.display())));
         server["timeout"] = json!(0.5);
         place.servers(json!({ "s": server }));
-        let run = place.run(&["call", "s", "work", "--mcp-config", "mcp.json", "--json"]);
+        let run = place.run(&["mcp", "call", "s", "work", "--mcp-config", "mcp.json", "--json"]);
         assert_eq!((run.code, &run.json()["status"]), (Some(1), &json!("timed_out")), "{run:?}");
         let received = fs::read_to_string(log).unwrap();
         assert!(received.contains("notifications/cancelled"), "{received}");
@@ -453,7 +459,9 @@ done"#
         let script = script("", ONE_TOOL, ":").replace("  esac", &format!("    {refuse}\n  esac"));
         let place = Place::new();
         place.servers(json!({ "s": sh(&script) }));
-        place.run(&["read", "s", "a:b", "--mcp-config", "mcp.json"]).fails_with(1, &["server \"s\" has no resources"]);
+        place
+            .run(&["mcp", "read", "s", "a:b", "--mcp-config", "mcp.json"])
+            .fails_with(1, &["server \"s\" has no resources"]);
     }
 
     #[test]
@@ -472,8 +480,9 @@ done"#
         server["env"] = json!({ "OWN": "${TOOLGRAFT_PRIVATE}!" });
         let place = Place::new();
         place.servers(json!({ "s": server }));
-        let run =
-            place.run_with(&["call", "s", "work", "--mcp-config", "mcp.json"], |c| c.env("TOOLGRAFT_PRIVATE", "mine"));
+        let run = place.run_with(&["mcp", "call", "s", "work", "--mcp-config", "mcp.json"], |c| {
+            c.env("TOOLGRAFT_PRIVATE", "mine")
+        });
         assert_eq!(run.out, "[][mine!][path]\n", "{run:?}");
     }
 
@@ -484,7 +493,7 @@ done"#
         server["args"].as_array_mut().unwrap().push(json!("--token=${KEY}"));
         let place = Place::new();
         place.servers(json!({ "s": server, "t": { "command": "toolgraft-no-such-program", "args": ["${KEY}"] } }));
-        for args in [&["tools"][..], &["tools", "--json"], &["call", "s", "work"]] {
+        for args in [&["mcp", "tools"][..], &["mcp", "tools", "--json"], &["mcp", "call", "s", "work"]] {
             let run = place.run_with(&[args, &["--mcp-config", "mcp.json"]].concat(), |c| c.env("KEY", "s3cret"));
             assert_eq!(run.code, Some(1), "{run:?}");
             assert!(!format!("{run:?}").contains("s3cret"), "{run:?}");
@@ -537,7 +546,7 @@ done"#
             "silent": { "command": "sh", "args": ["-c", format!("sleep {mark}; true")], "connectTimeout": 0.5 },
             "exits": sh(&format!("sleep {mark} & exit 1")),
         }));
-        let run = place.run(&["tools", "--mcp-config", "mcp.json"]);
+        let run = place.run(&["mcp", "tools", "--mcp-config", "mcp.json"]);
         run.fails_with(
             1,
             &["server \"exits\" failed: it closed the connection before the handshake", "exit status: 1"],
@@ -554,7 +563,7 @@ done"#
             let place = Place::new();
             place.servers(json!({ "s": sh(&script("", ONE_TOOL, &format!("sleep {mark}"))) }));
             let mut command = std::process::Command::new(TOOLGRAFT);
-            command.args(["call", "s", "work", "--mcp-config", "mcp.json"]).current_dir(place.dir.path());
+            command.args(["mcp", "call", "s", "work", "--mcp-config", "mcp.json"]).current_dir(place.dir.path());
             let mut child = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
             // The script of the server holds the mark too, but not as an argument of its own.
             assert!(eventually(|| is_running(&format!("sleep\0{mark}"))), "the call has begun");
@@ -573,7 +582,7 @@ done"#
         let place = Place::new();
         place.servers(json!({ "silent": { "command": "sh", "args": ["-c", format!("sleep {mark}; true")] } }));
         let mut command = std::process::Command::new(TOOLGRAFT);
-        command.args(["tools", "--mcp-config", "mcp.json"]).current_dir(place.dir.path());
+        command.args(["mcp", "tools", "--mcp-config", "mcp.json"]).current_dir(place.dir.path());
         let mut child = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
         assert!(eventually(|| is_running(&format!("sleep\0{mark}"))), "the server has begun");
         let kill = format!("kill -TERM {}", child.id());

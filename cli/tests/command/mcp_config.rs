@@ -26,7 +26,7 @@ fn a_server_that_is_added_can_be_called_and_removed() {
     place.run(&["mcp", "list"]).ok();
     let run = place.run(&["mcp", "add", "demo", "--", TOOLGRAFT, "demo-server"]).quiet();
     assert!(run.out.starts_with("added \"demo\" in "), "{run:?}");
-    assert!(place.run(&["tools"]).ok().out.contains("demo  ready in"));
+    assert!(place.run(&["mcp", "tools"]).ok().out.contains("demo  ready in"));
     assert!(place.run(&["mcp", "list"]).quiet().out.contains("  demo  "));
     place.run(&["mcp", "add", "demo", "--", "x"]).refuses(2, "--replace");
     place.run(&["mcp", "add", "demo", "--replace", "--", "sh"]).quiet();
@@ -281,7 +281,7 @@ fn a_variable_that_an_entry_s_own_env_sets_has_its_value() {
         let entry = json!({ "command": "sh", "args": args, "env": { "AUTH_HEADER": "Bearer t" } });
         place.write(file, json!({ "mcpServers": { "remote": entry } }).to_string());
         import(&place, &[file, "--yes"]).ok();
-        let run = place.run(&["tools"]).ok();
+        let run = place.run(&["mcp", "tools"]).ok();
         assert!(run.out.contains("remote  ready in"), "{file}: {run:?}");
     }
 }
@@ -378,7 +378,7 @@ fn mistakes_of_a_file_are_all_named_with_their_remedies() {
     let place = Place::new();
     let tools = |text: &str| {
         place.write("mcp.json", text);
-        place.run(&["tools", "--mcp-config", "mcp.json"])
+        place.run(&["mcp", "tools", "--mcp-config", "mcp.json"])
     };
     let run = tools(
         r#"{ "mcpServers": { "a": { "comand": "npx", "timeout": "5" }, "b": { "url": "ftp://h" },

@@ -86,7 +86,7 @@ fn several_mistakes_of_one_file_have_a_line_each_that_begins_alike() {
     let servers =
         r#"{"mcpServers": {"a": {"command": 5, "args": "x"}, "b": {"comand": "y"}, "c": {"command": "npx -y z"}}}"#;
     std::fs::write(place.dir.path().join("mcp.json"), servers).unwrap();
-    let run = place.run(&["tools", "--mcp-config", "mcp.json"]);
+    let run = place.run(&["mcp", "tools", "--mcp-config", "mcp.json"]);
     run.fails_with(2, &["\"command\" must be a string", "did you mean \"command\"?", "\"args\": [\"-y\", \"z\"]"]);
     assert_eq!(run.err.lines().filter(|line| line.starts_with("error: ")).count(), 3, "{}", run.err);
     is_plain(&run);
@@ -105,7 +105,7 @@ fn a_type_that_no_schema_has_is_named_with_those_that_there_are() {
 fn a_server_that_ends_at_once_without_a_word_says_what_to_do() {
     let place = Place::new();
     std::fs::write(place.dir.path().join("mcp.json"), r#"{"mcpServers": {"a": {"command": "false"}}}"#).unwrap();
-    let run = place.run(&["tools", "--mcp-config", "mcp.json"]);
+    let run = place.run(&["mcp", "tools", "--mcp-config", "mcp.json"]);
     run.fails_with(1, &["(exit status: 1); it said nothing on stderr: run it by hand to see why"]);
     is_plain(&run);
 }

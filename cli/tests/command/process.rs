@@ -5,7 +5,7 @@
 //!
 //! let place = Place::new();                            // HOME and working directory
 //! place.servers(json!({ "demo": demo_server() }));     // writes mcp.json
-//! let run = place.run(&["tools", "--mcp-config", "mcp.json"]).ok();
+//! let run = place.run(&["mcp", "tools", "--mcp-config", "mcp.json"]).ok();
 //! place.run_with(&["extract"], |c| c.write_stdin("…").env("A", "b")).fails_with(2, &["what stderr says"]);
 //! ```
 

@@ -21,7 +21,7 @@ fn on_a_terminal(place: &Place, args: &[&str]) -> PtySession {
 
 #[test]
 fn servers_that_start_are_named_while_they_do() {
-    for args in [&["tools"][..], &["mcp", "check"], &["prompt"]] {
+    for args in [&["mcp", "tools"][..], &["mcp", "check"], &["prompt"]] {
         let place = Place::new();
         let mut terminal = on_a_terminal(&place, args);
         terminal.exp_string("starting 1 server: mine").unwrap();
@@ -36,7 +36,7 @@ fn servers_that_start_are_named_while_they_do() {
 fn a_call_that_runs_is_named_with_what_its_server_reports() {
     let place = Place::new();
     place.write("start", "");
-    let mut terminal = on_a_terminal(&place, &["call", "mine", "dig"]);
+    let mut terminal = on_a_terminal(&place, &["mcp", "call", "mine", "dig"]);
     terminal.exp_string("running mine.dig").unwrap();
     terminal.exp_string("running mine.dig: 3 of 8, digging").unwrap();
     place.write("go", "");
@@ -49,6 +49,6 @@ fn a_pipe_gets_nothing_of_it() {
     let place = Place::new();
     place.servers(json!({ "mine": slow_server(&dig(), "gold") }));
     ["start", "go"].iter().for_each(|file| drop(place.write(file, "")));
-    let run = place.run(&["call", "mine", "dig", "--mcp-config", "mcp.json"]).quiet();
+    let run = place.run(&["mcp", "call", "mine", "dig", "--mcp-config", "mcp.json"]).quiet();
     assert_eq!(run.out, "gold\n");
 }

@@ -39,7 +39,7 @@ impl Place {
     /// Lists the one server and gives its tools' names.
     #[track_caller]
     fn tools(&self) -> Vec<String> {
-        let listed = self.json(&["tools"]);
+        let listed = self.json(&["mcp", "tools"]);
         let server = &listed["servers"][0];
         assert_eq!(server["state"], "ready", "{server}");
         assert!(server["notes"].is_null(), "{server}");
@@ -53,7 +53,7 @@ impl Place {
 
     #[track_caller]
     fn call(&self, server: &str, tool: &str, arguments: &Value) -> String {
-        self.run(&["call", server, tool, &arguments.to_string()])
+        self.run(&["mcp", "call", server, tool, &arguments.to_string()])
     }
 }
 
@@ -76,12 +76,12 @@ fn everything_answers(place: &Place) {
     let embedded = place.call("everything", "get-resource-reference", &json!({ "resourceType": "Text" }));
     assert!(embedded.contains("This is a plaintext resource"), "{embedded}");
     let arguments = json!({ "location": "Chicago" }).to_string();
-    let outcome = place.json(&["call", "everything", "get-structured-content", &arguments]);
+    let outcome = place.json(&["mcp", "call", "everything", "get-structured-content", &arguments]);
     assert_eq!(outcome["status"], "result");
     assert!(outcome["structured"]["temperature"].is_number(), "{outcome}");
-    let text = place.run(&["read", "everything", "demo://resource/dynamic/text/1"]);
+    let text = place.run(&["mcp", "read", "everything", "demo://resource/dynamic/text/1"]);
     assert!(text.contains("plaintext resource"), "{text}");
-    let blob = place.run(&["read", "everything", "demo://resource/dynamic/blob/1"]);
+    let blob = place.run(&["mcp", "read", "everything", "demo://resource/dynamic/blob/1"]);
     assert!(blob.contains("demo://resource/dynamic/blob/1, ") && blob.contains("bytes]"), "{blob}");
 }
 
@@ -92,7 +92,7 @@ fn everything_over_stdio() {
     }
     let place = Place::new(|_| json!({ "everything": node("everything", &[]) }));
     everything_answers(&place);
-    let listed = place.json(&["tools"]);
+    let listed = place.json(&["mcp", "tools"]);
     let server = &listed["servers"][0];
     assert!(!server["resources"].as_array().unwrap().is_empty());
     assert_eq!(server["resourceTemplates"].as_array().unwrap().len(), 2);
@@ -171,7 +171,7 @@ fn fastmcp_over_http_and_over_sse() {
         assert_has(&place.tools(), &["add", "count"]);
         assert_eq!(place.call("fast", "add", &json!({ "a": 2, "b": 3 })), "5\n", "{transport}");
         assert_eq!(place.call("fast", "count", &json!({ "to": 20 })), "counted\n", "{transport}");
-        assert_eq!(place.run(&["read", "fast", "fast://ada"]), "this is ada\n", "{transport}");
+        assert_eq!(place.run(&["mcp", "read", "fast", "fast://ada"]), "this is ada\n", "{transport}");
     }
 }
 
@@ -188,7 +188,7 @@ fn sqlite() {
     place.call("sqlite", "create_table", &json!({ "query": "CREATE TABLE lamps (name TEXT)" }));
     place.call("sqlite", "write_query", &json!({ "query": "INSERT INTO lamps VALUES ('Öl')" }));
     assert!(place.call("sqlite", "read_query", &json!({ "query": "SELECT * FROM lamps" })).contains("Öl"));
-    assert!(place.run(&["read", "sqlite", "memo://insights"]).contains("insights"));
+    assert!(place.run(&["mcp", "read", "sqlite", "memo://insights"]).contains("insights"));
 }
 
 #[test]
@@ -232,9 +232,9 @@ fn memory() {
     assert_has(&place.tools(), &["create_entities", "read_graph", "search_nodes"]);
     let entity = json!({ "name": "Ada", "entityType": "person", "observations": ["wrote programs"] });
     place.call("memory", "create_entities", &json!({ "entities": [entity] }));
-    let graph = place.json(&["call", "memory", "read_graph"]);
+    let graph = place.json(&["mcp", "call", "memory", "read_graph"]);
     assert_eq!(graph["structured"]["entities"][0]["name"], "Ada", "{graph}");
-    assert!(place.run(&["read", "memory", "memory://knowledge-graph"]).contains("wrote programs"));
+    assert!(place.run(&["mcp", "read", "memory", "memory://knowledge-graph"]).contains("wrote programs"));
 }
 
 #[test]
@@ -277,7 +277,7 @@ fn five_servers_of_one_configuration_connect_side_by_side() {
             "time": python("mcp-server-time", &[]), "git": python("mcp-server-git", &[]),
         })
     });
-    let listed = place.json(&["tools"]);
+    let listed = place.json(&["mcp", "tools"]);
     let states: Vec<_> = listed["servers"].as_array().unwrap().iter().map(|s| (&s["name"], &s["state"])).collect();
     let ready = json!("ready");
     let names = ["everything", "files", "memory", "time", "git"].map(|name| json!(name));

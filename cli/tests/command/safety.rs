@@ -75,10 +75,10 @@ const QUESTION: &str = "[y/n] ";
 fn on_a_pipe_it_is_refused_with_what_it_would_start_and_the_remedy() {
     let place = project(&json!({ "demo": server() }));
     for args in [
-        ["tools"].as_slice(),
+        ["mcp", "tools"].as_slice(),
         &["mcp", "check"],
-        &["call", "demo", "time_query"],
-        &["read", "demo", "demo://cities"],
+        &["mcp", "call", "demo", "time_query"],
+        &["mcp", "read", "demo", "demo://cities"],
         &["prompt"],
         &["chat", "--base-url", "http://127.0.0.1:9", "--model", "m", "Rain?"],
     ] {
@@ -95,15 +95,15 @@ fn on_a_pipe_it_is_refused_with_what_it_would_start_and_the_remedy() {
 #[test]
 fn named_on_the_command_line_it_is_trusted() {
     let place = project(&json!({ "demo": server() }));
-    place.runs(&["tools", "--mcp-config", "./.mcp.json"]).quiet();
+    place.runs(&["mcp", "tools", "--mcp-config", "./.mcp.json"]).quiet();
     assert!(place.has_started());
-    place.runs(&["tools"]).refuses(2, "mcp trust");
+    place.runs(&["mcp", "tools"]).refuses(2, "mcp trust");
 }
 
 #[test]
 fn a_file_that_starts_nothing_needs_no_trust() {
     let place = project(&json!({ "off": { "command": "x", "disabled": true } }));
-    place.runs(&["tools"]).ok();
+    place.runs(&["mcp", "tools"]).ok();
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn trust_is_kept_listed_and_taken_back() {
     place.runs(&["mcp", "trust"]).refuses(2, "--yes");
     place.runs(&["mcp", "trust", "--yes"]).ok();
     assert!(!place.has_started(), "to trust is not to start");
-    place.runs(&["tools"]).ok();
+    place.runs(&["mcp", "tools"]).ok();
     assert!(place.has_started());
     let file = place.root().join(".mcp.json");
     let listed = place.runs(&["mcp", "trust", "--list"]).ok().out;
@@ -125,7 +125,7 @@ fn trust_is_kept_listed_and_taken_back() {
         ".mcp.json",
         json!({ "mcpServers": { "demo": server(), "new": { "command": "./evil.sh" } } }).to_string(),
     );
-    place.runs(&["tools"]).refuses(2, "+ new: ./evil.sh");
+    place.runs(&["mcp", "tools"]).refuses(2, "+ new: ./evil.sh");
     assert!(!place.has_started());
     assert!(place.runs(&["mcp", "trust", "--list"]).ok().out.contains("it has changed since"));
 
@@ -142,12 +142,12 @@ fn another_folder_with_the_same_file_is_asked_about() {
         place.run_with(args, |c| c.env("XDG_STATE_HOME", &state).env("CASE_TOKEN", "tok-4711-secret"))
     };
     with_state(&here, &["mcp", "trust", "--yes"]).ok();
-    with_state(&here, &["tools"]).ok();
-    with_state(&there, &["tools"]).refuses(2, "mcp trust");
+    with_state(&here, &["mcp", "tools"]).ok();
+    with_state(&there, &["mcp", "tools"]).refuses(2, "mcp trust");
     // A link starts what `./server` means in its own folder.
     fs::remove_file(there.path(".mcp.json")).unwrap();
     std::os::unix::fs::symlink(here.path(".mcp.json"), there.path(".mcp.json")).unwrap();
-    with_state(&there, &["tools"]).refuses(2, "mcp trust");
+    with_state(&there, &["mcp", "tools"]).refuses(2, "mcp trust");
     // A link to the folder is the folder.
     std::os::unix::fs::symlink(here.dir.path(), there.path("link")).unwrap();
     let linked = Place { dir: tempfile::tempdir_in(there.dir.path()).unwrap() };
@@ -158,18 +158,18 @@ fn another_folder_with_the_same_file_is_asked_about() {
 #[test]
 fn at_a_terminal_it_is_asked_about_once_and_again_when_it_has_changed() {
     let place = project(&json!({ "demo": server() }));
-    let mut terminal = place.at_a_terminal(&["tools"]);
+    let mut terminal = place.at_a_terminal(&["mcp", "tools"]);
     let asked = answers(&mut terminal, QUESTION, "n");
     assert!(asked.contains("belongs to this project") && asked.contains("demo: sh -c"), "{asked}");
     let rest = terminal.exp_eof().unwrap();
     assert!(rest.contains("./.mcp.json is left out") && !place.has_started(), "{rest}");
 
-    let mut terminal = place.at_a_terminal(&["tools"]);
+    let mut terminal = place.at_a_terminal(&["mcp", "tools"]);
     answers(&mut terminal, QUESTION, "y");
     sees(&mut terminal, "demo  ready");
     terminal.exp_eof().unwrap();
 
-    let mut terminal = place.at_a_terminal(&["tools"]);
+    let mut terminal = place.at_a_terminal(&["mcp", "tools"]);
     let before = sees(&mut terminal, "demo  ready");
     assert!(!before.contains(QUESTION), "{before}");
     terminal.exp_eof().unwrap();
@@ -177,7 +177,7 @@ fn at_a_terminal_it_is_asked_about_once_and_again_when_it_has_changed() {
     let mut changed = server();
     changed["timeout"] = json!(9);
     place.write(".mcp.json", json!({ "mcpServers": { "demo": changed } }).to_string());
-    let mut terminal = place.at_a_terminal(&["tools"]);
+    let mut terminal = place.at_a_terminal(&["mcp", "tools"]);
     let asked = answers(&mut terminal, QUESTION, "y");
     assert!(asked.contains("has changed since you said yes") && asked.contains("what is not shown here"), "{asked}");
     sees(&mut terminal, "demo  ready");
@@ -234,14 +234,14 @@ fn a_server_cannot_steer_the_terminal() {
     // Our own colours, and rows that are taken back while a server works, are all that is an escape sequence.
     let own = regex::Regex::new("\u{1b}\\[[0-9;]*m|\r\u{1b}\\[(?:2K|J)").unwrap();
     for (args, shown) in [
-        (["call", "s", "good"].as_slice(), "evil"),
-        (&["call", "s", "good", "--json"], "evil"),
-        (&["call", "s", "bad"], "evil"),
-        (&["call", "s", "bad", "--json"], "evil"),
-        (&["read", "s", "x:1"], "evil"),
-        (&["read", "s", "x:1", "--json"], "evil"),
-        (&["tools"], "good("),
-        (&["tools", "--json"], "evil"),
+        (["mcp", "call", "s", "good"].as_slice(), "evil"),
+        (&["mcp", "call", "s", "good", "--json"], "evil"),
+        (&["mcp", "call", "s", "bad"], "evil"),
+        (&["mcp", "call", "s", "bad", "--json"], "evil"),
+        (&["mcp", "read", "s", "x:1"], "evil"),
+        (&["mcp", "read", "s", "x:1", "--json"], "evil"),
+        (&["mcp", "tools"], "good("),
+        (&["mcp", "tools", "--json"], "evil"),
         (&["mcp", "check"], "s"),
         (&["mcp", "check", "--json"], "evil"),
         (&["prompt"], "good"),
@@ -262,7 +262,7 @@ fn a_server_cannot_steer_the_terminal() {
 fn on_a_pipe_a_result_stays_as_the_server_sent_it() {
     let place = Place::new();
     place.servers(json!({ "s": hostile() }));
-    for args in [["call", "s", "good"], ["read", "s", "x:1"]] {
+    for args in [["mcp", "call", "s", "good"], ["mcp", "read", "s", "x:1"]] {
         let run = place.run(&[args.as_slice(), &["--mcp-config", "mcp.json"]].concat()).ok();
         assert_eq!(run.out, "\u{1b}]52;c;ZXZpbA==\u{7}\u{1b}[2J\u{9b}2J\u{202e}evil\n");
     }
@@ -271,7 +271,7 @@ fn on_a_pipe_a_result_stays_as_the_server_sent_it() {
 #[test]
 fn the_file_cannot_steer_the_terminal() {
     let place = project(&json!({ "s\u{1b}]52;c;YQ==\u{7}": { "command": "x\u{1b}[2J" } }));
-    let run = place.runs(&["tools"]);
+    let run = place.runs(&["mcp", "tools"]);
     run.refuses(2, "mcp trust");
     assert!(!run.err.contains(['\u{1b}', '\u{7}']), "{run:?}");
 }

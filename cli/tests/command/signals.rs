@@ -115,7 +115,9 @@ fn a_signal_at_any_time_ends_a_question_and_leaves_no_process() {
 fn a_signal_while_the_servers_end_counts_too() {
     let place = Place::new();
     let slow = script(&place, "\"$0\" demo-server; touch ended; sleep 1");
-    for (signal, command) in [("TERM", ["mcp", "check"].as_slice()), ("INT", &["tools"]), ("HUP", &["mcp", "check"])] {
+    for (signal, command) in
+        [("TERM", ["mcp", "check"].as_slice()), ("INT", &["mcp", "tools"]), ("HUP", &["mcp", "check"])]
+    {
         place.servers(json!({ "slow": slow }));
         let _ = fs::remove_file(place.path("ended"));
         let process = start(&place, command);

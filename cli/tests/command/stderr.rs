@@ -35,9 +35,9 @@ fn nothing_is_lost_by_a_stderr_that_is_full_or_closed() {
     let url = endpoint.url();
     let cases: [&[&str]; 7] = [
         &["prompt", "--mcp-config", "mcp.json"],
-        &["tools", "--mcp-config", "mcp.json"],
-        &["tools", "--mcp-config", "missing.json"],
-        &["call", "demo.none", "--mcp-config", "mcp.json"],
+        &["mcp", "tools", "--mcp-config", "mcp.json"],
+        &["mcp", "tools", "--mcp-config", "missing.json"],
+        &["mcp", "call", "demo.none", "--mcp-config", "mcp.json"],
         &["no-such-command"],
         &["chat", "Weather?", "--base-url", &url, "--model", "m", "--mcp-config", "mcp.json", "--yes"],
         &["demo"],

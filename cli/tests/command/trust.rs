@@ -160,7 +160,7 @@ fn an_mcp_server_is_trusted_by_the_certificate_that_its_entry_names() {
     place.write("key.pem", KEY);
     let tools = |entry: Value, variables: &[(&str, &str)]| {
         place.servers(json!({ "far": entry }));
-        place.run_with(&["tools", "--mcp-config", "mcp.json"], |command| {
+        place.run_with(&["mcp", "tools", "--mcp-config", "mcp.json"], |command| {
             command.env_remove("SSL_CERT_FILE").envs(variables.iter().copied())
         })
     };
@@ -212,7 +212,7 @@ async fn two_clients_of_one_process_trust_different_servers() {
 fn a_dead_proxy_is_told_from_a_dead_server() {
     let place = Place::new();
     place.servers(json!({ "far": { "url": "https://far.example/mcp", "type": "http" } }));
-    let run = place.run_with(&["tools", "--mcp-config", "mcp.json"], |command| {
+    let run = place.run_with(&["mcp", "tools", "--mcp-config", "mcp.json"], |command| {
         command.env("HTTPS_PROXY", "http://127.0.0.1:1").env_remove("ALL_PROXY").env("NO_PROXY", "")
     });
     run.fails_with(
@@ -222,7 +222,7 @@ fn a_dead_proxy_is_told_from_a_dead_server() {
     // Of a name that nobody has: only the proxy is asked for it.
     place.servers(json!({ "far": { "url": "http://far.example/mcp" } }));
     for variable in ["HTTP_PROXY", "http_proxy", "ALL_PROXY"] {
-        let run = place.run_with(&["tools", "--mcp-config", "mcp.json"], |command| {
+        let run = place.run_with(&["mcp", "tools", "--mcp-config", "mcp.json"], |command| {
             command.env_remove("HTTP_PROXY").env_remove("http_proxy").env_remove("ALL_PROXY");
             command.env(variable, "http://me:secret-pw@127.0.0.1:1").env("NO_PROXY", "")
         });
@@ -237,7 +237,7 @@ fn no_proxy_is_asked_for_this_machine() {
     place.write("own.pem", CERTIFICATE);
     let tools = |url: &str| {
         place.servers(json!({ "here": { "url": url, "ca": "own.pem" } }));
-        place.run_with(&["tools", "--mcp-config", "mcp.json"], |command| {
+        place.run_with(&["mcp", "tools", "--mcp-config", "mcp.json"], |command| {
             let proxies = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"].map(|name| (name, "http://127.0.0.1:1"));
             command.envs(proxies).env("NO_PROXY", "").env("no_proxy", "")
         })

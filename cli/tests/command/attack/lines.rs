@@ -36,7 +36,8 @@ fn the_page_that_a_server_asks_for_says_nothing_of_its_own() {
         let page = json!({ "mode": "url", "message": "Log in", "url": url, "elicitationId": "1" });
         let place = Place::new();
         place.servers(json!({ "s": asks(&page) }));
-        let window = Window::of(place, SIZE, Endpoint::start([]), &["call", "s", "ask", "--mcp-config", "mcp.json"]);
+        let window =
+            Window::of(place, SIZE, Endpoint::start([]), &["mcp", "call", "s", "ask", "--mcp-config", "mcp.json"]);
         let shown = window.waits("the question", |shown| shown.contains(QUESTION));
         assert!(shown.contains("\nIt is at evil.example."), "{shown}");
         assert!(shown.replace('\n', "").contains("It%20is%20at%20bank.example"), "{shown}");

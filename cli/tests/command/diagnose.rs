@@ -1,4 +1,4 @@
-//! `toolgraft doctor` against endpoints with and without faults.
+//! `toolgraft probe --diagnose` against endpoints with and without faults.
 
 use serde_json::{Value, json};
 use toolgraft_testkit::endpoint::{Endpoint, Reply, call, says, stops};
@@ -31,7 +31,7 @@ fn calls() -> Reply {
 }
 
 fn report(endpoint: &Endpoint) -> Value {
-    Place::new().run(&["doctor", &endpoint.url(), "--json"]).ok().json()
+    Place::new().run(&["probe", "--diagnose", &endpoint.url(), "--json"]).ok().json()
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn what_works_and_what_fails_is_told_with_the_remedy() {
 fn a_person_reads_it_in_lines() {
     let endpoint = endpoint(Reply::refused(500, "XML syntax error on line 7: unexpected EOF"), Reply::text("Rain."));
     let place = Place::new();
-    let text = place.run(&["doctor", &endpoint.url()]).ok().out;
+    let text = place.run(&["probe", "--diagnose", &endpoint.url()]).ok().out;
     for line in [
         "tools in the request    failed: ",
         "tools in the prompt     a right call",
@@ -85,7 +85,7 @@ fn a_person_reads_it_in_lines() {
 #[test]
 fn an_endpoint_where_no_call_comes_fails_and_one_that_says_nothing_is_told_of() {
     let endpoint = Endpoint::setup().models(&["m"]).answer(|_, _| Reply::text("I do not know."));
-    let done = Place::new().run(&["doctor", &endpoint.url(), "--json"]);
+    let done = Place::new().run(&["probe", "--diagnose", &endpoint.url(), "--json"]);
     assert!(done.code == Some(1) && done.err.contains("no call came"), "{}", done.err);
 
     let endpoint = Endpoint::setup().models(&["m"]).answer(|_, _| calls());
@@ -113,8 +113,8 @@ fn what_serve_learned_is_told() {
     let entries = json!([entry("m", &url), entry("other", &url), entry("m", "http://elsewhere/v1")]);
     std::fs::create_dir_all(place.path(".local/state/toolgraft")).unwrap();
     place.write(".local/state/toolgraft/learned.json", entries.to_string());
-    let report = place.run(&["doctor", &endpoint.url(), "--json"]).ok().json();
+    let report = place.run(&["probe", "--diagnose", &endpoint.url(), "--json"]).ok().json();
     assert_eq!(report["learned"], json!([{"model": "m", "version": "b1", "fault": "failed"}]));
-    let text = place.run(&["doctor", &endpoint.url()]).ok().out;
+    let text = place.run(&["probe", "--diagnose", &endpoint.url()]).ok().out;
     assert!(text.contains("serve leaves native calls behind b1 (failed)"), "{text}");
 }

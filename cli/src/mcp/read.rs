@@ -1,25 +1,25 @@
-//! `toolgraft read`.
+//! `toolgraft mcp read`.
 
 use std::path::PathBuf;
 
 use serde_json::json;
 
 use crate::base::{Failure, media};
+use crate::mcp::call;
 use crate::servers::{self, ServerArgs, watch::Watch};
-use crate::tools::call;
 use toolgraft::Outcome;
 use toolgraft::route::{Invocation, Toolbox};
 use toolgraft::tools::ACCESS_RESOURCE;
 use toolgraft_mcp::Hub;
 
-/// Options of `toolgraft read`.
+/// Options of `toolgraft mcp read`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = include_str!("../help/read.txt").trim_end())]
+#[command(after_help = include_str!("../help/mcp-read.txt").trim_end())]
 pub(crate) struct Args {
     /// Server, as the configuration names it
     server: String,
 
-    /// URI of the resource; `toolgraft tools` lists resources and templates
+    /// URI of the resource; `toolgraft mcp tools` lists resources and templates
     uri: String,
 
     /// Print one JSON object: server, uri, status, text, took (ms)
@@ -34,7 +34,7 @@ pub(crate) struct Args {
     servers: ServerArgs,
 }
 
-/// Runs `toolgraft read`.
+/// Runs `toolgraft mcp read`.
 pub(crate) fn run(args: Args) -> Result<(), Failure> {
     args.output.as_deref().map_or(Ok(()), |file| media::check_place("--output", file))?;
     let config = servers::only(args.servers.load()?, &args.server)?;

@@ -1,4 +1,4 @@
-//! `toolgraft call`.
+//! `toolgraft mcp call`.
 
 use std::path::{Path, PathBuf};
 
@@ -11,14 +11,14 @@ use toolgraft::Outcome;
 use toolgraft::route::{Invocation, Toolbox};
 use toolgraft_mcp::{Hub, HubBuilder, MEDIA_EVENT};
 
-/// Options of `toolgraft call`.
+/// Options of `toolgraft mcp call`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = include_str!("../help/call.txt").trim_end())]
+#[command(after_help = include_str!("../help/mcp-call.txt").trim_end())]
 pub(crate) struct Args {
     /// Server, as the configuration names it
     server: String,
 
-    /// Tool of that server; `toolgraft tools` lists them
+    /// Tool of that server; `toolgraft mcp tools` lists them
     tool: String,
 
     /// Arguments: NAME=VALUE words; or one JSON object, @FILE, or - for standard input
@@ -39,7 +39,7 @@ pub(crate) struct Args {
     servers: ServerArgs,
 }
 
-/// Runs `toolgraft call`.
+/// Runs `toolgraft mcp call`.
 pub(crate) fn run(args: Args) -> Result<(), Failure> {
     let given = Given::read(&args.arguments)?;
     args.output.as_deref().map_or(Ok(()), |file| media::check_place("--output", file))?;
@@ -54,7 +54,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
 async fn called(hub: &Hub, (server, tool): (&str, &str), given: Given, watch: Watch<'_>) -> Result<Outcome, Failure> {
     let catalog = hub.catalog();
     let found = catalog.find(Some(server), tool).map_err(|not_found| {
-        let known = "`toolgraft tools` lists what there is";
+        let known = "`toolgraft mcp tools` lists what there is";
         Failure::usage(format!("{not_found}; {known}"))
     })?;
     let arguments = match given {

@@ -1,4 +1,4 @@
-//! `toolgraft run`: a template file as one question.
+//! `toolgraft chat --template`: a template file as one question.
 //!
 //! ```text
 //! +++                          settings of config.toml, for this question
@@ -11,17 +11,18 @@
 //! Sum {{ file }} up in {{ words }} words.
 //! ```
 //!
-//! The question goes to the model as one of `toolgraft chat` does. A file may be somebody else's: it
+//! A file may be somebody else's: it
 //! says neither where requests go, nor which programs are started, nor which calls need no question.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use minijinja::{Environment, UndefinedBehavior};
 use toml_edit::{DocumentMut, Item};
 
+use super::args::Args;
+use super::said::{Placed, with_placed};
 use crate::base::{Failure, input, words::near};
-use crate::chat::{self, ConversationArgs, FileArgs, OutputArgs, Placed, TalkArgs, with_placed};
 use crate::screen::excerpt::names as shown_names;
 use crate::settings::{self, Place, Settings};
 use toolgraft::conversation::User;
@@ -42,42 +43,17 @@ const REFUSED: [(&str, &str); 5] = [
     ("session_days", "leave it out"),
 ];
 
-/// Options of `toolgraft run`.
-#[derive(Debug, clap::Args)]
-#[command(after_help = include_str!("help/run.txt").trim_end())]
-pub(super) struct Args {
-    /// The template
-    file: PathBuf,
-
-    /// Values of its names; @FILE reads one from a file
-    #[arg(value_name = "NAME=VALUE")]
-    values: Vec<String>,
-
-    #[command(flatten)]
-    talk: TalkArgs,
-
-    #[command(flatten)]
-    output: OutputArgs,
-
-    #[command(flatten)]
-    conversation: ConversationArgs,
-
-    #[command(flatten)]
-    files: FileArgs,
-}
-
-/// Runs `toolgraft run`.
-pub(super) fn run(args: Args) -> Result<(), Failure> {
-    let Args { file, values, mut talk, output, conversation, files } = args;
-    let template = Template::read(&file)?;
-    let question = template.filled(&values)?;
-    talk.servers.only = template.servers;
-    if talk.listed.tools.is_empty() {
-        talk.listed.tools = template.tools;
+/// Fills in a template with the values among the words, as the question of these flags. What the template sets counts
+/// where they leave it open.
+pub(super) fn ask(file: &Path, args: &mut Args) -> Result<(), Failure> {
+    let template = Template::read(file)?;
+    args.filled = Some(template.filled(&std::mem::take(&mut args.question))?);
+    args.talk.servers.only = template.servers;
+    if args.talk.listed.tools.is_empty() {
+        args.talk.listed.tools = template.tools;
     }
-    let mut chat = chat::Args::asking(question, talk, (output, conversation, files));
-    template.settings.fill(chat.slots());
-    chat::run(chat)
+    template.settings.fill(args.slots());
+    Ok(())
 }
 
 /// A template file.

@@ -1,8 +1,4 @@
-//! `toolgraft tools`.
-
-pub(crate) mod call;
-pub(crate) mod get;
-pub(crate) mod read;
+//! `toolgraft mcp tools`.
 
 use std::io::{IsTerminal, stdout};
 
@@ -28,9 +24,9 @@ const NAME: usize = 32;
 /// Where the description of a longer name begins, below it.
 const BELOW: usize = 8;
 
-/// Options of `toolgraft tools`.
+/// Options of `toolgraft mcp tools`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = include_str!("../help/tools.txt").trim_end())]
+#[command(after_help = include_str!("../help/mcp-tools.txt").trim_end())]
 pub(crate) struct Args {
     /// Print one JSON object: per server its state, error, tools with schemas, resources, prompts
     #[arg(long)]
@@ -47,7 +43,7 @@ pub(crate) struct Args {
     listed: ListedArgs,
 }
 
-/// Runs `toolgraft tools`.
+/// Runs `toolgraft mcp tools`.
 pub(crate) fn run(args: Args) -> Result<(), Failure> {
     let servers = ServerArgs { listed_tools: args.listed.tools, ..args.servers };
     let config = servers.load()?;

@@ -1,4 +1,4 @@
-//! `toolgraft doctor`: what an endpoint and its model take, and what goes round their faults.
+//! `toolgraft probe --diagnose`: what an endpoint and its model take, and what goes round their faults.
 //!
 //! In: an endpoint and a model. Out: what it says of itself, what came of a call asked for in the
 //! request and by the prompt, the known fault that its words tell, and what to do. The tool is made
@@ -7,39 +7,21 @@
 mod report;
 mod trial;
 
+use super::Args;
 use crate::base::{Failure, output};
-use crate::chat::{Endpoint, EndpointOrUrl};
+use crate::chat::{Endpoint, EndpointArgs};
 use crate::dialog::ask::Asker;
 use crate::servers::runner::Runner;
-use crate::settings::{self, profiles::known_profile, saved_profiles, slots};
+use crate::settings::saved_profiles;
 use report::Report;
 use toolgraft::dialect::Profile;
 use trial::Trials;
 
-/// Options of `toolgraft doctor`.
-#[derive(Debug, clap::Args)]
-#[command(after_help = include_str!("../help/doctor.txt").trim_end())]
-pub(crate) struct Args {
-    #[command(flatten)]
-    endpoint: EndpointOrUrl,
-
-    /// Profile to take instead of the one for the model's name
-    #[arg(long, value_name = "NAME", value_parser = known_profile)]
-    profile: Option<&'static Profile>,
-
-    /// Print one JSON object: what the endpoint says, the trials, faults, what was learned, advice
-    #[arg(long)]
-    json: bool,
-}
-
-/// Runs `toolgraft doctor`.
-pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
-    let mut endpoint = args.endpoint.flags();
-    endpoint.trust.hold()?;
-    settings::defaults()?.fill(slots! { args => profile; ..endpoint.slots() });
+/// Runs `toolgraft probe --diagnose`.
+pub(super) fn run(args: &Args, flags: &EndpointArgs) -> Result<(), Failure> {
     let asker = Asker::at_terminal();
     let runner = Runner::start()?;
-    let endpoint = runner.wait(Endpoint::choose(&endpoint, asker.as_ref()))?;
+    let endpoint = runner.wait(Endpoint::choose(flags, asker.as_ref()))?;
     let profile = args.profile.unwrap_or_else(|| Profile::for_model(endpoint.model()));
     let saved = saved_profiles::find(Some(endpoint.url()), endpoint.model())?;
     let client = endpoint.client();

@@ -1,22 +1,22 @@
-//! `toolgraft get`.
+//! `toolgraft mcp get`.
 
 use serde_json::json;
 
 use crate::base::{Failure, output, words};
+use crate::mcp::call;
 use crate::screen::excerpt::names as shown_names;
 use crate::servers::{self, ServerArgs, watch::Watch};
-use crate::tools::call;
 use toolgraft::message::Role;
 use toolgraft_mcp::{Hub, McpPrompt, PromptMessage};
 
-/// Options of `toolgraft get`.
+/// Options of `toolgraft mcp get`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = include_str!("../help/get.txt").trim_end())]
+#[command(after_help = include_str!("../help/mcp-get.txt").trim_end())]
 pub(crate) struct Args {
     /// Server, as the configuration names it
     server: String,
 
-    /// Prompt of that server; `toolgraft tools` lists them
+    /// Prompt of that server; `toolgraft mcp tools` lists them
     prompt: String,
 
     /// Arguments; a prompt with one argument takes the words as they are
@@ -31,7 +31,7 @@ pub(crate) struct Args {
     servers: ServerArgs,
 }
 
-/// Runs `toolgraft get`.
+/// Runs `toolgraft mcp get`.
 pub(crate) fn run(args: Args) -> Result<(), Failure> {
     let config = servers::only(args.servers.load()?, &args.server)?;
     let (server, name) = (args.server.as_str(), args.prompt.as_str());

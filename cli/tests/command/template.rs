@@ -1,4 +1,4 @@
-//! `toolgraft run`: a template file as one question.
+//! `toolgraft chat --template`: a template file as one question.
 
 use std::fs;
 
@@ -21,7 +21,8 @@ fn place(template: &str) -> Place {
 
 fn runs(place: &Place, endpoint: &Endpoint, args: &[&str]) -> Run {
     let url = endpoint.url();
-    let args = [&["run", "trip.md", "--base-url", url.as_str(), "--mcp-config", "mcp.json"], args].concat();
+    let args =
+        [&["chat", "--template", "trip.md", "--base-url", url.as_str(), "--mcp-config", "mcp.json"], args].concat();
     Run::of(&mut command_in(place.dir.path(), &args))
 }
 
@@ -39,8 +40,8 @@ fn a_template_asks_with_its_model_servers_tools_and_values() {
     place.write("city.txt", "Bergen");
     let url = endpoint.url();
     let args = [
-        "run", "trip.md", "--base-url", &url, "city=@city.txt", "days=9", "--model", "parrot", "--mcp-config",
-        "mcp.json",
+        "chat", "--template", "trip.md", "--base-url", &url, "city=@city.txt", "days=9", "--model", "parrot",
+        "--mcp-config", "mcp.json",
     ];
     place.run_with(&args, |command| command.write_stdin("With rain.")).ok();
     let seen = endpoint.take_seen().pop().unwrap();
