@@ -23,7 +23,7 @@ PROGRAM = os.environ.get("TOOLGRAFT", "toolgraft")
 def extract(file, folder, options):
     """One file through `extract`; one job for each processor that Ray gives."""
     # Bytes from end to end: Ray's reader of text breaks lines at U+2028 too, which JSON may hold.
-    done = subprocess.run([PROGRAM, "extract", "--jobs", "1", *options], input=file["bytes"], stdout=subprocess.PIPE)
+    done = subprocess.run([PROGRAM, "extract", "--threads", "1", *options], input=file["bytes"], stdout=subprocess.PIPE)
     # 1 says that a line was no record; it became one with an `error`.
     if done.returncode not in (0, 1):
         raise RuntimeError(f"{PROGRAM} ended with {done.returncode}")

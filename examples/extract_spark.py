@@ -24,7 +24,7 @@ def main(source, folder, *options):
     # One job: Spark gives each partition a processor.
     # 1 says that a line was no record; any other failure must fail the partition, which Spark
     # then runs again.
-    command = shlex.join(["sh", "-c", '"$0" extract --jobs 1 "$@" || [ $? = 1 ]', program, *options])
+    command = shlex.join(["sh", "-c", '"$0" extract --threads 1 "$@" || [ $? = 1 ]', program, *options])
     spark = SparkSession.builder.appName("toolgraft extract").getOrCreate()
     spark.sparkContext.textFile(source).pipe(command, checkCode=True).saveAsTextFile(folder)
     spark.stop()

@@ -26,7 +26,7 @@ use std::thread;
 
 use crate::base::{Failure, input, output};
 use crate::settings::profiles::{dialect_file, profile_of};
-use crate::settings::{self, Slots};
+use crate::settings::{self, Slots, set_args::SetArgs, slots};
 use chunk::Chunk;
 use record::{Extractor, Problems};
 use toolgraft::Dialect;
@@ -59,28 +59,29 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME|MODEL", value_parser = profile_of)]
     profile: Option<&'static Profile>,
 
-    /// Where reasoning starts: think tags decide, the text starts inside it, or there is none; the
-    /// profile's, else auto
-    #[arg(long, value_name = "auto|open|off")]
+    #[arg(skip)]
     reasoning: Option<ReasoningMode>,
 
     /// What becomes of calls in the reasoning; the profile's, else ignore
     #[arg(long, value_name = "ignore|last_resort|allow")]
     reasoning_calls: Option<ReasoningCalls>,
 
-    /// What becomes of a call in the code fence that a text begins with, with prose behind it
-    #[arg(long, value_name = "ignore|last_resort", default_value = "ignore")]
-    fenced_calls: FencedCalls,
+    #[arg(skip)]
+    fenced_calls: Option<FencedCalls>,
+
+    #[command(flatten)]
+    set: SetArgs,
 
     /// Records read side by side; all cores by default
     #[arg(long, value_name = "N", value_parser = input::above_zero::<NonZeroUsize>)]
-    jobs: Option<NonZeroUsize>,
+    threads: Option<NonZeroUsize>,
 }
 
 /// Runs `toolgraft extract`.
-pub(crate) fn run(args: Args) -> Result<(), Failure> {
+pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
+    args.set.clone().fill(slots! { args => reasoning fenced_calls })?;
     let (input, name) = open(&args.file)?;
-    let jobs = args.jobs.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
+    let jobs = args.threads.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
     let problems = Problems::default();
     let mut profile = args.profile;
     settings::defaults()?.fill(Slots { profile: Some(&mut profile), ..Slots::default() });
@@ -89,7 +90,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
         .with_reasoning(args.reasoning.or(profile.map(|profile| profile.reasoning)).unwrap_or_default())
         .with_reasoning_calls(args.reasoning_calls.or(profile.map(|p| p.reasoning_calls)).unwrap_or_default())
         .with_reasoning_marks(profile.map(Profile::marks).unwrap_or_default())
-        .with_fenced_calls(args.fenced_calls);
+        .with_fenced_calls(args.fenced_calls.unwrap_or_default());
     let worker = move || {
         let mut extractor = Extractor::new(config.clone(), args.chunk, problems.clone());
         move |line: &[u8], number: u64, out: &mut Vec<u8>| extractor.line(line, number, out)

@@ -50,18 +50,20 @@ pub(crate) fn provenance(provenance: Provenance, untagged: bool) -> Option<&'sta
 /// Why there is no answer, and the option that may help.
 pub(crate) fn stopped(reason: &StopReason) -> String {
     match reason {
-        StopReason::OutputLimit => format!("{reason}: raise --max-tokens"),
-        StopReason::ContextFull { .. } => format!("{reason} (--tool-budget; /clear)"),
+        StopReason::OutputLimit => format!("{reason}: raise the limit with --set max_tokens=N"),
+        StopReason::ContextFull { .. } => format!("{reason} (--set tool_budget=N; /clear)"),
         StopReason::Repetition { .. } => {
-            format!("{reason}: ask in other words, raise the temperature, or raise --max-repeats")
+            format!("{reason}: ask in other words, raise the temperature, or the limit with --set max_repeats=N")
         }
         StopReason::SameCalls { .. } => format!("{reason}: ask in other words, or take another model"),
-        StopReason::MaxRounds { .. } => format!("{reason}: raise --max-rounds, or ask for less at once"),
+        StopReason::MaxRounds { .. } => {
+            format!("{reason}: raise the limit with --set max_rounds=N, or ask for less at once")
+        }
         StopReason::ContextTooSmall { .. } | StopReason::ContextExceeded { .. } => {
-            format!("{reason} (--tool-budget, --max-tokens)")
+            format!("{reason} (--set tool_budget=N, --set max_tokens=N)")
         }
         StopReason::ModelFailed(failure) if failure.source.as_deref().is_some_and(ModelError::refuses_tools) => {
-            format!("{reason} (--tools-mode prompt)")
+            format!("{reason} (--set tools_mode=prompt)")
         }
         _ => reason.to_string(),
     }
@@ -70,11 +72,13 @@ pub(crate) fn stopped(reason: &StopReason) -> String {
 /// A warning, and the option that may help.
 pub(crate) fn warning(warning: &CallerWarning) -> String {
     match warning {
-        CallerWarning::PromptCut { .. } | CallerWarning::HistoryLeftOut { .. } => format!("{warning} (--tool-budget)"),
-        CallerWarning::ToolsRefused { .. } | CallerWarning::NativeFailed { .. } => {
-            format!("{warning}; --tools-mode prompt does so from the start")
+        CallerWarning::PromptCut { .. } | CallerWarning::HistoryLeftOut { .. } => {
+            format!("{warning} (--set tool_budget=N)")
         }
-        CallerWarning::ConstraintRefused { .. } => format!("{warning} (--constrain off)"),
+        CallerWarning::ToolsRefused { .. } | CallerWarning::NativeFailed { .. } => {
+            format!("{warning}; --set tools_mode=prompt does so from the start")
+        }
+        CallerWarning::ConstraintRefused { .. } => format!("{warning} (--set constrain=off)"),
         _ => warning.to_string(),
     }
 }
@@ -100,10 +104,10 @@ mod tests {
         let reason = StopReason::MaxRounds { rounds: 3 };
         assert_eq!(
             stopped(&reason),
-            "no answer within the limit of 3 rounds: raise --max-rounds, or ask for less at once"
+            "no answer within the limit of 3 rounds: raise the limit with --set max_rounds=N, or ask for less at once"
         );
         let notice = CallerWarning::HistoryLeftOut { rounds: 2, questions: 0, results: 1, context: 4096, remedy: None };
-        assert!(warning(&notice).ends_with(" (--tool-budget)"), "{}", warning(&notice));
+        assert!(warning(&notice).ends_with(" (--set tool_budget=N)"), "{}", warning(&notice));
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod chat;
 mod demo;
 mod dialog;
 mod extract;
+mod help;
 mod labels;
 mod launch;
 mod log;
@@ -75,8 +76,8 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    shell::complete(Cli::command);
-    let cli: Cli = match base::help::parse() {
+    shell::complete(|| help::of(Cli::command()));
+    let cli: Cli = match help::parse() {
         Ok(cli) => cli,
         Err(code) => return code,
     };

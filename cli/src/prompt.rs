@@ -8,12 +8,9 @@ use serde_json::json;
 
 use crate::base::{Failure, input, output, tokens};
 use crate::servers::{ServerArgs, tool_file};
-use crate::settings::prompt_args::{self, PromptArgs};
-use crate::settings::{
-    self, Place, Settings, Slots,
-    profiles::{dialect_file, taught_dialect},
-    saved_profiles, slots,
-};
+use crate::settings::prompt_settings::{self, PromptSettings};
+use crate::settings::set_args::SetArgs;
+use crate::settings::{self, Place, Settings, Slots, profiles::dialect_file, saved_profiles, slots};
 use crate::terminal;
 use toolgraft::dialect::{Lang, Profile, SystemPlacement};
 use toolgraft::prompt::{Options, Prompt, PromptError, System};
@@ -30,19 +27,18 @@ pub(crate) struct Args {
     /// A `tools/list` answer, a list of tools, a server with `tools`, or the
     /// output of `toolgraft mcp tools --json`. May be given several times, and
     /// together with --mcp-config.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long = "tool-file", value_name = "FILE")]
     tools: Vec<PathBuf>,
 
     /// Model that the prompt is for: its profile decides dialect and language
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
 
-    /// Call syntax to teach: use_mcp_tool, tool_tag or type_marker [default: the model's]
-    #[arg(long, value_name = "DIALECT", value_parser = taught_dialect)]
+    #[arg(skip)]
     dialect: Option<Dialect>,
 
     /// File with a call syntax of your own to teach (docs/dialects.md)
-    #[arg(long, value_name = "FILE", value_parser = dialect_file, conflicts_with = "dialect")]
+    #[arg(long, value_name = "FILE", value_parser = dialect_file)]
     dialect_file: Option<Dialect>,
 
     /// Language of the instructions: en or zh [default: the model's]
@@ -58,7 +54,7 @@ pub(crate) struct Args {
     tool_choice: ToolChoice,
 
     /// Most calls in one message
-    #[arg(long, value_name = "N", value_parser = input::above_zero::<NonZeroUsize>)]
+    #[arg(long = "message-calls", value_name = "N", value_parser = input::above_zero::<NonZeroUsize>)]
     max_calls: Option<NonZeroUsize>,
 
     /// Print one JSON object: prompt, tokens, tools (their number), profile, dialect, lang, style, listing, listed, placement
@@ -66,7 +62,10 @@ pub(crate) struct Args {
     json: bool,
 
     #[command(flatten)]
-    listing: PromptArgs,
+    set: SetArgs,
+
+    #[arg(skip)]
+    listing: PromptSettings,
 
     #[command(flatten)]
     servers: ServerArgs,
@@ -82,9 +81,10 @@ impl Args {
 /// Runs `toolgraft prompt`.
 pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     if args.servers.server_timeout.is_some() && !args.tools.is_empty() && !args.servers.is_given() {
-        let remedy = "with --tools no server is started: leave it out, or name servers with --mcp-config FILE";
+        let remedy = "with --tool-file no server is started: leave it out, or name servers with --mcp-config FILE";
         return Err(Failure::usage(format!("--server-timeout has no effect: {remedy}")));
     }
+    args.set.clone().fill(args.slots())?;
     let defaults = settings::defaults()?;
     let (mut base_url, mut profile, mut tools_mode) = (None, None, None);
     defaults.fill(Slots {
@@ -129,7 +129,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
         let object = json!({
             "prompt": text, "tokens": tokens, "tools": tools, "profile": profile.name,
             "dialect": options.dialect.name(), "lang": options.lang, "style": options.style, "listing": options.listing.as_str(),
-            "listed": prompt_args::as_json(&listed), "placement": profile.system,
+            "listed": prompt_settings::as_json(&listed), "placement": profile.system,
         });
         output::emit_json(&object)?;
     } else {
@@ -141,11 +141,11 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
         }
         // Without a budget of the user's own it is told where it shortened something.
         let is_told = args.listing.tool_budget.is_some() || listed.count(prompt.options().listing) < tools;
-        if let Some(fitted) = prompt_args::fitted(&listed).filter(|_| is_told) {
+        if let Some(fitted) = prompt_settings::fitted(&listed).filter(|_| is_told) {
             output::tell_stderr(fitted);
         }
     }
-    if let Some(warning) = prompt_args::over_budget(&listed) {
+    if let Some(warning) = prompt_settings::over_budget(&listed) {
         output::warn(&warning);
     }
     if complete { Ok(()) } else { Err(Failure::Reported) }

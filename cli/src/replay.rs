@@ -31,7 +31,7 @@ use self::settings::Settings;
 use crate::base::{Failure, output};
 use crate::screen::Frame;
 use crate::servers::tool_file;
-use crate::settings::{Slots, defaults};
+use crate::settings::{Slots, defaults, slots};
 use crate::terminal;
 use serde_json::Value;
 use toolgraft::Catalog;
@@ -42,14 +42,15 @@ pub(crate) use play::Speed;
 
 /// Runs `toolgraft replay`.
 pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
+    args.set.clone().fill(slots! { args.overrides => reasoning fenced_calls stop })?;
     defaults()?.fill(Slots { profile: Some(&mut args.usual), ..Slots::default() });
     if args.open {
         let target = args.html.get_or_insert(html::Target::Beside);
         if *target == html::Target::Stdout {
-            return Err(Failure::usage("--open needs a file: --html=PAGE names one"));
+            return Err(Failure::usage("--open needs a file: --html PAGE names one"));
         }
         if *target == html::Target::Beside && args.files.len() > 1 {
-            return Err(Failure::usage("--open opens one page: name one for all files with --html=PAGE"));
+            return Err(Failure::usage("--open opens one page: name one for all files with --html PAGE"));
         }
     }
     if args.speed != play::Speed::Max && args.chunk != play::Chunk::Recorded {

@@ -53,7 +53,7 @@ def extracted(binary, fixtures, families, chunk):
             for f in group
         )
         stdin = "".join(json.dumps(line) + "\n" for line in lines).encode("utf-8", "surrogatepass")
-        command = [binary, "extract", "--profile", model, "--reasoning", mode, "--chunk", chunk]
+        command = [binary, "extract", "--profile", model, "--set", f"reasoning={mode}", "--chunk", chunk]
         done = subprocess.run(command, input=stdin, capture_output=True, check=True)
         for line in done.stdout.decode().splitlines():
             answer = json.loads(line)

@@ -30,7 +30,7 @@ known_client() {
 # Logs in; the browser is a fetch that follows where it is sent.
 login() {
     : > "$dir/page"
-    toolgraft mcp login suite --no-browser >> "$dir/page" &
+    toolgraft mcp login suite --no-open >> "$dir/page" &
     waited=0
     until grep -q '^http' "$dir/page" || ! kill -0 $! 2> /dev/null || [ $waited -ge 100 ]; do
         sleep 0.1

@@ -50,11 +50,11 @@ READ = "native, read by toolgraft"
 NAMES = {
     others.NATIVE: "the request's `tools`, the server's own `tool_calls`",
     READ: "the request's `tools`, the server's text read by toolgraft",
-    WAY: "`--way free`",
-    f"{WAY}, made examples": "`--way free`, with `--examples made`",
-    f"{WAY}, chosen": "`--way chosen`, which is gone since",
-    f"{WAY}, measured": "`--way measured`, at the threshold of `probe`",
-    f"{WAY}, made examples, measured": "the same, with `--examples made`",
+    WAY: "`--set way=free`",
+    f"{WAY}, made examples": "`--set way=free`, with `--set examples=made`",
+    f"{WAY}, chosen": "`--set way=chosen`, which is gone since",
+    f"{WAY}, measured": "`--set way=measured`, at the threshold of `probe`",
+    f"{WAY}, made examples, measured": "the same, with `--set examples=made`",
     f"{WAY}, constrained": "told to call, held to the form",
     **{way: way for way in others.WAYS if way != others.NATIVE},
 }
@@ -155,9 +155,9 @@ def measured(toolgraft, model, threads, only, home=os.path.join(FOLDER, "home"))
         best = own["best"] or {}
         threshold = best.get("threshold")
         # Free answers of small models find no end; no call of these tasks is longer.
-        flags = ["--max-tokens", str(others.TOKENS)]
+        flags = ["--set", f"max_tokens={others.TOKENS}"]
         if threshold is not None:
-            flags += ["--call-threshold", str(threshold)]
+            flags += ["--set", f"call_threshold={threshold}"]
         ways, job_ways = only or ["native", WAY], only or [ALONE, WAY]
         report = probe(toolgraft, model, server, home, "--full", "--tasks", os.path.join(HERE, "tasks.json"), *flags,
                        *(flag for way in ways for flag in ("--only", way)))

@@ -46,7 +46,7 @@ fn the_server_is_found_by_its_port() {
         eprintln!("note: skipped: port 8080 of this machine is taken");
         return;
     }
-    let run = Place::new().run_with(&["chat", "Hello", "--max-tokens", "4"], |c| {
+    let run = Place::new().run_with(&["chat", "Hello", "--set", "max_tokens=4"], |c| {
         c.env_remove("OPENAI_BASE_URL").env_remove("OPENAI_API_KEY").timeout(PATIENCE)
     });
     assert!(matches!(run.code, Some(0 | 1)), "{run:?}");
@@ -67,8 +67,9 @@ fn every_dialect_in_both_languages_with_real_servers() {
     }));
     for dialect in ["use_mcp_tool", "tool_tag", "type_marker"] {
         for (lang, question) in [("en", "What time is it in Asia/Tokyo?"), ("zh", "东京现在几点？")] {
-            let args = ["--mcp-config", "mcp.json", "--dialect", dialect, "--lang", lang, "--yes", "--json"];
-            let limits = ["--max-tokens", "40", "--max-rounds", "2", "--temperature", "0", question];
+            let args =
+                ["--mcp-config", "mcp.json", "--set", &format!("dialect={dialect}"), "--lang", lang, "--yes", "--json"];
+            let limits = ["--set", "max_tokens=40", "--set", "max_rounds=2", "--set", "temperature=0", question];
             let run = chat(&place, shared(), &[&args[..], &limits].concat());
             ended_well(&run);
             assert!(!run.of_type("round_started").is_empty(), "{dialect} {lang}: {run:?}");
@@ -90,7 +91,8 @@ fn each_task_that_wants_a_call_gets_one_where_the_answer_is_held_to_it() {
         tasks[kind].as_array_mut().unwrap().truncate(most);
     }
     place.write("eight.json", tasks.to_string());
-    let args = ["probe", "--base-url", &url, "--full", "--tasks", "eight.json", "--only", way, "--max-tokens", "128"];
+    let args =
+        ["probe", "--base-url", &url, "--full", "--tasks", "eight.json", "--only", way, "--set", "max_tokens=128"];
     let run = place.run_with(&[&args[..], &["--json"]].concat(), |c| c.timeout(PATIENCE));
     let report: Value = serde_json::from_str(&run.out).unwrap_or_else(|error| panic!("{error}: {run:?}"));
     let row = &report["rows"][0];
@@ -120,7 +122,7 @@ fn answers_after_a_schema_are_valid() {
     let checked = toolgraft::validate::OutputSchema::new(schema).unwrap();
     for city in ["Oslo", "Paris", "Tokyo", "Bergen", "Lyon", "Kyoto", "Lima", "Nice", "Osaka", "Rome"] {
         let question = format!("Tell me about {city}.");
-        let run = chat(&place, shared(), &["--schema", "schema.json", "--max-tokens", "160", &question]).ok();
+        let run = chat(&place, shared(), &["--schema", "schema.json", "--set", "max_tokens=160", &question]).ok();
         let value: Value = run.json();
         assert!(checked.check(&value, &value.to_string()).is_ok(), "{city}: {value}");
     }
@@ -175,7 +177,7 @@ impl Running {
 /// The server takes the next question: nothing of the one before holds it up.
 #[track_caller]
 fn goes_on(server: &Server) {
-    let run = chat(&Place::new(), server, &["--json", "--max-tokens", "4", "Hi"]);
+    let run = chat(&Place::new(), server, &["--json", "--set", "max_tokens=4", "Hi"]);
     ended_well(&run);
 }
 

@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LIMITS = Path(__file__).with_name("limits.json")
 NOUN_PHRASE = re.compile(r"^\s*//[/!] (What|Whether|How|Where)\b")
 FLAG = re.compile(r"^\s+(pub(\([a-z: ]+\))? )?[a-z_]+: bool,")
-OPTION = re.compile(r"^\s+(?:-\w, )?--([a-z][a-z0-9-]*)")
+OPTION = re.compile(r"^(?:  -\w, |      )--([a-z][a-z0-9-]*)")
 PRODUCT = re.compile(r"^(src|(?:cli|crates/[^/]+|bindings/[^/]+)/(?:src|build\.rs))(?:/|$)")
 
 
@@ -75,9 +75,9 @@ def words(*files):
 
 
 def commands(program, path=()):
-    """Every command with its options, as `--help` lists them."""
-    asked = subprocess.run([program, *path, "--help"], capture_output=True, text=True, check=True, env={"LC_ALL": "C"})
-    options = {found[1] for found in map(OPTION.match, asked.stdout.splitlines()) if found} - {"help", "version"}
+    """Every command with its options, as `--help-all` lists them."""
+    asked = subprocess.run([program, *path, "--help-all"], capture_output=True, text=True, check=True, env={"LC_ALL": "C"})
+    options = {found[1] for found in map(OPTION.match, asked.stdout.splitlines()) if found} - {"help", "help-all", "version"}
     yield path, options
     listed = re.search(r"^Commands:\n((?: +\S.*\n|\n)*)", asked.stdout, re.M)
     for line in listed[1].splitlines() if listed else ():

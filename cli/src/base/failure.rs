@@ -15,6 +15,8 @@ pub(crate) enum Failure {
     Job(String),
     /// The job found failures and has reported them itself: exit code 1.
     Reported,
+    /// Ctrl-C stopped the job. The program ends by SIGINT, too, so that a shell's loop stops.
+    Interrupted(String),
 }
 
 impl Failure {
@@ -26,6 +28,11 @@ impl Failure {
     /// A job that failed. Names what, where and the remedy.
     pub(crate) fn job(message: impl fmt::Display) -> Self {
         Failure::Job(one(message))
+    }
+
+    /// A job that Ctrl-C stopped; `by` names that.
+    pub(crate) fn interrupted(by: &str) -> Self {
+        Failure::Interrupted(format!("stopped by {by}"))
     }
 
     /// Several mistakes in flags, files or the configuration.
@@ -41,16 +48,17 @@ impl Failure {
     /// What is printed, in one text.
     pub(crate) fn message(&self) -> &str {
         match self {
-            Failure::Usage(message) | Failure::Job(message) => message,
+            Failure::Usage(message) | Failure::Job(message) | Failure::Interrupted(message) => message,
             Failure::Reported => "",
         }
     }
 
     /// Prints the message to stderr.
     pub(crate) fn report(self) -> ExitCode {
-        let (code, message) = match self {
+        let (code, message) = match &self {
             Failure::Usage(message) => (2, message),
             Failure::Job(message) => (1, message),
+            Failure::Interrupted(message) => (130, message),
             Failure::Reported => return ExitCode::from(1),
         };
         // Of several mistakes each has its line; what goes on with one is indented.
@@ -64,7 +72,22 @@ impl Failure {
                 }
             }
         }
+        if matches!(self, Failure::Interrupted(_)) {
+            end_by_interrupt();
+        }
         ExitCode::from(code)
+    }
+}
+
+/// Ends this process by SIGINT, where there is that: in a program that takes its place a signal that was listened for
+/// does again what the system says. Returns where that cannot be.
+fn end_by_interrupt() {
+    #[cfg(unix)]
+    {
+        use std::os::unix::process::CommandExt;
+        use std::process::{Command, Stdio};
+        // Where whoever started this has the signal ignored, the code says it.
+        let _ = Command::new("/bin/sh").args(["-c", "kill -INT $$; exit 130"]).stdin(Stdio::null()).exec();
     }
 }
 

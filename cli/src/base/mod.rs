@@ -5,7 +5,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub(crate) mod browser;
 pub(crate) mod digest;
 pub(crate) mod failure;
-pub(crate) mod help;
 pub(crate) mod input;
 pub(crate) mod media;
 pub(crate) mod output;

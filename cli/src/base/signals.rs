@@ -52,7 +52,10 @@ pub(crate) struct Signals(watch::Sender<Heard>);
 
 /// What a job has failed at that a signal has ended.
 pub(crate) fn stopped(by: &str) -> Failure {
-    Failure::job(format!("stopped by {by}"))
+    match by {
+        INTERRUPT => Failure::interrupted(by),
+        by => Failure::job(format!("stopped by {by}")),
+    }
 }
 
 impl Signals {

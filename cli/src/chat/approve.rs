@@ -319,7 +319,7 @@ fn nobody(request: &ApprovalRequest) -> String {
         (AskReason::NoReasoningTag, _) => format!(
             "the answer should have begun with reasoning and no reasoning tag \
              came, so the call may only be a draft, and there is no terminal to ask on; where the model writes no \
-             reasoning, say --reasoning auto (with --allow '{name}'); --yes runs the call as it is"
+             reasoning, say --set reasoning=auto (with --allow '{name}'); --yes runs the call as it is"
         ),
         _ if wants_approval(&request.arguments) => "the model itself wants the call approved, and there is no \
              terminal to ask on; --yes runs such calls"

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
 
-use crate::base::{Failure, input};
+use crate::base::Failure;
 use crate::servers::{ListedArgs, ServerArgs};
 use crate::settings::{
-    self, CallDisplay, Place, ReasoningDisplay, Slots, offer_args::OfferArgs, prompt_args::PromptArgs, slots,
-    trust_args::TrustArgs,
+    self, CallDisplay, Images, Place, ReasoningDisplay, Slots, offer_args::OfferArgs, prompt_settings::PromptSettings,
+    set_args::SetArgs, slots, trust_args::TrustArgs,
 };
 use toolgraft::conversation::User;
 use toolgraft::dialect::Lang;
@@ -25,7 +25,7 @@ pub(crate) struct Args {
     /// With --template: values of its names, NAME=VALUE; @FILE reads one from a file.
     pub(super) question: Vec<String>,
 
-    /// Ask what a template file says, with the model, servers and tools that it names
+    /// Ask what a template says, with its model, servers and tools
     #[arg(long, value_name = "FILE", conflicts_with_all = ["resume", "continued"])]
     pub(super) template: Option<PathBuf>,
 
@@ -33,10 +33,10 @@ pub(crate) struct Args {
     #[arg(skip)]
     pub(super) filled: Option<User>,
 
-    /// Send a text file or an image with the question; in a conversation, with the first
+    /// Send a text file or an image with the first question
     ///
-    /// May be given several times; in a conversation /file sends files with a later question. Images are PNG, JPEG, GIF or WebP, for a model that
-    /// reads images.
+    /// May be given several times; in a conversation /file sends files with a later question. Images
+    /// are PNG, JPEG, GIF or WebP, for a model that reads images.
     #[arg(long = "file", short = 'f', value_name = "FILE")]
     pub(super) attached: Vec<PathBuf>,
 
@@ -72,10 +72,13 @@ pub(crate) struct TalkArgs {
     pub(crate) model: ModelArgs,
 
     #[command(flatten)]
-    pub(crate) listing: PromptArgs,
+    pub(crate) set: SetArgs,
 
-    #[command(flatten)]
-    pub(crate) limits: LimitArgs,
+    #[arg(skip)]
+    pub(crate) listing: PromptSettings,
+
+    #[arg(skip)]
+    pub(crate) limits: Limits,
 }
 
 impl TalkArgs {
@@ -113,6 +116,14 @@ impl EndpointArgs {
         Ok(place.model)
     }
 
+    /// Puts what the names of `config.toml` mean in their place, and the key that servers have for their endpoint.
+    pub(crate) fn resolve(&mut self) -> Result<(), Failure> {
+        let place = self.place()?;
+        self.api_key = place.key_or("TOOLGRAFT_UPSTREAM_KEY");
+        (self.base_url, self.model) = (place.url, place.model);
+        Ok(())
+    }
+
     /// Takes the key that servers have for their endpoint, where one was named and no other key.
     pub(crate) fn take_upstream_key(&mut self) -> Result<(), Failure> {
         self.api_key = self.place()?.key_or("TOOLGRAFT_UPSTREAM_KEY");
@@ -138,8 +149,8 @@ impl TalkArgs {
         slots! {
             self.endpoint => base_url model,
             self.model.offer => profile tools_mode constrain way call_threshold dialect,
-            self.model => lang temperature carry_reasoning system,
-            self.limits => max_rounds max_repeats max_tokens context,
+            self.model => lang temperature carry_reasoning system reasoning fenced_calls stop round_model images,
+            self.limits => max_rounds max_repeats max_same_results max_tokens context,
             self.calls => allow deny untrusted;
             ..self.listing.slots()
         }
@@ -147,28 +158,30 @@ impl TalkArgs {
 }
 
 /// Where the model is.
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Endpoint")]
 pub(crate) struct EndpointArgs {
-    /// OpenAI-compatible endpoint, such as http://localhost:11434/v1, or its name in config.toml
+    /// OpenAI-compatible endpoint, or its name in config.toml
     ///
+    /// Such as http://localhost:11434/v1; where only that lists models /v1 is added, with a warning.
     /// Without it: OPENAI_BASE_URL, else the one of config.toml, else LM Studio (port 1234),
     /// Ollama (11434) and llama.cpp (8080, 9931) on this machine; the models of all that run.
     /// A server that still loads its model is waited for.
     #[arg(long, value_name = "URL")]
-    pub(super) base_url: Option<String>,
+    pub(crate) base_url: Option<String>,
 
-    /// Model to ask, by its name or that of config.toml; without it, the only one that there is, or a choice of all
+    /// Model to ask, by its name or that of config.toml
     ///
+    /// Without it, the only one that there is, or a choice of all.
     /// ENDPOINT:MODEL is a model of an endpoint that config.toml names (`toolgraft config --help`).
     #[arg(long, short, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
-    pub(super) model: Option<String>,
+    pub(crate) model: Option<String>,
 
     /// API key; better in OPENAI_API_KEY, since other users can see a command line
     ///
     /// The variable's key goes only to an endpoint that was named.
-    #[arg(long, value_name = "KEY", hide_default_value = true)]
-    pub(super) api_key: Option<String>,
+    #[arg(long, value_name = "KEY", hide_default_value = true, hide_short_help = true)]
+    pub(crate) api_key: Option<String>,
 
     #[command(flatten)]
     pub(crate) trust: TrustArgs,
@@ -205,7 +218,7 @@ pub(crate) struct CallArgs {
     pub(super) allow: Vec<String>,
 
     /// Never run calls of these tools, whatever else allows them
-    #[arg(long, value_name = "GLOB")]
+    #[arg(long, value_name = "GLOB", hide_short_help = true)]
     pub(super) deny: Vec<String>,
 
     /// Server whose results may be anybody's words: after one of them each call is asked about
@@ -213,7 +226,7 @@ pub(crate) struct CallArgs {
     /// May be given several times. It holds for the rest of the conversation, with --yes too;
     /// but not for tools of other servers that call themselves read-only, and for those that
     /// --allow names in full.
-    #[arg(long, value_name = "SERVER")]
+    #[arg(long, value_name = "SERVER", hide_short_help = true)]
     pub(crate) untrusted: Vec<String>,
 
     /// Run all calls without asking, those that may only be drafts or examples too
@@ -223,85 +236,48 @@ pub(crate) struct CallArgs {
 
 /// What the model's profile decides, unless it is said here.
 #[derive(Debug, Clone, clap::Args)]
-#[command(next_help_heading = "Model (defaults by its profile)")]
+#[command(next_help_heading = "Model")]
 pub(crate) struct ModelArgs {
     #[command(flatten)]
     pub(super) offer: OfferArgs,
 
     /// Language of the prompt: en, zh [default: its profile's]
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) lang: Option<Lang>,
 
-    /// Where reasoning starts: auto (tags decide), open (at once), off
-    #[arg(long, value_name = "MODE")]
+    #[arg(skip)]
     pub(super) reasoning: Option<ReasoningMode>,
 
-    /// A call in the fence that an answer begins with, with prose behind it: ignore, last_resort (asks)
-    #[arg(long, value_name = "POLICY", default_value = "ignore", hide_default_value = true)]
-    pub(super) fenced_calls: FencedCalls,
+    #[arg(skip)]
+    pub(super) fenced_calls: Option<FencedCalls>,
 
-    /// End the model's answer where it writes this; may be given several times
-    ///
-    /// A call whose closing tag it takes is whole.
-    #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
+    #[arg(skip)]
     pub(super) stop: Vec<String>,
 
-    /// How much of its reasoning the model reads again: none, last (message), turn
-    #[arg(long, value_name = "HOW_MUCH")]
+    #[arg(skip)]
     pub(super) carry_reasoning: Option<CarryReasoning>,
 
-    /// Another model of the endpoint from a question's second request on
-    #[arg(long, value_name = "NAME")]
+    #[arg(skip)]
     pub(super) round_model: Option<String>,
 
-    /// Whether images of tools go to the model: auto, always, never
-    ///
-    /// auto: where the endpoint says that the model reads them; then sound, too. A note of
-    /// each stands in the result in any case, and `/result N FILE` saves them.
-    #[arg(long, value_name = "WHEN", value_enum, hide_possible_values = true)]
+    #[arg(skip)]
     pub(super) images: Option<Images>,
 
-    /// Sampling temperature, from 0 to 2
-    #[arg(long, value_name = "T", value_parser = temperature)]
+    #[arg(skip)]
     pub(super) temperature: Option<f64>,
 
-    /// Your own system text, which comes first; @FILE reads it from a file
-    #[arg(long, value_name = "TEXT|@FILE")]
+    /// Your own system text, which comes first
+    #[arg(long, value_name = "TEXT|@FILE", hide_short_help = true)]
     pub(super) system: Option<String>,
 }
 
-/// How much.
-#[derive(Debug, Clone, clap::Args)]
-#[command(next_help_heading = "Limits")]
-pub(crate) struct LimitArgs {
-    /// Most requests for one question [default: 12]
-    #[arg(long, value_name = "N", value_parser = input::above_zero::<NonZeroU32>)]
+/// How much: keys of the table alone.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Limits {
     pub(super) max_rounds: Option<NonZeroU32>,
-
-    /// Times in a row that the model may repeat a passage; 0 for no limit [default: 10]
-    ///
-    /// A message that repeats itself more often, in 4 KiB or more, is stopped, and what
-    /// came before is kept.
-    #[arg(long, value_name = "N")]
     pub(super) max_repeats: Option<u32>,
-
-    /// Times in a row that equal calls of a read-only tool may give the same result; 0 for no limit
-    /// [default: 8]
-    ///
-    /// The next one does not run, unless a call that may change something came between, and
-    /// the model is told so. Which tools are read-only is what their servers say.
-    #[arg(long, value_name = "N")]
     pub(super) max_same_results: Option<u32>,
-
-    /// Most tokens of one message of the model, reasoning included
-    #[arg(long, value_name = "N", value_parser = input::above_zero::<NonZeroU32>)]
     pub(super) max_tokens: Option<NonZeroU32>,
-
-    /// Tokens that the model's context has; older rounds are left out where they do not fit
-    ///
-    /// Without it, what the endpoint says that the model has. Ollama says it of a
-    /// model that is loaded or sets num_ctx, and cuts longer prompts silently.
-    #[arg(long, value_name = "TOKENS", value_parser = input::above_zero::<NonZeroUsize>)]
     pub(super) context: Option<NonZeroUsize>,
 }
 
@@ -310,11 +286,11 @@ pub(crate) struct LimitArgs {
 #[command(next_help_heading = "Seeing why")]
 pub(crate) struct FileArgs {
     /// Record the conversation; `toolgraft replay FILE` shows it
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(super) record: Option<PathBuf>,
 
     /// Write down requests and the bytes of the answers, without keys
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(super) trace: Option<PathBuf>,
 }
 
@@ -322,28 +298,24 @@ pub(crate) struct FileArgs {
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArgs {
-    /// How reasoning is shown: folded (to one line when it ends), full, hidden
-    #[arg(long, value_name = "HOW", value_enum, hide_possible_values = true)]
+    #[arg(skip)]
     pub(super) reasoning_display: Option<ReasoningDisplay>,
 
-    /// How calls and results are shown: box, or line, which /call N and /result N open
-    ///
-    /// What went wrong and what is asked about stands in a box in any case.
-    #[arg(long, value_name = "HOW", value_enum, hide_possible_values = true)]
+    #[arg(skip)]
     pub(super) call_display: Option<CallDisplay>,
 
     /// Show the answer, questions and warnings only
-    #[arg(long, short)]
+    #[arg(long, short, hide_short_help = true)]
     pub(super) quiet: bool,
 
     /// Have the answer match a JSON Schema; on a pipe, standard output is the JSON value
     ///
     /// The model is taught the schema and corrected with what does not match.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(super) schema: Option<PathBuf>,
 
     /// Print one JSON object per event instead, for scripts; takes one question
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(super) json: bool,
 }
 
@@ -352,10 +324,10 @@ pub(crate) struct OutputArgs {
 #[command(next_help_heading = "Conversation")]
 pub(crate) struct ConversationArgs {
     /// Go on with a saved conversation
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(super) resume: Option<PathBuf>,
 
-    /// Go on with the latest conversation that was kept, or with that of an ID
+    /// Go on with the latest conversation, or with that of an ID
     ///
     /// With its model and endpoint, unless others are named. `toolgraft log`
     /// lists what was kept.
@@ -366,23 +338,10 @@ pub(crate) struct ConversationArgs {
     pub(super) continued: Option<String>,
 
     /// Do not keep this conversation (`toolgraft log --help` says how others are)
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(super) no_session: bool,
 
     /// Save the conversation after every answer
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(super) save: Option<PathBuf>,
-}
-
-/// Whether images of tools go to the model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum Images {
-    Auto,
-    Always,
-    Never,
-}
-
-fn temperature(text: &str) -> Result<f64, String> {
-    let number = text.parse::<f64>().ok().filter(|t| (0.0..=2.0).contains(t));
-    number.ok_or_else(|| "expected a number from 0 to 2".to_owned())
 }

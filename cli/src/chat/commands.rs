@@ -16,7 +16,7 @@ use crate::screen::visible::{plain, word};
 use crate::screen::{DIM, excerpt::names as shown_names, wrap::hanging};
 use crate::servers::proposals;
 use crate::sessions::saved::Saved;
-use crate::settings::prompt_args;
+use crate::settings::prompt_settings;
 use crate::terminal::{columns, counted};
 use toolgraft::route::Toolbox;
 use toolgraft::tools::nearest;
@@ -182,7 +182,7 @@ impl Session {
             Command::Prompt => {
                 let system = self.talk.system()?;
                 let size = tokens::count(&system.text);
-                let size = match prompt_args::fitted(&system.listed) {
+                let size = match prompt_settings::fitted(&system.listed) {
                     Some(fitted) => format!("{size} tokens (o200k); {fitted}"),
                     None => format!("{size} tokens (o200k)"),
                 };

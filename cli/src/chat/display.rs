@@ -436,7 +436,7 @@ impl Display {
         if self.reasoning == ReasoningDisplay::Hidden {
             return Ok(());
         }
-        let how = if self.in_conversation { "/think" } else { "--reasoning-display full" };
+        let how = if self.in_conversation { "/think" } else { "--set reasoning_display=full" };
         let size = counted(tokens::count(self.thoughts.of_round()), "token");
         self.line(DIM, &format!("thought for {}, {size} · {how} shows it", lasted(took)))
     }

@@ -74,6 +74,7 @@ const ID: usize = 4;
 /// Runs `toolgraft chat`.
 pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     args.talk.endpoint.trust.hold()?;
+    args.talk.set.clone().fill(args.slots())?;
     if let Some(file) = args.template.take() {
         template::ask(&file, &mut args)?;
     }
@@ -88,7 +89,7 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     files::check(&args)?;
     // A file that is not there is said before an endpoint is looked for.
     let resumed = args.conversation.resume.as_deref().map(Saved::read).transpose()?;
-    settings::environment().fill(args.slots());
+    settings::environment()?.fill(args.slots());
     settings_here()?.fill(args.slots());
     refuse_lost_id(&args)?;
     let (keeping, gone_on) = Keeping::begin(&mut args, &settings)?;
@@ -204,12 +205,13 @@ async fn one(session: &mut Session, question: User, typed: &str) -> Result<(), F
     }
     session.mention(typed).await?;
     match session.ask(question).await? {
-        Ended::Left => Err(Failure::job("stopped by Ctrl-C")),
+        Ended::Left => Err(Failure::interrupted("Ctrl-C")),
         Ended::Finished(finished) if finished.reason.is_answer() => Ok(()),
-        // The display has said why.
-        Ended::Finished(finished) if !session.output.json && finished.reason != StopReason::Cancelled => {
-            Err(Failure::Reported)
+        Ended::Finished(finished) if finished.reason == StopReason::Cancelled => {
+            Err(Failure::Interrupted(labels::stopped(&finished.reason)))
         }
+        // The display has said why.
+        Ended::Finished(_) if !session.output.json => Err(Failure::Reported),
         Ended::Finished(finished) => Err(Failure::job(labels::stopped(&finished.reason))),
     }
 }

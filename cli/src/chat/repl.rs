@@ -113,7 +113,9 @@ pub(super) async fn run(
             Ok(Next::Cancelled) => interrupts = 1,
             Ok(Next::Leave) => return Ok(()),
             // What is wrong with a line does not end the conversation.
-            Err(Failure::Usage(message) | Failure::Job(message)) => session.note(BAD, &message)?,
+            Err(Failure::Usage(message) | Failure::Job(message) | Failure::Interrupted(message)) => {
+                session.note(BAD, &message)?
+            }
             Err(Failure::Reported) => return Err(Failure::Reported),
         }
     }
@@ -288,7 +290,7 @@ pub(super) fn greet(session: &mut Session, has_config: bool) -> Result<(), Failu
     if !has_config {
         session.note(
             DIM,
-            "no MCP servers are configured: name a file with --mcp-config FILE (see `toolgraft mcp tools --help`)",
+            "no MCP servers: `toolgraft mcp add` adds one, `toolgraft mcp import` takes those of other programs",
         )?;
     }
     if let Some(here) = session.set_here().ok().flatten() {

@@ -175,7 +175,7 @@ impl Session {
         let interrupts = self.signals.take_interrupts();
         let (attached, found) = tokio::select! {
             biased;
-            () = interrupts.next() => return Err(Failure::job("stopped by Ctrl-C")),
+            () = interrupts.next() => return Err(Failure::interrupted("Ctrl-C")),
             read = mentioned::read(question, &self.talk.hub, untrusted, watch) => read?,
         };
         drop(interrupts);

@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::approve::Approvals;
-use super::args::{Images, TalkArgs};
+use super::args::TalkArgs;
 use super::endpoint::Endpoint;
 use super::kept::{self, Keeping};
 use crate::base::{Failure, input, output, tokens};
 use crate::screen::visible::word;
 use crate::sessions::saved::Saved;
-use crate::settings::{Settings, examples::MadeExamples, prompt_args, saved_profiles};
+use crate::settings::{Images, Settings, examples::MadeExamples, prompt_settings, saved_profiles};
 use crate::terminal::grouped;
 use toolgraft::agent::{Finished, Run};
 use toolgraft::constrain::{Constrain, Way};
@@ -270,7 +270,7 @@ impl Talk {
     /// Says where the tools do not fit their budget. Templates that are wrong end the
     /// command here, before anything is asked.
     pub(crate) fn warn_over_budget(&self) -> Result<(), Failure> {
-        if let Some(warning) = prompt_args::over_budget(&self.system()?.listed) {
+        if let Some(warning) = prompt_settings::over_budget(&self.system()?.listed) {
             output::warn(&warning);
         }
         Ok(())
@@ -334,7 +334,7 @@ fn asked(
         Images::Never => Reads::default(),
     };
     config.reasoning = args.model.reasoning.unwrap_or(config.reasoning);
-    config.fenced_calls = args.model.fenced_calls;
+    config.fenced_calls = args.model.fenced_calls.unwrap_or_default();
     config.stop.clone_from(&args.model.stop);
     config.temperature = args.model.temperature.or(config.temperature);
     config.max_tokens = args.limits.max_tokens.map(Into::into);
@@ -351,8 +351,8 @@ fn asked(
     config.max_rounds = args.limits.max_rounds.map_or(config.max_rounds, Into::into);
     if config.tools_mode == ToolsMode::Native && endpoint.takes_tools() == Some(false) {
         output::warn(
-            "--tools-mode native: the endpoint says that the model's chat template has no place for tools, so the \
-             model may never see them: take --tools-mode prompt, or start the server with a template that has one",
+            "tools_mode=native: the endpoint says that the model's chat template has no place for tools, so the \
+             model may never see them: take --set tools_mode=prompt, or start the server with a template that has one",
         );
     }
     let defaults = Options::for_profile(profile).with_style(endpoint.style(profile));

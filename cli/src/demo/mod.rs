@@ -52,11 +52,11 @@ pub(crate) struct Args {
     speed: Option<Speed>,
 
     /// Keep what happened as a recording, which `toolgraft replay` shows
-    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "demo.jsonl")]
+    #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
 
     /// Write it as a page to look at in a browser
-    #[arg(long, value_name = "PAGE", num_args = 0..=1, default_missing_value = "demo.html")]
+    #[arg(long, value_name = "PAGE")]
     html: Option<PathBuf>,
 
     /// Open the page in a browser

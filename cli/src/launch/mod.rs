@@ -22,7 +22,7 @@ use crate::dialog::ask::Asker;
 use crate::screen::visible::word;
 use crate::serve::{self, ModelArgs};
 use crate::servers::runner::Runner;
-use crate::settings::{self, prompt_args::PromptArgs};
+use crate::settings::{self, prompt_settings::PromptSettings, set_args::SetArgs, slots};
 use clients::{CLIENTS, Client};
 use environment::Asked;
 use plan::{Plan, Values};
@@ -57,15 +57,17 @@ pub(crate) struct Args {
     #[command(flatten)]
     endpoint: EndpointArgs,
 
-    /// Tokens that the model's context has, where the endpoint does not say or says too much
-    #[arg(long, value_name = "TOKENS", value_parser = input::above_zero::<NonZeroUsize>, help_heading = "Endpoint")]
+    #[arg(skip)]
     context: Option<NonZeroUsize>,
 
     #[command(flatten)]
     model: ModelArgs,
 
     #[command(flatten)]
-    listing: PromptArgs,
+    set: SetArgs,
+
+    #[arg(skip)]
+    listing: PromptSettings,
 }
 
 fn client(name: &str) -> Result<&'static Client, String> {
@@ -75,7 +77,8 @@ fn client(name: &str) -> Result<&'static Client, String> {
 /// Runs the command.
 pub(crate) fn run(mut args: Args) -> Result<ExitCode, Failure> {
     args.endpoint.trust.hold()?;
-    settings::defaults()?.fill(args.endpoint.slots());
+    args.set.clone().fill(slots! { args => context; ..serve::slots_of(&mut args.model, &mut args.listing) })?;
+    settings::defaults()?.fill(slots! { args => context; ..args.endpoint.slots() });
     let program = found(&args.client.program);
     if program.is_none() && !args.print {
         return Err(Failure::usage(format!(
@@ -162,7 +165,7 @@ fn told(args: &Args, endpoint: &Endpoint, values: &Values<'_>) {
             line +=
                 &if mentions("compact") { format!(", history made shorter from {compact} on") } else { String::new() };
         }
-        _ => line += "; the endpoint does not say how long the context is (--context TOKENS)",
+        _ => line += "; the endpoint does not say how long the context is (--set context=TOKENS)",
     }
     output::tell_stderr(line);
 }

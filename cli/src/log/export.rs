@@ -22,7 +22,7 @@ pub(super) struct ExportArgs {
     id: String,
 
     /// How it is written [default: as the file's name says, else markdown]
-    #[arg(long, value_name = "FORMAT")]
+    #[arg(long = "as", value_name = "FORMAT")]
     format: Option<Format>,
 
     /// File to write to, instead of standard output; nothing is written over

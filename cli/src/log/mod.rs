@@ -11,6 +11,8 @@ use self::export::{ExportArgs, export};
 pub(crate) use self::export::{about, page};
 use self::list::{SearchArgs, Shape};
 use crate::base::{Failure, output};
+use crate::dialog::ask::Asker;
+use crate::servers::runner::Runner;
 use crate::sessions::{Kept, Store, by_process};
 use crate::terminal::counted;
 use toolgraft::conversation::Entry;
@@ -45,8 +47,12 @@ enum Command {
         #[arg(required = true)]
         ids: Vec<String>,
     },
-    /// Forget all conversations
-    Clear,
+    /// Forget all conversations, once you have said so
+    Clear {
+        /// Forget them without asking
+        #[arg(long)]
+        yes: bool,
+    },
 }
 
 /// Runs `toolgraft log`.
@@ -59,7 +65,7 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
         Command::Show { id } => output::emit(&shown(&store.find(&id)?.kept)),
         Command::Export(args) => export(&store, &args),
         Command::Remove { ids } => remove(&store, &ids),
-        Command::Clear => clear(&store),
+        Command::Clear { yes } => clear(&store, yes),
     }
 }
 
@@ -76,13 +82,28 @@ fn remove(store: &Store, ids: &[String]) -> Result<(), Failure> {
     output::tell(&format!("{} forgotten", counted(found.len(), "conversation")))
 }
 
-fn clear(store: &Store) -> Result<(), Failure> {
+fn clear(store: &Store, yes: bool) -> Result<(), Failure> {
+    let all = counted(store.list(&[]).map_err(Failure::job)?.len(), "conversation");
+    if !yes && !is_wanted(&format!("Forget {all}, for good? [y/N] "))? {
+        return output::tell("nothing is forgotten");
+    }
     let (gone, open) = store.clear().map_err(cannot_remove)?;
     output::tell(&format!("{} forgotten", counted(gone, "conversation")))?;
     if open > 0 {
         output::note(&format!("{} left: open in another chat", counted(open, "conversation")));
     }
     Ok(())
+}
+
+/// Asks at the terminal.
+///
+/// # Errors
+/// There is none.
+fn is_wanted(question: &str) -> Result<bool, Failure> {
+    let asker = Asker::at_terminal()
+        .ok_or_else(|| Failure::usage("without a terminal nobody can be asked: --yes forgets all conversations"))?;
+    let answer = Runner::start()?.wait(async { Ok(asker.ask(question).await) })?;
+    Ok(answer.is_some_and(|answer| matches!(answer.trim(), "y" | "Y" | "yes")))
 }
 
 fn cannot_remove(error: std::io::Error) -> Failure {

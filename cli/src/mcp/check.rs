@@ -118,7 +118,7 @@ fn warnings(
         warnings.extend(prompts.iter().flat_map(|prompt| prompt_doubts(prompt)));
         if tokens > TOOL_BUDGET {
             warnings.push(format!(
-                "its list takes {} tokens: a prompt lists its tools shorter (--tool-budget), and --tools lists fewer",
+                "its list takes {} tokens: a prompt lists its tools shorter (--set tool_budget=N), and --tools lists fewer",
                 grouped(tokens as u64)
             ));
         }

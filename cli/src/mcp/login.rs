@@ -19,7 +19,7 @@ pub(super) struct LoginArgs {
 
     /// Only print the page to open
     #[arg(long)]
-    no_browser: bool,
+    no_open: bool,
 
     #[command(flatten)]
     files: Files,
@@ -63,7 +63,7 @@ pub(super) fn run(args: LoginArgs) -> Result<(), Failure> {
     let config = args.files.only(&name)?;
     let (server, shown) = (server(&config)?, format!("{name:?}"));
     let show = |url: &str| {
-        let opened = !args.no_browser && open(url);
+        let opened = !args.no_open && open(url);
         output::note(&if opened {
             format!("to log in at {shown}, a browser was opened; if it shows nothing, open this page:")
         } else {

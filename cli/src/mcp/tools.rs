@@ -34,7 +34,7 @@ pub(crate) struct Args {
 
     /// Show each tool's JSON Schema
     #[arg(long, conflicts_with = "json")]
-    schema: bool,
+    schemas: bool,
 
     #[command(flatten)]
     servers: ServerArgs,
@@ -52,7 +52,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     if args.json {
         output::emit_json(&as_json(&statuses, &catalog, &prompts))?;
     } else {
-        output::emit_styled(&as_text(&statuses, (&catalog, &prompts), args.schema))?;
+        output::emit_styled(&as_text(&statuses, (&catalog, &prompts), args.schemas))?;
     }
     verdict(&statuses)
 }

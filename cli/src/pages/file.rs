@@ -28,7 +28,7 @@ pub(crate) fn writable(path: &Path) -> Result<(), Failure> {
     }
     match std::fs::read(path) {
         Ok(bytes) if !bytes.is_empty() && !bytes.starts_with(BEGINNING.as_bytes()) => Err(Failure::usage(format!(
-            "{} is there already and is no page of toolgraft: name another with --html=PAGE",
+            "{} is there already and is no page of toolgraft: name another with --html PAGE",
             path.display()
         ))),
         _ => Ok(()),

@@ -46,7 +46,7 @@ use crate::screen::live::{Live, Place};
 use crate::servers::runner::Runner;
 use crate::settings::examples::{Examples, MadeExamples};
 use crate::settings::saved_profiles::{self, SavedProfile};
-use crate::settings::{self, profiles::known_profile, slots};
+use crate::settings::{self, profiles::known_profile, set_args::SetArgs, slots};
 use crate::terminal::columns;
 use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::Profile;
@@ -66,15 +66,17 @@ pub(crate) struct Args {
     #[command(flatten)]
     endpoint: EndpointOrUrl,
 
-    /// Ask for one call in each way, and say what works, which known fault there is, and what helps
-    #[arg(long, conflicts_with_all = ["time", "full", "only", "jobs", "tasks", "call_threshold", "max_tokens", "save", "html"])]
+    /// Ask for one call in each way: what works, known faults, what helps
+    #[arg(long, conflicts_with_all = ["time", "full", "only", "jobs", "tasks", "yes", "html"])]
     diagnose: bool,
 
     /// Profile to take instead of the one for the model's name
     #[arg(long, value_name = "NAME", value_parser = known_profile)]
     profile: Option<&'static Profile>,
 
-    /// Minutes after which it ends with what it knows [default: 10; none with --full and --jobs]
+    /// Minutes after which it ends with what it knows
+    ///
+    /// 10 without this, and no limit with --full and --jobs.
     #[arg(long, value_name = "MINUTES", value_parser = minutes)]
     time: Option<Duration>,
 
@@ -82,38 +84,41 @@ pub(crate) struct Args {
     #[arg(long)]
     full: bool,
 
-    /// Try only ways whose name holds this text, such as "compact"; may be given several times
+    /// Try only ways whose name holds this text, such as "compact"
     ///
+    /// May be given several times.
     /// A name is "native", or dialect, style and listing, as "tool_tag, compact, signature",
     /// with ", measured" or ", constrained" after it or not. A way that holds any of the texts is tried.
     #[arg(long, value_name = "TEXT")]
     only: Vec<String>,
 
-    /// Run whole jobs to their end instead: the ways of --only, or the best that an earlier probe found
+    /// Run whole jobs to their end instead
     ///
+    /// In the ways of --only, or in the best that an earlier probe found.
     /// 30 jobs with tools of seven servers and programs, run in memory. `report` is the half that nothing was
     /// tuned on, `tune` the other one.
     #[arg(long, value_name = "HALF", num_args = 0..=1, default_missing_value = "report",
-        conflicts_with_all = ["full", "tasks", "html", "save"])]
+        conflicts_with_all = ["full", "tasks", "html", "yes"])]
     jobs: Option<Half>,
 
-    /// Put the tasks of this file, with tools of your own, instead of the built-in ones (see docs/models.md)
-    #[arg(long, value_name = "FILE")]
+    /// Put the tasks of this file, with your own tools (docs/models.md)
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     tasks: Option<PathBuf>,
 
-    /// Take this threshold for measured ways, as a natural logarithm, instead of setting it on the tasks
-    #[arg(long, value_name = "LOGARITHM", allow_negative_numbers = true)]
+    #[command(flatten)]
+    set: SetArgs,
+
+    #[arg(skip)]
     call_threshold: Option<f64>,
 
-    /// Most tokens of one answer; by itself 512, or 4096 for a model that reasons
-    #[arg(long, value_name = "N")]
+    #[arg(skip)]
     max_tokens: Option<std::num::NonZeroU32>,
 
-    /// Write the best way into ~/.config/toolgraft/profiles.toml without asking
+    /// Keep the best way for this model without asking
     #[arg(long)]
-    save: bool,
+    yes: bool,
 
-    /// Print one JSON object (see docs/models.md)
+    /// Print one JSON object (docs/models.md)
     #[arg(long)]
     json: bool,
 
@@ -131,9 +136,10 @@ fn minutes(text: &str) -> Result<Duration, String> {
 pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     let mut flags = args.endpoint.flags();
     flags.trust.hold()?;
+    args.set.clone().fill(slots! { args => call_threshold max_tokens })?;
     settings::defaults()?.fill(slots! { args => profile; ..flags.slots() });
     if args.diagnose {
-        return diagnose::run(&args, &flags);
+        return diagnose::run(&flags, args.profile, args.json);
     }
     let asker = Asker::at_terminal();
     if let Some(path) = &args.html {
@@ -220,7 +226,7 @@ fn advice(best: &Best) -> String {
     }
     let advice = match score {
         score if score.false_calls * 10 > score.unwanted => {
-            "It calls where no call is due: keep the question before each call, or raise --call-threshold."
+            "It calls where no call is due: keep the question before each call, or raise call_threshold (--set)."
         }
         score if score.fully_right * 3 < score.wanted * 2 => {
             "More than a third of its calls are wrong: keep the question before each call, and try a larger model."
@@ -259,7 +265,7 @@ fn offer(
     output::note(&format!("\nBest: {}. As a profile:\n\n{}", best.row.cell, profile.text()));
     output::note(&advice(best));
     let Some(path) = saved_profiles::path() else { return Ok(()) };
-    let wanted = args.save
+    let wanted = args.yes
         || match asker {
             Some(asker) if !args.json => {
                 let question = format!("Write it into {}? [y/N] ", input::shown(&path));

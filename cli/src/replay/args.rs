@@ -6,6 +6,7 @@ use super::html;
 use super::play;
 use super::settings;
 use crate::servers::ServerArgs;
+use crate::settings::set_args::SetArgs;
 use toolgraft::dialect::Profile;
 use toolgraft::transcript::import::Format;
 
@@ -18,22 +19,24 @@ pub(crate) struct Args {
     pub(super) files: Vec<PathBuf>,
 
     /// What the files hold, where it cannot be told: recording, chunks, lines, cline, text
-    #[arg(long, value_name = "FORMAT")]
+    #[arg(long, value_name = "FORMAT", hide_short_help = true)]
     pub(super) format: Option<Format>,
 
     /// How the text is cut: recorded, whole, or a number of characters
-    #[arg(long, value_name = "CUT", default_value_t = play::Chunk::Recorded)]
+    #[arg(long, value_name = "CUT", default_value_t = play::Chunk::Recorded, hide_short_help = true)]
     pub(super) chunk: play::Chunk,
 
     /// How fast: max, or how many times as fast as it was recorded
-    #[arg(long, value_name = "FACTOR", default_value = "max")]
+    #[arg(long, value_name = "FACTOR", default_value = "max", hide_short_help = true)]
     pub(super) speed: play::Speed,
 
-    /// Tools that the model knew, instead of the recorded ones: JSON, as `tools/list` answers
-    #[arg(long, value_name = "FILE")]
+    /// Tools that the model knew, instead of the recorded ones
+    ///
+    /// JSON, as `tools/list` answers.
+    #[arg(long = "tool-file", value_name = "FILE")]
     pub(super) tools: Option<PathBuf>,
 
-    /// List what looks like a call and was given back as text, the rule and the remedy
+    /// List what looks like a call and is text, with the rule
     #[arg(long)]
     pub(super) explain: bool,
 
@@ -41,27 +44,25 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(super) json: bool,
 
-    /// Write a page to look at in a browser, by default beside the file; - for standard output
-    #[arg(
-        long,
-        value_name = "PAGE",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "",
-        conflicts_with_all = ["json", "speed"]
-    )]
+    /// Write a page to look at in a browser; - for standard output
+    #[arg(long, value_name = "PAGE", conflicts_with_all = ["json", "speed"])]
     pub(super) html: Option<html::Target>,
 
-    /// Open the page in a browser; without --html it stands beside the file
+    /// Open the page in a browser; without --html it is beside the file
     #[arg(long, conflicts_with_all = ["json", "speed"])]
     pub(super) open: bool,
 
-    /// Compare with NAME.expect.json beside the file, or with the recorded calls
+    /// Compare with NAME.expect.json, or with the recorded calls
+    ///
+    /// NAME.expect.json is beside the file.
     #[arg(long)]
     pub(super) check: bool,
 
     #[command(flatten)]
     pub(super) overrides: settings::Overrides,
+
+    #[command(flatten)]
+    pub(super) set: SetArgs,
 
     /// The profile of a recording that names neither one nor a model.
     #[arg(skip)]

@@ -26,28 +26,25 @@ pub(super) struct Overrides {
     #[arg(long, value_name = "FILE", value_parser = dialect_file)]
     pub(super) dialect_file: Vec<Dialect>,
 
-    /// Where reasoning starts: auto (tags decide), open (at once), off
-    #[arg(long, value_name = "MODE")]
+    #[arg(skip)]
     pub(super) reasoning: Option<ReasoningMode>,
 
     /// Calls in the reasoning: ignore, last_resort, allow
-    #[arg(long, value_name = "POLICY")]
+    #[arg(long, value_name = "POLICY", hide_short_help = true)]
     pub(super) reasoning_calls: Option<ReasoningCalls>,
 
-    /// Calls in the fence that an answer begins with, with prose behind it: ignore, last_resort
-    #[arg(long, value_name = "POLICY")]
+    #[arg(skip)]
     pub(super) fenced_calls: Option<FencedCalls>,
 
-    /// Strings that may have ended an answer by `stop`, instead of the recorded ones
-    #[arg(long, value_name = "TEXT")]
+    #[arg(skip)]
     pub(super) stop: Vec<String>,
 
     /// Read it as this model's, whatever the recording says
-    #[arg(long, value_name = "NAME", conflicts_with = "profile")]
+    #[arg(long, value_name = "NAME", conflicts_with = "profile", hide_short_help = true)]
     pub(super) model: Option<String>,
 
     /// Read it with this model profile, or that of this model
-    #[arg(long, value_name = "NAME|MODEL", value_parser = profile_of)]
+    #[arg(long, value_name = "NAME|MODEL", value_parser = profile_of, hide_short_help = true)]
     pub(super) profile: Option<&'static Profile>,
 }
 

@@ -54,8 +54,7 @@ fn line(served: &Served) -> String {
     let way = served.way.map_or(String::new(), |way| format!(" way={way}"));
     let tools = served.tools_mode.map_or(String::new(), |mode| format!(" tools={mode}"));
     let prompt = prompt(served.prompt);
-    let repeats =
-        served.repeats.map_or(String::new(), |times| format!(" repeats={times} (stopped; see --max-repeats)"));
+    let repeats = served.repeats.map_or(String::new(), |times| format!(" repeats={times} (stopped; see max_repeats)"));
     let left_out = match served.left_out.as_str() {
         "" => String::new(),
         types => format!(" (left out: {types})"),

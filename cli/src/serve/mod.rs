@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use crate::base::{Failure, input, output, signals::Signals};
-use crate::chat::{Endpoint, local_endpoint};
+use crate::chat::{Endpoint, EndpointArgs, local_endpoint};
 use crate::screen::visible::word;
 use crate::serve::{log::RequestLog, probed::Probed};
 use crate::servers::{
@@ -19,8 +19,8 @@ use crate::servers::{
     runner::Runner,
 };
 use crate::settings::{
-    self, Place, Settings, Slots, examples::Examples, learned, offer_args::OfferArgs, prompt_args::PromptArgs,
-    saved_profiles::SavedProfile, slots, trust_args::TrustArgs, variable,
+    self, Images, Settings, Slots, examples::Examples, learned, offer_args::OfferArgs, prompt_settings::PromptSettings,
+    saved_profiles::SavedProfile, set_args::SetArgs, slots, trust_args::TrustArgs, variable,
 };
 use tokio::sync::oneshot;
 use toolgraft::message::Reads;
@@ -50,7 +50,10 @@ pub(crate) struct Args {
     model: ModelArgs,
 
     #[command(flatten)]
-    listing: PromptArgs,
+    set: SetArgs,
+
+    #[arg(skip)]
+    listing: PromptSettings,
 
     #[command(flatten)]
     servers: ServerArgs,
@@ -62,38 +65,11 @@ pub(crate) struct Args {
     calls: CallArgs,
 }
 
-/// Where the model is.
-#[derive(Debug, Clone, Default, clap::Args)]
-#[command(next_help_heading = "Endpoint")]
-struct EndpointArgs {
-    /// OpenAI-compatible endpoint, such as http://localhost:11434/v1, or its name in config.toml
-    ///
-    /// Most end in /v1; where only that lists models it is added, with a warning. Without
-    /// the flag: OPENAI_BASE_URL, else the one of config.toml, else LM Studio (port 1234),
-    /// Ollama (11434) or llama.cpp (8080) on this machine.
-    #[arg(long, value_name = "URL")]
-    base_url: Option<String>,
-
-    /// Model that answers, whatever model a client names
-    ///
-    /// By its name or that of config.toml; ENDPOINT:MODEL is a model of an endpoint that config.toml
-    /// names (`toolgraft config --help`).
-    #[arg(long, short, value_name = "NAME")]
-    model: Option<String>,
-
-    /// The endpoint's key.
-    #[arg(skip)]
-    key: Option<String>,
-
-    #[command(flatten)]
-    trust: TrustArgs,
-}
-
 /// Who may come in.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Clients")]
 struct DoorArgs {
-    /// Address to listen on; one that other machines reach needs --api-key
+    /// Address to listen on; one that other machines reach needs --client-key
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8787", value_parser = address)]
     listen: String,
 
@@ -105,29 +81,30 @@ struct DoorArgs {
     ///
     /// May be given several times. A request with any other Host is refused (403), but for
     /// the loopback's names and that of --listen.
-    #[arg(long, value_name = "NAME", value_parser = host_name)]
+    #[arg(long, value_name = "NAME", value_parser = host_name, hide_short_help = true)]
     host: Vec<String>,
 
     /// Let pages of this origin in, such as http://localhost:5173 or app://obsidian.md
     ///
     /// May be given several times; '*' is every origin. Their browser is told that they may read the
     /// answers. Without it pages of other sites are refused.
-    #[arg(long, value_name = "URL", value_parser = origin)]
+    #[arg(long, value_name = "URL", value_parser = origin, hide_short_help = true)]
     origin: Vec<String>,
 
     /// Write no line on stderr for each request
     ///
     /// A line has route, model, status, requests to the model, calls for the client, calls
     /// that ran here, and time; nothing that was said.
-    #[arg(long, short)]
+    #[arg(long, short, hide_short_help = true)]
     quiet: bool,
 
-    /// Key that clients must show; better in TOOLGRAFT_API_KEY, since other users can see a
-    /// command line
-    #[arg(long, value_name = "KEY", hide_default_value = true)]
-    api_key: Option<String>,
+    /// Key that clients must show; better in TOOLGRAFT_CLIENT_KEY
+    ///
+    /// Other users can see a command line.
+    #[arg(long, value_name = "KEY")]
+    client_key: Option<String>,
 
-    /// Keep the last 200 requests, and show them in a browser on this machine
+    /// Show the last 200 requests in a browser on this machine
     ///
     /// With prompts as the model got them, answers, calls, rejections, corrections and times;
     /// each can be downloaded as a recording for `toolgraft replay`. On a port of its own, any
@@ -138,7 +115,7 @@ struct DoorArgs {
 
 /// What the model's profile decides, unless it is said here.
 #[derive(Debug, Clone, Default, clap::Args)]
-#[command(next_help_heading = "Model (defaults by its profile)")]
+#[command(next_help_heading = "Model")]
 pub(crate) struct ModelArgs {
     #[command(flatten)]
     offer: OfferArgs,
@@ -146,48 +123,24 @@ pub(crate) struct ModelArgs {
     /// Leave clients' tools out whose names match a glob, such as 'Cron*'; the model sees none of them
     ///
     /// May be given several times.
-    #[arg(long, value_name = "GLOB")]
+    #[arg(long, value_name = "GLOB", hide_short_help = true)]
     without: Vec<String>,
 
-    /// The model reads images: those of the servers' tools go to it
-    ///
-    /// Without it they go to a model of which the endpoint says that it reads them, and sound to
-    /// one that hears; a result has a note of each in any case. What clients send goes to the
-    /// model as it is.
-    #[arg(long)]
-    images: bool,
+    #[arg(skip)]
+    images: Option<Images>,
 
-    /// End an answer with an error where the model does not mend its call
-    ///
-    /// Without it the client gets the call as it was written where only its schema refuses it:
-    /// the client's own check answers the model. Else it gets the text.
-    #[arg(long)]
-    strict_calls: bool,
+    #[arg(skip)]
+    strict_calls: Option<bool>,
 
-    /// Most requests to the model for one answer [default: 12]
-    #[arg(long, value_name = "N", value_parser = input::above_zero::<NonZeroU32>)]
+    #[arg(skip)]
     max_rounds: Option<NonZeroU32>,
 
-    /// Times in a row that the model may repeat a passage; 0 for no limit [default: 10]
-    ///
-    /// A message that repeats itself more often, in 4 KiB or more, is stopped, and the answer ends
-    /// with `length`; what came before is kept.
-    #[arg(long, value_name = "N")]
+    #[arg(skip)]
     max_repeats: Option<u32>,
-    /// Times in a row that equal calls of a read-only tool may give the same result; 0 for no limit
-    /// [default: 8]
-    ///
-    /// The next one does not run, and is not handed to the client, unless a call that may change
-    /// something came between: the model is told so. Read-only is what the tool's server or the
-    /// client says of it (`readOnlyHint`).
-    #[arg(long, value_name = "N")]
+    #[arg(skip)]
     max_same_results: Option<u32>,
 
-    /// Longest time for one answer to a request with tools or a schema; else without limit
-    ///
-    /// All rounds, corrections and calls of servers' tools together. Behind it the answer ends
-    /// with an error (504, max_time).
-    #[arg(long, value_name = "SECONDS", value_parser = input::above_zero::<NonZeroU32>)]
+    #[arg(skip)]
     max_time: Option<NonZeroU32>,
 }
 
@@ -210,7 +163,7 @@ struct CallArgs {
     ///
     /// May be given several times. Behind one of its results only tools of other servers
     /// run that call themselves read-only, or those that --allow names without a wildcard.
-    #[arg(long, value_name = "SERVER")]
+    #[arg(long, value_name = "SERVER", hide_short_help = true)]
     untrusted: Vec<String>,
 
     /// Server that searches where a client's request wants its vendor's web search; or SERVER.TOOL
@@ -218,29 +171,18 @@ struct CallArgs {
     /// The tool takes what is searched for, and what it finds goes out in the vendor's form, without the
     /// model: Anthropic's web_search and Gemini's googleSearch. It runs without --allow. Without the flag
     /// such a request gets the vendor's own error.
-    #[arg(long, value_name = "SERVER")]
+    #[arg(long, value_name = "SERVER", hide_short_help = true)]
     search: Option<String>,
 
     /// Most calls of the servers' tools for one answer [default: 64]
     ///
     /// Behind them no further one runs, and the model is asked for its answer.
-    #[arg(long, value_name = "N", value_parser = input::above_zero::<NonZeroUsize>)]
+    #[arg(long, value_name = "N", value_parser = input::above_zero::<NonZeroUsize>, hide_short_help = true)]
     max_calls: Option<NonZeroUsize>,
 
     /// Give the servers' tools to every model; else to those named NAME+tools
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     mcp_always: bool,
-}
-
-impl EndpointArgs {
-    /// Puts what the names of `config.toml` mean in their place, and the key of the endpoint.
-    fn resolve(&mut self) -> Result<(), Failure> {
-        let (url, model) = (self.base_url.take(), self.model.take());
-        let place = settings::names()?.resolve(Place { url, model, ..Place::default() })?;
-        self.key = place.key_or("TOOLGRAFT_UPSTREAM_KEY");
-        (self.base_url, self.model) = (place.url, place.model);
-        Ok(())
-    }
 }
 
 impl CallArgs {
@@ -250,14 +192,21 @@ impl CallArgs {
     }
 }
 
+/// The flags that have defaults, of how a model is served.
+pub(crate) fn slots_of<'a>(model: &'a mut ModelArgs, listing: &'a mut PromptSettings) -> Slots<'a> {
+    slots! {
+        model.offer => profile tools_mode constrain way call_threshold dialect,
+        model => images strict_calls max_rounds max_repeats max_same_results max_time;
+        ..listing.slots()
+    }
+}
+
 impl Args {
     /// The flags that have defaults.
     fn slots(&mut self) -> Slots<'_> {
         let mut slots = slots! {
-            self.endpoint => base_url model,
-            self.model.offer => profile tools_mode constrain way call_threshold dialect,
-            self.model => max_rounds max_repeats;
-            ..self.listing.slots()
+            self.endpoint => base_url model;
+            ..slots_of(&mut self.model, &mut self.listing)
         };
         // Without servers there is nothing for them to be about.
         if self.servers.is_given() {
@@ -309,6 +258,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     if let Some(port) = args.door.port {
         args.door.listen = format!("127.0.0.1:{port}");
     }
+    args.set.clone().fill(args.slots())?;
     defaults(&args.door.listen)?.fill(args.slots());
     args.endpoint.resolve()?;
     args.model.offer.teach_what_is_named();
@@ -386,11 +336,11 @@ async fn config(args: &Args) -> Result<(Config, String), Failure> {
         }
     };
     let mut config = config_at(args, url)?;
-    if let Some(key) = args.door.api_key.clone().or_else(|| variable("TOOLGRAFT_API_KEY")) {
+    if let Some(key) = args.door.client_key.clone().or_else(|| variable("TOOLGRAFT_CLIENT_KEY")) {
         config = config.with_api_key(key);
     }
     // What was found by its port is nobody's to give a key to.
-    let config = match args.endpoint.key.clone() {
+    let config = match args.endpoint.api_key.clone() {
         Some(key) => config.with_upstream_key(key),
         None if is_named => config,
         None => config.without_client_keys(),
@@ -399,9 +349,9 @@ async fn config(args: &Args) -> Result<(Config, String), Failure> {
 }
 
 /// The configuration of a server for one program in front of an endpoint and one of its models.
-pub(crate) fn in_front_of(endpoint: &Endpoint, model: ModelArgs, listing: PromptArgs) -> Result<Config, Failure> {
+pub(crate) fn in_front_of(endpoint: &Endpoint, model: ModelArgs, listing: PromptSettings) -> Result<Config, Failure> {
     let mut args = Args { model, listing, ..Args::default() };
-    args.endpoint.key = endpoint.key().map(str::to_owned);
+    args.endpoint.api_key = endpoint.key().map(str::to_owned);
     args.endpoint.trust = TrustArgs::holding(endpoint.trust().clone());
     settings::defaults()?.fill(args.slots());
     args.model.offer.teach_what_is_named();
@@ -443,8 +393,12 @@ fn config_at(args: &Args, url: String) -> Result<Config, Failure> {
         Some(profiles.into_iter().map(|kept| (kept.name.clone(), probed(flags.clone(), &kept))).collect())
     });
     config = args.model.without.iter().fold(config, Config::with_left_out);
-    config = config.with_reads(Reads::default().with_images(args.model.images));
-    if args.model.strict_calls {
+    config = match args.model.images.unwrap_or(Images::Auto) {
+        Images::Auto => config,
+        Images::Always => config.with_reads(Reads::default().with_images(true)),
+        Images::Never => config.without_media(),
+    };
+    if args.model.strict_calls == Some(true) {
         config = config.with_strict_calls();
     }
     config = set(config, args.model.max_rounds.map(NonZeroU32::get), Config::with_max_rounds);
@@ -510,7 +464,7 @@ fn probed(mut args: Args, kept: &SavedProfile) -> ModelSettings {
 /// What counts where flags say nothing. A shell that is set up for the server's clients names
 /// the server itself: that one is not its own endpoint.
 fn defaults(listen: &str) -> Result<Settings, Failure> {
-    let environment = settings::environment();
+    let environment = settings::environment()?;
     let is_itself = |url: &str| {
         let port = |address: &str| address.rsplit_once(':').map(|(_, port)| port.to_owned());
         let authority = url.split_once("://").and_then(|(_, rest)| rest.split('/').next()).unwrap_or_default();
@@ -530,7 +484,7 @@ fn defaults(listen: &str) -> Result<Settings, Failure> {
 /// A client for the endpoint, without a model.
 fn client(url: &str, endpoint: &EndpointArgs) -> Result<OpenAi, Failure> {
     let builder = OpenAi::builder(url, "").connect_timeout(CONNECT_TIMEOUT).trust(endpoint.trust.trust());
-    match &endpoint.key {
+    match &endpoint.api_key {
         Some(key) => builder.api_key(key.as_str()),
         None => builder,
     }
@@ -568,7 +522,7 @@ async fn serve(
     signals: &Signals,
 ) -> Result<(), Failure> {
     let server = Server::bind(config, listen).await.map_err(|error| match error {
-        ServeError::KeyMissing { .. } => Failure::usage(format!("{error}: --api-key KEY, or TOOLGRAFT_API_KEY")),
+        ServeError::KeyMissing { .. } => Failure::usage(format!("{error}: --client-key KEY, or TOOLGRAFT_CLIENT_KEY")),
         ServeError::Bind { .. } => {
             Failure::usage(format!("{error}: --listen takes HOST:PORT with a port that is free"))
         }

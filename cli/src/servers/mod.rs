@@ -33,8 +33,9 @@ const GLOBAL: &str = ".config/toolgraft/mcp.json";
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "MCP servers")]
 pub(crate) struct ServerArgs {
-    /// Configuration of MCP servers: JSON with `mcpServers` or `servers`
+    /// Configuration of MCP servers
     ///
+    /// JSON with `mcpServers` or `servers`.
     /// May be given several times; of two servers of one name the later counts.
     /// Without it: ./.mcp.json, which is asked about before it starts anything
     /// (see `toolgraft mcp trust --help`), else ~/.config/toolgraft/mcp.json.
@@ -42,7 +43,7 @@ pub(crate) struct ServerArgs {
     pub(crate) mcp_config: Vec<PathBuf>,
 
     /// Limit of a server's start and of each call, whatever the configuration says
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, hide_short_help = true)]
     pub(crate) server_timeout: Option<Duration>,
 
     /// Tools that are listed, for commands with [`ListedArgs`].
@@ -63,7 +64,7 @@ pub(crate) struct ListedArgs {
     ///
     /// May be given several times. The others are in no prompt and cannot be called,
     /// and resources of a server that none of them fits are not listed.
-    #[arg(long, value_name = "GLOB")]
+    #[arg(long, value_name = "GLOB", hide_short_help = true)]
     pub(crate) tools: Vec<String>,
 }
 
@@ -119,10 +120,13 @@ impl ServerArgs {
         self.load_if_any()?.ok_or_else(|| {
             // One that is there was left out by the person.
             let there = match Path::new(LOCAL).exists() {
-                true => format!("{LOCAL} is left out, and ~/{GLOBAL} is not there; write that one"),
-                false => format!("neither {LOCAL} nor ~/{GLOBAL} is there; write one of them"),
+                true => format!("{LOCAL} is left out, and ~/{GLOBAL} is not there"),
+                false => format!("neither {LOCAL} nor ~/{GLOBAL} is there"),
             };
-            Failure::usage(format!("no configuration of MCP servers: {there}, or name a file with --mcp-config FILE"))
+            Failure::usage(format!(
+                "no configuration of MCP servers: {there}. Add a server with `toolgraft mcp add`, take those of other \
+                 programs with `toolgraft mcp import`, or name a file with --mcp-config FILE"
+            ))
         })
     }
 

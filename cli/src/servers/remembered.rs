@@ -132,10 +132,7 @@ mod tests {
             serde_json::from_value(json!([{ "name": "read", "on": true }, { "name": "delete", "on": false }])).unwrap();
         for (pattern, on) in steps {
             let done = tools(&config.servers()[0], (&[(*pattern).to_owned()], *on), &known);
-            done.map_err(|failure| match failure {
-                Failure::Usage(message) | Failure::Job(message) => message,
-                Failure::Reported => String::new(),
-            })?;
+            done.map_err(|failure| failure.message().to_owned())?;
         }
         let file: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
         Ok(file["mcpServers"]["s"].clone())

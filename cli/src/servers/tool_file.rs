@@ -1,4 +1,4 @@
-//! `--tools FILE`: tools read from a JSON file instead of from servers.
+//! `--tool-file FILE`: tools read from a JSON file instead of from servers.
 
 use std::path::Path;
 

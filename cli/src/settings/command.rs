@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use serde_json::{Map, Value as Json, json};
-use toml_edit::{DocumentMut, Item, Value};
+use toml_edit::{DocumentMut, Item};
 
 use super::file;
 use super::folder::Folder;
 use super::keys::{CallDisplay, KEYS, Key, ReasoningDisplay, Settings, Slots};
 use super::names::{Place, TABLES};
-use super::sources::environment;
+use super::sources::{environment, variable_of};
 use crate::base::{Failure, output};
 use crate::settings::{examples::Examples, saved_profiles};
 use toolgraft::constrain::Way;
@@ -22,15 +22,7 @@ use toolgraft_files::{self as files, Mode};
 /// Options of `toolgraft config`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = include_str!("../help/config.txt").trim_end())]
-#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
-    /// Show every key, its value, where that comes from, and what it does; so it is by default
-    #[arg(long)]
-    show: bool,
-
-    #[command(flatten)]
-    shown: ShowArgs,
-
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -45,14 +37,14 @@ struct ShowArgs {
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
 
-    /// Print one JSON object: the file, and per key its value, where it is from, what it does
+    /// Print one JSON object: the file, and per key its value, where it is from, its variable, what it does
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Show every key, its value, where that comes from, and what it does
+    /// Show every key, its value, where that comes from, and what it does; so it is by default
     Show(ShowArgs),
     /// Set a key
     Set {
@@ -76,7 +68,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let text = if path.exists() { file::text(&path)? } else { String::new() };
     match &args.command {
         Some(Command::Path) => output::emit(&format!("{}\n", path.display())),
-        None => show(&args.shown, &path, &document(&text, &path)?),
+        None => show(&ShowArgs::default(), &path, &document(&text, &path)?),
         Some(Command::Show(shown)) => show(shown, &path, &document(&text, &path)?),
         Some(Command::Set { key, value }) => {
             // A file that is wrong is mended by hand, not written over.
@@ -90,7 +82,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             if !KEYS.iter().any(|known| known.name == key) {
                 return Err(Failure::usage(file::unknown(key)));
             }
-            let value = toml_value(key, value)?;
+            let value = file::toml_value(key, value)?;
             match document.get_mut(key).and_then(Item::as_value_mut) {
                 // The comment behind it stays.
                 Some(there) => {
@@ -126,27 +118,6 @@ fn written(path: &Path, document: &DocumentMut) -> Result<(), Failure> {
         .map_err(|e| Failure::job(format!("cannot write {}: {e}", path.display())))
 }
 
-/// A value of the command line: a text needs no quotation marks.
-fn toml_value(key: &str, text: &str) -> Result<Value, Failure> {
-    let fits_key = |value: &Value| file::fits(key, &Item::Value(value.clone()));
-    let as_it_is = text.parse::<Value>().ok();
-    let plain = Value::from(text);
-    match as_it_is.map(|value| (fits_key(&value), value)) {
-        Some((Ok(()), value)) => Ok(value),
-        // What is a text for TOML only.
-        None | Some((Err(_), _)) if fits_key(&plain).is_ok() => Ok(plain),
-        Some((Err(problem), _)) => Err(Failure::usage(problem)),
-        None => fits_key(&plain).map(|()| plain).map_err(Failure::usage),
-    }
-}
-
-/// What one key says with a value of the command line.
-pub(crate) fn one(key: &str, text: &str) -> Result<Settings, Failure> {
-    let mut document = DocumentMut::new();
-    document[key] = Item::Value(toml_value(key, text)?);
-    toml_edit::de::from_document(document).map_err(Failure::usage)
-}
-
 /// Where a value comes from, and the values of that source.
 struct Source {
     from: String,
@@ -162,6 +133,12 @@ impl Source {
         Source { from: from.into(), values }
     }
 
+    /// The value of one key alone, as that of its variable.
+    fn only(&self, key: &str) -> Self {
+        let values = self.values.get(key).map(|value| (key.to_owned(), value.clone()));
+        Source { from: variable_of(key), values: values.into_iter().collect() }
+    }
+
     fn value(&self, key: &str) -> Option<&Json> {
         self.values.get(key).filter(|value| !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty()))
     }
@@ -169,7 +146,7 @@ impl Source {
 
 /// All sources but flags, the strongest first.
 fn sources(args: &ShowArgs, path: &Path) -> Result<Vec<Source>, Failure> {
-    let (environment, file) = (environment(), file::read()?);
+    let (environment, file) = (environment()?, file::read()?);
     let (mut url, mut model, mut profile) = (args.base_url.clone(), args.model.clone(), None);
     for source in [&environment, &file] {
         let slots = Slots {
@@ -181,11 +158,12 @@ fn sources(args: &ShowArgs, path: &Path) -> Result<Vec<Source>, Failure> {
         source.fill(slots);
     }
     let Place { url, model, .. } = file::names()?.locate(Place { url, model, ..Place::default() })?;
-    let mut sources = vec![
-        Source::new("OPENAI_BASE_URL", &environment),
-        Source::new("this folder's own, in chat: /set, /allow", &Folder::here().settings()?),
-        Source::new(path.display().to_string(), &file),
-    ];
+    let environment = Source::new("", &environment);
+    let is_set = |key: &&Key| environment.value(key.name).is_some();
+    // Each value is said to be of its variable.
+    let mut sources: Vec<Source> = KEYS.iter().filter(is_set).map(|key| environment.only(key.name)).collect();
+    sources.push(Source::new("this folder's own, in chat: /set, /allow", &Folder::here().settings()?));
+    sources.push(Source::new(path.display().to_string(), &file));
     let saved = model.as_deref().map(|model| saved_profiles::find(url.as_deref(), model)).transpose()?.flatten();
     if let (Some(saved), Some(path)) = (saved, saved_profiles::path()) {
         sources.push(Source::new(path.display().to_string(), &Settings::from(&saved)));
@@ -236,7 +214,8 @@ fn show(args: &ShowArgs, path: &Path, document: &DocumentMut) -> Result<(), Fail
             let set = document.get(key.name).map(|item| item.to_string().trim().to_owned());
             let (value, from) = found(key.name).unzip();
             let what = key.does;
-            json!({ "key": key.name, "set": set, "value": value, "from": from, "what": what })
+            let variable = variable_of(key.name);
+            json!({ "key": key.name, "variable": variable, "set": set, "value": value, "from": from, "what": what })
         };
         return output::emit_json(&json!({ "file": path, "keys": KEYS.iter().map(key).collect::<Vec<_>>() }));
     }

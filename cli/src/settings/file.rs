@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use toml_edit::{DocumentMut, Item};
+use toml_edit::{DocumentMut, Item, Value};
 
 use super::keys::{KEYS, Settings};
 use super::names::{Names, TABLES};
@@ -114,6 +114,29 @@ pub(super) fn fits(key: &str, item: &Item) -> Result<(), String> {
     };
     let example = KEYS.iter().find(|known| known.name == key).map(|known| known.example).unwrap_or_default();
     problem.map_or(Ok(()), |problem| Err(format!("{key}: {problem}: write, for instance, {key} = {example}")))
+}
+
+/// A value of the command line: a text needs no quotation marks.
+pub(super) fn toml_value(key: &str, text: &str) -> Result<Value, Failure> {
+    let fits_key = |value: &Value| fits(key, &Item::Value(value.clone()));
+    let as_it_is = text.parse::<Value>().ok();
+    let plain = Value::from(text);
+    let (list, is_list) = (Value::from_iter([text]), matches!(as_it_is, Some(Value::Array(_))));
+    match as_it_is.map(|value| (fits_key(&value), value)) {
+        Some((Ok(()), value)) => Ok(value),
+        // What is a text for TOML only, or the one text of a list.
+        None | Some((Err(_), _)) if fits_key(&plain).is_ok() => Ok(plain),
+        None | Some((Err(_), _)) if !is_list && fits_key(&list).is_ok() => Ok(list),
+        Some((Err(problem), _)) => Err(Failure::usage(problem)),
+        None => fits_key(&plain).map(|()| plain).map_err(Failure::usage),
+    }
+}
+
+/// What one key says with a value of the command line.
+pub(crate) fn one(key: &str, text: &str) -> Result<Settings, Failure> {
+    let mut document = DocumentMut::new();
+    document[key] = Item::Value(toml_value(key, text)?);
+    toml_edit::de::from_document(document).map_err(Failure::usage)
 }
 
 /// The names of a key below a table of names: `endpoints.NAME.KEY`, `models.NAME`; `None` for another key. A

@@ -1,6 +1,7 @@
 //! Every key: one table, which is the values of a source and the places of flags.
 
 use std::num::{NonZeroU32, NonZeroUsize};
+use std::path::PathBuf;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -8,7 +9,7 @@ use crate::settings::{examples::Examples, saved_profiles::SavedProfile};
 use toolgraft::Dialect;
 use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::{Lang, Profile, PromptStyle};
-use toolgraft::message::CarryReasoning;
+use toolgraft::message::{CarryReasoning, FencedCalls, ReasoningMode};
 use toolgraft::prompt::Listing;
 use toolgraft::tools::ToolsMode;
 
@@ -32,6 +33,14 @@ macro_rules! settings {
         /// Where a command has its flags.
         #[derive(Default)]
         pub(crate) struct Slots<'a> { $(pub(crate) $key: Option<&'a mut $type>,)* }
+
+        impl Slots<'_> {
+            /// The keys that have a place.
+            pub(super) fn names(&self) -> Vec<&'static str> {
+                let all = [$((stringify!($key), self.$key.is_some()),)*];
+                all.into_iter().filter(|(_, has_place)| *has_place).map(|(name, _)| name).collect()
+            }
+        }
 
         impl Settings {
             /// Fills what stands open among a command's flags.
@@ -70,12 +79,31 @@ settings! {
     examples: Option<Examples> = "\"made\"", "where examples of the compact style come from: schema, or made by the \
          model";
     tool_budget: Option<NonZeroUsize> = "4000", "tokens that the list of tools may take; a quarter of the context, or 8000";
+    #[serde(deserialize_with = "describe", serialize_with = "described")]
+    describe: Option<usize> = "\"full\"", "characters of a tool's description at most, or full; 600, and 2000 with \
+         whole schemas";
+    prompt: Option<PathBuf> = "\"mine.j2\"", "a template that replaces the system text, or a folder of templates \
+         (docs/prompt.md)";
+    reasoning: Option<ReasoningMode> = "\"open\"", "where reasoning starts: auto (tags decide), open (at once), off";
+    fenced_calls: Option<FencedCalls> = "\"last_resort\"", "a call in the fence that an answer begins with, with prose \
+         after it: ignore, last_resort (asks)";
+    stop: Vec<String> = "[\"User:\"]", "texts at which the model's answer ends; a call whose closing tag one takes is \
+         whole";
+    round_model: Option<String> = "\"qwen3:1.7b\"", "another model of the endpoint, from a question's second request on";
+    images: Option<Images> = "\"auto\"", "whether images of tools go to the model: auto (where the endpoint says that it \
+         reads them; sound, too), always, never";
     #[serde(deserialize_with = "temperature")]
     temperature: Option<f64> = "0.7", "sampling temperature, from 0 to 2";
     carry_reasoning: Option<CarryReasoning> = "\"none\"", "how much of its reasoning the model reads again: none, \
          last, turn";
     max_rounds: Option<NonZeroU32> = "12", "most requests for one question";
     max_repeats: Option<u32> = "10", "times in a row that the model may repeat a passage; 0 for no limit";
+    max_same_results: Option<u32> = "8", "times in a row that equal calls of a read-only tool may give the same result; \
+         0 for no limit";
+    max_time: Option<NonZeroU32> = "600", "seconds for one answer of serve to a request with tools or a schema, all \
+         rounds together";
+    strict_calls: Option<bool> = "true", "whether serve ends an answer with an error where the model does not mend its \
+         call; else the client gets it";
     max_tokens: Option<NonZeroU32> = "4096", "most tokens of one message of the model";
     context: Option<NonZeroUsize> = "8192", "tokens that the model's context has";
     system: Option<String> = "\"Answer briefly.\"", "your own system text, which comes first; @FILE reads it from a \
@@ -110,8 +138,17 @@ pub(crate) fn key_names() -> impl Iterator<Item = &'static str> {
     KEYS.iter().map(|key| key.name)
 }
 
+/// Whether images of tools go to the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Images {
+    Auto,
+    Always,
+    Never,
+}
+
 /// How reasoning is shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ReasoningDisplay {
     Folded,
@@ -120,7 +157,7 @@ pub(crate) enum ReasoningDisplay {
 }
 
 /// How calls and their results are shown at a terminal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum CallDisplay {
     /// In boxes.
@@ -191,6 +228,31 @@ fn name<S: Serializer>(profile: &Option<&'static Profile>, serializer: S) -> Res
 fn dialect<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Dialect>, D::Error> {
     let name = String::deserialize(deserializer)?;
     super::profiles::taught_dialect(&name).map(Some).map_err(serde::de::Error::custom)
+}
+
+fn describe<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<usize>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "expected full, or a number of characters")]
+    enum Characters {
+        Number(usize),
+        Word(Full),
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    enum Full {
+        Full,
+    }
+    Ok(Some(match Characters::deserialize(deserializer)? {
+        Characters::Number(characters) => characters,
+        Characters::Word(Full::Full) => usize::MAX,
+    }))
+}
+
+fn described<S: Serializer>(characters: &Option<usize>, serializer: S) -> Result<S::Ok, S::Error> {
+    match characters {
+        Some(usize::MAX) => "full".serialize(serializer),
+        characters => characters.serialize(serializer),
+    }
 }
 
 fn temperature<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {

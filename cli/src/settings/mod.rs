@@ -5,17 +5,18 @@
 //! ([`Slots`]), and every source fills those that stand open, the strongest first:
 //!
 //! ```text
-//! flags ◀─ environment ◀─ config.toml ◀─ profiles.toml ◀─ profile of the model ◀─ built in
-//!        └──────── defaults() ───────┘  └─ of a model ─┘ └──── the library ────┘
+//! flags, --set ◀─ environment ◀─ config.toml ◀─ profiles.toml ◀─ profile of the model ◀─ built in
+//!               └──────── defaults() ───────┘  └─ of a model ─┘ └──── the library ────┘
 //! ```
 //!
-//! A further option is a line of the table below, its words ([`Phrases`]), its flag and slot in
-//! the command's arguments, and the place that it counts for.
+//! A further setting is a line of the table in `keys`, a field and a slot among the command's arguments,
+//! and the place that it counts for. Only what is set often has a flag of its own beside `--set`.
 
 pub(crate) mod offer_args;
 pub(crate) mod profiles;
-pub(crate) mod prompt_args;
+pub(crate) mod prompt_settings;
 pub(crate) mod saved_profiles;
+pub(crate) mod set_args;
 pub(crate) mod trust_args;
 
 mod command;
@@ -28,10 +29,10 @@ mod names;
 mod sources;
 mod variables;
 
-pub(crate) use command::{Args, one, run};
-pub(crate) use file::{names, parsed_with, read as file};
+pub(crate) use command::{Args, run};
+pub(crate) use file::{names, one, parsed_with, read as file};
 pub(crate) use folder::Folder;
-pub(crate) use keys::{CallDisplay, ReasoningDisplay, Settings, Slots, key_names, slots};
+pub(crate) use keys::{CallDisplay, Images, ReasoningDisplay, Settings, Slots, key_names, slots};
 pub(crate) use names::{Names, Place};
 pub(crate) use sources::{defaults, environment};
 pub(crate) use variables::variable;

@@ -1,21 +1,40 @@
 //! The sources that every command has: the environment and the file.
 
-use super::file;
-use super::keys::Settings;
+use super::file::{self, one};
+use super::keys::{KEYS, Settings};
 use super::variables::variable;
 use crate::base::Failure;
 
 /// What counts where a flag says nothing: the environment, then the file.
 ///
 /// # Errors
-/// The file cannot be read, or holds what it may not.
+/// A variable has a value that its key may not have; the file cannot be read, or holds what it may not.
 pub(crate) fn defaults() -> Result<Settings, Failure> {
-    let mut settings = environment();
+    let mut settings = environment()?;
     settings.over(&file::read()?);
     Ok(settings)
 }
 
 /// The values of environment variables.
-pub(crate) fn environment() -> Settings {
-    Settings { base_url: variable("OPENAI_BASE_URL"), ..Settings::default() }
+///
+/// # Errors
+/// A variable has a value that its key may not have.
+pub(crate) fn environment() -> Result<Settings, Failure> {
+    let mut settings = Settings::default();
+    for key in KEYS {
+        let name = variable_of(key.name);
+        if let Some(value) = variable(&name) {
+            let wrong = |failure: Failure| Failure::usage(format!("{name}: {}", failure.message()));
+            settings.over(&one(key.name, &value).map_err(wrong)?);
+        }
+    }
+    Ok(settings)
+}
+
+/// The variable that sets a key.
+pub(super) fn variable_of(key: &str) -> String {
+    match key {
+        "base_url" => "OPENAI_BASE_URL".to_owned(),
+        key => format!("TOOLGRAFT_{}", key.to_uppercase()),
+    }
 }

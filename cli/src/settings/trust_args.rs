@@ -14,13 +14,13 @@ pub(crate) struct TrustArgs {
     ///
     /// May be given several times. Those of authorities, and a server's own, such as one that
     /// `openssl req -x509` makes. They count for MCP servers, too.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     ca: Vec<PathBuf>,
 
     /// Take any certificate of this host; whoever is on the way there can read and change all
     ///
     /// May be given several times. --ca FILE is safer: it takes one certificate.
-    #[arg(long, value_name = "HOST")]
+    #[arg(long, value_name = "HOST", hide_short_help = true)]
     insecure: Vec<String>,
 
     /// What [`TrustArgs::hold`] has made of them.

@@ -15,7 +15,7 @@ use crate::settings::{self, Names};
 use toolgraft::Dialect;
 use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::{Lang, Profile, PromptStyle};
-use toolgraft::message::{CarryReasoning, ReasoningMode, UnknownKeyword};
+use toolgraft::message::{CarryReasoning, FencedCalls, ReasoningMode, UnknownKeyword};
 use toolgraft::prompt::Listing;
 use toolgraft::tools::ToolsMode;
 
@@ -46,14 +46,8 @@ fn values(arg: &Arg, is_login: bool) -> Option<fn() -> Vec<CompletionCandidate>>
         "key" => keys,
         "profile" => || all(Profile::all().iter().map(|profile| profile.name)),
         "dialect" => || all(Dialect::taught().map(Dialect::name)),
-        "lang" => words::<Lang>,
-        "tools_mode" => words::<ToolsMode>,
-        "prompt_style" => words::<PromptStyle>,
-        "listing" => words::<Listing>,
-        "constrain" => words::<Constrain>,
-        "way" => words::<Way>,
-        "carry_reasoning" => words::<CarryReasoning>,
-        "reasoning" => words::<ReasoningMode>,
+        "lang" => || all(expected::<Lang>().into_iter()),
+        "set" => set,
         _ => return None,
     })
 }
@@ -65,8 +59,8 @@ fn all(names: impl Iterator<Item = impl Into<String>>) -> Vec<CompletionCandidat
 }
 
 /// The words of a type, which its own error tells.
-fn words<T: FromStr<Err = UnknownKeyword>>() -> Vec<CompletionCandidate> {
-    all(T::from_str("").err().into_iter().flat_map(|error| error.expected.iter().copied()))
+fn expected<T: FromStr<Err = UnknownKeyword>>() -> Vec<&'static str> {
+    T::from_str("").err().map(|error| error.expected.to_vec()).unwrap_or_default()
 }
 
 fn names() -> Names {
@@ -111,6 +105,26 @@ fn conversations() -> Vec<CompletionCandidate> {
         .iter()
         .map(|one| CompletionCandidate::new(&one.id).help(Some(clean(&one.title).into())))
         .collect()
+}
+
+/// Keys, each with the words that it may have where those are few.
+fn set() -> Vec<CompletionCandidate> {
+    let words = |key: &str| match key {
+        "profile" => Profile::all().iter().map(|profile| profile.name).collect(),
+        "dialect" => Dialect::taught().map(Dialect::name).collect(),
+        "lang" => expected::<Lang>(),
+        "tools_mode" => expected::<ToolsMode>(),
+        "prompt_style" => expected::<PromptStyle>(),
+        "listing" => expected::<Listing>(),
+        "constrain" => expected::<Constrain>(),
+        "way" => expected::<Way>(),
+        "carry_reasoning" => expected::<CarryReasoning>(),
+        "reasoning" => expected::<ReasoningMode>(),
+        "fenced_calls" => expected::<FencedCalls>(),
+        _ => vec![""],
+    };
+    let of = |key: &'static str| words(key).into_iter().map(move |word| format!("{key}={word}"));
+    settings::key_names().flat_map(of).map(CompletionCandidate::new).collect()
 }
 
 fn keys() -> Vec<CompletionCandidate> {

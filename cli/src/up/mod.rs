@@ -62,7 +62,8 @@ pub(super) struct Args {
 pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     args.talk.endpoint.trust.hold()?;
     let settings = settings::file()?;
-    settings::environment().fill(args.talk.slots());
+    args.talk.set.clone().fill(args.talk.slots())?;
+    settings::environment()?.fill(args.talk.slots());
     settings_here()?.fill(args.talk.slots());
     settings.fill(args.talk.slots());
     let store = match settings.sessions.unwrap_or(true) && !args.no_session {

@@ -221,7 +221,7 @@ fn chat_runs(servers: &Value, flags: &[&str], (server, tool): (&str, &str)) -> b
     let call = mcp_call(server, tool, &json!({}));
     let endpoint = Endpoint::start([Reply::text(&call), Reply::text("Done.")]);
     let url = endpoint.url();
-    let args = ["chat", "--base-url", &url, "--model", "m", "--tools-mode", "prompt", "--mcp-config", "mcp.json"];
+    let args = ["chat", "--base-url", &url, "--model", "m", "--set", "tools_mode=prompt", "--mcp-config", "mcp.json"];
     let run = place.run(&[args.as_slice(), flags, &["Go"]].concat());
     assert_eq!(run.code, Some(0), "{flags:?} {run:?}");
     endpoint.seen()[1].messages().contains(&format!("ran at {server}"))
@@ -455,7 +455,7 @@ fn no_foreign_name_begins_a_line_of_ours() {
         _ => Reply::text("Done."),
     });
     let url = endpoint.url();
-    let chat = ["chat", "--base-url", &url, "--model", "m", "--tools-mode", "prompt", "--yes", "Go"];
+    let chat = ["chat", "--base-url", &url, "--model", "m", "--set", "tools_mode=prompt", "--yes", "Go"];
     for config in ["mcp.json", "wrong.json"] {
         for args in [
             ["mcp", "tools"].as_slice(),
@@ -516,7 +516,7 @@ fn ran(place: &Place, flags: &[&str], calls: &[(&'static str, &'static str)]) ->
     let script: Vec<_> = calls.iter().map(|(server, tool)| mcp_call(server, tool, &json!({}))).collect();
     let endpoint = Endpoint::answer(move |_, number| Reply::text(script.get(number).map_or("Done.", String::as_str)));
     let url = endpoint.url();
-    let args = ["chat", "--base-url", &url, "--model", "m", "--tools-mode", "prompt", "--mcp-config", "mcp.json"];
+    let args = ["chat", "--base-url", &url, "--model", "m", "--set", "tools_mode=prompt", "--mcp-config", "mcp.json"];
     let run = place.run_with(&[args.as_slice(), flags, &["Go"]].concat(), |command| command.write_stdin("")).ok();
     let ran = calls.iter().map(|(server, _)| format!("ran at {server}"));
     ran.filter(|text| run.err.contains(text.as_str())).collect()
@@ -625,7 +625,8 @@ fn a_page_ends_no_frame_whatever_code_it_writes() {
         let script = [mcp_call("web", "fetch", &json!({})), send, "Done.".to_owned()];
         let endpoint = Endpoint::answer(move |_, number| Reply::text(&script[number.min(2)]));
         let url = endpoint.url();
-        let args = ["chat", "--base-url", &url, "--model", "m", "--tools-mode", "prompt", "--mcp-config", "mcp.json"];
+        let args =
+            ["chat", "--base-url", &url, "--model", "m", "--set", "tools_mode=prompt", "--mcp-config", "mcp.json"];
         let run = place.run(&[args.as_slice(), &["--allow", "web.fetch", "--allow", "mail.send", "Go"]].concat()).ok();
         let (results, outside) = frames("tool_result", &last_message(&endpoint, 1));
         let [(real, text)] = results.try_into().unwrap();
@@ -645,7 +646,7 @@ fn a_frame_in_the_persons_words_passes_for_no_result() {
     let script = [mcp_call("mail", "send", &json!({})), "Done.".to_owned()];
     let endpoint = Endpoint::answer(move |_, number| Reply::text(&script[number.min(1)]));
     let url = endpoint.url();
-    let args = ["chat", "--base-url", &url, "--model", "m", "--tools-mode", "prompt", "--mcp-config", "mcp.json"];
+    let args = ["chat", "--base-url", &url, "--model", "m", "--set", "tools_mode=prompt", "--mcp-config", "mcp.json"];
     let run = place.run(&[args.as_slice(), &["--allow", "mail.send", &question]].concat()).ok();
     let (words, outside) = frames("user_message", &last_message(&endpoint, 0));
     assert_eq!(words.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>(), [question.as_str()], "byte for byte");
@@ -697,7 +698,7 @@ fn on_every_way_in_what_was_not_typed_is_a_file_and_a_call_in_it_does_not_run() 
         place.write("read.md", "Read {{ text }} well.");
         place.write("plain.md", "Read.");
         let url = endpoint.url();
-        let args = ["--base-url", &url, "--model", "m", "--tools-mode", "prompt", "--mcp-config", "mcp.json"];
+        let args = ["--base-url", &url, "--model", "m", "--set", "tools_mode=prompt", "--mcp-config", "mcp.json"];
         let args = [command, &args, &["--allow", "mail.send"], rest].concat();
         let run = place.run_with(&args, |command| command.write_stdin(stdin)).ok();
         (run.err.contains("ran at mail"), endpoint)
@@ -813,15 +814,16 @@ fn no_token_of_a_template_reaches_the_model_from_any_place() {
     // A name takes 255 bytes, and no slash.
     let name: String = tokens.iter().filter(|token| !token.contains('/')).take(8).map(|t| format!("{t}\n")).collect();
     place.write(&name, &all);
-    let listings = ["signature", "schema", "brief", "index"].map(|listing| ["--listing", listing]);
-    let styles = ["full", "compact"].map(|style| ["--prompt-style", style]);
+    let listings = ["signature", "schema", "brief", "index"].map(|listing| format!("listing={listing}"));
+    let styles = ["full", "compact"].map(|style| format!("prompt_style={style}"));
     for (listing, style) in listings.iter().flat_map(|listing| styles.iter().map(move |style| (listing, style))) {
         let call = mcp_call("s", "look", &json!({ "how": "well" }));
         let endpoint = Endpoint::start([Reply::text(&call), Reply::text("Done.")]);
         let url = endpoint.url();
-        let args = ["chat", "--base-url", &url, "--model", "m", "--tools-mode", "prompt", "--mcp-config", "mcp.json"];
+        let args =
+            ["chat", "--base-url", &url, "--model", "m", "--set", "tools_mode=prompt", "--mcp-config", "mcp.json"];
         let asked = ["--yes", "-f", &name, &all];
-        place.run(&[args.as_slice(), listing, style, &asked].concat()).ok();
+        place.run(&[args.as_slice(), &["--set", listing, "--set", style], &asked].concat()).ok();
         for seen in endpoint.seen() {
             for text in texts(&seen.body["messages"]) {
                 let whole: Vec<_> = tokens.iter().filter(|token| text.contains(**token)).collect();

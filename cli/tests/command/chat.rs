@@ -39,7 +39,7 @@ impl Home {
 
     /// Asks the endpoint, with the bundled server.
     fn ask_with_tools(&self, endpoint: &Endpoint, args: &[&str]) -> Run {
-        self.ask(endpoint, &[&["--mcp-config", "mcp.json", "--tools-mode", "prompt"], args].concat())
+        self.ask(endpoint, &[&["--mcp-config", "mcp.json", "--set", "tools_mode=prompt"], args].concat())
     }
 }
 
@@ -149,7 +149,7 @@ fn a_draft_of_the_reasoning_is_run_by_yes_and_by_nothing_else() {
     for (flag, runs) in [("--allow=*", false), ("--yes", true)] {
         let answers = [draft.clone(), Reply::text("Done.")];
         let endpoint = Endpoint::start(answers);
-        let args = ["Weather?", "--profile", "deepseek-r1", "--dialect", "use_mcp_tool", flag];
+        let args = ["Weather?", "--profile", "deepseek-r1", "--set", "dialect=use_mcp_tool", flag];
         let done = Home::new().ask_with_tools(&endpoint, &args);
         assert_eq!(done.out, "Done.\n", "{}", done.err);
         assert_eq!(done.err.contains("result of demo.weather_query"), runs, "{flag}: {}", done.err);
@@ -157,7 +157,7 @@ fn a_draft_of_the_reasoning_is_run_by_yes_and_by_nothing_else() {
 }
 
 /// What the profile of R1 is asked with.
-const R1: [&str; 5] = ["Weather?", "--profile", "deepseek-r1", "--dialect", "use_mcp_tool"];
+const R1: [&str; 5] = ["Weather?", "--profile", "deepseek-r1", "--set", "dialect=use_mcp_tool"];
 
 /// A call whose JSON lacks a value.
 fn damaged() -> String {
@@ -208,12 +208,14 @@ fn r1_without_tags_says_of_a_call_behind_text_why_it_did_not_run_and_what_helps(
         (done.err, endpoint.requests())
     };
     let (told, requests) = ask(&["--allow", "demo.weather_query"]);
-    for part in ["was not run", "no reasoning tag came", "--reasoning auto", "--allow 'demo.weather_query'", "--yes"] {
+    for part in
+        ["was not run", "no reasoning tag came", "--set reasoning=auto", "--allow 'demo.weather_query'", "--yes"]
+    {
         assert!(told.contains(part), "{part}: {told}");
     }
     assert!(!told.contains("only drafted"), "{told}");
     assert!(requests == 3 && told.contains("result of demo.weather_query"), "what the model was told helps: {told}");
-    for remedy in [&["--reasoning", "auto", "--allow", "demo.weather_query"][..], &["--yes"]] {
+    for remedy in [&["--set", "reasoning=auto", "--allow", "demo.weather_query"][..], &["--yes"]] {
         let (told, requests) = ask(remedy);
         assert!(told.contains("result of demo.weather_query") && !told.contains("was not run"), "{told}");
         assert_eq!(requests, 2, "{remedy:?}");
@@ -245,7 +247,7 @@ fn what_a_pipe_advises_for_a_call_helps() {
     for (call, model) in [(Reply::text(&wanted), "default"), (draft, "deepseek-r1")] {
         let ask = |flag: &str| {
             let endpoint = Endpoint::start([call.clone(), Reply::text("Done.")]);
-            let args = ["Weather?", "--profile", model, "--dialect", "use_mcp_tool", flag];
+            let args = ["Weather?", "--profile", model, "--set", "dialect=use_mcp_tool", flag];
             Home::new().ask_with_tools(&endpoint, &args).err
         };
         let told = ask("--allow=*");
@@ -335,9 +337,10 @@ fn events_are_json_lines_for_scripts() {
 fn quiet_leaves_the_answer_and_reasoning_can_be_shown_whole() {
     let done = Home::new().ask_with_tools(&weather_model(), &["Weather?", "--yes", "--quiet"]);
     assert!(done.err.is_empty() && done.out.starts_with("It is "), "{}{}", done.out, done.err);
-    let done = Home::new().ask_with_tools(&weather_model(), &["Weather?", "--yes", "--reasoning-display", "full"]);
+    let done = Home::new().ask_with_tools(&weather_model(), &["Weather?", "--yes", "--set", "reasoning_display=full"]);
     assert!(done.err.contains("[reasoning]\nHm, the weather.\n"), "{}", done.err);
-    let done = Home::new().ask_with_tools(&weather_model(), &["Weather?", "--yes", "--reasoning-display", "hidden"]);
+    let done =
+        Home::new().ask_with_tools(&weather_model(), &["Weather?", "--yes", "--set", "reasoning_display=hidden"]);
     assert!(!done.err.contains("thought") && !done.err.contains("Hm,"), "{}", done.err);
 }
 
@@ -369,8 +372,8 @@ fn what_the_profile_decides_can_be_said() {
     let home = Home::new();
     fs::write(home.0.path("persona.txt"), "You are a pirate.").unwrap();
     let args = [
-        "Hi", "--temperature", "0.25", "--max-tokens", "77", "--lang", "zh", "--dialect", "type_marker", "--system",
-        "@persona.txt",
+        "Hi", "--set", "temperature=0.25", "--set", "max_tokens=77", "--lang", "zh", "--set", "dialect=type_marker",
+        "--system", "@persona.txt",
     ];
     home.ask_with_tools(&endpoint, &args);
     let seen = endpoint.seen();
@@ -387,9 +390,9 @@ fn what_the_profile_decides_can_be_said() {
 #[test]
 fn a_limit_on_rounds_ends_the_turn_with_the_remedy() {
     let endpoint = Endpoint::answer(|_, _| Reply::text(&weather("Oslo")));
-    let done = Home::new().ask_with_tools(&endpoint, &["Weather?", "--yes", "--max-rounds", "2"]);
+    let done = Home::new().ask_with_tools(&endpoint, &["Weather?", "--yes", "--set", "max_rounds=2"]);
     assert_eq!(done.code, Some(1));
-    assert!(done.err.contains("2 rounds") && done.err.contains("--max-rounds"), "{}", done.err);
+    assert!(done.err.contains("2 rounds") && done.err.contains("--set max_rounds=N"), "{}", done.err);
     assert_eq!(endpoint.requests(), 2);
 }
 
@@ -397,12 +400,12 @@ fn a_limit_on_rounds_ends_the_turn_with_the_remedy() {
 fn wrong_flags_are_named_with_what_is_right() {
     let home = Home::new();
     for (args, remedy) in [
-        (&["--temperature", "9", "Hi"][..], "from 0 to 2"),
-        (&["--max-rounds", "0", "Hi"], "above 0"),
+        (&["--set", "temperature=9", "Hi"][..], "from 0 to 2"),
+        (&["--set", "max_rounds=0", "Hi"], "max_rounds: "),
         (&["--profile", "r2", "Hi"], "deepseek-r1"),
         (&["--base-url", "localhost:1234", "Hi"], "http://"),
         (&["--mcp-config", "missing.json", "Hi"], "missing.json"),
-        (&["--reasoning-display", "some", "Hi"], "folded"),
+        (&["--set", "reasoning_display=some", "Hi"], "folded"),
     ] {
         let done = home.run(args, "");
         assert_eq!(done.code, Some(2), "{args:?}: {}", done.err);
@@ -487,7 +490,7 @@ fn a_recorded_and_traced_session_replays_and_holds_no_secret() {
         "{}",
         replayed.out
     );
-    home.0.run(&["replay", "--html", "r.jsonl"]).ok();
+    home.0.run(&["replay", "--html", "r.html", "r.jsonl"]).ok();
     let read = |name: &str| fs::read_to_string(home.0.path(name)).unwrap();
     let (recording, trace, page) = (read("r.jsonl"), read("t.jsonl"), read("r.html"));
     for text in [&recording, &trace, &page, &replayed.out] {
@@ -545,13 +548,13 @@ fn what_cannot_be_written_is_said_at_once_and_at_the_end_and_the_turn_goes_on() 
 fn the_prompt_keeps_to_its_budget_and_the_history_to_the_context() {
     let home = Home::new();
     let endpoint = Endpoint::answer(|_, _| Reply::text("Hi"));
-    let done = home.ask_with_tools(&endpoint, &["Hi", "--tool-budget", "1"]);
-    assert!(done.err.contains("and may take 1: raise --tool-budget"), "{}", done.err);
+    let done = home.ask_with_tools(&endpoint, &["Hi", "--set", "tool_budget=1"]);
+    assert!(done.err.contains("and may take 1: raise it with --set tool_budget=N"), "{}", done.err);
     assert!(endpoint.seen()[0].messages().contains("describe_tool"), "{}", endpoint.seen()[0].messages());
 
     let long = "word ".repeat(2_000);
     home.ask(&endpoint, &[&long, "--save", "c.json"]).ok();
-    let done = home.ask(&endpoint, &["And now?", "--resume", "c.json", "--context", "500"]).ok();
+    let done = home.ask(&endpoint, &["And now?", "--resume", "c.json", "--set", "context=500"]).ok();
     assert!(done.err.contains("the context of 500 tokens is full"), "{}", done.err);
     assert!(!endpoint.seen()[2].messages().contains("word word"));
 }
@@ -559,7 +562,7 @@ fn the_prompt_keeps_to_its_budget_and_the_history_to_the_context() {
 #[test]
 fn another_model_may_answer_from_the_second_request_on() {
     let endpoint = weather_model();
-    Home::new().ask_with_tools(&endpoint, &["Weather?", "--yes", "--round-model", "smaller-model"]).ok();
+    Home::new().ask_with_tools(&endpoint, &["Weather?", "--yes", "--set", "round_model=smaller-model"]).ok();
     let models: Vec<Value> = endpoint.seen().into_iter().map(|seen| seen.body["model"].clone()).collect();
     assert_eq!(models, ["small-model", "smaller-model"]);
 }
@@ -569,10 +572,10 @@ fn a_template_of_the_users_own_is_used_and_its_mistakes_are_named_at_once() {
     let home = Home::new();
     let endpoint = Endpoint::answer(|_, _| Reply::text("Hi"));
     home.0.write("mine.j2", "You are mine.\n{{ listing }}");
-    home.ask_with_tools(&endpoint, &["Hi", "--prompt", "mine.j2"]).ok();
+    home.ask_with_tools(&endpoint, &["Hi", "--set", "prompt=mine.j2"]).ok();
     assert!(endpoint.seen()[0].messages().contains("You are mine."), "{}", endpoint.seen()[0].messages());
     home.0.write("wrong.j2", "You are mine.\n{{ listin }}");
-    home.ask_with_tools(&endpoint, &["Hi", "--prompt", "wrong.j2"]).fails_with(2, &["wrong.j2", "2", "listin"]);
+    home.ask_with_tools(&endpoint, &["Hi", "--set", "prompt=wrong.j2"]).fails_with(2, &["wrong.j2", "2", "listin"]);
     assert_eq!(endpoint.requests(), 1, "nothing is asked with a wrong template");
 }
 
@@ -580,7 +583,9 @@ fn a_template_of_the_users_own_is_used_and_its_mistakes_are_named_at_once() {
 fn reasoning_goes_back_to_the_model_where_that_is_asked_for() {
     for (how_much, told) in [("last", true), ("none", false)] {
         let endpoint = weather_model();
-        Home::new().ask_with_tools(&endpoint, &["Weather?", "--yes", "--carry-reasoning", how_much]).ok();
+        Home::new()
+            .ask_with_tools(&endpoint, &["Weather?", "--yes", "--set", &format!("carry_reasoning={how_much}")])
+            .ok();
         assert_eq!(endpoint.seen()[1].messages().contains("Hm, the weather."), told, "{how_much}");
     }
 }
@@ -590,7 +595,8 @@ fn tools_go_with_the_request_where_that_is_asked_for() {
     let native = Reply::events(&[call("demo__weather_query", "{\"city\":\"Oslo\"}"), stops("tool_calls")]).done();
     let endpoint = Endpoint::start([native, Reply::text("Fog.")]);
     let home = Home::new();
-    let done = home.ask(&endpoint, &["Weather?", "--mcp-config", "mcp.json", "--tools-mode", "native", "--yes"]).ok();
+    let done =
+        home.ask(&endpoint, &["Weather?", "--mcp-config", "mcp.json", "--set", "tools_mode=native", "--yes"]).ok();
     assert_eq!(done.out, "Fog.\n");
     assert!(done.err.contains("result of demo.weather_query"), "{}", done.err);
     let seen = endpoint.seen();

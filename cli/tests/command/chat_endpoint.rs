@@ -74,7 +74,7 @@ fn a_native_call_runs_as_any_other() {
 #[test]
 fn ollama_and_lm_studio_are_read_in_their_own_ways() {
     for reply in [Reply::ollama("Let me see.", "It rains."), Reply::lm_studio("Let me see.", "It rains.")] {
-        let run = chat(&Place::new(), &Endpoint::start([reply]), &["--reasoning-display", "full"]).ok();
+        let run = chat(&Place::new(), &Endpoint::start([reply]), &["--set", "reasoning_display=full"]).ok();
         assert_eq!(run.out, "It rains.\n");
         assert!(run.err.contains("Let me see."), "{}", run.err);
     }
@@ -246,7 +246,7 @@ fn a_small_model_gets_the_compact_prompt_and_the_first_line_says_so() {
     assert_eq!(seen[0].body["return_progress"], json!(true));
     // What is said on the command line counts first; another server gets no field of llama.cpp's.
     let endpoint = Endpoint::start([Reply::text("Hello!")]);
-    let run = chat(&Place::new(), &endpoint, &["--prompt-style", "full"]).ok();
+    let run = chat(&Place::new(), &endpoint, &["--set", "prompt_style=full"]).ok();
     assert!(run.err.contains("by prompt (use_mcp_tool, full)") && !run.err.contains("constrained"), "{}", run.err);
     assert!(endpoint.seen()[0].messages().contains("# Rules"));
     assert!(endpoint.seen()[0].body.get("return_progress").is_none());
@@ -277,11 +277,14 @@ fn whether_answers_are_constrained_is_a_flag_or_kept_in_the_models_profile() {
     fs::create_dir_all(place.path(".config/toolgraft")).unwrap();
     let profile = |constrain: &str| format!("[[model]]\nname = \"m\"\nconstrain = \"{constrain}\"\n");
     let is_said = |more: &[&str]| chat(&place, &endpoint, more).ok().err.contains("constrained where due");
-    for (kept, flag, said) in
-        [("off", None, false), ("off", Some("auto"), true), ("require", None, true), ("require", Some("off"), false)]
-    {
+    for (kept, flag, said) in [
+        ("off", None, false),
+        ("off", Some("constrain=auto"), true),
+        ("require", None, true),
+        ("require", Some("constrain=off"), false),
+    ] {
         place.write(".config/toolgraft/profiles.toml", profile(kept));
-        let flag = flag.map(|when| ["--constrain", when]);
+        let flag = flag.map(|when| ["--set", when]);
         assert_eq!(is_said(flag.as_ref().map_or(&[], |flag| flag)), said, "{kept} {flag:?}");
     }
     // What is required and cannot be had ends the turn; without the profile the same is free.
@@ -302,13 +305,13 @@ fn whether_answers_are_constrained_is_a_flag_or_kept_in_the_models_profile() {
     assert_eq!(ask().ok().out, "true\n");
     // The prompt is the same for each; the key is taken there too.
     place.write("tools.json", "[]");
-    place.run(&["prompt", "--tools", "tools.json", "--model", "m"]).ok();
+    place.run(&["prompt", "--tool-file", "tools.json", "--model", "m"]).ok();
 }
 
 #[test]
 fn native_tools_are_said_and_warned_of_where_the_template_has_none() {
     let endpoint = llama_cpp(false, 8_192).start([Reply::text("Hello!")]);
-    let run = chat(&Place::new(), &endpoint, &["--tools-mode", "native"]).ok();
+    let run = chat(&Place::new(), &endpoint, &["--set", "tools_mode=native"]).ok();
     assert!(run.err.contains("chat template has no place for tools") && run.err.contains(", native"), "{}", run.err);
     let endpoint = llama_cpp(true, 8_192).start([Reply::text("Hello!")]);
     let run = chat(&Place::new(), &endpoint, &[]).ok();
@@ -342,16 +345,19 @@ fn what_a_chat_learned_of_native_calls_counts_for_the_next_and_for_doctor() {
 #[test]
 fn a_prompt_that_cannot_fit_is_not_sent_and_the_advice_is_llama_cpps() {
     let endpoint = llama_cpp(false, 512).start([Reply::text("Hello!")]);
-    let run = chat(&Place::new(), &endpoint, &["--prompt-style", "full"]);
+    let run = chat(&Place::new(), &endpoint, &["--set", "prompt_style=full"]);
     run.fails_with(1, &["context of 512 tokens is too small", "llama-server with a longer context (-c)"]);
-    assert!(!run.err.contains("--context"), "{}", run.err);
+    assert!(!run.err.contains("context="), "{}", run.err);
     assert_eq!(endpoint.requests(), 0);
 }
 
 #[test]
 fn a_full_context_is_not_called_an_output_limit() {
     let cut = |prompt, answer| Reply::events(&[says("It is"), stops("length"), usage(prompt, answer)]).done();
-    for (reply, words) in [(cut(700, 1_348), "context of 2048 tokens is full"), (cut(700, 160), "raise --max-tokens")] {
+    for (reply, words) in [
+        (cut(700, 1_348), "context of 2048 tokens is full"),
+        (cut(700, 160), "raise the limit with --set max_tokens=N"),
+    ] {
         let endpoint = llama_cpp(false, 2_048).start([reply]);
         chat(&Place::new(), &endpoint, &[]).fails_with(1, &[words]);
     }
@@ -452,8 +458,8 @@ fn an_answer_that_repeats_itself_is_stopped_and_the_limit_is_named() {
     let line = "- Oslo is a city in Europe.\n";
     let reply = || Reply::text(&format!("The weather:\n{}", line.repeat(200)));
     let run = chat(&Place::new(), &Endpoint::start([reply()]), &[]);
-    run.fails_with(1, &["repeated itself", "--max-repeats"]);
-    let run = chat(&Place::new(), &Endpoint::start([reply()]), &["--max-repeats", "0"]).ok();
+    run.fails_with(1, &["repeated itself", "--set max_repeats=N"]);
+    let run = chat(&Place::new(), &Endpoint::start([reply()]), &["--set", "max_repeats=0"]).ok();
     assert_eq!(run.out.matches(line.trim()).count(), 200);
 }
 

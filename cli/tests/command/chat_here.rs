@@ -24,8 +24,9 @@ fn chat() -> Chat {
 /// One question in the same folder, where nobody can be asked.
 fn asked(chat: &Chat, question: &str) -> Run {
     let url = chat.endpoint.url();
-    let args =
-        ["chat", "--base-url", &url, "--model", "small-model", "--mcp-config", "mcp.json", "--tools-mode", "prompt"];
+    let args = [
+        "chat", "--base-url", &url, "--model", "small-model", "--mcp-config", "mcp.json", "--set", "tools_mode=prompt",
+    ];
     chat.place.run(&[&args[..], &[question]].concat())
 }
 

@@ -187,7 +187,7 @@ fn what_a_result_has_for_the_person_alone_is_shown_and_kept_from_the_model() {
     let place = Place::new();
     place.servers(json!({ "demo": server }));
     let args = ["chat", "--no-session", "--base-url", &endpoint.url(), "--model", "m", "--mcp-config", "mcp.json"];
-    let args = [&args[..], &["--tools-mode", "prompt", "--yes", "Book it"]].concat();
+    let args = [&args[..], &["--set", "tools_mode=prompt", "--yes", "Book it"]].concat();
     let run = place.run_with(&args, |command| command.env_remove("OPENAI_API_KEY").write_stdin("")).ok();
     let shown = format!("{}{}", run.out, run.err);
     assert!(shown.contains("for you, not for the model:") && shown.contains("Your seat is 12A."), "{run:?}");

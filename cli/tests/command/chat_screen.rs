@@ -58,7 +58,7 @@ impl Window {
     ) -> Self {
         place.servers(servers.clone());
         let url = endpoint.url();
-        let chat = ["chat", "--base-url", &url, "--mcp-config", "mcp.json", "--tools-mode", "prompt"];
+        let chat = ["chat", "--base-url", &url, "--mcp-config", "mcp.json", "--set", "tools_mode=prompt"];
         Window::of(place, columns_and_rows, endpoint, &[&chat, ["--model", "small-model"].as_slice(), args].concat())
     }
 
@@ -206,7 +206,7 @@ fn words_are_wrapped_at_the_width_with_their_gutter_and_in_chinese() {
     events.extend(text.split_inclusive(' ').map(says));
     events.push(stops("stop"));
     let reply = Reply::events(&events).done();
-    let window = Window::start((30, 40), [reply.clone()], &["--reasoning-display", "full"]);
+    let window = Window::start((30, 40), [reply.clone()], &["--set", "reasoning_display=full"]);
     let shown = window.asks("Weather?");
     assert_eq!(
         answer(&shown, "Weather?"),
@@ -695,7 +695,7 @@ fn calls_are_a_line_each_that_opens_and_what_is_asked_about_stands_in_a_box() {
     let call = || Reply::text(&mcp_call("demo", "weather_query", &json!({ "city": "Oslo" })));
     let endpoint = Endpoint::start([call(), Reply::text("It rains."), call(), Reply::text("Still.")]);
     let servers = json!({ "demo": demo_server() });
-    let flags = ["--call-display", "line", "--allow", "demo.weather_query"];
+    let flags = ["--set", "call_display=line", "--allow", "demo.weather_query"];
     let window = Window::open_in(Place::new(), (80, 60), endpoint, &servers, &flags);
     window.comes_to_a_prompt();
     let shown = window.asks("Weather?");
@@ -757,7 +757,7 @@ fn a_picture_of_a_tool_goes_to_a_model_that_sees_and_a_person_saves_it() {
     let server = answering_server(&json!({ "tools/list": { "tools": [tool] }, "tools/call": { "content": content } }));
     let says = json!({"modalities": {"vision": true, "audio": false}, "chat_template": "x"});
     let replies = || [Reply::text(&mcp_call("s", "shot", &json!({}))), Reply::text("A dot.")];
-    for (args, is_shown) in [(&["--yes"][..], true), (&["--yes", "--images", "never"], false)] {
+    for (args, is_shown) in [(&["--yes"][..], true), (&["--yes", "--set", "images=never"], false)] {
         let endpoint = Endpoint::setup().serves("/props", says.clone()).start(replies());
         let window = Window::open((80, 60), endpoint, &json!({ "s": server }), args);
         window.comes_to_a_prompt();

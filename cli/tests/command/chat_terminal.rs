@@ -48,7 +48,7 @@ impl Chat {
         let mut command = Command::new("sh");
         command.args(["-c", "echo \"pid=$$.\"; exec \"$0\" \"$@\"", TOOLGRAFT, "chat"]);
         command.args(["--base-url", &endpoint.url(), "--mcp-config", "mcp.json"]);
-        command.args(["--tools-mode", "prompt"]).args(args);
+        command.args(["--set", "tools_mode=prompt"]).args(args);
         command.current_dir(place.dir.path()).env("HOME", place.dir.path()).env("TERM", "xterm").env("COLUMNS", "100");
         for name in ["OPENAI_API_KEY", "OPENAI_BASE_URL", "XDG_STATE_HOME", "NO_COLOR", "VISUAL", "EDITOR"] {
             command.env_remove(name);

@@ -34,8 +34,8 @@ fn names_of_this_machine_are_completed() {
         (&["mcp", "call", "weather", "weather_"], &["weather_query"]),
         (&["chat", "--allow", "weather.t"], &["weather.time_query"]),
         (&["config", "set", "base"], &["base_url"]),
-        (&["chat", "--way", ""], &["free", "measured", "auto"]),
-        (&["prompt", "--dialect", "use"], &["use_mcp_tool"]),
+        (&["chat", "--set", "way="], &["way=free", "way=measured", "way=auto"]),
+        (&["prompt", "--set", "dialect=use"], &["dialect=use_mcp_tool"]),
         (&["comp"], &["completions"]),
     ] {
         assert_eq!(completed(&place, words), wanted, "{words:?}");

@@ -167,7 +167,7 @@ fn a_question_that_is_too_long_is_refused_with_both_numbers_and_the_next_one_is_
     let long = "word ".repeat(2_000);
     let done = home.ask(&endpoint, &long, &["--resume", "c.json"]);
     assert_eq!(done.code, Some(1), "{}", done.err);
-    for part in ["1200 tokens", "start llama-server with a longer context (-c)", "--max-tokens"] {
+    for part in ["1200 tokens", "start llama-server with a longer context (-c)", "--set max_tokens=N"] {
         assert!(done.err.contains(part), "{part}: {}", done.err);
     }
     let sent: u64 = messages(&endpoint.seen()[1]).iter().map(|(_, text)| text.len() as u64 / 4 + 4).sum();

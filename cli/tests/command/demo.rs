@@ -93,7 +93,7 @@ fn the_locale_changes_nothing() {
 fn what_the_demo_keeps_replays_as_what_it_showed() {
     for lang in ["en", "zh"] {
         let place = Place::new();
-        let run = place.run(&["demo", "--lang", lang, "--record", "--html", "page.html"]).quiet();
+        let run = place.run(&["demo", "--lang", lang, "--record", "demo.jsonl", "--html", "page.html"]).quiet();
         let city =
             structured(&run.out, "call 1: result")[said(lang)("city", "local_name")].as_str().unwrap().to_owned();
         let shown = place.run(&["replay", "--check", "demo.jsonl"]).quiet().out;
@@ -105,7 +105,7 @@ fn what_the_demo_keeps_replays_as_what_it_showed() {
         assert!(page.contains("invented a result"), "{page}");
         place.run(&["demo", "--record", "demo.jsonl"]).refuses(2, "demo.jsonl is there already");
         std::fs::write(place.dir.path().join("mine.html"), "mine").unwrap();
-        place.run(&["demo", "--html=mine.html"]).refuses(2, "is no page of toolgraft");
+        place.run(&["demo", "--html", "mine.html"]).refuses(2, "is no page of toolgraft");
     }
 }
 

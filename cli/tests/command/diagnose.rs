@@ -76,7 +76,7 @@ fn a_person_reads_it_in_lines() {
         "tools in the request    failed: ",
         "tools in the prompt     a right call",
         "known fault",
-        "--tools-mode prompt",
+        "--set tools_mode=prompt",
     ] {
         assert!(text.contains(line), "{line}: {text}");
     }

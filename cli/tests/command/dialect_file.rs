@@ -38,7 +38,7 @@ fn a_syntax_of_a_file_is_read_beside_all_others() {
 
 #[test]
 fn a_syntax_of_a_file_is_taught_by_an_example() {
-    let prompt = run(MOON, &["prompt", "--dialect-file", "FILE", "--tools", "TOOLS"], "");
+    let prompt = run(MOON, &["prompt", "--dialect-file", "FILE", "--tool-file", "TOOLS"], "");
     assert!(prompt.out.contains("<moon:now>{}</moon>"), "{}", prompt.out);
 }
 

@@ -84,9 +84,9 @@ fn the_documented_examples_are_what_the_program_does() {
 
 #[test]
 fn every_option_is_documented() {
-    let help = extract(&["--help"], "").quiet().out;
+    let help = extract(&["--help-all"], "").quiet().out;
     for word in help.split_whitespace().filter(|w| w.starts_with("--")) {
-        assert!(word == "--help" || word == "--version" || DOC.contains(&format!("`{word}")), "{word}");
+        assert!(word.starts_with("--help") || word == "--version" || DOC.contains(&format!("`{word}")), "{word}");
     }
 }
 
@@ -212,9 +212,9 @@ fn a_separate_reasoning_field_comes_first() {
     assert_eq!(answer["rejected"][0]["kind"], "in_reasoning");
     assert_eq!(one(&["--reasoning-calls", "allow"], &record)["calls"][0]["tool"], "now");
     // Behind a field of its own, `open` has nothing left to open.
-    assert_eq!(one(&["--reasoning", "open"], &record)["content"], "Done.");
-    assert_eq!(one(&["--reasoning", "open"], &json!({"text": "a</think>b"}))["content"], "b");
-    assert_eq!(one(&["--reasoning", "off"], &json!({"text": "<think>a</think>b"}))["content"], "<think>a</think>b");
+    assert_eq!(one(&["--set", "reasoning=open"], &record)["content"], "Done.");
+    assert_eq!(one(&["--set", "reasoning=open"], &json!({"text": "a</think>b"}))["content"], "b");
+    assert_eq!(one(&["--set", "reasoning=off"], &json!({"text": "<think>a</think>b"}))["content"], "<think>a</think>b");
 }
 
 #[test]
@@ -235,12 +235,12 @@ fn the_order_is_kept_over_thousands_of_uneven_lines() {
         let text = if n % 97 == 0 { format!("{}{CALL}", "x".repeat(n * 5)) } else { format!("{n} {CALL}") };
         writeln!(input, "{}", json!({"id": n, "text": text})).unwrap();
     }
-    let one_job = extract(&["--jobs", "1"], input.clone()).quiet();
+    let one_job = extract(&["--threads", "1"], input.clone()).quiet();
     let ids: Vec<u64> = one_job.lines().iter().map(|line| line["id"].as_u64().unwrap()).collect();
     assert_eq!(ids, (0..5000).collect::<Vec<_>>());
     assert!(one_job.lines().iter().all(|line| line["calls"].as_array().unwrap().len() == 1));
     for jobs in ["2", "8"] {
-        assert!(extract(&["--jobs", jobs], input.clone()).quiet().out == one_job.out, "{jobs} jobs");
+        assert!(extract(&["--threads", jobs], input.clone()).quiet().out == one_job.out, "{jobs} jobs");
     }
 }
 
@@ -254,10 +254,11 @@ fn every_chunk_mode_gives_the_same_output() {
     }
     assert!(input.lines().count() > 100);
     for reasoning in ["auto", "open"] {
-        let whole = extract(&["--reasoning", reasoning], input.clone()).quiet().out;
+        let whole = extract(&["--set", &format!("reasoning={reasoning}")], input.clone()).quiet().out;
         for chunk in ["1", "2", "7", "random:1", "random:2"] {
-            let chunked = extract(&["--reasoning", reasoning, "--chunk", chunk], input.clone()).quiet().out;
-            assert!(chunked == whole, "--chunk {chunk} --reasoning {reasoning}");
+            let chunked =
+                extract(&["--set", &format!("reasoning={reasoning}"), "--chunk", chunk], input.clone()).quiet().out;
+            assert!(chunked == whole, "--chunk {chunk} reasoning {reasoning}");
         }
     }
 }
@@ -389,9 +390,9 @@ fn wrong_files_and_options_are_refused_with_the_remedy() {
         (vec!["--chunk", "0"], vec!["--chunk", "random:SEED"]),
         (vec!["--chunk", "random:x"], vec!["--chunk", "random:SEED"]),
         (vec!["--dialect", "xml"], vec!["\"xml\"", "use_mcp_tool, tool_tag, type_marker"]),
-        (vec!["--reasoning", "on"], vec!["auto, open, off"]),
+        (vec!["--set", "reasoning=on"], vec!["`auto`, `open`, `off`"]),
         (vec!["--reasoning-calls", "run"], vec!["ignore, last_resort, allow"]),
-        (vec!["--jobs", "0"], vec!["--jobs"]),
+        (vec!["--threads", "0"], vec!["--threads"]),
     ] {
         let run = extract(&args, "");
         assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{args:?}");

@@ -180,7 +180,7 @@ async fn a_request_is_listed_shown_and_taken_along_for_replay() {
     looking.place.write("taken.jsonl", &recording);
     let run = looking.place.run(&["replay", "--check", "taken.jsonl"]).ok();
     assert!(run.out.contains("as expected") && run.out.contains("2 rounds"), "{}", run.out);
-    let page = looking.place.run(&["replay", "--html=-", "taken.jsonl"]).ok().out;
+    let page = looking.place.run(&["replay", "--html", "-", "taken.jsonl"]).ok().out;
     assert!(text_of(&page).contains("The model is told") && !page.contains("/inspect"), "{page}");
     assert_eq!(looking.get("/inspect/9/recording").await.0, 404);
     // Nothing is to be loaded again of a request that is over.

@@ -148,7 +148,7 @@ fn print_shows_variables_files_and_command_and_starts_nothing() {
          claude '--disallowedTools=WebSearch' -p 'say hi'\n"
     );
     for (client, program) in CLIENTS {
-        let shown = print(&endpoint, &[client, "--context", "40000"]);
+        let shown = print(&endpoint, &[client, "--set", "context=40000"]);
         let (out, err) = (&shown.out, &shown.err);
         assert!(out.contains("http://127.0.0.1:PORT") && out.contains("KEY") && out.contains("small:7b"), "{out}");
         assert!(out.lines().last().unwrap().starts_with(program), "{out}");
@@ -218,7 +218,7 @@ fn a_program_gets_variables_of_a_list_and_never_the_endpoints_key() {
     for (client, program) in CLIENTS {
         let own = format!("{}_OWN", if client == "continue" { "CONTINUE".to_owned() } else { client.to_uppercase() });
         let mut variables = passed.to_vec();
-        let unlisted = [("AWS_SECRET_ACCESS_KEY", "a"), ("TOOLGRAFT_API_KEY", "b"), ("OPENAI_BASE_URL", "c")];
+        let unlisted = [("AWS_SECRET_ACCESS_KEY", "a"), ("TOOLGRAFT_CLIENT_KEY", "b"), ("OPENAI_BASE_URL", "c")];
         let keys = [("OPENAI_API_KEY", KEY), ("GIT_TOKEN", KEY), ("OPENCODE_CONFIG", "see sk-of-the-endpoint")];
         variables.extend([(own.as_str(), "1"), ("MINE", "2")].iter().chain(&unlisted).chain(&keys));
         let place = place(program);
@@ -381,15 +381,15 @@ fn what_is_missing_is_named_with_the_remedy() {
 #[test]
 fn a_short_context_is_told_with_the_way_to_a_longer_one() {
     let endpoint = endpoint();
-    let shown = print(&endpoint, &["claude", "--context", "8192"]);
+    let shown = print(&endpoint, &["claude", "--set", "context=8192"]);
     assert!(
         shown.err.contains("the first request of claude takes about 7522 tokens, and the context has 8192"),
         "{}",
         shown.err
     );
-    assert!(!print(&endpoint, &["continue", "--context", "8192"]).err.contains("warning"));
+    assert!(!print(&endpoint, &["continue", "--set", "context=8192"]).err.contains("warning"));
     let silent = Endpoint::setup().models(&["m"]).answer(|_, _| Reply::text("Hi."));
     let shown = print(&silent, &["claude"]);
-    assert!(shown.err.contains("does not say how long the context is (--context TOKENS)"), "{}", shown.err);
+    assert!(shown.err.contains("does not say how long the context is (--set context=TOKENS)"), "{}", shown.err);
     assert!(!shown.out.contains("TOKENS"), "{}", shown.out);
 }

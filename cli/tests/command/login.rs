@@ -20,7 +20,7 @@ fn guarded(ways: Ways) -> (Place, OAuthMcp) {
 /// that the browser ends at.
 fn log_in(place: &Place) -> (Run, String) {
     let mut command = std::process::Command::new(TOOLGRAFT);
-    command.args(["mcp", "login", "guarded", "--no-browser"]).args(CONFIG).current_dir(place.dir.path());
+    command.args(["mcp", "login", "guarded", "--no-open"]).args(CONFIG).current_dir(place.dir.path());
     command.env("HOME", place.dir.path()).env("NO_PROXY", "127.0.0.1").env_remove("XDG_STATE_HOME");
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut out = BufReader::new(child.stdout.take().unwrap());
@@ -198,7 +198,7 @@ fn at_a_terminal_with_a_display_the_page_is_opened_without_a_shell() {
     terminal.exp_eof().unwrap();
 
     // A browser on another machine is sent to an address that is pasted here.
-    let mut terminal = command("DISPLAY", &["--no-browser"]);
+    let mut terminal = command("DISPLAY", &["--no-open"]);
     let page = terminal.exp_regex("http://127[^ \r\n]+\r").unwrap().1.trim().to_owned();
     terminal.exp_string("was sent to: ").unwrap();
     let client = toolgraft::http::client().redirect(reqwest::redirect::Policy::none()).no_proxy().build().unwrap();
@@ -215,7 +215,7 @@ fn at_a_terminal_with_a_display_the_page_is_opened_without_a_shell() {
 
     // Without a display, or if nobody wants it, only the page is named.
     std::fs::remove_file(&opened).unwrap();
-    for (display, flags) in [("NO_DISPLAY", &[][..]), ("DISPLAY", &["--no-browser"])] {
+    for (display, flags) in [("NO_DISPLAY", &[][..]), ("DISPLAY", &["--no-open"])] {
         let mut terminal = command(display, flags);
         terminal.exp_string("to log in at \"guarded\", open this page:").unwrap();
         terminal.exp_string("http://127.0.0.1:").unwrap();

@@ -33,15 +33,16 @@ fn a_model_makes_them_once_before_the_first_question() {
     let (endpoint, place) = (makes_examples(), Place::new());
     place.servers(json!({ "demo": demo_server() }));
     let url = endpoint.url();
-    let chat = ["chat", "--base-url", &url, "--model", "m", "--mcp-config", "mcp.json", "--prompt-style", "compact"];
+    let chat =
+        ["chat", "--base-url", &url, "--model", "m", "--mcp-config", "mcp.json", "--set", "prompt_style=compact"];
     let ask = |more: &[&str]| {
         let run = place.run(&[&chat, more, &["Hello?"]].concat()).ok();
         (run.err, endpoint.take_seen())
     };
-    let (said, seen) = ask(&["--tools-mode", "prompt"]);
+    let (said, seen) = ask(&["--set", "tools_mode=prompt"]);
     assert!(!said.contains("makes an example") && !seen.iter().any(is_asked_for_one), "nobody wanted any");
 
-    let made = ["--tools-mode", "prompt", "--examples", "made"];
+    let made = ["--set", "tools_mode=prompt", "--set", "examples=made"];
     let (said, seen) = ask(&made);
     assert!(said.contains("the model makes an example for each of 3 tools, once"), "{said}");
     let (making, asking): (Vec<&Seen>, Vec<&Seen>) = seen.iter().partition(|seen| is_asked_for_one(seen));
@@ -52,14 +53,14 @@ fn a_model_makes_them_once_before_the_first_question() {
     let (said, seen) = ask(&made);
     assert!(!said.contains("makes an example") && seen.len() == 1, "{said}");
     assert!(seen[0].messages().contains(QUESTION), "they are kept");
-    let (_, seen) = ask(&["--tools-mode", "prompt"]);
+    let (_, seen) = ask(&["--set", "tools_mode=prompt"]);
     assert!(!seen[0].messages().contains(QUESTION));
 }
 
 #[tokio::test]
 async fn a_server_makes_them_beside_its_requests() {
     let (endpoint, place) = (makes_examples(), Place::new());
-    let flags = ["--model", "m", "--prompt-style", "compact", "--examples", "made"];
+    let flags = ["--model", "m", "--set", "prompt_style=compact", "--set", "examples=made"];
     let serving = Serving::start(&place, &endpoint, &flags, &[]);
     let mut shown = false;
     for _ in 0..100 {
@@ -89,7 +90,7 @@ fn they_are_among_the_ways_that_are_tried() {
     });
     let (place, url) = (Place::new(), endpoint.url());
     let only = ["--only", "use_mcp_tool, compact, signature"];
-    let probe = ["probe", "--json", "--save", "--base-url", &url, "--model", "m"];
+    let probe = ["probe", "--json", "--yes", "--base-url", &url, "--model", "m"];
     let report = place.run(&[&probe[..], &only, &eight_tasks(&place)].concat()).ok().json();
     let right = |name: &str| {
         report["rows"].as_array().unwrap().iter().find(|row| row["cell"] == name).unwrap()["fully_right"].clone()

@@ -81,7 +81,7 @@ fn a_check_reports_every_server_as_a_table_and_as_json() {
 
 #[test]
 fn schemas_are_shown_when_asked_for() {
-    let run = with_demo().run(&["mcp", "tools", "--schema"]);
+    let run = with_demo().run(&["mcp", "tools", "--schemas"]);
     assert!(run.out.contains("\"required\": ["), "{run:?}");
 }
 

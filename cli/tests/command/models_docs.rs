@@ -54,7 +54,7 @@ fn every_model_of_a_command_has_the_profile_that_its_section_is_about() {
 
 #[test]
 fn every_local_port_is_one_that_chat_looks_at() {
-    let help = Place::new().run(&["chat", "--help"]).ok().out;
+    let help = Place::new().run(&["chat", "--help-all"]).ok().out;
     for (name, port) in [("LM Studio", "1234"), ("Ollama", "11434"), ("llama.cpp", "8080")] {
         let row = DOC.lines().find(|line| line.starts_with(&format!("| [{name}]"))).unwrap();
         assert!(row.contains(&format!("localhost:{port}/v1")) && help.contains(port), "{name}");
@@ -63,7 +63,7 @@ fn every_local_port_is_one_that_chat_looks_at() {
 
 #[test]
 fn every_flag_that_the_page_names_is_there() {
-    let help = ["chat", "probe"].map(|command| Place::new().run(&[command, "--help"]).ok().out).concat();
+    let help = ["chat", "probe"].map(|command| Place::new().run(&[command, "--help-all"]).ok().out).concat();
     let named = DOC.split('`').skip(1).step_by(2).filter_map(|code| code.split_whitespace().next());
     // Those of the endpoints' own programs.
     let foreign = [

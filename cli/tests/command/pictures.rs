@@ -341,7 +341,7 @@ async fn draw_the_pictures() {
     let place = Place::new();
     let session = place.dir.path().join("umbrella.jsonl");
     recording(&session).await;
-    place.run(&["replay", "--html", "umbrella.jsonl"]).ok();
+    place.run(&["replay", "--html", "umbrella.html", "umbrella.jsonl"]).ok();
     let png = format!("--screenshot={}", picture("replay.png").display());
     let url = format!("file://{}", session.with_extension("html").display());
     crate::browser::browse(&browser, &[&png, "--window-size=900,932", "--force-device-scale-factor=1.5", &url]);

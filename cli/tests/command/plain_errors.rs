@@ -117,12 +117,12 @@ fn files_that_are_wrong_are_told_in_plain_words() {
     place.write("words.json", "my notes");
     place.write("data.bin", b"\x7fELF\0\0\xd0");
     for (args, words) in [
-        (&["prompt", "--tools", "cut.json"][..], "cut.json:2:1: it ends within a list: mend the JSON there"),
-        (&["prompt", "--tools", "none.json"], "cannot read none.json: No such file or directory\n"),
-        (&["prompt", "--tools", "data.bin"], "data.bin is a binary file: name a text file"),
+        (&["prompt", "--tool-file", "cut.json"][..], "cut.json:2:1: it ends within a list: mend the JSON there"),
+        (&["prompt", "--tool-file", "none.json"], "cannot read none.json: No such file or directory\n"),
+        (&["prompt", "--tool-file", "data.bin"], "data.bin is a binary file: name a text file"),
         (&["chat", "-f", "data.bin", "hi"], "-f data.bin: it is a binary file, and only texts and images"),
         (&["mcp", "add", "files"], "nothing says where \"files\" is: name its URL, or the program to start behind --"),
-        (&["config", "set", "allow", "files.*"], "expected a list: write, for instance, allow = [\"files.read_*\"]"),
+        (&["config", "set", "allow", "[1]"], "write, for instance, allow = [\"files.read_*\"]"),
         (
             &["config", "set", "lang", "de"],
             "lang: found `de`, expected `en` or `zh`: write, for instance, lang = \"en\"",

@@ -27,7 +27,7 @@ fn the_best_way_becomes_a_profile() {
     let endpoint = Endpoint::answer(answer);
     let place = Place::new();
     let url = endpoint.url();
-    let probe = ["probe", "--json", "--save", "--base-url", &url, "--model", "m"];
+    let probe = ["probe", "--json", "--yes", "--base-url", &url, "--model", "m"];
     let probe = [&probe[..], &eight_tasks(&place)].concat();
     let report = place.run(&probe).ok().json();
     assert_eq!((&report["model"], &report["tools"], &report["cut"]), (&json!("m"), &json!(12), &json!(false)));
@@ -78,7 +78,7 @@ fn the_threshold_of_a_measured_way_is_found_and_kept() {
     let only =
         ["--only", "type_marker, compact, signature, measured", "--only", "use_mcp_tool, compact, signature, measured"];
     let url = endpoint.url();
-    let run = ["probe", "--json", "--save", "--base-url", &url, "--model", "m"];
+    let run = ["probe", "--json", "--yes", "--base-url", &url, "--model", "m"];
     let report = place.run(&[&run[..], &only, &eight_tasks(&place)].concat()).ok().json();
     let rows = report["rows"].as_array().unwrap();
     assert_eq!(rows[0]["cell"], "use_mcp_tool, compact, signature, measured", "{report}");
@@ -148,7 +148,7 @@ fn a_model_that_never_calls_has_no_best_way() {
     let endpoint = Endpoint::answer(|_, _| Reply::text("I do not know."));
     let place = Place::new();
     let url = endpoint.url();
-    let probe = ["probe", "--base-url", &url, "--model", "m", "--save", "--only", "compact, signature"];
+    let probe = ["probe", "--base-url", &url, "--model", "m", "--yes", "--only", "compact, signature"];
     let run = place.run(&[&probe[..], &eight_tasks(&place)].concat());
     run.fails_with(1, &["no way to offer tools led to one right call"]);
     assert!(!place.path(".config/toolgraft/profiles.toml").exists());

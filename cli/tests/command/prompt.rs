@@ -40,7 +40,9 @@ fn each_dialect_and_language_is_printed_with_its_size() {
         ("type_marker", "TYPE: MCP\n{\"tool_name\": \"get_current_time\""),
     ] {
         for (lang, heading) in [("en", "# Rules"), ("zh", "# 规则")] {
-            let run = place.run(&["--tools", &fixture("time"), "--dialect", dialect, "--lang", lang]).ok();
+            let run = place
+                .run(&["--tool-file", &fixture("time"), "--set", &format!("dialect={dialect}"), "--lang", lang])
+                .ok();
             assert!(run.out.contains(sign) && run.out.contains(heading), "{run:?}");
             let (tokens, rest) = run.err.split_once(' ').unwrap();
             assert!((300..900).contains(&tokens.parse::<usize>().unwrap()), "{run:?}");
@@ -52,14 +54,14 @@ fn each_dialect_and_language_is_printed_with_its_size() {
 #[test]
 fn the_models_profile_decides_dialect_and_placement() {
     let place = Place::new();
-    let model = |model| place.run(&["--tools", &fixture("time"), "--json", "--model", model]).ok().json();
+    let model = |model| place.run(&["--tool-file", &fixture("time"), "--json", "--model", model]).ok().json();
     let r1 = model("deepseek-r1:14b");
     assert_eq!(
         [&r1["profile"], &r1["dialect"], &r1["placement"]],
         [&json!("deepseek-r1"), &json!("type_marker"), &json!("user")]
     );
     assert_eq!(model("MiroThinker-v1.5")["dialect"], "use_mcp_tool");
-    let run = place.run(&["--tools", &fixture("time"), "--model", "deepseek-r1", "--dialect", "tool_tag"]).ok();
+    let run = place.run(&["--tool-file", &fixture("time"), "--model", "deepseek-r1", "--set", "dialect=tool_tag"]).ok();
     assert!(run.out.contains("<get_current_time>"));
     assert!(run.err.contains("in front of the first user message (profile deepseek-r1)"), "{run:?}");
 }
@@ -67,11 +69,11 @@ fn the_models_profile_decides_dialect_and_placement() {
 #[test]
 fn json_holds_the_prompt_and_its_numbers() {
     let place = Place::new();
-    let text = place.run(&["--tools", &fixture("git")]).ok().out;
-    let object = place.run(&["--tools", &fixture("git"), "--json"]).ok().json();
+    let text = place.run(&["--tool-file", &fixture("git")]).ok().out;
+    let object = place.run(&["--tool-file", &fixture("git"), "--json"]).ok().json();
     assert_eq!(object["prompt"].as_str().unwrap(), text.trim_end());
     assert_eq!((object["tools"].as_u64(), object["listing"].as_str()), (Some(12), Some("signature")));
-    let schema = place.run(&["--tools", &fixture("git"), "--json", "--listing", "schema"]).ok().json();
+    let schema = place.run(&["--tool-file", &fixture("git"), "--json", "--set", "listing=schema"]).ok().json();
     assert!(schema["tokens"].as_u64() > object["tokens"].as_u64());
 }
 
@@ -79,20 +81,20 @@ fn json_holds_the_prompt_and_its_numbers() {
 fn a_budget_shortens_the_list_and_says_how() {
     let place = Place::new();
     let files = ["filesystem", "git", "memory"].map(fixture);
-    let tools: Vec<&str> = files.iter().flat_map(|file| ["--tools", file]).collect();
+    let tools: Vec<&str> = files.iter().flat_map(|file| ["--tool-file", file]).collect();
     let with = |args: &[&str]| place.run(&[&tools, args].concat()).ok();
-    let run = with(&["--tool-budget", "1000", "--listing", "schema"]);
+    let run = with(&["--set", "tool_budget=1000", "--set", "listing=schema"]);
     let line = run.err.lines().nth(1).unwrap();
     let (size, counts) = line.strip_prefix("tools: ").and_then(|l| l.split_once(" of 1000 tokens; ")).unwrap();
     assert!((900..=1000).contains(&size.parse::<usize>().unwrap()), "{run:?}");
     assert!(counts.contains("as index (describe_tool gives the rest)"), "{run:?}");
     assert!(run.out.contains("# Tools listed by name") && run.out.contains("- edit_file: "), "{run:?}");
-    let object = with(&["--tool-budget", "1000", "--json"]).json();
+    let object = with(&["--set", "tool_budget=1000", "--json"]).json();
     let listed = &object["listed"];
     assert_eq!((&listed["budget"], listed["tokens"].as_u64() <= Some(1000)), (&json!(1000), true), "{listed}");
     let counts = ["schema", "signature", "brief", "index"].map(|style| listed[style].as_u64().unwrap());
     assert_eq!((counts.iter().sum::<u64>(), counts[0]), (35, 0), "{listed}");
-    let generous = with(&["--tool-budget", "100000"]);
+    let generous = with(&["--set", "tool_budget=100000"]);
     assert_eq!(generous.out, with(&[]).out);
     assert!(generous.err.contains("35 as signature\n"), "{generous:?}");
 }
@@ -100,8 +102,11 @@ fn a_budget_shortens_the_list_and_says_how() {
 #[test]
 fn a_budget_that_cannot_be_kept_is_a_warning() {
     let place = Place::new();
-    let run = place.run(&["--tools", &fixture("git"), "--tool-budget", "10"]).ok();
-    assert!(run.err.contains("warning: the tools take ") && run.err.contains("raise --tool-budget"), "{run:?}");
+    let run = place.run(&["--tool-file", &fixture("git"), "--set", "tool_budget=10"]).ok();
+    assert!(
+        run.err.contains("warning: the tools take ") && run.err.contains("raise it with --set tool_budget=N"),
+        "{run:?}"
+    );
     assert!(run.out.contains("Tools that are not listed: 12 (of git)") && run.out.contains("find_tool"), "{run:?}");
 }
 
@@ -112,13 +117,13 @@ fn a_template_replaces_the_system_text() {
         "my.j2",
         "{{ own }}\n{% for s in servers %}{% for t in s.tools %}[{{ t.name }}]{% endfor %}{% endfor %}\n",
     );
-    let run = place.run(&["--tools", &fixture("time"), "--prompt", "my.j2", "--system", "Hi."]).ok();
+    let run = place.run(&["--tool-file", &fixture("time"), "--set", "prompt=my.j2", "--system", "Hi."]).ok();
     assert_eq!(run.out, "Hi.\n[get_current_time][convert_time]\n");
     let folder = place.0.path("mine");
     fs::create_dir(&folder).unwrap();
     fs::write(folder.join("rules.j2"), "# Rules\n\n- {% include \"motto.j2\" %}\n").unwrap();
     fs::write(folder.join("motto.j2"), "Be kind in {{ lang }}.").unwrap();
-    let run = place.run(&["--tools", &fixture("time"), "--prompt", "mine"]).ok();
+    let run = place.run(&["--tool-file", &fixture("time"), "--set", "prompt=mine"]).ok();
     assert!(run.out.ends_with("# Rules\n\n- Be kind in en.\n") && run.out.contains("# How to call"), "{run:?}");
 }
 
@@ -127,7 +132,7 @@ fn a_bad_template_is_named_with_line_and_variable() {
     let place = Place::new();
     let with = |source: &str| {
         place.write("my.j2", source);
-        place.run(&["--tools", &fixture("time"), "--prompt", "my.j2"])
+        place.run(&["--tool-file", &fixture("time"), "--set", "prompt=my.j2"])
     };
     with("Hi\n\n{{ serverz }}").refuses(
         2,
@@ -140,10 +145,10 @@ fn a_bad_template_is_named_with_line_and_variable() {
     with("a\n{{ own | shout }}\n").refuses(2, "my.j2:2: ");
     with("{% include \"lising.j2\" %}").refuses(2, "my.j2:1: ");
     with("").refuses(2, "my.j2 is empty");
-    place.run(&["--tools", &fixture("time"), "--prompt", "gone.j2"]).refuses(2, "cannot read gone.j2");
+    place.run(&["--tool-file", &fixture("time"), "--set", "prompt=gone.j2"]).refuses(2, "cannot read gone.j2");
     let folder = place.0.path("mine");
     fs::create_dir(&folder).unwrap();
-    let folder_run = || place.run(&["--tools", &fixture("time"), "--prompt", "mine"]);
+    let folder_run = || place.run(&["--tool-file", &fixture("time"), "--set", "prompt=mine"]);
     folder_run().refuses(2, "mine: no template in it: expected at least one of system.j2, results.j2");
     // What is filled in the middle of a turn is tried at the start.
     fs::write(folder.join("results.j2"), "{% for c in rejected %}\n{{ c.wrong }}\n{% endfor %}").unwrap();
@@ -153,19 +158,20 @@ fn a_bad_template_is_named_with_line_and_variable() {
 #[test]
 fn a_time_out_for_servers_that_are_not_started_is_refused() {
     let place = Place::new();
-    let run = place.run(&["--tools", &fixture("time"), "--server-timeout", "5"]);
-    run.refuses(2, "--server-timeout has no effect: with --tools no server is started");
+    let run = place.run(&["--tool-file", &fixture("time"), "--server-timeout", "5"]);
+    run.refuses(2, "--server-timeout has no effect: with --tool-file no server is started");
 }
 
 #[test]
 fn own_text_choice_and_limit_shape_the_prompt() {
     let place = Place::new();
     place.write("persona.txt", "You are a pirate.\n");
-    let run = place.run(&["--tools", &fixture("time"), "--system", "@persona.txt"]).ok();
+    let run = place.run(&["--tool-file", &fixture("time"), "--system", "@persona.txt"]).ok();
     assert!(run.out.starts_with("You are a pirate.\n"), "{run:?}");
-    let run = place.run(&["--tools", &fixture("time"), "--tool-choice", "none", "--system", "Be brief."]).ok();
+    let run = place.run(&["--tool-file", &fixture("time"), "--tool-choice", "none", "--system", "Be brief."]).ok();
     assert!(run.out.starts_with("Be brief.\n\nNo tools may be used"), "{run:?}");
-    let run = place.run(&["--tools", &fixture("time"), "--tool-choice", "convert_time", "--max-calls", "1"]).ok();
+    let run =
+        place.run(&["--tool-file", &fixture("time"), "--tool-choice", "convert_time", "--message-calls", "1"]).ok();
     assert!(run.out.contains("must call convert_time") && run.out.contains("Make one call"), "{run:?}");
 }
 
@@ -181,14 +187,14 @@ fn tool_files_come_in_several_shapes() {
         ("listed.json", json!({"servers": [{"name": "s", "state": "ready", "tools": [tool]}]})),
     ] {
         place.write(name, content.to_string());
-        let run = place.run(&["--tools", name]).ok();
+        let run = place.run(&["--tool-file", name]).ok();
         assert!(run.out.contains("\necho()"), "{name}: {run:?}");
     }
-    let run = place.run_with_input(&["--tools", "-"], &json!([tool]).to_string()).ok();
+    let run = place.run_with_input(&["--tool-file", "-"], &json!([tool]).to_string()).ok();
     assert!(run.out.contains("\necho()"));
-    let both = place.run(&["--tools", "array.json", "--tools", &fixture("time"), "--json"]).ok().json();
+    let both = place.run(&["--tool-file", "array.json", "--tool-file", &fixture("time"), "--json"]).ok().json();
     assert_eq!(both["tools"], 3);
-    assert_eq!(place.run_with_input(&["--tools", "-"], "[]").ok().out, "\n");
+    assert_eq!(place.run_with_input(&["--tool-file", "-"], "[]").ok().out, "\n");
 }
 
 #[test]
@@ -201,7 +207,7 @@ fn a_bad_file_is_named_with_place_and_remedy() {
     place.write("map.json", "{\"tools\": {\"echo\": {}}}");
     place.write("latin.json", b"{\"tools\":\n [\"\xe9\"]}");
     place.write("other.json", "{\"name\": \"x\"}");
-    let file = |name: &str| place.run(&["--tools", name]);
+    let file = |name: &str| place.run(&["--tool-file", name]);
     file("missing.json").refuses(2, "cannot read missing.json");
     file(".").refuses(2, ". is a directory: name a file in it");
     file("empty.json").refuses(2, "empty.json is empty");
@@ -214,24 +220,24 @@ fn a_bad_file_is_named_with_place_and_remedy() {
         .refuses(2, "text.json:2:17: found the string \"echo\", expected an object with the tool's `name`");
     file("map.json").refuses(2, "map.json:1:10: found an object, expected a list");
     file("latin.json").refuses(2, "latin.json:2:4: byte 0xe9 is not valid UTF-8");
-    place.run_with_input(&["--tools", "-"], "").refuses(2, "standard input is empty");
-    place.run_with_input(&["--tools", "-"], "{").refuses(2, "standard input:1:1: it ends within an object");
-    place.run_with_input(&["--tools", "-"], "\u{feff}[]").ok();
+    place.run_with_input(&["--tool-file", "-"], "").refuses(2, "standard input is empty");
+    place.run_with_input(&["--tool-file", "-"], "{").refuses(2, "standard input:1:1: it ends within an object");
+    place.run_with_input(&["--tool-file", "-"], "\u{feff}[]").ok();
     file("other.json").refuses(2, "other.json: no tools in it");
-    place.run(&["--tools", &fixture("time"), "--system", "@missing.txt"]).refuses(2, "cannot read missing.txt");
+    place.run(&["--tool-file", &fixture("time"), "--system", "@missing.txt"]).refuses(2, "cannot read missing.txt");
 }
 
 #[test]
 fn a_bad_flag_is_named_with_what_it_takes() {
     let place = Place::new();
-    let with = |args: &[&str]| place.run(&[&["--tools", &fixture("time")], args].concat());
-    with(&["--dialect", "auto"]).refuses(2, "expected one of use_mcp_tool, tool_tag, type_marker");
+    let with = |args: &[&str]| place.run(&[&["--tool-file", &fixture("time")], args].concat());
+    with(&["--set", "dialect=auto"]).refuses(2, "expected one of use_mcp_tool, tool_tag, type_marker");
     with(&["--lang", "fr"]).refuses(2, "one of en, zh");
-    with(&["--listing", "long"]).refuses(2, "one of schema, signature, brief, index");
-    with(&["--tool-budget", "0"]).refuses(2, "expected a whole number above 0");
-    with(&["--max-calls", "0"]).refuses(2, "expected a whole number above 0");
+    with(&["--set", "listing=long"]).refuses(2, "one of `schema`, `signature`, `brief`, `index`");
+    with(&["--set", "tool_budget=0"]).refuses(2, "tool_budget: ");
+    with(&["--message-calls", "0"]).refuses(2, "expected a whole number above 0");
     with(&["--tool-choice", "convert_tme"]).refuses(2, "nearest: convert_time; or say auto, none or required");
-    place.run_with_input(&["--tools", "-", "--tool-choice", "required"], "[]").refuses(2, "there are no tools");
+    place.run_with_input(&["--tool-file", "-", "--tool-choice", "required"], "[]").refuses(2, "there are no tools");
     place.run(&[]).refuses(2, "no configuration of MCP servers");
 }
 
@@ -242,7 +248,7 @@ fn tools_of_connected_servers_are_listed() {
     place.write("mcp.json", servers.to_string());
     let run = place.run(&["--mcp-config", "mcp.json"]).ok();
     assert!(run.out.contains("## Server: demo") && run.out.contains("weather_query("), "{run:?}");
-    let joined = place.run(&["--mcp-config", "mcp.json", "--tools", &fixture("time")]).ok();
+    let joined = place.run(&["--mcp-config", "mcp.json", "--tool-file", &fixture("time")]).ok();
     assert!(joined.out.contains("## Server: time") && joined.out.contains("## Server: demo"), "{joined:?}");
 }
 

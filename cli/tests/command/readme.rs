@@ -1,5 +1,6 @@
 //! What the READMEs and their tables in `docs/` say is so, and both languages say the same.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
@@ -306,6 +307,40 @@ fn every_command_of_the_help_stands_in_the_list() {
     for command in commands {
         assert!(list.contains(&format!("| `toolgraft {command}")), "{command}");
     }
+}
+
+/// Each command with its own below it, by what `--help` lists.
+fn commands(path: &[&str]) -> Vec<Vec<String>> {
+    let help = toolgraft(&[path, &["--help"]].concat());
+    let listed = help.split("\nCommands:\n").nth(1).map_or("", |rest| rest.split("\n\n").next().unwrap());
+    let names = listed.lines().filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help");
+    let below = names.flat_map(|name| commands(&[path, &[name]].concat()));
+    std::iter::once(path.iter().map(|&name| name.to_owned()).collect()).chain(below).collect()
+}
+
+/// The options that a command's whole help lists.
+fn options(command: &[&str]) -> BTreeSet<String> {
+    let help = toolgraft(&[command, &["--help-all"]].concat());
+    let flags = help.lines().filter(|line| line.starts_with("  -") || line.starts_with("      --"));
+    let names = flags.filter_map(|line| line.split_once("--")?.1.split([' ', '=', '[']).next());
+    names.filter(|name| !["help", "help-all", "version"].contains(name)).map(str::to_owned).collect()
+}
+
+#[test]
+fn the_help_fits_on_a_screen_and_options_are_few_with_one_meaning_a_name() {
+    let (mut all, mut names) = (0, BTreeSet::new());
+    for command in commands(&[]) {
+        let words: Vec<&str> = command.iter().map(String::as_str).collect();
+        let help = toolgraft(&[&words[..], &["--help"]].concat());
+        assert!(help.lines().count() <= 44, "{command:?}: {} lines", help.lines().count());
+        if help.contains("Examples:") {
+            assert!(help.find("Examples:") < help.find("Usage:"), "{command:?} begins with the common case");
+        }
+        let options = options(&words);
+        all += options.len();
+        names.extend(options);
+    }
+    assert!(all <= 200 && names.len() <= 72, "{all} options with {} names: {names:?}", names.len());
 }
 
 #[test]

@@ -207,7 +207,7 @@ fn tools_make_their_tags_calls_and_their_schemas_are_enforced() {
     let folder = Folder::new(&[("a.txt", text.as_bytes()), ("tools.json", tools.to_string().as_bytes())]);
     let run = folder.replay(&["a.txt"]).ok();
     assert!(run.out.contains("0 calls, none rejected"), "{}", run.out);
-    let run = folder.replay(&["--json", "--tools", "tools.json", "a.txt"]).ok();
+    let run = folder.replay(&["--json", "--tool-file", "tools.json", "a.txt"]).ok();
     let result = &run.of_type("result")[0];
     assert_eq!(result["calls"][0]["arguments"], json!({ "path": "a", "lines": 3 }));
     assert_eq!(result["rejected"][0]["kind"], "invalid_arguments");
@@ -222,7 +222,7 @@ fn the_command_line_wins_over_the_recording() {
     let round = |args: &[&str]| replay(&[&["--json", &file], args].concat()).ok().of_type("round")[0].clone();
     let recorded = round(&[]);
     assert_eq!((&recorded["dialect"], &recorded["reasoning"]), (&json!("use_mcp_tool"), &json!("open")));
-    let flags = round(&["--dialect", "type_marker,tool_tag", "--reasoning", "off", "--reasoning-calls", "allow"]);
+    let flags = round(&["--dialect", "type_marker,tool_tag", "--set", "reasoning=off", "--reasoning-calls", "allow"]);
     assert_eq!(flags["dialect"], "tool_tag,type_marker");
     assert_eq!((&flags["reasoning"], &flags["reasoning_calls"]), (&json!("off"), &json!("allow")));
     let model = round(&["--model", "MiroThinker-v1.5"]);
@@ -480,7 +480,7 @@ fn wrong_flags_name_what_was_expected() {
         (["--chunk", "0"], "a number of characters above 0"),
         (["--speed", "0"], "a factor above 0"),
         (["--dialect", "xml"], "unknown dialect \"xml\""),
-        (["--tools", "nope.json"], "cannot read nope.json"),
+        (["--tool-file", "nope.json"], "cannot read nope.json"),
     ] {
         let run = replay(&[&args[..], &[&stream("weather.recording.jsonl")]].concat());
         assert_eq!(run.code, Some(2), "{args:?}");
@@ -582,6 +582,6 @@ fn a_page_is_opened_in_a_browser_where_that_is_asked_for() {
         fs::canonicalize(place.dir.path().join("a.html")).unwrap().to_str().unwrap()
     );
     fs::write(place.dir.path().join("b.txt"), CALL).unwrap();
-    place.run(&["replay", "--open", "a.txt", "b.txt"]).refuses(2, "name one for all files with --html=PAGE");
-    place.run(&["replay", "--open", "--html=-", "a.txt"]).refuses(2, "--open needs a file");
+    place.run(&["replay", "--open", "a.txt", "b.txt"]).refuses(2, "name one for all files with --html PAGE");
+    place.run(&["replay", "--open", "--html", "-", "a.txt"]).refuses(2, "--open needs a file");
 }

@@ -194,7 +194,7 @@ fn approvals_of_the_file_count_only_once_it_is_trusted() {
         Reply::text("It is cold."),
     ]);
     let url = endpoint.url();
-    let args = ["chat", "--base-url", &url, "--model", "m", "--tools-mode", "prompt", "Weather?"];
+    let args = ["chat", "--base-url", &url, "--model", "m", "--set", "tools_mode=prompt", "Weather?"];
     let mut terminal = place.at_a_terminal(&args);
     let asked = answers(&mut terminal, QUESTION, "y");
     assert!(asked.contains("demo: runs without a question: *"), "{asked}");

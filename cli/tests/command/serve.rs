@@ -95,7 +95,7 @@ async fn a_client_gets_calls_from_a_model_that_has_none() {
     let serving = Serving::start(
         &Place::new(),
         &endpoint,
-        &["--model", "real", "--api-key", "door"],
+        &["--model", "real", "--client-key", "door"],
         &[("TOOLGRAFT_UPSTREAM_KEY", "up")],
     );
     assert_eq!(serving.chat(&request("gpt-4o"), Some("wrong")).await.0, 401);
@@ -129,7 +129,7 @@ async fn what_probe_kept_of_each_model_is_how_it_is_asked_unless_a_flag_says_oth
         (&[], "c", "<use_mcp_tool>"),
         (&[], "d", "<use_mcp_tool>"),
         (&["--model", "a"], "d", "TYPE: MCP"),
-        (&["--dialect", "use_mcp_tool"], "a", "<use_mcp_tool>"),
+        (&["--set", "dialect=use_mcp_tool"], "a", "<use_mcp_tool>"),
         (&["--mcp-always", "--mcp-config", "mcp.json"], "b", "</weather_query>"),
     ] {
         place.servers(json!({"demo": demo_server()}));
@@ -181,7 +181,7 @@ async fn style_listing_and_structure_are_those_that_were_kept_of_the_model_that_
     // Without a profile of its own a model's size decides.
     let (small, large) = (prompt(&serving, "m-1b").await, prompt(&serving, "m-70b").await);
     assert!(small.len() < large.len() && large == other, "{small}\n{large}");
-    let full = Serving::start(&place, &endpoint, &["--prompt-style", "full"], &[]);
+    let full = Serving::start(&place, &endpoint, &["--set", "prompt_style=full"], &[]);
     assert_eq!(prompt(&full, "m-1b").await, large);
     // "require" is kept of one model alone.
     let mut required = request("a");
@@ -240,7 +240,7 @@ async fn a_line_on_stderr_tells_of_each_request_without_what_was_said() {
     for quiet in [false, true] {
         let endpoint = Endpoint::answer(|_, _| Reply::text("It is SWORDFISH."));
         let flags = if quiet { ["--quiet"].as_slice() } else { &[] };
-        let keys = [("TOOLGRAFT_API_KEY", "sk-door-key"), ("TOOLGRAFT_UPSTREAM_KEY", "sk-up-key")];
+        let keys = [("TOOLGRAFT_CLIENT_KEY", "sk-door-key"), ("TOOLGRAFT_UPSTREAM_KEY", "sk-up-key")];
         let mut serving = Serving::start(&Place::new(), &endpoint, flags, &keys);
         serving.chat(&request("gemma3:12b"), Some("sk-door-key")).await;
         serving.chat(&request("a\nb \u{1b}[2J"), Some("sk-door-key")).await;
@@ -273,14 +273,14 @@ fn a_port_is_one_of_this_machine() {
 fn a_public_address_without_a_key_is_wrong_usage() {
     let place = Place::new();
     let run = place.run(&["serve", "--base-url", "http://localhost:1/v1", "--listen", "0.0.0.0:0"]);
-    run.refuses(2, "--api-key");
+    run.refuses(2, "--client-key");
     let run = place.run(&["serve", "--base-url", "http://localhost:1/v1", "--allow", "x.*"]);
     run.refuses(2, "--mcp-config");
     let run = place.run(&["serve", "--base-url", "http://localhost:1/v1", "--max-calls", "3"]);
     run.refuses(2, "--mcp-config");
-    for limit in ["--max-calls", "--max-time"] {
-        let run = place.run(&["serve", "--base-url", "http://localhost:1/v1", limit, "0"]);
-        run.refuses(2, "above 0");
+    for (limit, wrong) in [(["--max-calls", "0"], "above 0"), (["--set", "max_time=0"], "max_time: ")] {
+        let run = place.run(&[&["serve", "--base-url", "http://localhost:1/v1"][..], &limit].concat());
+        run.refuses(2, wrong);
     }
     let run = place.run(&["serve", "--base-url", "localhost:1"]);
     run.refuses(2, "http://HOST:PORT/v1");

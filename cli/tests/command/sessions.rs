@@ -79,7 +79,8 @@ fn the_list_is_searched_for_all_words() {
     let found = list(&["oslo", "WEATHER"]);
     assert!(found.contains("How is the weather?") && found.contains("… Rain in Oslo,"), "{found}");
     assert_eq!(list(&["snow"]), "no conversation has these words\n");
-    let run = place.run(&["log", "clear"]).quiet();
+    place.run(&["log", "clear"]).refuses(2, "without a terminal nobody can be asked: --yes forgets all conversations");
+    let run = place.run(&["log", "clear", "--yes"]).quiet();
     assert_eq!(run.out, "2 conversations forgotten\n");
     assert_eq!(place.run(&["log"]).quiet().out, "no conversation was kept\n");
 }
@@ -110,7 +111,7 @@ fn with_calls(place: &Place) -> String {
         Reply::text(&format!("Let me look.\n{}\n{}", call("Oslo"), call("Rome"))),
         Reply::text("Rain, and ```fog```."),
     ]);
-    let args = ["--tools-mode", "prompt", "--mcp-config", "mcp.json", "--yes", "Rain in # Oslo?"];
+    let args = ["--set", "tools_mode=prompt", "--mcp-config", "mcp.json", "--yes", "Rain in # Oslo?"];
     ask(place, &endpoint, &args).ok();
     kept(place)[0]["id"].as_str().unwrap().to_owned()
 }
@@ -127,7 +128,7 @@ fn a_kept_conversation_is_replayed_without_having_been_recorded() {
     let events = place.run(&["replay", "--json", "talk.json"]).ok();
     let results: Vec<Value> = events.of_type("outcome");
     assert_eq!(results.len(), 2, "{}", events.out);
-    place.run(&["replay", "--html", "talk.json"]).ok();
+    place.run(&["replay", "--html", "talk.html", "talk.json"]).ok();
     let page = fs::read_to_string(place.path("talk.html")).unwrap();
     assert!(page.contains("weather_query") && page.contains("Rain, and"));
     place.run(&["log", "export", "zz"]).refuses(2, "no conversation \"zz\" was kept");
@@ -151,7 +152,7 @@ fn a_conversation_is_exported() {
     }
     // As JSON it is what `chat --resume` reads.
     place.run(&["log", "export", &id, "--output", "talk.json"]).ok();
-    let json = place.run(&["log", "export", &id, "--format", "json"]).quiet().out;
+    let json = place.run(&["log", "export", &id, "--as", "json"]).quiet().out;
     assert_eq!(fs::read_to_string(place.path("talk.json")).unwrap(), json);
     let endpoint = Endpoint::start([Reply::text("Snow.")]);
     assert_eq!(ask(&place, &endpoint, &["--resume", "talk.json", "And then?"]).ok().out, "Snow.\n");
@@ -196,7 +197,7 @@ fn defaults_come_from_the_file_and_flags_before_it() {
         place.run(&["config", "set", key, value]).quiet();
     }
     assert_eq!(chat(&place, &["Hi"]).ok().out, "One.\n");
-    chat(&place, &["Hi", "--model", "flagged-model", "--temperature", "1"]).ok();
+    chat(&place, &["Hi", "--model", "flagged-model", "--set", "temperature=1"]).ok();
     let said = endpoint
         .seen()
         .iter()
@@ -289,7 +290,7 @@ fn an_image_goes_with_the_question_and_stays_in_its_conversation() {
     assert!(place.run(&["log", "search", "dot.gif"]).quiet().out.contains(&id));
     let replayed = place.run(&["replay", "asked.jsonl"]).ok().out;
     assert!(replayed.contains("[image dot.gif, 43 B]") && !replayed.contains(DOT_BASE64), "{replayed}");
-    place.run(&["replay", "--html", "asked.jsonl"]).ok();
+    place.run(&["replay", "--html", "asked.html", "asked.jsonl"]).ok();
     let page = fs::read_to_string(place.path("asked.html")).unwrap();
     assert!(page.contains("[image dot.gif, 43 B]"), "the page shows its name");
 }

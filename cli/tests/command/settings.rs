@@ -1,5 +1,5 @@
 //! What is set where: the file, the environment and what probe found count for every command, and
-//! `toolgraft config --show` says which of them does.
+//! `toolgraft config show` says which of them does.
 
 use std::fs;
 
@@ -72,7 +72,7 @@ async fn serve_takes_the_file_and_the_environment() {
     assert_eq!(seen["model"], "m");
     assert!(system(&seen).contains("<note>"), "{seen:#}");
 
-    let serving = Serving::launch(&place, &["--dialect", "type_marker"], &[("OPENAI_BASE_URL", &named.url())]);
+    let serving = Serving::launch(&place, &["--set", "dialect=type_marker"], &[("OPENAI_BASE_URL", &named.url())]);
     assert_eq!(serving.chat(&request("x"), None).await.0, 200);
     assert!(system(&named.seen()[0].body).contains("TYPE: MCP"));
     assert_eq!(filed.requests(), 1);
@@ -131,7 +131,7 @@ fn config_says_for_each_value_where_it_comes_from() {
     let shown = |args: &[&str]| {
         place.run_with(args, |command| command.env("OPENAI_BASE_URL", "http://named/v1").write_stdin("")).ok()
     };
-    let all = shown(&["config", "--show", "--json"]).json();
+    let all = shown(&["config", "show", "--json"]).json();
     let key = |all: &Value, name: &str| {
         let key = all["keys"].as_array().unwrap().iter().find(|key| key["key"] == name).unwrap().clone();
         let from = key["from"].as_str().unwrap_or_default().rsplit('/').next().unwrap().to_owned();
@@ -152,7 +152,7 @@ fn config_says_for_each_value_where_it_comes_from() {
     // Another model has another profile, and nothing was found of it.
     let other = shown(&["config", "show", "--model", "qwen3:8b", "--json"]).json();
     assert_eq!(key(&other, "way"), (json!("auto"), "built in".to_owned()));
-    let text = shown(&["config", "--show"]).out;
+    let text = shown(&["config", "show"]).out;
     assert!(
         text.contains("\nbase_url = \"http://filed/v1\"\n# base_url = \"http://named/v1\"  (from: OPENAI_BASE_URL)\n"),
         "{text}"

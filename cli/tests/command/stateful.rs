@@ -55,12 +55,12 @@ impl Work {
     fn chat(&self, endpoint: &Endpoint) -> Run {
         let url = endpoint.url();
         let args = ["chat", "--base-url", &url, "--model", "small-model", "--mcp-config", "mcp.json"];
-        self.place.run(&[&args[..], &["--tools-mode", "prompt", "--allow", "work.*", "Do it."]].concat())
+        self.place.run(&[&args[..], &["--set", "tools_mode=prompt", "--allow", "work.*", "Do it."]].concat())
     }
 
     /// The same as a request of a client's to `serve`, with tools of the server alone.
     async fn serve(&self, endpoint: &Endpoint) -> (u16, Value) {
-        let flags = ["--mcp-config", "mcp.json", "--mcp-always", "--tools-mode", "prompt", "--allow", "work.*"];
+        let flags = ["--mcp-config", "mcp.json", "--mcp-always", "--set", "tools_mode=prompt", "--allow", "work.*"];
         let serving = Serving::start(&self.place, endpoint, &flags, &[]);
         serving.chat(&request("m"), None).await
     }
@@ -177,9 +177,10 @@ async fn polling_goes_on_while_something_changes_and_ends_where_nothing_does() {
     std::fs::write(work.place.path("work/state"), "waiting").unwrap();
     let endpoint = scripted(vec![poll(); 10]);
     let flags = [
-        "--mcp-config", "mcp.json", "--mcp-always", "--tools-mode", "prompt", "--allow", "work.*", "--max-same-results",
+        "--mcp-config", "mcp.json", "--mcp-always", "--set", "tools_mode=prompt", "--allow", "work.*", "--set",
+        "max_same_results=3",
     ];
-    let serving = Serving::start(&work.place, &endpoint, &[&flags[..], &["3"]].concat(), &[]);
+    let serving = Serving::start(&work.place, &endpoint, &flags, &[]);
     let (code, whole) = serving.chat(&request("m"), None).await;
     assert_eq!((code, &whole["error"]["code"]), (502, &json!("same_calls")), "{whole:#}");
     assert_eq!(work.file("ticks").lines().count(), 3);

@@ -263,6 +263,9 @@ config! {
     /// in any case. A hub has to keep such media (`HubBuilder::keep_media` of `toolgraft-mcp`).
     with_reads(reads: Reads) sets reads: Reads = Reads::default() => reads;
 
+    /// Keeps images and sound of the toolbox's tools from the model, whatever the endpoint says that it reads.
+    without_media() sets hands_on_media: bool = true => false;
+
     /// Ends an answer with an error where the model did not mend its call. Without it the client gets
     /// the call as it was written where only its schema refuses it, since its own check answers the
     /// model; else it gets the text.

@@ -146,7 +146,8 @@ impl ChatRequest {
         let Known { served, takes_tools, reads, context } = std::mem::take(&mut self.known);
         let served = served.as_ref();
         let profile = config.profile_of(served.map_or(&self.model, |served| &served.id));
-        let way = Way::of(config, &self.model, served, profile).within(context).reading(reads);
+        let way = Way::of(config, &self.model, served, profile).within(context);
+        let way = if config.hands_on_media { way.reading(reads) } else { way };
         let key = Key {
             way,
             tools: match self.tools_text.take() {

@@ -7,7 +7,6 @@
 mod report;
 mod trial;
 
-use super::Args;
 use crate::base::{Failure, output};
 use crate::chat::{Endpoint, EndpointArgs};
 use crate::dialog::ask::Asker;
@@ -18,11 +17,11 @@ use toolgraft::dialect::Profile;
 use trial::Trials;
 
 /// Runs `toolgraft probe --diagnose`.
-pub(super) fn run(args: &Args, flags: &EndpointArgs) -> Result<(), Failure> {
+pub(super) fn run(flags: &EndpointArgs, profile: Option<&'static Profile>, as_json: bool) -> Result<(), Failure> {
     let asker = Asker::at_terminal();
     let runner = Runner::start()?;
     let endpoint = runner.wait(Endpoint::choose(flags, asker.as_ref()))?;
-    let profile = args.profile.unwrap_or_else(|| Profile::for_model(endpoint.model()));
+    let profile = profile.unwrap_or_else(|| Profile::for_model(endpoint.model()));
     let saved = saved_profiles::find(Some(endpoint.url()), endpoint.model())?;
     let client = endpoint.client();
     let (info, trials) = runner.wait(async {
@@ -30,7 +29,7 @@ pub(super) fn run(args: &Args, flags: &EndpointArgs) -> Result<(), Failure> {
         Ok((info, Trials::run(&client, profile).await))
     })?;
     let report = Report::new(&endpoint, (profile, saved.as_ref()), info, trials, client.does_without());
-    match args.json {
+    match as_json {
         true => output::emit_json(&report)?,
         false => output::emit(&report.text())?,
     }

@@ -130,7 +130,7 @@ impl Report {
         for Learned { version, fault, .. } in &self.learned {
             lines.push(("learned", format!("serve leaves native calls behind {version} ({fault})")));
         }
-        lines.extend(self.saved.map(|mode| ("saved by probe", format!("--tools-mode {mode}"))));
+        lines.extend(self.saved.map(|mode| ("saved by probe", format!("--set tools_mode={mode}"))));
         lines.extend(self.advice.iter().map(|advice| ("advice", advice.clone())));
         let line = |(name, value): &(&str, String)| {
             let width = unicode_width::UnicodeWidthStr::width(*name);
@@ -152,19 +152,19 @@ fn advice(trials: &Trials, info: &ModelInfo, saved: Option<ToolsMode>) -> (Tools
     let (mode, first) = match (is_native, comes(&trials.prompt)) {
         (true, _) if info.tools == Some(true) => (
             ToolsMode::Auto,
-            "tools go into the request by themselves (--tools-mode auto, the default of chat and serve)",
+            "tools go into the request by themselves (tools_mode=auto, the default of chat and serve)",
         ),
         // An endpoint that does not say that it takes tools would be sent none.
-        (true, _) => (ToolsMode::Native, "--tools-mode native: it works, and the endpoint does not say so"),
+        (true, _) => (ToolsMode::Native, "--set tools_mode=native: it works, and the endpoint does not say so"),
         (false, true) => (
             ToolsMode::Prompt,
-            "--tools-mode prompt; auto goes round the fault as well, with one request more at first",
+            "--set tools_mode=prompt; auto goes round the fault as well, with one request more at first",
         ),
         (false, false) => (ToolsMode::Auto, "no call came in either way: `toolgraft probe` measures further ways"),
     };
     let mut advice = vec![first.to_owned()];
     if saved.is_some_and(|saved| saved != ToolsMode::Auto && saved != mode && mode != ToolsMode::Auto) {
-        advice.push("the saved profile says otherwise: `toolgraft probe --save` measures anew".to_owned());
+        advice.push("the saved profile says otherwise: `toolgraft probe --yes` measures anew".to_owned());
     }
     if let (Some(context), Some(server)) = (info.context, info.server)
         && context < SHORT_CONTEXT

@@ -212,7 +212,7 @@ fn calls_without_a_marker_ask_for_the_tools() {
     for text in [json, "Action: search\nAction Input: {}"] {
         let entry = one(text, Config::default());
         assert_eq!(entry.rule, Rule::ToolsUnknown, "{text}");
-        assert!(entry.remedy.contains("--tools"), "{}", entry.remedy);
+        assert!(entry.remedy.contains("--tool-file"), "{}", entry.remedy);
     }
     let off = two_tools().with_dialects(Dialect::Hermes);
     for text in [json, "Action: search\nAction Input: {}", "search(query=\"a\")"] {

@@ -12,7 +12,7 @@ use toolgraft::dialect::Shape;
 use toolgraft::event::{Region, RejectedKind};
 use toolgraft::parse::Reason;
 
-const LISTED_NAME: &str = "use a listed name, or give the tool too with `--tools FILE`";
+const LISTED_NAME: &str = "use a listed name, or give the tool too with `--tool-file FILE`";
 const LINE_OR_LIST: &str =
     "none needed for a mention; a call must stand alone on its line, or in a list in square brackets";
 const ONLY_CALL: &str =
@@ -64,7 +64,7 @@ fn by_kind(context: &Context<'_>, candidate: &Candidate, before: &str, after: &s
         Kind::UnknownTag if context.config.catalog.is_none() => verdict(
             Rule::ToolsUnknown,
             "it looks like a tool's tag, but no tools are known, so `tool_tag` is off",
-            "give the tools: `--tools FILE` or `--mcp-config FILE`",
+            "give the tools: `--tool-file FILE` or `--mcp-config FILE`",
         ),
         Kind::UnknownTag => verdict(Rule::UnknownTool, "no tool has this name", LISTED_NAME),
         Kind::Line(_) => line(before, after),
@@ -166,7 +166,7 @@ fn tools_unknown(dialect: Dialect) -> Verdict {
     verdict(
         Rule::ToolsUnknown,
         format!("it looks like a call, but no tools are known, so `{dialect}` is off"),
-        "give the tools: `--tools FILE` or `--mcp-config FILE`",
+        "give the tools: `--tool-file FILE` or `--mcp-config FILE`",
     )
 }
 

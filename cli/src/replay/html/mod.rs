@@ -35,7 +35,7 @@ const TEMPLATE: &str = include_str!("../../../pages/replay.html");
 /// Where pages go.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Target {
-    /// A page for each file, beside it.
+    /// A page beside the file.
     Beside,
     /// One page for all of them, on standard output.
     Stdout,
@@ -48,7 +48,6 @@ impl FromStr for Target {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         Ok(match text {
-            "" => Target::Beside,
             "-" => Target::Stdout,
             path => Target::File(path.into()),
         })
@@ -62,7 +61,7 @@ impl Target {
             Target::Stdout => Ok(()),
             Target::File(path) => pages::file::writable(path),
             Target::Beside => files.iter().try_for_each(|file| match file.to_str() {
-                Some("-") => Err(Failure::usage("a page of standard input has no place: name one with --html=PAGE")),
+                Some("-") => Err(Failure::usage("a page of standard input has no place: name one with --html PAGE")),
                 _ => pages::file::writable(&beside(file)),
             }),
         }

@@ -149,7 +149,7 @@ async fn the_time_of_a_check_grows_as_the_branches_of_its_schema_do() {
     for branches in [400, 1_600] {
         let (body, call) = with_branches(branches);
         let endpoint = Endpoint::answer(move |_, _| Reply::text(&call));
-        let serving = Serving::start(&Place::new(), &endpoint, &["--model", "m", "--strict-calls"], &[]);
+        let serving = Serving::start(&Place::new(), &endpoint, &["--model", "m", "--set", "strict_calls=true"], &[]);
         // It is corrected, and stays wrong.
         times.push(takes(&serving, &body, 502).await);
     }

@@ -170,7 +170,7 @@ async fn an_endpoint_without_an_end_fills_no_memory() {
         for size in [4 << 10, 20 << 10] {
             let reply = endless(part, size);
             let endpoint = Endpoint::answer(move |_, _| reply.clone());
-            let serving = Serving::start(&Place::new(), &endpoint, &["--model", "m", "--max-rounds", "1"], &[]);
+            let serving = Serving::start(&Place::new(), &endpoint, &["--model", "m", "--set", "max_rounds=1"], &[]);
             let mut asked = request("m");
             asked["max_tokens"] = json!(2_000);
             let (status, answer) = serving.chat(&asked, None).await;

@@ -92,13 +92,13 @@ fn with_camera(config: Config) -> Config {
 }
 
 /// What the model was shown of the camera's result, behind an endpoint that says this of it.
-async fn shown_of_the_camera(modalities: Value, reads: Reads) -> Vec<Value> {
+async fn shown_of_the_camera(modalities: Value, set: impl FnOnce(Config) -> Config) -> Vec<Value> {
     let props = json!({"default_generation_settings": {"n_ctx": 8192}, "chat_template": "", "modalities": modalities});
     let endpoint = Endpoint::setup().serves("/props", props).answer(|_, number| match number {
         0 => Reply::text(&mcp_call("camera", "shoot", &json!({}))),
         _ => Reply::text("Black."),
     });
-    let served = serve(&endpoint, |config| with_camera(config).with_reads(reads)).await;
+    let served = serve(&endpoint, |config| set(with_camera(config))).await;
     let mut asked = request(false);
     asked["model"] = json!("m+tools");
     let (_, whole) = served.chat(&asked).await;
@@ -110,10 +110,12 @@ async fn shown_of_the_camera(modalities: Value, reads: Reads) -> Vec<Value> {
 
 #[tokio::test]
 async fn pictures_of_the_servers_own_tools_go_to_a_model_that_reads_them_and_to_no_other() {
-    let told = Reads::default();
-    assert_eq!(shown_of_the_camera(json!({}), told.with_images(true)).await, [part()]);
-    assert_eq!(shown_of_the_camera(json!({"vision": false, "audio": false}), told).await, [Value::Null; 0]);
-    // What the endpoint says of the model counts as well.
-    assert_eq!(shown_of_the_camera(json!({"vision": true, "audio": true}), told).await, [part(), sound()]);
-    assert_eq!(shown_of_the_camera(json!({"audio": true}), told).await, [sound()]);
+    let (asked, images) = (|config| config, |config: Config| config.with_reads(Reads::default().with_images(true)));
+    assert_eq!(shown_of_the_camera(json!({}), images).await, [part()]);
+    assert_eq!(shown_of_the_camera(json!({"vision": false, "audio": false}), asked).await, [Value::Null; 0]);
+    // What the endpoint says of the model counts as well, unless nothing is to be handed on.
+    let both = json!({"vision": true, "audio": true});
+    assert_eq!(shown_of_the_camera(both.clone(), asked).await, [part(), sound()]);
+    assert_eq!(shown_of_the_camera(json!({"audio": true}), asked).await, [sound()]);
+    assert_eq!(shown_of_the_camera(both, Config::without_media).await, [Value::Null; 0]);
 }

@@ -1,4 +1,4 @@
-//! How a prompt lists its tools: flags that commands with a prompt share.
+//! How a prompt lists its tools: what commands with a prompt share.
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -12,63 +12,21 @@ use toolgraft::dialect::PromptStyle;
 use toolgraft::message::TokenCounter;
 use toolgraft::prompt::{Listed, Listing, Options, Template};
 
-/// How the tools are listed.
-#[derive(Debug, Clone, Default, clap::Args)]
-#[command(next_help_heading = "Tools in the prompt")]
-pub(crate) struct PromptArgs {
-    /// How tools are listed: schema, signature, brief or index [default: signature]
-    ///
-    /// schema: the whole JSON Schema. signature: one line like TypeScript,
-    /// description and notes. brief: the same with the first sentence of the
-    /// description. index: name and first sentence; the model asks for the rest
-    /// with a built-in tool.
-    #[arg(long, value_name = "STYLE")]
+/// How the tools are listed: keys of the table alone.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct PromptSettings {
     pub(crate) listing: Option<Listing>,
-
-    /// How much the prompt says: full or compact [default: the model's, by its size]
-    ///
-    /// full: the tools, how to call them, rules. compact, for models below three
-    /// billion parameters: the tools, a question with its call for each, no
-    /// rules, and short results.
-    #[arg(long, value_name = "STYLE")]
     pub(crate) prompt_style: Option<PromptStyle>,
-
-    /// Characters of a tool's description at most, or full [default: 600, with --listing schema 2000]
-    #[arg(long, value_name = "full|N", value_parser = description)]
     pub(crate) describe: Option<usize>,
-
-    /// Where examples of the compact style come from: schema or made [default: schema]
-    ///
-    /// Of tools that have none of their own. schema: values by names and types. made: the model
-    /// makes a question and a call for each tool, once; that takes a few requests for each, and they
-    /// are kept. `toolgraft probe` finds which of them helps a model.
-    #[arg(long, value_name = "SOURCE", value_enum, hide_possible_values = true)]
     pub(crate) examples: Option<Examples>,
-
-    /// Tokens that the list of tools may take [default: a quarter of the context, or 8000]
-    ///
-    /// 8000 where the length of the context is not known. Tools are listed shorter until the list
-    /// fits: first all tools with a schema become signatures, those that save most first, then
-    /// brief, then index. Where not even their names fit, those are listed that the question means,
-    /// and the model finds the rest with find_tool. The same holds for tools that go in the request.
-    /// Counted in o200k; instructions and resources of the servers count too, the rules of the
-    /// prompt do not.
-    #[arg(long, value_name = "TOKENS", value_parser = input::above_zero::<NonZeroUsize>)]
     pub(crate) tool_budget: Option<NonZeroUsize>,
-
-    /// A template that replaces the system text, or a folder of templates
-    ///
-    /// Jinja's syntax. In a folder, system.j2, results.j2, describe.j2,
-    /// frame.j2, listing.j2, tool.j2, lookup.j2 and rules.j2 replace the built-in
-    /// ones; others can be included. docs/prompt.md lists the variables.
-    #[arg(long, value_name = "FILE|FOLDER")]
     pub(crate) prompt: Option<PathBuf>,
 }
 
-impl PromptArgs {
-    /// The flags that have defaults.
+impl PromptSettings {
+    /// Their places.
     pub(crate) fn slots(&mut self) -> Slots<'_> {
-        slots! { self => listing prompt_style tool_budget examples }
+        slots! { self => listing prompt_style describe tool_budget examples prompt }
     }
 
     /// The examples that the model made, where those are to be shown.
@@ -88,13 +46,6 @@ impl PromptArgs {
             .with_tool_budget(self.tool_budget.map(NonZeroUsize::get))
             .with_tokens(TokenCounter::new(tokens::count))
             .with_templates(self.prompt.as_deref().map(templates).transpose()?.unwrap_or_default()))
-    }
-}
-
-fn description(text: &str) -> Result<usize, String> {
-    match text {
-        "full" => Ok(usize::MAX),
-        _ => text.parse().map_err(|_| "expected full, or a number of characters".to_owned()),
     }
 }
 
@@ -135,7 +86,7 @@ pub(crate) fn fitted(listed: &Listed) -> Option<String> {
 pub(crate) fn over_budget(listed: &Listed) -> Option<String> {
     let budget = listed.budget.filter(|_| listed.is_over_budget())?;
     Some(format!(
-        "the tools take {} tokens, listed as short as they can be, and may take {budget}: raise --tool-budget, \
+        "the tools take {} tokens, listed as short as they can be, and may take {budget}: raise it with --set tool_budget=N, \
          or connect fewer servers",
         listed.tokens
     ))

@@ -4,14 +4,16 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::Parser;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ErrorKind};
+use clap::{Arg, ArgAction, Command, Parser};
 
 use crate::base::output::tell_stderr;
+use crate::settings::set_args::{is_key, keys_text};
 
 /// Parses the command line. The error is the exit code, after help, version or the mistake was shown.
 pub(crate) fn parse<P: Parser>() -> Result<P, ExitCode> {
-    P::try_parse().map_err(|error| {
+    let parsed = of(P::command()).try_get_matches().and_then(|matches| P::from_arg_matches(&matches));
+    parsed.map_err(|error| {
         // A reader that has gone is no failure.
         let _ = error.print();
         let words: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
@@ -22,6 +24,37 @@ pub(crate) fn parse<P: Parser>() -> Result<P, ExitCode> {
     })
 }
 
+/// The command with two helps: `--help`, which begins with examples, has what is needed most and fits on one screen,
+/// and `--help-all`. Of what a command says below its options the former has the examples alone.
+pub(crate) fn of(command: Command) -> Command {
+    let short = Arg::new("help").short('h').long("help").action(ArgAction::HelpShort).help_heading("Help");
+    let long = Arg::new("help-all").long("help-all").action(ArgAction::HelpLong).help_heading("Help");
+    let command = command
+        .disable_help_flag(true)
+        .arg(short.help("Print what is needed most"))
+        .arg(long.help("Print all options, with details"))
+        .help_template(TEMPLATE);
+    let said = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let (examples, rest): (Vec<&str>, Vec<&str>) = said.split("\n\n").partition(|part| part.starts_with("Examples:"));
+    let command = match examples.first() {
+        Some(&examples) => {
+            let keys =
+                if command.get_arguments().any(|arg| arg.get_id() == "set") { keys_text() } else { String::new() };
+            let more = "--help-all has further options, and what all of them mean.";
+            let rest = [&rest[..], &[keys.as_str()]].concat().join("\n\n");
+            command.before_help(examples.to_owned()).after_help(more).after_long_help(rest)
+        }
+        None => command,
+    };
+    command.mut_subcommands(of)
+}
+
+/// Commands that set keys.
+const HAVE_SET: [&str; 8] = ["chat", "up", "serve", "launch", "probe", "replay", "extract", "prompt"];
+
+/// About, examples, usage, options.
+const TEMPLATE: &str = "{about-with-newline}\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
+
 /// What a person may have meant, where clap cannot know.
 fn remedy(error: &clap::Error, words: &[String]) -> Option<String> {
     let quoted = |words: &[String]| shlex::try_join(words.iter().map(String::as_str)).ok();
@@ -30,6 +63,11 @@ fn remedy(error: &clap::Error, words: &[String]) -> Option<String> {
             Some(command) => Some(format!("here that is: toolgraft {}", quoted(&command)?)),
             None => Some(format!("to ask a model: toolgraft chat {}", quoted(&[words.join(" ")])?)),
         },
+        (ErrorKind::UnknownArgument, [command, ..]) if HAVE_SET.contains(&command.as_str()) => {
+            let flag = error.get(ContextKind::InvalidArg)?.to_string();
+            let key = flag.strip_prefix("--")?.split('=').next()?.replace('-', "_");
+            is_key(&key).then(|| format!("it is a key: --set {key}=VALUE"))
+        }
         (ErrorKind::UnknownArgument, [mcp, add, name, program @ ..])
             if (mcp.as_str(), add.as_str()) == ("mcp", "add")
                 && program.len() > 1
@@ -71,7 +109,7 @@ mod tests {
     fn a_word_of_another_program_is_answered_with_the_command_for_it() {
         for (words, command) in [
             (&["run", "qwen3:8b", "Hello there"][..], "chat --model qwen3:8b 'Hello there'"),
-            (&["run", "Cargo.toml", "a=b"], "chat --template Cargo.toml a=b"),
+            (&["run", "Cargo.toml", "a=b"], "chat --template Cargo.toml 'a=b'"),
             (&["run"], "chat"),
             (&["list"], "models"),
             (&["call", "time", "now"], "mcp call time now"),

@@ -1,0 +1,108 @@
+//! `--set KEY=VALUE`: a key of the table for this time, in every command that has a use for it.
+
+use super::file::{self, one};
+use super::keys::{KEYS, Settings, Slots};
+use super::sources;
+use crate::base::Failure;
+
+/// Keys that are set for this time.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct SetArgs {
+    /// Set a key, which --help-all lists, for this time
+    ///
+    /// May be given several times; a list is written as in TOML.
+    #[arg(long, value_name = "KEY=VALUE", value_parser = setting)]
+    set: Vec<Setting>,
+}
+
+/// One key with its value.
+#[derive(Debug, Clone)]
+struct Setting {
+    key: String,
+    value: Settings,
+}
+
+fn setting(text: &str) -> Result<Setting, String> {
+    let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE, such as temperature=0.2")?;
+    let key = key.trim().replace('-', "_");
+    match is_key(&key) {
+        true => one(&key, value).map(|value| Setting { key, value }).map_err(|failure| failure.message().to_owned()),
+        false => Err(file::unknown(&key)),
+    }
+}
+
+/// Returns `true` if the table has this key.
+pub(crate) fn is_key(name: &str) -> bool {
+    KEYS.iter().any(|key| key.name == name)
+}
+
+/// The keys, each with what it does, its variable and a value that it may have, for `--help-all`.
+pub(crate) fn keys_text() -> String {
+    let of = |key: &super::keys::Key| {
+        let does = key.does.split_whitespace().collect::<Vec<_>>().join(" ");
+        format!("  {}={}\n          {does}\n", key.name, key.example)
+    };
+    format!(
+        "Keys of --set, of config.toml, and in the environment ({} and so on):\n{}",
+        sources::variable_of("temperature"),
+        KEYS.iter().map(of).collect::<String>()
+    )
+}
+
+impl SetArgs {
+    /// Fills what is left open among a command's flags. Of a key that is set twice the later value counts.
+    ///
+    /// # Errors
+    /// A key that the command has no use for.
+    pub(crate) fn fill(&self, slots: Slots<'_>) -> Result<(), Failure> {
+        let taken = slots.names();
+        if let Some(Setting { key, .. }) = self.set.iter().find(|setting| !taken.contains(&setting.key.as_str())) {
+            let taken = taken.join(", ");
+            return Err(Failure::usage(format!("--set {key}: this command has no use for it; it takes {taken}")));
+        }
+        let mut all = Settings::default();
+        self.set.iter().rev().for_each(|setting| all.over(&setting.value));
+        all.fill(slots);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn given(settings: &[&str]) -> SetArgs {
+        SetArgs { set: settings.iter().map(|text| setting(text).unwrap()).collect() }
+    }
+
+    #[test]
+    fn the_later_value_counts_a_flag_counts_more_and_lists_add_up() {
+        let (mut temperature, mut stop, mut dialect) = (None, Vec::new(), Some(toolgraft::Dialect::ToolTag));
+        let set =
+            given(&["temperature=0.2", "stop=User:", "stop=[\"A\", \"B\"]", "temperature=1", "dialect=type_marker"]);
+        let slots = Slots {
+            temperature: Some(&mut temperature),
+            stop: Some(&mut stop),
+            dialect: Some(&mut dialect),
+            ..Slots::default()
+        };
+        set.fill(slots).unwrap();
+        assert_eq!((temperature, dialect), (Some(1.0), Some(toolgraft::Dialect::ToolTag)));
+        assert_eq!(stop, ["User:", "A", "B"]);
+    }
+
+    #[test]
+    fn what_cannot_be_set_is_refused_with_what_can() {
+        for (text, problem) in [
+            ("temperature", "expected KEY=VALUE"),
+            ("temprature=1", "did you mean \"temperature\"?"),
+            ("temperature=3", "temperature: not from 0 to 2: write, for instance, temperature = 0.7"),
+        ] {
+            let told = setting(text).unwrap_err();
+            assert!(told.contains(problem), "{told}");
+        }
+        let mut model = None;
+        let refused = given(&["max-time=9"]).fill(Slots { model: Some(&mut model), ..Slots::default() }).unwrap_err();
+        assert_eq!(refused.message(), "--set max_time: this command has no use for it; it takes model");
+    }
+}
