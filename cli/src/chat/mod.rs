@@ -38,7 +38,7 @@ use std::io::{IsTerminal, Read, stdin};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::base::{Failure, input as texts, output};
+use crate::base::{Failure, input as texts};
 use crate::dialog::{ask::Asker, elicit::Questions};
 use crate::labels;
 use crate::screen::DIM;
@@ -47,7 +47,6 @@ use crate::servers::runner::{Runner, see};
 use crate::servers::starting;
 use crate::sessions::{Store, saved::Saved};
 use crate::settings;
-use crate::settings::Settings;
 use crate::terminal::tty::Tty;
 use approve::{AtTerminal, LastBox};
 use attached::Attached;
@@ -90,7 +89,7 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     // A file that is not there is said before an endpoint is looked for.
     let resumed = args.conversation.resume.as_deref().map(Saved::read).transpose()?;
     settings::environment()?.fill(args.slots());
-    settings_here()?.fill(args.slots());
+    settings::Folder::here().settings()?.fill(args.slots());
     refuse_lost_id(&args)?;
     let (keeping, gone_on) = Keeping::begin(&mut args, &settings)?;
     settings.fill(args.slots());
@@ -182,18 +181,6 @@ fn refuse_lost_id(args: &Args) -> Result<(), Failure> {
     match is_id {
         true => Err(Failure::usage(format!("the ID of a conversation stands behind =, as in --continue={id}"))),
         false => Ok(()),
-    }
-}
-
-/// What holds for this folder; nothing where that cannot be read, which the person is told.
-pub(crate) fn settings_here() -> Result<Settings, Failure> {
-    match settings::Folder::here().settings() {
-        // A conversation can do without it.
-        Err(Failure::Usage(problem)) => {
-            output::warn(&problem);
-            Ok(Settings::default())
-        }
-        settings => settings,
     }
 }
 

@@ -249,9 +249,9 @@ fn offer(
         ..SavedProfile::default()
     };
     match best.row.cell {
-        Cell::Native | Cell::ToolCalls => profile.tools = Some(ToolsMode::Native),
+        Cell::Native | Cell::ToolCalls => profile.tools_mode = Some(ToolsMode::Native),
         Cell::Prompt { dialect, style, listing, examples, how } => {
-            profile.tools = Some(ToolsMode::Prompt);
+            profile.tools_mode = Some(ToolsMode::Prompt);
             profile.way = match how {
                 How::Measured => Some(Way::Measured),
                 How::Free | How::Told => None,
@@ -259,12 +259,12 @@ fn offer(
             profile.constrain = (how != How::Free).then_some(Constrain::Auto);
             profile.call_threshold = best.threshold;
             profile.examples = (examples == Examples::Made).then_some(examples);
-            (profile.dialect, profile.style, profile.listing) = (Some(dialect), Some(style), Some(listing));
+            (profile.dialect, profile.prompt_style, profile.listing) = (Some(dialect), Some(style), Some(listing));
         }
     }
     output::note(&format!("\nBest: {}. As a profile:\n\n{}", best.row.cell, profile.text()));
     output::note(&advice(best));
-    let Some(path) = saved_profiles::path() else { return Ok(()) };
+    let Some(path) = settings::path() else { return Ok(()) };
     let wanted = args.yes
         || match asker {
             Some(asker) if !args.json => {

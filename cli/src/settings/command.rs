@@ -17,7 +17,6 @@ use toolgraft::dialect::Profile;
 use toolgraft::prompt::Options;
 use toolgraft::tools::ToolsMode;
 use toolgraft::turn::{CALL_THRESHOLD, TurnConfig};
-use toolgraft_files::{self as files, Mode};
 
 /// Options of `toolgraft config`.
 #[derive(Debug, clap::Args)]
@@ -71,37 +70,15 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         None => show(&ShowArgs::default(), &path, &document(&text, &path)?),
         Some(Command::Show(shown)) => show(shown, &path, &document(&text, &path)?),
         Some(Command::Set { key, value }) => {
-            // A file that is wrong is mended by hand, not written over.
-            let mut document = document(&text, &path)?;
-            if let Some(names) = file::names_of(key) {
-                file::put(&mut document, &names, value);
-                file::parsed(&document.to_string(), &path)?;
-                written(&path, &document)?;
-                return output::tell(&format!("{key} is set in {}", path.display()));
-            }
-            if !KEYS.iter().any(|known| known.name == key) {
-                return Err(Failure::usage(file::unknown(key)));
-            }
-            let value = file::toml_value(key, value)?;
-            match document.get_mut(key).and_then(Item::as_value_mut) {
-                // The comment behind it stays.
-                Some(there) => {
-                    let decor = there.decor().clone();
-                    *there = value;
-                    *there.decor_mut() = decor;
-                }
-                None => document[key.as_str()] = Item::Value(value),
-            }
-            written(&path, &document)?;
+            file::edit(&path, |document| put(document, key, value))?;
             output::tell(&format!("{key} is set in {}", path.display()))
         }
         Some(Command::Unset { key }) => {
-            let mut document = document(&text, &path)?;
             let names = file::names_of(key).unwrap_or_else(|| vec![key.as_str()]);
-            if !file::take(document.as_table_mut(), &names) {
-                return Err(Failure::usage(format!("{} does not set {key:?}", path.display())));
-            }
-            written(&path, &document)?;
+            file::edit(&path, |document| match file::take(document.as_table_mut(), &names) {
+                true => Ok(()),
+                false => Err(Failure::usage(format!("{} does not set {key:?}", path.display()))),
+            })?;
             output::tell(&format!("{key} is no longer set in {}", path.display()))
         }
     }
@@ -110,12 +87,29 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 /// The file as it can be edited, once it is known to be right.
 fn document(text: &str, path: &Path) -> Result<DocumentMut, Failure> {
     file::parsed(text, path)?;
-    text.parse().map_err(|e: toml_edit::TomlError| Failure::usage(format!("{}: {e}", path.display())))
+    text.parse().map_err(|e: toml_edit::TomlError| file::unfit(path, e))
 }
 
-fn written(path: &Path, document: &DocumentMut) -> Result<(), Failure> {
-    files::replace(path, document.to_string().as_bytes(), Mode::Kept)
-        .map_err(|e| Failure::job(format!("cannot write {}: {e}", path.display())))
+/// Sets a key, or a name of an endpoint or a model.
+fn put(document: &mut DocumentMut, key: &str, value: &str) -> Result<(), Failure> {
+    if let Some(names) = file::names_of(key) {
+        file::put(document, &names, value);
+        return Ok(());
+    }
+    if !KEYS.iter().any(|known| known.name == key) {
+        return Err(Failure::usage(file::unknown(key)));
+    }
+    let value = file::toml_value(key, value)?;
+    match document.get_mut(key).and_then(Item::as_value_mut) {
+        // The comment after it stays.
+        Some(there) => {
+            let decor = there.decor().clone();
+            *there = value;
+            *there.decor_mut() = decor;
+        }
+        None => document[key] = Item::Value(value),
+    }
+    Ok(())
 }
 
 /// Where a value comes from, and the values of that source.
@@ -165,8 +159,8 @@ fn sources(args: &ShowArgs, path: &Path) -> Result<Vec<Source>, Failure> {
     sources.push(Source::new("this folder's own, in chat: /set, /allow", &Folder::here().settings()?));
     sources.push(Source::new(path.display().to_string(), &file));
     let saved = model.as_deref().map(|model| saved_profiles::find(url.as_deref(), model)).transpose()?.flatten();
-    if let (Some(saved), Some(path)) = (saved, saved_profiles::path()) {
-        sources.push(Source::new(path.display().to_string(), &Settings::from(&saved)));
+    if let Some(saved) = saved {
+        sources.push(Source::new(format!("[[probed]] of {}", path.display()), &Settings::from(&saved)));
     }
     if let Some(profile) = profile.or_else(|| model.as_deref().map(Profile::for_model)) {
         let style = profile.style_for(model.as_deref().unwrap_or_default(), None);

@@ -4,7 +4,9 @@
 
 use std::path::{Path, PathBuf};
 
+use serde::de::DeserializeOwned;
 use toml_edit::{DocumentMut, Item, Value};
+use toolgraft_files::{self as files, Mode};
 
 use super::keys::{KEYS, Settings};
 use super::names::{Names, TABLES};
@@ -13,8 +15,11 @@ use crate::base::{Failure, input, words};
 /// Where the file lies below the home directory.
 const FILE: &str = ".config/toolgraft/config.toml";
 
+/// The tables that the program writes: what `probe` found, and what holds in a folder.
+const OTHERS: [&str; 2] = ["probed", "folders"];
+
 /// The file; `None` where there is no home.
-pub(super) fn path() -> Option<PathBuf> {
+pub(crate) fn path() -> Option<PathBuf> {
     Some(std::env::home_dir()?.join(FILE))
 }
 
@@ -43,7 +48,7 @@ pub(super) fn text(path: &Path) -> Result<String, Failure> {
 
 /// Reads a text. What is wrong is said with its place, all of it at once.
 pub(super) fn parsed(text: &str, path: &Path) -> Result<(Settings, Names), Failure> {
-    let (settings, mut document) = parsed_with(text, path, &TABLES, &[])?;
+    let (settings, mut document) = parsed_with(text, path, &[&TABLES[..], &OTHERS].concat(), &[])?;
     document.retain(|key, _| TABLES.contains(&key));
     let names = toml_edit::de::from_document(document).map_err(|e| {
         let problem = e.to_string().trim_end().replace('\n', ": ");
@@ -90,6 +95,37 @@ pub(crate) fn parsed_with(
     settings
         .map(|settings| (settings, document))
         .map_err(|e| Failure::usage(format!("{name}: {}", e.message().trim_end())))
+}
+
+/// Changes the file, whose comments and order stay. What is wrong in it is said before anything is written: a file that
+/// is wrong is mended by hand, not written over.
+///
+/// # Errors
+/// The file cannot be read or written, or is wrong.
+pub(super) fn edit(path: &Path, change: impl FnOnce(&mut DocumentMut) -> Result<(), Failure>) -> Result<(), Failure> {
+    let text = if path.exists() { text(path)? } else { String::new() };
+    parsed(&text, path)?;
+    let mut document: DocumentMut = text.parse().map_err(|e| unfit(path, e))?;
+    change(&mut document)?;
+    parsed(&document.to_string(), path)?;
+    files::replace(path, document.to_string().as_bytes(), Mode::Kept)
+        .map_err(|e| Failure::job(format!("cannot write {}: {e}", path.display())))
+}
+
+/// Reads tables of the file that hold no settings for all; nothing where there is no file.
+///
+/// # Errors
+/// The file cannot be read, or the tables hold what they may not.
+pub(super) fn tables<T: DeserializeOwned + Default>(path: &Path) -> Result<T, Failure> {
+    match path.exists() {
+        true => toml_edit::de::from_str(&text(path)?).map_err(|e| unfit(path, e)),
+        false => Ok(T::default()),
+    }
+}
+
+/// What is wrong with the file.
+pub(super) fn unfit(path: &Path, why: impl std::fmt::Display) -> Failure {
+    Failure::usage(format!("{}: {}", path.display(), why.to_string().trim_end()))
 }
 
 fn line(text: &str, at: usize) -> usize {

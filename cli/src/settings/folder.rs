@@ -1,75 +1,86 @@
 //! What holds for the conversations in one folder: what `/set` and `/allow` of `chat` were told
 //! there.
 //!
-//! It is kept in `folders.json` among the program's own files, by the folder's path without
-//! links. Nothing of it is read from the folder itself: what somebody else made brings no
+//! It is kept in the user's `config.toml`, in a table by the folder's path without links
+//! (`[folders."/home/kim/notes"]`). Nothing of it is read from the folder itself: what somebody else made brings no
 //! permission along.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Map, Value};
+use toml_edit::{DocumentMut, Item, Table};
 
+use super::file;
 use super::keys::Settings;
-use crate::base::{Failure, state};
+use crate::base::Failure;
 
 /// Keys of [`Settings`] with their values, as JSON has them.
 type Values = Map<String, Value>;
 
-#[derive(Default, Serialize, Deserialize)]
-struct Kept {
-    /// By place.
-    folders: BTreeMap<PathBuf, Values>,
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Tables {
+    folders: BTreeMap<String, Settings>,
 }
 
 /// The working directory, and where its settings are kept.
 pub(crate) struct Folder {
     /// `None` where there is no home.
     file: Option<PathBuf>,
-    place: PathBuf,
+    place: String,
 }
 
 impl Folder {
     /// The working directory.
     pub(crate) fn here() -> Self {
-        let place = std::env::current_dir().and_then(|here| here.canonicalize());
-        Folder { file: state::file("folders.json"), place: place.unwrap_or_default() }
+        let place = std::env::current_dir().and_then(|here| here.canonicalize()).unwrap_or_default();
+        Folder { file: file::path(), place: place.display().to_string() }
     }
 
     /// What holds here.
     pub(crate) fn settings(&self) -> Result<Settings, Failure> {
-        let values = Value::Object(self.values()?);
-        let file = self.file.as_deref().unwrap_or(Path::new(""));
-        serde_json::from_value(values).map_err(|error| unread(format!("cannot read {}: {error}", file.display())))
+        let tables = self.file.as_deref().map_or_else(|| Ok(Tables::default()), file::tables::<Tables>);
+        Ok(tables?.folders.remove(&self.place).unwrap_or_default())
     }
 
     /// The same as keys and values; those that say nothing are not there.
     pub(crate) fn values(&self) -> Result<Values, Failure> {
-        Ok(self.read()?.folders.remove(&self.place).unwrap_or_default())
+        let values = serde_json::to_value(self.settings()?).map_err(Failure::job)?;
+        let mut values = values.as_object().cloned().unwrap_or_default();
+        values.retain(|_, value| is_said(value));
+        Ok(values)
     }
 
     /// Changes what holds here from the next start on.
     pub(crate) fn change(&self, change: impl FnOnce(&mut Values)) -> Result<(), Failure> {
         let file = self.file.as_deref().ok_or_else(|| Failure::job("there is no home directory to keep it in"))?;
-        // Read anew: another conversation may have changed it.
-        let mut kept = self.read()?;
-        let mut values = kept.folders.remove(&self.place).unwrap_or_default();
+        // Read again: another conversation may have changed it.
+        let mut values = self.values()?;
         change(&mut values);
-        values.retain(|_, value| !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty()));
-        if !values.is_empty() {
-            kept.folders.insert(self.place.clone(), values);
-        }
-        state::write_versioned(file, &kept).map_err(Failure::job)
-    }
-
-    fn read(&self) -> Result<Kept, Failure> {
-        self.file.as_deref().map_or_else(|| Ok(Kept::default()), state::read_versioned).map_err(unread)
+        values.retain(|_, value| is_said(value));
+        let table = toml_edit::ser::to_document(&values).map(DocumentMut::into_table).map_err(Failure::job)?;
+        file::edit(file, |document| {
+            let folders = document.entry("folders").or_insert_with(|| {
+                let mut new = Table::new();
+                new.set_implicit(true);
+                Item::Table(new)
+            });
+            let wrong = || file::unfit(file, "\"folders\" has to be written as [folders.\"PATH\"] tables");
+            let folders = folders.as_table_mut().ok_or_else(wrong)?;
+            match values.is_empty() {
+                true => drop(folders.remove(&self.place)),
+                false => folders[self.place.as_str()] = Item::Table(table),
+            }
+            Ok(())
+        })
     }
 }
 
-fn unread(problem: String) -> Failure {
-    Failure::usage(format!("{problem}: mend it, or remove it"))
+/// Returns `true` if a value sets anything.
+fn is_said(value: &Value) -> bool {
+    !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty())
 }
 
 #[cfg(test)]
@@ -81,7 +92,7 @@ mod tests {
     #[test]
     fn each_folder_has_its_own_and_what_is_taken_back_leaves_nothing() {
         let state = tempfile::tempdir().unwrap();
-        let folder = |place: &str| Folder { file: Some(state.path().join("x/folders.json")), place: place.into() };
+        let folder = |place: &str| Folder { file: Some(state.path().join("x/config.toml")), place: place.into() };
         let (one, other) = (folder("/one"), folder("/other"));
         one.change(|values| {
             values.extend([("temperature".to_owned(), json!(0.3)), ("allow".to_owned(), json!(["a/*"]))])
@@ -95,20 +106,18 @@ mod tests {
             values.insert("allow".to_owned(), json!([]));
         })
         .unwrap();
-        assert_eq!(one.read().unwrap().folders.len(), 0);
+        assert_eq!(std::fs::read_to_string(state.path().join("x/config.toml")).unwrap(), "");
     }
 
     #[test]
     fn a_file_that_cannot_be_read_is_named_and_stays() {
         let state = tempfile::tempdir().unwrap();
-        let file = state.path().join("folders.json");
+        let file = state.path().join("config.toml");
         let folder = Folder { file: Some(file.clone()), place: "/one".into() };
-        for text in
-            ["{", "{\"toolgraft\": 2, \"folders\": {}}", "{\"toolgraft\": 1, \"folders\": {\"/one\": {\"no\": 1}}}"]
-        {
+        for text in ["{", "folders = 3\n", "[folders.\"/one\"]\nno = 1\n"] {
             std::fs::write(&file, text).unwrap();
             let Err(Failure::Usage(message)) = folder.settings() else { panic!("{text}") };
-            assert!(message.contains("folders.json") && message.contains("mend it"), "{message}");
+            assert!(message.contains("config.toml: "), "{message}");
             assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
         }
     }

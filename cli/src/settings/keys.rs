@@ -203,9 +203,9 @@ impl Layer for Vec<String> {
 impl From<&SavedProfile> for Settings {
     fn from(saved: &SavedProfile) -> Self {
         Settings {
-            tools_mode: saved.tools,
+            tools_mode: saved.tools_mode,
             dialect: saved.dialect,
-            prompt_style: saved.style,
+            prompt_style: saved.prompt_style,
             listing: saved.listing,
             constrain: saved.constrain,
             way: saved.way,

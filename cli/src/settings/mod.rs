@@ -1,11 +1,11 @@
-//! What is set where: flags, the environment, the folder, `~/.config/toolgraft/config.toml`, what
-//! `toolgraft probe` found, the model's profile.
+//! What is set where: flags, the environment, and `~/.config/toolgraft/config.toml` with what holds in a folder and
+//! what `toolgraft probe` found; then the model's profile.
 //!
 //! Each source is one [`Settings`]. A command names the places of its flags once
 //! ([`Slots`]), and every source fills those that stand open, the strongest first:
 //!
 //! ```text
-//! flags, --set ◀─ environment ◀─ config.toml ◀─ profiles.toml ◀─ profile of the model ◀─ built in
+//! flags, --set ◀─ environment ◀─ config.toml ◀─ its [[probed]] ◀─ profile of the model ◀─ built in
 //!               └──────── defaults() ───────┘  └─ of a model ─┘ └──── the library ────┘
 //! ```
 //!
@@ -30,7 +30,7 @@ mod sources;
 mod variables;
 
 pub(crate) use command::{Args, run};
-pub(crate) use file::{names, one, parsed_with, read as file};
+pub(crate) use file::{names, one, parsed_with, path, read as file};
 pub(crate) use folder::Folder;
 pub(crate) use keys::{CallDisplay, Images, ReasoningDisplay, Settings, Slots, key_names, slots};
 pub(crate) use names::{Names, Place};

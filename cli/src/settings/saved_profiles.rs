@@ -1,25 +1,24 @@
 //! What `toolgraft probe` found best, kept for each model of each endpoint.
 //!
-//! `~/.config/toolgraft/profiles.toml`, which people may edit:
+//! Tables of `config.toml`, which people may edit:
 //!
 //! ```toml
-//! [[model]]
+//! [[probed]]
 //! name = "qwen3:8b"                        # as the endpoint lists it
 //! endpoint = "http://localhost:11434/v1"   # without it, wherever the model is
-//! tools = "prompt"                         # or "native"; auto, native, prompt
+//! tools_mode = "prompt"                    # or auto, native
 //! dialect = "tool_tag"
-//! style = "compact"
+//! prompt_style = "compact"
 //! listing = "signature"
 //! constrain = "auto"                       # or off, require
 //! way = "measured"                         # or free, auto
 //! call_threshold = -4.0                    # for measured
 //! ```
 //!
-//! Flags of the command come first, then this file, then the built-in profile. Whatever is
-//! written here keeps the file's comments and order.
+//! What is set for all models comes first, then these, then the built-in profile.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
@@ -30,12 +29,9 @@ use toolgraft::dialect::PromptStyle;
 use toolgraft::prompt::Listing;
 use toolgraft::tools::ToolsMode;
 
-use crate::base::{Failure, input};
+use super::file::{self, path};
+use crate::base::Failure;
 use crate::settings::examples::Examples;
-use toolgraft_files::{self as files, Mode};
-
-/// Where the file lies below the home directory.
-const FILE: &str = ".config/toolgraft/profiles.toml";
 
 /// What is kept of a model; `None` leaves it to the built-in profile.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -43,9 +39,9 @@ const FILE: &str = ".config/toolgraft/profiles.toml";
 pub(crate) struct SavedProfile {
     pub(crate) name: String,
     pub(crate) endpoint: Option<String>,
-    pub(crate) tools: Option<ToolsMode>,
+    pub(crate) tools_mode: Option<ToolsMode>,
     pub(crate) dialect: Option<Dialect>,
-    pub(crate) style: Option<PromptStyle>,
+    pub(crate) prompt_style: Option<PromptStyle>,
     pub(crate) listing: Option<Listing>,
     /// Whether answers are held to a structure where one is due.
     pub(crate) constrain: Option<Constrain>,
@@ -58,15 +54,9 @@ pub(crate) struct SavedProfile {
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
+struct Tables {
     #[serde(default)]
-    model: Vec<SavedProfile>,
-}
-
-/// The file; `None` where there is no home.
-pub(crate) fn path() -> Option<PathBuf> {
-    Some(std::env::home_dir()?.join(FILE))
+    probed: Vec<SavedProfile>,
 }
 
 /// When the file was written; `None` where there is none.
@@ -80,10 +70,7 @@ pub(crate) fn written() -> Option<SystemTime> {
 /// # Errors
 /// The file cannot be read, or holds what it may not.
 pub(crate) fn find(endpoint: Option<&str>, model: &str) -> Result<Option<SavedProfile>, Failure> {
-    match path() {
-        Some(path) if path.exists() => find_in(&path, endpoint, model),
-        _ => Ok(None),
-    }
+    path().map_or(Ok(None), |path| find_in(&path, endpoint, model))
 }
 
 fn find_in(path: &Path, endpoint: Option<&str>, model: &str) -> Result<Option<SavedProfile>, Failure> {
@@ -96,10 +83,7 @@ fn find_in(path: &Path, endpoint: Option<&str>, model: &str) -> Result<Option<Sa
 /// # Errors
 /// The file cannot be read, or holds what it may not.
 pub(crate) fn all_at(endpoint: &str) -> Result<Vec<SavedProfile>, Failure> {
-    match path() {
-        Some(path) if path.exists() => all_in(&path, endpoint),
-        _ => Ok(Vec::new()),
-    }
+    path().map_or(Ok(Vec::new()), |path| all_in(&path, endpoint))
 }
 
 fn all_in(path: &Path, endpoint: &str) -> Result<Vec<SavedProfile>, Failure> {
@@ -109,9 +93,7 @@ fn all_in(path: &Path, endpoint: &str) -> Result<Vec<SavedProfile>, Failure> {
 }
 
 fn read(path: &Path) -> Result<Vec<SavedProfile>, Failure> {
-    let text = input::read_text(path)?;
-    let read = toml_edit::de::from_str::<File>(&text).map_err(|e| unfit(path, &e.to_string()))?;
-    Ok(read.model)
+    Ok(file::tables::<Tables>(path)?.probed)
 }
 
 /// The one for the model at the endpoint, or else for the model anywhere.
@@ -141,37 +123,29 @@ pub(super) fn place(url: &str) -> String {
 /// # Errors
 /// The file cannot be read or written, or is no such file: it stays as it is.
 pub(crate) fn save(path: &Path, profile: &SavedProfile) -> Result<(), Failure> {
-    let text = if path.exists() { input::read_text(path)? } else { String::new() };
-    // What is wrong in it is said before anything is written.
-    find_in_text(path, &text)?;
-    let mut document: DocumentMut = text.parse().map_err(|e: toml_edit::TomlError| unfit(path, &e.to_string()))?;
-    let models = document.entry("model").or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
-    let models = models
-        .as_array_of_tables_mut()
-        .ok_or_else(|| unfit(path, "\"model\" has to be written as [[model]] tables"))?;
-    let is_same = |table: &Table| {
-        table.get("name").and_then(Item::as_str) == Some(&profile.name)
-            && table.get("endpoint").and_then(Item::as_str).map(place) == profile.endpoint.as_deref().map(place)
-    };
-    let known = models.iter().position(is_same);
-    let table = match known {
-        Some(at) => models.get_mut(at),
-        None => {
-            models.push(Table::new());
-            models.iter_mut().last()
+    // What is wrong in these tables is said before anything is written.
+    read(path)?;
+    file::edit(path, |document| {
+        let tables = document.entry("probed").or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
+        let wrong = || file::unfit(path, "\"probed\" has to be written as [[probed]] tables");
+        let tables = tables.as_array_of_tables_mut().ok_or_else(wrong)?;
+        let is_same = |table: &Table| {
+            table.get("name").and_then(Item::as_str) == Some(&profile.name)
+                && table.get("endpoint").and_then(Item::as_str).map(place) == profile.endpoint.as_deref().map(place)
+        };
+        let known = tables.iter().position(is_same);
+        match known.and_then(|at| tables.get_mut(at)) {
+            Some(table) => profile.write_into(table),
+            None => tables.push(profile.table()),
         }
-    };
-    if let Some(table) = table {
-        profile.write_into(table);
-    }
-    files::replace(path, document.to_string().as_bytes(), Mode::Kept)
-        .map_err(|e| Failure::job(format!("cannot write {}: {e}", path.display())))
+        Ok(())
+    })
 }
 
 impl SavedProfile {
     /// The table as it is written.
     pub(crate) fn text(&self) -> String {
-        format!("[[model]]\n{}", self.table())
+        format!("[[probed]]\n{}", self.table())
     }
 
     /// The settings that are kept, with their values.
@@ -198,14 +172,6 @@ impl SavedProfile {
     }
 }
 
-fn find_in_text(path: &Path, text: &str) -> Result<(), Failure> {
-    toml_edit::de::from_str::<File>(text).map(drop).map_err(|e| unfit(path, &e.to_string()))
-}
-
-fn unfit(path: &Path, why: &str) -> Failure {
-    Failure::usage(format!("{}: {}", path.display(), why.trim_end()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -214,9 +180,9 @@ mod tests {
         SavedProfile {
             name: name.to_owned(),
             endpoint: endpoint.map(str::to_owned),
-            tools: Some(ToolsMode::Prompt),
+            tools_mode: Some(ToolsMode::Prompt),
             dialect: Some(Dialect::ToolTag),
-            style: Some(PromptStyle::Compact),
+            prompt_style: Some(PromptStyle::Compact),
             listing: Some(Listing::Signature),
             constrain: Some(Constrain::Require),
             way: Some(Way::Measured),
@@ -228,17 +194,20 @@ mod tests {
     #[test]
     fn a_profile_is_found_for_its_endpoint_and_else_for_its_model() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("toolgraft/profiles.toml");
+        let path = folder.path().join("toolgraft/config.toml");
         save(&path, &compact("m", Some("http://a/v1"))).unwrap();
-        let native = SavedProfile { tools: Some(ToolsMode::Native), ..SavedProfile::default() };
+        let native = SavedProfile { tools_mode: Some(ToolsMode::Native), ..SavedProfile::default() };
         save(&path, &SavedProfile { name: "m".to_owned(), ..native }).unwrap();
         let found = |endpoint, model| find_in(&path, endpoint, model).unwrap();
         assert_eq!(found(Some("http://a/v1"), "m").unwrap(), compact("m", Some("http://a/v1")));
-        assert_eq!(found(Some("http://b/v1"), "m").unwrap().tools, Some(ToolsMode::Native));
+        assert_eq!(found(Some("http://b/v1"), "m").unwrap().tools_mode, Some(ToolsMode::Native));
         assert!(found(None, "m").is_some() && found(None, "other").is_none());
         let all = |endpoint: &str| all_in(&path, endpoint).unwrap();
         assert_eq!(all("http://a/v1"), [compact("m", Some("http://a/v1"))]);
-        assert_eq!(all("http://b/v1").iter().map(|kept| kept.tools).collect::<Vec<_>>(), [Some(ToolsMode::Native)]);
+        assert_eq!(
+            all("http://b/v1").iter().map(|kept| kept.tools_mode).collect::<Vec<_>>(),
+            [Some(ToolsMode::Native)]
+        );
         save(&path, &compact("n", Some("http://127.0.0.1:8080/v1"))).unwrap();
         for same in ["http://localhost:8080/v1/", "http://[::1]:8080/v1", "HTTP://LocalHost:8080/v1"] {
             assert!(found(Some(same), "n").is_some(), "{same}");
@@ -251,12 +220,15 @@ mod tests {
     #[test]
     fn what_is_kept_is_replaced_and_the_rest_of_the_file_stays() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("profiles.toml");
-        let text = "# mine\n[[model]]\nname = \"x\" # the big one\nstyle = \"full\"\n\n[[model]]\nname = \"m\"\nlisting = \"schema\"\n";
+        let path = folder.path().join("config.toml");
+        let text = "# mine\n[[probed]]\nname = \"x\" # the big one\nprompt_style = \"full\"\n\n[[probed]]\nname = \"m\"\nlisting = \"schema\"\n";
         std::fs::write(&path, text).unwrap();
         save(&path, &compact("m", None)).unwrap();
         let written = std::fs::read_to_string(&path).unwrap();
-        assert!(written.starts_with("# mine\n[[model]]\nname = \"x\" # the big one\nstyle = \"full\"\n"), "{written}");
+        assert!(
+            written.starts_with("# mine\n[[probed]]\nname = \"x\" # the big one\nprompt_style = \"full\"\n"),
+            "{written}"
+        );
         assert_eq!(written.matches("name = \"m\"").count(), 1, "{written}");
         assert_eq!(find_in(&path, None, "m").unwrap().unwrap(), compact("m", None));
     }
@@ -264,20 +236,20 @@ mod tests {
     #[test]
     fn faults_name_the_file_and_the_line_and_nothing_is_written() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("profiles.toml");
+        let path = folder.path().join("config.toml");
         for (text, words) in [
-            ("[[model]]\nname = \"m\"\nstyel = \"full\"\n", "styel"),
-            ("[[model]]\nname = \"m\"\nstyle = \"long\"\n", "line 3"),
-            ("[[model]]\nname = \"m\"\nconstrain = \"always\"\n", "line 3"),
-            ("[[model]]\nname = \"m\"\ndialect = \"hermess\"\n", "line 3"),
-            ("model = 3\n", "line 1"),
+            ("[[probed]]\nname = \"m\"\nprompt_styel = \"full\"\n", "prompt_styel"),
+            ("[[probed]]\nname = \"m\"\nprompt_style = \"long\"\n", "line 3"),
+            ("[[probed]]\nname = \"m\"\nconstrain = \"always\"\n", "line 3"),
+            ("[[probed]]\nname = \"m\"\ndialect = \"hermess\"\n", "line 3"),
+            ("probed = 3\n", "line 1"),
         ] {
             std::fs::write(&path, text).unwrap();
             let Failure::Usage(message) = find_in(&path, None, "m").unwrap_err() else { panic!("{text}") };
-            assert!(message.contains("profiles.toml") && message.contains(words), "{message}");
+            assert!(message.contains("config.toml") && message.contains(words), "{message}");
         }
-        std::fs::write(&path, "model = 3\n").unwrap();
+        std::fs::write(&path, "probed = 3\n").unwrap();
         assert!(save(&path, &compact("m", None)).is_err());
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), "model = 3\n");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "probed = 3\n");
     }
 }

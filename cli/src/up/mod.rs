@@ -25,7 +25,7 @@ mod web;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use crate::base::{Failure, browser, output, signals::Signals};
-use crate::chat::{Endpoint, Existing, TalkArgs, prune, settings_here, warn_unmatched};
+use crate::chat::{Endpoint, Existing, TalkArgs, prune, warn_unmatched};
 use crate::dialog::{ask::Asker, elicit::Questions};
 use crate::servers;
 use crate::servers::runner::{Runner, see};
@@ -64,7 +64,7 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     let settings = settings::file()?;
     args.talk.set.clone().fill(args.talk.slots())?;
     settings::environment()?.fill(args.talk.slots());
-    settings_here()?.fill(args.talk.slots());
+    settings::Folder::here().settings()?.fill(args.talk.slots());
     settings.fill(args.talk.slots());
     let store = match settings.sessions.unwrap_or(true) && !args.no_session {
         true => Store::open().ok(),

@@ -203,6 +203,7 @@ fn endpoints_on_their_usual_ports_are_found_and_all_are_offered() {
 #[test]
 fn an_interrupt_in_mid_stream_reaches_the_endpoint() {
     use std::io::{BufRead, BufReader};
+    use std::os::unix::process::ExitStatusExt;
 
     let mut endpoint = Endpoint::start([Reply::events(&[says("One moment")]).end(End::Stall)]);
     let place = Place::new();
@@ -218,7 +219,7 @@ fn an_interrupt_in_mid_stream_reaches_the_endpoint() {
     assert!(std::process::Command::new("sh").args(["-c", &kill]).status().unwrap().success());
     endpoint.gone_blocking();
     assert_eq!(events.last().unwrap()["reason"]["kind"], "cancelled");
-    assert_eq!(child.wait().unwrap().code(), Some(1));
+    assert_eq!(child.wait().unwrap().signal(), Some(2), "it ends by INT, so that a shell's loop stops");
 }
 
 /// What llama.cpp's server says of itself at paths of its own.
@@ -275,7 +276,7 @@ fn whether_answers_are_constrained_is_a_flag_or_kept_in_the_models_profile() {
     let endpoint = llama_cpp(false, 8_192).answer(|_, _| Reply::text("It rains."));
     let place = Place::new();
     fs::create_dir_all(place.path(".config/toolgraft")).unwrap();
-    let profile = |constrain: &str| format!("[[model]]\nname = \"m\"\nconstrain = \"{constrain}\"\n");
+    let profile = |constrain: &str| format!("[[probed]]\nname = \"m\"\nconstrain = \"{constrain}\"\n");
     let is_said = |more: &[&str]| chat(&place, &endpoint, more).ok().err.contains("constrained where due");
     for (kept, flag, said) in [
         ("off", None, false),
@@ -283,7 +284,7 @@ fn whether_answers_are_constrained_is_a_flag_or_kept_in_the_models_profile() {
         ("require", None, true),
         ("require", Some("constrain=off"), false),
     ] {
-        place.write(".config/toolgraft/profiles.toml", profile(kept));
+        place.write(".config/toolgraft/config.toml", profile(kept));
         let flag = flag.map(|when| ["--set", when]);
         assert_eq!(is_said(flag.as_ref().map_or(&[], |flag| flag)), said, "{kept} {flag:?}");
     }
@@ -299,9 +300,9 @@ fn whether_answers_are_constrained_is_a_flag_or_kept_in_the_models_profile() {
             c.write_stdin("")
         })
     };
-    place.write(".config/toolgraft/profiles.toml", profile("require"));
+    place.write(".config/toolgraft/config.toml", profile("require"));
     ask().fails_with(1, &["response_format is not known"]);
-    place.write(".config/toolgraft/profiles.toml", profile("auto"));
+    place.write(".config/toolgraft/config.toml", profile("auto"));
     assert_eq!(ask().ok().out, "true\n");
     // The prompt is the same for each; the key is taken there too.
     place.write("tools.json", "[]");

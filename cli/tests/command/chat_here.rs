@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::chat_terminal::Chat;
 use crate::process::{Run, demo_server};
-use serde_json::{Value, json};
+use serde_json::json;
 use toolgraft_testkit::endpoint::{Endpoint, Reply, mcp_call};
 
 /// A model that asks for the weather once, and then says what it got.
@@ -82,11 +82,8 @@ fn what_is_set_holds_at_once_and_for_the_next_conversation_in_this_folder() {
     chat.sees("from the next conversation on: system");
     asked(&chat, "Hi").ok();
     assert_eq!(seen(&chat), (json!(0.3), false));
-    let file = chat.place.path(".local/state/toolgraft/folders.json");
-    let kept: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
-    let here = chat.place.root().display().to_string();
-    assert_eq!(kept["folders"][&here], json!({ "temperature": 0.3 }));
-    fs::write(&file, "{").unwrap();
-    assert!(asked(&chat, "Hi").ok().err.contains("folders.json: "), "a conversation can do without it");
+    let kept = fs::read_to_string(chat.place.path(".config/toolgraft/config.toml")).unwrap();
+    let table = format!("[folders.\"{}\"]\ntemperature = 0.3\n", chat.place.root().display());
+    assert!(kept.ends_with(&table) && kept.matches("[folders.").count() == 1, "{kept}");
     chat.leave();
 }

@@ -97,6 +97,6 @@ fn they_are_among_the_ways_that_are_tried() {
     };
     assert_eq!(right("use_mcp_tool, compact, signature"), 0);
     assert_eq!(right("use_mcp_tool, compact, signature, made examples"), 1);
-    let saved = std::fs::read_to_string(place.path(".config/toolgraft/profiles.toml")).unwrap();
+    let saved = std::fs::read_to_string(place.path(".config/toolgraft/config.toml")).unwrap();
     assert!(saved.contains("examples = \"made\""), "{saved}");
 }

@@ -20,8 +20,8 @@ fn what_is_known_of_each_model_is_told() {
     let (endpoint, place) = (llama_cpp(), Place::new());
     fs::create_dir_all(place.path(".config/toolgraft")).unwrap();
     place.write(
-        ".config/toolgraft/profiles.toml",
-        "[[model]]\nname = \"small\"\nway = \"measured\"\ncall_threshold = -5.34\n",
+        ".config/toolgraft/config.toml",
+        "[[probed]]\nname = \"small\"\nway = \"measured\"\ncall_threshold = -5.34\n",
     );
     let run = place.run(&["models", &endpoint.url()]).ok();
     assert!(run.out.starts_with(&format!("{}\n", endpoint.url())), "{}", run.out);

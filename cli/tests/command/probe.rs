@@ -53,8 +53,9 @@ fn the_best_way_becomes_a_profile() {
     // What was tried is kept, and what was left out may be there by now.
     place.run(&probe).ok();
     assert_eq!(endpoint.requests(), 6);
-    let saved = std::fs::read_to_string(place.path(".config/toolgraft/profiles.toml")).unwrap();
-    assert!(saved.contains("tools = \"prompt\"\ndialect = \"use_mcp_tool\""), "{saved}");
+    let saved = std::fs::read_to_string(place.path(".config/toolgraft/config.toml")).unwrap();
+    assert!(saved.contains("tools_mode = \"prompt\"
+dialect = \"use_mcp_tool\""), "{saved}");
     assert!(!saved.contains("constrain"), "the best way decides by itself: {saved}");
 }
 
@@ -83,7 +84,7 @@ fn the_threshold_of_a_measured_way_is_found_and_kept() {
     let rows = report["rows"].as_array().unwrap();
     assert_eq!(rows[0]["cell"], "use_mcp_tool, compact, signature, measured", "{report}");
     assert_eq!((&rows[0]["fully_right"], &rows[0]["false_calls"]), (&json!(1), &json!(0)), "{report}");
-    let saved = std::fs::read_to_string(place.path(".config/toolgraft/profiles.toml")).unwrap();
+    let saved = std::fs::read_to_string(place.path(".config/toolgraft/config.toml")).unwrap();
     assert!(saved.contains("way = \"measured\"\ncall_threshold = -"), "{saved}");
 }
 
@@ -151,7 +152,7 @@ fn a_model_that_never_calls_has_no_best_way() {
     let probe = ["probe", "--base-url", &url, "--model", "m", "--yes", "--only", "compact, signature"];
     let run = place.run(&[&probe[..], &eight_tasks(&place)].concat());
     run.fails_with(1, &["no way to offer tools led to one right call"]);
-    assert!(!place.path(".config/toolgraft/profiles.toml").exists());
+    assert!(!place.path(".config/toolgraft/config.toml").exists());
 }
 
 #[test]

@@ -111,11 +111,12 @@ fn kept(endpoint: &Endpoint) -> Place {
     let place = Place::new();
     std::fs::create_dir_all(place.path(".config/toolgraft")).unwrap();
     let here = endpoint.url();
-    let one =
-        format!("[[model]]\nname = \"a\"\nendpoint = \"{here}\"\ndialect = \"type_marker\"\nconstrain = \"require\"\n");
-    let two = "[[model]]\nname = \"b\"\ndialect = \"tool_tag\"\nstyle = \"compact\"\nlisting = \"schema\"\n";
-    let other = "[[model]]\nname = \"c\"\nendpoint = \"http://elsewhere/v1\"\ndialect = \"tool_tag\"\n";
-    place.write(".config/toolgraft/profiles.toml", format!("{one}\n{two}\n{other}"));
+    let one = format!(
+        "[[probed]]\nname = \"a\"\nendpoint = \"{here}\"\ndialect = \"type_marker\"\nconstrain = \"require\"\n"
+    );
+    let two = "[[probed]]\nname = \"b\"\ndialect = \"tool_tag\"\nprompt_style = \"compact\"\nlisting = \"schema\"\n";
+    let other = "[[probed]]\nname = \"c\"\nendpoint = \"http://elsewhere/v1\"\ndialect = \"tool_tag\"\n";
+    place.write(".config/toolgraft/config.toml", format!("{one}\n{two}\n{other}"));
     place
 }
 
@@ -149,12 +150,12 @@ async fn what_probe_keeps_counts_without_a_new_start() {
         endpoint.take_seen().last().unwrap().messages()
     };
     assert!(prompt().await.contains("<use_mcp_tool>"));
-    let new = "[[model]]\nname = \"d\"\ndialect = \"type_marker\"\n";
+    let new = "[[probed]]\nname = \"d\"\ndialect = \"type_marker\"\n";
     // What cannot be read changes nothing.
-    place.write(".config/toolgraft/profiles.toml", "[[model");
+    place.write(".config/toolgraft/config.toml", "[[probed");
     tokio::time::sleep(std::time::Duration::from_millis(1100)).await;
     assert!(prompt().await.contains("<use_mcp_tool>"));
-    place.write(".config/toolgraft/profiles.toml", new);
+    place.write(".config/toolgraft/config.toml", new);
     for _ in 0..100 {
         if prompt().await.contains("TYPE: MCP") {
             return;

@@ -42,12 +42,11 @@ fn prompt_prints_what_chat_sends() {
         ("", ""),
         ("dialect = \"tool_tag\"\nlang = \"zh\"\nprompt_style = \"compact\"\nsystem = \"Be brief.\"\n", ""),
         ("listing = \"schema\"\ntool_budget = 300\n", ""),
-        ("", "[[model]]\nname = \"small-model\"\nstyle = \"compact\"\ndialect = \"type_marker\"\n"),
+        ("", "[[probed]]\nname = \"small-model\"\nprompt_style = \"compact\"\ndialect = \"type_marker\"\n"),
         ("profile = \"deepseek-r1\"\n", ""),
     ] {
         let base = format!("base_url = \"{}\"\nmodel = \"small-model\"\ntools_mode = \"prompt\"\n", endpoint.url());
-        place.write(".config/toolgraft/config.toml", format!("{base}{more}"));
-        place.write(".config/toolgraft/profiles.toml", format!("# kept\n{saved}"));
+        place.write(".config/toolgraft/config.toml", format!("{base}{more}# kept\n{saved}"));
         let printed = run(&place, &["prompt", "--mcp-config", "mcp.json"]).ok();
         endpoint.take_seen();
         run(&place, &["chat", "--mcp-config", "mcp.json", "Hi"]).ok();
@@ -123,10 +122,9 @@ fn replay_and_extract_read_with_the_profile_of_the_file() {
 
 #[test]
 fn config_says_for_each_value_where_it_comes_from() {
-    let place = place("model = \"r1\"\nmax_rounds = 5\nbase_url = \"http://filed/v1\"\nprofile = \"deepseek-r1\"\n");
-    place.write(
-        ".config/toolgraft/profiles.toml",
-        "[[model]]\nname = \"r1\"\nstyle = \"compact\"\nway = \"measured\"\n",
+    let place = place(
+        "model = \"r1\"\nmax_rounds = 5\nbase_url = \"http://filed/v1\"\nprofile = \"deepseek-r1\"\n\n\
+         [[probed]]\nname = \"r1\"\nprompt_style = \"compact\"\nway = \"measured\"\n",
     );
     let shown = |args: &[&str]| {
         place.run_with(args, |command| command.env("OPENAI_BASE_URL", "http://named/v1").write_stdin("")).ok()
@@ -141,8 +139,8 @@ fn config_says_for_each_value_where_it_comes_from() {
         ("base_url", json!("http://named/v1"), "OPENAI_BASE_URL"),
         ("model", json!("r1"), "config.toml"),
         ("max_rounds", json!(5), "config.toml"),
-        ("prompt_style", json!("compact"), "profiles.toml"),
-        ("way", json!("measured"), "profiles.toml"),
+        ("prompt_style", json!("compact"), "config.toml"),
+        ("way", json!("measured"), "config.toml"),
         ("temperature", json!(0.6), "the profile deepseek-r1"),
         ("listing", json!("signature"), "built in"),
         ("system", Value::Null, ""),

@@ -69,7 +69,7 @@ impl Report {
                 faults.push(Fault { what, remedy, source });
             }
         }
-        let saved = saved.and_then(|saved| saved.tools);
+        let saved = saved.and_then(|saved| saved.tools_mode);
         let mut learned = learned::at(endpoint.url());
         learned.retain(|learned| learned.model == endpoint.model());
         let (tools_mode, advice) = advice(&trials, &info, saved);
