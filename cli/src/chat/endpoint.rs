@@ -131,6 +131,7 @@ impl Endpoint {
         if place.url.is_some() {
             return Ok(vec![Endpoint::at(&place)?.with_list().await?]);
         }
+        warn_of_variables();
         let names = settings::names()?;
         let usual = usual.filter(|usual| names.endpoints().all(|name| name != usual));
         let urls: Vec<String> = usual.into_iter().chain(names.endpoints().map(str::to_owned)).collect();

@@ -408,9 +408,11 @@ fn a_missing_v1_is_tried_and_said() {
 fn variables_that_name_the_endpoint_of_other_programs_are_answered_with_ours() {
     let endpoint = Endpoint::answer(|_, _| Reply::text("It rains."));
     for name in ["OPENAI_API_BASE", "OLLAMA_HOST"] {
-        let run = Place::new().run_with(&["chat", "--model", "m", "Weather?"], |c| c.env(name, endpoint.url()));
-        let told = format!("{name} ({}) is not read: name the endpoint with OPENAI_BASE_URL", endpoint.url());
-        assert!(run.err.contains(&told), "{}", run.err);
+        for args in [&["chat", "--model", "m", "Weather?"][..], &["models"]] {
+            let run = Place::new().run_with(args, |c| c.env(name, endpoint.url()));
+            let told = format!("{name} ({}) is not read: name the endpoint with OPENAI_BASE_URL", endpoint.url());
+            assert!(run.err.contains(&told), "{args:?}: {}", run.err);
+        }
     }
     assert_eq!(endpoint.requests(), 0);
 }
