@@ -47,7 +47,7 @@ pub(crate) struct Args {
     dialect: DialectSet,
 
     /// File with a call syntax of your own to read, too (docs/dialects.md); may be given several times
-    #[arg(long, value_name = "FILE", value_parser = dialect_file)]
+    #[arg(long, value_name = "FILE", value_parser = dialect_file, hide_short_help = true)]
     dialect_file: Vec<Dialect>,
 
     /// How the text reaches the parser: in one piece, in pieces of N characters, or in random pieces

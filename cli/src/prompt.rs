@@ -38,7 +38,7 @@ pub(crate) struct Args {
     dialect: Option<Dialect>,
 
     /// File with a call syntax of your own to teach (docs/dialects.md)
-    #[arg(long, value_name = "FILE", value_parser = dialect_file)]
+    #[arg(long, value_name = "FILE", value_parser = dialect_file, hide_short_help = true)]
     dialect_file: Option<Dialect>,
 
     /// Language of the instructions: en or zh [default: the model's]

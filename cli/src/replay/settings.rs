@@ -23,7 +23,7 @@ pub(super) struct Overrides {
     pub(super) dialect: Option<DialectSet>,
 
     /// File with a call syntax of your own to read, too (docs/dialects.md); may be given several times
-    #[arg(long, value_name = "FILE", value_parser = dialect_file)]
+    #[arg(long, value_name = "FILE", value_parser = dialect_file, hide_short_help = true)]
     pub(super) dialect_file: Vec<Dialect>,
 
     #[arg(skip)]

@@ -29,7 +29,7 @@ pub(crate) struct OfferArgs {
     pub(crate) dialect: Option<Dialect>,
 
     /// File with a call syntax of your own to teach (docs/dialects.md)
-    #[arg(long, value_name = "FILE", value_parser = dialect_file, conflicts_with = "dialect")]
+    #[arg(long, value_name = "FILE", value_parser = dialect_file, hide_short_help = true)]
     pub(crate) dialect_file: Option<Dialect>,
 }
 

@@ -508,8 +508,8 @@ fn hundreds_of_tools_fit_a_context_that_they_are_longer_than() {
                 "--mcp-config",
                 &file.to_string_lossy(),
                 "--yes",
-                "--way",
-                "free",
+                "--set",
+                "way=free",
                 "Dig hole 7.",
             ])
             .ok();

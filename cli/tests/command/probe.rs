@@ -54,8 +54,13 @@ fn the_best_way_becomes_a_profile() {
     place.run(&probe).ok();
     assert_eq!(endpoint.requests(), 6);
     let saved = std::fs::read_to_string(place.path(".config/toolgraft/config.toml")).unwrap();
-    assert!(saved.contains("tools_mode = \"prompt\"
-dialect = \"use_mcp_tool\""), "{saved}");
+    assert!(
+        saved.contains(
+            "tools_mode = \"prompt\"
+dialect = \"use_mcp_tool\""
+        ),
+        "{saved}"
+    );
     assert!(!saved.contains("constrain"), "the best way decides by itself: {saved}");
 }
 
