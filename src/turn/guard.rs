@@ -81,11 +81,12 @@ pub(super) fn judge(made: &[Made<'_>], next: &Call, is_read: bool, max_same_resu
 }
 
 /// Returns `true` if a call returned already what this one would: an equal one was made, and unless its tool
-/// `changes` something, nothing but reads came since. It says so of calls that nobody but the program asked for.
-pub(super) fn is_answered(made: &[Made<'_>], next: &Call, changes: bool) -> bool {
+/// `changes` something, nothing came since but calls that are `harmless`. It says so of calls that nobody but the
+/// program asked for.
+pub(super) fn is_answered(made: &[Made<'_>], next: &Call, changes: bool, harmless: &dyn Fn(&Call) -> bool) -> bool {
     let last = made.iter().rposition(|before| is_equal(before.call, next) && before.outcome.is_some());
     // A command is run again to see what came of a change.
-    last.is_some_and(|last| changes || made[last + 1..].iter().all(|since| since.is_read))
+    last.is_some_and(|last| changes || made[last + 1..].iter().all(|since| since.is_read || harmless(since.call)))
 }
 
 /// Returns how many times in a row calls equal to this one returned the same result, up to the last

@@ -61,8 +61,7 @@ impl Shared {
             let arguments = call.arguments.to_string().to_lowercase();
             self.unused().iter().any(|thing| arguments.contains(&thing.to_lowercase()))
         };
-        let looks_up = self.tool(call).is_some_and(looks_up);
-        looks_up && times >= MAX_VARIATIONS && !self.said_things().is_said(&call.arguments) && !brings()
+        self.looks_up(call) && times >= MAX_VARIATIONS && !self.said_things().is_said(&call.arguments) && !brings()
     }
 
     /// The call in whose place something was looked up, or the last one that failed, with values that results have;
@@ -91,7 +90,7 @@ impl Shared {
     pub(super) fn beside(&self) -> Option<Narrowed> {
         let (mentions, used, made) = (self.mentions(), self.used(), self.made());
         made.iter().rev().filter(|made| made.succeeded()).find_map(|made| {
-            let apart = self.tool(made.call()).is_some_and(looks_up);
+            let apart = self.looks_up(made.call());
             made.call().arguments.as_object()?.iter().find_map(|(member, value)| {
                 let value = value.as_str()?;
                 let beside = mentions.unused_beside(value, apart, &used);
@@ -142,11 +141,14 @@ impl Shared {
     /// Returns `true` if a call like this one failed: of the same tool, or of another that looks things up, with
     /// the same arguments.
     pub(super) fn has_failed(&self, call: &Call) -> bool {
-        let looks_up = |call: &Call| self.tool(call).is_some_and(looks_up);
         self.made().iter().filter(|made| made.failed()).any(|made: &Made<'_>| {
-            let is_alike = made.call().tool == call.tool || looks_up(call) && looks_up(made.call());
+            let is_alike = made.call().tool == call.tool || self.looks_up(call) && self.looks_up(made.call());
             is_alike && made.call().arguments == call.arguments
         })
+    }
+
+    pub(super) fn looks_up(&self, call: &Call) -> bool {
+        self.tool(call).is_some_and(looks_up)
     }
 
     pub(super) fn changes(&self, call: &Call) -> bool {

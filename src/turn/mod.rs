@@ -246,6 +246,12 @@ impl Turn {
         self.ask.closed(text, &self.shared)
     }
 
+    /// Returns `true` if the request asks for the answer alone: its messages are all that goes out, but for what the
+    /// history's own system text says.
+    pub fn is_alone(&self) -> bool {
+        self.ask.alone(&self.shared).is_some()
+    }
+
     /// The conversation as a request by prompt tells it, without a system text.
     pub fn by_prompt(&self) -> Vec<crate::message::Message> {
         self.ask.by_prompt(&self.shared)

@@ -15,7 +15,7 @@ use super::stop::StopReason;
 use super::warning::CallerWarning;
 use super::wording::ModelNote;
 use crate::constrain::Constrained;
-use crate::conversation::{Conversation, Entry, HistoryCall};
+use crate::conversation::{Answered, Conversation, Entry, HistoryCall};
 use crate::event::{Call, Rejected, RejectedKind};
 use crate::outcome::{Outcome, Status};
 use crate::tools::{BuiltIn, Said, Tool, ToolChoice};
@@ -330,13 +330,20 @@ impl Shared {
 
     /// Returns `true` if a call returned already what this one would.
     pub(super) fn is_answered(&self, call: &Call) -> bool {
-        guard::is_answered(&self.made(), call, self.changes(call))
+        guard::is_answered(&self.made(), call, self.changes(call), &|call| self.looks_up(call))
     }
 
     /// Returns how many times in a row equal calls have returned the result of this one.
     pub(super) fn same_results(&self, id: &str) -> u32 {
         let answered = self.conversation.answered();
         answered.iter().find(|answered| answered.id == id).map_or(0, |a| guard::same_results(&self.made(), a.call))
+    }
+
+    /// The calls since the person last spoke that ran, with their outcomes.
+    pub(super) fn answered(&self) -> Vec<Answered<'_>> {
+        let client = self.client_calls.iter().map(|(call, outcome)| Answered::new("", call, outcome));
+        let all = client.chain(self.conversation.answered());
+        all.filter(|answered| !matches!(answered.outcome.status, Status::Denied | Status::Displayed)).collect()
     }
 
     /// The calls since the person last spoke that have an outcome.

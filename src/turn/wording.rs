@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::cause::Cause;
-use crate::conversation::Replies;
+use crate::conversation::{Answered, Replies};
 use crate::dialect::Dialect;
 use crate::outcome::{Outcome, Part, Places, RESULT_BYTES};
 use crate::prompt::{Example, OfferedTools};
@@ -51,6 +51,13 @@ pub trait Wording: Send + Sync {
     /// What the last line of replies becomes where the turn knows what comes next; `None` where it stays.
     /// `unused` is what the request names and no call has used.
     fn closing(&self, _unused: &[String]) -> Option<Closing> {
+        None
+    }
+
+    /// A request for the answer alone: the program's own system text, and what was asked and done in one message, without
+    /// tools and examples, which a small model copies. `changes` says that something was done about it, and not only
+    /// looked up. `None` where the answer is asked for in the conversation.
+    fn answer_alone(&self, _request: &str, _made: &[Answered<'_>], _changes: bool) -> Option<(Option<String>, String)> {
         None
     }
 

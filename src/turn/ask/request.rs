@@ -14,7 +14,7 @@ use crate::message::{FinishReason, Message, ReasoningMode, Role};
 use crate::model::{CallResult, ContextWindow, ModelError, ModelFailure, Request, Usage};
 use crate::outcome::{Status, noted};
 use crate::parse::Parser;
-use crate::tools::{BuiltIn, ToolChoice, ToolsMode};
+use crate::tools::{BuiltIn, Said, ToolChoice, ToolsMode};
 use crate::turn::config::{RoundInfo, RoundModel, TurnConfig};
 use crate::turn::decide::{Asking, NativeFault, first};
 use crate::turn::event::AgentEvent;
@@ -29,6 +29,9 @@ use crate::wire::{ToolDefinition, wire_name};
 /// context is: half of the shortest that servers have without being told (Ollama, 2,048), so
 /// that another tokeniser and the reply have room.
 const ASK_FROM: usize = 1_000;
+
+/// Most bytes of results with which the answer is asked for alone.
+const MOST_ALONE: usize = 6_000;
 
 /// What helps where the endpoint refuses a request with images.
 const WITHOUT_IMAGES: &str = "; where the model reads no images, ask without them (in a new conversation, if an \
@@ -343,7 +346,11 @@ impl Ask {
             arguments: a.call.arguments.clone(),
             outcome: a.outcome.clone(),
         });
-        let mut request = Request::new(self.messages(&layout, shared).map_err(failed)?);
+        let messages = match self.alone(shared) {
+            Some(messages) => messages,
+            None => self.messages(&layout, shared).map_err(failed)?,
+        };
+        let mut request = Request::new(messages);
         request.model.clone_from(&self.model.name);
         request.temperature = self.model.temperature;
         request.max_tokens = shared.setup.config.max_tokens;
@@ -360,6 +367,24 @@ impl Ask {
         }
         request.alternatives = shared.asking == Asking::Measured;
         Ok(request)
+    }
+
+    /// The messages of a request for the answer alone; `None` where it is asked for in the conversation: after
+    /// earlier questions, which it may be about, and where the results are long.
+    pub(in crate::turn) fn alone(&self, shared: &Shared) -> Option<Vec<Message>> {
+        let request = shared.request()?;
+        let is_first = shared.said().iter().all(|said| !matches!(said, Said::Question(text) if *text != request));
+        if shared.asking != Asking::Answer || shared.native || shared.output.is_some() || !is_first {
+            return None;
+        }
+        let made = shared.answered();
+        if made.iter().map(|answered| answered.outcome.text.len()).sum::<usize>() > MOST_ALONE {
+            return None;
+        }
+        let changes = made.iter().any(|answered| shared.changes(answered.call));
+        let (system, text) = self.wording(shared).answer_alone(request, &made, changes)?;
+        let system = system.map(|text| Message::new(Role::System, text));
+        Some(system.into_iter().chain([Message::new(Role::User, text)]).collect())
     }
 
     /// The text of a request's last message, with a last line that says what comes next, where the turn

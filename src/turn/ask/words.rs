@@ -263,6 +263,26 @@ impl Wording for PromptWording {
         (!self.is_native() && options.style == PromptStyle::Compact).then_some(Closing { either, call, answer })
     }
 
+    fn answer_alone(&self, request: &str, made: &[Answered<'_>], changes: bool) -> Option<(Option<String>, String)> {
+        let Closing { either, answer, .. } = self.closing(&[])?;
+        let told = |answered: &Answered<'_>| {
+            let text = self.replies(&Replies { answered: vec![*answered], ..Replies::default() }).ok()?;
+            let text = text.strip_suffix(either).unwrap_or(&text).trim_end();
+            Some(format!("{} {}\n{text}", answered.call.tool, answered.call.arguments))
+        };
+        let done = made.iter().map(told).collect::<Option<Vec<_>>>()?.join("\n\n");
+        let options = self.templates.prompt.options();
+        let text = match (options.lang, changes) {
+            (Lang::En, true) => format!("{request}\n\nThis is what was done, with the results:\n\n{done}\n\n{answer}"),
+            (Lang::En, false) => {
+                format!("This is what was done, with the results:\n\n{done}\n\nI asked: {request}\n\n{answer}")
+            }
+            (Lang::Zh, true) => format!("{request}\n\n已经做了这些，结果如下：\n\n{done}\n\n{answer}"),
+            (Lang::Zh, false) => format!("已经做了这些，结果如下：\n\n{done}\n\n我的问题：{request}\n\n{answer}"),
+        };
+        Some((options.system.clone(), text))
+    }
+
     fn note(&self, note: ModelNote<'_>) -> String {
         let text = self.templates.note(note);
         match note {

@@ -83,7 +83,12 @@ impl Said {
 
     /// What of the arguments nobody said, of those that name a thing.
     pub(in crate::turn) fn ungrounded(&self, arguments: &Value, tool: &Tool) -> Option<Ungrounded> {
-        self.wrong(arguments, tool, &|name, value, _| !self.is_grounded(name, value, tool))
+        self.wrong(arguments, tool, &|name, value, found| {
+            // Of an id that another object has, which fits better, is not the one.
+            let is_another =
+                || is_id(name) && !found.is_empty() && !found.contains(value) && !self.is_said_by_person(value);
+            !self.is_grounded(name, value, tool) || is_another()
+        })
     }
 
     /// The same of a call that is known to be wrong: also what is not among the values that results have.
@@ -115,6 +120,19 @@ impl Said {
             }
         }
         (!wrong.unknown.is_empty() || !wrong.known.is_empty()).then_some(wrong)
+    }
+
+    fn is_said_by_person(&self, value: &Value) -> bool {
+        texts(value).iter().any(|text| self.person.contains(&text.to_lowercase()))
+    }
+
+    /// Whether results have a value as another id alone.
+    fn is_another_id(&self, name: &str, text: &str) -> bool {
+        let mut found = Vec::new();
+        for value in self.results.iter().flat_map(|result| find_values(result).values) {
+            names_of(&value.value, text, MAX_DEPTH, &mut found);
+        }
+        !found.is_empty() && found.iter().all(|own| is_id(own) && !own.eq_ignore_ascii_case(name) && own != "id")
     }
 
     /// Whether a text is a word of the person's that may be a name as well as an id.
@@ -160,7 +178,10 @@ impl Said {
             let is_word = text.chars().all(char::is_alphabetic);
             let is_id = !is_word || !self.results.is_empty() && self.candidates(name, value, tool).is_empty();
             let is_one = !text.contains(char::is_whitespace) && !is_day(&text) && !lower.contains(&name.to_lowercase());
-            return is_id && is_one && (is_said || self.results.iter().any(|said| said.contains(&text)));
+            return is_id
+                && is_one
+                && !self.is_another_id(name, &text)
+                && (is_said || self.results.iter().any(|said| said.contains(&text)));
         }
         let has = |word: &str| self.words.contains(word) || self.person.contains(word);
         let are_said = || is_thing && words(&text).all(|word| !tells(&word) || has(&word));
@@ -227,7 +248,8 @@ struct Candidate<'v> {
 impl Candidate<'_> {
     /// The words of the object that say what it is.
     fn words(&self) -> HashSet<String> {
-        let texts = self.object.values().flat_map(texts).collect::<Vec<_>>();
+        let is_so = self.object.iter().filter(|(_, value)| **value == true).map(|(name, _)| name.clone());
+        let texts = self.object.values().flat_map(texts).chain(is_so).collect::<Vec<_>>();
         texts.iter().flat_map(|text| words(text)).filter(|word| tells(word)).collect()
     }
 }
@@ -244,6 +266,22 @@ fn collect<'v>(value: &'v Value, is_named: &dyn Fn(&str) -> bool, depth: usize, 
                 } else {
                     collect(value, is_named, depth - 1, found);
                 }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The names under which a value has this text.
+fn names_of(value: &Value, text: &str, depth: usize, found: &mut Vec<String>) {
+    match value {
+        Value::Array(items) if depth > 0 => items.iter().for_each(|item| names_of(item, text, depth - 1, found)),
+        Value::Object(members) if depth > 0 => {
+            for (name, value) in members {
+                if value.as_str() == Some(text) {
+                    found.push(name.clone());
+                }
+                names_of(value, text, depth - 1, found);
             }
         }
         _ => {}
@@ -360,6 +398,12 @@ mod tests {
         let result = r#"[{"device_id": "light-1", "room": "kitchen", "kind": "light"},
             {"device_id": "speaker-1", "room": "living room", "kind": "speaker"},
             {"device_id": "thermo-2", "room": "living room", "kind": "thermostat"}]"#;
+        let users = r#"[{"user_id": "U-5", "on_call": false}, {"user_id": "U-6", "on_call": true}]"#;
+        let asked = Said::new("Assign it to whoever is on call.".into(), vec![users.into()]);
+        let found = asked.ungrounded(&json!({"user_id": "U-5"}), &Tool::new("assign")).unwrap();
+        assert_eq!(found.known, [("user_id".to_owned(), vec![json!("U-6")])]);
+        let another = asked.ungrounded(&json!({"ticket_id": "U-6"}), &Tool::new("assign")).unwrap();
+        assert_eq!(another.unknown, ["ticket_id"], "it is an id of something else");
         let said = Said::new("把客厅（living room）的暖气调到 19 度。".into(), vec![result.into()]);
         let of = |description: &str| {
             let tool = Tool::new("set").with_description(description);

@@ -49,6 +49,13 @@ impl Exchange {
 
     /// System text and examples, the client's history, and what came since.
     fn messages(&mut self, request: Request) -> Vec<Value> {
+        if self.turn.is_alone() {
+            self.since.clear();
+            let history = self.asked.history.messages.iter();
+            let system = history.take_while(|message| message["role"] == "system").cloned();
+            let own = request.messages.into_iter().map(|message| Value::said(message.role, message.content));
+            return shape(system.chain(own).collect(), None, self.prepared.placement);
+        }
         let mut own = request.messages.into_iter().peekable();
         let system = own.next_if(|message| message.role == Role::System).map(|system| system.content);
         let examples = own.by_ref().take(self.turn.examples());
