@@ -383,6 +383,7 @@ pub(super) const REGIONS: [&str; 10] = [
 
 /// Returns `true` for what may be the name of a time zone: a small model writes the city alone, unless it is held to a
 /// region.
+#[cfg(feature = "agent")]
 pub(crate) fn is_zone(text: &str) -> bool {
     REGIONS.iter().any(|region| text.starts_with(region))
 }
