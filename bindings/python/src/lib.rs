@@ -32,9 +32,7 @@ mod _native {
     #[pymodule_export]
     use crate::error::{HubError, PromptError, SettingError, StateError, ToolError, ToolgraftError};
     #[pymodule_export]
-    use crate::events::{
-        ArgsDelta, CallEnd, CallStart, Marker, Moved, Reasoning, Revised, Text,
-    };
+    use crate::events::{ArgsDelta, CallEnd, CallStart, Marker, Moved, Reasoning, Revised, Text};
     #[pymodule_export]
     use crate::hub::{Servers, connect};
     #[pymodule_export]

@@ -102,8 +102,8 @@ impl Context {
 
     #[inline(never)]
     fn pass_long(&mut self, mut bytes: &[u8]) {
-        let may_settle = !may_be_tag(&self.bytes[..self.length]);
-        if let Some(from) = settled_from(bytes).filter(|from| may_settle && !may_be_tag(&bytes[..*from])) {
+        let has_tag = |from: &usize| may_be_tag(&self.bytes[..self.length]) || may_be_tag(&bytes[..*from]);
+        if let Some(from) = settled_from(bytes).filter(|from| !has_tag(from)) {
             self.settle();
             self.length = 0;
             bytes = &bytes[from..];

@@ -372,9 +372,12 @@ impl Ask {
     /// The messages of a request for the answer alone; `None` where it is asked for in the conversation: after
     /// earlier questions, which it may be about, and where the results are long.
     pub(in crate::turn) fn alone(&self, shared: &Shared) -> Option<Vec<Message>> {
+        if shared.asking != Asking::Answer {
+            return None;
+        }
         let request = shared.request()?;
         let is_first = shared.said().iter().all(|said| !matches!(said, Said::Question(text) if *text != request));
-        if shared.asking != Asking::Answer || shared.native || shared.output.is_some() || !is_first {
+        if shared.native || shared.output.is_some() || !is_first {
             return None;
         }
         let made = shared.answered();
@@ -390,13 +393,14 @@ impl Ask {
     /// The text of a request's last message, with a last line that says what comes next, where the turn
     /// knows that.
     pub(in crate::turn) fn closed(&self, text: &str, shared: &Shared) -> Option<String> {
-        let closing = self.wording(shared).closing(&shared.unused())?;
+        let unused = match shared.asking {
+            Asking::Step | Asking::Narrowed(_) => shared.unused(),
+            Asking::Answer => Vec::new(),
+            _ => return None,
+        };
+        let closing = self.wording(shared).closing(&unused)?;
         let rest = text.strip_suffix(closing.either)?;
-        match shared.asking {
-            Asking::Step | Asking::Narrowed(_) => Some(format!("{rest}{}", closing.call)),
-            Asking::Answer => Some(format!("{rest}{}", closing.answer)),
-            _ => None,
-        }
+        Some(format!("{rest}{}", if shared.asking == Asking::Answer { closing.answer } else { &closing.call }))
     }
 
     /// What the next request of a round is for, where the model may as well call as answer.
