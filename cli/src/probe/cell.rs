@@ -154,8 +154,8 @@ mod tests {
         for cell in Cell::any() {
             assert_eq!(Cell::try_from(cell.to_string()), Ok(cell));
         }
-        assert_eq!(Cell::all(None).len(), 38);
-        assert_eq!(Cell::all(Some(Dialect::TypeMarker)).len(), 38);
+        assert_eq!(Cell::all(None).len(), 34);
+        assert_eq!(Cell::all(Some(Dialect::TypeMarker)).len(), 34);
         assert_eq!(Cell::all(Some(Dialect::Hermes)).len(), 48);
         assert!(Cell::try_from("x".to_owned()).is_err());
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::settings::{examples::Examples, saved_profiles::SavedProfile};
+use crate::settings::examples::Examples;
 use toolgraft::Dialect;
 use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::{Lang, Profile, PromptStyle};
@@ -200,21 +200,6 @@ impl Layer for Vec<String> {
 }
 
 /// What `toolgraft probe` found.
-impl From<&SavedProfile> for Settings {
-    fn from(saved: &SavedProfile) -> Self {
-        Settings {
-            tools_mode: saved.tools_mode,
-            dialect: saved.dialect,
-            prompt_style: saved.prompt_style,
-            listing: saved.listing,
-            constrain: saved.constrain,
-            way: saved.way,
-            call_threshold: saved.call_threshold,
-            examples: saved.examples,
-            ..Settings::default()
-        }
-    }
-}
 
 fn profile<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'static Profile>, D::Error> {
     let name = String::deserialize(deserializer)?;

@@ -30,6 +30,7 @@ use toolgraft::prompt::Listing;
 use toolgraft::tools::ToolsMode;
 
 use super::file::{self, path};
+use super::keys::Settings;
 use crate::base::Failure;
 use crate::settings::examples::Examples;
 
@@ -168,6 +169,22 @@ impl SavedProfile {
         table.retain(|key, _| kept.contains_key(key));
         for (key, item) in kept {
             table[key.as_str()] = item;
+        }
+    }
+}
+
+impl From<&SavedProfile> for Settings {
+    fn from(saved: &SavedProfile) -> Self {
+        Settings {
+            tools_mode: saved.tools_mode,
+            dialect: saved.dialect,
+            prompt_style: saved.prompt_style,
+            listing: saved.listing,
+            constrain: saved.constrain,
+            way: saved.way,
+            call_threshold: saved.call_threshold,
+            examples: saved.examples,
+            ..Settings::default()
         }
     }
 }
