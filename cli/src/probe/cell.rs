@@ -156,7 +156,7 @@ mod tests {
         }
         assert_eq!(Cell::all(None).len(), 34);
         assert_eq!(Cell::all(Some(Dialect::TypeMarker)).len(), 34);
-        assert_eq!(Cell::all(Some(Dialect::Hermes)).len(), 48);
+        assert_eq!(Cell::all(Some(Dialect::Hermes)).len(), 42);
         assert!(Cell::try_from("x".to_owned()).is_err());
     }
 }

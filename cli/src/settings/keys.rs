@@ -199,8 +199,6 @@ impl Layer for Vec<String> {
     }
 }
 
-/// What `toolgraft probe` found.
-
 fn profile<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'static Profile>, D::Error> {
     let name = String::deserialize(deserializer)?;
     super::profiles::known_profile(&name).map(Some).map_err(serde::de::Error::custom)

@@ -173,6 +173,7 @@ impl SavedProfile {
     }
 }
 
+/// What `toolgraft probe` found.
 impl From<&SavedProfile> for Settings {
     fn from(saved: &SavedProfile) -> Self {
         Settings {
