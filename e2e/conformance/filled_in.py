@@ -4,8 +4,8 @@ import pty
 import re
 import sys
 
-# Yes to a form and to what is sent; Enter takes what a field proposes.
-ANSWERS = {"[y/n] ": b"y\r", "[y/n/e] ": b"y\r", "]: ": b"\r"}
+# Yes to a form, to what is sent and to a field that asks for it; Enter takes what a field proposes.
+ANSWERS = {"[y/n] ": b"y\r", "[y/n/e] ": b"y\r", "(y or n): ": b"y\r", "]: ": b"\r"}
 # Of what was shown since the last answer, without what steers a terminal.
 shown = ""
 
