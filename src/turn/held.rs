@@ -28,6 +28,12 @@ impl Turn {
             None => self.in_place_of_alike(message).or_else(|| self.in_place_of_ungrounded(message)),
         };
         self.shared.narrowed = if asking.is_some() { self.shared.narrowed + 1 } else { 0 };
+        // The call that waited for it is written now, or is not meant any more.
+        let is_its_tool =
+            |waits: &mut Call| message.good_calls().is_some_and(|all| all.iter().any(|c| c.tool == waits.tool));
+        if asking.is_none() {
+            self.shared.postponed.take_if(is_its_tool);
+        }
         asking
     }
 

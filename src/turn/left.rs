@@ -68,10 +68,18 @@ impl Shared {
     /// what has to be looked up as well, where they have none of a member.
     pub(super) fn made_good(&self) -> Option<Narrowed> {
         let made = self.made();
-        let last = made.last().filter(|made| made.succeeded())?.call();
-        let failed = || made.iter().rfind(|made| made.failed()).map(Made::call);
-        let call = self.postponed.as_ref().or_else(failed)?;
-        if name(last) == name(call) || self.asks_a_question() && self.changes(call) {
+        made.last().filter(|made| made.succeeded())?;
+        let call = match &self.postponed {
+            Some(call) => call,
+            None => {
+                let failed = made.iter().rposition(|made| made.failed())?;
+                let call = made[failed].call();
+                // Its tool has done since what the call was for.
+                let is_done = made[failed..].iter().any(|since| since.succeeded() && name(since.call()) == name(call));
+                Some(call).filter(|_| !is_done)?
+            }
+        };
+        if self.asks_a_question() && self.changes(call) {
             return None;
         }
         let mistaken = self.said_things().mistaken(&call.arguments, self.tool(call)?)?;

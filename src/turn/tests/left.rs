@@ -172,3 +172,21 @@ fn a_tool_is_not_called_on_and_on_with_values_that_nobody_said() {
         job.gives("list_events", json!({"date": path}), Outcome::result("/a.txt /b.txt /c.txt"));
     }
 }
+
+#[test]
+fn what_was_made_good_is_not_made_again_after_a_further_lookup() {
+    let mut job = Job::of("Invite Tom Okafor to my event Planning and tell me what else is there.");
+    assert!(!job.calls("invite", json!({"event_id": "event_id-1", "contact_id": "Tom"})));
+    job.gives("find_contact", json!({"name": "Tom Okafor"}), Outcome::result(CONTACT));
+    job.gives("list_events", json!({}), Outcome::result(EVENTS));
+    job.gives("invite", json!({"event_id": "E-34", "contact_id": "P-08"}), Outcome::result("ok"));
+    job.gives("list_events", json!({"date": "Planning"}), Outcome::result(EVENTS));
+    assert!(job.grammar().contains("find_contact"), "the next step is free: {}", job.grammar());
+
+    let mut job = Job::of("What is in budget.txt of /home/kim, and who is Tom?");
+    job.gives("read_file", json!({"path": "/home/kim/budget.txt"}), Outcome::error("no such file"));
+    job.gives("search_files", json!({"pattern": "budget*"}), Outcome::result("/home/kim/2026/budget.txt"));
+    job.gives("read_file", json!({"path": "/home/kim/2026/budget.txt"}), Outcome::result("1310"));
+    job.gives("find_contact", json!({"name": "Tom"}), Outcome::result(CONTACT));
+    assert!(job.grammar().contains("list_events"), "the next step is free: {}", job.grammar());
+}
