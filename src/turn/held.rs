@@ -67,10 +67,7 @@ impl Turn {
         let apart = self.ask.wording(&self.shared).system_apart(&self.shared.choice);
         let examples = apart.into_iter().flat_map(|(_, examples)| examples);
         let said = self.shared.said_things().with_examples(examples);
-        let found = |call: &Call| {
-            let tool = self.shared.setup.catalog.find(call.server.as_deref(), &call.tool).ok()?.tool;
-            said.ungrounded(&call.arguments, tool)
-        };
+        let found = |call: &Call| said.ungrounded(&call.arguments, self.shared.tool(call)?);
         message.good().filter_map(|(index, call)| Some((index, found(call)?))).collect()
     }
 

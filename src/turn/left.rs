@@ -163,7 +163,7 @@ impl Shared {
         self.tool(call).is_some_and(may_change)
     }
 
-    fn tool(&self, call: &Call) -> Option<&Tool> {
+    pub(super) fn tool(&self, call: &Call) -> Option<&Tool> {
         Some(self.setup.catalog.find(call.server.as_deref(), &call.tool).ok()?.tool)
     }
 }

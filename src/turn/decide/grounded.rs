@@ -9,6 +9,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
+use super::objects::{objects, values_in};
 use super::words::words;
 use super::zones::named_in;
 use crate::constrain::{is_id, is_zone};
@@ -22,9 +23,6 @@ const MAX_CANDIDATES: usize = 32;
 
 /// Shorter words without a digit say nothing of a value: an ending of a file's name, an article.
 const MIN_WORD: usize = 4;
-
-/// Deepest nesting of results in which candidates are looked for.
-const MAX_DEPTH: usize = 16;
 
 /// What of a call's arguments nobody said.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -45,6 +43,8 @@ pub(in crate::turn) struct Said {
     /// In lower case.
     person: String,
     results: Vec<String>,
+    /// The values in the results, of the newest first.
+    values: Vec<Value>,
     /// The words of both, in lower case.
     words: HashSet<String>,
     /// Values of the calls that the prompt shows as examples.
@@ -62,8 +62,9 @@ impl Said {
         let (person, zones) = (person.to_lowercase(), named_in(&person));
         let all = results.iter().chain([&person]);
         let words = all.flat_map(|text| words(text)).collect();
+        let values = results.iter().rev().flat_map(|result| values_in(result)).collect();
         let (examples, shown_results, failed) = Default::default();
-        Said { person, results, words, zones, examples, shown_results, failed }
+        Said { person, results, values, words, zones, examples, shown_results, failed }
     }
 
     /// With the arguments of calls that failed: only the person can mean their values again.
@@ -128,11 +129,10 @@ impl Said {
 
     /// Whether results have a value as another id alone.
     fn is_another_id(&self, name: &str, text: &str) -> bool {
-        let mut found = Vec::new();
-        for value in self.results.iter().flat_map(|result| find_values(result).values) {
-            names_of(&value.value, text, MAX_DEPTH, &mut found);
-        }
-        !found.is_empty() && found.iter().all(|own| is_id(own) && !own.eq_ignore_ascii_case(name) && own != "id")
+        let members = self.values.iter().flat_map(objects).flatten();
+        let found: Vec<_> = members.filter(|(_, value)| value.as_str() == Some(text)).map(|(name, _)| name).collect();
+        !found.is_empty()
+            && found.iter().all(|own| is_id(own) && !own.eq_ignore_ascii_case(name) && own.as_str() != "id")
     }
 
     /// Whether a text is a word of the person's that may be a name as well as an id.
@@ -194,10 +194,17 @@ impl Said {
         if value.as_str().is_some_and(is_zone) {
             return self.zones.iter().map(|zone| zone.as_str().into()).collect();
         }
-        let values: Vec<_> = self.results.iter().rev().flat_map(|result| find_values(result).values).collect();
         let named = |is_named: &dyn Fn(&str) -> bool| {
-            let mut found = Vec::new();
-            values.iter().for_each(|value| collect(&value.value, is_named, MAX_DEPTH, &mut found));
+            let mut found: Vec<Candidate<'_>> = Vec::new();
+            for object in self.values.iter().flat_map(objects) {
+                let is_value = |value: &Value| value.is_string() || value.is_number();
+                let own = object.iter().filter(|(name, value)| is_named(name) && is_value(value));
+                for (_, value) in own {
+                    if found.len() < MAX_CANDIDATES && found.iter().all(|found| found.value != value) {
+                        found.push(Candidate { value, object });
+                    }
+                }
+            }
             self.likeliest(found, tool)
         };
         let found = named(&|name| name.eq_ignore_ascii_case(member));
@@ -251,40 +258,6 @@ impl Candidate<'_> {
         let is_so = self.object.iter().filter(|(_, value)| **value == true).map(|(name, _)| name.clone());
         let texts = self.object.values().flat_map(texts).chain(is_so).collect::<Vec<_>>();
         texts.iter().flat_map(|text| words(text)).filter(|word| tells(word)).collect()
-    }
-}
-
-fn collect<'v>(value: &'v Value, is_named: &dyn Fn(&str) -> bool, depth: usize, found: &mut Vec<Candidate<'v>>) {
-    match value {
-        Value::Array(items) if depth > 0 => items.iter().for_each(|item| collect(item, is_named, depth - 1, found)),
-        Value::Object(object) if depth > 0 => {
-            for (name, value) in object {
-                if is_named(name) && (value.is_string() || value.is_number()) {
-                    if found.len() < MAX_CANDIDATES && found.iter().all(|found| found.value != value) {
-                        found.push(Candidate { value, object });
-                    }
-                } else {
-                    collect(value, is_named, depth - 1, found);
-                }
-            }
-        }
-        _ => {}
-    }
-}
-
-/// The names under which a value has this text.
-fn names_of(value: &Value, text: &str, depth: usize, found: &mut Vec<String>) {
-    match value {
-        Value::Array(items) if depth > 0 => items.iter().for_each(|item| names_of(item, text, depth - 1, found)),
-        Value::Object(members) if depth > 0 => {
-            for (name, value) in members {
-                if value.as_str() == Some(text) {
-                    found.push(name.clone());
-                }
-                names_of(value, text, depth - 1, found);
-            }
-        }
-        _ => {}
     }
 }
 

@@ -5,20 +5,17 @@
 
 use std::collections::HashSet;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
+use super::objects::{objects, values_in};
 use super::words::words;
 use crate::constrain::is_id;
-use crate::parse::find_values;
 
 /// More things are no request but a text.
 const MAX_THINGS: usize = 64;
 
 /// Longer texts in quotation marks are not looked for in arguments.
 const MAX_BYTES: usize = 200;
-
-/// Deepest nesting of results.
-const MAX_DEPTH: usize = 16;
 
 /// Quotation marks that open and close a text.
 const QUOTES: &[(char, char)] = &[('"', '"'), ('“', '”'), ('「', '」'), ('«', '»'), ('`', '`')];
@@ -144,8 +141,14 @@ impl Used {
             used += &format!("{arguments}\n");
         }
         for result in results {
-            let found = find_values(result.as_ref()).values;
-            found.iter().for_each(|found| beside(&found.value, &values, MAX_DEPTH, &mut used));
+            for value in values_in(result.as_ref()) {
+                let has_id = |object: &&Map<String, Value>| {
+                    object.iter().any(|(name, value)| is_id(name) && values.contains(value))
+                };
+                objects(&value).into_iter().filter(has_id).for_each(|object| {
+                    used += &format!("{}\n", serde_json::to_string(object).unwrap_or_default());
+                });
+            }
         }
         Used(used.to_lowercase())
     }
@@ -153,21 +156,6 @@ impl Used {
     fn has(&self, thing: &str) -> bool {
         let thing = thing.to_lowercase();
         self.0.contains(&thing) || has_words(&self.0, &thing)
-    }
-}
-
-/// Adds the objects in a value that have one of these values under an id's name.
-fn beside(value: &Value, values: &HashSet<Value>, depth: usize, used: &mut String) {
-    match value {
-        Value::Array(items) if depth > 0 => items.iter().for_each(|item| beside(item, values, depth - 1, used)),
-        Value::Object(members) if depth > 0 => {
-            if members.iter().any(|(name, value)| is_id(name) && values.contains(value)) {
-                *used += &format!("{value}\n");
-            } else {
-                members.values().for_each(|value| beside(value, values, depth - 1, used));
-            }
-        }
-        _ => {}
     }
 }
 

@@ -37,6 +37,7 @@ mod greeting;
 mod grounded;
 mod known;
 mod mentions;
+mod objects;
 mod openers;
 mod probability;
 mod words;
