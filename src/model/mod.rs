@@ -6,6 +6,7 @@
 
 mod error;
 pub(crate) mod interface;
+mod native;
 #[cfg(feature = "client")]
 pub(crate) mod openai;
 #[cfg(feature = "client")]
@@ -31,10 +32,12 @@ pub(crate) use crate::message::Usage;
 pub use error::{ModelError, ModelErrorKind, ModelFailure};
 pub(crate) use interface::Model;
 pub use interface::{ContextWindow, ModelEvent, Progress, TokenChoice};
+pub use native::NativeFault;
 #[cfg(feature = "client")]
 pub use openai::{
     BACKOFF, CONNECT_TIMEOUT, ClientError, IDLE_TIMEOUT, LIST_TIMEOUT, MAX_EVENT, MAX_RETRY_AFTER, ModelInfo,
-    OpenAiBuilder, PROBE_TIMEOUT, RETRIES, ServerFault, ServerKind, Tracer,
+    NativeAnswer, NativeTrials, OpenAiBuilder, PROBE_TIMEOUT, RETRIES, ServerFault, ServerKind, TRIAL_QUESTION, Tracer,
+    trial_tool,
 };
 pub use recorded::{Recorded, Round, Step};
 pub use request::{CallResult, Request};

@@ -2,7 +2,7 @@
 //! what an endpoint does not give.
 
 use super::Turn;
-use super::decide::{self, Asking, NativeFault, Verdict};
+use super::decide::{self, Asking, Verdict};
 use super::event::AgentEvent;
 use super::io::{Action, TurnError};
 use super::read::Message;
@@ -10,7 +10,7 @@ use super::stop::StopReason;
 use super::warning::CallerWarning;
 use crate::constrain::{Constrained, Way};
 use crate::conversation::Entry;
-use crate::model::{ModelError, TokenChoice};
+use crate::model::{ModelError, NativeFault, TokenChoice};
 use crate::tools::ToolChoice;
 
 impl Turn {

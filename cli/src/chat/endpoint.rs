@@ -199,6 +199,7 @@ impl Endpoint {
         connect: Duration,
     ) -> Result<Self, Failure> {
         let builder = OpenAi::builder(url.as_str(), "").connect_timeout(connect).trust(trust.clone());
+        let builder = builder.native_trials(learned::trials(&url));
         let builder = match &key {
             Some(key) => builder.api_key(key.as_str()),
             None => builder,
@@ -302,6 +303,12 @@ impl Endpoint {
     /// Whether native calls of the model are known to fail.
     pub(super) fn fails_natively(&self) -> bool {
         self.version().is_some_and(|version| !learned::faults(&self.url, &self.model, version).is_empty())
+    }
+
+    /// Whether native calls of the model are to be tried before they are relied on.
+    pub(super) fn tries_native_calls(&self) -> bool {
+        let known = |version| learned::trials(&self.url).known(&self.model, version);
+        self.version().is_some_and(|version| known(version).is_none())
     }
 
     /// What was learned of the model in front of other chats, and of `serve`.

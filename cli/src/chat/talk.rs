@@ -244,8 +244,10 @@ impl Talk {
             _ => false,
         };
         let by_prompt = || format!("by prompt ({}, {})", self.asked.options.dialect, self.asked.options.style);
+        let is_tried = self.asked.offered.0 == ToolsMode::Native || !self.endpoint.tries_native_calls();
         match (self.offers_natively(), is_held) {
-            (true, _) => "native".to_owned(),
+            (true, _) if is_tried => "native".to_owned(),
+            (true, _) => "native if a first call works".to_owned(),
             (false, true) => format!("{}, constrained where due", by_prompt()),
             (false, false) => by_prompt(),
         }

@@ -1,10 +1,13 @@
-//! What `serve` and `chat` learned of endpoints: models whose native calls fail, by the server's version.
+//! What `serve` and `chat` learned of endpoints: whether native calls of a model work, by the server's version.
 //!
 //! A file of the program's own, `learned.json` among those for state. One that cannot be read is as good
 //! as none: what it holds is learned again.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
-use toolgraft::turn::{KnownWays, NativeFault};
+use toolgraft::model::{NativeFault, NativeTrials};
+use toolgraft::turn::KnownWays;
 use toolgraft_serve::Learned;
 
 use super::saved_profiles::place;
@@ -31,7 +34,26 @@ pub(crate) fn at(endpoint: &str) -> Vec<Learned> {
 /// What native calls of the model fail at behind this version of its server, as far as it was learned.
 pub(crate) fn faults(endpoint: &str, model: &str, version: &str) -> Vec<NativeFault> {
     let its = |learned: &Learned| learned.model == model && learned.version == version;
-    at(endpoint).into_iter().filter(its).map(|learned| learned.fault).collect()
+    at(endpoint).into_iter().filter(its).filter_map(|learned| learned.fault).collect()
+}
+
+/// What was learned of an endpoint's models, and what trials of them find, kept for other programs.
+struct Trials(String);
+
+impl NativeTrials for Trials {
+    fn known(&self, model: &str, version: &str) -> Option<Option<NativeFault>> {
+        let its = at(&self.0).into_iter().filter(|learned| learned.model == model && learned.version == version);
+        its.map(|learned| learned.fault).reduce(|found, next| found.or(next))
+    }
+
+    fn keep(&self, model: &str, version: &str, fault: Option<NativeFault>) {
+        keep(&self.0, Learned::new(model, version, fault));
+    }
+}
+
+/// Where trials of native calls at this endpoint are kept.
+pub(crate) fn trials(endpoint: &str) -> Arc<dyn NativeTrials> {
+    Arc::new(Trials(endpoint.to_owned()))
 }
 
 /// What was learned of the model behind this version of its server. What a chat learns of it is kept.
@@ -41,7 +63,7 @@ pub(crate) fn ways(endpoint: &str, model: &str, version: Option<&str>) -> KnownW
     // The chat's model goes without its name; others, of later rounds, may stand elsewhere.
     let known = KnownWays::telling(move |other, fault| {
         if other.is_none() {
-            keep(&place, Learned::new(name.clone(), its.clone(), fault));
+            keep(&place, Learned::new(name.clone(), its.clone(), Some(fault)));
         }
     });
     faults(endpoint, model, &version).into_iter().for_each(|fault| known.recalls(&None, fault));

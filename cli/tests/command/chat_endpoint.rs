@@ -333,7 +333,8 @@ fn what_a_chat_learned_of_native_calls_counts_for_the_next_and_for_doctor() {
     let place = Place::new();
     for carried in [true, false] {
         let run = chat(&place, &endpoint, &[]).ok();
-        assert_eq!(run.err.lines().next().unwrap().ends_with(", native"), carried, "{}", run.err);
+        let said = run.err.lines().next().unwrap().ends_with(", native if a first call works");
+        assert_eq!(said, carried, "{}", run.err);
         let mut asked = endpoint.take_seen();
         asked.retain(|request| request.body.get("messages").is_some());
         assert_eq!(asked[0].body.get("tools").is_some(), carried);
@@ -341,6 +342,52 @@ fn what_a_chat_learned_of_native_calls_counts_for_the_next_and_for_doctor() {
     }
     let report = place.run(&["probe", "--diagnose", &endpoint.url(), "--json"]).json();
     assert_eq!(report["learned"], json!([{"model": "m", "version": "b1", "fault": "failed"}]), "{report:#}");
+}
+
+/// Native calls of a model that is said to take tools are tried once for each version of its server.
+#[test]
+fn native_calls_are_tried_before_they_are_relied_on() {
+    let trial = "How is the weather in Oslo? Call the tool get_weather for it.";
+    let right = || Reply::events(&[call("get_weather", "{\"city\": \"Oslo\"}"), stops("tool_calls")]).done();
+    let silent = || Reply::text("I would look out of the window.");
+    for (calls, answers, works) in [
+        (right(), Reply::text("It is 13 degrees."), true),
+        (silent(), silent(), false),
+        (right(), silent(), false),
+        (right(), right(), false),
+    ] {
+        let props = json!({"chat_template_caps": {"supports_tools": true}, "build_info": "b1"});
+        let endpoint = Endpoint::setup().models(&["m"]).serves("/props", props).answer(move |request, _| {
+            let is_trial = request.messages().contains(trial);
+            let has_result = request.messages().contains("13 degrees") || request.question().contains("Oslo, now");
+            match (request.body.get("tools"), is_trial, has_result) {
+                (Some(_), true, false) => calls.clone(),
+                (Some(_), true, true) => answers.clone(),
+                (Some(_), false, false) => {
+                    Reply::events(&[call("demo__weather_query", "{\"city\": \"Oslo\"}"), stops("tool_calls")]).done()
+                }
+                (None, _, false) => Reply::text(&weather()),
+                _ => Reply::text("As the tool says."),
+            }
+        });
+        let place = Place::new();
+        for is_first in [true, false] {
+            let run = chat(&place, &endpoint, &[]).ok();
+            assert_eq!(run.out, "As the tool says.\n");
+            let head = run.err.lines().next().unwrap();
+            let said = [", native if a first call works", ", native"].map(|words| head.ends_with(words));
+            assert_eq!(said, [is_first, works && !is_first], "{head}");
+            let asked: Vec<Seen> =
+                endpoint.take_seen().into_iter().filter(|seen| seen.body.get("messages").is_some()).collect();
+            let (trials, own): (Vec<&Seen>, Vec<&Seen>) =
+                asked.iter().partition(|seen| seen.messages().contains(trial));
+            assert_eq!(!trials.is_empty(), is_first);
+            assert!(own.iter().all(|seen| seen.body.get("tools").is_some() == works), "{works}");
+        }
+        let report = place.run(&["probe", "--diagnose", &endpoint.url(), "--json"]);
+        let learned = serde_json::from_str::<Value>(&report.out).unwrap()["learned"].clone();
+        assert_eq!((learned[0]["version"].clone(), learned[0]["fault"].is_null()), (json!("b1"), works), "{learned}");
+    }
 }
 
 #[test]

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::config::{Config, WITH_TOOLS};
 use super::fault::Fault;
 use super::kept::Store;
-use super::learned::{Learned, Taught};
+use super::learned::{self, Taught};
 use super::metrics::Metrics;
 use super::prepared::Cache;
 use super::ready::Ready;
@@ -21,6 +21,7 @@ use super::upstream::Upstream;
 use super::way::Way;
 use super::work::Work;
 use toolgraft::Model;
+use toolgraft::model::NativeTrials as _;
 use toolgraft::model::{ClientError, ModelInfo};
 use toolgraft::spans::Span;
 use toolgraft::turn::KnownWays;
@@ -30,6 +31,7 @@ use toolgraft::wire::{set_member, take_member};
 pub(super) struct Shared {
     pub(super) config: Config,
     pub(super) upstream: Upstream,
+    pub(super) learned: Arc<learned::Known>,
     pub(super) cache: Cache,
     pub(super) kept: Arc<Store>,
     pub(super) beginnings: Arc<Beginnings>,
@@ -41,24 +43,23 @@ pub(super) struct Shared {
 
 impl Shared {
     pub(super) fn new(config: Config) -> Result<Arc<Self>, ClientError> {
-        let upstream = Upstream::new(&config)?;
-        let model = upstream.model.clone();
-        let cache = Cache::knowing(match config.learning.clone() {
-            Some(learning) => KnownWays::telling(move |name, fault| {
-                if let Some(name) = name
-                    && let Some(version) = model.known_version(name)
-                {
-                    learning(Learned::new(name, version, fault));
-                }
-            }),
-            None => KnownWays::default(),
-        });
+        let learned = learned::Known::new(config.learned.clone(), config.learning.clone());
+        let upstream = Upstream::new(&config, &learned)?;
+        let (model, told) = (upstream.model.clone(), learned.clone());
+        let cache = Cache::knowing(KnownWays::telling(move |name, fault| {
+            if let Some(name) = name
+                && let Some(version) = model.known_version(name)
+            {
+                told.keep(name, &version, Some(fault));
+            }
+        }));
         Ok(Arc::new(Shared {
             kept: Store::new(config.instance_key.as_deref())?,
             beginnings: Arc::default(),
             work: Work::default(),
             config,
             upstream,
+            learned,
             cache,
             metrics: Metrics::default(),
             ready: Ready::default(),
@@ -83,9 +84,9 @@ impl Shared {
         };
         let reads = info.as_ref().map(ModelInfo::reads).unwrap_or_default();
         if let Some(version) = self.upstream.model.known_version(&request.model) {
-            let is_its = |learned: &&Learned| learned.model == request.model && learned.version == version;
-            for learned in self.config.learned.iter().filter(is_its) {
-                self.cache.ways().recalls(&Some(request.model.clone()), learned.fault);
+            let fault = self.learned.known(&request.model, &version).flatten();
+            if let Some(fault) = fault {
+                self.cache.ways().recalls(&Some(request.model.clone()), fault);
             }
         }
         request.known = Known { served, takes_tools, reads, context: context.map(|window| window.tokens) };

@@ -1,5 +1,6 @@
 //! The endpoint behind the server: as a model, and for requests that pass through.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
@@ -11,6 +12,7 @@ use serde_json::Value;
 use super::config::Config;
 use super::fault::Fault;
 use super::hidden;
+use super::learned::Known;
 use toolgraft::OpenAi;
 use toolgraft::http::{certificate_fault, proxy_fault};
 use toolgraft::model::endpoint::is_stale;
@@ -50,7 +52,7 @@ pub(super) struct Upstream {
 }
 
 impl Upstream {
-    pub(super) fn new(config: &Config) -> Result<Self, ClientError> {
+    pub(super) fn new(config: &Config, learned: &Arc<Known>) -> Result<Self, ClientError> {
         let mut builder = OpenAi::builder(config.base_url.clone(), config.model.clone().unwrap_or_default());
         let mut http = config
             .trust
@@ -72,6 +74,10 @@ impl Upstream {
         builder = builder.http_client(http.clone()).idle_timeout(config.idle_timeout);
         if let Some(key) = &config.upstream_key {
             builder = builder.api_key(key.clone());
+        }
+        // Each start would try again what nobody keeps.
+        if learned.is_kept() {
+            builder = builder.native_trials(learned.clone());
         }
         let model = builder.build()?;
         let mut url = model.url().clone();

@@ -21,6 +21,7 @@ mod guard;
 mod hold;
 mod info;
 mod list;
+mod native;
 pub(crate) mod open;
 mod probe;
 pub(crate) mod read;
@@ -54,6 +55,7 @@ pub use faults::ServerFault;
 pub use guard::MAX_EVENT;
 pub use info::ModelInfo;
 pub use list::LIST_TIMEOUT;
+pub use native::{NativeAnswer, NativeTrials, TRIAL_QUESTION, trial_tool};
 pub use probe::PROBE_TIMEOUT;
 pub use server::ServerKind;
 pub use trace::Tracer;
@@ -116,6 +118,8 @@ struct Inner {
     trace: Option<Tracer>,
     /// Fields of the chunks are handed on that no event tells of.
     fields: bool,
+    /// Native calls are tried before they are relied on, and what was found is kept there.
+    trials: Option<Arc<dyn NativeTrials>>,
     /// Shared by all clients of the endpoint.
     learned: Arc<Mutex<Learned>>,
 }
@@ -129,6 +133,8 @@ struct Learned {
     info: HashMap<String, ModelInfo>,
     /// Those that it is being asked about.
     asked: HashMap<String, WeakShared<BoxFuture<'static, Option<ModelInfo>>>>,
+    /// Those whose native calls are being tried.
+    trying: HashMap<String, WeakShared<BoxFuture<'static, Option<bool>>>>,
     /// The models as they were listed last; empty where there is no list.
     listed: Option<Vec<ModelInfo>>,
     /// Models that took a request with tools.
@@ -162,6 +168,7 @@ pub struct OpenAiBuilder {
     trace: Option<Tracer>,
     trust: Trust,
     http: Option<reqwest::Client>,
+    trials: Option<Arc<dyn NativeTrials>>,
 }
 
 impl OpenAi {
@@ -189,6 +196,7 @@ impl OpenAi {
             trace: None,
             trust: Trust::default(),
             http: None,
+            trials: None,
         }
     }
 
@@ -292,7 +300,8 @@ impl Model for OpenAi {
         stream::select(told.map(|progress| Ok(ModelEvent::Progress(progress))), answer.flatten()).boxed()
     }
 
-    /// As [`model_info`](OpenAi::model_info) says. A refusal of tools is kept too.
+    /// As [`model_info`](OpenAi::model_info) says, and as [trials](OpenAiBuilder::native_trials) found. A
+    /// refusal of tools is kept too.
     fn native_tools(&self, model: Option<&str>) -> BoxFuture<'static, Option<bool>> {
         let inner = self.inner.clone();
         let model = model.unwrap_or(&inner.model).to_owned();
@@ -391,6 +400,14 @@ impl OpenAiBuilder {
         self
     }
 
+    /// Tries native calls before they are relied on ([`Model::native_tools`]): where the endpoint says that
+    /// the model takes tools, and says its own version, one call is asked for and an answer by its result,
+    /// two requests of at most 1,024 tokens each. What came of it is kept there; without this nothing is tried.
+    pub fn native_trials(mut self, kept: Arc<dyn NativeTrials>) -> Self {
+        self.trials = Some(kept);
+        self
+    }
+
     /// Writes all that goes over the wire, without secrets.
     pub fn trace(mut self, tracer: Tracer) -> Self {
         self.trace = Some(tracer);
@@ -430,6 +447,7 @@ impl OpenAiBuilder {
             secrets,
             trace: self.trace,
             fields: false,
+            trials: self.trials,
             learned: Arc::default(),
         };
         Ok(OpenAi { inner: Arc::new(inner) })

@@ -11,10 +11,11 @@ use reqwest::{RequestBuilder, StatusCode, Url};
 use serde_json::{Value, json};
 
 use super::info::ModelInfo;
+use super::native::{Tried, tried};
 use super::open::is_local;
 use super::read::Source;
 use super::server::ServerKind;
-use super::{Inner, MAX_EVENT};
+use super::{Inner, MAX_EVENT, OpenAi};
 use crate::dialect::{Dialect, parameters_in_name};
 
 /// Time for all questions together. None makes the endpoint load a model.
@@ -32,9 +33,45 @@ impl Inner {
         if let Some(known) = self.learned().tools.get(model) {
             return *known;
         }
-        let said = self.model_info(model).await?.tools;
+        let info = self.model_info(model).await?;
+        let said = match (info.tools, info.version) {
+            (Some(true), Some(version)) => self.tried(model, version).await,
+            (said, _) => said,
+        };
         self.learned().tools.entry(model.to_owned()).or_insert(said);
         said
+    }
+
+    /// Whether native calls of a model that takes tools work behind this version of its server, as a trial
+    /// found: one, also where many want to know it at once.
+    async fn tried(self: &Arc<Self>, model: &str, version: String) -> Option<bool> {
+        let Some(kept) = self.trials.clone() else { return Some(true) };
+        if let Some(fault) = kept.known(model, &version) {
+            return Some(fault.is_none());
+        }
+        let trial = {
+            let mut learned = self.learned();
+            match learned.trying.get(model).and_then(WeakShared::upgrade) {
+                Some(trial) => trial,
+                None => {
+                    let (client, name) = (OpenAi { inner: self.clone() }, model.to_owned());
+                    let trial = async move {
+                        let fault = match tried(&client, &name).await {
+                            Tried::Works => None,
+                            Tried::Fails(fault) => Some(fault),
+                            // The next turn finds out, and leaves native calls if they fail.
+                            Tried::Unclear => return Some(true),
+                        };
+                        kept.keep(&name, &version, fault);
+                        Some(fault.is_none())
+                    };
+                    let trial = trial.boxed().shared();
+                    learned.trying.extend(trial.downgrade().map(|weak| (model.to_owned(), weak)));
+                    trial
+                }
+            }
+        };
+        trial.await
     }
 
     /// What the endpoint says of `model`. Asked once per model, also where many want to know it at

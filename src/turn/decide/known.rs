@@ -3,30 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use serde::{Deserialize, Serialize};
-
-use crate::message::keyword_enum;
-
-/// Why a model's native calls are left for the prompt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum NativeFault {
-    /// The endpoint answered a request that carried tools with an error, and one by prompt not.
-    Failed,
-    /// Such a request got an empty answer, and one by prompt not.
-    Empty,
-    /// No call came where one was due.
-    Missing,
-    /// A call came where a person only said hello.
-    Unasked,
-}
-
-keyword_enum!(NativeFault, "a fault of native calls",
-    "failed" => NativeFault::Failed,
-    "empty" => NativeFault::Empty,
-    "missing" => NativeFault::Missing,
-    "unasked" => NativeFault::Unasked);
+use crate::model::NativeFault;
 
 /// What an endpoint does not give for a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

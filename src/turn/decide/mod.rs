@@ -52,7 +52,6 @@ pub(super) use greeting::{is_greeting, is_question};
 pub(super) use grounded::{Said, Ungrounded};
 pub use known::KnownWays;
 pub(crate) use known::Missing;
-pub use known::NativeFault;
 pub(super) use mentions::{Mentions, Used};
 pub(super) use openers::Openers;
 use probability::Probability;

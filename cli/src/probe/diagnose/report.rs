@@ -128,7 +128,10 @@ impl Report {
             lines.push(("learned", format!("requests go without {}", self.does_without.join(", "))));
         }
         for Learned { version, fault, .. } in &self.learned {
-            lines.push(("learned", format!("serve leaves native calls behind {version} ({fault})")));
+            lines.push(match fault {
+                Some(fault) => ("learned", format!("native calls fail behind {version} ({fault}): tools go by prompt")),
+                None => ("learned", format!("native calls work behind {version}")),
+            });
         }
         lines.extend(self.saved.map(|mode| ("saved by probe", format!("--set tools_mode={mode}"))));
         lines.extend(self.advice.iter().map(|advice| ("advice", advice.clone())));

@@ -4,21 +4,17 @@ use std::time::{Duration, Instant};
 
 use futures::StreamExt;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use toolgraft::agent::StopReason;
 use toolgraft::dialect::Profile;
 use toolgraft::event::Collector;
-use toolgraft::message::{DeltaKind, FinishReason, NativeCall};
-use toolgraft::model::{ModelEvent, Request};
+use toolgraft::message::FinishReason;
+use toolgraft::model::{ModelError, NativeAnswer, TRIAL_QUESTION, trial_tool};
 use toolgraft::parse;
 use toolgraft::prompt::Options;
 use toolgraft::tools::{DefaultDecision, ToolsMode};
 use toolgraft::turn::TurnConfig;
-use toolgraft::wire::ToolDefinition;
-use toolgraft::{Agent, AgentEvent, Catalog, Functions, Message, Model as _, OpenAi, Outcome, Parser, Policy, Tool};
-
-/// What the model is asked.
-const QUESTION: &str = "How is the weather in Oslo? Call the tool get_weather for it.";
+use toolgraft::{Agent, AgentEvent, Catalog, Functions, OpenAi, Outcome, Parser, Policy};
 
 /// Most tokens of an answer, and of one that may reason.
 const TOKENS: (u32, u32) = (512, 4_096);
@@ -75,20 +71,11 @@ pub(super) struct Trials {
     pub(super) prompt: Trial,
 }
 
-fn tool() -> Tool {
-    let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
-    Tool::new("get_weather").with_description("Tells the weather of a city.").with_schema(schema)
-}
-
 impl Trials {
     pub(super) async fn run(client: &OpenAi, profile: &Profile) -> Self {
         let tokens = if profile.reasons == Some(true) { TOKENS.1 } else { TOKENS.0 };
-        let asked = vec![Message::system("You help with the weather."), Message::user(QUESTION)];
-        let native = timed(asks_natively(client, asked.clone(), tokens)).await;
-        let arguments = json!({"city": "Oslo"}).as_object().cloned().unwrap_or_default();
-        let call = NativeCall::new("call_1", "get_weather", &arguments);
-        let told = [Message::assistant("").with_calls(vec![call]), Message::tool("call_1", "13 degrees, rain")];
-        let history = timed(asks_natively(client, [asked, told.to_vec()].concat(), tokens)).await;
+        let native = timed(async { came(NativeAnswer::with_call(client, "", tokens).await) }).await;
+        let history = timed(async { came(NativeAnswer::with_result(client, "", tokens).await) }).await;
         let prompt = timed(asks_by_prompt(client, profile, tokens)).await;
         Trials { native, history, prompt }
     }
@@ -101,33 +88,19 @@ async fn timed(trial: impl Future<Output = Came>) -> Trial {
     Trial { outcome, seconds: (begun.elapsed().as_secs_f64() * 100.0).round() / 100.0 }
 }
 
-/// Sends a request with the tool in it.
-async fn asks_natively(client: &OpenAi, messages: Vec<Message>, tokens: u32) -> Came {
-    let catalog = Catalog::from_tools([tool()]);
-    let mut request = Request::new(messages);
-    request.tools = ToolDefinition::all(&catalog);
-    request.max_tokens = Some(tokens);
-    // What fails once would fail again.
-    request.by_prompt = true;
-    let (mut text, mut calls, mut end) = (String::new(), Vec::new(), None);
-    let mut answer = client.stream(request);
-    while let Some(event) = answer.next().await {
-        match event {
-            Ok(ModelEvent::Delta(delta)) if delta.kind == DeltaKind::Content => text.push_str(&delta.text),
-            Ok(ModelEvent::Call(call)) => calls.push(call),
-            Ok(ModelEvent::Finish(reason)) => end = Some(reason),
-            Ok(_) => {}
-            Err(error) => return Came::Failed { message: error.to_string() },
-        }
-    }
+/// What came of a request with the tool in it.
+fn came(answer: Result<NativeAnswer, ModelError>) -> Came {
+    let NativeAnswer { text, calls, end, .. } = match answer {
+        Ok(answer) => answer,
+        Err(error) => return Came::Failed { message: error.to_string() },
+    };
     if let Some(call) = calls.first() {
         return match serde_json::from_str::<Value>(&call.arguments) {
             Ok(Value::Object(_)) => Came::Called,
             _ => Came::Damaged { arguments: call.arguments.clone() },
         };
     }
-    let end = end.unwrap_or_default();
-    match in_text(&text, catalog, &end) {
+    match in_text(&text, &end) {
         Some(dialect) => Came::InText { dialect },
         None if text.trim().is_empty() || end == FinishReason::ToolCalls => {
             Came::Empty { finish: end.as_str().to_owned() }
@@ -137,9 +110,9 @@ async fn asks_natively(client: &OpenAi, messages: Vec<Message>, tokens: u32) -> 
 }
 
 /// The syntax of a call in a text.
-fn in_text(text: &str, catalog: Catalog, end: &FinishReason) -> Option<&'static str> {
+fn in_text(text: &str, end: &FinishReason) -> Option<&'static str> {
     let mut config = parse::Config::default();
-    config.catalog = Some(catalog.into());
+    config.catalog = Some(Catalog::from_tools([trial_tool()]).into());
     let (mut parser, mut message) = (Parser::new(config), Collector::new());
     parser.push(text, &mut |event| message.push(event));
     parser.finish(end, &mut |event| message.push(event));
@@ -154,12 +127,12 @@ async fn asks_by_prompt(client: &OpenAi, profile: &Profile, tokens: u32) -> Came
     config.max_tokens = Some(tokens);
     config.max_corrections = 1;
     let answer = |_| async { Ok::<_, std::convert::Infallible>(Outcome::result("13 degrees, rain")) };
-    let agent = Agent::builder(client.clone(), Functions::unnamed().with(tool(), answer))
+    let agent = Agent::builder(client.clone(), Functions::unnamed().with(trial_tool(), answer))
         .config(config)
         .prompt(Options::for_profile(profile))
         .policy(Policy::new(DefaultDecision::Allow))
         .build();
-    let mut run = match agent.run(QUESTION) {
+    let mut run = match agent.run(TRIAL_QUESTION) {
         Ok(run) => run,
         Err(error) => return Came::Failed { message: error.to_string() },
     };

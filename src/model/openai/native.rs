@@ -1,0 +1,152 @@
+//! Native calls of a model, tried out: one call, and an answer by its result.
+
+use std::time::Duration;
+
+use futures::StreamExt;
+use serde_json::{Map, Value, json};
+
+use super::{ModelError, ServerFault};
+use crate::message::{DeltaKind, FinishReason, Message, NativeCall};
+use crate::model::{Model, ModelEvent, NativeFault, Request};
+use crate::tools::{Catalog, Tool};
+use crate::wire::ToolDefinition;
+
+/// What is asked in a trial.
+pub const TRIAL_QUESTION: &str = "How is the weather in Oslo? Call the tool get_weather for it.";
+
+/// The argument of the call that answers it, what that returns, and what of it the answer has to say.
+const CITY: &str = "Oslo";
+const RESULT: &str = "13 degrees, rain";
+const SAID: &str = "13";
+
+/// Most time for both answers: a model may have to be loaded first.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// Most tokens of each, reasoning included.
+const TOKENS: u32 = 1_024;
+
+/// Where it is kept which models call natively behind which version of their server, so that each is
+/// tried once. Both functions are called where answers are made, and must not wait long.
+pub trait NativeTrials: Send + Sync {
+    /// What was found before: `Some(None)` where the calls work.
+    fn known(&self, model: &str, version: &str) -> Option<Option<NativeFault>>;
+
+    /// Keeps what was found; `None` where the calls work.
+    fn keep(&self, model: &str, version: &str, fault: Option<NativeFault>);
+}
+
+/// An answer to a request that carried a tool.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
+pub struct NativeAnswer {
+    /// Its text, without reasoning.
+    pub text: String,
+    /// The calls in the field that the interface has for them.
+    pub calls: Vec<NativeCall>,
+    /// Why it ended; the default where it broke off.
+    pub end: FinishReason,
+}
+
+impl NativeAnswer {
+    /// Asks for a call of [`trial_tool`].
+    ///
+    /// # Errors
+    /// Those of the model.
+    pub async fn with_call(model: &(impl Model + ?Sized), name: &str, tokens: u32) -> Result<Self, ModelError> {
+        ask(model, name, tokens, question()).await
+    }
+
+    /// Asks for an answer behind a call of [`trial_tool`] and its result.
+    ///
+    /// # Errors
+    /// Those of the model.
+    pub async fn with_result(model: &(impl Model + ?Sized), name: &str, tokens: u32) -> Result<Self, ModelError> {
+        let mut arguments = Map::new();
+        arguments.insert("city".to_owned(), CITY.into());
+        let call = NativeCall::new("call_1", "get_weather", &arguments);
+        let mut messages = question();
+        messages.extend([Message::assistant("").with_calls(vec![call]), Message::tool("call_1", RESULT)]);
+        ask(model, name, tokens, messages).await
+    }
+
+    /// Whether it is the call that was asked for, and no other.
+    fn is_the_call(&self) -> bool {
+        let is_city = |call: &NativeCall| {
+            let arguments: Result<Value, _> = serde_json::from_str(&call.arguments);
+            arguments.is_ok_and(|all| all.get("city").and_then(Value::as_str).is_some_and(|city| city.contains(CITY)))
+        };
+        matches!(&*self.calls, [call] if call.name == "get_weather" && is_city(call))
+    }
+}
+
+/// The tool that a trial offers.
+pub fn trial_tool() -> Tool {
+    let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
+    Tool::new("get_weather").with_description("Tells the weather of a city.").with_schema(schema)
+}
+
+fn question() -> Vec<Message> {
+    vec![Message::system("You help with the weather."), Message::user(TRIAL_QUESTION)]
+}
+
+async fn ask(
+    model: &(impl Model + ?Sized),
+    name: &str,
+    tokens: u32,
+    messages: Vec<Message>,
+) -> Result<NativeAnswer, ModelError> {
+    let mut request = Request::new(messages);
+    request.model = Some(name.to_owned()).filter(|name| !name.is_empty());
+    request.tools = ToolDefinition::all(&Catalog::from_tools([trial_tool()]));
+    request.max_tokens = Some(tokens);
+    // What fails at the tools once would fail again.
+    request.by_prompt = true;
+    let mut answer = NativeAnswer::default();
+    let mut events = model.stream(request);
+    while let Some(event) = events.next().await {
+        match event? {
+            ModelEvent::Delta(delta) if delta.kind == DeltaKind::Content => answer.text.push_str(&delta.text),
+            ModelEvent::Call(call) => answer.calls.push(call),
+            ModelEvent::Finish(reason) => answer.end = reason,
+            _ => {}
+        }
+    }
+    Ok(answer)
+}
+
+/// What came of a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tried {
+    /// The call came, and an answer by its result.
+    Works,
+    /// One of them did not.
+    Fails(NativeFault),
+    /// An answer was cut off, came too late, or the endpoint failed at something else.
+    Unclear,
+}
+
+/// Tries a call and its result.
+pub(super) async fn tried(model: &(impl Model + ?Sized), name: &str) -> Tried {
+    tokio::time::timeout(LIMIT, both(model, name)).await.unwrap_or(Tried::Unclear)
+}
+
+async fn both(model: &(impl Model + ?Sized), name: &str) -> Tried {
+    match NativeAnswer::with_call(model, name, TOKENS).await {
+        Err(error) => return failed(&error),
+        Ok(answer) if answer.is_the_call() => {}
+        Ok(answer) if !answer.end.is_normal() => return Tried::Unclear,
+        Ok(_) => return Tried::Fails(NativeFault::Missing),
+    }
+    match NativeAnswer::with_result(model, name, TOKENS).await {
+        Err(error) => failed(&error),
+        Ok(answer) if answer.calls.is_empty() && answer.text.contains(SAID) => Tried::Works,
+        Ok(answer) if !answer.end.is_normal() => Tried::Unclear,
+        Ok(_) => Tried::Fails(NativeFault::Unanswered),
+    }
+}
+
+/// Errors of another cause say nothing of tools.
+fn failed(error: &ModelError) -> Tried {
+    let is_at_tools = error.refuses_tools() || ServerFault::told_by(&error.to_string()).is_some();
+    if is_at_tools { Tried::Fails(NativeFault::Failed) } else { Tried::Unclear }
+}
