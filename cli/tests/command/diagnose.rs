@@ -45,7 +45,8 @@ fn what_works_and_what_fails_is_told_with_the_remedy() {
     let empty = Reply::events(&[stops("tool_calls")]).done();
     for (native, history, outcome, mode, has_fault) in [
         (calls(), Reply::text("Rain."), "called", "auto", false),
-        (text, Reply::text("Rain."), "in_text", "auto", false),
+        (text, Reply::text("Rain."), "in_text", "prompt", false),
+        (calls(), Reply::text("I do not know."), "called", "prompt", false),
         (failed.clone(), failed.clone(), "failed", "prompt", true),
         (calls(), failed, "called", "prompt", true),
         (empty, Reply::text("Rain."), "empty", "prompt", false),
@@ -88,7 +89,9 @@ fn an_endpoint_where_no_call_comes_fails_and_one_that_says_nothing_is_told_of() 
     let done = Place::new().run(&["probe", "--diagnose", &endpoint.url(), "--json"]);
     assert!(done.code == Some(1) && done.err.contains("no call came"), "{}", done.err);
 
-    let endpoint = Endpoint::setup().models(&["m"]).answer(|_, _| calls());
+    let endpoint = Endpoint::setup()
+        .models(&["m"])
+        .answer(|request, _| if request.messages().contains("13 degrees") { Reply::text("Rain.") } else { calls() });
     let report = report(&endpoint);
     assert_eq!((&report["says_tools"], &report["tools_mode"]), (&Value::Null, &json!("native")), "{report:#}");
 }

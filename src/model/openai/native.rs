@@ -17,7 +17,7 @@ pub const TRIAL_QUESTION: &str = "How is the weather in Oslo? Call the tool get_
 /// The argument of the call that answers it, what that returns, and what of it the answer has to say.
 const CITY: &str = "Oslo";
 const RESULT: &str = "13 degrees, rain";
-const SAID: &str = "13";
+const SAID: [&str; 2] = ["13", "rain"];
 
 /// Most time for both answers: a model may have to be loaded first.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -70,12 +70,18 @@ impl NativeAnswer {
     }
 
     /// Whether it is the call that was asked for, and no other.
-    fn is_the_call(&self) -> bool {
+    pub fn is_the_call(&self) -> bool {
         let is_city = |call: &NativeCall| {
             let arguments: Result<Value, _> = serde_json::from_str(&call.arguments);
             arguments.is_ok_and(|all| all.get("city").and_then(Value::as_str).is_some_and(|city| city.contains(CITY)))
         };
         matches!(&*self.calls, [call] if call.name == "get_weather" && is_city(call))
+    }
+
+    /// Whether it is an answer that uses the result.
+    pub fn is_the_answer(&self) -> bool {
+        let text = self.text.to_lowercase();
+        self.calls.is_empty() && SAID.iter().any(|said| text.contains(said))
     }
 }
 
@@ -139,7 +145,7 @@ async fn both(model: &(impl Model + ?Sized), name: &str) -> Tried {
     }
     match NativeAnswer::with_result(model, name, TOKENS).await {
         Err(error) => failed(&error),
-        Ok(answer) if answer.calls.is_empty() && answer.text.contains(SAID) => Tried::Works,
+        Ok(answer) if answer.is_the_answer() => Tried::Works,
         Ok(answer) if !answer.end.is_normal() => Tried::Unclear,
         Ok(_) => Tried::Fails(NativeFault::Unanswered),
     }

@@ -150,9 +150,7 @@ fn comes(trial: &Trial) -> bool {
 
 /// How tools are to be offered, and what else helps.
 fn advice(trials: &Trials, info: &ModelInfo, saved: Option<ToolsMode>) -> (ToolsMode, Vec<String>) {
-    let takes_results = !matches!(trials.history.outcome, Came::Failed { .. } | Came::Empty { .. });
-    let is_native = comes(&trials.native) && takes_results;
-    let (mode, first) = match (is_native, comes(&trials.prompt)) {
+    let (mode, first) = match (trials.native_works, comes(&trials.prompt)) {
         (true, _) if info.tools == Some(true) => (
             ToolsMode::Auto,
             "tools go into the request by themselves (tools_mode=auto, the default of chat and serve)",
@@ -161,7 +159,8 @@ fn advice(trials: &Trials, info: &ModelInfo, saved: Option<ToolsMode>) -> (Tools
         (true, _) => (ToolsMode::Native, "--set tools_mode=native: it works, and the endpoint does not say so"),
         (false, true) => (
             ToolsMode::Prompt,
-            "--set tools_mode=prompt; auto goes round the fault as well, with one request more at first",
+            "tools go into the prompt: auto, the default of chat and serve, finds so in two requests, and with \
+             --set tools_mode=prompt none is needed",
         ),
         (false, false) => (ToolsMode::Auto, "no call came in either way: `toolgraft probe` measures further ways"),
     };

@@ -69,15 +69,29 @@ pub(super) struct Trials {
     pub(super) history: Trial,
     /// The tools in the prompt.
     pub(super) prompt: Trial,
+    /// Both came as they were asked for, so that `auto` puts tools into the request.
+    #[serde(skip)]
+    pub(super) native_works: bool,
 }
 
 impl Trials {
     pub(super) async fn run(client: &OpenAi, profile: &Profile) -> Self {
         let tokens = if profile.reasons == Some(true) { TOKENS.1 } else { TOKENS.0 };
-        let native = timed(async { came(NativeAnswer::with_call(client, "", tokens).await) }).await;
-        let history = timed(async { came(NativeAnswer::with_result(client, "", tokens).await) }).await;
+        let (mut called, mut answered) = (false, false);
+        let native = timed(async {
+            let answer = NativeAnswer::with_call(client, "", tokens).await;
+            called = answer.as_ref().is_ok_and(NativeAnswer::is_the_call);
+            came(answer)
+        });
+        let native = native.await;
+        let history = timed(async {
+            let answer = NativeAnswer::with_result(client, "", tokens).await;
+            answered = answer.as_ref().is_ok_and(NativeAnswer::is_the_answer);
+            came(answer)
+        });
+        let history = history.await;
         let prompt = timed(asks_by_prompt(client, profile, tokens)).await;
-        Trials { native, history, prompt }
+        Trials { native, history, prompt, native_works: called && answered }
     }
 }
 
