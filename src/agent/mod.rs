@@ -36,7 +36,6 @@ mod approver;
 mod builder;
 mod call;
 mod driver;
-mod example;
 pub(crate) mod handle;
 mod inner;
 pub(crate) mod record;
@@ -45,7 +44,6 @@ mod run;
 pub use approver::Approver;
 pub use builder::{AgentBuilder, CALL_TIMEOUT};
 pub use call::run_call;
-pub use example::make_example;
 #[cfg(test)]
 pub(crate) use handle::Agent;
 pub use handle::AgentError;

@@ -1,7 +1,6 @@
 //! A question, the calls that answer it one after another, and the answer: what an example shows.
 //!
-//! A tool's own examples come first, then those that a program keeps of it
-//! ([`ExampleSource`](super::ExampleSource)), those written for the tools of well-known servers, and at last
+//! A tool's own examples come first, then those written for the tools of well-known servers, and at last
 //! one made of its description and its schema.
 
 use std::collections::HashMap;
@@ -79,7 +78,7 @@ fn written<'t>(key: &str, tools: &[&'t Tool], lang: Lang) -> Option<Dialogue<'t>
 pub(super) fn dialogue_of<'t>(tool: &'t Tool, options: &Options, neutraliser: &Neutraliser) -> Dialogue<'t> {
     let describe = |text: String| neutraliser.describe(&text, SENTENCE_CHARS);
     let made = |arguments: Map<String, Value>| made(tool, arguments, options.lang, neutraliser);
-    if let Some(ToolExample { question, arguments, result, answer }) = options.examples.of(tool).into_iter().next() {
+    if let Some(ToolExample { question, arguments, result, answer }) = tool.examples.first().cloned() {
         let mut dialogue = Dialogue { question: describe(question), ..made(arguments) };
         if let Some((result, answer)) = result.zip(answer) {
             dialogue.steps[0].result = describe(result);

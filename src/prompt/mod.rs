@@ -31,7 +31,6 @@ mod dialogue;
 mod entry;
 mod error;
 mod example;
-mod example_source;
 mod listing;
 mod native;
 mod offer;
@@ -50,7 +49,6 @@ mod writer;
 pub use budget::{Listed, TOOL_BUDGET, tool_budget};
 pub use error::PromptError;
 #[cfg(feature = "agent")]
-pub use example_source::ExampleSource;
 pub use listing::Example;
 pub use offer::OfferedTools;
 pub use options::{COMPACT_RESULT_BYTES, DESCRIPTION_CHARS, Listing, NOTE_CHARS, Options, SENTENCE_CHARS, TEXT_CHARS};

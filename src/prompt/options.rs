@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::example_source::ExampleSource;
 use super::template::Template;
 use crate::dialect::{Dialect, Lang, Profile, PromptStyle};
 use crate::message::{TokenCounter, keyword_enum, setters};
@@ -100,10 +99,6 @@ pub struct Options {
     /// Bytes of one result that the model sees at most; in the compact style also at
     /// most [`COMPACT_RESULT_BYTES`].
     pub result_bytes: usize,
-    /// Where examples of tools come from that have none of their own; else they are made of the
-    /// tool's schema.
-    #[serde(skip)]
-    pub examples: ExampleSource,
 }
 
 setters!(
@@ -113,7 +108,7 @@ setters!(
     with_tool_budget => tool_budget: Option<usize>,
     with_tokens => tokens: TokenCounter, with_templates => templates: Vec<Template>,
     with_system => system: Option<String>, with_tool_choice => tool_choice: ToolChoice,
-    with_max_calls => max_calls: Option<usize>, with_examples => examples: ExampleSource;
+    with_max_calls => max_calls: Option<usize>;
     with_result_bytes => result_bytes: usize
 );
 
@@ -142,7 +137,6 @@ impl Options {
             tool_choice: ToolChoice::default(),
             max_calls: None,
             result_bytes: RESULT_BYTES,
-            examples: ExampleSource::default(),
         }
     }
 

@@ -157,7 +157,6 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
         let mut session = Session::new(args, (hub, endpoint), display, asked, (tty, signals), in_session)?;
         session.keep(keeping, gone_on);
         session.attach(attached);
-        session.talk.make_examples().await;
         match (question, prompt) {
             (Some(question), _) => one(&mut session, question, &typed).await,
             (None, Some(prompt)) => {

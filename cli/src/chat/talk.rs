@@ -16,12 +16,12 @@ use super::kept::{self, Keeping};
 use crate::base::{Failure, input, output, tokens};
 use crate::screen::visible::word;
 use crate::sessions::saved::Saved;
-use crate::settings::{Images, Settings, examples::MadeExamples, prompt_settings, saved_profiles};
+use crate::settings::{Images, Settings, prompt_settings, saved_profiles};
 use crate::terminal::grouped;
 use toolgraft::agent::{Finished, Run};
 use toolgraft::constrain::{Constrain, Way};
 use toolgraft::conversation::{Entry, User};
-use toolgraft::dialect::{Profile, PromptStyle};
+use toolgraft::dialect::Profile;
 use toolgraft::message::{Reads, TokenCounter, Usage};
 use toolgraft::prompt::{Options, Prompt, System};
 use toolgraft::route::Toolbox;
@@ -59,8 +59,6 @@ struct Asked {
     /// What its prompt is written with.
     options: Options,
     offered: (ToolsMode, Constrain),
-    /// Examples that the model makes of tools that have none.
-    examples: Option<MadeExamples>,
 }
 
 impl Talk {
@@ -148,23 +146,6 @@ impl Talk {
         saved.endpoint = self.endpoint.named_url().map(str::to_owned);
         saved.usage = self.usage;
         saved
-    }
-
-    /// Has the model make examples of tools that have none, where that is set, and says so. Where it
-    /// cannot be asked it goes without.
-    pub(crate) async fn make_examples(&self) {
-        let Some(made) = self.asked.examples.as_ref().filter(|_| self.asked.options.style == PromptStyle::Compact)
-        else {
-            return;
-        };
-        let missing = made.missing(self.hub.catalog().tools());
-        if missing.is_empty() {
-            return;
-        }
-        output::note(&format!("the model makes an example for each of {} tools, once; they are kept", missing.len()));
-        if let Err(error) = made.make(&self.endpoint.client(), &missing, self.asked.options.lang).await {
-            output::warn(&format!("no examples were made: {error}"));
-        }
     }
 
     /// Says this to the model; the conversation as it was before.
@@ -368,11 +349,6 @@ fn asked(
         .with_system(args.model.system.as_deref().map(input::text_or_file).transpose()?)
         .within(config.context);
     config.way = args.model.offer.way.unwrap_or(Way::Auto).for_style(options.style);
-    let examples = args.listing.made_examples(&endpoint.model);
-    let options = match &examples {
-        Some(made) => options.with_examples(made.source()),
-        None => options,
-    };
     let (approvals, offered) = (approvals.clone(), (config.tools_mode, config.constrain));
     let mut agent = Agent::builder(endpoint.client(), hub.clone())
         .config(config)
@@ -384,7 +360,7 @@ fn asked(
     if let Some(file) = schema {
         agent = agent.output(schema_of(file)?);
     }
-    Ok(Asked { agent: agent.build(), options, offered, examples })
+    Ok(Asked { agent: agent.build(), options, offered })
 }
 
 /// The flags with what `toolgraft probe` found for the model where they say nothing.

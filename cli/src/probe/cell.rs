@@ -7,8 +7,6 @@ use toolgraft::Dialect;
 use toolgraft::dialect::PromptStyle;
 use toolgraft::prompt::Listing;
 
-use crate::settings::examples::Examples;
-
 /// One way to offer tools. Its text (`use_mcp_tool, compact, signature, constrained`) is
 /// its name in tables and files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -19,7 +17,7 @@ pub(crate) enum Cell {
     /// In the request, and only the endpoint's own `tool_calls` are taken: what it does without this program.
     ToolCalls,
     /// In the prompt.
-    Prompt { dialect: Dialect, style: PromptStyle, listing: Listing, examples: Examples, how: How },
+    Prompt { dialect: Dialect, style: PromptStyle, listing: Listing, how: How },
 }
 
 /// How it comes to a call.
@@ -78,14 +76,6 @@ impl Cell {
         }
     }
 
-    /// Where the examples of its prompt come from.
-    pub(crate) fn examples(self) -> Examples {
-        match self {
-            Cell::Native | Cell::ToolCalls => Examples::Schema,
-            Cell::Prompt { examples, .. } => examples,
-        }
-    }
-
     /// Whether the model decides by itself whether it calls.
     pub(crate) fn decides(self) -> bool {
         self.how() != How::Told
@@ -100,21 +90,10 @@ fn prompts(dialects: &[Dialect]) -> impl Iterator<Item = Cell> {
     let of = move |how, dialect| {
         let styles = PromptStyle::ALL.iter().copied();
         styles.flat_map(move |style| {
-            listed(how, dialect).flat_map(move |listing| {
-                let shown = shown(style, listing, how);
-                shown.map(move |examples| Cell::Prompt { dialect, style, listing, examples, how })
-            })
+            listed(how, dialect).map(move |listing| Cell::Prompt { dialect, style, listing, how })
         })
     };
     How::ALL.into_iter().flat_map(move |how| dialects.iter().flat_map(move |dialect| of(how, *dialect)))
-}
-
-/// Where examples come from that are tried with these. Only the compact style shows one of each tool, and
-/// what they change is whether the model calls.
-fn shown(style: PromptStyle, listing: Listing, how: How) -> impl Iterator<Item = Examples> {
-    let is_tried =
-        style == PromptStyle::Compact && listing == Listing::Signature && matches!(how, How::Free | How::Measured);
-    [Examples::Schema].into_iter().chain(is_tried.then_some(Examples::Made))
 }
 
 impl fmt::Display for Cell {
@@ -122,9 +101,8 @@ impl fmt::Display for Cell {
         match self {
             Cell::Native => f.write_str("native"),
             Cell::ToolCalls => f.write_str("native, tool_calls alone"),
-            Cell::Prompt { dialect, style, listing, examples, how } => {
-                let examples = if *examples == Examples::Made { ", made examples" } else { "" };
-                write!(f, "{}, {style}, {listing}{examples}{}", dialect.name(), how.suffix())
+            Cell::Prompt { dialect, style, listing, how } => {
+                write!(f, "{}, {style}, {listing}{}", dialect.name(), how.suffix())
             }
         }
     }
@@ -154,9 +132,9 @@ mod tests {
         for cell in Cell::any() {
             assert_eq!(Cell::try_from(cell.to_string()), Ok(cell));
         }
-        assert_eq!(Cell::all(None).len(), 34);
-        assert_eq!(Cell::all(Some(Dialect::TypeMarker)).len(), 34);
-        assert_eq!(Cell::all(Some(Dialect::Hermes)).len(), 42);
+        assert_eq!(Cell::all(None).len(), 29);
+        assert_eq!(Cell::all(Some(Dialect::TypeMarker)).len(), 29);
+        assert_eq!(Cell::all(Some(Dialect::Hermes)).len(), 35);
         assert!(Cell::try_from("x".to_owned()).is_err());
     }
 }

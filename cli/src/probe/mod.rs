@@ -44,14 +44,13 @@ use crate::chat::{Endpoint, EndpointOrUrl};
 use crate::dialog::ask::Asker;
 use crate::screen::live::{Live, Place};
 use crate::servers::runner::Runner;
-use crate::settings::examples::{Examples, MadeExamples};
 use crate::settings::saved_profiles::{self, SavedProfile};
 use crate::settings::{self, profiles::known_profile, set_args::SetArgs, slots};
 use crate::terminal::columns;
+use toolgraft::Dialect;
 use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::Profile;
 use toolgraft::tools::ToolsMode;
-use toolgraft::{Dialect, Tool};
 
 /// How long it takes, unless said otherwise.
 const MINUTES: f64 = 10.0;
@@ -190,13 +189,7 @@ fn run_jobs(probe: &mut Probe, half: Half, args: &Args, runner: &Runner) -> Resu
     if cells.is_empty() {
         return Err(Failure::usage("--only: a way that is told to call does no job, since a chat cannot know when to"));
     }
-    let report = runner.wait(async {
-        if cells.iter().any(|cell| cell.examples() == Examples::Made) {
-            let tools = jobs.tools();
-            probe.make_examples(tools.iter()).await?;
-        }
-        probe.jobs(&jobs, half, &cells).await
-    });
+    let report = runner.wait(async { probe.jobs(&jobs, half, &cells).await });
     probe.note_kept(&report);
     let report = report?;
     match args.json {
@@ -250,7 +243,7 @@ fn offer(
     };
     match best.row.cell {
         Cell::Native | Cell::ToolCalls => profile.tools_mode = Some(ToolsMode::Native),
-        Cell::Prompt { dialect, style, listing, examples, how } => {
+        Cell::Prompt { dialect, style, listing, how } => {
             profile.tools_mode = Some(ToolsMode::Prompt);
             profile.way = match how {
                 How::Measured => Some(Way::Measured),
@@ -258,7 +251,6 @@ fn offer(
             };
             profile.constrain = (how != How::Free).then_some(Constrain::Auto);
             profile.call_threshold = best.threshold;
-            profile.examples = (examples == Examples::Made).then_some(examples);
             (profile.dialect, profile.prompt_style, profile.listing) = (Some(dialect), Some(style), Some(listing));
         }
     }
@@ -377,7 +369,6 @@ impl Probe {
             profile,
             tasks,
             call_threshold: args.call_threshold,
-            made: MadeExamples::of(endpoint.model()),
             max_tokens: args.max_tokens.map_or(usual, Into::into),
         };
         let store = Store::open(endpoint.url(), endpoint.model(), &bench.conditions());
@@ -440,9 +431,6 @@ impl Probe {
     /// Round after round, cell by cell, since an endpoint that keeps a prompt's beginning reads the
     /// tools once for all tasks of a cell; then what is reported once more.
     async fn run(&mut self) -> Result<(), Failure> {
-        if self.cells.iter().any(|cell| cell.examples() == Examples::Made) {
-            self.make_examples(self.bench.tasks.tools.iter()).await?;
-        }
         let mut pace = Pace { begun: Instant::now(), said: Instant::now(), done: 0 };
         for (round, stage) in self.plan.rounds().to_vec().into_iter().enumerate() {
             for cell in self.cells.clone() {
@@ -468,17 +456,6 @@ impl Probe {
         // All that is reported was tried: a second run that the time cut short is only shorter.
         self.cut = false;
         Ok(())
-    }
-
-    /// Has the model make the examples that ways with those of its own show, unless it did before.
-    async fn make_examples(&self, tools: impl Iterator<Item = &Tool>) -> Result<(), Failure> {
-        let Bench { client, made, .. } = &self.bench;
-        let missing = made.missing(tools);
-        if missing.is_empty() {
-            return Ok(());
-        }
-        output::note(&format!("the model makes an example for each of {} tools, once; they are kept", missing.len()));
-        made.make(client, &missing, self.bench.profile.lang).await.map_err(Failure::job)
     }
 
     /// Puts a task to a cell, unless it was; says where the time was over first.

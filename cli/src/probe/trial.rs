@@ -11,7 +11,6 @@ use super::score::{CORRECTIONS, Trial};
 use super::tasks::{Task, Tasks};
 use super::threshold::UNLIKELY;
 use crate::base::Failure;
-use crate::settings::examples::{Examples, MadeExamples};
 use toolgraft::agent::{CallerWarning, Finished, StopReason};
 use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::{DialectSet, Profile};
@@ -40,8 +39,6 @@ pub(crate) struct Bench {
     /// From which probability on a measured message is to be a call; set on the tasks where it is
     /// not given.
     pub(crate) call_threshold: Option<f64>,
-    /// Examples that the model made of the tools.
-    pub(crate) made: MadeExamples,
 }
 
 /// What was seen of a turn.
@@ -180,15 +177,6 @@ impl Bench {
         config
     }
 
-    /// A tool as a cell shows it: with the examples that the model made of it, or as it is.
-    pub(super) fn shown(&self, cell: Cell, tool: &Tool) -> Tool {
-        let mut tool = tool.clone();
-        if cell.examples() == Examples::Made && tool.examples.is_empty() {
-            tool.examples = self.made.known(&tool).unwrap_or_default();
-        }
-        tool
-    }
-
     fn agent(&self, cell: Cell, task: &Task) -> Agent {
         let answer = task.answer.as_ref();
         let mut config = self.config(cell);
@@ -217,7 +205,7 @@ impl Bench {
         let answer = answer.map_or("Done.", |answer| answer.result.as_str());
         let tools = tools.fold(Functions::unnamed(), |tools, tool: &Tool| {
             let answer = answer.to_owned();
-            tools.with(self.shown(cell, tool), move |_| {
+            tools.with(tool.clone(), move |_| {
                 let answer = answer.clone();
                 async move { Ok::<_, std::convert::Infallible>(Outcome::result(answer)) }
             })

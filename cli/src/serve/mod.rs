@@ -1,13 +1,11 @@
 //! `toolgraft serve`: a server in front of a model.
 
-pub(crate) mod examples;
 mod inspect;
 pub(crate) mod log;
 mod probed;
 
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use crate::base::{Failure, input, output, signals::Signals};
@@ -19,7 +17,7 @@ use crate::servers::{
     runner::Runner,
 };
 use crate::settings::{
-    self, Images, Settings, Slots, examples::Examples, learned, offer_args::OfferArgs, prompt_settings::PromptSettings,
+    self, Images, Settings, Slots, learned, offer_args::OfferArgs, prompt_settings::PromptSettings,
     saved_profiles::SavedProfile, set_args::SetArgs, slots, trust_args::TrustArgs, variable,
 };
 use tokio::sync::oneshot;
@@ -365,8 +363,7 @@ pub(crate) fn in_front_of(endpoint: &Endpoint, model: ModelArgs, listing: Prompt
 
 /// The configuration but for who may come in by which key.
 fn config_at(args: &Args, url: String) -> Result<Config, Failure> {
-    let (saved, place) = (Probed::of(&url)?, url.clone());
-    let makes_examples = Arc::new(AtomicBool::new(args.listing.examples == Some(Examples::Made)));
+    let saved = Probed::of(&url)?;
     let mut config = Config::new(url.clone()).map_err(Failure::usage)?.with_learned(learned::at(&url));
     config = config.with_trust(args.endpoint.trust.trust());
     config = config.with_learning(move |found| {
@@ -385,11 +382,9 @@ fn config_at(args: &Args, url: String) -> Result<Config, Failure> {
     config = set(config, args.model.offer.way, Config::with_way);
     config = set(config, args.model.offer.call_threshold, Config::with_call_threshold);
     config = set(config, args.listing.prompt_style, Config::with_style);
-    let (flags, made_now) = (args.clone(), makes_examples.clone());
+    let flags = args.clone();
     config = config.with_renewed_settings(move || {
         let profiles = saved.changed()?;
-        let made = |kept: &SavedProfile| kept.examples == Some(Examples::Made);
-        made_now.store(flags.listing.examples.map_or(profiles.iter().any(made), |it| it == Examples::Made), Relaxed);
         Some(profiles.into_iter().map(|kept| (kept.name.clone(), probed(flags.clone(), &kept))).collect())
     });
     config = args.model.without.iter().fold(config, Config::with_left_out);
@@ -413,10 +408,7 @@ fn config_at(args: &Args, url: String) -> Result<Config, Failure> {
     }
     config = args.calls.untrusted.iter().fold(config, Config::with_untrusted);
     config = set(config, args.calls.search.as_deref(), Config::with_search);
-    let client = client(&place, &args.endpoint)?;
-    let client = args.endpoint.model.as_deref().map_or(client.clone(), |model| client.with_model(model));
-    let examples = examples::source(makes_examples, client, args.endpoint.model.as_deref(), &place);
-    Ok(config.with_prompt(args.listing.apply(Options::default())?.with_examples(examples)))
+    Ok(config.with_prompt(args.listing.apply(Options::default())?))
 }
 
 /// Sets what a flag says, where it says anything.

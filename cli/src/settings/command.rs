@@ -11,7 +11,7 @@ use super::keys::{CallDisplay, KEYS, Key, ReasoningDisplay, Settings, Slots};
 use super::names::{Place, TABLES};
 use super::sources::{environment, variable_of};
 use crate::base::{Failure, output};
-use crate::settings::{examples::Examples, saved_profiles};
+use crate::settings::saved_profiles;
 use toolgraft::constrain::Way;
 use toolgraft::dialect::Profile;
 use toolgraft::prompt::Options;
@@ -192,7 +192,6 @@ fn built_in() -> Settings {
         max_repeats: Some(turn.max_repeats),
         reasoning_display: Some(ReasoningDisplay::Folded),
         call_display: Some(CallDisplay::Box),
-        examples: Some(Examples::Schema),
         history: Some(true),
         sessions: Some(true),
         session_days: Some(0),

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::settings::examples::Examples;
 use toolgraft::Dialect;
 use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::{Lang, Profile, PromptStyle};
@@ -76,8 +75,6 @@ settings! {
     lang: Option<Lang> = "\"en\"", "language of the prompt: en, zh";
     prompt_style: Option<PromptStyle> = "\"full\"", "how much the prompt says: full, compact";
     listing: Option<Listing> = "\"signature\"", "how tools are listed: schema, signature, brief, index";
-    examples: Option<Examples> = "\"made\"", "where examples of the compact style come from: schema, or made by the \
-         model";
     tool_budget: Option<NonZeroUsize> = "4000", "tokens that the list of tools may take; a quarter of the context, or 8000";
     #[serde(deserialize_with = "describe", serialize_with = "described")]
     describe: Option<usize> = "\"full\"", "characters of a tool's description at most, or full; 600, and 2000 with \

@@ -20,7 +20,6 @@ pub(crate) mod set_args;
 pub(crate) mod trust_args;
 
 mod command;
-pub(crate) mod examples;
 mod file;
 mod folder;
 mod keys;

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use crate::base::{Failure, input, tokens};
-use crate::settings::examples::{Examples, MadeExamples};
 use crate::settings::{Slots, slots};
 use toolgraft::dialect::PromptStyle;
 use toolgraft::message::TokenCounter;
@@ -18,7 +17,6 @@ pub(crate) struct PromptSettings {
     pub(crate) listing: Option<Listing>,
     pub(crate) prompt_style: Option<PromptStyle>,
     pub(crate) describe: Option<usize>,
-    pub(crate) examples: Option<Examples>,
     pub(crate) tool_budget: Option<NonZeroUsize>,
     pub(crate) prompt: Option<PathBuf>,
 }
@@ -26,12 +24,7 @@ pub(crate) struct PromptSettings {
 impl PromptSettings {
     /// Their places.
     pub(crate) fn slots(&mut self) -> Slots<'_> {
-        slots! { self => listing prompt_style describe tool_budget examples prompt }
-    }
-
-    /// The examples that the model made, where those are to be shown.
-    pub(crate) fn made_examples(&self, model: &str) -> Option<MadeExamples> {
-        (self.examples == Some(Examples::Made)).then(|| MadeExamples::of(model))
+        slots! { self => listing prompt_style describe tool_budget prompt }
     }
 
     /// The options with what the flags say. Reads the templates; what is wrong in

@@ -32,7 +32,6 @@ use toolgraft::tools::ToolsMode;
 use super::file::{self, path};
 use super::keys::Settings;
 use crate::base::Failure;
-use crate::settings::examples::Examples;
 
 /// What is kept of a model; `None` leaves it to the built-in profile.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -48,8 +47,6 @@ pub(crate) struct SavedProfile {
     pub(crate) constrain: Option<Constrain>,
     /// How it comes to a call where the model may as well answer.
     pub(crate) way: Option<Way>,
-    /// Where examples come from.
-    pub(crate) examples: Option<Examples>,
     /// Logarithm of the probability from which on a message is to be a call.
     pub(crate) call_threshold: Option<f64>,
 }
@@ -184,7 +181,6 @@ impl From<&SavedProfile> for Settings {
             constrain: saved.constrain,
             way: saved.way,
             call_threshold: saved.call_threshold,
-            examples: saved.examples,
             ..Settings::default()
         }
     }
@@ -205,7 +201,6 @@ mod tests {
             constrain: Some(Constrain::Require),
             way: Some(Way::Measured),
             call_threshold: Some(-4.5),
-            examples: Some(Examples::Made),
         }
     }
 

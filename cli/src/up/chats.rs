@@ -40,7 +40,6 @@ impl Chats {
         // What is wrong is said before a page is opened.
         let first = chats.talk(&AtPage::new())?;
         first.warn_over_budget()?;
-        first.make_examples().await;
         Ok(chats)
     }
 

@@ -37,7 +37,6 @@ mod launch;
 mod login;
 #[cfg(target_os = "linux")]
 mod loss;
-mod made_examples;
 mod mcp;
 mod mcp_config;
 #[cfg(unix)]

@@ -29,8 +29,6 @@ pub(super) struct Way {
     pub(super) threshold: Option<u64>,
     /// Tokens that the model's context has, where that counts for the list of tools.
     context: Option<usize>,
-    /// How often the examples of tools have changed.
-    examples: u64,
     /// What it reads beside text.
     pub(super) reads: Reads,
 }
@@ -67,7 +65,6 @@ impl Way {
             calls: own.way.unwrap_or(config.way).for_style(style),
             threshold: own.call_threshold.or(config.call_threshold).map(f64::to_bits),
             context: None,
-            examples: config.prompt.examples.changes(),
             reads: config.reads,
         }
     }

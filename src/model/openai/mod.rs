@@ -11,7 +11,7 @@
 //!
 //! What an endpoint is and has is asked beside that: `list` (its models), `probe` and `info` (a
 //! model's context, size and template), `server` (which program it is, and what it calls its
-//! settings), `faults` (what its own tool calling fails at). `trace` writes down what goes over the wire. Out of scope: what the text means,
+//! settings), `faults` (what its own tool calling fails at), `native` (whether it works, tried out). `trace` writes down what goes over the wire. Out of scope: what the text means,
 //! and other interfaces' streams.
 
 mod error;

@@ -127,17 +127,6 @@ impl Jobs {
         let jobs = jobs.filter(|entry| entry.half == half).map(|entry| job(&sets, entry));
         Ok(Jobs { jobs: jobs.collect::<Result<_, _>>()?, source: JOBS })
     }
-
-    /// The tools of all jobs, each once.
-    pub(in super::super) fn tools(&self) -> Vec<Tool> {
-        let mut tools: Vec<Tool> = Vec::new();
-        for (tool, _) in self.jobs.iter().flat_map(|job| &job.tools) {
-            if !tools.contains(tool) {
-                tools.push(tool.clone());
-            }
-        }
-        tools
-    }
 }
 
 fn job(sets: &BTreeMap<String, Set>, entry: Entry) -> Result<Job, String> {

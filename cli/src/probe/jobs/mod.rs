@@ -78,6 +78,8 @@ impl Model for Counting {
 /// A job that runs.
 #[derive(Default)]
 struct Running {
+    /// How likely the first message was a call, where that was measured.
+    likely: Option<f64>,
     calls: Vec<(String, Map<String, Value>)>,
     tokens: u64,
     answer: String,
@@ -181,6 +183,7 @@ impl Bench {
             job: job.id.clone(),
             kind: job.kind,
             threshold: way.1,
+            likely: running.likely,
             wanted,
             right,
             calls: running.calls.len(),
@@ -217,7 +220,7 @@ impl Bench {
             }
         }
         let tools = job.tools.iter().fold(Functions::unnamed(), |tools, (tool, operation)| {
-            let (tool, operation, world) = (self.shown(cell, tool), operation.clone(), world.clone());
+            let (tool, operation, world) = (tool.clone(), operation.clone(), world.clone());
             let name = tool.name.clone();
             tools.with(tool, move |arguments| {
                 let mut world = world.lock().unwrap_or_else(PoisonError::into_inner);
@@ -240,6 +243,9 @@ impl Running {
     /// Takes note; `true` where the job is over.
     fn note(&mut self, event: AgentEvent) -> Result<bool, Unasked> {
         match event {
+            AgentEvent::Decided { likely, .. } if self.calls.is_empty() => {
+                self.likely = self.likely.or(likely);
+            }
             AgentEvent::CallRunning { tool, arguments, .. } => self.calls.push((tool, arguments)),
             AgentEvent::RoundFinished { usage: Some(usage), .. } => {
                 self.tokens += usage.prompt_tokens + usage.completion_tokens;

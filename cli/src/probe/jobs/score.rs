@@ -20,6 +20,9 @@ pub(in super::super) struct JobTrial {
     pub(super) kind: JobKind,
     /// The threshold of a measured way.
     pub(super) threshold: Option<f64>,
+    /// Logarithm of the probability that the first message is a call, in a measured way.
+    #[serde(default)]
+    pub(super) likely: Option<f64>,
     /// Calls that are wanted, and of these those that were made.
     pub(super) wanted: usize,
     pub(super) right: usize,
@@ -221,6 +224,7 @@ mod tests {
         let whole = JobTrial {
             job: "a".to_owned(),
             kind: JobKind::One,
+            likely: None,
             threshold: None,
             wanted: 1,
             right: 1,
