@@ -5,9 +5,9 @@ use std::time::Duration;
 use futures::StreamExt;
 use serde_json::{Map, Value, json};
 
-use super::{ModelError, ServerFault};
+use super::faults::ServerFault;
 use crate::message::{DeltaKind, FinishReason, Message, NativeCall};
-use crate::model::{Model, ModelEvent, NativeFault, Request};
+use crate::model::{Model, ModelError, ModelEvent, NativeFault, Request};
 use crate::tools::{Catalog, Tool};
 use crate::wire::ToolDefinition;
 
