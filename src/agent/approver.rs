@@ -68,6 +68,7 @@ pub(super) async fn ask(asking: Arc<Asking>, setup: Arc<Setup>, request: Approva
         AskReason::Mended => ModelNote::Mended,
         AskReason::Echoed => ModelNote::Echoed,
         AskReason::InsteadOfRead => ModelNote::InsteadOfRead,
+        AskReason::Ungrounded => ModelNote::Ungrounded,
         _ => ModelNote::NotAllowed,
     };
     let approval = match &asking.approver {

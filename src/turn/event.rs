@@ -276,6 +276,9 @@ pub enum AskReason {
     Echoed,
     /// It may change what a rejected call, just before, only wanted to read.
     InsteadOfRead,
+    /// It may destroy something, and names a path, an id or an address that neither the person nor a
+    /// result spoke of.
+    Ungrounded,
     /// It may change something, and an equal call came just before it, or it begins a cycle of two
     /// or three calls for the third time, whose results were the same. The policy may allow it.
     Repeated,

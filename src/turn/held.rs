@@ -4,8 +4,10 @@
 //! A step that repeats what was answered says that the job is done. A call that names what nobody spoke of fills a
 //! gap: the model is given values to choose from, or something is looked up. What is left is in no history.
 
+use serde_json::Value;
+
 use super::Turn;
-use super::decide::{Asking, Ungrounded};
+use super::decide::{Asking, Fitted, Ungrounded};
 use super::event::AgentEvent;
 use super::left::values;
 use super::read::Message;
@@ -23,6 +25,7 @@ impl Turn {
     /// What is asked for in the place of a held message; `None` where that is taken, without the calls in it that
     /// are not meant.
     pub(super) fn in_its_place(&mut self, message: &mut Message) -> Option<Asking> {
+        self.fit(message);
         let asking = match self.answered(message).cloned() {
             Some(call) => Some(self.after_answered(&call)),
             None => self.in_place_of_alike(message).or_else(|| self.in_place_of_ungrounded(message)),
@@ -35,6 +38,23 @@ impl Turn {
             self.shared.postponed.take_if(is_its_tool);
         }
         asking
+    }
+
+    /// Leaves out of held calls what nobody spoke of, and takes the values that the person named.
+    fn fit(&self, message: &mut Message) {
+        if !self.shared.asking.is_held() || self.shared.choice != ToolChoice::Auto {
+            return;
+        }
+        let said = self.shared.said_things();
+        let fit = |call: &mut Call| {
+            let fitted = self.shared.tool(call).and_then(|tool| said.fitted(&call.arguments, tool));
+            let Some(Fitted { arguments, repairs }) = fitted else { return false };
+            call.arguments = Value::Object(arguments);
+            call.raw_arguments = call.arguments.to_string();
+            call.repairs.extend(repairs);
+            true
+        };
+        message.fit(fit, |call| self.shared.setup.natives.taught(call));
     }
 
     /// What is asked for in the place of a call that fails as another one did, or of one that nobody asked for.

@@ -188,6 +188,8 @@ pub enum ModelNote<'a> {
     Echoed,
     /// Nobody was there to approve a call that may change what a rejected call only wanted to read.
     InsteadOfRead,
+    /// Nobody was there to approve a call that may destroy something that nobody spoke of.
+    Ungrounded,
     /// The user declined the call.
     Declined,
     /// The turn was cancelled before the call was over.

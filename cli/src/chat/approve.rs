@@ -350,6 +350,9 @@ fn for_the_model(reason: AskReason) -> String {
         AskReason::Mended => ", and a value of it was taken from text without quotation marks",
         AskReason::Echoed => ", and it, or a text in it, is a copy from a result, a file or a message of the program",
         AskReason::InsteadOfRead => ", and it may change what a rejected call only wanted to read",
+        AskReason::Ungrounded => {
+            ", and it names something that neither the user nor a result spoke of; look up which one is meant"
+        }
         AskReason::NoReasoningTag => {
             ", and it may only be a draft: it stands behind other text where reasoning was expected; a message that begins \
              with the call is taken as meant"
@@ -373,6 +376,7 @@ fn doubt(reason: AskReason) -> Option<&'static str> {
             Some("the call, or a text in it, is a copy from a result, a file or a message of the program")
         }
         AskReason::InsteadOfRead => Some("the call may change what the rejected call before it only wanted to read"),
+        AskReason::Ungrounded => Some("the call may destroy something that neither you nor a result spoke of"),
         _ => None,
     }
 }

@@ -80,9 +80,13 @@ pub enum Repair {
     /// A key was written in another case or style than the schema's; the place
     /// is that of the key as it was written.
     KeyRenamed(String),
-    /// A member that may be left out said nothing (`null`, an empty text), which its schema refuses:
-    /// it was left out. The place is a JSON Pointer.
+    /// A member that may be left out said nothing (`null`, an empty text), which its schema refuses, or, in a
+    /// call that was held to its form, something that nobody spoke of: it was left out. The place is a
+    /// JSON Pointer.
     LeftOut(String),
+    /// A call that was held to its form got the one value of a choice that the person named. The place
+    /// is a JSON Pointer.
+    AsSaid(String),
     /// A read-only tool was given a member that its schema does not know and refuses: it was
     /// dropped. The place is a JSON Pointer.
     UnknownDropped(String),
@@ -153,6 +157,7 @@ repair_words!(
     "wrapped_in_array" => WrappedInArray,
     "key_renamed" => KeyRenamed,
     "left_out" => LeftOut,
+    "as_said" => AsSaid,
     "unknown_dropped" => UnknownDropped,
 );
 
@@ -178,8 +183,8 @@ mod tests {
     #[test]
     fn every_repair_is_read_as_it_is_written_and_documented() {
         let named = [
-            "name_matched:a.b", "key_alias:name", "coerced:/days", "left_out:/days", "unknown_dropped:/x",
-            "ignored_key:x",
+            "name_matched:a.b", "key_alias:name", "coerced:/days", "left_out:/days", "as_said:/days",
+            "unknown_dropped:/x", "ignored_key:x",
         ];
         for word in REPAIR_WORDS.iter().chain(&named) {
             assert_eq!(Repair::from(*word).to_string(), *word);

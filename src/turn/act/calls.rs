@@ -8,7 +8,9 @@ use super::order::Order;
 use crate::conversation::{HistoryCall, Part};
 use crate::outcome::{Outcome, Status, noted};
 use crate::route::Invocation;
-use crate::tools::{ACCESS_RESOURCE, Annotations, BuiltIn, Catalog, Decision, ToolChoice, wants_approval};
+use crate::tools::{
+    ACCESS_RESOURCE, Annotations, BuiltIn, Catalog, Decision, ToolChoice, is_destructive, wants_approval,
+};
 use crate::turn::displays::arguments;
 use crate::turn::event::{AgentEvent, Approval, ApprovalRequest, AskReason, DisplayCall};
 use crate::turn::failures::{Failures, Lane};
@@ -253,6 +255,7 @@ impl Act {
             _ if doubted => AskReason::Untrusted,
             _ if call.untagged => AskReason::NoReasoningTag,
             _ if shared.displays().doubts(&call.call) => AskReason::of(call.call.provenance),
+            _ if !shows && destroys_unnamed(call, shared) => AskReason::Ungrounded,
             // Where nobody can be asked it runs or not as without this rule.
             _ if verdict == Verdict::Approve && !shared.unattended && !shows => AskReason::Repeated,
             Decision::Allow => return self.run(request, lane, shared).map(|()| true),
@@ -367,6 +370,12 @@ fn is_led(server: Option<&str>, tool: &str, annotations: Option<&Annotations>, s
     let is_open = |call: &HistoryCall| shared.conversation.pending().any(|pending| pending.id == call.id);
     let mut calls = shared.conversation.messages().flat_map(|message| message.calls());
     calls.any(|call| is_untrusted(call.call.server.as_deref()) && !is_open(call))
+}
+
+/// Returns `true` if a call may destroy something that nobody spoke of.
+fn destroys_unnamed(call: &HistoryCall, shared: &Shared) -> bool {
+    let tool = shared.tool(&call.call).filter(|tool| is_destructive(tool));
+    tool.is_some_and(|tool| shared.said_things().is_unnamed(&call.call.arguments, tool))
 }
 
 /// What is wrong with a result whose tool has an output schema. One that takes long to check

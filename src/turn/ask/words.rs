@@ -440,6 +440,10 @@ said! {
         approve it. Write the call that reads again, corrected, or answer.",
         "这个调用没有执行：它可能会修改被拒绝的调用原本只想读取的内容，而现在没有人可以批准。请改正后重新写出读取的调用，\
         或者回答。";
+    Ungrounded =>
+        "This call did not run: it may destroy something that neither the user nor any result named. Look up which \
+        one is meant, then call again, or answer.",
+        "这个调用没有执行：它可能会破坏用户和所有结果都没有提到过的内容。请先查明指的是哪一个，再调用，或者回答。";
     Declined => "The user declined this call.", "用户拒绝了这个调用。";
     Cancelled => "The task was stopped before this call was over.", "任务在这个调用结束之前被中止了。";
     NotBegun => "This call did not run: the task was stopped before it began.",
@@ -585,6 +589,7 @@ mod tests {
         ModelNote::LeftOut,
         ModelNote::Echoed,
         ModelNote::InsteadOfRead,
+        ModelNote::Ungrounded,
         ModelNote::Mended,
         ModelNote::NoSuchResult("call_1"),
         ModelNote::NotRunAgain(8),

@@ -42,6 +42,8 @@ pub(in crate::turn) struct Ungrounded {
 pub(in crate::turn) struct Said {
     /// In lower case.
     person: String,
+    /// The paths that the person named, as they are.
+    paths: Vec<String>,
     results: Vec<String>,
     /// The values in the results, of the newest first.
     values: Vec<Value>,
@@ -59,12 +61,13 @@ pub(in crate::turn) struct Said {
 
 impl Said {
     pub(in crate::turn) fn new(person: String, results: Vec<String>) -> Self {
+        let paths = pieces(&person).filter(|word| file_name(word).is_some()).map(str::to_owned).collect();
         let (person, zones) = (person.to_lowercase(), named_in(&person));
         let all = results.iter().chain([&person]);
         let words = all.flat_map(|text| words(text)).collect();
         let values = results.iter().rev().flat_map(|result| values_in(result)).collect();
         let (examples, shown_results, failed) = Default::default();
-        Said { person, results, values, words, zones, examples, shown_results, failed }
+        Said { person, paths, results, values, words, zones, examples, shown_results, failed }
     }
 
     /// With the arguments of calls that failed: only the person can mean their values again.
@@ -90,6 +93,18 @@ impl Said {
                 || is_id(name) && !found.is_empty() && !found.contains(value) && !self.is_said_by_person(value);
             !self.is_grounded(name, value, tool) || is_another()
         })
+    }
+
+    /// Whether the arguments name a thing that nobody spoke of, not even by the name of its file: where that is,
+    /// the model may know.
+    pub(in crate::turn) fn is_unnamed(&self, arguments: &Value, tool: &Tool) -> bool {
+        let is_said = |text: &str| {
+            self.person.contains(&text.to_lowercase()) || self.results.iter().any(|said| said.contains(text))
+        };
+        let is_known = |value: &Value| texts(value).iter().all(|text| is_said(file_name(text).unwrap_or(text)));
+        let found = self.ungrounded(arguments, tool).unwrap_or_default();
+        let members = found.unknown.iter().chain(found.known.iter().map(|(member, _)| member));
+        members.into_iter().any(|member| !is_known(&arguments[member]))
     }
 
     /// The same of a call that is known to be wrong: also what is not among the values that results have.
@@ -121,6 +136,20 @@ impl Said {
             }
         }
         (!wrong.unknown.is_empty() || !wrong.known.is_empty()).then_some(wrong)
+    }
+
+    /// What the person said, in lower case.
+    pub(super) fn person(&self) -> &str {
+        &self.person
+    }
+
+    pub(super) fn results(&self) -> &[String] {
+        &self.results
+    }
+
+    /// The words of all that was said, in lower case.
+    pub(super) fn said_words(&self) -> &HashSet<String> {
+        &self.words
     }
 
     fn is_said_by_person(&self, value: &Value) -> bool {
@@ -232,10 +261,11 @@ impl Said {
         found.into_iter().map(|found| found.value.clone()).collect()
     }
 
-    /// The paths in results that lead to a file of this name, each once.
+    /// The paths of the person and of results that lead to a file of this name, each once.
     fn paths_to(&self, name: &str) -> Vec<Value> {
         let mut found: Vec<Value> = Vec::new();
-        let words = self.results.iter().rev().flat_map(|result| result.split(|c: char| c.is_whitespace() || c == '"'));
+        let own = self.paths.iter().map(String::as_str);
+        let words = own.chain(self.results.iter().rev().flat_map(|result| pieces(result)));
         for path in words.filter(|word| file_name(word) == Some(name)).take(MAX_CANDIDATES) {
             let path = Value::from(path);
             if !found.contains(&path) {
@@ -270,6 +300,12 @@ fn names_a_thing(member: &str, text: &str) -> bool {
     is_thing && text.len() > 1 && !has(&['*', '?', '{']) && (is_id(member) || !is_day(text))
 }
 
+/// What white space and quotation marks part from the rest of a text, without the end of its sentence.
+fn pieces(text: &str) -> impl Iterator<Item = &str> {
+    let pieces = text.split(|c: char| c.is_whitespace() || c == '"' || c == '\'' || c == '`');
+    pieces.map(|piece| piece.trim_end_matches(['.', ',', '?', '!', ':', ';', ')', '。', '，', '？', '！']))
+}
+
 /// What a path ends with.
 fn file_name(path: &str) -> Option<&str> {
     let (_, name) = path.rsplit_once(['/', '\\'])?;
@@ -291,7 +327,7 @@ fn is_in_schema(member: &str, value: &Value, schema: Option<&Value>) -> bool {
 }
 
 /// The texts in a value.
-fn texts(value: &Value) -> Vec<String> {
+pub(super) fn texts(value: &Value) -> Vec<String> {
     match value {
         Value::String(text) => vec![text.trim().to_owned()],
         Value::Array(items) => items.iter().flat_map(texts).collect(),

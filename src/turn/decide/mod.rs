@@ -29,10 +29,12 @@
 //! - `probability`: how likely the message begins with one.
 //! - `greeting`: what a person says who wants nothing done, or only to know something.
 //! - `grounded`: calls that name what nobody spoke of.
+//! - `fit`: members of calls that nobody spoke of.
 //! - `mentions`: the things that a request names, and which of them no call has used.
 //! - `zones`: time zones of places.
 //! - `known`: what the endpoint is known not to give.
 
+mod fit;
 mod greeting;
 mod grounded;
 mod known;
@@ -48,6 +50,7 @@ use crate::model::TokenChoice;
 use crate::tools::ToolChoice;
 use crate::turn::config::{CALL_THRESHOLD, RoundModel};
 
+pub(super) use fit::Fitted;
 pub(super) use greeting::{is_greeting, is_question};
 pub(super) use grounded::{Said, Ungrounded};
 pub use known::KnownWays;

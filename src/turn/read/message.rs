@@ -159,6 +159,17 @@ impl Message {
         gone.into_iter().filter_map(rejected).collect()
     }
 
+    /// Changes its good calls; what is changed is written out by `write`.
+    pub(in crate::turn) fn fit(&mut self, mut fit: impl FnMut(&mut Call) -> bool, write: impl Fn(&Call) -> String) {
+        for entry in &mut self.entries {
+            if let Ok(call) = &mut entry.result
+                && fit(call)
+            {
+                entry.raw = write(call);
+            }
+        }
+    }
+
     /// Its calls that may run; none where some call is rejected.
     pub(in crate::turn) fn good_calls(&self) -> Option<Vec<&Call>> {
         self.entries.iter().map(|entry| entry.result.as_ref().ok()).collect()

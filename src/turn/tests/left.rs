@@ -190,3 +190,16 @@ fn what_was_made_good_is_not_made_again_after_a_further_lookup() {
     job.gives("find_contact", json!({"name": "Tom"}), Outcome::result(CONTACT));
     assert!(job.grammar().contains("list_events"), "the next step is free: {}", job.grammar());
 }
+
+#[test]
+fn members_that_nobody_spoke_of_are_left_out_and_the_history_has_what_ran() {
+    let mut job = Job::of("What is in my calendar?");
+    assert!(job.calls("list_events", json!({"date": "2026-12-03"})));
+    let call = job.turn.shared.conversation.pending().next().unwrap().clone();
+    assert_eq!((&call.call.arguments, &*call.call.raw_arguments), (&json!({}), "{}"));
+    assert_eq!(call.call.repairs, [crate::event::Repair::LeftOut("/date".into())]);
+    assert!(call.raw.contains("list_events") && !call.raw.contains("2026"), "{}", call.raw);
+    let mut job = Job::of("What is in my calendar on 2026-12-03?");
+    assert!(job.calls("list_events", json!({"date": "2026-12-03"})));
+    assert_eq!(job.turn.shared.conversation.pending().next().unwrap().call.arguments, json!({"date": "2026-12-03"}));
+}

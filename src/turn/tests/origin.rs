@@ -207,3 +207,33 @@ fn the_correction_of_a_read_does_not_end_in_a_write() {
     let said = &super::rounds::sent(&end).messages.last().unwrap().content;
     assert!(said.contains("only wanted to read"), "{said}");
 }
+
+#[test]
+fn what_nobody_spoke_of_is_not_destroyed_unasked() {
+    let asked = |question: &str, result: Option<&str>, tool: &str, path: &str| {
+        let schema = json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]});
+        let annotations = Some(Annotations::default().with_read_only_hint(true));
+        let list = Tool { annotations, ..Tool::new("list").with_schema(schema.clone()) };
+        let tools =
+            [list, Tool::new("delete_file").with_schema(schema.clone()), Tool::new("write_file").with_schema(schema)];
+        let validator = Arc::new(Validator::new(Arc::new(Catalog::new([Server::new("demo").with_tools(tools)]))));
+        let setup = Arc::new(Setup::new(allowing(), validator, Arc::new(Plain)));
+        let mut turn = Turn::new(setup, question.into(), Granted::new()).unwrap();
+        actions(&mut turn);
+        if let Some(result) = result {
+            says(&mut turn, &call("list", &json!({"path": "/home"})));
+            let id = calls(&ends(&mut turn))[0].to_owned();
+            turn.handle(Input::Outcome { id, outcome: Outcome::result(result) }).unwrap();
+            actions(&mut turn);
+        }
+        says(&mut turn, &call(tool, &json!({"path": path})));
+        reason(&ends(&mut turn))
+    };
+    let unnamed = Some(AskReason::Ungrounded);
+    assert_eq!(asked("Clean up.", None, "delete_file", "/home/kim/notes.txt"), unnamed);
+    assert_eq!(asked("Clean up.", Some("a.txt b.txt"), "delete_file", "/home/kim/notes.txt"), unnamed);
+    assert_eq!(asked("Clean up.", Some("a.txt notes.txt"), "delete_file", "/home/kim/notes.txt"), None, "a result");
+    assert_eq!(asked("Remove /home/kim/Notes.txt.", None, "delete_file", "/home/kim/notes.txt"), None, "the person");
+    assert_eq!(asked("Remove notes.txt.", None, "delete_file", "/home/kim/notes.txt"), None, "its folder is known");
+    assert_eq!(asked("Write something.", None, "write_file", "/home/kim/notes.txt"), None, "nothing is destroyed");
+}
