@@ -11,6 +11,8 @@ mod import;
 #[cfg(feature = "agent")]
 mod played_again;
 #[cfg(feature = "agent")]
+mod reasoning;
+#[cfg(feature = "agent")]
 mod recorder;
 mod recording;
 #[cfg(feature = "agent")]
