@@ -10,8 +10,8 @@ use super::grounded::{Said, texts};
 use super::words::{number_word, words};
 use crate::constrain::is_id;
 use crate::event::Repair;
-use crate::tools::schema::{property, required};
-use crate::tools::{Tool, may_change};
+use crate::tools::schema::{properties, property, required};
+use crate::tools::{Tool, looks_up, may_change};
 
 /// Letters that two words of one meaning have in common at their start: `cancel`, `cancelled`.
 const STEM: usize = 4;
@@ -30,10 +30,17 @@ impl Said {
         let schema = tool.input_schema.as_ref()?;
         let mut fitted = Fitted { arguments: arguments.as_object()?.clone(), repairs: Vec::new() };
         for (name, value) in &mut fitted.arguments {
-            if let Some(meant) = property(schema, name).and_then(|own| self.only_choice(own, value)) {
+            let meant = property(schema, name).and_then(|own| self.only_choice(own));
+            if let Some(meant) = meant.filter(|meant| meant != value) {
                 *value = meant;
                 fitted.repairs.push(Repair::AsSaid(format!("/{name}")));
             }
+        }
+        // What a lookup finds too much of is no harm; what a change changes is not guessed.
+        let missing = properties(schema).filter(|(name, _)| looks_up(tool) && arguments.get(name).is_none());
+        for (name, meant) in missing.filter_map(|(name, own)| Some((name, self.only_choice(own)?))) {
+            fitted.arguments.insert(name.clone(), meant);
+            fitted.repairs.push(Repair::AsSaid(format!("/{name}")));
         }
         let is_optional = |name: &str| required(schema).all(|required| required != name);
         let is_default =
@@ -56,19 +63,22 @@ impl Said {
         (!fitted.repairs.is_empty()).then_some(fitted)
     }
 
-    /// The one value of a choice that the person named, where the call has another one.
-    fn only_choice(&self, own: &Value, value: &Value) -> Option<Value> {
+    /// The one value of a choice that the person named.
+    fn only_choice(&self, own: &Value) -> Option<Value> {
         let choices = own.get("enum")?.as_array()?;
         let is_named = |choice: &&Value| choice.as_str().is_some_and(|text| self.person_names(text));
         let mut named = choices.iter().filter(is_named);
-        let meant = named.next().filter(|_| named.next().is_none())?;
-        (meant != value).then(|| meant.clone())
+        named.next().filter(|_| named.next().is_none()).cloned()
     }
 
     /// Whether the person said these words, one after another.
     fn person_names(&self, text: &str) -> bool {
         let (said, wanted): (Vec<String>, Vec<String>) = (words(self.person()).collect(), words(text).collect());
-        !wanted.is_empty() && said.windows(wanted.len()).any(|words| words == wanted)
+        let is_said = |(said, wanted): (&String, &String)| {
+            said == wanted || said.len() > STEM && wanted.starts_with(said.as_str())
+        };
+        let are_said = |words: &[String]| words.iter().zip(&wanted).all(is_said);
+        !wanted.is_empty() && said.windows(wanted.len()).any(are_said)
     }
 
     /// Whether a value may come from what was said: a text one of whose words was, a number that was, and whatever
@@ -162,6 +172,18 @@ mod tests {
             let said = Said::new(question.into(), Vec::new());
             let found = said.fitted(&arguments, &tool).map_or(Value::Null, |fitted| Value::Object(fitted.arguments));
             assert_eq!(found, fitted, "{question}: {arguments}");
+        }
+        let list = Tool::new("list_orders").with_schema(json!({"required": ["customer"], "properties": {
+            "customer": {"type": "string"}, "status": {"enum": ["open", "shipped", "returned"]},
+        }}));
+        for (question, status) in [
+            ("Are there open orders of Petrov?", Some("open")),
+            ("What did Petrov return?", Some("returned")),
+            ("Open or shipped orders of Petrov?", None),
+            ("Petrov's orders?", None),
+        ] {
+            let fitted = Said::new(question.into(), Vec::new()).fitted(&json!({"customer": "Petrov"}), &list);
+            assert_eq!(fitted.map(|fitted| fitted.arguments["status"].clone()), status.map(Value::from), "{question}");
         }
         let said = Said::new("And the first of them?".into(), vec!["12 of Planning".into()]);
         assert_eq!(
