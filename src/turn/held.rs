@@ -49,8 +49,13 @@ impl Turn {
         let fit = |call: &mut Call| {
             let fitted = self.shared.tool(call).and_then(|tool| said.fitted(&call.arguments, tool));
             let Some(Fitted { arguments, repairs }) = fitted else { return false };
-            call.arguments = Value::Object(arguments);
-            call.raw_arguments = call.arguments.to_string();
+            let arguments = Value::Object(arguments);
+            let fitted = Call { raw_arguments: arguments.to_string(), arguments, ..call.clone() };
+            // What it was called without before is what it is called for now: the next part of a file.
+            if self.shared.is_answered(&fitted) && !self.shared.is_answered(call) {
+                return false;
+            }
+            *call = fitted;
             call.repairs.extend(repairs);
             true
         };

@@ -90,10 +90,10 @@ pub use crate::message::chunk::MAX_EQUAL_CALLS;
 pub use crate::model::NativeFault;
 pub use ask::{PromptWording, cut_to};
 pub use config::{
-    AfterCall, CALL_THRESHOLD, CARRY_TOKENS, MAX_CORRECTIONS, MAX_REPEATS, MAX_ROUNDS, ModelChoice, REPEATED_BYTES,
-    REPEATED_BYTES_IN_CALL, RoundInfo, RoundModel, TurnConfig,
+    AfterCall, CALL_THRESHOLD, CARRY_TOKENS, MAX_CORRECTIONS, MAX_REPEATS, MAX_ROUNDS, ModelChoice, QUESTION_MARGIN,
+    REPEATED_BYTES, REPEATED_BYTES_IN_CALL, RoundInfo, RoundModel, TurnConfig,
 };
-pub use decide::KnownWays;
+pub use decide::{KnownWays, is_question};
 pub(crate) use event::{AgentEvent, Finished};
 pub use guard::MAX_SAME_RESULTS;
 pub use io::{Action, Granted, Input, TurnError};

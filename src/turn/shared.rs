@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use super::config::{CALL_THRESHOLD, QUESTION_MARGIN};
 use super::decide::{self, Asking};
 use super::displays::Displays;
 use super::event::AgentEvent;
@@ -326,6 +327,13 @@ impl Shared {
     /// Returns `true` if what the person said last is a question.
     pub(super) fn asks_a_question(&self) -> bool {
         self.request().is_some_and(decide::is_question)
+    }
+
+    /// From which logarithm of its probability on a message is to be a call.
+    pub(super) fn call_threshold(&self) -> f64 {
+        let own = self.setup.config.call_threshold.unwrap_or(CALL_THRESHOLD);
+        // None is as likely as one above zero wants it.
+        if own <= 0.0 && self.asks_a_question() { own - QUESTION_MARGIN } else { own }
     }
 
     /// Returns `true` if a call returned already what this one would.

@@ -49,7 +49,7 @@ impl Turn {
     pub(super) fn tokens(&mut self, tokens: &[TokenChoice]) -> Result<(), TurnError> {
         let setup = &self.shared.setup;
         let is_held = self.is_held();
-        match self.decide.tokens(tokens, setup.openers(), setup.config.call_threshold, is_held) {
+        match self.decide.tokens(tokens, setup.openers(), self.shared.call_threshold(), is_held) {
             Some(Verdict::Measured { call, begins, likely }) => {
                 let likely = Some(likely).filter(|likely| likely.is_finite());
                 self.shared.emit(AgentEvent::Decided { call, likely });

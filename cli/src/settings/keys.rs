@@ -69,7 +69,7 @@ settings! {
     constrain: Option<Constrain> = "\"auto\"", "whether answers are held to a form where one is due: auto, off, \
          require";
     way: Option<Way> = "\"auto\"", "how it comes to a call: auto, free, measured";
-    call_threshold: Option<f64> = "-4.0", "logarithm of the probability from which on it is a call, for measured";
+    call_threshold: Option<f64> = "-2.0", "logarithm of the probability from which on it is a call, for measured; 1.5 lower at a question";
     #[serde(deserialize_with = "dialect")]
     dialect: Option<Dialect> = "\"use_mcp_tool\"", "call syntax to teach";
     lang: Option<Lang> = "\"en\"", "language of the prompt: en, zh";

@@ -12,7 +12,7 @@
 //! listing = "signature"
 //! constrain = "auto"                       # or off, require
 //! way = "measured"                         # or free, auto
-//! call_threshold = -4.0                    # for measured
+//! call_threshold = -2.0                    # for measured
 //! ```
 //!
 //! What is set for all models comes first, then these, then the built-in profile.

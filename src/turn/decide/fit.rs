@@ -42,7 +42,9 @@ impl Said {
             fitted.arguments.insert(name.clone(), meant);
             fitted.repairs.push(Repair::AsSaid(format!("/{name}")));
         }
-        let is_optional = |name: &str| required(schema).all(|required| required != name);
+        // A schema that demands nothing says nothing of what a call is about, but for that of a list.
+        let demands = looks_up(tool) || required(schema).next().is_some();
+        let is_optional = |name: &str| demands && required(schema).all(|required| required != name);
         let is_default =
             |name: &str, value: &Value| property(schema, name).and_then(|own| own.get("default")) == Some(value);
         let is_unsaid =
@@ -176,6 +178,8 @@ mod tests {
         let list = Tool::new("list_orders").with_schema(json!({"required": ["customer"], "properties": {
             "customer": {"type": "string"}, "status": {"enum": ["open", "shipped", "returned"]},
         }}));
+        let free = Tool::new("run").with_schema(json!({"properties": {"command": {"type": "string"}}}));
+        assert_eq!(Said::new("Look.".into(), Vec::new()).fitted(&json!({"command": "ls"}), &free), None);
         for (question, status) in [
             ("Are there open orders of Petrov?", Some("open")),
             ("What did Petrov return?", Some("returned")),

@@ -48,10 +48,11 @@ mod zones;
 use crate::constrain::{Narrowed, Way};
 use crate::model::TokenChoice;
 use crate::tools::ToolChoice;
-use crate::turn::config::{CALL_THRESHOLD, RoundModel};
+use crate::turn::config::RoundModel;
 
 pub(super) use fit::Fitted;
-pub(super) use greeting::{is_greeting, is_question};
+pub(super) use greeting::is_greeting;
+pub use greeting::is_question;
 pub(super) use grounded::{Said, Ungrounded};
 pub use known::KnownWays;
 pub(crate) use known::Missing;
@@ -119,7 +120,7 @@ impl Decide {
         &mut self,
         tokens: &[TokenChoice],
         openers: &Openers,
-        threshold: Option<f64>,
+        threshold: f64,
         is_held: bool,
     ) -> Option<Verdict> {
         let found = self.probability.as_mut()?.push(tokens, openers)?;
@@ -130,7 +131,7 @@ impl Decide {
             None => Verdict::Untold,
             Some(_) if is_held && found.is_masked => Verdict::Masked,
             Some(likely) => {
-                let call = likely >= threshold.unwrap_or(CALL_THRESHOLD);
+                let call = likely >= threshold;
                 Verdict::Measured { call, begins: found.calls, likely }
             }
         })

@@ -199,6 +199,11 @@ fn members_that_nobody_spoke_of_are_left_out_and_the_history_has_what_ran() {
     assert_eq!((&call.call.arguments, &*call.call.raw_arguments), (&json!({}), "{}"));
     assert_eq!(call.call.repairs, [crate::event::Repair::LeftOut("/date".into())]);
     assert!(call.raw.contains("list_events") && !call.raw.contains("2026"), "{}", call.raw);
+    // What was answered without it is asked for with it: it may be the next page.
+    let mut job = Job::of("What is in my calendar?");
+    job.gives("list_events", json!({"date": "2026-12-03"}), Outcome::result("many"));
+    assert!(job.calls("list_events", json!({"date": "2026-12-04"})));
+    assert_eq!(job.turn.shared.conversation.pending().next().unwrap().call.arguments, json!({"date": "2026-12-04"}));
     let mut job = Job::of("What is in my calendar on 2026-12-03?");
     assert!(job.calls("list_events", json!({"date": "2026-12-03"})));
     assert_eq!(job.turn.shared.conversation.pending().next().unwrap().call.arguments, json!({"date": "2026-12-03"}));

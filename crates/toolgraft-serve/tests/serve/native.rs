@@ -321,7 +321,35 @@ async fn what_was_learned_counts_for_a_later_server_before_the_same_version() {
         assert_eq!(seen, carried, "{version}");
     }
     let told = learned.lock().unwrap().clone();
-    assert_eq!(told, [Learned::new("m", "b1", NativeFault::Failed), Learned::new("m", "b2", NativeFault::Failed)]);
+    let failed = |version| Learned::new("m", version, Some(NativeFault::Failed));
+    assert_eq!(told, [failed("b1"), failed("b2")]);
+}
+
+#[tokio::test]
+async fn native_calls_that_work_are_tried_once_before_the_same_version() {
+    let props = json!({"chat_template_caps": {"supports_tools": true}, "build_info": "b1"});
+    let endpoint = Endpoint::setup().serves("/props", props).answer(move |request, _| {
+        let has_result = request.messages().contains("13 degrees");
+        if has_result {
+            Reply::text("It rains.")
+        } else {
+            pieces(&[piece(0, "c", "get_weather", "{\"city\": \"Oslo\"}")], "tool_calls")
+        }
+    });
+    let learned = Arc::new(Mutex::new(Vec::<Learned>::new()));
+    for requests in [3, 1] {
+        let (before, keep) = (learned.lock().unwrap().clone(), learned.clone());
+        let set = |config: Config| {
+            let config = config.with_tools_mode(ToolsMode::Auto).with_learned(before);
+            config.with_learning(move |found| keep.lock().unwrap().push(found))
+        };
+        let served = serve(&endpoint, set).await;
+        assert_eq!(calls(&served, true).await.len(), 1);
+        let seen = endpoint.take_seen();
+        assert_eq!(seen.len(), requests);
+        assert!(seen.iter().all(|seen| seen.body.get("tools").is_some()));
+    }
+    assert_eq!(*learned.lock().unwrap(), [Learned::new("m", "b1", None)]);
 }
 
 #[tokio::test]

@@ -12,7 +12,7 @@ fn llama(replies: impl IntoIterator<Item = Reply>) -> Endpoint {
 }
 
 async fn measured(endpoint: &Endpoint) -> Served {
-    serve(endpoint, |config| config.with_way(Way::Measured).with_call_threshold(-2.0)).await
+    serve(endpoint, |config| config.with_way(Way::Measured).with_call_threshold(-0.5)).await
 }
 
 /// An answer that begins with a call by this probability in percent.
