@@ -12,11 +12,14 @@ use super::event::AgentEvent;
 use super::left::values;
 use super::read::Message;
 use crate::constrain::Narrowed;
-use crate::event::Call;
+use crate::event::{Call, Provenance, Repair};
 use crate::tools::ToolChoice;
 
 /// Why a call does not run that stands beside one that is meant.
-const UNGROUNDED: &str = "the call names something that nobody spoke of";
+const UNGROUNDED: &str = "it names something that nobody spoke of";
+
+/// Why a call does not run that was written since a call was asked for.
+const LEFT: &str = "it was made before, or names what nobody spoke of";
 
 /// Most times that another call is asked for in the place of one that names what nobody spoke of.
 const MAX_NARROWED: u32 = 2;
@@ -31,6 +34,10 @@ impl Turn {
             None => self.in_place_of_alike(message).or_else(|| self.in_place_of_ungrounded(message)),
         };
         self.shared.narrowed = if asking.is_some() { self.shared.narrowed + 1 } else { 0 };
+        if asking.is_some() {
+            let all: Vec<u32> = message.good().map(|(index, _)| index).collect();
+            self.left_out(message, &all, LEFT);
+        }
         // The call that waited for it is written now, or is not meant any more.
         let is_its_tool =
             |waits: &mut Call| message.good_calls().is_some_and(|all| all.iter().any(|c| c.tool == waits.tool));
@@ -56,6 +63,12 @@ impl Turn {
                 return false;
             }
             *call = fitted;
+            if repairs.iter().any(|repair| matches!(repair, Repair::Unframed(_))) {
+                // It was asked about for the frame.
+                let plain = Call { provenance: Provenance::Plain, ..call.clone() };
+                let (raw, shared) = (plain.raw_arguments.clone(), &self.shared);
+                *call = shared.origins.marked(plain, &raw, &shared.setup, &shared.conversation);
+            }
             call.repairs.extend(repairs);
             true
         };
@@ -76,12 +89,17 @@ impl Turn {
         let all = message.good_calls().is_some_and(|calls| calls.len() == ungrounded.len());
         // Where the form admits several, a small model goes on with an example.
         let beside: Vec<u32> = ungrounded.iter().map(|(index, _)| *index).filter(|_| !all).collect();
-        for (index, rejected) in message.leave_out(&beside, UNGROUNDED) {
-            self.shared.emit(AgentEvent::CallRejected { index, rejected: Box::new(rejected) });
-        }
+        self.left_out(message, &beside, UNGROUNDED);
         let (_, found) = ungrounded.into_iter().next().filter(|_| all)?;
         let call = message.good().next()?.1.clone();
         self.instead_of(&call, found)
+    }
+
+    /// Takes calls out of a message, and tells the caller.
+    fn left_out(&mut self, message: &mut Message, calls: &[u32], why: &str) {
+        for (index, rejected) in message.leave_out(calls, why) {
+            self.shared.emit(AgentEvent::CallRejected { index, rejected: Box::new(rejected) });
+        }
     }
 
     /// The calls of a held message that name what nobody spoke of, by their indices.

@@ -543,6 +543,11 @@ impl Display {
                 self.text(&rejected.raw)?;
                 self.line(DRAFT, &format!("(an example, not run: {name})"))
             }
+            RejectedKind::Invented => {
+                self.fold()?;
+                self.release()?;
+                self.line(DRAFT, &format!("(not run: {name}; {})", rejected.message))
+            }
             kind => {
                 self.fold()?;
                 self.release()?;

@@ -87,6 +87,9 @@ pub enum Repair {
     /// A call that was held to its form got the one value of a choice that the person named. The place
     /// is a JSON Pointer.
     AsSaid(String),
+    /// A value of such a call was a result with the frame in which the model had read it, which was taken off.
+    /// The place is a JSON Pointer.
+    Unframed(String),
     /// A read-only tool was given a member that its schema does not know and refuses: it was
     /// dropped. The place is a JSON Pointer.
     UnknownDropped(String),
@@ -158,6 +161,7 @@ repair_words!(
     "key_renamed" => KeyRenamed,
     "left_out" => LeftOut,
     "as_said" => AsSaid,
+    "unframed" => Unframed,
     "unknown_dropped" => UnknownDropped,
 );
 
@@ -183,7 +187,7 @@ mod tests {
     #[test]
     fn every_repair_is_read_as_it_is_written_and_documented() {
         let named = [
-            "name_matched:a.b", "key_alias:name", "coerced:/days", "left_out:/days", "as_said:/days",
+            "name_matched:a.b", "key_alias:name", "coerced:/days", "left_out:/days", "as_said:/days", "unframed:/text",
             "unknown_dropped:/x", "ignored_key:x",
         ];
         for word in REPAIR_WORDS.iter().chain(&named) {

@@ -10,6 +10,7 @@ use super::grounded::{Said, texts};
 use super::words::{number_word, words};
 use crate::constrain::is_id;
 use crate::event::Repair;
+use crate::outcome::RESULT;
 use crate::tools::schema::{properties, property, required};
 use crate::tools::{Tool, looks_up, may_change};
 
@@ -34,6 +35,12 @@ impl Said {
             if let Some(meant) = meant.filter(|meant| meant != value) {
                 *value = meant;
                 fitted.repairs.push(Repair::AsSaid(format!("/{name}")));
+            }
+        }
+        for (name, value) in &mut fitted.arguments {
+            if let Some(inner) = value.as_str().and_then(|text| self.out_of_frame(text)) {
+                *value = inner.into();
+                fitted.repairs.push(Repair::Unframed(format!("/{name}")));
             }
         }
         // What a lookup finds too much of is no harm; what a change changes is not guessed.
@@ -81,6 +88,14 @@ impl Said {
         };
         let are_said = |words: &[String]| words.iter().zip(&wanted).all(is_said);
         !wanted.is_empty() && said.windows(wanted.len()).any(are_said)
+    }
+
+    /// The text of a result that is written with the frame in which the model read it.
+    fn out_of_frame<'t>(&self, text: &'t str) -> Option<&'t str> {
+        let (_, inner) = text.trim().strip_prefix(&format!("<{RESULT} "))?.split_once('>')?;
+        let (inner, _) = inner.rsplit_once(&format!("</{RESULT}"))?;
+        let inner = inner.strip_prefix('\n').unwrap_or(inner);
+        self.results().iter().any(|result| result.trim() == inner.trim()).then_some(inner)
     }
 
     /// Whether a value may come from what was said: a text one of whose words was, a number that was, and whatever
@@ -189,6 +204,17 @@ mod tests {
             let fitted = Said::new(question.into(), Vec::new()).fitted(&json!({"customer": "Petrov"}), &list);
             assert_eq!(fitted.map(|fitted| fitted.arguments["status"].clone()), status.map(Value::from), "{question}");
         }
+        let read = "network: attic\npassword: river";
+        let said = Said::new("Copy it into b.txt.".into(), vec![read.into()]);
+        for framed in [
+            format!("<tool_result end=\"ab\">{read}</tool_result ab>"),
+            format!("<tool_result end=\"ab\">\n{read}\n</tool_result ab>"),
+        ] {
+            let fitted = said.fitted(&json!({"item": framed}), &tool).unwrap();
+            assert_eq!(fitted.arguments["item"].as_str().unwrap().trim_end(), read);
+        }
+        let other = json!({"item": "<tool_result end=\"ab\">something else</tool_result ab>"});
+        assert_eq!(said.fitted(&other, &tool), None, "nothing that was read");
         let said = Said::new("And the first of them?".into(), vec!["12 of Planning".into()]);
         assert_eq!(
             said.fitted(&json!({"item": "x", "count": 12, "artist": "Planning"}), &tool),

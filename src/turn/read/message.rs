@@ -154,7 +154,7 @@ impl Message {
         self.pieces.retain(|piece| !matches!(piece, Piece::Call { index, .. } if goes(*index)));
         let gone: Vec<Entry> = self.entries.extract_if(.., |entry| goes(entry.index)).collect();
         let rejected = |Entry { index, result, raw, .. }: Entry| {
-            Some((index, Rejected::of(result.ok()?, RejectedKind::Quoted, raw.as_str(), why)))
+            Some((index, Rejected::of(result.ok()?, RejectedKind::Invented, raw.as_str(), why)))
         };
         gone.into_iter().filter_map(rejected).collect()
     }

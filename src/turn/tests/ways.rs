@@ -358,7 +358,7 @@ fn a_held_call_that_repeats_an_example_beside_another_is_left_out() {
         Action::Emit(AgentEvent::CallRejected { index, rejected }) => Some((*index, rejected.kind)),
         _ => None,
     };
-    assert_eq!(done.iter().find_map(rejected), Some((1, RejectedKind::Quoted)), "{done:?}");
+    assert_eq!(done.iter().find_map(rejected), Some((1, RejectedKind::Invented)), "{done:?}");
     let history = format!("{:?}", turn.shared.conversation);
     assert!(history.contains("Oslo") && !history.contains("Berlin"), "{history}");
 }
