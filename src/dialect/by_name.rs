@@ -51,8 +51,11 @@ fn without_server(object: &Map<String, Value>, children: &[Child]) -> Value {
     object.iter().filter(|(key, _)| !is_server(key)).map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
+/// The dialects of elements. Asking all others would read their files, where none is used.
+const OF_ELEMENTS: [Dialect; 1] = [Dialect::UseMcpTool];
+
 fn element(name: &str) -> Option<&'static Block> {
-    let blocks = Dialect::ALL.iter().flat_map(|dialect| match &dialect.spec().shape {
+    let blocks = OF_ELEMENTS.iter().flat_map(|dialect| match &dialect.spec().shape {
         Shape::Element(blocks) => blocks.as_slice(),
         _ => &[],
     });
@@ -65,6 +68,12 @@ mod tests {
 
     use super::*;
     use crate::tools::Tool;
+
+    #[test]
+    fn all_dialects_of_elements_are_asked() {
+        let has_elements = |dialect: &&Dialect| matches!(dialect.spec().shape, Shape::Element(_));
+        assert!(Dialect::ALL.iter().filter(has_elements).eq(&OF_ELEMENTS));
+    }
 
     #[test]
     fn the_call_in_an_elements_arguments_is_taken_out_if_nothing_else_stands_there() {

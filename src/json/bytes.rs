@@ -109,7 +109,7 @@ impl<K: Kind> Iterator for Places<'_, K> {
     }
 }
 
-/// One of `{}[]()"'`.
+/// One of `{}[]()`.
 #[derive(Clone, Copy)]
 pub(crate) struct Bracket;
 
@@ -118,15 +118,14 @@ impl Kind for Bracket {
 
     #[inline]
     fn rest(self, byte: u8) -> u8 {
-        // `{` and `[`, `}` and `]` differ in one bit, and so do `{` and `}` once one is taken off;
-        // `'`, `(` and `)` are neighbours.
+        // `{` and `[`, `}` and `]` differ in one bit, and so do `{` and `}` once one is taken off.
         let square_or_curly = (byte | 0x20).wrapping_sub(b'{') & !2;
-        square_or_curly.min(byte.wrapping_sub(b'\'').saturating_sub(2)).min(byte ^ b'"')
+        square_or_curly.min((byte & !1) ^ b'(')
     }
 
     #[inline]
     fn bits(self, word: u64) -> u64 {
-        !b"{}[]()\"'".iter().fold(HIGH, |all, byte| all & differs(word, *byte)) & HIGH
+        !b"{}[]()".iter().fold(HIGH, |all, byte| all & differs(word, *byte)) & HIGH
     }
 }
 
@@ -182,9 +181,9 @@ mod tests {
     }
 
     #[test]
-    fn brackets_and_quotation_marks_are_told_from_all_other_bytes() {
+    fn brackets_are_told_from_all_other_bytes() {
         for byte in 0..=255 {
-            let is_one = b"{}[]()\"'".contains(&byte);
+            let is_one = b"{}[]()".contains(&byte);
             assert_eq!(Bracket.rest(byte) == 0, is_one, "{byte}");
             assert_eq!(Bracket.bits(of(byte)), if is_one { HIGH } else { 0 }, "{byte}");
         }

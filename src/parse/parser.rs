@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::config::Config;
 use super::emit::not_a_call::NotACall;
-use super::marks::triggers::{Plain, has_no_trigger};
+use super::marks::lexicon::{Plain, has_no_trigger};
 use super::near::near_call;
 use super::tables::Tables;
 use super::tables::openers::Opener;
@@ -48,7 +48,7 @@ impl Parser {
     pub fn new(config: Config) -> Self {
         let mut tables = Tables::new(config);
         super::shape::add_marks(&mut tables);
-        tables.seal();
+        tables.lexicon.seal();
         Parser::of(Arc::new(tables))
     }
 
@@ -140,17 +140,15 @@ impl Parser {
             return;
         }
         let plain = match self.way {
-            Way::Answer | Way::Reasoning | Way::Line | Way::Bracketed
-                if self.text.reasoning_channel == reasoning
-                    && let Some(brackets) = self.scanner.brackets_behind(chunk) =>
-            {
-                match self.text.pass(chunk, self.scanner.triggers(), sink) {
-                    Ok(way) => {
-                        self.way = self.watched(way);
-                        return self.scanner.passed(chunk, brackets);
-                    }
-                    Err(found) => Some(found),
+            Way::Answer | Way::Reasoning | Way::Line | Way::Bracketed if self.text.reasoning_channel == reasoning => {
+                match self.pass_text(chunk, sink) {
+                    Ok(tail) => return self.held.push_str(tail),
+                    Err(plain) => Some(plain),
                 }
+            }
+            // A longer chunk is taken in pieces.
+            Way::Held if self.text.reasoning_channel == reasoning && chunk.len() <= PIECE => {
+                return self.push_held(chunk, sink);
             }
             Way::Value => {
                 if let Some(value) = self.value.as_mut().filter(|value| value.reasoning_channel == reasoning)
@@ -164,6 +162,45 @@ impl Parser {
             _ => None,
         };
         self.read(reasoning, chunk, plain, sink);
+    }
+
+    /// Takes a chunk after bytes that are held since a mark may begin with them.
+    fn push_held(&mut self, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
+        let mut held = std::mem::take(&mut self.held);
+        let before = held.len();
+        held.push_str(chunk);
+        let plain = match self.pass_text(&held, sink) {
+            Ok(tail) => {
+                let passed = held.len() - tail.len();
+                held.drain(..passed);
+                None
+            }
+            Err(plain) => {
+                held.truncate(before);
+                Some(plain)
+            }
+        };
+        self.held = held;
+        if plain.is_some() {
+            self.read(self.text.reasoning_channel, chunk, plain, sink);
+        }
+    }
+
+    /// Hands on text as far as nothing begins in it, and yields what is to be held of it. Of text that the
+    /// scanner must see, yields how far it is plain.
+    #[inline]
+    fn pass_text<'t>(&mut self, text: &'t str, sink: &mut impl FnMut(Event<'_>)) -> Result<&'t str, Plain> {
+        let plain = self.scanner.lexicon().plain(text.as_bytes(), self.text.line_start, self.text.counts);
+        let (front, tail) = text.split_at(plain.length);
+        if !tail.is_empty() && !FastText::holds(front, tail, plain.fit) {
+            return Err(plain);
+        }
+        if !self.scanner.passes(front) {
+            return Err(plain);
+        }
+        self.text.pass(front, plain.line_start, sink);
+        self.way = if tail.is_empty() { self.watched(self.text.way()) } else { Way::Held };
+        Ok(tail)
     }
 
     /// Stop strings of the request that this message answers, in place of the configured
@@ -272,7 +309,7 @@ impl Parser {
     fn leave_fast_path(&mut self, plain: Option<Plain>) {
         match std::mem::replace(&mut self.way, Way::Scanner) {
             Way::Scanner => {}
-            Way::Answer | Way::Reasoning | Way::Line | Way::Bracketed => {
+            Way::Answer | Way::Reasoning | Way::Line | Way::Bracketed | Way::Held => {
                 self.base = self.text.at;
                 let line_start = self.text.line_start;
                 self.scanner.skip_text(self.text, plain.unwrap_or(Plain::none(line_start)));
@@ -336,7 +373,7 @@ impl fmt::Debug for Parser {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let offset = match self.way {
             Way::Scanner => self.base,
-            Way::Answer | Way::Reasoning | Way::Line | Way::Bracketed => self.text.at,
+            Way::Answer | Way::Reasoning | Way::Line | Way::Bracketed | Way::Held => self.text.at,
             Way::Value => self.value.map_or(self.base, |value| value.at),
         };
         f.debug_struct("Parser").field("offset", &offset).field("held", &self.held.len()).finish_non_exhaustive()

@@ -4,14 +4,15 @@ use super::shape::CallShape;
 use crate::dialect::Dialect;
 use crate::json::window::{Match, No, Undecided, leading_space};
 use crate::parse::config::Config;
-use crate::parse::tables::{Marked, Owner, Tables};
+use crate::parse::marks::kinds::Kinds;
+use crate::parse::tables::{Marked, Tables};
 
 /// How the calls of a shape begin at a `<` or a `[`. Its data stand in the tables,
 /// or in the dialects of the configuration.
 pub(crate) trait Opens: Sync {
-    /// Whose the marks are that its openers begin with.
-    fn owner(&self) -> Owner {
-        Owner::Other
+    /// The kind of the marks that its openers begin with.
+    fn kind(&self) -> Kinds {
+        Kinds::SHAPE
     }
 
     /// Openers that the tables do not know of, each with what must follow it, as

@@ -160,8 +160,8 @@ impl Brackets {
         if any_zero(chunk.as_bytes(), |byte| Bracket.rest(byte)) {
             return self.read(chunk, false).is_none().then_some(self);
         }
-        if self.behind_quote && !chunk.trim_ascii_start().is_empty() {
-            self.behind_quote = false;
+        if let Some(last) = chunk.trim_ascii_end().bytes().next_back() {
+            self.behind_quote = matches!(last, b'"' | b'\'');
         }
         Some(self)
     }
@@ -370,23 +370,31 @@ impl Damage {
         };
     }
 
-    /// Whether a text in quotes ends here, for all that is known.
-    #[inline]
-    pub(crate) fn is_behind_quote(&self) -> bool {
-        self.brackets.behind_quote
+    /// Returns `true` if a chunk without brackets leaves what is known of them as it is: no text in quotes
+    /// ends before it or with it, for all that its last two bytes say.
+    #[inline(always)] // With each chunk after calls.
+    pub(crate) fn passes(&self, chunk: &str) -> bool {
+        let is_plain = |byte: u8| !matches!(byte, b'"' | b'\'' | b' ' | b'\t' | b'\r' | b'\n');
+        !self.brackets.behind_quote
+            && match *chunk.as_bytes() {
+                [b' '] => true,
+                [.., byte, b' '] | [.., byte] => is_plain(byte),
+                [] => false,
+            }
     }
 
-    /// What is known of brackets behind a chunk of plain text in a region that is not damaged;
-    /// `None` if it is to be [read](Self::read_brackets).
+    /// Returns `true` if what closes a call may say something here.
     #[inline]
-    pub(crate) fn brackets_behind(&self, chunk: &str) -> Option<Brackets> {
-        if self.watches { self.brackets.behind(chunk) } else { Some(self.brackets) }
+    pub(crate) fn knows_closers(&self) -> bool {
+        self.open.is_some() || !self.came.is_empty()
     }
 
-    /// Goes on behind such a chunk.
-    #[inline]
-    pub(crate) fn passed(&mut self, brackets: Brackets) {
-        self.brackets = brackets;
+    /// Goes on after plain text in a region that is not damaged; `false` if it is to be
+    /// [read](Self::read_brackets).
+    pub(crate) fn passes_brackets(&mut self, text: &str) -> bool {
+        let behind = self.brackets.behind(text);
+        self.brackets = behind.unwrap_or(self.brackets);
+        behind.is_some()
     }
 
     /// Goes on behind text in which brackets are watched: up to behind one that closes nothing,

@@ -137,6 +137,9 @@ impl Drafts {
 
     /// Prose follows at `at`: calls before it that nothing announces may be examples.
     pub(super) fn precede_prose(&mut self, region: Region, at: u64, sink: &mut Sink<'_>) {
+        if self.bare.is_empty() {
+            return;
+        }
         let bare = std::mem::take(&mut self.bare);
         let (before, others) = bare.into_iter().partition::<Vec<_>, _>(|(_, of)| *of == region);
         self.bare = others;

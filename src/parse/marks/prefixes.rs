@@ -1,33 +1,44 @@
-//! Marks with all of their bytes: what tells at the first byte that fits none of them.
+//! Literals with all of their bytes, and what each of them may be.
 //!
-//! Two bytes tell nearly all texts apart ([`Leads`](super::triggers::Leads)). A text that
-//! repeats the beginning of a mark passes them each time, and would be compared with each
-//! mark that begins so. Here what marks begin with is a tree, and each byte is looked at once.
+//! A text that repeats the beginning of a literal would be compared with each that begins so.
+//! Here what they begin with is a tree, and each byte is looked at once.
 
-use crate::json::window::{Match, No, Undecided};
+use super::kinds::Kinds;
 
-/// Marks that begin with the same byte, which is not looked at.
+/// Literals that begin with the same byte, which is not looked at, or at a line's start.
 #[derive(Debug, Default)]
 pub(crate) struct Prefixes {
-    /// The marks and their bytes, until they are [sealed](Self::seal).
+    /// The literals and their bytes, until they are [sealed](Self::seal).
     marks: Vec<Spelt>,
     bytes: Vec<u8>,
     nodes: Vec<Node>,
-    /// What the nodes stand for.
+    /// The bytes that nodes stand for after their first one.
     labels: Vec<u8>,
     /// By first byte, the number of the node that it begins, from 1; 0 where none does.
     roots: Vec<u16>,
+    /// Of each of these nodes by bit, the bytes that may follow the first: nearly no text goes further.
+    seconds: Vec<[u64; 4]>,
 }
 
-/// Whose a mark is, by bit, for those who ask for it.
-pub(crate) type Owners = u8;
+/// What a text may be by its first bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Fit {
+    /// What may begin so; nothing, if no literal does.
+    pub(crate) kinds: Kinds,
+    /// A literal is there with all of its bytes.
+    pub(crate) is_whole: bool,
+}
 
-/// A mark in one of its spellings: where what is looked at of it stands, and whose it is.
+impl Fit {
+    pub(crate) const NONE: Fit = Fit { kinds: Kinds::NONE, is_whole: false };
+}
+
+/// A literal in one of its spellings: where what is looked at of it is, and what it may be.
 #[derive(Debug, Clone, Copy)]
 struct Spelt {
     start: u32,
     length: u8,
-    owners: Owners,
+    kinds: Kinds,
 }
 
 impl Spelt {
@@ -36,28 +47,29 @@ impl Spelt {
     }
 }
 
-/// Bytes that marks have in common behind those of the node before it. A tree is kept for each
+/// Bytes that literals have in common after those of the node before it. A tree is kept for each
 /// configuration, so that it is small.
 #[derive(Debug, Clone, Copy)]
 struct Node {
-    /// Where the bytes behind the first begin in [`Prefixes::labels`].
+    /// Where the bytes after the first begin in [`Prefixes::labels`].
     label: u32,
-    /// The first of the nodes behind it.
+    /// The first of the nodes after it.
     child: u32,
+    /// What may begin so, and which of that ends here.
+    kinds: Kinds,
+    ends: Kinds,
     /// How many bytes and nodes these are: at most [`LONGEST`], and one for each byte that a
-    /// text can hold. A mark ends where there are no nodes.
+    /// text can hold.
     bytes: u8,
     children: u8,
     /// The first byte.
     lead: u8,
-    /// Of a mark that ends here, and of all that begin with it.
-    owners: Owners,
 }
 
 /// A node, while the tree is made.
 struct Grown<'m> {
     at: usize,
-    /// The marks that have it.
+    /// The literals that have it.
     marks: &'m [Spelt],
     /// How far they are alike.
     depth: usize,
@@ -66,13 +78,13 @@ struct Grown<'m> {
 /// So many nodes are looked at one by one.
 const FEW: usize = 8;
 
-/// Bytes of a mark that are looked at: no text goes further with a mark that it does not mean.
+/// Bytes of a literal that are looked at: no text goes further with one that it does not mean.
 const LONGEST: usize = 128;
 
 impl Prefixes {
     /// Adds a mark, in all spellings that special tokens have. Where one has many, the bytes
     /// before it are enough.
-    pub(crate) fn add_mark(&mut self, mark: &str, owners: Owners) {
+    pub(crate) fn add_mark(&mut self, mark: &str, kinds: Kinds) {
         let mut spelt = vec![Vec::new()];
         for c in mark.chars().skip(1) {
             match c {
@@ -85,38 +97,53 @@ impl Prefixes {
                 _ => spelt.iter_mut().for_each(|bytes| bytes.extend(c.encode_utf8(&mut [0; 4]).as_bytes())),
             }
         }
-        spelt.iter().for_each(|bytes| self.add(bytes, owners));
+        spelt.iter().for_each(|bytes| self.add(bytes, kinds));
     }
 
-    /// Adds all marks that have these bytes behind their first one.
-    pub(crate) fn add_lead(&mut self, lead: &[u8]) {
-        self.add(lead, 0);
-    }
-
-    fn add(&mut self, bytes: &[u8], owners: Owners) {
+    /// Adds all literals that have these bytes, after their first one unless they begin a line.
+    pub(crate) fn add(&mut self, bytes: &[u8], kinds: Kinds) {
         let bytes = &bytes[..bytes.len().min(LONGEST)];
         if !bytes.is_empty() {
-            self.marks.push(Spelt { start: self.bytes.len() as u32, length: bytes.len() as u8, owners });
+            self.marks.push(Spelt { start: self.bytes.len() as u32, length: bytes.len() as u8, kinds });
             self.bytes.extend(bytes);
         }
     }
 
-    /// All marks are added: makes the tree of them.
+    /// Adds the first bytes of a word in small letters, at most three, in small letters and capitals.
+    pub(crate) fn add_any_case(&mut self, word: &[u8], kinds: Kinds) {
+        let lead = &word[..word.len().min(ANY_CASE)];
+        for capitals in 0..1 << lead.len() {
+            let case = |(at, byte): (usize, &u8)| match capitals >> at & 1 {
+                0 => *byte,
+                _ => byte.to_ascii_uppercase(),
+            };
+            self.add(&lead.iter().enumerate().map(case).collect::<Vec<u8>>(), kinds);
+        }
+    }
+
+    /// All literals are added: makes the tree of them.
     pub(crate) fn seal(&mut self) {
         let (mut marks, mut bytes) = (std::mem::take(&mut self.marks), std::mem::take(&mut self.bytes));
         // While the tree is made, a parser holds more than ever after.
         bytes.shrink_to_fit();
         marks.sort_unstable_by_key(|mark| mark.of(&bytes));
-        // What begins with another mark is told by that.
         marks.dedup_by(|next, kept| {
-            let is_told = next.of(&bytes).starts_with(kept.of(&bytes));
-            kept.owners |= if is_told { next.owners } else { 0 };
-            is_told
+            let is_same = next.of(&bytes) == kept.of(&bytes);
+            kept.kinds |= if is_same { next.kinds } else { Kinds::NONE };
+            is_same
         });
         let mut open = self.grow(&marks, &bytes, 0);
         self.roots = vec![0; 256];
         for Grown { at, marks, .. } in &open {
             self.roots[usize::from(marks[0].of(&bytes)[0])] = *at as u16 + 1;
+            let mut seconds = [0; 4];
+            for mark in *marks {
+                match mark.of(&bytes).get(1) {
+                    Some(second) => seconds[usize::from(second >> 6)] |= 1 << (second & 63),
+                    None => seconds = [u64::MAX; 4],
+                }
+            }
+            self.seconds.push(seconds);
         }
         while let Some(Grown { at, marks, depth }) = open.pop() {
             let child = self.nodes.len();
@@ -128,110 +155,159 @@ impl Prefixes {
         self.labels.shrink_to_fit();
     }
 
-    /// Adds the nodes of marks that are alike up to `depth` and go on there.
+    /// Adds the nodes of literals that are alike up to `depth` and go on there.
     fn grow<'m>(&mut self, marks: &'m [Spelt], bytes: &[u8], depth: usize) -> Vec<Grown<'m>> {
         let mut grown = Vec::new();
         for marks in marks.chunk_by(|mark, next| mark.of(bytes).get(depth) == next.of(bytes).get(depth)) {
             let ([first, ..], [.., last]) = (marks, marks) else { continue };
-            let (first, last, owners) = (first.of(bytes), last.of(bytes), first.owners);
+            let (first, last) = (first.of(bytes), last.of(bytes));
             let same = first.iter().zip(last).take_while(|(byte, other)| byte == other).count();
             if same <= depth {
                 continue;
             }
+            let kinds = marks.iter().fold(Kinds::NONE, |kinds, mark| kinds | mark.kinds);
+            let ended = marks.iter().take_while(|mark| usize::from(mark.length) == same);
+            let ends = ended.fold(Kinds::NONE, |kinds, mark| kinds | mark.kinds);
             let label = self.labels.len() as u32;
             self.labels.extend(&first[depth + 1..same]);
             grown.push(Grown { at: self.nodes.len(), marks, depth: same });
             let bytes = (same - depth - 1) as u8;
-            self.nodes.push(Node { label, child: 0, bytes, children: 0, lead: first[depth], owners });
+            self.nodes.push(Node { label, child: 0, kinds, ends, bytes, children: 0, lead: first[depth] });
         }
         grown
     }
 
-    /// Whether a text with these bytes behind its first one begins with a mark, and whose marks do.
-    pub(crate) fn fit(&self, behind: &[u8]) -> Match<Owners> {
-        let Some(&first) = behind.first() else { return Err(Undecided) };
-        let Some(root) = self.roots.get(usize::from(first)).and_then(|root| root.checked_sub(1)) else {
-            return Err(No);
+    /// What a text with these bytes may be, of these kinds. Where one literal begins another, it
+    /// tells of both.
+    #[inline]
+    pub(crate) fn fit(&self, text: &[u8], kinds: Kinds) -> Fit {
+        let [first, rest @ ..] = text else { return Fit { kinds, is_whole: false } };
+        let root = self.roots.get(usize::from(*first)).and_then(|root| root.checked_sub(1)).map(usize::from);
+        let Some((root, seconds)) = root.and_then(|root| Some((root, self.seconds.get(root)?))) else {
+            return Fit::NONE;
         };
-        let (mut node, mut rest) = (&self.nodes[usize::from(root)], &behind[1..]);
+        match rest.first() {
+            Some(second) if seconds[usize::from(second >> 6)] >> (second & 63) & 1 == 0 => Fit::NONE,
+            _ => self.fit_node(root, rest, kinds),
+        }
+    }
+
+    #[inline(never)] // Nearly no text comes here.
+    fn fit_node(&self, root: usize, mut rest: &[u8], kinds: Kinds) -> Fit {
+        let mut node = &self.nodes[root];
         loop {
+            let found = node.kinds & kinds;
+            if found == Kinds::NONE {
+                return Fit::NONE;
+            }
             let label = &self.labels[node.label as usize..][..usize::from(node.bytes)];
-            let same = label.iter().zip(rest).take_while(|(byte, found)| byte == found).count();
-            if same < label.len() {
-                return if same == rest.len() { Err(Undecided) } else { Err(No) };
+            // Most labels are short: a loop costs less than a call.
+            for wanted in label {
+                match rest {
+                    [] => return Fit { kinds: found, is_whole: false },
+                    [byte, behind @ ..] if byte == wanted => rest = behind,
+                    _ => return Fit::NONE,
+                }
             }
-            if node.children == 0 {
-                return Ok(node.owners);
+            if node.ends & kinds != Kinds::NONE {
+                return Fit { kinds: found, is_whole: true };
             }
-            let [next, behind @ ..] = &rest[same..] else { return Err(Undecided) };
+            let [next, behind @ ..] = rest else { return Fit { kinds: found, is_whole: false } };
             let children = &self.nodes[node.child as usize..][..usize::from(node.children)];
             // They are in the order of their bytes; most nodes have few.
-            let from = if children.len() > FEW { children.partition_point(|child| child.lead < *next) } else { 0 };
-            let Some(child) = children[from..].iter().take(FEW).find(|child| child.lead == *next) else {
-                return Err(No);
+            let child = match children.len() > FEW {
+                true => children.get(children.partition_point(|child| child.lead < *next)),
+                false => children.iter().find(|child| child.lead >= *next),
             };
+            let Some(child) = child.filter(|child| child.lead == *next) else { return Fit::NONE };
             (node, rest) = (child, behind);
         }
     }
 }
 
+/// So many letters tell a word apart whose case does not matter.
+const ANY_CASE: usize = 3;
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const A: Kinds = Kinds::ELEMENT;
+    const B: Kinds = Kinds::TOKEN;
+    const C: Kinds = Kinds::CLOSER;
+
+    fn may_be(kinds: Kinds) -> Fit {
+        Fit { kinds, is_whole: false }
+    }
+
+    fn is(kinds: Kinds) -> Fit {
+        Fit { kinds, is_whole: true }
+    }
 
     #[test]
     fn a_text_fits_as_long_as_a_mark_may_begin_so() {
         let mut marks = Prefixes::default();
         for mark in ["<search_file>", "<search_page>", "<search>", "<｜end▁of▁turn｜>", "<a>", "<aé>"] {
-            marks.add_mark(mark, 0);
+            marks.add_mark(mark, A);
         }
-        marks.add_lead(b"th");
+        marks.add(b"th", A);
         marks.seal();
         for (text, found) in [
-            ("", Err(Undecided)),
-            ("s", Err(Undecided)),
-            ("search", Err(Undecided)),
-            ("search>", Ok(0)),
-            ("search_", Err(Undecided)),
-            ("search_<", Err(No)),
-            ("search_files>", Err(No)),
-            ("search_file>x", Ok(0)),
-            ("searching", Err(No)),
-            ("x", Err(No)),
-            ("\0", Err(No)),
-            ("\u{7f}", Err(No)),
-            ("a", Err(Undecided)),
-            ("a>", Ok(0)),
-            ("aé", Err(Undecided)),
-            ("aé>", Ok(0)),
-            ("t", Err(Undecided)),
-            ("thing", Ok(0)),
-            ("tea", Err(No)),
-            ("｜end", Ok(0)),
-            ("|end of turn", Ok(0)),
-            ("|en", Err(Undecided)),
-            ("|e|", Err(No)),
+            ("", may_be(A)),
+            ("s", may_be(A)),
+            ("search", may_be(A)),
+            ("search>", is(A)),
+            ("search_", may_be(A)),
+            ("search_<", Fit::NONE),
+            ("search_files>", Fit::NONE),
+            ("search_file>x", is(A)),
+            ("searching", Fit::NONE),
+            ("x", Fit::NONE),
+            ("\0", Fit::NONE),
+            ("\u{7f}", Fit::NONE),
+            ("a", may_be(A)),
+            ("a>", is(A)),
+            ("aé", may_be(A)),
+            ("aé>", is(A)),
+            ("t", may_be(A)),
+            ("thing", is(A)),
+            ("tea", Fit::NONE),
+            ("｜end", is(A)),
+            ("|end of turn", is(A)),
+            ("|en", may_be(A)),
+            ("|e|", Fit::NONE),
         ] {
-            assert_eq!(marks.fit(text.as_bytes()), found, "{text}");
+            assert_eq!(marks.fit(text.as_bytes(), A), found, "{text}");
         }
-        assert_eq!(Prefixes::default().fit(b"x"), Err(No));
+        assert_eq!(Prefixes::default().fit(b"x", A), Fit::NONE);
 
         let (mut long, name) = (Prefixes::default(), "x".repeat(300));
-        long.add_mark(&format!("<{name}>"), 0);
+        long.add_mark(&format!("<{name}>"), A);
         long.seal();
-        assert_eq!(long.fit(&name.as_bytes()[..LONGEST - 1]), Err(Undecided));
-        assert_eq!(long.fit(&name.as_bytes()[..LONGEST]), Ok(0));
+        assert_eq!(long.fit(&name.as_bytes()[..LONGEST - 1], A), may_be(A));
+        assert_eq!(long.fit(&name.as_bytes()[..LONGEST], A), is(A));
     }
 
     #[test]
-    fn a_mark_tells_whose_it_is_and_whose_begin_with_it() {
+    fn a_mark_tells_what_it_may_be_among_the_kinds_that_count() {
         let mut marks = Prefixes::default();
-        for (mark, owners) in [("<a>", 1), ("<ab", 2), ("<abc>", 4), ("<ab", 8), ("<｜x▁y", 16), ("<｜x▁z", 32)] {
-            marks.add_mark(mark, owners);
+        for (mark, kinds) in [("<a>", A), ("<ab", B), ("<abc>", C), ("<ab", A), ("<｜x▁y", A), ("<｜x▁z", B)] {
+            marks.add_mark(mark, kinds);
         }
         marks.seal();
-        for (text, owners) in [("a>", 1), ("abc>", 14), ("abd", 14), ("|x z", 48)] {
-            assert_eq!(marks.fit(text.as_bytes()), Ok(owners), "{text}");
+        let all = A | B | C;
+        for (text, kinds, found) in [
+            ("a>", all, is(A)),
+            ("a>", B | C, Fit::NONE),
+            ("a", B | C, may_be(B | C)),
+            ("abc>", all, is(all)),
+            ("abd", all, is(all)),
+            ("abd", C, Fit::NONE),
+            ("abc", C, may_be(C)),
+            ("abc>", C, is(C)),
+            ("|x z", all, is(A | B)),
+        ] {
+            assert_eq!(marks.fit(text.as_bytes(), kinds), found, "{text}");
         }
     }
 
@@ -239,11 +315,11 @@ mod tests {
     fn marks_may_go_on_with_any_byte_of_a_text() {
         let texts: Vec<String> = ('\0'..='\u{10ffff}').step_by(61).map(|c| format!("<{c}a{c}")).collect();
         let mut marks = Prefixes::default();
-        texts.iter().for_each(|text| marks.add_mark(text, 0));
+        texts.iter().for_each(|text| marks.add_mark(text, A));
         marks.seal();
         for text in texts.iter().filter(|text| !text.contains(['｜', '▁'])) {
-            assert_eq!(marks.fit(&text.as_bytes()[1..]), Ok(0), "{text:?}");
-            assert_eq!(marks.fit(&text.as_bytes()[1..text.len() - 1]), Err(Undecided), "{text:?}");
+            assert_eq!(marks.fit(&text.as_bytes()[1..], A), is(A), "{text:?}");
+            assert_eq!(marks.fit(&text.as_bytes()[1..text.len() - 1], A), may_be(A), "{text:?}");
         }
     }
 }

@@ -2,30 +2,18 @@
 
 use std::sync::LazyLock;
 
-use super::triggers::Leads;
 use crate::dialect::{TemplateToken, template_tokens};
 
-/// All tokens.
-struct Tokens {
-    /// What they begin with, behind the `<` or `[`.
-    leads: Leads,
-    /// In the order of their texts.
-    sorted: Vec<&'static TemplateToken>,
-}
-
-static TOKENS: LazyLock<Tokens> = LazyLock::new(|| {
-    let (mut leads, mut sorted) = (Leads::default(), template_tokens().collect::<Vec<_>>());
+/// All tokens, in the order of their texts.
+static TOKENS: LazyLock<Vec<&'static TemplateToken>> = LazyLock::new(|| {
+    let mut sorted: Vec<_> = template_tokens().collect();
     sorted.sort_unstable_by_key(|token| token.text);
-    sorted.iter().for_each(|token| leads.add_mark(token.text));
-    Tokens { leads, sorted }
+    sorted
 });
 
 /// The token that `text` begins with, or those that begin with all of it.
 pub(crate) fn tokens_at(text: &str) -> &'static [&'static TemplateToken] {
-    let Tokens { leads, sorted } = &*TOKENS;
-    if !text.as_bytes().get(1..).is_some_and(|behind| leads.fit(behind)) {
-        return if text.is_empty() { sorted } else { &[] };
-    }
+    let sorted = &*TOKENS;
     // None begins another: what `text` begins with is the last one that is not behind it.
     let next = sorted.partition_point(|token| token.text < text);
     if let Some(before) = next.checked_sub(1)

@@ -26,7 +26,8 @@ use crate::parse::config::MIN_HOLD;
 use crate::parse::emit::damage::{CallCloser, CloserKind};
 use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
 use crate::parse::marks::fence::think_close;
-use crate::parse::tables::{Owner, Tables};
+use crate::parse::marks::kinds::Kinds;
+use crate::parse::tables::Tables;
 
 use super::tool_tag::read_tags;
 
@@ -563,8 +564,8 @@ impl CallShape for Element {
 pub(crate) struct Blocks;
 
 impl Opens for Blocks {
-    fn owner(&self) -> Owner {
-        Owner::Block
+    fn kind(&self) -> Kinds {
+        Kinds::ELEMENT
     }
 
     fn opener(&self, tables: &Tables, text: &str, more: bool) -> Match<Opening> {

@@ -10,6 +10,7 @@ use crate::parse::call::{CallShape, Markerless, Place, Stands};
 use crate::parse::config::HOLD_SLACK;
 use crate::parse::emit::not_a_call::Reason;
 use crate::parse::marks::head::{Head, gate, head, longest_head};
+use crate::parse::marks::kinds::Kinds;
 use crate::parse::tables::{LineHead, Tables};
 
 /// How such a call begins.
@@ -19,8 +20,8 @@ impl Markerless for LineHeads {
     fn add_leads(&self, tables: &mut Tables) {
         let longest = tables.longest_name(0);
         for line in tables.line_heads.clone() {
-            if let Some([first, second, ..]) = line.call.word().map(str::as_bytes) {
-                tables.triggers.line.add(*first, *second);
+            if let Some(word) = line.call.word() {
+                tables.lexicon.add_line(word.as_bytes(), Kinds::BARE);
             }
             tables.hold = tables.hold.max(longest_head(&line.call.head, longest) + HOLD_SLACK);
         }

@@ -26,6 +26,7 @@ use crate::parse::emit::not_a_call::Reason;
 use crate::parse::emit::unresolved::UnresolvedCall;
 use crate::parse::marks::fence::{Fence, ends_message, fence_end};
 use crate::parse::marks::head::unit;
+use crate::parse::marks::kinds::Kinds;
 use crate::parse::marks::names::Names;
 use crate::parse::tables::Tables;
 
@@ -106,8 +107,8 @@ impl Markerless for WholeMessages {
     fn add_leads(&self, tables: &mut Tables) {
         if tables.json.is_some() {
             for lead in *b"\"'{ \t\r\n" {
-                tables.triggers.line.add(b'{', lead);
-                tables.triggers.line.add(b'[', lead);
+                tables.lexicon.add_line(&[b'{', lead], Kinds::BARE);
+                tables.lexicon.add_line(&[b'[', lead], Kinds::BARE);
             }
             tables.holds_names();
         }

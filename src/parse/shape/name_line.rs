@@ -17,6 +17,7 @@ use crate::parse::call::{CallOut, CallShape, CalledTool, Ending, Markerless, Pla
 use crate::parse::emit::not_a_call::Reason;
 use crate::parse::emit::unresolved::UnresolvedCall;
 use crate::parse::marks::fence::Fence;
+use crate::parse::marks::kinds::Kinds;
 use crate::parse::shape::message::{FenceCloser, behind_all};
 use crate::parse::tables::Tables;
 
@@ -43,7 +44,7 @@ impl Markerless for NameLines {
             // A name of one letter ends there.
             let ends: &[u8] = if second == b'(' { b" \t\r\n" } else { &[] };
             for second in [&[second], ends].concat() {
-                tables.triggers.line.add(first, second);
+                tables.lexicon.add_line(&[first, second], Kinds::BARE);
             }
         }
         tables.holds_names();

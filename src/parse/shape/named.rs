@@ -25,7 +25,8 @@ use crate::parse::emit::damage::{CallCloser, CloserKind};
 use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
 use crate::parse::marks::fence::fence_chars;
 use crate::parse::marks::head::{begins_token, ends, gate, head, unit};
-use crate::parse::tables::{NamedDialect, Owner, Tables};
+use crate::parse::marks::kinds::Kinds;
+use crate::parse::tables::{NamedDialect, Tables};
 
 /// An open call of a name and JSON.
 #[derive(Debug)]
@@ -264,13 +265,12 @@ impl CallShape for NamedJson {
 pub(crate) struct Heads;
 
 impl Opens for Heads {
-    fn owner(&self) -> Owner {
-        Owner::Named
+    fn kind(&self) -> Kinds {
+        Kinds::NAMED
     }
 
     fn opener(&self, tables: &Tables, text: &str, more: bool) -> Match<Opening> {
-        let dialects = tables.named.iter().enumerate().filter(|(_, dialect)| dialect.may_begin(text));
-        first_said(dialects.map(|(item, NamedDialect { named, .. })| {
+        first_said(tables.named.iter().enumerate().map(|(item, NamedDialect { named, .. })| {
             let groups = || first_said(named.groups.iter().map(|group| group_of(named, group, text, more)));
             let found = call_of(named, text, more).else_try(groups);
             found.map(|(form, length)| Opening { item, form, length })

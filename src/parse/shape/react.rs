@@ -24,6 +24,7 @@ use crate::parse::emit::not_a_call::Reason;
 use crate::parse::emit::unresolved::UnresolvedCall;
 use crate::parse::marks::fence::fence_chars;
 use crate::parse::marks::head::{Head, head, longest_head, unit};
+use crate::parse::marks::kinds::Kinds;
 use crate::parse::marks::tokens::tokens_at;
 use crate::parse::tables::Tables;
 
@@ -59,9 +60,9 @@ pub(crate) struct Words;
 impl Markerless for Words {
     fn add_leads(&self, tables: &mut Tables) {
         let Some((_, spec)) = tables.react else { return };
-        tables.triggers.line.add(b'A', b'c');
+        tables.lexicon.add_line(b"Action", Kinds::BARE);
         for emphasis in *b"*_" {
-            b"A*_".iter().for_each(|second| tables.triggers.line.add(emphasis, *second));
+            b"A*_".iter().for_each(|second| tables.lexicon.add_line(&[emphasis, *second], Kinds::BARE));
         }
         tables.hold = tables.hold.max(longest_head(&spec.head, tables.longest_name(0)) + HOLD_SLACK);
     }

@@ -5,7 +5,8 @@ use crate::json::window::{Answer, Match, No, Undecided, begins, first_of, leadin
 use crate::parse::call::{Opened, Opening, Opens};
 use crate::parse::marks::fence::{Fence, fence_chars, fence_close_before, fence_end, fence_run};
 use crate::parse::marks::head::unit;
-use crate::parse::tables::{Marked, Owner, Tables};
+use crate::parse::marks::kinds::Kinds;
+use crate::parse::tables::{Marked, Tables};
 
 use super::named::call_of;
 
@@ -137,8 +138,8 @@ impl ObjectRun {
 pub(crate) struct Markers;
 
 impl Opens for Markers {
-    fn owner(&self) -> Owner {
-        Owner::Marker
+    fn kind(&self) -> Kinds {
+        Kinds::MARKER
     }
 
     fn opener(&self, tables: &Tables, text: &str, more: bool) -> Match<Opening> {

@@ -6,15 +6,16 @@ use super::tool_tag::ToolTag;
 use crate::dialect::Dialect;
 use crate::json::window::{Match, leading_space};
 use crate::parse::call::{Opened, Opening, Opens, gated};
-use crate::parse::tables::{Owner, Tables};
+use crate::parse::marks::kinds::Kinds;
+use crate::parse::tables::Tables;
 
 /// How calls by a known tool's tag begin: with the tag, and a parameter's or the
 /// closing one behind it.
 pub(crate) struct ToolTags;
 
 impl Opens for ToolTags {
-    fn owner(&self) -> Owner {
-        Owner::ToolTag
+    fn kind(&self) -> Kinds {
+        Kinds::TOOL_TAG
     }
 
     fn opener(&self, tables: &Tables, text: &str, more: bool) -> Match<Opening> {

@@ -1,17 +1,18 @@
 //! Where something may begin, and how long it is waited for: from what a
 //! configuration knows.
 
-use super::{Marker, Owner, Tables};
+use super::{Marker, Tables};
 use crate::dialect::{
-    BlockForm, NamedArguments, OTHERS_LINES, QUOTING_BLOCKS, RESULT_TAGS, ReasoningMark, SENTENCE_END, STRIKE_OPEN,
-    THINK_TAGS, USER_LINES,
+    BlockForm, NamedArguments, OTHERS_LINES, QUOTING_BLOCKS, ReasoningMark, SENTENCE_END, STRIKE_OPEN, THINK_TAGS,
+    USER_LINES,
 };
 use crate::parse::config::HOLD_SLACK;
 use crate::parse::marks::channel::{CHANNEL, START};
 use crate::parse::marks::fence::FENCE_TAGS;
 use crate::parse::marks::head::longest_head;
+use crate::parse::marks::kinds::Kinds;
+use crate::parse::marks::lexicon::Lexicon;
 use crate::parse::marks::tokens::tokens_at;
-use crate::parse::marks::triggers::Triggers;
 
 /// Names of tools that are not known are waited for to this length, in bytes:
 /// the longest that OpenAI's interface takes.
@@ -21,12 +22,12 @@ const LONG_NAME: usize = 64;
 const LONG_PARAMETER: usize = 32;
 
 impl Tables {
-    pub(crate) fn fill_triggers(&mut self) {
+    pub(crate) fn fill_lexicon(&mut self) {
         let length = |tag: &str| tag.len() + "</>".len();
         for (_, block) in &self.blocks {
             // One that breaks off is told to whoever asks why it is no call (`Tables::mark`).
-            if let [first, second, ..] = *block.tag.as_bytes() {
-                self.triggers.add_tags(first, second);
+            if let Some(lead) = block.tag.as_bytes().first_chunk::<2>() {
+                self.lexicon.add_lead(b'<', lead, Kinds::PARTIAL);
             }
         }
         let blocks = self.blocks.iter().map(|(_, b)| {
@@ -37,12 +38,10 @@ impl Tables {
             let child = t.parameters.iter().map(|parameter| length(&parameter.name)).max();
             (t.tag.as_str(), child)
         });
-        let blocks = blocks.map(|(tag, child)| (tag, child, Owner::Block));
-        for (tag, child, owner) in blocks.chain(tools.map(|(tag, child)| (tag, child, Owner::ToolTag))) {
-            let mark = format!("<{tag}>");
-            self.triggers.add_mark(&mark);
-            self.triggers.add_mark(&format!("</{tag}>"));
-            self.openers.add_mark(&mark, owner.bit());
+        let blocks = blocks.map(|(tag, child)| (tag, child, Kinds::ELEMENT));
+        for (tag, child, kind) in blocks.chain(tools.map(|(tag, child)| (tag, child, Kinds::TOOL_TAG))) {
+            self.lexicon.add_mark(&format!("<{tag}>"), kind);
+            self.lexicon.add_mark(&format!("</{tag}>"), Kinds::CLOSER);
             // The gate waits for the child behind the opener: both are one marker.
             self.hold = self.hold.max(length(tag) + child.unwrap_or(0) + HOLD_SLACK);
         }
@@ -51,18 +50,16 @@ impl Tables {
         }
         for mark in self.marks.clone() {
             for text in [mark.open, mark.close] {
-                match *text.as_bytes() {
-                    _ if ReasoningMark::is_marker(text) => self.reasoning_marks.add_mark(text, 0),
-                    [first, second, ..] => self.reasoning_leads.add(first, second),
-                    _ => {}
+                match ReasoningMark::is_marker(text) {
+                    true => self.lexicon.add_mark(text, Kinds::REASONING),
+                    false => self.lexicon.add_line(text.as_bytes(), Kinds::REASONING),
                 }
                 self.hold = self.hold.max(text.len() + HOLD_SLACK);
             }
         }
         for (wrapper, marked) in &self.wrapped {
-            self.triggers.add_mark(&wrapper.open);
-            wrapper.close.iter().for_each(|close| self.triggers.add_mark(close));
-            self.openers.add_mark(&wrapper.open, Owner::Marker.bit());
+            self.lexicon.add_mark(&wrapper.open, Kinds::MARKER);
+            wrapper.close.iter().for_each(|close| self.lexicon.add_mark(close, Kinds::CLOSER));
             let longest = wrapper.open.len().max(marked.closer().map_or(0, str::len));
             self.hold = self.hold.max(longest + HOLD_SLACK);
         }
@@ -70,24 +67,30 @@ impl Tables {
             let longest = OTHERS_LINES.iter().map(|line| line.text.len()).max();
             self.hold = self.hold.max(longest.unwrap_or(0) + HOLD_SLACK);
         }
-        add_around_calls(&self.marks, self.tokens, &mut self.triggers);
+        self.fill_around_calls();
         self.fill_named();
         self.fill_lined();
     }
 
-    /// All marks are added.
-    pub(crate) fn seal(&mut self) {
-        self.triggers.seal();
-        self.openers.seal();
-        self.reasoning_marks.seal();
-    }
-
-    /// Where something may begin that is no call.
-    pub(super) fn around_calls(&self) -> Triggers {
-        let mut triggers = Triggers::default();
-        add_around_calls(&self.marks, self.tokens, &mut triggers);
-        triggers.seal();
-        triggers
+    /// Adds what is no call: think tags, fences, tokens of chat templates, turns, blocks that quote.
+    fn fill_around_calls(&mut self) {
+        let lexicon = &mut self.lexicon;
+        for tag in THINK_TAGS {
+            lexicon.add_any_case(b'<', tag, Kinds::THINK);
+            lexicon.add_any_case(b'<', &format!("/{tag}"), Kinds::THINK);
+        }
+        [START, CHANNEL].iter().for_each(|mark| lexicon.add_mark(mark, Kinds::CHANNEL));
+        lexicon.add_mark("<|end|>", Kinds::TOKEN);
+        if self.tokens {
+            for mark in tokens_at("").iter().map(|token| token.text).chain([SENTENCE_END, STRIKE_OPEN]) {
+                lexicon.add_mark(mark, Kinds::TOKEN);
+            }
+            // Attributes may follow.
+            self.result_tags.iter().for_each(|tag| lexicon.add_mark(&format!("<{tag}"), Kinds::RESULT));
+            add_turns(lexicon);
+        }
+        add_fences(lexicon);
+        add_blocks(lexicon, &self.named_blocks);
     }
 
     fn fill_lined(&mut self) {
@@ -95,20 +98,17 @@ impl Tables {
             let lines = match marked.marker {
                 Marker::Lines(lines) => lines,
                 Marker::Wrapper(word) => {
-                    if let [first, second, ..] = *word.open.as_bytes() {
-                        self.triggers.line.add(first, second);
-                    }
+                    self.lexicon.add_line(word.open.as_bytes(), Kinds::MARKER);
                     self.hold = self.hold.max(word.open.len() + HOLD_SLACK);
                     continue;
                 }
             };
-            for lead in [lines.call.lead, lines.answer.lead].map(str::as_bytes) {
-                self.triggers.line.add_any_case(lead[0], lead[1]);
-                for emphasis in *b"*_" {
-                    for second in [b'*', b'_', lead[0]] {
-                        self.triggers.line.add_any_case(emphasis, second);
-                    }
+            for lead in [lines.call.lead, lines.answer.lead] {
+                for before in ["", "*", "_"] {
+                    self.lexicon.add_line_any_case(&format!("{before}{lead}"), Kinds::MARKER);
                 }
+                // Any number of them may stand before it.
+                [b"**", b"*_", b"_*", b"__"].iter().for_each(|signs| self.lexicon.add_line(*signs, Kinds::MARKER));
             }
         }
     }
@@ -132,10 +132,8 @@ impl Tables {
         let parameters = self.tools.iter().flat_map(|t| &t.parameters);
         let parameter = parameters.map(|p| p.name.len()).fold(LONG_PARAMETER, usize::max);
         for dialect in &self.named {
-            for mark in dialect.marks().chain(dialect.closers()) {
-                self.triggers.add_mark(&mark);
-            }
-            dialect.openers().for_each(|opener| self.openers.add_mark(opener, Owner::Named.bit()));
+            dialect.openers().for_each(|opener| self.lexicon.add_mark(opener, Kinds::NAMED));
+            dialect.closers().for_each(|closer| self.lexicon.add_mark(closer, Kinds::CLOSER));
             for call in &dialect.named.calls {
                 let child = match &call.arguments {
                     NamedArguments::Tags { open, .. } => longest_head(open, parameter),
@@ -149,79 +147,74 @@ impl Tables {
     }
 }
 
-/// Adds what is no call: marks of the reasoning, fences, tokens of chat templates, turns.
-fn add_around_calls(marks: &[&ReasoningMark], tokens: bool, triggers: &mut Triggers) {
-    for tag in THINK_TAGS {
-        triggers.add_tags_any_case(tag);
-        triggers.add_tags_any_case(&format!("/{tag}"));
-    }
-    for mark in [START, CHANNEL, "<|end|>"] {
-        triggers.add_mark(mark);
-    }
-    for mark in marks {
-        for text in [mark.open, mark.close].into_iter().filter(|text| ReasoningMark::is_marker(text)) {
-            triggers.add_mark(text);
+/// Adds the lines of fences, and the tags that close one.
+fn add_fences(lexicon: &mut Lexicon) {
+    for sign in *b"`~'" {
+        lexicon.add_line(&[sign, sign], Kinds::FENCE);
+        // The first item of a list, whose fence stands after its number.
+        for number in [b"1.", b"1)"] {
+            for space in ["", " ", "\t"] {
+                lexicon.add_line(&[number, space.as_bytes(), &[sign]].concat(), Kinds::NUMBER);
+            }
+            for space in ["  ", " \t", "\t ", "\t\t"] {
+                lexicon.add_line(&[number, space.as_bytes()].concat(), Kinds::NUMBER);
+            }
         }
-        if let [first, second, ..] = *mark.open.as_bytes()
-            && !ReasoningMark::is_marker(mark.open)
-        {
-            triggers.line.add(first, second);
-        }
-    }
-    if tokens {
-        for mark in tokens_at("").iter().map(|token| token.text).chain([SENTENCE_END, STRIKE_OPEN]) {
-            triggers.add_mark(mark);
-        }
-        for (tag, _) in RESULT_TAGS {
-            // Attributes may follow.
-            triggers.add_mark(&format!("<{tag}"));
-        }
-        add_turns(triggers);
-    }
-    for byte in *b"`~'" {
-        triggers.line.add(byte, byte);
     }
     for tag in FENCE_TAGS {
-        triggers.line.add(b'<', tag.as_bytes()[0]);
-        triggers.add_mark(&format!("</{tag}>"));
-    }
-    for block in QUOTING_BLOCKS {
-        match (block.form, block.open.as_bytes()) {
-            (BlockForm::Anywhere, _) => triggers.add_mark(block.open),
-            // Attributes may follow a tag of one letter.
-            (BlockForm::Tag('<'), [_]) => {
-                b"> ".iter().for_each(|end| triggers.add_tags_any_case(&format!("{}{}", block.open, char::from(*end))));
-            }
-            (BlockForm::Tag('<'), _) => triggers.add_tags_any_case(block.open),
-            (BlockForm::Tag(_), [first, second, ..]) => triggers.bracket.add_any_case(*first, *second),
-            (_, [first, second, ..]) => triggers.line.add(*first, *second),
-            _ => {}
-        }
-    }
-    // A heredoc, or a here-string with its third sign: its dash, or its word, behind a quotation
-    // mark or a space.
-    for signs in ["<<", "<<<"] {
-        ["-", "~", " -", " ~"].iter().for_each(|behind| triggers.add_mark(&format!("{signs}{behind}")));
-        for before in ["", " ", "'", "\"", " '", " \""] {
-            let letters = (b'A'..=b'Z').chain([b'_']).map(char::from);
-            letters.for_each(|letter| triggers.add_mark(&format!("{signs}{before}{letter}")));
-        }
-    }
-    // The first item of a list, whose fence stands behind its number.
-    for end in *b".)" {
-        triggers.line.add(b'1', end);
+        lexicon.add_line(format!("<{tag}").as_bytes(), Kinds::FENCE);
+        lexicon.add_mark(&format!("</{tag}>"), Kinds::FENCE_TAG);
     }
 }
 
-/// Adds lines of others, the user's also behind a blank line.
-fn add_turns(triggers: &mut Triggers) {
-    OTHERS_LINES.iter().for_each(|line| triggers.line.add_line(line.text));
-    triggers.line.add(b'\r', b'\n');
-    let behind_blank = triggers.behind_blank.get_or_insert_default();
-    for row in USER_LINES {
-        if let [first, second, ..] = *row.text.as_bytes() {
-            triggers.line.add(b'\n', first);
-            behind_blank.add(first, second);
+/// Adds blocks that quote, but for tags with these names, and heredocs.
+fn add_blocks(lexicon: &mut Lexicon, names: &[&str]) {
+    for block in QUOTING_BLOCKS.iter().filter(|block| !names.contains(&block.open)) {
+        match (block.form, block.open) {
+            (BlockForm::Anywhere, open) => lexicon.add_mark(open, Kinds::QUOTE),
+            // Attributes may follow a tag of one letter.
+            (BlockForm::Tag(bracket), open) if open.len() == 1 => {
+                [">", " "].iter().for_each(|end| {
+                    lexicon.add_any_case(bracket as u8, &format!("{open}{end}"), Kinds::QUOTE);
+                });
+            }
+            (BlockForm::Tag(bracket), open) => lexicon.add_any_case(bracket as u8, open, Kinds::QUOTE),
+            (BlockForm::FromALine | BlockForm::Lines, open) => lexicon.add_line_any_case(open, Kinds::QUOTE),
         }
+    }
+    // A heredoc, or a here-string with its third sign: its dash, or its word, after a quotation
+    // mark or a space.
+    for signs in ["<<", "<<<"] {
+        let letters = || (b'A'..=b'Z').chain([b'_']).map(char::from);
+        let words =
+            ["", " ", "'", "\"", " '", " \""].iter().flat_map(|before| letters().map(move |c| format!("{before}{c}")));
+        let dashes = ["-", "~", " -", " ~"].map(str::to_owned);
+        dashes.into_iter().chain(words).for_each(|lead| lexicon.add_mark(&format!("{signs}{lead}"), Kinds::QUOTE));
+    }
+}
+
+/// Adds lines of others, the user's also after a blank line.
+fn add_turns(lexicon: &mut Lexicon) {
+    for line in OTHERS_LINES.iter() {
+        others_leads(line.text).iter().for_each(|lead| lexicon.add_line(lead, Kinds::TURN));
+    }
+    for row in USER_LINES {
+        for lead in others_leads(row.text) {
+            lexicon.add_line(&[b"\n", &*lead].concat(), Kinds::TURN);
+            lexicon.add_line(&[b"\r\n", &*lead].concat(), Kinds::TURN);
+        }
+    }
+    // Of several blank lines the first begins.
+    [b"\r\n\r", b"\r\n\n"].iter().for_each(|lines| lexicon.add_line(*lines, Kinds::TURN));
+}
+
+/// What a line of another's turn begins with, up to a number or a name, which rows in brackets alone hold.
+fn others_leads(row: &str) -> Vec<Vec<u8>> {
+    match row.find(['#', '@']).filter(|_| row.starts_with('[')) {
+        Some(at) if row[at..].starts_with('@') => {
+            (b'a'..=b'z').map(|letter| [&row.as_bytes()[..at], &[letter]].concat()).collect()
+        }
+        Some(at) => vec![row.as_bytes()[..at].to_vec()],
+        None => vec![row.as_bytes().to_vec()],
     }
 }

@@ -1,8 +1,8 @@
 //! What a configuration knows, laid out for the scanner.
 //!
 //! In goes a [`Config`]: dialects, tools, limits. Out come its openers by kind, its
-//! tools by their tags, the names that calls may begin with, the triggers that tell
-//! where something may begin, and how many bytes are held for a decision at most.
+//! tools by their tags, the names that calls may begin with, the lexicon of all that
+//! may begin in a text, and how many bytes are held for a decision at most.
 //! It is set up once and shared by all parsers of the configuration.
 
 mod fill;
@@ -20,37 +20,16 @@ use crate::dialect::{
 use crate::json::window::{Match, No, Undecided, begins_tag};
 use crate::parse::config::{Config, HOLD_SLACK, MIN_HOLD};
 use crate::parse::marks::head::begins_token;
+use crate::parse::marks::kinds::Kinds;
+use crate::parse::marks::lexicon::Lexicon;
 use crate::parse::marks::names::Names;
 use crate::parse::marks::near::NearMarks;
-use crate::parse::marks::prefixes::Owners;
-use crate::parse::marks::triggers::{Leads, MarkSet, Triggers};
 use crate::tools::Catalog;
 pub(crate) use marked::Marked;
 use marked::{Marker, lines_of};
 pub(crate) use named::{LineHead, NamedDialect};
 use tags::tag_tools;
 pub(crate) use tags::{TagParameter, TagTool};
-
-/// Which kind of opener a mark is, so that only the shape that has it is asked for more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Owner {
-    /// An element's, in [`Tables::blocks`].
-    Block,
-    /// A tool's own tag.
-    ToolTag,
-    /// What announces objects, in [`Tables::wrapped`].
-    Marker,
-    /// One that holds a name, in [`Tables::named`].
-    Named,
-    /// A shape's own, of which the tables do not know.
-    Other,
-}
-
-impl Owner {
-    pub(crate) fn bit(self) -> Owners {
-        1 << self as u8
-    }
-}
 
 /// An element dialect's block, and the dialect.
 pub(crate) type BlockRef = (Dialect, &'static Block);
@@ -77,16 +56,8 @@ pub(crate) struct Tables {
     pub(crate) named_blocks: Vec<&'static str>,
     /// Tags that results stand in, but for those with the name of a tool or a parameter.
     pub(crate) result_tags: Vec<&'static str>,
-    /// By bit, the bytes that they begin with.
-    pub(crate) result_firsts: u128,
     /// The dialects whose openers hold a name.
     pub(crate) named: Vec<NamedDialect>,
-    /// What all openers begin with.
-    pub(crate) openers: MarkSet,
-    /// The marks around reasoning.
-    pub(crate) reasoning_marks: MarkSet,
-    /// What the others of them begin with.
-    pub(crate) reasoning_leads: Leads,
     /// The ways to write calls that begin with a word at a line's start.
     pub(crate) line_heads: Vec<LineHead>,
     /// Names that calls without a marker may begin with.
@@ -99,10 +70,8 @@ pub(crate) struct Tables {
     pub(crate) json: Option<(Dialect, &'static CallKeys)>,
     /// The dialect in which a name on a line and an object are a call.
     pub(crate) name_line: Option<Dialect>,
-    /// Where something may begin.
-    pub(crate) triggers: Triggers,
-    /// The same where no call is looked for any more; most messages never want it.
-    quiet: OnceLock<Triggers>,
+    /// All that may begin in a text.
+    pub(crate) lexicon: Lexicon,
     /// What calls that cannot be read are known by; few messages have one.
     near_marks: OnceLock<NearMarks>,
     /// Most bytes that are held for a decision.
@@ -121,7 +90,6 @@ impl Tables {
         };
         tables.marks = REASONING_MARKS.iter().filter(|mark| !mark.tag().is_some_and(is_known)).collect();
         tables.result_tags = RESULT_TAGS.iter().map(|(tag, _)| *tag).filter(|tag| !is_known(tag)).collect();
-        tables.result_firsts = tables.result_tags.iter().fold(0, |bits, tag| bits | 1 << tag.as_bytes()[0]);
         tables.named_blocks = QUOTING_BLOCKS.iter().map(|block| block.open).filter(|name| is_known(name)).collect();
         let knows_tools = tables.config.catalog.is_some();
         for dialect in tables.config.dialects.iter() {
@@ -145,7 +113,7 @@ impl Tables {
         if tables.python.is_some() || tables.json.is_some() || tables.react.is_some() || tables.name_line.is_some() {
             tables.names = tables.config.catalog.as_deref().map(Names::new).unwrap_or_default();
         }
-        tables.fill_triggers();
+        tables.fill_lexicon();
         tables
     }
 
@@ -224,8 +192,7 @@ impl Tables {
 
     /// Adds a marker, and how long it is waited for.
     pub(crate) fn add_mark(&mut self, mark: &str) {
-        self.triggers.add_mark(mark);
-        self.openers.add_mark(mark, Owner::Other.bit());
+        self.lexicon.add_mark(mark, Kinds::SHAPE);
         self.hold = self.hold.max(mark.len() + HOLD_SLACK);
     }
 
@@ -249,11 +216,6 @@ impl Tables {
     pub(crate) fn named_tool(&self, name: &str) -> Option<&crate::tools::Tool> {
         let (server, tool) = self.split_name(name);
         self.tool(server.as_deref(), &tool)
-    }
-
-    /// Where something may begin that is no call; set up at first use, which few messages have.
-    pub(crate) fn quiet(&self) -> &Triggers {
-        self.quiet.get_or_init(|| self.around_calls())
     }
 
     /// What calls are known by that cannot be read; set up at first use.

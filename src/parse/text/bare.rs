@@ -21,16 +21,13 @@ use crate::parse::shape::python::{Calls, MAX_INDENT};
 impl Scanner {
     /// At a line's start: what the first shape says that knows the text.
     pub(super) fn markerless_line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Match<Next> {
-        if self.emitter.budget.is_spent() {
-            return Err(No);
-        }
         first_said(MARKERLESS.iter().map(|shape| self.line_of(*shape, line, sink)))
     }
 
     /// At a line's start: a call of this shape. Asked of each line of prose.
     #[inline]
     fn line_of(&mut self, shape: &dyn Markerless, line: Line<'_>, sink: &mut Sink<'_>) -> Match<Next> {
-        let Line { indent, text, more, window } = line;
+        let Line { indent, text, more, window, .. } = line;
         let ahead = shape.ahead(text, &self.tables, more);
         if ahead == Err(No) {
             if self.not_calls.is_some()
@@ -78,8 +75,8 @@ impl Scanner {
 
     /// At a `[`: a list of calls in Python's syntax. What came before was handed on.
     pub(super) fn python_list(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
-        let Here { text, more, window } = here;
-        if !text.starts_with('[') || !self.may_be_bare() || self.emitter.budget.is_spent() {
+        let Here { text, more, window, .. } = here;
+        if !self.may_be_bare() {
             return Err(No);
         }
         Calls.ahead_in_fence(text, &self.tables, more)?;

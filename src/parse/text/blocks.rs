@@ -1,37 +1,8 @@
 //! Blocks that quote what stands in them, from their opener to their closer or the end.
 
-use std::sync::LazyLock;
-
 use crate::dialect::{BlockForm, QUOTING_BLOCKS, QuotingBlock};
 use crate::event::QuotedIn;
 use crate::json::window::{Match, No, Undecided, begins, first_of};
-use crate::parse::marks::triggers::Leads;
-
-/// What stands behind the bracket of openers that begin with one.
-static LEADS: LazyLock<Leads> = LazyLock::new(|| {
-    let mut leads = Leads::default();
-    for row in QUOTING_BLOCKS {
-        match (row.form, row.open.as_bytes()) {
-            (BlockForm::Anywhere, [_, first, second, ..]) => leads.add(*first, *second),
-            (BlockForm::Tag(_), [first, second, ..]) => leads.add_any_case(*first, *second),
-            (BlockForm::Tag(_), [first]) => b"> ".iter().for_each(|second| leads.add_any_case(*first, *second)),
-            _ => {}
-        }
-    }
-    (0..=u8::MAX).for_each(|second| leads.add(b'<', second));
-    leads
-});
-
-/// What lines begin with that open a block.
-static LINE_LEADS: LazyLock<Leads> = LazyLock::new(|| {
-    let mut leads = Leads::default();
-    for row in QUOTING_BLOCKS {
-        if let (BlockForm::FromALine | BlockForm::Lines, [first, second, ..]) = (row.form, row.open.as_bytes()) {
-            leads.add_any_case(*first, *second);
-        }
-    }
-    leads
-});
 
 /// An open block.
 #[derive(Debug, Clone, Copy)]
@@ -82,11 +53,6 @@ impl Block {
         Block { quoted_in, closer }
     }
 
-    /// Whether the first bytes of `text`, at a `<` or a `[`, are those of an opener.
-    pub(super) fn may_open(text: &str) -> bool {
-        LEADS.fit(text.as_bytes().get(1..).unwrap_or_default())
-    }
-
     /// The block that `text`, at a `<` or a `[`, opens, and the length of its opener. `begins_line`:
     /// nothing stands before it on its line. `is_name`: a tool or a parameter has this name.
     pub(super) fn opened_by_mark(
@@ -114,10 +80,6 @@ impl Block {
 
     /// The same of a line's start.
     pub(super) fn opened_by_line(text: &str, more: bool) -> Match<(Block, usize)> {
-        // Nearly all lines begin otherwise.
-        if !LINE_LEADS.fit(text.as_bytes()) {
-            return Err(No);
-        }
         let opened = |row: &'static QuotingBlock| match row.form {
             BlockForm::FromALine | BlockForm::Lines => {
                 begins_any_case(text, row.open, more).map(|()| (Block::of(row), row.open.len()))

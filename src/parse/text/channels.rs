@@ -21,10 +21,7 @@ const RECIPIENT: &str = "to=functions.";
 impl Scanner {
     /// At a `<` that opens no call: the header of a channel.
     pub(super) fn channel(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
-        let Here { text, more, window } = here;
-        if self.fence.is_some() || !text.starts_with('<') {
-            return Err(No);
-        }
+        let Here { text, more, window, .. } = here;
         let header = header(text, more)?;
         if self.is_mention(&text[header.length..], more, window).decided()?.is_some() {
             return Err(No);
@@ -73,10 +70,7 @@ impl Scanner {
     /// Where the message begins: a recipient, with which a message goes on whose role the chat
     /// template wrote (`harmony/recipient_first`).
     pub(super) fn recipient_first(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Match<Next> {
-        let Line { indent, text, more, window } = line;
-        if self.at > 0 {
-            return Err(No);
-        }
+        let Line { indent, text, more, window, .. } = line;
         let harmony = self.tables.named.iter().position(|known| known.dialect == Dialect::Harmony);
         let Some(item) = harmony else { return Err(No) };
         begins(text, RECIPIENT, more)?;

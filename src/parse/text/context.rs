@@ -102,7 +102,7 @@ impl Context {
 
     #[inline(never)]
     fn pass_long(&mut self, mut bytes: &[u8]) {
-        let has_tag = |from: &usize| may_be_tag(&self.bytes[..self.length]) || may_be_tag(&bytes[..*from]);
+        let has_tag = |from: &usize| self.has_tag(&self.bytes[..self.length]) || self.has_tag(&bytes[..*from]);
         if let Some(from) = settled_from(bytes).filter(|from| !has_tag(from)) {
             self.settle();
             self.length = 0;
@@ -131,7 +131,7 @@ impl Context {
     fn drop_settled(&mut self) {
         let from = settled_from(&self.bytes[self.searched..self.length]);
         // A tag in what is dropped says what the text after it is in.
-        if let Some(from) = from.filter(|from| !may_be_tag(&self.bytes[..self.searched + from])) {
+        if let Some(from) = from.filter(|from| !self.has_tag(&self.bytes[..self.searched + from])) {
             self.bytes.copy_within(self.searched + from..self.length, 0);
             self.length -= self.searched + from;
             self.settle();
@@ -186,6 +186,20 @@ impl Context {
         self.lines.behind_fence(goes_on);
         self.carried = Marks::default();
         self.clear(at);
+    }
+
+    /// Returns `true` if a line of `text` may be a tag alone that opens an element, or a tag in it closes the
+    /// one that is open.
+    fn has_tag(&self, text: &[u8]) -> bool {
+        // Nearly no text has one.
+        let Some(first) = memchr::memchr(b'<', text) else { return false };
+        if self.lines.element.is_some() {
+            return true;
+        }
+        let text = &text[memchr::memrchr(b'\n', &text[..first]).map_or(0, |end| end + 1)..];
+        let is_other = |byte: &&u8| !matches!(byte, b' ' | b'\t' | b'\r' | 0x0c);
+        let begins_tag = |line: usize| text[line..].iter().find(is_other) == Some(&b'<');
+        begins_tag(0) || memchr::memchr_iter(b'\n', text).any(|end| begins_tag(end + 1))
     }
 
     fn clear(&mut self, at: u64) {
@@ -384,10 +398,6 @@ fn sign_before(line: &[u8]) -> Option<QuotedIn> {
     }
     let sign = std::str::from_utf8(line.trim_ascii()).ok()?;
     COMMENT_SIGNS.contains(&sign).then_some(QuotedIn::Comment)
-}
-
-fn may_be_tag(text: &[u8]) -> bool {
-    memchr::memchr(b'<', text).is_some()
 }
 
 /// Where the last line begins, of those that are over, behind which nothing before it counts: an

@@ -12,7 +12,8 @@ use crate::json::bytes::{HIGH, Kind, Places, any_zero, differs};
 use crate::json::{Special, escaped, is_short_escape};
 use crate::parse::call::OpenValue;
 use crate::parse::emit::prose::Prose;
-use crate::parse::marks::triggers::{Plain, Triggers};
+use crate::parse::marks::kinds::Kinds;
+use crate::parse::marks::prefixes::Fit;
 
 /// Which way the next chunk takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +28,8 @@ pub(crate) enum Way {
     Line,
     /// More text of either, on a line, whose brackets say something of the calls before it.
     Bracketed,
+    /// More text of either, whose first bytes are held: a mark may begin with them.
+    Held,
     /// A value in the open call's arguments.
     Value,
 }
@@ -58,6 +61,8 @@ pub(crate) struct FastText {
     pub(crate) region: Region,
     /// Where prose stands before it.
     pub(crate) prose: Prose,
+    /// What counts here.
+    pub(crate) counts: Kinds,
     /// Whether the text comes from a separate reasoning field.
     pub(crate) reasoning_channel: bool,
 }
@@ -157,29 +162,39 @@ impl Kind for InString {
 
 impl FastText {
     /// Before any text.
-    pub(crate) const START: FastText =
-        FastText { at: 0, line_start: true, region: Region::Content, prose: Prose::None, reasoning_channel: false };
+    pub(crate) const START: FastText = FastText {
+        at: 0,
+        line_start: true,
+        region: Region::Content,
+        prose: Prose::None,
+        counts: Kinds::ALL,
+        reasoning_channel: false,
+    };
 
-    /// Hands on a chunk in which nothing may begin, and yields the way of what follows. Of any
-    /// other chunk, yields how far it is plain.
+    /// Hands on text in which nothing begins; whether a line starts after it. Text that does not
+    /// come here holds no line break.
     #[inline]
-    pub(crate) fn pass(
-        &mut self,
-        chunk: &str,
-        triggers: &Triggers,
-        sink: &mut impl FnMut(Event<'_>),
-    ) -> Result<Way, Plain> {
-        let plain = triggers.plain(chunk.as_bytes(), self.line_start);
-        if plain.length < chunk.len() {
-            return Err(plain);
-        }
-        self.line_start = plain.line_start;
-        // A chunk that does not come here holds no line break.
+    pub(crate) fn pass(&mut self, text: &str, line_start: bool, sink: &mut impl FnMut(Event<'_>)) {
+        self.line_start = line_start;
         if self.prose != Prose::Above {
-            self.prose.read(chunk);
+            self.prose.read(text);
         }
-        self.hand_on(chunk, sink);
-        Ok(self.way())
+        if !text.is_empty() {
+            self.hand_on(text, sink);
+        }
+    }
+
+    /// Returns `true` if `tail`, at which a mark may begin after `front`, is held whatever else is known: it
+    /// is a bracket alone, or the first recogniser that knows it is undecided about it.
+    #[inline]
+    pub(crate) fn holds(front: &str, tail: &str, fit: Fit) -> bool {
+        // What is before it tells a heredoc from a conflict's row of signs.
+        let is_quote = || {
+            let is_sign = front.is_empty() || front.ends_with('<');
+            fit.kinds.has(Kinds::QUOTE) && !(is_sign && tail.starts_with("<<"))
+        };
+        let is_held = || tail.starts_with('<') && (fit.kinds.has(Kinds::THINK | Kinds::OPENERS) || is_quote());
+        !fit.is_whole && fit.kinds != Kinds::NONE && (tail.len() == 1 || is_held())
     }
 
     /// The way of what follows.

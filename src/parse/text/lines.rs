@@ -8,6 +8,7 @@ use crate::parse::emit::not_a_call::Reason;
 use crate::parse::emit::sink::Sink;
 use crate::parse::marks::fence::{Fence, fence_chars, fence_end, fence_open};
 use crate::parse::marks::head::unit;
+use crate::parse::marks::kinds::Kinds;
 use crate::parse::shape::python::Calls;
 use crate::parse::shape::run::{line_prefix, marker_prefix};
 use crate::parse::tables::Marked;
@@ -20,6 +21,8 @@ pub(super) struct Line<'w> {
     pub(super) text: &'w str,
     /// Whether the text may still grow.
     pub(super) more: bool,
+    /// What begins here, for all that its bytes say.
+    pub(super) kinds: Kinds,
     pub(super) window: &'w Window<'w>,
 }
 
@@ -31,38 +34,52 @@ impl Scanner {
     pub(super) fn line(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
         let (text, more) = window.candidate(self.at, self.tables.hold);
         let indent = text.bytes().take_while(|b| matches!(b, b' ' | b'\t')).count();
-        let line = Line { indent, text: &text[indent..], more, window };
-        if let Some(next) = self.line_without_trigger(line, sink).decided()? {
+        let text = &text[indent..];
+        let kinds = self.tables.lexicon.line_leads(text.as_bytes(), self.stops());
+        let line = Line { indent, text, more, kinds, window };
+        if let Some(next) = self.line_of_state(line, sink).decided()? {
             return Ok(next);
         }
-        let found = match line.text.as_bytes() {
-            [] if more => return Err(Undecided),
-            text if !text.is_empty() && self.triggers().may_begin(text) => self.line_with_trigger(line, sink),
-            _ => Err(No),
-        };
+        if line.text.is_empty() && more {
+            return Err(Undecided);
+        }
+        let is_lead = kinds != Kinds::NONE && !text.is_empty();
+        let found = if is_lead { self.line_that_begins(line, sink) } else { Err(No) };
         self.line_start &= found != Err(No);
         found
     }
 
-    /// What begins with bytes that many lines begin with.
+    /// What the state of the text says, whatever the lexicon does.
     #[inline(always)] // With each line.
-    fn line_without_trigger(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Match<Next> {
-        recognised!(self, line, sink: block_line, numbered_fence, recipient_first)
+    fn line_of_state(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+        let in_block = self.context.block().is_some();
+        let waits = self.emitter.waits_for_fence();
+        recognised!(self, line, sink:
+            in_block || (line.kinds.has(Kinds::QUOTE) && self.fence.is_none()) => block_line,
+            waits || line.kinds.has(Kinds::NUMBER) => numbered_fence,
+            self.at == 0 => recipient_first,
+        )
     }
 
-    /// What a trigger tells, in order of precedence.
+    /// What the lexicon tells, in order of precedence.
     #[inline(always)] // With each line that may be more than text.
-    fn line_with_trigger(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Match<Next> {
-        recognised!(self, line, sink: turn_line, reasoning_line, fence_line, marker_line, markerless_line)
+    fn line_that_begins(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+        // The others report what came before, whatever they say.
+        recognised!(self, line, sink:
+            true => turn_line,
+            line.kinds.has(Kinds::REASONING) => reasoning_line,
+            line.kinds.has(Kinds::FENCE) => fence_line,
+            !self.emitter.budget.is_spent() => marker_line,
+            line.kinds.has(Kinds::BARE) => markerless_line,
+        )
     }
 
     /// What closes the block that quotes, or opens one.
     #[inline]
     fn block_line(&mut self, line: Line<'_>, _: &mut Sink<'_>) -> Match<Next> {
-        let Line { indent, text, more, window } = line;
+        let Line { indent, text, more, window, .. } = line;
         let (found, is_open) = match self.context.block() {
             Some(block) => (block.closed_by_line(text, more).map(|length| (block, length)), true),
-            None if self.fence.is_some() => return Err(No),
             None => (Block::opened_by_line(text, more), false),
         };
         let (block, length) = found?;
@@ -92,7 +109,7 @@ impl Scanner {
     }
 
     pub(super) fn closing_line(&mut self, fence: Fence, line: Line<'_>, sink: &mut Sink<'_>) -> Match<Next> {
-        let Line { indent, text, more, window } = line;
+        let Line { indent, text, more, window, .. } = line;
         let length = fence_end(text, fence, self.reasoning.reads_think_tags(), more)?;
         self.emitter.text(window, self.at, sink);
         self.at += (indent + length) as u64;
@@ -111,7 +128,7 @@ impl Scanner {
     }
 
     fn opening_line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Match<Next> {
-        let Line { indent, text, more, window } = line;
+        let Line { indent, text, more, window, .. } = line;
         if text.starts_with('\'') && self.context.closes_triple_quotes(window, self.at) {
             return Err(No);
         }
@@ -221,10 +238,7 @@ impl Scanner {
 
     /// `TYPE: MCP` and `TYPE: ANSWER` lines, and words that announce calls.
     fn marker_line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Match<Next> {
-        let Line { indent, text, more, window } = line;
-        if self.emitter.budget.is_spent() {
-            return Err(No);
-        }
+        let Line { indent, text, more, window, .. } = line;
         for i in 0..self.tables.lined.len() {
             let marked = self.tables.lined[i];
             let Some(length) = marked.call_line(text, more).decided()? else { continue };

@@ -37,12 +37,12 @@ use crate::event::{QuotedIn, Region};
 use crate::json::window::{Match, No, Undecided, Window, leading_space};
 use crate::message::FinishReason;
 use crate::parse::call::{Ending, Step};
-use crate::parse::emit::damage::Brackets;
 use crate::parse::emit::emitter::Emitter;
 use crate::parse::emit::not_a_call::{NotACall, Reason};
 use crate::parse::emit::sink::Sink;
 use crate::parse::marks::fence::Fence;
-use crate::parse::marks::triggers::{Plain, Triggers, has_no_trigger_or_bracket};
+use crate::parse::marks::kinds::Kinds;
+use crate::parse::marks::lexicon::{Lexicon, Plain, has_no_trigger_or_bracket};
 use crate::parse::shape::run::ObjectRun;
 use crate::parse::tables::Tables;
 use crate::parse::text::blocks::Ends;
@@ -62,7 +62,7 @@ pub(crate) struct Scanner {
     at: u64,
     /// Only spaces stand between the last line break and `at`.
     line_start: bool,
-    /// Where the last mark begins that the triggers know, if any came: while more of it comes,
+    /// Where the last mark begins that the lexicon knows, if any came: while more of it comes,
     /// they are not asked again.
     mark_at: u64,
     pub(crate) context: Context,
@@ -131,13 +131,15 @@ enum Next {
     Opened,
 }
 
-/// Asks recognisers in order: each tells what begins here, or `Err(No)` where it knows of nothing.
-/// Direct calls, since most texts are told by the first bytes that each looks at.
+/// Asks recognisers in order, each where the condition before it holds: it tells what begins here, or
+/// `Err(No)` where it knows of nothing.
 macro_rules! recognised {
-    ($scanner:ident, $here:ident, $sink:ident: $($recogniser:ident),+ $(,)?) => {{
-        $(match $scanner.$recogniser($here, $sink) {
-            Err(No) => {}
-            found => return found,
+    ($scanner:ident, $here:ident, $sink:ident: $($condition:expr => $recogniser:ident),+ $(,)?) => {{
+        $(if $condition {
+            match $scanner.$recogniser($here, $sink) {
+                Err(No) => {}
+                found => return found,
+            }
         })+
         Err(No)
     }};
@@ -183,10 +185,29 @@ impl Scanner {
         &self.tables
     }
 
-    /// Where something may begin from here on.
-    #[inline]
-    pub(crate) fn triggers(&self) -> &Triggers {
-        if self.emitter.budget.is_spent() { self.tables.quiet() } else { &self.tables.triggers }
+    pub(crate) fn lexicon(&self) -> &Lexicon {
+        &self.tables.lexicon
+    }
+
+    /// What text is reported up to, whatever becomes of it: all but calls, once none is looked for any more.
+    fn stops(&self) -> Kinds {
+        !Kinds::CALLS.only_if(self.emitter.budget.is_spent())
+    }
+
+    /// What counts where the text is: the recognisers of all else know of nothing here.
+    fn counts(&self) -> Kinds {
+        let in_fence = self.fence.is_some();
+        let has_closers = self.group.is_some() || self.emitter.region.known_damage().knows_closers();
+        let is_tag = self.fence().is_some_and(Fence::is_tag);
+        let reads_tokens = self.tables.tokens || self.channels.are_seen;
+        let in_text = Kinds::REASONING | Kinds::QUOTE | Kinds::CHANNEL | Kinds::RESULT;
+        let none = Kinds::PARTIAL.only_if(self.not_calls.is_none())
+            | Kinds::CLOSER.only_if(!has_closers)
+            | Kinds::FENCE_TAG.only_if(!is_tag)
+            | in_text.only_if(in_fence)
+            | Kinds::THINK.only_if(in_fence || !self.reasoning.takes_think_tags())
+            | Kinds::TOKEN.only_if(in_fence || !reads_tokens);
+        self.stops() & !none
     }
 
     /// Where the text stands, if everything up to `at` was handed on and what comes
@@ -199,7 +220,7 @@ impl Scanner {
             return call.fast_value(at, self.emitter.index(), self.reasoning.is_field).map(FastPath::Value);
         }
         let near_calls = self.group.is_some_and(|group| group.is_near);
-        // A closer that no trigger knows is looked for in each chunk.
+        // A closer that the lexicon does not know is looked for in each chunk.
         let odd_closer = self.reasoning.odd_closer().is_some();
         let is_settled = self.run.is_none()
             && !near_calls
@@ -214,6 +235,7 @@ impl Scanner {
             line_start: self.line_start,
             region: self.emitter.region.kind(),
             prose: self.emitter.region.prose(),
+            counts: self.counts(),
             reasoning_channel: self.reasoning.is_field,
         }))
     }
@@ -226,20 +248,18 @@ impl Scanner {
     /// Whether nothing begins in a chunk of text on a line, and no bracket in it says anything.
     #[inline(always)] // With each chunk behind calls.
     pub(crate) fn passes_brackets(&self, chunk: &str) -> bool {
-        has_no_trigger_or_bracket(chunk.as_bytes()) && !self.emitter.region.known_damage().is_behind_quote()
+        has_no_trigger_or_bracket(chunk.as_bytes()) && self.emitter.region.known_damage().passes(chunk)
     }
 
-    /// What is known of brackets behind a chunk of plain text; `None` if it is for the scanner.
+    /// Goes on after plain text, which is handed on without the scanner; `false` if a bracket in it is for
+    /// the scanner.
     #[inline]
-    pub(crate) fn brackets_behind(&self, chunk: &str) -> Option<Brackets> {
-        self.emitter.region.known_damage().brackets_behind(chunk)
-    }
-
-    /// Goes on behind such a chunk, which was handed on without the scanner.
-    #[inline]
-    pub(crate) fn passed(&mut self, chunk: &str, brackets: Brackets) {
-        self.context.pass(chunk);
-        self.emitter.region.damage().passed(brackets);
+    pub(crate) fn passes(&mut self, text: &str) -> bool {
+        let passes = !self.watches_brackets() || self.emitter.region.damage().passes_brackets(text);
+        if passes {
+            self.context.pass(text);
+        }
+        passes
     }
 
     /// Goes on behind text that was handed on without the scanner, and `plain`,
@@ -248,7 +268,7 @@ impl Scanner {
         self.emitter.skip_text(text.at, text.prose);
         self.at = text.at + plain.length as u64;
         self.line_start = plain.line_start;
-        if plain.is_mark {
+        if plain.fit.is_whole {
             self.mark_at = self.at;
         }
         self.context.passed(text.at);
@@ -571,7 +591,7 @@ impl Scanner {
         if rest.is_empty() {
             return Err(Undecided);
         }
-        // Between fences that wait, numbers begin lines, too, which no trigger tells.
+        // Between fences that wait, numbers begin lines, too, which the lexicon does not tell.
         if self.emitter.waits_for_fence()
             && let Some(line_break) = memchr::memchr(b'\n', &rest.as_bytes()[..leading_space(rest)])
         {
@@ -579,7 +599,7 @@ impl Scanner {
             self.line_start = true;
             return Ok(Next::Taken);
         }
-        let mut plain = self.triggers().plain(rest.as_bytes(), false);
+        let mut plain = self.tables.lexicon.plain_by_leads(rest.as_bytes(), self.stops());
         if let Some(at) = self.odd_closer(&rest[..plain.length]) {
             plain = Plain { length: at, ..Plain::none(false) };
         }
@@ -603,13 +623,13 @@ impl Scanner {
         if plain.length == rest.len() {
             return Err(Undecided);
         }
-        if plain.is_mark {
+        if plain.fit.is_whole {
             self.mark_at = self.at;
         }
         if self.line_start { Ok(Next::Taken) } else { Err(No) }
     }
 
-    /// Where the closer of the open reasoning may begin, if no trigger finds it.
+    /// Where the closer of the open reasoning may begin, if the lexicon does not find it.
     fn odd_closer(&self, text: &str) -> Option<usize> {
         text.find(self.reasoning.odd_closer()?.chars().next()?)
     }

@@ -13,9 +13,9 @@ use crate::parse::marks::turn::Turn;
 impl Scanner {
     /// A mark around reasoning. All that begins with neither bracket is one, or text.
     pub(super) fn reasoning_tag(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
-        let Here { text, more, window } = here;
+        let Here { text, more, window, .. } = here;
         let is_other = if text.starts_with(['<', '[']) { Err(No) } else { Ok(Next::Text) };
-        if !self.may_be_mark(text) {
+        if !self.reads_marks() {
             return is_other;
         }
         self.context.read(window, self.at);
@@ -28,12 +28,6 @@ impl Scanner {
             Some(()) => is_other,
             None => self.take_mark(mark, close, length, window, sink),
         }
-    }
-
-    /// Whether the first bytes of `text`, at a `<` or a `[`, are those of a mark that counts.
-    fn may_be_mark(&self, text: &str) -> bool {
-        let fits = || self.tables.reasoning_marks.fit(text) != Err(No);
-        self.reads_marks() && (!text.starts_with(['<', '[']) || fits())
     }
 
     /// At a `<` or a `[`: a mark that opens the reasoning, or the one that closes it. Whether
@@ -75,10 +69,8 @@ impl Scanner {
 
     /// At a line's start: a mark that begins only there.
     pub(super) fn reasoning_line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Match<Next> {
-        let Line { indent, text, more, window } = line;
-        // Others are found by their first bytes, wherever they stand.
-        let is_own = self.tables.reasoning_leads.fit(text.as_bytes());
-        if indent > 0 || self.reasoning.mark.is_some() || !self.reads_marks() || !is_own {
+        let Line { indent, text, more, window, .. } = line;
+        if indent > 0 || self.reasoning.mark.is_some() || !self.reads_marks() {
             return Err(No);
         }
         self.emitter.text(window, self.at, sink);

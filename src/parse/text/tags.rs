@@ -13,6 +13,8 @@ use crate::parse::emit::not_a_call::Reason;
 use crate::parse::emit::sink::Sink;
 use crate::parse::marks::channel::START;
 use crate::parse::marks::head::head;
+use crate::parse::marks::kinds::Kinds;
+use crate::parse::marks::prefixes::Fit;
 use crate::parse::shape::OPENERS;
 use crate::parse::shape::run::marker_prefix;
 use crate::parse::tables::Tables;
@@ -22,6 +24,8 @@ use crate::parse::tables::Tables;
 pub(super) struct Here<'w> {
     pub(super) text: &'w str,
     pub(super) more: bool,
+    /// What begins here, for all that its bytes say.
+    pub(super) kinds: Kinds,
     pub(super) window: &'w Window<'w>,
 }
 
@@ -32,13 +36,12 @@ impl Scanner {
         if self.emitter.budget.is_spent() {
             return Err(No);
         }
-        let owners = match self.tables.openers.fit(text) {
-            Ok(owners) => owners,
+        let Fit { kinds, is_whole } = self.tables.lexicon.mark(text, Kinds::OPENERS);
+        if !is_whole {
             // Each shape would say the same.
-            Err(Undecided) if more => return Err(Undecided),
-            Err(Undecided) | Err(No) => return Err(No),
-        };
-        let shapes = OPENERS.iter().filter(|shape| owners & shape.owner().bit() != 0);
+            return if more && kinds != Kinds::NONE { Err(Undecided) } else { Err(No) };
+        }
+        let shapes = OPENERS.iter().filter(|shape| kinds.has(shape.kind()));
         first_said(shapes.map(|shape| shape.opener(&self.tables, text, more).map(|opening| (*shape, opening))))
     }
 
@@ -51,24 +54,42 @@ impl Scanner {
         }
         // What came before counts in the decisions below.
         self.emitter.text(window, self.at, sink);
-        let here = Here { text, more, window };
+        let is_bracket = text.starts_with('[');
+        let kinds = match text.starts_with('<') || is_bracket {
+            true => self.tables.lexicon.mark(text, self.counts()).kinds,
+            // All that begins with neither closes the reasoning, or is text.
+            false => Kinds::REASONING,
+        };
+        let here = Here { text, more, kinds, window };
+        let in_block = self.context.block().is_some();
         // In order of precedence.
         recognised!(self, here, sink:
-            think, fence_tag, block_mark, reasoning_tag, any_closer, call_opener,
-            python_list, channel, token, broken_head, result_tag, failed_opener,
+            kinds.has(Kinds::THINK) => think,
+            kinds.has(Kinds::FENCE_TAG) => fence_tag,
+            kinds.has(Kinds::QUOTE) || in_block => block_mark,
+            kinds.has(Kinds::REASONING) => reasoning_tag,
+            kinds.has(Kinds::CLOSER) || is_bracket => any_closer,
+            kinds.has(Kinds::OPENERS) => call_opener,
+            kinds.has(Kinds::BARE) => python_list,
+            kinds.has(Kinds::CHANNEL) => channel,
+            kinds.has(Kinds::TOKEN) => token,
+            kinds.has(Kinds::NAMED) => broken_head,
+            kinds.has(Kinds::RESULT) => result_tag,
+            kinds.has(Kinds::OPENERS | Kinds::PARTIAL) => failed_opener,
         )
     }
 
     /// What closes a fence that is a tag.
-    fn fence_tag(&mut self, Here { text, more, window }: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
-        let fence = self.fence().filter(|fence| fence.is_tag()).ok_or(No)?;
-        self.closing_line(fence, Line { indent: 0, text, more, window }, sink)
+    fn fence_tag(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+        let Here { text, more, kinds, window } = here;
+        let fence = self.fence().ok_or(No)?;
+        self.closing_line(fence, Line { indent: 0, text, more, kinds, window }, sink)
     }
 
     /// What closes calls and nothing here, and what closes the open group. A backslash is how a
     /// bracket is written that opens nothing (`tool_calls/escaped`).
     fn any_closer(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
-        let Here { text, more, window } = here;
+        let Here { text, more, window, .. } = here;
         self.closer(text, more, window, sink).decided()?;
         if text.starts_with('[') {
             self.context.read(window, self.at);
@@ -82,7 +103,7 @@ impl Scanner {
 
     /// An opener of calls whose gate opens.
     fn call_opener(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
-        let Here { text, more, window } = here;
+        let Here { text, more, window, .. } = here;
         let (shape, opening) = self.opener(text, more)?;
         self.marked_call();
         match shape.open(opening, self.at, text, &self.tables) {
@@ -145,7 +166,7 @@ impl Scanner {
     /// At an opener with a known tool's name behind which no arguments begin: what follows may be
     /// what was to be the arguments.
     fn broken_head(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
-        let Here { text, more, window } = here;
+        let Here { text, more, window, .. } = here;
         let (dialect, call, length) = named_head(&self.tables, text).ok_or(No)?;
         if self.emitter.budget.is_spent() || self.is_example() {
             return Err(No);
@@ -244,14 +265,11 @@ impl Scanner {
 
     /// At a `<` or a `[`: what closes the block that quotes, or opens one.
     fn block_mark(&mut self, here: Here<'_>, _: &mut Sink<'_>) -> Match<Next> {
-        let Here { text, more, window } = here;
+        let Here { text, more, window, .. } = here;
         if let Some(block) = self.context.block() {
             self.at += block.closed_by_mark(text, more)? as u64;
             self.context.block_closes(window, self.at);
             return Ok(Next::Taken);
-        }
-        if self.fence.is_some() || !Block::may_open(text) {
-            return Err(No);
         }
         self.context.read(window, self.at);
         // The last signs of a longer row are no heredoc: `<<<<<<< HEAD` marks a conflict.
@@ -278,11 +296,9 @@ impl Scanner {
 /// The opener of a known tool's call that `text` begins with, and its length.
 pub(super) fn named_head(tables: &Tables, text: &str) -> Option<(Dialect, &'static NamedCall, usize)> {
     let catalog = tables.catalog()?;
-    let dialects = tables.named.iter().filter(|dialect| dialect.may_begin(text));
-    dialects.flat_map(|known| known.named.calls.iter().map(|call| (known.dialect, call))).find_map(|(dialect, call)| {
-        match head(&call.head, text, false) {
-            Ok(head) if catalog.knows(head.name) => Some((dialect, call, head.length)),
-            _ => None,
-        }
+    let calls = tables.named.iter().flat_map(|known| known.named.calls.iter().map(|call| (known.dialect, call)));
+    calls.into_iter().find_map(|(dialect, call)| match head(&call.head, text, false) {
+        Ok(head) if catalog.knows(head.name) => Some((dialect, call, head.length)),
+        _ => None,
     })
 }

@@ -5,14 +5,14 @@ use super::tags::Here;
 use super::{Next, Scanner};
 use crate::dialect::THINK_TAGS;
 use crate::event::{MarkerKind, Region};
-use crate::json::window::{Answer, Match, No, Undecided, Window, begins_tag_any_case};
+use crate::json::window::{Answer, Match, No, Window, begins_tag_any_case};
 use crate::parse::emit::sink::Sink;
-use crate::parse::marks::fence::{may_be_think, think_close};
+use crate::parse::marks::fence::think_close;
 
 impl Scanner {
     /// A think tag, or its mention.
     pub(super) fn think(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
-        let Here { text, more, window } = here;
+        let Here { text, more, window, .. } = here;
         let (close, length) = self.think_tag(text, more)?;
         if self.is_mention(&text[length..], more, window).decided()?.is_some() {
             return Ok(Next::Text);
@@ -24,20 +24,11 @@ impl Scanner {
         self.take_think(close, length, window, sink)
     }
 
-    /// A think tag that counts here: whether it closes, and its length.
+    /// A think tag: whether it closes, and its length.
     fn think_tag(&self, text: &str, more: bool) -> Match<(bool, usize)> {
-        if self.fence.is_some() || !self.reasoning.takes_think_tags() || !may_be_think(text) {
-            return Err(No);
-        }
-        let open =
-            THINK_TAGS.iter().map(|tag| begins_tag_any_case(text, tag, false, more)).fold(Err(No), Answer::either);
-        let (close, length) = match (think_close(text, more), open) {
-            (Ok(length), _) => (true, length),
-            (_, Ok(length)) => (false, length),
-            (Err(No), Err(No)) => return Err(No),
-            _ => return Err(Undecided),
-        };
-        Ok((close, length))
+        let tags = THINK_TAGS.iter().map(|tag| begins_tag_any_case(text, tag, false, more));
+        let open = tags.fold(Err(No), Answer::either).map(|length| (false, length));
+        think_close(text, more).map(|length| (true, length)).either(open)
     }
 
     /// Whether an opening think tag is text here: they do not nest, so that one inside the

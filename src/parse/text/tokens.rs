@@ -12,11 +12,8 @@ use crate::parse::marks::turn::Role;
 impl Scanner {
     /// At a `<` or a `[` that opens nothing else: a token, which is taken off.
     pub(super) fn token(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
-        let Here { text, more, window } = here;
+        let Here { text, more, window, .. } = here;
         // The end of a channel is read wherever the channel is.
-        if !(self.tables.tokens || self.channels.are_seen) || self.fence.is_some() {
-            return Err(No);
-        }
         let all = self.tables.tokens;
         let counts = move |token: &&&TemplateToken| all || token.class == TokenClass::EndsMessage;
         let template = || {

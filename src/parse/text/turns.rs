@@ -94,9 +94,8 @@ impl Scanner {
 
     /// At a `<` that opens no call: a tag that results stand in.
     pub(super) fn result_tag(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
-        let Here { text, more, window } = here;
-        let is_other = |byte: &u8| byte.is_ascii() && self.tables.result_firsts >> byte & 1 == 0;
-        if !self.hears_others() || !text.starts_with('<') || text.as_bytes().get(1).is_some_and(is_other) {
+        let Here { text, more, window, .. } = here;
+        if !self.hears_others() {
             return Err(No);
         }
         let tag = |tag: &&str| {

@@ -5,6 +5,7 @@ use super::state::Python;
 use crate::dialect::Dialect;
 use crate::json::window::{Match, No, Undecided};
 use crate::parse::call::{CallShape, Markerless, Place, Stands};
+use crate::parse::marks::kinds::Kinds;
 use crate::parse::marks::names::Names;
 use crate::parse::tables::Tables;
 
@@ -18,17 +19,17 @@ impl Markerless for Calls {
             return;
         }
         for [first, second] in tables.names.leads() {
-            tables.triggers.line.add(first, second);
-            tables.triggers.bracket.add(first, second);
+            tables.lexicon.add_line(&[first, second], Kinds::BARE);
+            tables.lexicon.add_lead(b'[', &[first, second], Kinds::BARE);
             for lead in [b"\"'[", SPACE].concat() {
-                tables.triggers.bracket.add(lead, first);
+                tables.lexicon.add_lead(b'[', &[lead, first], Kinds::BARE);
             }
         }
         for space in SPACE {
             for lead in [b"\"'[", SPACE].concat() {
-                tables.triggers.bracket.add(*space, lead);
+                tables.lexicon.add_lead(b'[', &[*space, lead], Kinds::BARE);
             }
-            tables.triggers.bracket.add(b'[', *space);
+            tables.lexicon.add_lead(b'[', &[b'[', *space], Kinds::BARE);
         }
         tables.holds_names();
     }

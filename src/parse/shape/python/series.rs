@@ -11,6 +11,7 @@ use crate::json::window::{Answer, Match, No, Undecided, Window};
 use crate::parse::call::{CallOut, Ending, Step};
 use crate::parse::emit::not_a_call::Reason;
 use crate::parse::marks::fence::{ends_message, fence_end};
+use crate::parse::marks::kinds::Kinds;
 use crate::parse::tables::Tables;
 
 impl Python {
@@ -171,7 +172,7 @@ impl Python {
                 // the chunk ends must not matter (`python/closing_tag_in_a_value`).
                 Err(No) if text.len() < 3 && more => return Step::More,
                 // A marker may stand here, which is none of the series.
-                Err(No) if tables.triggers.leads_tag(text.as_bytes()) => {
+                Err(No) if tables.lexicon.leads_tag(text) => {
                     self.series.is_open = skip.open > 0;
                     self.fails(skip.why, self.cursor);
                     return self.is_over(self.cursor, skip.why);
@@ -270,5 +271,6 @@ fn is_prose(skip: Skip) -> bool {
 /// member does, says so (`series/over_lines_unreadable`, `series/list_over_lines_unreadable`).
 fn goes_on(last: Option<u8>, text: &str, tables: &Tables) -> bool {
     let is_open = last.is_some_and(|last| matches!(last, b',' | b'(' | b'[' | b'{' | b'=' | b':'));
-    text.starts_with([')', ']', '}']) || (is_open && !tables.triggers.may_begin(text.as_bytes()))
+    text.starts_with([')', ']', '}'])
+        || (is_open && tables.lexicon.line_leads(text.as_bytes(), Kinds::ALL) == Kinds::NONE)
 }

@@ -10,6 +10,7 @@ use crate::parse::call::json::{Around, CallJson, JsonStep};
 use crate::parse::call::{CallOut, CallShape, CalledTool, Ending, Markerless, Place, Stands, Step};
 use crate::parse::emit::not_a_call::Reason;
 use crate::parse::emit::unresolved::UnresolvedCall;
+use crate::parse::marks::kinds::Kinds;
 use crate::parse::shape::message::FenceCloser;
 use crate::parse::tables::Tables;
 
@@ -30,7 +31,7 @@ fn head(text: &str, more: bool) -> Match<usize> {
 
 impl Markerless for Smallest {
     fn add_leads(&self, tables: &mut Tables) {
-        tables.triggers.line.add(b'%', b'%');
+        tables.lexicon.add_line(b"%%", Kinds::BARE);
     }
 
     fn stands(&self) -> Stands {
