@@ -3,7 +3,7 @@
 use serde_json::{Number, Value};
 
 use super::decimal::{self, Decimal, numbers};
-use super::strict::strict;
+use super::read::strict;
 
 /// The integer that a text spells as a JSON number, in 64 bits: `5`, ` -3 `, `5.0`, `1e3`.
 pub(crate) fn integer(text: &str) -> Option<Number> {
@@ -37,7 +37,7 @@ pub(crate) fn compound(text: &str) -> Option<(Value, bool)> {
     if !text.starts_with(['{', '[']) {
         return None;
     }
-    strict(text).ok()
+    strict(text)
 }
 
 /// Whether a number token of `json`, a JSON text, that reads as `number` has more digits.

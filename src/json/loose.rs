@@ -2,7 +2,7 @@
 //!
 //! It counts brackets outside strings. Strings may be in double, single or
 //! typographic quotes, or in quotes that are escaped, as in JSON that was
-//! escaped once more; comments are skipped. The value ends at depth zero or
+//! escaped once more. The value ends at depth zero or
 //! at the dialect's closer outside a string, whichever is first. After a raw
 //! line break inside a string nobody can say where strings end; from then on a
 //! line that begins with the closer ends the value.
@@ -36,8 +36,6 @@ enum Mode {
     String(char),
     /// Inside a string between escaped quotes.
     Escaped,
-    LineComment,
-    BlockComment,
 }
 
 /// The tolerant lexer; see the module.
@@ -51,8 +49,6 @@ pub(crate) struct Loose {
     line_start: bool,
     /// Last character that is not white space, outside strings.
     last: char,
-    /// White space came before the cursor, outside strings.
-    spaced: bool,
 }
 
 impl Loose {
@@ -60,15 +56,7 @@ impl Loose {
     /// character `last`, perhaps at a line's start.
     pub(crate) fn new(depth: usize, in_string: bool, last: char, line_start: bool) -> Self {
         let mode = if in_string { Mode::String('"') } else { Mode::Plain };
-        Loose {
-            mode,
-            depth,
-            escaped: false,
-            line_rule: false,
-            line_start: line_start && !in_string,
-            last,
-            spaced: true,
-        }
+        Loose { mode, depth, escaped: false, line_rule: false, line_start: line_start && !in_string, last }
     }
 
     /// Whether only spaces stand between the last line break and the cursor.
@@ -96,8 +84,6 @@ impl Loose {
                 _ if indent => Some(1),
                 Mode::String(end) => Some(self.string(rest, c, end)),
                 Mode::Escaped => self.escaped_string(rest, c, window.more),
-                Mode::LineComment => Some(self.line_comment(rest, c)),
-                Mode::BlockComment => self.block_comment(rest, window.more),
                 Mode::Plain => self.plain(rest, c, window.more),
             };
             let Some(taken) = taken else { return LooseStep::More };
@@ -135,7 +121,6 @@ impl Loose {
     fn string_ends(&mut self) {
         self.mode = Mode::Plain;
         self.last = '"';
-        self.spaced = false;
     }
 
     /// Reads one character of a string that `\"` ends, in both levels of escapes.
@@ -157,7 +142,7 @@ impl Loose {
 
     /// Whether a string in single quotes may begin here: nothing else fits.
     fn at_value(&self) -> bool {
-        matches!(self.last, '{' | '[' | ',' | ':' | '(' | '=' | '，' | '：')
+        matches!(self.last, '{' | '[' | ',' | ':' | '(' | '=')
     }
 
     /// `None`: the next byte is needed.
@@ -170,51 +155,17 @@ impl Loose {
             '”' if self.at_value() => self.mode = Mode::String('”'),
             '‘' | '’' if self.at_value() => self.mode = Mode::String('’'),
             '\'' if self.at_value() => self.mode = Mode::String('\''),
-            '/' | '#' | '\\' if rest.len() == 1 && more => return None,
+            '\\' if rest.len() == 1 && more => return None,
             '\\' if rest.starts_with("\\\"") => {
                 self.mode = Mode::Escaped;
                 return Some(2);
             }
-            // A colour is no comment, nor is the end of a word.
-            '#' if self.spaced && rest[1..].starts_with([' ', '\t', '#', '\n']) => {
-                self.mode = Mode::LineComment;
-                return Some(1);
-            }
-            '/' if rest.starts_with("/*") => {
-                self.mode = Mode::BlockComment;
-                return Some(2);
-            }
-            // `https://` without quotes is no comment.
-            '/' if rest.starts_with("//") && self.last != ':' => {
-                self.mode = Mode::LineComment;
-                return Some(2);
-            }
             _ => {}
         }
-        self.spaced = c.is_whitespace();
-        if !self.spaced {
+        if !c.is_whitespace() {
             self.last = c;
         }
         Some(c.len_utf8())
-    }
-
-    fn line_comment(&mut self, rest: &str, c: char) -> usize {
-        if c == '\n' {
-            self.mode = Mode::Plain;
-        }
-        rest.find(['<', '[', '\n']).unwrap_or(rest.len()).max(c.len_utf8())
-    }
-
-    /// `None`: the next byte is needed.
-    fn block_comment(&mut self, rest: &str, more: bool) -> Option<usize> {
-        if rest.starts_with("*/") {
-            self.mode = Mode::Plain;
-            return Some(2);
-        }
-        if rest == "*" && more {
-            return None;
-        }
-        Some(rest.find(['*', '<', '[', '\n']).unwrap_or(rest.len()).max(rest.chars().next().map_or(0, char::len_utf8)))
     }
 
     fn note_line(&mut self, taken: &str) {
@@ -266,14 +217,11 @@ mod tests {
         for (text, expected) in [
             ("{'a': '}'} x", LooseStep::Balanced(10)),
             ("{“a”: “}”} x", LooseStep::Balanced("{“a”: “}”}".len() as u64)),
-            ("{a: 1 /* } */ } x", LooseStep::Balanced(15)),
-            ("{a: 1 // }\n} x", LooseStep::Balanced(12)),
             ("{u: http://x} x", LooseStep::Balanced(13)),
-            ("{a: 1 # }\n} x", LooseStep::Balanced(11)),
             ("{a: #fff} x", LooseStep::Balanced(9)),
             ("{a: C# } x", LooseStep::Balanced(8)),
-            ("{‘a’：‘}’} x", LooseStep::Balanced("{‘a’：‘}’}".len() as u64)),
-            ("{”a”：”}”} x", LooseStep::Balanced("{”a”：”}”}".len() as u64)),
+            ("{‘a’:‘}’} x", LooseStep::Balanced("{‘a’:‘}’}".len() as u64)),
+            ("{”a”:”}”} x", LooseStep::Balanced("{”a”:”}”}".len() as u64)),
             (r#"{\"a\": \"}\"} x"#, LooseStep::Balanced(14)),
             (r#"{\"a\": \"\\\"}\\n\"} x"#, LooseStep::Balanced(21)),
             (r#"{\"a\": \"\\\\\"} x"#, LooseStep::Balanced(17)),
@@ -282,7 +230,6 @@ mod tests {
             ("{\"a\": \"x\ny </end> z\n</end>", LooseStep::Closed(20)),
             ("{\"a\": \"x\n  </end>", LooseStep::Closed(11)),
             ("{\"a\": \"x\n\r \r</end>", LooseStep::Closed(12)),
-            ("{\"a\": 1 /* x\n\r</end>", LooseStep::Closed(14)),
             ("{\"a\": \"x\\\"}", LooseStep::More),
             ("plain </end>", LooseStep::Closed(6)),
         ] {

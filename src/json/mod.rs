@@ -12,8 +12,7 @@
 //!                    Loose ─── only the end: brackets balanced, or a Closer
 //!                      │
 //!                      ▼ what stands behind it: Trailing
-//! whole text ─▶ read ─▶ strict ─── value, digits kept or said to be lost
-//!                  └──▶ repair ─── mended text, Repairs ─▶ strict
+//! whole text ─▶ read ─── strictly, then with repairs: the value, and the Repairs by name
 //! ```
 //!
 //! | file | what |
@@ -24,15 +23,14 @@
 //! | `trailing` | what stands behind a value and may belong inside |
 //! | `outside` | the bytes outside of strings |
 //! | `unclosed` | what is missing where a value breaks off |
-//! | `value` | whole text to value: strictly, else mended |
-//! | `strict`, `decimal` | nothing dropped: no key twice, every digit counted |
-//! | `plain` | the same of what nearly all arguments are, without a detour |
+//! | `read/` | whole text to value: strictly, else with repairs |
+//! | `repair` | the names of the repairs |
+//! | `decimal` | numbers with all of their digits |
 //! | `escape` | text as it stands in a string |
 //! | `delimited` | an object with texts between tokens, to JSON |
 //! | `texts` | the keys and texts of a value, changed |
 //! | `literal` | a text that spells a value, for schemas that want one |
 //! | `text_type` | types that are a text in JSON |
-//! | `repair/` | mending, each fix with its name |
 
 pub(crate) mod bytes;
 mod decimal;
@@ -43,15 +41,13 @@ mod lexer;
 pub(crate) mod literal;
 mod loose;
 mod outside;
-mod plain;
+mod read;
 mod repair;
 mod spaced;
-mod strict;
 mod text_type;
 mod texts;
 mod trailing;
 mod unclosed;
-mod value;
 pub(crate) mod window;
 
 pub(crate) use delimited::{Delimited, DelimitedStep};
@@ -59,11 +55,10 @@ pub(crate) use escape::{Special, escaped, is_short_escape, push_escaped};
 pub(crate) use lexer::{LexStep, Lexer};
 pub(crate) use loose::{Closer, Loose, LooseStep};
 pub(crate) use outside::outside;
-pub(crate) use plain::string;
+pub(crate) use read::{common_prefix, read, strict, string};
 pub use repair::Repair;
 pub(crate) use spaced::spaced;
 pub(crate) use text_type::text_type;
 pub(crate) use texts::map_texts;
 pub(crate) use trailing::Trailing;
 pub(crate) use unclosed::unclosed;
-pub(crate) use value::read;

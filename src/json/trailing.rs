@@ -1,6 +1,6 @@
 //! What stands behind a JSON value, and whether it may belong inside.
 
-use super::repair::{closes_string, opens_string};
+use super::read::{closes_string, opens_string};
 use super::window::{Match, No, Undecided, begins, first_of, leading_space};
 
 /// What was seen behind a value.

@@ -118,9 +118,8 @@ mod tests {
         for (english, expected) in [
             ("no tool \"f\" on server \"s\"; nearest: g", "服务器 \"s\" 上没有工具 \"f\"；最接近的是 g"),
             (
-                "the arguments are not valid JSON: expected `,` or `}` at line 1 column 5; a string is not closed, at line 1 \
-                 column 9",
-                "参数不是有效的 JSON：此处应为 `,` 或 `}`，第 1 行第 5 列；字符串没有结束，第 1 行第 9 列",
+                "the arguments are not valid JSON: a string is not closed, at line 1 column 9",
+                "参数不是有效的 JSON：字符串没有结束，第 1 行第 9 列",
             ),
             ("<tool_name> is missing in <use_mcp_tool>", "<use_mcp_tool> 中缺少 <tool_name>"),
             (

@@ -22,7 +22,7 @@ use super::out::CallOut;
 use super::sections::{CDATA_CLOSE, CDATA_OPEN, joined_cdata};
 use crate::event::Repair;
 use crate::json::window::{Answer, Match, No, Undecided, Window, begins};
-use crate::json::{Closer, LexStep, Lexer, Loose, LooseStep, Trailing, read, unclosed};
+use crate::json::{Closer, LexStep, Lexer, Loose, LooseStep, Trailing, common_prefix, read, unclosed};
 use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
 use crate::parse::marks::fence::{fence_chars, fence_run, think_close};
 
@@ -517,8 +517,9 @@ impl CallJson {
                 call.fault = Some(Fault::malformed(SURPLUS));
             }
             Ok(found) => {
-                let previewed = self.fault.map_or(written, |at| window.slice(self.start..at));
-                call.restated |= !found.text.starts_with(previewed);
+                let unchanged = if joined.is_some() { common_prefix(source, written) } else { written.len() };
+                let previewed = self.fault.map_or(written.len(), |at| (at - self.start) as usize);
+                call.restated |= found.unchanged.min(unchanged) < previewed;
                 call.arguments = found.value;
                 call.repairs.extend(found.repairs);
             }

@@ -212,7 +212,7 @@ impl CallShape for DelimitedCall {
         self.call.raw_arguments = written.to_owned();
         match read(&Delimited::json(self.token, self.max_depth, written)) {
             Ok(found) => {
-                self.call.restated = !found.text.starts_with(self.preview.told());
+                self.call.restated = found.unchanged < self.preview.told;
                 self.call.arguments = found.value;
                 self.call.repairs.extend(found.repairs);
             }
@@ -275,9 +275,5 @@ impl Preview {
             out.delta(at, &self.json[self.told..to]);
             self.told = to;
         }
-    }
-
-    fn told(&self) -> &str {
-        &self.json[..self.told]
     }
 }

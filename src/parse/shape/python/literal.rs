@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::event::Repair;
-use crate::json::read;
+use crate::json::strict;
 
 /// What stands for a value by name: Python's words and JSON's.
 pub(crate) fn word(text: &str) -> Option<Value> {
@@ -36,9 +36,11 @@ pub(crate) fn number(text: &str, repairs: &mut Vec<Repair>) -> Option<Value> {
         }
         None => format!("{sign}{mantissa}{exponent}"),
     };
-    let read = read(&json).ok().filter(|read| read.value.is_number() && read.text == json)?;
-    read.repairs.into_iter().for_each(|repair| repair.note(repairs));
-    Some(read.value)
+    let (value, loses_digits) = strict(&json).filter(|(value, _)| value.is_number())?;
+    if loses_digits {
+        Repair::NumberPrecision.note(repairs);
+    }
+    Some(value)
 }
 
 /// The digits without underscores, which may only stand between two digits.

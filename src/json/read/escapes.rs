@@ -6,8 +6,8 @@
 //! tab. Where a string has such a stray backslash, the escapes beside it must be
 //! beyond doubt.
 
-use super::name::Repair;
-use super::pass::{Pass, Stop};
+use super::reader::{Reader, Stop};
+use crate::json::Repair;
 
 /// The escapes of one string so far.
 #[derive(Debug, Default)]
@@ -36,35 +36,31 @@ impl Escapes {
     }
 }
 
-impl Pass<'_> {
-    /// Takes the backslash here and what belongs to it. `plain`: the string
-    /// stands in double quotes.
-    pub(super) fn escape(&mut self, plain: bool, escapes: &mut Escapes) -> Result<(), Stop> {
+impl Reader<'_> {
+    /// Takes the backslash here and what belongs to it. `plain`: the string is in double quotes.
+    pub(super) fn escape(&mut self, plain: bool, out: &mut String, escapes: &mut Escapes) -> Result<(), Stop> {
         let mut chars = self.rest()[1..].chars();
         let (escape, next) = (chars.next(), chars.next());
         let before_letter = next.is_some_and(char::is_alphabetic);
-        let length = match escape {
-            Some('"' | '/') => 2,
+        let meant = match escape {
+            Some(c @ ('"' | '/')) => c,
             Some('\\') => {
                 escapes.any = true;
-                2
+                '\\'
             }
             Some('\'') => {
                 if plain {
-                    self.note(Repair::Backslashes);
+                    self.repair(Repair::Backslashes, self.at)?;
                 }
-                self.out.push('\'');
-                self.at += 2;
-                return Ok(());
+                '\''
             }
-            Some('u') => match self.rest()[2..].bytes().take(4).take_while(u8::is_ascii_hexdigit).count() {
-                4 => {
-                    escapes.any = true;
-                    6
-                }
-                0 => return self.stray(before_letter, escapes),
-                _ => return self.stop("a \\u escape has too few digits"),
-            },
+            Some('u') if !self.rest()[2..].starts_with(|c: char| c.is_ascii_hexdigit()) => {
+                return self.stray(before_letter, out, escapes);
+            }
+            Some('u') => {
+                escapes.any = true;
+                return self.by_number(out);
+            }
             Some(c @ ('b' | 'f' | 'n' | 'r' | 't')) => {
                 escapes.any = true;
                 let indents = matches!(c, 't' | 'r' | 'n') && escapes.blank_end == self.at && self.at > 0;
@@ -77,7 +73,13 @@ impl Pass<'_> {
                 if matches!(c, 'n' | 't' | 'r') {
                     escapes.blank_end = self.at + 2;
                 }
-                2
+                match c {
+                    'b' => '\x08',
+                    'f' => '\x0c',
+                    'n' => '\n',
+                    'r' => '\r',
+                    _ => '\t',
+                }
             }
             // A line that goes on, or a line break that was escaped twice.
             Some('\n' | '\r') => return self.stop("a backslash before a line break"),
@@ -87,23 +89,39 @@ impl Pass<'_> {
             Some('x') if next.is_some_and(|c| c.is_ascii_hexdigit()) => {
                 return self.stop("an escape that JSON does not have");
             }
-            Some(c) => {
-                let word = c.is_alphabetic() && before_letter;
-                return self.stray(word, escapes);
-            }
+            Some(c) => return self.stray(c.is_alphabetic() && before_letter, out, escapes),
         };
-        let taken = &self.rest()[..length];
-        self.out.push_str(taken);
-        self.at += length;
+        out.push(meant);
+        self.at += 2;
         Ok(())
     }
 
-    fn stray(&mut self, word: bool, escapes: &mut Escapes) -> Result<(), Stop> {
+    fn stray(&mut self, word: bool, out: &mut String, escapes: &mut Escapes) -> Result<(), Stop> {
         escapes.stray.get_or_insert(self.at);
         escapes.word |= word;
-        self.note(Repair::Backslashes);
-        self.out.push_str("\\\\");
+        // It is written twice, so that the first one is as it was.
+        self.repair(Repair::Backslashes, self.at + 1)?;
+        out.push('\\');
         self.at += 1;
         Ok(())
+    }
+
+    /// Takes `\uXXXX`, or two of them that are one character.
+    fn by_number(&mut self, out: &mut String) -> Result<(), Stop> {
+        let Some(first) = self.unit() else { return self.stop("a \\u escape has too few digits") };
+        let second = if (0xd800..0xdc00).contains(&first) { self.unit() } else { None };
+        match char::decode_utf16([first].into_iter().chain(second)).next() {
+            Some(Ok(c)) => out.push(c),
+            _ => return self.stop("a \\u escape is half a character"),
+        }
+        Ok(())
+    }
+
+    /// Takes one `\uXXXX`.
+    fn unit(&mut self) -> Option<u16> {
+        let digits = self.rest().strip_prefix("\\u")?.get(..4)?;
+        let unit = u16::from_str_radix(digits, 16).ok().filter(|_| !digits.starts_with('+'))?;
+        self.at += 6;
+        Some(unit)
     }
 }

@@ -5,12 +5,12 @@
 //! is certain only if the marks inside are in pairs, signs for inches behind
 //! digits, or apostrophes in words.
 
-use super::ahead;
+use super::ahead::{self, closes, opens};
 use super::escapes::Escapes;
-use super::name::Repair;
-use super::pass::{Pass, Stop};
-use super::quotes::{closes, opens};
-use crate::json::escape::push_control;
+use super::reader::{Reader, Stop};
+use crate::json::Repair;
+use crate::json::bytes::Places;
+use crate::json::escape::Special;
 
 /// What the string is, which says what must follow it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,8 +18,8 @@ pub(super) enum Role {
     Key,
     /// A member's value.
     Member,
-    /// An item of what this bracket closes.
-    Item(char),
+    /// An item of an array.
+    Item,
     /// The whole text.
     Top,
 }
@@ -36,13 +36,14 @@ struct Inner {
     at_start: bool,
     /// The last one stands inside a word.
     in_word: bool,
-    /// Where the last one ends.
+    /// Where the first one begins, and where the last one ends.
+    first: usize,
     end: usize,
 }
 
 impl Inner {
-    /// Notes a mark between `head`, the string so far, and `rest`.
-    fn add(&mut self, head: &str, c: char, rest: &str, end: usize) {
+    /// Notes a mark at `at`, between `head`, the string so far, and `rest`.
+    fn add(&mut self, at: usize, head: &str, c: char, rest: &str) {
         let before = head.chars().next_back();
         let after = rest.chars().next();
         let ends_value = rest.trim_start().chars().next().is_none_or(|c| ",:}]，：".contains(c));
@@ -51,10 +52,12 @@ impl Inner {
         let opening = before.is_none_or(|b| b.is_whitespace() || "([{<=:,;-+/“‘（：，。、".contains(b));
         let closing = after.is_none_or(|a| a.is_whitespace() || ".,;:!?)]}>+/\"'”’，。；：！？）、".contains(a));
         let letters = [before, after].iter().all(|c| c.is_some_and(char::is_alphanumeric));
-        self.at_start |= self.count == 0 && before.is_none();
+        if self.count == 0 {
+            (self.first, self.at_start) = (at, before.is_none());
+        }
         self.count += 1;
         self.in_word = letters;
-        self.end = end;
+        self.end = at + c.len_utf8();
         match (opening, closing) {
             // An apostrophe.
             _ if letters && matches!(c, '\'' | '’') => {}
@@ -79,100 +82,94 @@ impl Inner {
     }
 }
 
-impl Pass<'_> {
-    /// Takes the string that begins here.
-    pub(super) fn string(&mut self, role: Role) -> Result<(), Stop> {
-        let Some(open) = self.peek() else { return self.stop("a string is missing here") };
+impl Reader<'_> {
+    /// Takes the string that begins here with a quotation mark.
+    pub(super) fn string(&mut self, open: char, role: Role) -> Result<String, Stop> {
+        let begin = self.at;
         if open != '"' {
-            self.note(Repair::Quotes);
+            self.repair(Repair::Quotes, begin)?;
         }
-        let unclosed = Stop { at: self.at, why: "a string is not closed" };
         self.at += open.len_utf8();
-        self.out.push('"');
-        let start = self.at;
+        let (start, mut out) = (self.at, String::new());
         let (mut inner, mut escapes) = (Inner::default(), Escapes::default());
         loop {
-            let c = self.plain(open).ok_or(unclosed)?;
+            let Some(c) = self.plain(open, &mut out) else {
+                self.at = begin;
+                return self.stop("a string is not closed");
+            };
             if !closes(open, c) {
-                self.special(c, open == '"', &mut escapes)?;
+                self.special(c, open == '"', &mut out, &mut escapes)?;
                 continue;
             }
             let end = self.at + c.len_utf8();
-            if self.follows(role, end) {
-                if !inner.is_certain(self.at) {
-                    return Err(Stop { at: inner.end, why: "a quotation mark inside a string is not escaped" });
-                }
-                if inner.count > 0 {
-                    self.note(Repair::InnerQuotes);
-                }
-                if c != open && (open, c) != ('“', '”') && (open, c) != ('‘', '’') {
-                    self.note(Repair::Quotes);
-                }
+            if !self.is_tolerant || self.follows(role, end) {
+                self.check(&inner, &escapes)?;
                 self.at = end;
-                return self.finish(&escapes);
+                return Ok(out);
             }
             if self.begins_member(start) {
                 return self.stop("a member begins inside a string that is not closed");
             }
-            inner.add(&self.text[start..self.at], c, &self.text[end..], end);
-            self.out.push_str(if c == '"' { "\\\"" } else { &self.text[self.at..end] });
+            inner.add(self.at, &self.text[start..self.at], c, &self.text[end..]);
+            out.push(c);
             self.at = end;
         }
     }
 
-    /// Copies what needs no thought; yields the character behind it.
-    fn plain(&mut self, open: char) -> Option<char> {
-        let special = |c: char| c < ' ' || matches!(c, '\\' | '"') || closes(open, c);
-        let length = self.rest().find(special)?;
-        self.out.push_str(&self.rest()[..length]);
+    /// Copies what needs no thought; yields the character after it.
+    fn plain(&mut self, open: char, out: &mut String) -> Option<char> {
+        let rest = self.rest();
+        let length = match open {
+            '"' => Places::new(Special, rest.as_bytes()).next(),
+            _ => rest.find(|c: char| c < ' ' || c == '\\' || closes(open, c)),
+        }?;
+        out.push_str(&rest[..length]);
         self.at += length;
-        self.peek()
+        rest[length..].chars().next()
     }
 
-    /// Takes a character that JSON wants escaped.
-    fn special(&mut self, c: char, plain: bool, escapes: &mut Escapes) -> Result<(), Stop> {
-        match c {
-            '\\' => return self.escape(plain, escapes),
-            '"' => self.out.push_str("\\\""),
-            c if c < ' ' => {
-                self.note(Repair::ControlCharacters);
-                push_control(c, &mut self.out);
-            }
-            c => self.out.push(c),
+    /// Takes a backslash or a control character.
+    fn special(&mut self, c: char, plain: bool, out: &mut String, escapes: &mut Escapes) -> Result<(), Stop> {
+        if c == '\\' {
+            return self.escape(plain, out, escapes);
         }
-        self.at += c.len_utf8();
+        self.repair(Repair::ControlCharacters, self.at)?;
+        out.push(c);
+        self.at += 1;
         Ok(())
     }
 
-    fn finish(&mut self, escapes: &Escapes) -> Result<(), Stop> {
-        self.out.push('"');
-        match escapes.doubt() {
-            Some(at) => Err(Stop { at, why: "backslashes in a string are not escaped" }),
-            None => Ok(()),
+    /// Whether the marks and the backslashes of a string that ends here have one reading.
+    fn check(&mut self, inner: &Inner, escapes: &Escapes) -> Result<(), Stop> {
+        let stop = |at, why: &'static str| Err::<(), _>(Stop { at, why: why.into(), is_final: false });
+        if !inner.is_certain(self.at) {
+            return stop(inner.end, "a quotation mark inside a string is not escaped");
         }
+        if inner.count > 0 {
+            self.repair(Repair::InnerQuotes, inner.first)?;
+        }
+        escapes.doubt().map_or(Ok(()), |at| stop(at, "backslashes in a string are not escaped"))
     }
 
     /// Whether what follows a string that ends before `end` is what JSON wants
     /// there, or the next member.
     fn follows(&self, role: Role, end: usize) -> bool {
         let text = self.text;
-        let Some((at, line_break)) = ahead::behind_gap(text, end) else { return false };
+        let Some((at, line_break)) = ahead::after_space(text, end) else { return false };
         let Some(next) = ahead::char_at(text, at) else { return role != Role::Key };
-        let comma = matches!(next, ',' | '，');
-        let behind_comma = || ahead::behind_gap(text, at + next.len_utf8()).map(|(at, _)| at);
+        let after_comma = || ahead::after_space(text, at + 1).map(|(at, _)| (at, ahead::char_at(text, at)));
         match role {
             Role::Top => false,
-            Role::Key => matches!(next, ':' | '：') || ahead::member_value_at(text, at),
-            Role::Member if comma => behind_comma().is_some_and(|at| {
-                matches!(ahead::char_at(text, at), None | Some('}' | ',' | '，')) || ahead::key_at(text, at)
-            }),
+            Role::Key => next == ':',
+            Role::Member if next == ',' => {
+                after_comma().is_some_and(|(at, next)| matches!(next, None | Some('}')) || ahead::key_at(text, at))
+            }
             // A comma is missing; a mark inside would have been escaped, or no colon would follow.
             Role::Member => next == '}' || (at > end && (line_break || opens(next)) && ahead::key_at(text, at)),
-            Role::Item(closer) if comma => behind_comma().is_some_and(|at| {
-                let next = ahead::char_at(text, at);
-                next.is_none_or(|c| c == closer) || ahead::value_at(text, at)
-            }),
-            Role::Item(closer) => next == closer,
+            Role::Item if next == ',' => {
+                after_comma().is_some_and(|(at, next)| matches!(next, None | Some(']')) || ahead::value_at(text, at))
+            }
+            Role::Item => next == ']',
         }
     }
 

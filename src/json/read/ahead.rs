@@ -1,0 +1,102 @@
+//! What follows, looked at without taking it.
+//!
+//! Nothing looks further than [`FAR`] bytes, so that reading stays linear.
+
+use serde_json::Value;
+
+use crate::json::window::leading_space;
+
+/// Bytes of white space, or of a key, that are looked at.
+const FAR: usize = 1024;
+
+/// The text from `at` on that is looked at.
+fn near(text: &str, at: usize) -> &str {
+    &text[at..text.floor_char_boundary(at + FAR)]
+}
+
+/// The position after white space, and whether that has a line break; `None` where it goes on too far.
+pub(super) fn after_space(text: &str, from: usize) -> Option<(usize, bool)> {
+    let near = near(text, from);
+    let (space, rest) = near.split_at(leading_space(near));
+    let at = from + space.len();
+    (!rest.is_empty() || at == text.len()).then(|| (at, space.contains('\n')))
+}
+
+/// The character at a position.
+pub(super) fn char_at(text: &str, at: usize) -> Option<char> {
+    text[at..].chars().next()
+}
+
+/// Returns `true` if a key and its colon begin at `at`.
+pub(super) fn key_at(text: &str, at: usize) -> bool {
+    let near = near(text, at);
+    let Some(first) = near.chars().next() else { return false };
+    let length = if opens(first) { string_length(near, first) } else { key_length(near) };
+    length > 0 && after_space(text, at + length).is_some_and(|(at, _)| text[at..].starts_with(':'))
+}
+
+/// Length of the string of one line that `text` begins with, quotes included; 0 if it does not end.
+fn string_length(text: &str, open: char) -> usize {
+    // The string's own escapes end nothing.
+    let mut escaped = false;
+    let close = text.char_indices().skip(1).find(|(_, c)| {
+        let found = !escaped && (closes(open, *c) || *c == '\n');
+        escaped = !escaped && *c == '\\';
+        found
+    });
+    close.filter(|(_, c)| *c != '\n').map_or(0, |(end, c)| end + c.len_utf8())
+}
+
+/// Returns `true` if a whole value begins at `at`: a bracket, a string, or a word that a comma, a line break or
+/// the array's end follows.
+pub(super) fn value_at(text: &str, at: usize) -> bool {
+    let Some(first) = char_at(text, at) else { return false };
+    if opens(first) || matches!(first, '{' | '[') {
+        return true;
+    }
+    let length = word_length(near(text, at));
+    let word = &text[at..at + length];
+    let is_value = word_of_python(word).is_some() || serde_json::from_str::<serde::de::IgnoredAny>(word).is_ok();
+    is_value
+        && after_space(text, at + length)
+            .is_some_and(|(at, line_break)| line_break || text[at..].starts_with([',', ']']))
+}
+
+/// Length of the word that `rest` begins with.
+pub(super) fn word_length(rest: &str) -> usize {
+    rest.find(|c: char| !(c.is_alphanumeric() || matches!(c, '+' | '-' | '.' | '_' | '$'))).unwrap_or(rest.len())
+}
+
+/// Length of a key without quotes: letters, digits, `_`, `$` and, inside, `-`.
+pub(super) fn key_length(rest: &str) -> usize {
+    let inside = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '-');
+    let length = rest.find(|c| !inside(c)).unwrap_or(rest.len());
+    let first = rest.chars().next();
+    let number = rest[..length].bytes().all(|b| b.is_ascii_digit());
+    if number || first.is_some_and(|c| c.is_alphabetic() || matches!(c, '_' | '$')) { length } else { 0 }
+}
+
+/// Whether a string may begin with this mark.
+pub(in crate::json) fn opens(c: char) -> bool {
+    matches!(c, '"' | '\'' | '“' | '”' | '„' | '‘' | '’')
+}
+
+/// Whether a string that `open` began may end with this mark.
+pub(in crate::json) fn closes(open: char, c: char) -> bool {
+    match open {
+        '“' | '”' | '„' => matches!(c, '”' | '“' | '"'),
+        '‘' | '’' => matches!(c, '’' | '‘' | '\''),
+        _ => c == open,
+    }
+}
+
+/// A literal of Python, or of JSON in another case.
+pub(super) fn word_of_python(word: &str) -> Option<Value> {
+    let is = |literal: &str| word.eq_ignore_ascii_case(literal);
+    match word {
+        _ if is("true") => Some(Value::Bool(true)),
+        _ if is("false") => Some(Value::Bool(false)),
+        _ if is("none") || is("null") => Some(Value::Null),
+        _ => None,
+    }
+}

@@ -1,0 +1,58 @@
+//! What reads a text: a position, and the repairs so far.
+
+use std::borrow::Cow;
+
+use crate::json::Repair;
+use crate::json::window::leading_space;
+
+/// Where nothing certain can be said any more, and why.
+#[derive(Debug)]
+pub(super) struct Stop {
+    pub(super) at: usize,
+    pub(super) why: Cow<'static, str>,
+    /// No repair can help.
+    pub(super) is_final: bool,
+}
+
+/// The text, how far it was read, and what was repaired.
+pub(super) struct Reader<'t> {
+    pub(super) text: &'t str,
+    pub(super) at: usize,
+    pub(super) is_tolerant: bool,
+    pub(super) repairs: Vec<Repair>,
+    pub(super) unchanged: usize,
+    pub(super) loses_digits: bool,
+}
+
+impl<'t> Reader<'t> {
+    pub(super) fn new(text: &'t str, is_tolerant: bool) -> Self {
+        Reader { text, at: 0, is_tolerant, repairs: Vec::new(), unchanged: text.len(), loses_digits: false }
+    }
+
+    pub(super) fn stop<T>(&self, why: &'static str) -> Result<T, Stop> {
+        Err(Stop { at: self.at, why: Cow::Borrowed(why), is_final: false })
+    }
+
+    /// Names a repair of what begins at `at`; a strict reader stops there.
+    pub(super) fn repair(&mut self, repair: Repair, at: usize) -> Result<(), Stop> {
+        if !self.is_tolerant {
+            return Err(Stop { at, why: Cow::Borrowed("it is not JSON"), is_final: false });
+        }
+        self.unchanged = self.unchanged.min(at);
+        repair.note(&mut self.repairs);
+        Ok(())
+    }
+
+    pub(super) fn rest(&self) -> &'t str {
+        &self.text[self.at..]
+    }
+
+    /// Goes to the next character that is not white space.
+    pub(super) fn next(&mut self) -> Result<char, Stop> {
+        self.at += leading_space(self.rest());
+        match self.rest().chars().next() {
+            Some(c) => Ok(c),
+            None => self.stop("the text ends before the value is closed"),
+        }
+    }
+}
