@@ -479,13 +479,12 @@ impl CallJson {
     /// - a word or a mark right behind the bracket, where a comma was dropped: it is what is left
     ///   of a key (`members_behind/key_without_its_first_quote`);
     /// - digits right behind it, where a number stands last: `{"a": 1}4}`
-    ///   (`members_behind/split_number`, `members_behind/split_behind_the_point`, but not
-    ///   `members_behind/digits_of_prose`).
+    ///   (`members_behind/split_number`, but not `members_behind/digits_of_prose`).
     fn belongs_inside(&self, source: &str, repairs: &[Repair]) -> bool {
         let Trailing { glued, digits, member, .. } = self.trailing;
         let last = source.trim_end_matches(['}', ']', ' ', '\t', '\r', '\n']);
-        let number = || last.ends_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+'));
-        member || (glued && repairs.contains(&Repair::TrailingComma)) || (digits && number())
+        let number = last.ends_with(|c: char| c.is_ascii_digit());
+        member || (glued && repairs.contains(&Repair::TrailingComma)) || (digits && number)
     }
 
     /// What the value says, if it is over and nothing is wrong yet.

@@ -21,6 +21,7 @@ mod opens;
 mod out;
 mod sections;
 mod shape;
+mod syntax;
 
 pub(crate) mod json;
 
@@ -29,3 +30,4 @@ pub(crate) use opens::{Opened, Opening, Opens, gated};
 pub(crate) use out::CallOut;
 pub(crate) use sections::{CDATA_CLOSE, CDATA_OPEN, COMMENT_CLOSE, COMMENT_OPEN, comment, joined_cdata};
 pub(crate) use shape::{CallShape, CalledTool, Ending, Missing, OpenValue, Step, kept_end};
+pub(crate) use syntax::ObjectSyntax;

@@ -1,212 +1,103 @@
-//! A name, then arguments in braces as Ruby or a command line has them.
+//! Arguments in braces as Ruby or a command line has them, and the brace around the whole call.
 //!
 //! ```text
 //! [TOOL_CALL]{tool => "f", args => {--path "a", limit => 3}}[/TOOL_CALL]
-//!             ╰────── head ───────╯╰──────── Body ────────╯╰─ Tail ─╯
+//!             ╰────── head ───────╯╰──────── object ──────╯
 //! ```
 //!
 //! Nothing is handed on before the end. Braces are counted outside of strings in double quotes.
 
 use serde_json::{Map, Value};
 
-use crate::dialect::NamedCall;
 use crate::event::Repair;
-use crate::json::window::{No, Undecided, Window, leading_space};
+use crate::json::window::{Window, leading_space};
 use crate::json::{outside, read};
-use crate::parse::call::{CallOut, CallShape, CalledTool, Ending, Missing, Step, kept_end};
-use crate::parse::config::MIN_HOLD;
+use crate::parse::call::{CallOut, ObjectSyntax};
 use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
-use crate::parse::marks::head::{closes, unit};
-use crate::parse::tables::Tables;
 
-/// An open call of arrows or flags.
-#[derive(Debug)]
+/// Arguments of arrows or flags that are being read.
+#[derive(Debug, Default)]
 pub(crate) struct Arrows {
-    form: &'static NamedCall,
-    call: UnresolvedCall,
-    started: bool,
-    /// Where the arguments' brace stands.
-    start: u64,
-    cursor: u64,
-    state: State,
     depth: usize,
     in_string: bool,
     /// The byte before was a backslash in a string.
     escaped: bool,
-    /// Behind the arguments' last brace.
-    end: Option<u64>,
-    /// The call is over the limit; see [`CallOut::is_over_limit`].
-    over_limit: bool,
+    /// The arguments' own brace is closed; the one around all is due.
+    is_closed: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    /// Before and in the arguments' braces.
-    Body,
-    /// Behind them: the brace around all.
-    Brace,
-    /// Behind that: the closer.
-    Close,
-    /// After a fault: up to the closer.
-    Junk,
-}
-
-impl Arrows {
-    /// A call whose head ends at `at`.
-    pub(crate) fn new(form: &'static NamedCall, called: CalledTool, at: u64) -> Self {
-        Arrows {
-            form,
-            call: UnresolvedCall::of(called),
-            started: false,
-            start: at,
-            cursor: at,
-            state: State::Body,
-            depth: 0,
-            in_string: false,
-            escaped: false,
-            end: None,
-            over_limit: false,
+impl ObjectSyntax for Arrows {
+    fn next(
+        &mut self,
+        _: u64,
+        cursor: &mut u64,
+        window: &Window<'_>,
+        out: &mut CallOut<'_, '_>,
+    ) -> Result<Option<u64>, Fault> {
+        let text = window.from(*cursor);
+        let end = if self.is_closed { Some(0) } else { self.close(text, out.max_depth())? };
+        let Some(end) = end else {
+            *cursor = window.end();
+            return Ok(None);
+        };
+        self.is_closed = true;
+        let space = leading_space(&text[end..]);
+        *cursor += (end + space) as u64;
+        match text.as_bytes().get(end + space) {
+            None => Ok(None),
+            Some(b'}') => {
+                *cursor += 1;
+                Ok(Some(*cursor))
+            }
+            Some(_) => Err(Fault::malformed("`}` is missing behind the arguments")),
         }
     }
 
-    fn body(&mut self, window: &Window<'_>, max_depth: usize) -> Step {
-        for (i, byte) in window.from(self.cursor).bytes().enumerate() {
+    fn missing(&self) -> &'static str {
+        match self {
+            Arrows { in_string: true, .. } => "\"}}",
+            Arrows { is_closed: true, .. } | Arrows { depth: 0, .. } => "}",
+            _ => "}}",
+        }
+    }
+
+    fn read(&self, text: &str, call: &mut UnresolvedCall) {
+        // The brace around all follows the arguments' own.
+        let text = text.strip_suffix('}').unwrap_or(text).trim();
+        text.clone_into(&mut call.raw_arguments);
+        match members(text) {
+            Ok((arguments, repairs)) => {
+                call.arguments = Value::Object(arguments);
+                call.repairs.splice(0..0, repairs);
+            }
+            Err(message) => call.fault = Some(Fault::malformed(message)),
+        }
+    }
+}
+
+impl Arrows {
+    /// Where the arguments' own bracket is closed in `text`, if it is.
+    fn close(&mut self, text: &str, max_depth: usize) -> Result<Option<usize>, Fault> {
+        for (i, byte) in text.bytes().enumerate() {
             match byte {
                 _ if std::mem::take(&mut self.escaped) => {}
                 b'\\' => self.escaped = self.in_string,
                 b'"' => self.in_string = !self.in_string,
                 _ if self.in_string => {}
                 b'{' | b'[' => self.depth += 1,
-                b'}' | b']' => self.depth = self.depth.saturating_sub(1),
+                b'}' | b']' => {
+                    self.depth = self.depth.saturating_sub(1);
+                    if self.depth == 0 {
+                        return Ok(Some(i + 1));
+                    }
+                }
                 _ => {}
             }
             if self.depth > max_depth {
-                self.call.fault.get_or_insert(Fault::too_deep(max_depth));
-            }
-            if self.depth == 0 && matches!(byte, b'}' | b']') && !self.in_string {
-                self.cursor += i as u64 + 1;
-                self.end = Some(self.cursor);
-                self.state = State::Brace;
-                return Step::Next;
+                return Err(Fault::too_deep(max_depth));
             }
         }
-        self.cursor = window.end();
-        Step::More
-    }
-
-    /// Where the call ended if nothing more belongs to it.
-    fn completed(&self) -> Option<u64> {
-        let end = self.end.filter(|_| self.state == State::Close)?;
-        Some(kept_end(end, self.cursor, self.over_limit))
-    }
-
-    /// Behind the arguments: the brace around all, then the closer, which may be missing.
-    fn tail(&mut self, window: &Window<'_>) -> Step {
-        self.cursor += leading_space(window.from(self.cursor)) as u64;
-        let (rest, more) = window.candidate(self.cursor, MIN_HOLD);
-        if rest.is_empty() {
-            return Step::More;
-        }
-        if self.state == State::Brace {
-            if !rest.starts_with('}') {
-                self.call.fault.get_or_insert(Fault::malformed("`}` is missing behind the arguments"));
-                self.state = State::Junk;
-                return Step::Next;
-            }
-            self.cursor += 1;
-            self.end = self.end.map(|_| self.cursor);
-            self.state = State::Close;
-            return Step::Next;
-        }
-        match closes(self.form, rest, more) {
-            Ok(length) => Step::End(self.cursor + length as u64),
-            Err(Undecided) => Step::More,
-            Err(No) => {
-                self.call.note(Repair::MissingClose);
-                Step::End(self.completed().unwrap_or(self.cursor))
-            }
-        }
-    }
-
-    fn junk(&mut self, window: &Window<'_>) -> Step {
-        let rest = window.from(self.cursor);
-        let Some(at) = memchr::memchr(b'[', rest.as_bytes()) else {
-            self.cursor = window.end();
-            return Step::More;
-        };
-        self.cursor += at as u64;
-        match closes(self.form, &rest[at..], window.more) {
-            Ok(length) => Step::End(self.cursor + length as u64),
-            Err(Undecided) => Step::More,
-            Err(No) => {
-                self.cursor += 1;
-                Step::Next
-            }
-        }
-    }
-}
-
-impl CallShape for Arrows {
-    fn step(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
-        self.over_limit = out.is_over_limit();
-        out.start_once(&mut self.started, self.cursor, &self.call);
-        match self.state {
-            State::Body => self.body(window, out.max_depth()),
-            State::Brace | State::Close => self.tail(window),
-            State::Junk => self.junk(window),
-        }
-    }
-
-    fn due(&self, window: &Window<'_>, _: &Tables) -> Option<String> {
-        let is_over = self.state == State::Close && window.from(self.cursor).trim().is_empty();
-        is_over.then(|| self.form.close.to_owned())
-    }
-
-    fn take_closer(&mut self, _: &Window<'_>, _: &Tables) {
-        self.call.note(Repair::StopSequence);
-    }
-
-    fn missing(&self, window: &Window<'_>, _: &Tables) -> Missing {
-        let inner = match self.state {
-            State::Body if self.in_string => "\"}}",
-            State::Body if window.end() > self.start => "}}",
-            State::Body | State::Brace => "}",
-            State::Close | State::Junk => "",
-        };
-        Missing { inner: inner.to_owned(), close: self.form.close.to_owned() }
-    }
-
-    fn ending(&mut self, window: &Window<'_>, _: &Tables) -> Ending {
-        let Some(end) = self.completed() else { return Ending::Cut };
-        self.call.note(Repair::MissingClose);
-        // A closer that was cut off belongs to the call.
-        let cut = window.from(self.cursor);
-        let is_cut = cut.len() > 1 && unit(closes(self.form, cut, true)) == Err(Undecided);
-        Ending::Complete(if is_cut { window.end() } else { end })
-    }
-
-    fn called(&self, _: &Tables) -> CalledTool {
-        self.call.called()
-    }
-
-    fn resolve(mut self: Box<Self>, window: &Window<'_>, _: u64, _: &Tables) -> UnresolvedCall {
-        let Some(end) = self.end.filter(|_| self.call.fault.is_none()) else { return self.call };
-        let text = window.slice(self.start..end).trim();
-        // The brace around all stands behind the arguments' own.
-        let text = if self.state == State::Close { text.strip_suffix('}').unwrap_or(text).trim_end() } else { text };
-        text.clone_into(&mut self.call.raw_arguments);
-        match members(text) {
-            Ok((arguments, repairs)) => {
-                self.call.arguments = Value::Object(arguments);
-                self.call.repairs.splice(0..0, repairs);
-            }
-            Err(message) => self.call.fault = Some(Fault::malformed(message)),
-        }
-        self.call
-    }
-
-    fn needed_from(&self) -> u64 {
-        self.completed().unwrap_or(self.cursor)
+        Ok(None)
     }
 }
 

@@ -8,9 +8,9 @@
 //! |---|---|---|
 //! | `element` | `<call><name>f</name><arguments>{…}</arguments></call>` | `use_mcp_tool` |
 //! | `tool_tag` | `<f><a>text</a></f>`, or the same with names in attributes | `tool_tag`, `function_tag`, `invoke`, `glm` |
-//! | `arrows` | a name, then `{--key value}` or `{key => value}` | `tool_request` |
-//! | `delimited` | a name, then an object with bare keys and texts between tokens | `gemma` |
 //! | `named` | a name, then JSON | `deepseek`, `kimi`, `function_tag`, `tool_calls` |
+//! | `named`, `arrows` | a name, then `{--key value}` or `{key => value}` | `tool_request` |
+//! | `named`, `delimited` | a name, then an object with bare keys and texts between tokens | `gemma` |
 //! | `object`, in a `run` | a marker, then objects with name and arguments | `hermes`, `type_marker` and others |
 //! | `message` | such objects, and nothing else | `json` |
 //! | `name_line` | a name, a line break, an object | `glm` |
@@ -23,9 +23,9 @@
 //! The last five have no marker: their line stands in [`MARKERLESS`], and
 //! `tests/smallest_bare.rs` is such a one.
 
-pub(crate) mod arrows;
+mod arrows;
 pub(crate) mod call_object;
-pub(crate) mod delimited;
+mod delimited;
 pub(crate) mod element;
 pub(crate) mod fit;
 pub(crate) mod line_heads;

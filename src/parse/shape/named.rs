@@ -1,36 +1,43 @@
-//! The shape of a name, then JSON: a call whose opener holds its tool's name.
+//! The shape of a name, then its arguments as one object: a call whose opener holds its tool's name.
 //!
 //! ```text
-//! Lead ──▶ Json ──▶ Tail ──closer──▶ end
-//!   └──closer──▶ end  └──something else──▶ end, `missing_close`
+//! Lead ──▶ Object ──▶ Tail ──closer──▶ end
+//!   │        │         └──something else──▶ end, `missing_close`
+//!   │        └──what is no object──▶ Junk ──closer, the next call──▶ end, malformed
+//!   └──closer──▶ end
 //! ```
+//!
+//! The object is JSON, or what an [`ObjectSyntax`] reads.
 
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
 use super::arrows::Arrows;
-use super::delimited::DelimitedCall;
+use super::delimited::DelimitedObject;
 use super::tool_tag::{Callee, ToolTag};
 use crate::dialect::{Group, Named, NamedArguments, NamedCall, Piece};
-use crate::event::Repair;
+use crate::event::{RejectedKind, Repair};
 use crate::json::Closer;
-use crate::json::window::{Answer, Match, No, Undecided, Window, first_of, first_said, leading_space};
+use crate::json::window::{Answer, Match, No, Undecided, Window, begins, first_of, first_said, leading_space};
 use crate::parse::call::json::{Around, CallJson, JsonCloser, JsonLead, JsonStep, TWO_OBJECTS};
 use crate::parse::call::{
-    CallOut, CallShape, CalledTool, Ending, Missing, OpenValue, Opened, Opening, Opens, Step, kept_end,
+    CallOut, CallShape, CalledTool, Ending, Missing, ObjectSyntax, OpenValue, Opened, Opening, Opens, Step, kept_end,
 };
 use crate::parse::config::MIN_HOLD;
 use crate::parse::emit::damage::{CallCloser, CloserKind};
 use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
-use crate::parse::marks::fence::fence_chars;
+use crate::parse::marks::fence::{fence_chars, think_close};
 use crate::parse::marks::head::{begins_token, ends, gate, head, unit};
 use crate::parse::marks::kinds::Kinds;
 use crate::parse::tables::{NamedDialect, Tables};
 
-/// An open call of a name and JSON.
+/// Something stands between the object and the call's closing token.
+const GOES_ON: &str = "something stands between the arguments and the closing token";
+
+/// An open call of a name and an object.
 #[derive(Debug)]
-pub(crate) struct NamedJson {
+pub(crate) struct NamedObject {
     /// The dialect's data, of calls whose opener is no tool's tag.
     named: Option<&'static Named>,
     /// What ends the call; empty where its JSON does.
@@ -44,6 +51,8 @@ pub(crate) struct NamedJson {
     call: UnresolvedCall,
     started: bool,
     json: CallJson,
+    /// What reads the object if it is not JSON.
+    syntax: Option<Box<dyn ObjectSyntax>>,
     /// Where the call ends if nothing more of it follows.
     complete_at: Option<u64>,
 }
@@ -51,13 +60,15 @@ pub(crate) struct NamedJson {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Lead,
-    Json,
+    Object,
     Tail,
+    /// In what cannot be read.
+    Junk,
     /// The head was the whole call.
     Whole,
 }
 
-impl NamedJson {
+impl NamedObject {
     /// A call of a server's tool whose head ends at `at`; it may name none.
     pub(crate) fn new(
         named: &'static Named,
@@ -70,10 +81,10 @@ impl NamedJson {
         let closer = Some(form.close.as_str()).filter(|close| !close.is_empty());
         let json = CallJson::arguments(at, max_depth, Around::Fence { expected }, closer);
         let closer = CloserKind::Named(form);
-        NamedJson {
+        NamedObject {
             named: Some(named),
             close: Cow::Borrowed(form.close.as_str()),
-            ..NamedJson::with(closer, called, at, json)
+            ..NamedObject::with(closer, called, at, json)
         }
     }
 
@@ -82,11 +93,11 @@ impl NamedJson {
     pub(crate) fn in_tag(tag: &str, tool: usize, called: CalledTool, at: u64, max_depth: usize) -> Self {
         let json = CallJson::arguments(at, max_depth, Around::Fence { expected: false }, Some("</"));
         let closer = CloserKind::Tool(tool);
-        NamedJson { close: Cow::Owned(format!("</{tag}>")), ..NamedJson::with(closer, called, at, json) }
+        NamedObject { close: Cow::Owned(format!("</{tag}>")), ..NamedObject::with(closer, called, at, json) }
     }
 
     fn with(closer: CloserKind, called: CalledTool, at: u64, json: CallJson) -> Self {
-        NamedJson {
+        NamedObject {
             closer,
             named: None,
             close: Cow::Borrowed(""),
@@ -96,13 +107,14 @@ impl NamedJson {
             call: UnresolvedCall::of(called),
             started: false,
             json,
+            syntax: None,
             complete_at: None,
         }
     }
 
-    /// A call whose head, up to `at`, is all of it.
-    fn whole(named: &'static Named, form: &'static NamedCall, called: CalledTool, at: u64) -> Self {
-        NamedJson { state: State::Whole, ..NamedJson::new(named, form, called, at, 0) }
+    /// The same call, with its arguments in another syntax.
+    fn in_syntax(self, syntax: impl ObjectSyntax + 'static) -> Self {
+        NamedObject { syntax: Some(Box::new(syntax)), ..self }
     }
 
     /// Where the call ends if the stream ends with the window. A closer that
@@ -137,16 +149,67 @@ impl NamedJson {
 
     /// Before the JSON: a fence, or the closer of a call without arguments.
     fn lead(&mut self, rest: &str, more: bool) -> Step {
-        match self.json.lead(rest, more, self.closes(rest, more), &mut self.call) {
+        let lead = match self.syntax {
+            Some(_) => JsonLead::Value,
+            None => self.json.lead(rest, more, self.closes(rest, more), &mut self.call),
+        };
+        match lead {
             JsonLead::More => return Step::More,
             JsonLead::Closer(length) => return Step::End(self.cursor + length as u64),
             JsonLead::Around(length) => self.cursor += length as u64,
             JsonLead::Value => {
                 self.json.begin(self.cursor);
-                self.state = State::Json;
+                self.state = State::Object;
             }
         }
         Step::Next
+    }
+
+    fn object(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
+        let Some(syntax) = &mut self.syntax else { return self.json(window, out) };
+        match syntax.next(self.json.start, &mut self.cursor, window, out) {
+            Ok(None) => Step::More,
+            Ok(Some(at)) => {
+                self.complete_at = Some(at);
+                self.state = State::Tail;
+                // Where nothing closes the call, the object's end does.
+                if self.close.is_empty() { Step::End(at) } else { Step::Next }
+            }
+            Err(fault) => self.fails(fault),
+        }
+    }
+
+    /// What is no object, or does not end with it, is read up to its end.
+    fn fails(&mut self, fault: Fault) -> Step {
+        self.json.too_deep = fault.kind == RejectedKind::Limit;
+        self.call.fault.get_or_insert(fault);
+        self.complete_at = None;
+        self.state = State::Junk;
+        Step::Next
+    }
+
+    /// In what cannot be read: up to the closer, the next call or the reasoning's end.
+    fn junk(&mut self, window: &Window<'_>, think_ends: bool) -> Step {
+        let rest = window.from(self.cursor);
+        let first = self.close.bytes().next().unwrap_or(b'<');
+        let Some(at) = memchr::memchr2(b'<', first, rest.as_bytes()) else {
+            self.cursor = window.end();
+            return Step::More;
+        };
+        self.cursor += at as u64;
+        let (rest, more) = (&rest[at..], window.more);
+        let think = if think_ends { unit(think_close(rest, more)) } else { Err(No) };
+        let opener = if let CloserKind::Named(form) = self.closer { form.opener() } else { None };
+        let next = opener.map_or(Err(No), |open| begins(rest, open, more));
+        match (self.closes(rest, more), think.either(next)) {
+            (Ok(length), _) => Step::End(self.cursor + length as u64),
+            (_, Ok(())) => Step::End(self.cursor),
+            (Err(Undecided), _) | (_, Err(Undecided)) => Step::More,
+            (Err(No), Err(No)) => {
+                self.cursor += 1;
+                Step::Next
+            }
+        }
     }
 
     fn json(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
@@ -164,11 +227,18 @@ impl NamedJson {
         Step::Next
     }
 
-    /// Behind the JSON: its fence's end, the closer, or something else.
+    /// After the object: its fence's end, the closer, or something else.
     fn tail(&mut self, rest: &str, more: bool, window: &Window<'_>) -> Step {
         let close = self.closes(rest, more);
         if let Ok(length) = close {
             return Step::End(self.cursor + length as u64);
+        }
+        if let Some(syntax) = &self.syntax {
+            return match (close, syntax.goes_on(rest, more)) {
+                (Err(Undecided), _) | (_, Err(Undecided)) => Step::More,
+                (_, Ok(())) => self.fails(Fault::malformed(GOES_ON)),
+                _ => self.ends_without_closer(window),
+            };
         }
         match (close, self.json.unwrap(rest, more)) {
             (_, Ok(length)) => {
@@ -183,20 +253,23 @@ impl NamedJson {
                 self.call.fault.get_or_insert(Fault::malformed(TWO_OBJECTS));
                 Step::End(self.cursor)
             }
-            _ => {
-                let end = if window.more { self.ends_here() } else { self.ends_with(window) };
-                Step::End(end.unwrap_or(self.cursor))
-            }
+            _ => self.ends_without_closer(window),
         }
+    }
+
+    fn ends_without_closer(&mut self, window: &Window<'_>) -> Step {
+        let end = if window.more { self.ends_here() } else { self.ends_with(window) };
+        Step::End(end.unwrap_or(self.cursor))
     }
 }
 
-impl CallShape for NamedJson {
+impl CallShape for NamedObject {
     fn step(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
         self.over_limit = out.is_over_limit();
         out.start_once(&mut self.started, self.cursor, &self.call);
         match self.state {
-            State::Json => return self.json(window, out),
+            State::Object => return self.object(window, out),
+            State::Junk => return self.junk(window, out.think_ends),
             State::Whole => return Step::End(self.cursor),
             State::Lead | State::Tail => {}
         }
@@ -205,7 +278,7 @@ impl CallShape for NamedJson {
         match self.state {
             _ if rest.is_empty() => Step::More,
             State::Lead => self.lead(rest, more),
-            State::Tail | State::Json | State::Whole => self.tail(rest, more, window),
+            _ => self.tail(rest, more, window),
         }
     }
 
@@ -216,7 +289,12 @@ impl CallShape for NamedJson {
     }
 
     fn missing(&self, window: &Window<'_>, _: &Tables) -> Missing {
-        Missing { inner: self.json.missing(window), close: self.close.clone().into_owned() }
+        let inner = match &self.syntax {
+            Some(_) if self.complete_at.is_some() => String::new(),
+            Some(syntax) => syntax.missing().to_owned(),
+            None => self.json.missing(window),
+        };
+        Missing { inner, close: self.close.clone().into_owned() }
     }
 
     fn take_closer(&mut self, _: &Window<'_>, _: &Tables) {
@@ -232,9 +310,11 @@ impl CallShape for NamedJson {
     }
 
     fn resolve(mut self: Box<Self>, window: &Window<'_>, _: u64, _: &Tables) -> UnresolvedCall {
-        match self.state {
-            State::Lead | State::Whole => self.call.arguments = Value::Object(Map::new()),
-            State::Json | State::Tail => self.json.resolve(window, &mut self.call),
+        match (self.state, &self.syntax, self.complete_at) {
+            (State::Lead | State::Whole, ..) => self.call.arguments = Value::Object(Map::new()),
+            (_, None, _) => self.json.resolve(window, &mut self.call),
+            (_, Some(syntax), Some(end)) => syntax.read(window.slice(self.json.start..end), &mut self.call),
+            (_, Some(_), None) => {}
         }
         self.call
     }
@@ -244,7 +324,8 @@ impl CallShape for NamedJson {
     }
 
     fn open_value(&mut self) -> Option<OpenValue<'_>> {
-        (self.state == State::Json).then_some(OpenValue::Json(&mut self.json))
+        let is_json = self.state == State::Object && self.syntax.is_none();
+        is_json.then_some(OpenValue::Json(&mut self.json))
     }
 
     fn is_too_deep(&self) -> bool {
@@ -256,7 +337,8 @@ impl CallShape for NamedJson {
     }
 
     fn is_damaged(&self) -> bool {
-        self.state != State::Lead && !self.json.is_whole(self.close.is_empty())
+        // What another syntax cuts short no lexer sees.
+        self.syntax.is_some() || self.state != State::Lead && !self.json.is_whole(self.close.is_empty())
     }
 }
 
@@ -295,23 +377,21 @@ pub(crate) fn open_call(
     tables: &Tables,
 ) -> Box<dyn CallShape> {
     let (server, name) = tables.split_name(name);
-    match &call.arguments {
-        NamedArguments::Json { .. } => {
-            // `function` is a type, unless a tool is called so.
-            let is_known = tables.catalog().is_some_and(|catalog| catalog.knows(&name));
-            let tool = Some(name).filter(|name| is_known || !named.types.contains(name));
-            Box::new(NamedJson::new(named, call, (server, tool), inner, tables.config.limits.depth))
-        }
-        NamedArguments::Tags { .. } => {
-            let callee = Callee::named(tables, server.as_deref(), &name);
-            Box::new(ToolTag::named(callee, call, (server, name), inner))
-        }
-        NamedArguments::None => Box::new(NamedJson::whole(named, call, (server, Some(name)), inner)),
-        NamedArguments::Arrows => Box::new(Arrows::new(call, (server, Some(name)), inner)),
-        NamedArguments::Delimited { text } => {
-            Box::new(DelimitedCall::new(call, text, (server, Some(name)), inner, tables.config.limits.depth))
-        }
+    let depth = tables.config.limits.depth;
+    if let NamedArguments::Tags { .. } = call.arguments {
+        let callee = Callee::named(tables, server.as_deref(), &name);
+        return Box::new(ToolTag::named(callee, call, (server, name), inner));
     }
+    // `function` is a type of calls with JSON, unless a tool is called so.
+    let is_type = || named.types.contains(&name) && !tables.catalog().is_some_and(|catalog| catalog.knows(&name));
+    let tool = if matches!(call.arguments, NamedArguments::Json { .. }) && is_type() { None } else { Some(name) };
+    let object = NamedObject::new(named, call, (server, tool), inner, depth);
+    Box::new(match &call.arguments {
+        NamedArguments::Json { .. } | NamedArguments::Tags { .. } => object,
+        NamedArguments::None => NamedObject { state: State::Whole, ..object },
+        NamedArguments::Arrows => object.in_syntax(Arrows::default()),
+        NamedArguments::Delimited { text } => object.in_syntax(DelimitedObject::new(text, depth)),
+    })
 }
 
 /// Forms of an opener of a group, behind those of calls.

@@ -1,7 +1,7 @@
 //! How calls by a known tool's tag begin: its parameters as tags (`tool_tag`), or all of them
 //! as one object (`named`).
 
-use super::named::NamedJson;
+use super::named::NamedObject;
 use super::tool_tag::ToolTag;
 use crate::dialect::Dialect;
 use crate::json::window::{Match, leading_space};
@@ -31,7 +31,7 @@ impl Opens for ToolTags {
             let tool = &tables.tools[opening.item];
             let called = (tool.server.clone(), Some(tool.tool.clone()));
             let (at, depth) = (at + opening.length as u64, tables.config.limits.depth);
-            return Opened::Call(dialect, Box::new(NamedJson::in_tag(&tool.tag, opening.item, called, at, depth)));
+            return Opened::Call(dialect, Box::new(NamedObject::in_tag(&tool.tag, opening.item, called, at, depth)));
         }
         Opened::Call(dialect, Box::new(ToolTag::new(opening.item, at + opening.length as u64)))
     }

@@ -12,7 +12,7 @@ use crate::parse::emit::sink::Sink;
 use crate::parse::marks::channel::{Channel, Header, OWN, START, header};
 use crate::parse::marks::head::{Head, head};
 use crate::parse::marks::turn::{Role, Turn};
-use crate::parse::shape::named::{NamedJson, call_of};
+use crate::parse::shape::named::{NamedObject, call_of};
 use crate::parse::tables::NamedDialect;
 
 /// With what a message to a function goes on whose role the chat template wrote.
@@ -83,7 +83,7 @@ impl Scanner {
         // The opener's first bytes stand before the message.
         let at = (indent + length - OWN.len() - 1) as u64;
         let limits = self.tables.config.limits;
-        let shape = NamedJson::new(named, call, (server, Some(name)), at, limits.depth);
+        let shape = NamedObject::new(named, call, (server, Some(name)), at, limits.depth);
         self.open(OpenCall::new(dialect, self.at, Box::new(shape), limits.call_bytes), window, sink)
     }
 
