@@ -1,6 +1,7 @@
 //! Reads the command line. Help and version are clap's; what a command says below its options is in
 //! `help`.
 
+use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -12,7 +13,16 @@ use crate::settings::set_args::{is_key, keys_text};
 
 /// Parses the command line. The error is the exit code, after help, version or the mistake was shown.
 pub(crate) fn parse<P: Parser>() -> Result<P, ExitCode> {
-    let parsed = of(P::command()).try_get_matches().and_then(|matches| P::from_arg_matches(&matches));
+    let mut words: Vec<OsString> = std::env::args_os().collect();
+    let parsed = loop {
+        match of(P::command()).try_get_matches_from(&words) {
+            Err(error) => match as_set(&error, &words) {
+                Some(set) => words = set,
+                None => break Err(error),
+            },
+            Ok(matches) => break P::from_arg_matches(&matches),
+        }
+    };
     parsed.map_err(|error| {
         // A reader that has gone is no failure.
         let _ = error.print();
@@ -22,6 +32,27 @@ pub(crate) fn parse<P: Parser>() -> Result<P, ExitCode> {
         }
         ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
     })
+}
+
+/// The command line with an option that a command lacks, and that is a key of `--set`, as that: whoever knows a
+/// key may write it as an option.
+fn as_set(error: &clap::Error, words: &[OsString]) -> Option<Vec<OsString>> {
+    if error.kind() != ErrorKind::UnknownArgument
+        || !words.get(1).is_some_and(|word| HAVE_SET.iter().any(|command| word == command))
+    {
+        return None;
+    }
+    let option = error.get(ContextKind::InvalidArg)?.to_string();
+    let option = option.split('=').next()?;
+    let key = option.strip_prefix("--")?.replace('-', "_");
+    let at = words.iter().position(|word| word.to_str().is_some_and(|word| word.split('=').next() == Some(option)))?;
+    let own = words[at].to_str()?.split_once('=').map(|(_, value)| value.to_owned());
+    let (value, behind) = match own {
+        Some(value) => (value, at + 1),
+        None => (words.get(at + 1)?.to_str()?.to_owned(), at + 2),
+    };
+    let set = [OsString::from("--set"), format!("{key}={value}").into()];
+    is_key(&key).then(|| [&words[..at], &set, &words[behind..]].concat())
 }
 
 /// The command with two helps: `--help`, which begins with examples, has what is needed most and fits on one screen,
@@ -63,11 +94,6 @@ fn remedy(error: &clap::Error, words: &[String]) -> Option<String> {
             Some(command) => Some(format!("here that is: toolgraft {}", quoted(&command)?)),
             None => Some(format!("to ask a model: toolgraft chat {}", quoted(&[words.join(" ")])?)),
         },
-        (ErrorKind::UnknownArgument, [command, ..]) if HAVE_SET.contains(&command.as_str()) => {
-            let flag = error.get(ContextKind::InvalidArg)?.to_string();
-            let key = flag.strip_prefix("--")?.split('=').next()?.replace('-', "_");
-            is_key(&key).then(|| format!("it is a key: --set {key}=VALUE"))
-        }
         (ErrorKind::UnknownArgument, [mcp, add, name, program @ ..])
             if (mcp.as_str(), add.as_str()) == ("mcp", "add")
                 && program.len() > 1

@@ -43,7 +43,8 @@ pub(crate) fn keys_text() -> String {
         format!("  {}={}\n          {does}\n", key.name, key.example)
     };
     format!(
-        "Keys of --set, of config.toml, and in the environment ({} and so on):\n{}",
+        "Keys of --set, each of which may be written as an option (--temperature 0.2), of config.toml, and in the \
+         environment ({} and so on):\n{}",
         sources::variable_of("temperature"),
         KEYS.iter().map(of).collect::<String>()
     )

@@ -157,3 +157,21 @@ fn config_says_for_each_value_where_it_comes_from() {
     );
     assert!(text.contains("\nmax_rounds = 5\n\n"), "{text}");
 }
+
+#[test]
+fn a_key_may_be_written_as_an_option() {
+    let place = place("");
+    let tools = json!([{"name": "look", "description": "Looks.", "inputSchema": {"type": "object"}}]).to_string();
+    std::fs::write(place.path("tools.json"), tools).unwrap();
+    let prompt = |more: &[&str]| place.run(&[&["prompt", "--tool-file", "tools.json"], more].concat());
+    let compact = prompt(&["--set", "prompt_style=compact", "--set", "listing=schema"]).ok().out;
+    assert_ne!(compact, prompt(&[]).ok().out);
+    for options in
+        [&["--prompt-style", "compact", "--listing=schema"][..], &["--prompt_style=compact", "--set", "listing=schema"]]
+    {
+        assert_eq!(prompt(options).ok().out, compact, "{options:?}");
+    }
+    prompt(&["--prompt-style", "long"]).refuses(2, "invalid value 'prompt_style=long'");
+    prompt(&["--prompt-style"]).refuses(2, "unexpected argument '--prompt-style'");
+    prompt(&["--colour", "red"]).refuses(2, "unexpected argument '--colour'");
+}
