@@ -23,6 +23,7 @@ mod media;
 mod native;
 mod ollama;
 mod refusals;
+mod requests;
 mod responses;
 mod round_trip;
 mod sessions;

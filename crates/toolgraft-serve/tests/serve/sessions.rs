@@ -117,8 +117,8 @@ fn goes_on(api: Api, answer: &Value, result: &str) -> Vec<Value> {
 }
 
 struct Played {
-    /// Messages of each request to the endpoint.
-    sent: Vec<Vec<Value>>,
+    /// Bodies of the requests to the endpoint.
+    bodies: Vec<Value>,
     /// Characters of the client's messages, of all requests.
     own: usize,
 }
@@ -151,8 +151,42 @@ async fn play(api: Api, set: fn(Config) -> Config) -> Played {
             messages.extend(goes_on(api, &answer, &step(at).1));
         }
     }
-    let sent = endpoint.take_seen().iter().map(|seen| seen.body["messages"].as_array().unwrap().clone()).collect();
-    Played { sent, own }
+    Played { bodies: endpoint.take_seen().into_iter().map(|seen| seen.body).collect(), own }
+}
+
+/// A session of each API: its name, and the bodies that the endpoint gets. Identifiers of calls are another each
+/// time, and are numbered.
+pub(crate) async fn bodies() -> Vec<(String, Vec<Value>)> {
+    let mut all = Vec::new();
+    for api in Api::ALL {
+        let name = match api {
+            Api::Of(shape) => format!("{shape:?}").to_lowercase(),
+            Api::Ollama => "ollama".to_owned(),
+        };
+        let mut ids = Vec::new();
+        let bodies = play(api, |config| config).await.bodies.iter().map(|body| numbered(body, &mut ids)).collect();
+        all.push((name, bodies));
+    }
+    all
+}
+
+/// The body with each identifier that the server made by its number, and so the ends of frames, which are
+/// hashes of what is in them.
+fn numbered(body: &Value, made: &mut Vec<String>) -> Value {
+    let text = ["call_", "<tool_result end=\\\"", "</tool_result "].iter().fold(body.to_string(), |text, begins| {
+        let mut parts = text.split(begins);
+        let mut all = parts.next().unwrap().to_owned();
+        for part in parts {
+            let (name, rest) = part.split_at(part.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(part.len()));
+            let at = made.iter().position(|known| known == name).unwrap_or_else(|| {
+                made.push(name.to_owned());
+                made.len() - 1
+            });
+            all += &format!("{begins}{at}{rest}");
+        }
+        all
+    });
+    serde_json::from_str(&text).unwrap()
 }
 
 /// What the endpoint got from the task on, behind the tools and what shows how to call them.
@@ -166,7 +200,8 @@ async fn a_long_session_costs_little_more_than_the_clients_own_words() {
     let styles: [fn(Config) -> Config; 2] = [|config| config, |config| config.with_style(PromptStyle::Compact)];
     let most = most_percent();
     for (api, style) in Api::ALL.into_iter().flat_map(|api| styles.map(|style| (api, style))) {
-        let Played { sent, own } = play(api, style).await;
+        let Played { bodies, own } = play(api, style).await;
+        let sent: Vec<&Vec<Value>> = bodies.iter().map(|body| body["messages"].as_array().unwrap()).collect();
         assert_eq!(sent.len(), STEPS + 1);
         for pair in sent.windows(2) {
             let before = &pair[0][..pair[0].len() - 1];
@@ -180,7 +215,7 @@ async fn a_long_session_costs_little_more_than_the_clients_own_words() {
 }
 
 /// The requests of a recorded session of opencode, each with one more call and its result.
-fn recorded() -> impl Iterator<Item = Value> {
+pub(crate) fn recorded() -> impl Iterator<Item = Value> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/sessions/opencode.json");
     let last: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let messages = last["messages"].as_array().unwrap().clone();
