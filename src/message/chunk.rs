@@ -47,10 +47,21 @@ pub(crate) struct Fields {
     reasoning_details: Value,
     /// Why the model does not answer; in place of the content.
     refusal: Option<String>,
-    pub(crate) tool_calls: Option<Vec<ToolDelta>>,
+    tool_calls: Option<Vec<ToolDelta>>,
+    /// The one call of the interface's older form, which has no identifier.
+    function_call: Option<Function>,
 }
 
 impl Fields {
+    /// Takes the pieces of calls.
+    pub(crate) fn take_calls(&mut self) -> Vec<ToolDelta> {
+        let older = self.function_call.take();
+        let calls = self.tool_calls.take().filter(|calls| !calls.is_empty());
+        let older =
+            || older.map(|function| ToolDelta { index: Value::Null, id: Value::Null, function: Some(function) });
+        calls.unwrap_or_else(|| older().into_iter().collect())
+    }
+
     /// The pieces of text that are not empty, reasoning first.
     pub(crate) fn into_deltas(self) -> impl Iterator<Item = Delta> {
         let thinking = if let Value::String(text) = self.thinking { Some(text) } else { None };

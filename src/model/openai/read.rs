@@ -376,7 +376,8 @@ impl Decoder {
         // The whole answer, which some endpoints repeat at the end of a stream.
         let message = choice.message.filter(|_| !self.begun);
         if let Some(mut fields) = choice.delta.or(message) {
-            if let Some(calls) = fields.tool_calls.take().filter(|calls| !calls.is_empty()) {
+            let calls = fields.take_calls();
+            if !calls.is_empty() {
                 self.begun = true;
                 self.called = true;
                 self.calls.extend(calls);

@@ -56,6 +56,8 @@ struct Fields<'a> {
     refusal: Option<&'a str>,
     #[serde(default)]
     tool_calls: Option<Vec<IgnoredAny>>,
+    #[serde(default)]
+    function_call: Option<IgnoredAny>,
 }
 
 impl Skeleton {
@@ -66,6 +68,7 @@ impl Skeleton {
         if Some(index) != choice
             || finish_reason.is_some_and(|reason| !reason.is_empty())
             || delta.tool_calls.is_some_and(|calls| !calls.is_empty())
+            || delta.function_call.is_some()
             || delta.reasoning_details.is_some()
         {
             return None;

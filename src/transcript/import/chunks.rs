@@ -114,7 +114,7 @@ impl ChunkReader {
 
     fn take(&mut self, choice: Choice) {
         if let Some(mut fields) = choice.delta.or(choice.message) {
-            self.calls.extend(fields.tool_calls.take().unwrap_or_default());
+            self.calls.extend(fields.take_calls());
             fields.into_deltas().for_each(|delta| self.recording.last_round().say(delta.kind, delta.text));
         }
         if let Some(reason) = choice.finish_reason.filter(|r| !r.is_empty()) {
