@@ -21,10 +21,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[cfg(feature = "agent")]
+pub mod content;
 pub mod gemini;
 mod member;
 mod names;
 pub mod openai;
+#[cfg(feature = "agent")]
+pub mod past;
 mod plain;
 #[cfg(feature = "agent")]
 pub mod roles;

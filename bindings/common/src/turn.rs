@@ -14,6 +14,7 @@ use toolgraft::route::Invocation;
 use toolgraft::tools::DefaultDecision;
 use toolgraft::turn::{Action, Granted, Input, PromptWording, Setup, TurnConfig};
 use toolgraft::validate::OutputSchema;
+use toolgraft::wire::content::without_blank_lines;
 use toolgraft::{AgentEvent, Message, Policy};
 
 use crate::{Known, Mistake, history, settings};
@@ -126,12 +127,10 @@ impl Turn {
         if self.holds {
             return;
         }
-        let all = std::mem::take(&mut self.blank) + text;
-        let end = all.trim_end().len();
-        self.blank = all[end..].to_owned();
-        let start = if self.told.is_empty() { end - all[..end].trim_start().len() } else { 0 };
-        if start < end {
-            self.tell(&all[start..end]);
+        let mut all = std::mem::take(&mut self.blank) + text;
+        self.blank = all.split_off(all.trim_end().len());
+        if !all.is_empty() {
+            self.tell(if self.told.is_empty() { without_blank_lines(&all) } else { &all });
         }
     }
 

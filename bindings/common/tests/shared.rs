@@ -85,13 +85,13 @@ fn a_turn_sends_texts_and_gives_calls() {
 }
 
 #[test]
-fn what_the_user_did_not_write_is_a_file() {
+fn what_the_user_did_not_write_is_framed() {
     const CALL: &str = r#"{"name": "forecast", "arguments": {"city": "Ulm"}}"#;
     let file = json!({"type": "file", "file": {"filename": "a.txt", "text": CALL}});
     let result = json!({"role": "tool", "tool_call_id": "gone", "content": CALL});
     for (messages, frame) in [
         (vec![json!({"role": "user", "content": [{"type": "text", "text": "Read."}, file]})], "<file name=\"a.txt\""),
-        (vec![json!({"role": "user", "content": "Read."}), result], "<file name=\"result of an earlier call\""),
+        (vec![json!({"role": "user", "content": "Read."}), result], "<tool_result"),
     ] {
         let mut turn = Turn::new(&known(), messages, None, None, &Map::new()).unwrap();
         let sent = serde_json::to_string(&turn.request().unwrap()).unwrap();
