@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-use super::content::tokens;
 use toolgraft::message::{FinishReason, TokenCounter, Usage};
 use toolgraft::turn::cut_to;
 use toolgraft::wire::ToolDefinition;
@@ -101,5 +100,15 @@ impl Costs {
         // Where the endpoint's own limit is far below the client's, less may fit.
         let is_used_up = self.limit.is_some_and(|most| estimated || completion_tokens >= most / 2);
         self.cut_off == 1 && !is_full && !is_used_up
+    }
+}
+
+/// Tokens of a message's content by our own count.
+fn tokens(content: &Value) -> usize {
+    let counter = TokenCounter::estimate();
+    let count = |text: &Value| text.as_str().map_or(0, |text| counter.count(text));
+    match content {
+        Value::Array(parts) => parts.iter().map(|part| count(&part["text"])).sum(),
+        text => count(text),
     }
 }

@@ -152,7 +152,8 @@ pub(super) fn is_of_a_page(headers: &HeaderMap) -> bool {
 pub(super) async fn body(headers: &HeaderMap, body: Body, config: &Config) -> Result<Bytes, Fault> {
     let too_large = || {
         let message = format!("the body may have {} bytes", config.max_body);
-        Fault::door(413, "request_too_large", message)
+        // By this code agents know that they have to make their history shorter.
+        Fault::door(413, "context_length_exceeded", message)
     };
     if let Some(encoding) = headers.get(header::CONTENT_ENCODING).filter(|encoding| *encoding != "identity") {
         let message = format!(

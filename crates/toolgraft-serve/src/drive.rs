@@ -115,6 +115,11 @@ impl Driver {
         self.exchange.as_deref().map(Exchange::set_aside).unwrap_or_default()
     }
 
+    /// Types of tools that the client's own service would run, and that are left out.
+    pub(super) fn left_out(&self) -> String {
+        self.exchange.as_deref().map(Exchange::left_out).unwrap_or_default().to_owned()
+    }
+
     /// What the prompts of all rounds took that are over.
     pub(super) fn prompt_cost(&self) -> PromptCost {
         let (Progress { usage, cut_prompt, .. }, (bytes, repeated)) = (self.progress(), self.sent);

@@ -238,6 +238,11 @@ impl Exchange {
         self.prepared.set_aside.iter().cloned().chain(form).collect()
     }
 
+    /// Types of tools that the client's own service would run, and that are left out.
+    pub(super) fn left_out(&self) -> &str {
+        &self.prepared.left_out
+    }
+
     /// How far it is.
     pub(super) fn progress(&self) -> Progress {
         let offers = self.prepared.setup.config().tools_mode != ToolsMode::Prompt;

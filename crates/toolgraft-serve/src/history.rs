@@ -9,7 +9,6 @@ use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 
-use super::content::text_of;
 use super::fault::Fault;
 use super::kept::{Kept, Written};
 use super::own_words::own_words;
@@ -19,32 +18,12 @@ use toolgraft::conversation::{Answered, Replies};
 use toolgraft::dialect::{write_call, write_tool_call};
 use toolgraft::event::Rejected;
 use toolgraft::outcome::{RESULT, Status, break_tokens, foreign_in_frames, named_files, restore_tokens, told_apart};
-use toolgraft::parse::find_values;
 use toolgraft::turn::{ForeignResult, ModelNote, SaidBefore, Withheld};
+use toolgraft::wire::content::{make_legible, text_of};
+use toolgraft::wire::past::{self, BadCall, PastCall, take_calls, take_results};
 use toolgraft::wire::roles::{is_result, join};
 use toolgraft::wire::{set_member, take_member};
 use toolgraft::{Call, Outcome};
-
-/// A call of the history, as the client says it.
-pub(super) struct Made {
-    pub(super) id: String,
-    pub(super) name: String,
-    pub(super) arguments: Map<String, Value>,
-}
-
-impl Made {
-    /// Whether this result names the call, by its identifier or, in the older form, by its tool.
-    fn is_answered_by(&self, result: &Value) -> bool {
-        match result["role"].as_str() {
-            Some("tool") => result["tool_call_id"].as_str().unwrap_or_default() == self.id,
-            Some("function") => self.id.is_empty() && result["name"] == self.name,
-            _ => false,
-        }
-    }
-}
-
-/// What a tool is called whose result is there and whose call is not.
-const UNKNOWN_TOOL: &str = "unknown";
 
 /// A call of the history that was answered.
 pub(super) struct Done {
@@ -116,7 +95,7 @@ pub(super) fn render(messages: Vec<(usize, Value)>, prepared: &Prepared, kept: &
         };
         match message.get("role").and_then(Value::as_str) {
             Some("assistant") => {
-                let mut calls = calls(&mut message, at)?;
+                let mut calls = take_calls(&mut message).map_err(|bad| bad_call(at, &bad))?;
                 for call in &mut calls {
                     call.name = prepared.named.shown(&call.name).to_owned();
                 }
@@ -133,7 +112,7 @@ pub(super) fn render(messages: Vec<(usize, Value)>, prepared: &Prepared, kept: &
                     }
                     before.messages.iter().cloned().for_each(|message| push(&mut history.rendered, message));
                 }
-                let results = results_of(&calls, &mut messages);
+                let results = take_results(&calls, &mut messages);
                 let written = kept.written(&calls[0].id);
                 history.calls(message, calls, written.as_deref(), results, is_newest(&messages))?;
             }
@@ -147,6 +126,7 @@ pub(super) fn render(messages: Vec<(usize, Value)>, prepared: &Prepared, kept: &
             }
             Some("user") => history.user(message),
             Some("system" | "developer") if history.after_results => history.beside_results(message),
+            // Templates of local models know further roles.
             Some(_) => history.push(message),
             None => return Err(Fault::field(format!("{place}.role"), "a message needs a 'role'")),
         }
@@ -198,6 +178,7 @@ impl History<'_> {
                 self.newest = None;
             }
         }
+        make_legible(content);
         each_text(content, &|text| told_apart(text));
         match self.after_results {
             true => self.beside_results(message),
@@ -210,7 +191,8 @@ impl History<'_> {
     fn beside_results(&mut self, mut message: Map<String, Value>) {
         let Some(last) = self.rendered.last_mut() else { return };
         let told = take_member(last, "content");
-        let said = unmarked(message.get_mut("content").map(Value::take).unwrap_or_default());
+        unmark(&mut message);
+        let said = message.shift_remove("content").unwrap_or_default();
         if let Some(newest) = &mut self.newest {
             let content = join_before(&told, take_member(newest, "content"), said.clone());
             set_member(newest, "content", content);
@@ -222,7 +204,7 @@ impl History<'_> {
     fn calls(
         &mut self,
         message: Map<String, Value>,
-        calls: Vec<Made>,
+        calls: Vec<PastCall>,
         written: Option<&Written>,
         results: Vec<Value>,
         is_newest: bool,
@@ -240,7 +222,7 @@ impl History<'_> {
         let catalog = prepared.setup.catalog();
         let written: Vec<String> = calls
             .iter()
-            .map(|Made { name, arguments, .. }| match catalog.find(None, name) {
+            .map(|PastCall { name, arguments, .. }| match catalog.find(None, name) {
                 Ok(found) => write_tool_call(prepared.dialect, catalog, found.tool, arguments),
                 Err(_) => write_call(prepared.dialect, None, name, arguments),
             })
@@ -256,7 +238,7 @@ impl History<'_> {
     /// their message; after it what answers none.
     fn results(
         &mut self,
-        calls: Vec<Made>,
+        calls: Vec<PastCall>,
         results: Vec<Value>,
         withheld: &Withheld,
         is_newest: bool,
@@ -298,61 +280,47 @@ impl History<'_> {
     }
 }
 
-/// The calls of a message with what answers them.
+/// The calls of a message with what answers them, in the dialect.
 pub(super) struct Matched {
-    /// In the order of the calls; one that nothing answers was stopped.
     pub(super) answered: Vec<Done>,
-    /// What answers none of them.
     pub(super) orphans: Vec<Done>,
-    /// Parts of the results that are no text; null for none.
     pub(super) others: Value,
     /// What the results say.
     texts: Vec<ForeignResult>,
 }
 
 /// Finds the results of a message's calls.
-pub(super) fn matched(calls: Vec<Made>, results: Vec<Value>, prepared: &Prepared) -> Matched {
-    let mut outcomes: Vec<Option<Outcome>> = vec![None; calls.len()];
-    let (mut others, mut orphans, mut texts) = (Vec::new(), Vec::new(), Vec::new());
-    let done = |Made { id, name, arguments }: Made, outcome| {
-        let call = Call::new(prepared.dialect, name, Value::Object(arguments));
-        Done { id, call, outcome }
+pub(super) fn matched(calls: Vec<PastCall>, results: Vec<Value>, prepared: &Prepared) -> Matched {
+    let outcome = |result: &Value, text: String| match result["is_error"] == true {
+        true => Outcome::error(text),
+        false => Outcome::result(text),
     };
-    for mut result in results {
-        let open =
-            calls.iter().zip(&outcomes).position(|(call, outcome)| outcome.is_none() && call.is_answered_by(&result));
-        let content = take_member(&mut result, "content");
-        let text = text_of(&content);
-        if let Value::Array(parts) = content {
-            others.extend(parts.into_iter().filter(|part| part.get("text").is_none()));
-        }
-        let failed = result["is_error"] == true;
-        let outcome = if failed { Outcome::error(text) } else { Outcome::result(text) };
-        match open {
-            Some(at) => {
-                let Made { id, name, arguments } = &calls[at];
-                // What failed shows no file.
-                let call = (!failed).then(|| Call::new(prepared.dialect, name, arguments.clone().into()));
-                texts.push(ForeignResult::new(&**id, &*outcome.text).with_call(call));
-                outcomes[at] = Some(outcome);
-            }
-            None => {
-                let text = |key: &str| result[key].as_str().map(str::to_owned);
-                let made = Made {
-                    id: text("tool_call_id").unwrap_or_default(),
-                    name: text("name").unwrap_or_else(|| UNKNOWN_TOOL.to_owned()),
-                    arguments: Map::new(),
-                };
-                texts.push(ForeignResult::new(&*made.id, &*outcome.text));
-                orphans.push(done(made, outcome));
-            }
-        }
-    }
+    let past::Matched { answered, orphans, others, .. } = past::matched(calls, results, outcome);
+    let done = |call: PastCall, outcome: Outcome| {
+        let made = Call::new(prepared.dialect, call.name, Value::Object(call.arguments));
+        Done { id: call.id, call: made, outcome }
+    };
     let stopped = || Outcome::new(Status::Cancelled, prepared.setup.wording().note(ModelNote::Cancelled));
-    let answered =
-        calls.into_iter().zip(outcomes).map(|(call, outcome)| done(call, outcome.unwrap_or_else(stopped))).collect();
-    let others = if others.is_empty() { Value::Null } else { Value::Array(others) };
+    let mut texts = Vec::new();
+    let answered = answered.into_iter().map(|(call, outcome)| {
+        let is_told = outcome.is_some();
+        let done = done(call, outcome.unwrap_or_else(stopped));
+        if is_told {
+            // What failed shows no file.
+            let call = (done.outcome.status == Status::Result).then(|| done.call.clone());
+            texts.push(ForeignResult::new(&*done.id, &*done.outcome.text).with_call(call));
+        }
+        done
+    });
+    let answered = answered.collect();
+    let orphans: Vec<Done> = orphans.into_iter().map(|(call, outcome)| done(call, outcome)).collect();
+    texts.extend(orphans.iter().map(|done| ForeignResult::new(&*done.id, &*done.outcome.text)));
     Matched { answered, orphans, others, texts }
+}
+
+/// A call that is none, in the message at `at`.
+pub(super) fn bad_call(at: usize, bad: &BadCall) -> Fault {
+    Fault::field(format!("messages[{at}].{}", bad.place), bad.message)
 }
 
 /// Whether no answer of the model's is among the messages that follow.
@@ -371,7 +339,7 @@ fn join_before(told: &Value, newest: Value, more: Value) -> Value {
 }
 
 /// Whether a client's message says what the model wrote: its text, and its calls.
-fn is_unchanged(message: &Map<String, Value>, calls: &[Made], written: &Written) -> bool {
+fn is_unchanged(message: &Map<String, Value>, calls: &[PastCall], written: &Written) -> bool {
     let text = message.get("content").map(text_of).unwrap_or_default();
     written.text.trim_start().starts_with(&*break_tokens(text.trim()))
         && calls.len() == written.calls.len()
@@ -381,68 +349,12 @@ fn is_unchanged(message: &Map<String, Value>, calls: &[Made], written: &Written)
             .all(|(made, (name, arguments))| made.name == *name && made.arguments == *arguments)
 }
 
-/// Takes out the results up to the next answer, wherever they stand among other words, that answer
-/// one of `calls`, and those right behind the calls that answer none.
-pub(super) fn results_of(calls: &[Made], messages: &mut VecDeque<(usize, Value)>) -> Vec<Value> {
-    let until = messages.iter().position(|(_, message)| message["role"] == "assistant").unwrap_or(messages.len());
-    let mut results = Vec::new();
-    let mut others = Vec::new();
-    for (at, message) in messages.drain(..until) {
-        let answers = calls.iter().any(|call| call.is_answered_by(&message));
-        match is_result(&message) && (answers || others.is_empty()) {
-            true => results.push(message),
-            false => others.push((at, message)),
-        }
-    }
-    others.into_iter().rev().for_each(|other| messages.push_front(other));
-    results
-}
-
-/// The calls of the message at `at`: identifier, name, arguments.
-pub(super) fn calls(message: &mut Map<String, Value>, at: usize) -> Result<Vec<Made>, Fault> {
-    let place = format!("messages[{at}]");
-    let made = |name: &str, id: &Value, given: &Value| Made {
-        id: id.as_str().unwrap_or_default().to_owned(),
-        name: name.to_owned(),
-        arguments: arguments(given),
-    };
-    // The interface had one call without an identifier before it had many.
-    let older = message.shift_remove("function_call").filter(|call| call.is_object());
-    let older = older.map(|call| made(call["name"].as_str().unwrap_or(UNKNOWN_TOOL), &Value::Null, &call["arguments"]));
-    let list = match message.shift_remove("tool_calls") {
-        None | Some(Value::Null) => return Ok(older.into_iter().collect()),
-        Some(Value::Array(list)) => list,
-        Some(_) => return Err(Fault::field(format!("{place}.tool_calls"), "'tool_calls' must be a list")),
-    };
-    let read = list.into_iter().enumerate().map(|(at, call)| {
-        let Some(name) = call["function"]["name"].as_str() else {
-            return Err(Fault::field(format!("{place}.tool_calls[{at}].function.name"), "a call names a function"));
-        };
-        Ok(made(name, &call["id"], &call["function"]["arguments"]))
-    });
-    read.collect()
-}
-
-/// The arguments of a call that was made: an object, mended where the client or another model
-/// wrote it badly, since nobody can mend it now.
-fn arguments(value: &Value) -> Map<String, Value> {
-    let text = match value {
-        Value::Object(object) => return object.clone(),
-        Value::String(text) if !matches!(text.trim(), "" | "null") => text,
-        _ => return Map::new(),
-    };
-    if let Ok(Value::Object(object)) = serde_json::from_str(text) {
-        return object;
-    }
-    match find_values(text).values.into_iter().next().map(|found| found.value) {
-        Some(Value::Object(object)) => object,
-        _ => Map::from_iter([("arguments".to_owned(), Value::String(text.clone()))]),
-    }
-}
-
-/// Breaks the control tokens in whatever a client has written of a message; its calls are told
-/// elsewhere.
+/// Breaks the control tokens in whatever a client has written of a message, in which each part is one that
+/// endpoints take; its calls are told elsewhere.
 pub(super) fn unmark(message: &mut Map<String, Value>) {
+    if let Some(content) = message.get_mut("content") {
+        make_legible(content);
+    }
     for (_, value) in message.iter_mut().filter(|(key, _)| *key != "tool_calls") {
         *value = unmarked(value.take());
     }

@@ -27,7 +27,7 @@ use super::held_open::held_open;
 use super::inspect::Watch;
 use super::kept::Kept;
 use super::log::Line;
-use super::messages::Messages;
+use super::messages::{self, Messages};
 use super::ollama::{self, Ollama};
 use super::origins;
 use super::page;
@@ -44,6 +44,7 @@ use toolgraft::model::ClientError;
 use toolgraft::secrets::Secrets;
 use toolgraft::spans::{self, Span};
 use toolgraft::transcript::Session;
+use toolgraft::wire::content::text_of;
 use toolgraft::wire::set_member;
 
 /// The routes of a server, to be nested in a program's own or served alone.
@@ -235,9 +236,20 @@ async fn ready(State(shared): State<Arc<Shared>>) -> Response {
 /// `ModelsResponse`).
 const CODEX_LIST: &str = "client_version=";
 
-/// The endpoint's models; with a toolbox each a second time, by the name that has its tools.
+/// The header in which Google's clients show their key, to each of their paths.
+const GOOGLES_KEY: &str = "x-goog-api-key";
+
+/// The endpoint's models; with a toolbox each a second time, by the name that has its tools. Clients of
+/// Anthropic's and Google's get them in their own form.
 async fn models(State(shared): State<Arc<Shared>>, request: Request) -> Response {
     let headers = request.headers();
+    if headers.contains_key("anthropic-version") {
+        let models = listed_as(&shared, headers, messages::model).await.map(messages::models);
+        return told(&Messages, models.map(|models| (StatusCode::OK, models)));
+    }
+    if headers.contains_key(GOOGLES_KEY) {
+        return gemini_models(State(shared), request).await;
+    }
     if request.uri().query().is_some_and(|query| query.split('&').any(|pair| pair.starts_with(CODEX_LIST))) {
         return told(
             &Chat,
@@ -255,14 +267,21 @@ async fn models(State(shared): State<Arc<Shared>>, request: Request) -> Response
     told(&Chat, shared.listed(headers).await)
 }
 
-/// One of them, as clients of OpenAI's read it.
+/// One of them, as its client reads it: OpenAI's, Anthropic's or Google's.
 async fn openai_model(State(shared): State<Arc<Shared>>, Path(name): Path<String>, request: Request) -> Response {
+    if request.headers().contains_key(GOOGLES_KEY) {
+        return gemini_model(State(shared), Path(name), request).await;
+    }
+    let is_anthropics = request.headers().contains_key("anthropic-version");
     let listed = shared.listed(request.headers()).await;
     let found = listed.and_then(|(status, list)| match status.is_success() {
         true => found(&shared, &name, &list),
         false => Ok((status, list)),
     });
-    told(&Chat, found)
+    match is_anthropics {
+        true => told(&Messages, found.map(|(status, model)| (status, messages::model(&text_of(&model["id"]))))),
+        false => told(&Chat, found),
+    }
 }
 
 /// The model of this name in the endpoint's list.
@@ -285,13 +304,13 @@ fn found(shared: &Shared, name: &str, list: &Value) -> Result<(StatusCode, Value
 
 /// The same list as Google's clients read it.
 async fn gemini_models(State(shared): State<Arc<Shared>>, request: Request) -> Response {
-    let models = gemini_list(&shared, request.headers()).await;
+    let models = listed_as(&shared, request.headers(), super::gemini::model).await;
     told(&Gemini, models.map(|models| (StatusCode::OK, json!({"models": models}))))
 }
 
 /// One of them.
 async fn gemini_model(State(shared): State<Arc<Shared>>, Path(name): Path<String>, request: Request) -> Response {
-    let found = gemini_list(&shared, request.headers()).await.and_then(|models| {
+    let found = listed_as(&shared, request.headers(), super::gemini::model).await.and_then(|models| {
         let wanted = Value::from(format!("models/{name}"));
         let found = models.into_iter().find(|model| model["name"] == wanted);
         found.ok_or_else(|| Fault::door(404, "not_found", format!("the endpoint lists no model {name:?}")))
@@ -299,9 +318,10 @@ async fn gemini_model(State(shared): State<Arc<Shared>>, Path(name): Path<String
     told(&Gemini, found.map(|model| (StatusCode::OK, model)))
 }
 
-async fn gemini_list(shared: &Shared, headers: &HeaderMap) -> Result<Vec<Value>, Fault> {
+/// The endpoint's models, each in an API's form.
+async fn listed_as(shared: &Shared, headers: &HeaderMap, form: fn(&str) -> Value) -> Result<Vec<Value>, Fault> {
     let models = shared.models(headers).await?;
-    Ok(models.iter().filter_map(|model| Some(super::gemini::model(model.get("id")?.as_str()?))).collect())
+    Ok(models.iter().filter_map(|model| Some(form(model.get("id")?.as_str()?))).collect())
 }
 
 /// What Ollama's clients ask beside answers.
@@ -398,11 +418,10 @@ async fn answered(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target
         let (request, places, mut writer) = apart(&shared, length >= LARGE_BODY, Span::none(), read).await??;
         let placed = |fault| places.translate(shape, fault);
         let line = line_of(&parts, &shared, &request.model);
-        if let Some(hosted) = &places.hosted {
-            let left_out = places.left_out();
-            line.iter().for_each(|line| line.leaves_out(&left_out));
-            let mut answer = hosted_answer(&shared, shape, hosted, &request).await?;
-            name_left_out(&mut answer, &left_out);
+        if let Some(hosted) = request.hosted() {
+            line.iter().for_each(|line| line.leaves_out(&hosted.left_out));
+            let mut answer = hosted_answer(&shared, shape, &hosted, &request).await?;
+            name_left_out(&mut answer, &hosted.left_out);
             return Ok(answer);
         }
         if let Some(path) = shape.passes_to().filter(|_| request.is_plain()) {
@@ -436,7 +455,7 @@ async fn answered(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target
         let within = span.clone();
         let made = move || driver(&state, request, &headers, seen.as_ref(), span);
         let driver = apart(&shared, is_large, within, made).await?.map_err(placed)?;
-        let left_out = places.left_out();
+        let left_out = driver.left_out();
         line.iter().for_each(|line| {
             line.lists(driver.cut(), driver.set_aside());
             line.leaves_out(&left_out);

@@ -18,10 +18,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
 
-use super::content::text_of;
 use super::seal::{Client, Seal};
 use toolgraft::model::ClientError;
 use toolgraft::turn::Withheld;
+use toolgraft::wire::content::text_of;
 
 /// Time for which that is kept.
 pub const KEPT_FOR: Duration = Duration::from_secs(600);

@@ -58,7 +58,6 @@ mod answer;
 mod asked;
 mod chat;
 mod config;
-mod content;
 mod cost;
 mod doors;
 mod drive;

@@ -7,12 +7,14 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use super::fault::Fault;
-use super::history::{Done, Made, Matched, calls, each_text, matched, plain, results_of, unmark};
+use super::history::{Done, Matched, bad_call, each_text, matched, plain, unmark};
 use super::kept::Kept;
 use super::prepared::Prepared;
 use toolgraft::conversation::Replies;
 use toolgraft::outcome::{break_tokens, told_apart};
 use toolgraft::turn::Wording;
+use toolgraft::wire::content::make_legible;
+use toolgraft::wire::past::{PastCall, take_calls, take_results};
 use toolgraft::wire::roles::{is_result, join};
 use toolgraft::wire::wire_name;
 
@@ -34,11 +36,15 @@ pub(super) fn history(messages: Vec<(usize, Value)>, prepared: &Prepared, kept: 
         }
         let (is_users, is_models) = (message["role"] == "user", message["role"] == "assistant");
         let Value::Object(mut message) = message else { continue };
-        let mut calls = if is_models { calls(&mut message, at)? } else { Vec::new() };
+        let mut calls = match is_models {
+            true => take_calls(&mut message).map_err(|bad| bad_call(at, &bad))?,
+            false => Vec::new(),
+        };
         if is_models {
             message = plain(message);
         }
         if let Some(content) = message.get_mut("content").filter(|_| is_users) {
+            make_legible(content);
             each_text(content, &|text| told_apart(text));
         }
         unmark(&mut message);
@@ -52,7 +58,7 @@ pub(super) fn history(messages: Vec<(usize, Value)>, prepared: &Prepared, kept: 
         for call in &mut calls {
             call.name = prepared.named.shown(&call.name).to_owned();
         }
-        let results = results_of(&calls, &mut messages);
+        let results = take_results(&calls, &mut messages);
         let written = calls.iter().enumerate().map(|(n, call)| written(call, at, n));
         message.insert("tool_calls".to_owned(), written.collect());
         told.push(Value::Object(message));
@@ -63,7 +69,7 @@ pub(super) fn history(messages: Vec<(usize, Value)>, prepared: &Prepared, kept: 
 
 /// Appends what answers the calls of the message at `at`, in their order; behind it what answers none.
 fn results_after(
-    calls: Vec<Made>,
+    calls: Vec<PastCall>,
     results: Vec<Value>,
     at: usize,
     prepared: &Prepared,
@@ -89,7 +95,7 @@ fn results_after(
 }
 
 /// A call as the interface has it.
-fn written(call: &Made, at: usize, n: usize) -> Value {
+fn written(call: &PastCall, at: usize, n: usize) -> Value {
     let arguments = Value::Object(call.arguments.clone()).to_string();
     let function = json!({"name": wire_name(None, &call.name), "arguments": break_tokens(&arguments)});
     json!({"id": id(&call.id, at, n), "type": "function", "function": function})

@@ -28,6 +28,11 @@ pub(super) enum Out {
     Failed(Fault),
 }
 
+/// The model that answers, by the endpoint's own word.
+pub(super) fn model_of(fields: &Map<String, Value>) -> Option<&str> {
+    fields.get("model").and_then(Value::as_str)
+}
+
 /// How an answer ended.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Finish {
@@ -54,6 +59,18 @@ pub(super) struct Collected {
 }
 
 impl Collected {
+    /// What it says in the pieces of a stream, but for the end.
+    pub(super) fn pieces(self) -> impl Iterator<Item = Out> {
+        let Collected { fields, reasoning, text, refusal, calls, .. } = self;
+        let said = [Out::Reasoning(reasoning), Out::Text(text), Out::Refusal(refusal)];
+        let is_said =
+            |out: &Out| !matches!(out, Out::Reasoning(text) | Out::Text(text) | Out::Refusal(text) if text.is_empty());
+        [Out::Fields(fields)]
+            .into_iter()
+            .chain(said.into_iter().filter(is_said))
+            .chain(calls.into_iter().map(Out::Call))
+    }
+
     /// Takes the next piece.
     ///
     /// # Errors

@@ -45,8 +45,23 @@ pub(super) struct Prepared {
     pub(super) cut: (usize, usize),
     /// The client's tools whose schema is set aside, by its names.
     pub(super) set_aside: Vec<String>,
+    /// Types of tools that the client's own service would run, and that are left out.
+    pub(super) left_out: String,
     /// The hash of all beside them that what messages became depends on.
     pub(super) identity: [u64; 2],
+}
+
+/// The tools that a client offers.
+#[derive(Default)]
+pub(super) struct Offered {
+    /// By the prompt's names.
+    pub(super) tools: Vec<Tool>,
+    /// What the client calls them.
+    pub(super) named: Named,
+    /// Those whose schema is set aside.
+    pub(super) set_aside: Vec<String>,
+    /// Types of those that the client's own service would run.
+    pub(super) left_out: String,
 }
 
 /// What a list of tools is prepared for.
@@ -55,11 +70,8 @@ pub(super) struct Wanted {
     pub(super) profile: &'static Profile,
     /// How the model is asked.
     pub(super) way: Way,
-    /// The client's tools, by the prompt's names, and what it calls them.
-    pub(super) tools: Vec<Tool>,
-    pub(super) named: Named,
-    /// Those whose schema is set aside.
-    pub(super) set_aside: Vec<String>,
+    /// The client's tools.
+    pub(super) offered: Offered,
     /// The toolbox's tools, where this request may use them.
     pub(super) own: Option<Arc<Catalog>>,
     pub(super) choice: ToolChoice,
@@ -81,9 +93,10 @@ pub(super) struct Key {
 impl Prepared {
     pub(super) fn new(config: &Config, wanted: Wanted) -> Result<Self, Fault> {
         let profile = wanted.profile;
-        let client = wanted.tools.iter().map(|tool| tool.name.clone()).collect();
+        let Offered { tools, named, set_aside, left_out } = wanted.offered;
+        let client = tools.iter().map(|tool| tool.name.clone()).collect();
         // The client runs its calls, in an order of its own, once it has them all.
-        let mut servers = vec![Server::default().with_tools(wanted.tools).with_parallel(true)];
+        let mut servers = vec![Server::default().with_tools(tools).with_parallel(true)];
         servers.extend(wanted.own.iter().flat_map(|catalog| catalog.servers().iter().cloned()));
         servers.retain(|server| server.name.is_some() || !server.tools.is_empty());
         let options = wanted.way.options(config, profile);
@@ -138,9 +151,10 @@ impl Prepared {
             client,
             config,
             choice: wanted.choice,
-            named: wanted.named,
+            named,
             cut,
-            set_aside: wanted.set_aside,
+            set_aside,
+            left_out,
             identity,
         })
     }
@@ -296,8 +310,8 @@ mod tests {
         let key = Key { way, tools: text.to_owned(), choice, with_tools: own.is_some(), max_calls: None };
         let prepare = |_: &str, own| {
             let choice = ToolChoice::Auto;
-            let (tools, named, set_aside, ways) = (Vec::new(), Named::default(), Vec::new(), cache.ways());
-            Prepared::new(&config, Wanted { profile, way, tools, named, set_aside, own, choice, max_calls: None, ways })
+            let (offered, ways) = (Offered::default(), cache.ways());
+            Prepared::new(&config, Wanted { profile, way, offered, own, choice, max_calls: None, ways })
         };
         cache.get(key, own, prepare).unwrap_or_else(|fault| panic!("{}", fault.message))
     }

@@ -3,7 +3,7 @@
 //! Requests that need nothing of us go on as they came. In others the tools are taken out
 //! and taught by the prompt; every field that is not ours passes through.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use axum::body::Bytes;
@@ -17,8 +17,8 @@ use super::history;
 use super::kept::Kept;
 use super::named::Named;
 use super::native;
-use super::prepared::{Cache, Key, Prepared, Wanted};
-use super::shape::Shape;
+use super::prepared::{Cache, Key, Offered, Prepared, Wanted};
+use super::shape::{Hosted, Shape};
 use super::way::Way;
 use super::work::{LARGE_BODY, LARGE_WITH_NEW_TOOLS};
 use toolgraft::Tool;
@@ -27,8 +27,9 @@ use toolgraft::model::ModelInfo;
 use toolgraft::tools::{ToolChoice, matches};
 use toolgraft::turn::RoundModel;
 use toolgraft::validate::{OutputSchema, fits_no_object, fits_nothing};
+use toolgraft::wire::content::text_of;
 use toolgraft::wire::roles::{join_turns, rename_developer};
-use toolgraft::wire::take_member;
+use toolgraft::wire::{set_member, take_member};
 
 /// Bytes of a list of tools above which the model's context is asked for: what it may take of the
 /// smallest that servers give, 2,048 tokens ([`tool_budget`](toolgraft::prompt::tool_budget)), by four
@@ -40,6 +41,41 @@ const OURS: [&str; 12] = [
     "messages", "tools", "tool_choice", "parallel_tool_calls", "functions", "function_call", "stream",
     "stream_options", "n", "logprobs", "top_logprobs", "model",
 ];
+
+/// Fields that say nothing where there are no tools.
+const OF_TOOLS: [&str; 5] = ["tools", "tool_choice", "parallel_tool_calls", "functions", "function_call"];
+
+/// Whether a tool is not to be listed before something names it (Messages, Responses).
+fn is_deferred(tool: &Value) -> bool {
+    tool[DEFERRED] == true
+}
+
+/// The tools that a message names: those that the model called, and those that a search of the client's found.
+fn named_in(message: &Value) -> impl Iterator<Item = &str> {
+    let calls = message["tool_calls"].as_array().into_iter().flatten();
+    let called = calls.filter_map(|call| call["function"]["name"].as_str());
+    let parts = message["content"].as_array().into_iter().flatten();
+    called.chain(parts.filter_map(|part| part["tool_name"].as_str()))
+}
+
+/// The member of a tool that defers its listing.
+pub(super) const DEFERRED: &str = "defer_loading";
+
+/// Most characters of the types of tools that are left out: clients write them.
+const LEFT_OUT: usize = 200;
+
+/// The type of a tool that runs at the vendor's service: of none that a client runs.
+fn service(tool: &Value) -> Option<&str> {
+    let kind = tool["type"].as_str().filter(|kind| !matches!(*kind, "function" | "custom"));
+    kind.filter(|_| tool.get("function").is_none())
+}
+
+/// The types of the tools that run at the vendor's service, each once, as a header may hold them.
+fn services(tools: &[Value]) -> String {
+    let types: BTreeSet<&str> = tools.iter().filter_map(service).collect();
+    let types = Vec::from_iter(types).join(", ");
+    types.chars().filter(|c| c.is_ascii_graphic() || *c == ' ').take(LEFT_OUT).collect()
+}
 
 /// A request of Chat Completions.
 pub(super) struct ChatRequest {
@@ -117,6 +153,11 @@ impl ChatRequest {
         for message in messages.filter_map(Value::as_object_mut) {
             is_same &= !rename_developer(message);
         }
+        // Some endpoints refuse an empty list of tools, and a choice among none.
+        if ["tools", "functions"].iter().any(|field| self.body.contains_key(*field)) {
+            is_same = false;
+            OF_TOOLS.iter().for_each(|field| drop(self.body.shift_remove(*field)));
+        }
         if is_same && self.body.get("model").and_then(Value::as_str) == Some(&self.model) {
             return came;
         }
@@ -134,13 +175,33 @@ impl ChatRequest {
         };
         let has_history =
             self.body.get("messages").and_then(Value::as_array).is_some_and(|list| list.iter().any(calls));
-        let has_schema = self.body.get("response_format").is_some_and(|format| format["type"] == "json_schema");
+        let is_form = |format: &Value| matches!(format["type"].as_str(), Some("json_schema" | "json_object"));
+        let has_schema = self.body.get("response_format").is_some_and(is_form);
         !self.has_tools() && !has_history && !has_schema
+    }
+
+    /// The tool of a service that the request chooses, or offers without any other: only that service could
+    /// answer it. Such a list of tools is never one that is known already.
+    pub(super) fn hosted(&self) -> Option<Hosted> {
+        let tools = self.body.get("tools")?.as_array()?;
+        let choice = self.body.get("tool_choice").unwrap_or(&Value::Null);
+        let chosen = choice["function"]["name"].as_str();
+        let chosen =
+            tools.iter().find(|tool| service(tool).is_some() && chosen.is_some_and(|name| tool["name"] == name));
+        let alone = tools.first().filter(|_| tools.iter().all(|tool| service(tool).is_some()) && choice != "none");
+        let tool = chosen.or(alone)?;
+        let kind = service(tool)?.to_owned();
+        let messages = self.body.get("messages").and_then(Value::as_array).into_iter().flatten();
+        let last = messages.rev().find(|message| message["role"] == "user");
+        let query = last.map(|message| text_of(&message["content"])).unwrap_or_default();
+        let name = tool["name"].as_str().unwrap_or(&kind).to_owned();
+        Some(Hosted { kind, name, query, left_out: services(tools) })
     }
 
     /// What is asked of the model.
     pub(super) fn ask(mut self, config: &Config, cache: &Cache, kept: Kept) -> Result<(Arc<Prepared>, Asked), Fault> {
         self.refuse()?;
+        self.list_named();
         let own = config.toolbox.as_ref().filter(|_| self.with_tools).map(|toolbox| toolbox.catalog());
         let max_calls = (flag(&self.body, "parallel_tool_calls")? == Some(false)).then_some(1);
         let Known { served, takes_tools, reads, context } = std::mem::take(&mut self.known);
@@ -160,10 +221,10 @@ impl ChatRequest {
         };
         // Tools that were read once and are the same are not read again.
         let prepared = cache.get(key, own, |written, own| {
-            let (mut tools, named, set_aside) = self.tools(written, &config.without)?;
+            let Offered { mut tools, named, set_aside, left_out } = self.tools(written, &config.without)?;
             let choice = self.choice(&mut tools, &named)?;
-            let ways = cache.ways();
-            Prepared::new(config, Wanted { profile, way, tools, named, set_aside, own, choice, max_calls, ways })
+            let offered = Offered { tools, named, set_aside, left_out };
+            Prepared::new(config, Wanted { profile, way, offered, own, choice, max_calls, ways: cache.ways() })
         })?;
         let asks_for_a_form = self.body.get("response_format").is_some_and(|format| format["type"] == "json_schema");
         let output = self.output()?;
@@ -191,6 +252,26 @@ impl ChatRequest {
         Ok((prepared, Asked { body: self.body, history, native, max_tokens, output, no_form, kept, context }))
     }
 
+    /// Lists those deferred tools that the history or the choice names. All are listed where the vendor's
+    /// service would search among them, which it cannot here.
+    fn list_named(&mut self) {
+        let tools = self.body.get("tools").and_then(Value::as_array);
+        let Some(tools) = tools.filter(|tools| tools.iter().any(is_deferred)) else { return };
+        let is_searched = tools.iter().filter_map(service).any(|kind| kind.starts_with("tool_search"));
+        let messages = self.body.get("messages").and_then(Value::as_array).into_iter().flatten();
+        let chosen = self.body.get("tool_choice").and_then(|choice| choice["function"]["name"].as_str());
+        let named: HashSet<&str> = messages.flat_map(named_in).chain(chosen).collect();
+        let is_named = |tool: &Value| tool["function"]["name"].as_str().is_some_and(|name| named.contains(name));
+        let listed = tools.iter().cloned().map(|mut tool| {
+            if is_deferred(&tool) && (is_searched || is_named(&tool)) {
+                set_member(&mut tool, DEFERRED, false);
+            }
+            tool
+        });
+        let listed = listed.collect();
+        self.body.insert("tools".to_owned(), listed);
+    }
+
     /// What cannot be true of an answer that is put together from several.
     fn refuse(&self) -> Result<(), Fault> {
         if self.body.get("n").is_some_and(|n| !n.is_null() && n.as_u64() != Some(1)) {
@@ -214,24 +295,26 @@ impl ChatRequest {
         Ok(())
     }
 
-    /// The tools by the names that the prompt has for them, their own names, and those whose schema is
-    /// set aside. They are taken out of the body, or read where it is without them: `written`.
-    fn tools(&mut self, written: &str, without: &[String]) -> Result<(Vec<Tool>, Named, Vec<String>), Fault> {
+    /// The tools that the client offers. They are taken out of the body, or read where it is without them:
+    /// `written`.
+    fn tools(&mut self, written: &str, without: &[String]) -> Result<Offered, Fault> {
         let given = match self.body.get_mut("tools").map(Value::take) {
             Some(tools) => tools,
             None if written.is_empty() => Value::Null,
             None => serde_json::from_str(written).map_err(doors::not_json)?,
         };
         let list = match given {
-            Value::Null => return Ok((Vec::new(), Named::default(), Vec::new())),
+            Value::Null => return Ok(Offered::default()),
             Value::Array(list) => list,
             _ => return Err(Fault::field("tools", "'tools' must be a list")),
         };
         let (mut tools, mut named, mut set_aside): (Vec<Tool>, _, _) = (Vec::new(), Named::default(), Vec::new());
         let names = named_once(&list, without)?;
+        let left_out = services(&list);
         // Names that fit are taken first: no other tool is called so.
         let mut taken: HashSet<String> = HashSet::new();
-        for (at, item) in list.into_iter().enumerate() {
+        let is_offered = |item: &Value| service(item).is_none() && !is_deferred(item);
+        for (at, item) in list.into_iter().enumerate().filter(|(_, item)| is_offered(item)) {
             let (tool, is_set_aside) = tool(at, item)?;
             if names.get(&tool.name) == Some(&at) {
                 set_aside.extend(is_set_aside.then(|| tool.name.clone()));
@@ -245,7 +328,7 @@ impl ChatRequest {
             tool.name = named.add(&tool.name, is_taken);
             taken.insert(tool.name.clone());
         }
-        Ok((tools, named, set_aside))
+        Ok(Offered { tools, named, set_aside, left_out })
     }
 
     /// The choice among the tools. One that allows some of them leaves the others out.

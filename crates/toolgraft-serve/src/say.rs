@@ -5,6 +5,7 @@
 
 use super::out::Out;
 use toolgraft::event::Region;
+use toolgraft::wire::content::without_blank_lines;
 
 /// What the client was told.
 #[derive(Default)]
@@ -18,9 +19,10 @@ pub(super) struct Say {
     hides: bool,
     /// White space that text may follow.
     blank: String,
-    /// Text was sent in this round; in one before.
+    /// Text was sent in this round.
     in_round: bool,
-    before: bool,
+    /// All that was sent as text, in this round and those before.
+    told: String,
     /// Bytes of text that were sent in this round.
     sent: usize,
     /// The round's reasoning, in case it is the answer, and bytes of it that were sent.
@@ -33,7 +35,7 @@ impl Say {
     pub(super) fn begin(&mut self, holds: bool, is_first: bool) {
         // Reasoning of a round which only corrects is none of the client's business.
         let hides = holds && !is_first;
-        *self = Say { before: self.before || self.in_round, holds, hides, ..Say::default() };
+        *self = Say { told: std::mem::take(&mut self.told), holds, hides, ..Say::default() };
     }
 
     /// What of this text the client is told now. White space at the beginning of a round's
@@ -51,15 +53,14 @@ impl Say {
             return None;
         }
         if !self.in_round {
-            // The indentation of a first line is its own.
-            let start = all.len() - all.trim_start().len();
-            all = all[all[..start].rfind('\n').map_or(start, |at| at + 1)..].to_owned();
-            if self.before {
+            all = without_blank_lines(&all).to_owned();
+            if !self.told.is_empty() {
                 all.insert_str(0, "\n\n");
             }
             self.in_round = true;
         }
         self.sent += all.len();
+        self.told.push_str(&all);
         Some(Out::Text(all))
     }
 
@@ -110,6 +111,11 @@ impl Say {
         if let Some(text) = instead {
             self.held = text;
         }
+        // A correction may bring the words again that the client was told.
+        let again = self.held.trim_start().strip_prefix(self.told.trim()).filter(|_| !self.told.is_empty());
+        if let Some(rest) = again.map(str::to_owned) {
+            (self.held, self.in_round) = (rest, true);
+        }
         self.release().into_iter().chain(self.rest())
     }
 
@@ -123,7 +129,6 @@ impl Say {
     fn reclassify(&mut self) -> usize {
         self.held.clear();
         self.blank.clear();
-        self.before |= self.in_round;
         self.in_round = false;
         std::mem::take(&mut self.sent)
     }

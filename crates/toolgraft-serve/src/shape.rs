@@ -4,7 +4,6 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::content::text_of;
 use super::fault::Fault;
 use super::kept::Kept;
 use super::out::{Collected, Out};
@@ -85,16 +84,11 @@ pub(super) struct Read {
     pub(super) writer: Box<dyn Writer>,
 }
 
-/// Where messages and tools stood in the request, none where they stand as they came; and which tools
-/// have no place in the request as Chat Completions.
+/// Where messages and tools stood in the request, none where they stand as they came.
 #[derive(Default)]
 pub(super) struct Places {
     pub(super) messages: Vec<String>,
     pub(super) tools: Vec<String>,
-    /// Types of tools that the client's own service would run, in the order that they are listed.
-    pub(super) left_out: Vec<String>,
-    /// The one of them that alone is to answer.
-    pub(super) hosted: Option<Hosted>,
 }
 
 /// A tool of the vendor's own service that a request chooses, or offers without any other tool: only that
@@ -104,6 +98,8 @@ pub(super) struct Hosted {
     pub(super) name: String,
     /// What the user last said.
     pub(super) query: String,
+    /// The types of all tools of the request that run at the service.
+    pub(super) left_out: String,
 }
 
 impl Hosted {
@@ -124,12 +120,6 @@ pub(super) struct Link {
 pub(super) struct Results {
     pub(super) text: String,
     pub(super) links: Vec<Link>,
-}
-
-/// What the user last said, of messages of Chat Completions.
-pub(super) fn asked(messages: &[Value]) -> String {
-    let last = messages.iter().rev().find(|message| message["role"] == "user");
-    last.map(|message| text_of(&message["content"])).unwrap_or_default()
 }
 
 /// A request's messages as those of Chat Completions, each with the place that it came from.
@@ -175,18 +165,7 @@ pub(super) fn content_of(parts: Vec<Value>, is_user: bool, between: &str) -> Val
     }
 }
 
-/// Most characters of the types that are named: clients write them.
-const LEFT_OUT: usize = 200;
-
 impl Places {
-    /// The types of tools that are left out, each once, as a header may hold them.
-    pub(super) fn left_out(&self) -> String {
-        let mut types: Vec<&str> = self.left_out.iter().map(String::as_str).collect();
-        types.sort_unstable();
-        types.dedup();
-        types.join(", ").chars().filter(|c| c.is_ascii_graphic() || *c == ' ').take(LEFT_OUT).collect()
-    }
-
     /// A fault of the request as Chat Completions, in this interface's own words.
     pub(super) fn translate(&self, shape: &dyn Shape, mut fault: Fault) -> Fault {
         if let Some(param) = &fault.param {

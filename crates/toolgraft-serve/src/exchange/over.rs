@@ -8,21 +8,13 @@ use crate::cost::Costs;
 use crate::fault::Fault;
 use crate::kept::{Before, Written};
 use crate::out::{Finish, Out};
+use toolgraft::Call;
 use toolgraft::agent::Finished;
 use toolgraft::agent::StopReason;
 use toolgraft::event::{Rejected, RejectedKind};
 use toolgraft::message::{FinishReason, NativeCall};
 use toolgraft::outcome::restore_tokens;
 use toolgraft::turn::row;
-use toolgraft::{Call, Conversation};
-
-/// Returns `true` if the model said the same twice and nothing else. The first message was told whole if no
-/// call in it was rejected.
-fn says_again(conversation: &Conversation) -> bool {
-    let mut said = conversation.messages();
-    let first = said.next().filter(|first| first.feedback().next().is_none()).map(|first| first.content());
-    first.is_some_and(|first| said.next().is_some_and(|second| second.content().trim() == first.trim()))
-}
 
 impl Exchange {
     /// Hands the client its calls. Those of ours in the same message are left to be made again.
@@ -72,9 +64,6 @@ impl Exchange {
             | StopReason::ContextFull { .. } => {
                 self.refused = matches!(finished.reason, StopReason::Refused { .. });
                 let instead = finished.output.map(|value| value.to_string());
-                // A correction may bring the words again that the client was told.
-                let is_again = self.rounds == 2 && instead.is_none() && says_again(&finished.conversation);
-                let instead = instead.or_else(|| is_again.then(String::new));
                 self.steps.extend(self.say.end(instead).map(Step::Out));
                 let reason = match self.finish.take() {
                     Some(FinishReason::Other(word)) => FinishReason::Other(word),

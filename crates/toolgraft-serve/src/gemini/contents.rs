@@ -7,9 +7,8 @@ use super::fields::part;
 use crate::fault::Fault;
 use crate::shape::{Messages, content_of};
 use crate::waiting::Waiting;
-use toolgraft::message::NativeCall;
 use toolgraft::wire::ToolResult;
-use toolgraft::wire::gemini::{FunctionCall, FunctionResponse};
+use toolgraft::wire::gemini::FunctionResponse;
 
 /// Messages, each with the place of the content that it is of.
 #[derive(Default)]
@@ -90,10 +89,17 @@ impl History {
         Ok(())
     }
 
-    fn call(&mut self, call: Value, place: &str) -> Result<Value, Fault> {
-        let call: FunctionCall = serde_json::from_value(call)
-            .map_err(|error| Fault::field(format!("{place}.functionCall"), format!("no call: {error}")))?;
-        let NativeCall { id, name, arguments } = call.into();
+    fn call(&mut self, mut call: Value, place: &str) -> Result<Value, Fault> {
+        let Some(name) = call["name"].as_str().map(str::to_owned) else {
+            return Err(Fault::field(format!("{place}.functionCall.name"), "a call names a function"));
+        };
+        let arguments = match part(&mut call, "args") {
+            None => "{}".to_owned(),
+            // Some clients keep what OpenAI's interface has.
+            Some(Value::String(text)) => text,
+            Some(arguments) => arguments.to_string(),
+        };
+        let id = call["id"].as_str().map(str::to_owned);
         let id = self.waiting.call(id, &name);
         Ok(json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}))
     }
@@ -105,6 +111,9 @@ impl History {
             for (at, item) in parts.into_iter().enumerate() {
                 media.extend(plain(item, &format!("{place}.parts[{at}]"))?);
             }
+        }
+        if let Some(said) = response.get_mut("response").filter(|said| !said.is_object() && !said.is_null()) {
+            *said = json!({"output": said.take()});
         }
         let response: FunctionResponse = serde_json::from_value(response)
             .map_err(|error| Fault::field(&place, format!("no result of a call: {error}")))?;
@@ -135,22 +144,18 @@ fn plain(mut item: Value, place: &str) -> Result<Option<Value>, Fault> {
     if let Some(mut file) = part(&mut item, "fileData") {
         let (kind, uri) = (part(&mut file, "mimeType"), part(&mut file, "fileUri"));
         let is_image = kind.iter().find_map(Value::as_str).is_none_or(|kind| kind.starts_with("image/"));
-        return match uri.iter().find_map(Value::as_str) {
-            Some(uri) if is_image => Ok(Some(json!({"type": "image_url", "image_url": {"url": uri}}))),
-            _ => {
-                let message = "no files are kept or fetched here but images by 'fileUri': send it as 'inlineData'";
-                Err(Fault::field(format!("{place}.fileData"), message))
-            }
-        };
+        return Ok(Some(match uri.as_ref().and_then(Value::as_str) {
+            Some(uri) if is_image => json!({"type": "image_url", "image_url": {"url": uri}}),
+            uri => json!({"type": "fileData", "fileUri": uri}),
+        }));
     }
     // What is left may be the signature of a thought, which nobody needs here.
     let harmless = ["thoughtSignature", "thought_signature", "thought", "videoMetadata", "mediaResolution"];
     let other =
         item.as_object().map(|item| item.iter().find(|(key, v)| !v.is_null() && !harmless.contains(&key.as_str())));
     match other {
-        Some(Some((name, _))) => {
-            Err(Fault::field(format!("{place}.{name}"), format!("parts with '{name}' are not known here")))
-        }
+        // What no model reads becomes a line of text later.
+        Some(Some((name, said))) => Ok(Some(json!({"type": name, name.as_str(): said}))),
         Some(None) => Ok(None),
         None => Err(Fault::field(place, "a part is an object")),
     }

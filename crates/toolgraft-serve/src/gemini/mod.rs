@@ -19,7 +19,7 @@ use self::schema::json_schema;
 use self::writer::GeminiStream;
 use super::fault::Fault;
 use super::kept::Kept;
-use super::shape::{Hosted, Places, Read, Results, Shape, asked, set};
+use super::shape::{Hosted, Places, Read, Results, Shape, set};
 use super::vendor;
 
 /// Gemini's `generateContent`.
@@ -53,10 +53,8 @@ impl Shape for Gemini {
         }
         history.contents(take(&mut body, "contents"))?;
         let (messages, message_places) = history.into_parts();
-        let query = asked(&messages);
         let choice = choice_of(take(&mut body, "toolConfig"))?;
-        let Tools { functions: tools, places: tool_places, left_out } =
-            tools_of(take(&mut body, "tools"), choice.allowed.as_deref())?;
+        let (tools, tool_places) = tools_of(take(&mut body, "tools"), choice.allowed.as_deref())?;
         let mut config = match take(&mut body, "generationConfig") {
             None => Map::new(),
             Some(Value::Object(config)) => config,
@@ -76,9 +74,7 @@ impl Shape for Gemini {
         let thinking = take(&mut config, "thinkingConfig").unwrap_or_default();
         let thoughts = thinking["includeThoughts"] == true || thinking["include_thoughts"] == true;
         body.extend(chat);
-        let alone = left_out.first().filter(|_| !body.contains_key("tools") && choice.choice != Some("none"));
-        let hosted = alone.map(|kind| Hosted { kind: kind.clone(), name: kind.clone(), query });
-        let places = Places { messages: message_places, tools: tool_places, left_out, hosted };
+        let places = Places { messages: message_places, tools: tool_places };
         Ok(Read { chat: body, places, writer: Box::new(GeminiStream::new(thoughts)) })
     }
 
@@ -176,16 +172,10 @@ fn format_of(config: &mut Map<String, Value>) -> Result<Option<Value>, Fault> {
     }
 }
 
-/// The functions that may be called, where each stands in the request, and what cannot be had here.
-#[derive(Default)]
-struct Tools {
-    functions: Vec<Value>,
-    places: Vec<String>,
-    left_out: Vec<String>,
-}
-
-fn tools_of(tools: Option<Value>, allowed: Option<&[String]>) -> Result<Tools, Fault> {
-    let Tools { mut functions, mut places, mut left_out } = Tools::default();
+/// The functions that may be called and the tools that run at Google's service, with where each is in the
+/// request.
+fn tools_of(tools: Option<Value>, allowed: Option<&[String]>) -> Result<(Vec<Value>, Vec<String>), Fault> {
+    let (mut functions, mut places) = (Vec::new(), Vec::new());
     let list = match tools {
         None => Vec::new(),
         Some(Value::Array(list)) => list,
@@ -196,7 +186,10 @@ fn tools_of(tools: Option<Value>, allowed: Option<&[String]>) -> Result<Tools, F
         let Some(others) = tool.as_object() else {
             return Err(Fault::field(format!("tools[{at}]"), "a tool is an object with 'functionDeclarations'"));
         };
-        left_out.extend(others.iter().filter(|(_, value)| !value.is_null()).map(|(name, _)| name.clone()));
+        for (name, _) in others.iter().filter(|(_, value)| !value.is_null()) {
+            places.push(format!("tools[{at}]"));
+            functions.push(json!({"type": name, "name": name}));
+        }
         for (number, mut function) in declared.iter().flat_map(Value::as_array).flatten().cloned().enumerate() {
             let open = part(&mut function, "parameters");
             let closed = part(&mut function, "parametersJsonSchema");
@@ -218,7 +211,7 @@ fn tools_of(tools: Option<Value>, allowed: Option<&[String]>) -> Result<Tools, F
         let message = format!("no function that is declared is named '{name}'");
         return Err(Fault::field("toolConfig.functionCallingConfig.allowedFunctionNames", message));
     }
-    Ok(Tools { functions, places, left_out })
+    Ok((functions, places))
 }
 
 /// The choice among the functions.

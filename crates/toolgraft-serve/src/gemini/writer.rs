@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::fault::Fault;
 use crate::ids::new_id;
-use crate::out::{Collected, Finish, Out};
+use crate::out::{Collected, Finish, Out, model_of};
 use crate::shape::{Hosted, Link, Results, Writer, data};
 use toolgraft::message::{FinishReason, NativeCall, Usage};
 use toolgraft::wire::gemini::FunctionCall;
@@ -63,13 +63,18 @@ impl Writer for GeminiStream {
             // A content without parts is none for Google's clients.
             Out::Finish(finish) => self.piece(vec![text_part(String::new())], Some(finish)),
             Out::Failed(fault) => error(&fault),
-            Out::Fields(_) | Out::Reasoning(_) | Out::Reclassified(..) => return,
+            Out::Fields(fields) => {
+                self.model = model_of(&fields).unwrap_or(&self.model).to_owned();
+                return;
+            }
+            Out::Reasoning(_) | Out::Reclassified(..) => return,
         };
         data(to, &piece);
     }
 
     fn whole(&mut self, answer: Collected) -> Value {
-        let Collected { reasoning, mut text, refusal, calls, finish, .. } = answer;
+        let Collected { fields, reasoning, mut text, refusal, calls, finish } = answer;
+        self.model = model_of(&fields).unwrap_or(&self.model).to_owned();
         // That interface has a reason for it, and no field.
         text.push_str(&refusal);
         let mut parts = Vec::new();

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use toolgraft::conversation::User;
+use toolgraft::wire::content::text_of;
 
-use crate::content::text_of;
 use crate::fault::Fault;
 
 /// A block as a part of Chat Completions.
@@ -32,7 +32,8 @@ pub(super) fn part(block: Value, place: &str) -> Result<Value, Fault> {
         Some("document") => Ok(document(&block)),
         Some("search_result") => Ok(file(&block, &["title", "source"], &text_of(&block["content"]))),
         Some("text") => Err(Fault::field(format!("{place}.text"), "a text block has a 'text'")),
-        Some(_) => Ok(line(&block)),
+        // What no model reads becomes a line of text later.
+        Some(_) => Ok(block),
         None => Err(Fault::field(place, "a block is an object with a 'type'")),
     }
 }
@@ -69,17 +70,4 @@ fn document(block: &Value) -> Value {
             text_part(about.chain([said]))
         }
     }
-}
-
-/// A block that no model here can read, as a line.
-pub(super) fn line(block: &Value) -> Value {
-    let kind = block["type"].as_str().unwrap_or_default();
-    let named = block["tool_name"].as_str().or(block["name"].as_str()).or(block["file_id"].as_str());
-    let asked = block["input"]["query"].as_str().or(block["input"]["url"].as_str());
-    let mut said: Vec<String> = vec![kind.to_owned()];
-    said.extend(named.into_iter().chain(asked).map(str::to_owned));
-    // What a search of the service's found.
-    let found = block["content"].as_array().into_iter().flatten();
-    said.extend(found.filter_map(|found| Some(format!("{} {}", found["title"].as_str()?, found["url"].as_str()?))));
-    text_part([format!("[{}]", said.join(": "))].into_iter())
 }

@@ -3,13 +3,13 @@
 
 use serde_json::{Value, json};
 
-use super::writer::{MessageStream, usage_of};
+use super::writer::MessageStream;
 use crate::fault::Fault;
 use crate::ids::new_id;
 use crate::out::{Finish, Out};
 use crate::shape::{Hosted, Link, Results, Writer};
 use crate::vendor::MESSAGES_TOOLS;
-use toolgraft::message::{FinishReason, Usage};
+use toolgraft::message::FinishReason;
 
 /// The body of the answer.
 ///
@@ -21,7 +21,7 @@ pub(super) fn answer(
     model: &str,
     stream: bool,
 ) -> Result<String, Fault> {
-    let Hosted { kind, name, query } = hosted;
+    let Hosted { kind, name, query, .. } = hosted;
     let Some((_, result)) = MESSAGES_TOOLS.iter().find(|(begin, _)| kind.starts_with(begin)) else {
         return Err(Fault::field("tools", format!("'{kind}' cannot be had here: no tool runs at a service")));
     };
@@ -37,20 +37,16 @@ pub(super) fn answer(
     let result_block = json!({"type": result, "tool_use_id": id, "content": found});
     let mut writer = MessageStream::new(false);
     writer.begin(model, 0);
-    if !stream {
-        let content = json!([call(input), result_block, {"type": "text", "text": text}]);
-        return Ok(json!({
-            "id": new_id("msg_"), "type": "message", "role": "assistant", "model": model, "content": content,
-            "stop_reason": "end_turn", "stop_sequence": null, "usage": usage_of(Usage::default()),
-        })
-        .to_string());
-    }
     let mut body = String::new();
     writer.open("server_tool_use", call(json!({})), &mut body);
     writer.delta(json!({"type": "input_json_delta", "partial_json": input.to_string()}), &mut body);
     writer.open(result, result_block, &mut body);
     writer.write(Out::Text(text), &mut body);
-    writer.write(Out::Finish(Finish { reason: FinishReason::Stop, ..Finish::default() }), &mut body);
+    let finish = Finish { reason: FinishReason::Stop, ..Finish::default() };
+    if !stream {
+        return Ok(writer.ended(&finish).to_string());
+    }
+    writer.write(Out::Finish(finish), &mut body);
     Ok(body)
 }
 

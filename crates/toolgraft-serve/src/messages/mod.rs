@@ -14,12 +14,12 @@ mod writer;
 
 use serde_json::{Map, Value, json};
 
-use self::blocks::{line, part};
-use self::tools::{Tools, tools_of};
+use self::blocks::part;
+use self::tools::tools_of;
 use self::writer::MessageStream;
 use super::fault::Fault;
 use super::kept::Kept;
-use super::shape::{Hosted, Messages as History, Places, Read, Results, Shape, asked, content_of, given, set};
+use super::shape::{Hosted, Messages as History, Places, Read, Results, Shape, content_of, given, set};
 use super::vendor;
 use toolgraft::wire::take_member;
 
@@ -51,19 +51,12 @@ impl Shape for Messages {
             _ => return Err(Fault::field("messages", "'messages' must be a list of messages")),
         }
         let (messages, places) = messages.into_parts();
-        let Tools { functions, places: tool_places, left_out } = match given(&mut body, "tools") {
+        let (tools, tool_places) = match given(&mut body, "tools") {
             Some(list) => tools_of(list)?,
-            None => Tools::default(),
+            None => Default::default(),
         };
-        let choice = body.get("tool_choice").unwrap_or(&Value::Null);
-        let chosen = left_out.iter().find(|(_, name)| choice["name"] == **name);
-        let alone = left_out.first().filter(|_| functions.is_empty() && choice["type"] != "none");
-        let hosted = chosen.or(alone).cloned().map(|(kind, name)| Hosted { kind, name, query: asked(&messages) });
-        if hosted.is_some() {
-            body.shift_remove("tool_choice");
-        }
-        if !functions.is_empty() {
-            body.insert("tools".to_owned(), Value::Array(functions));
+        if !tools.is_empty() {
+            body.insert("tools".to_owned(), Value::Array(tools));
         }
         if let Some(choice) = body.shift_remove("tool_choice") {
             let (choice, is_parallel) = choice_of(&choice)?;
@@ -77,8 +70,7 @@ impl Shape for Messages {
         let format = format_of(&mut body)?;
         set(&mut body, "response_format", format);
         body.insert("messages".to_owned(), Value::Array(messages));
-        let left_out = left_out.into_iter().map(|(kind, _)| kind).collect();
-        let places = Places { messages: places, tools: tool_places, left_out, hosted };
+        let places = Places { messages: places, tools: tool_places };
         Ok(Read { chat: body, places, writer: Box::new(MessageStream::new(thinking)) })
     }
 
@@ -89,6 +81,11 @@ impl Shape for Messages {
 
     fn takes_results(&self) -> bool {
         true
+    }
+
+    /// Its clients count these events, and give up where nothing comes.
+    fn busy(&self) -> &'static str {
+        "event: ping\ndata: {\"type\": \"ping\"}\n\n"
     }
 
     fn hosted(
@@ -107,6 +104,19 @@ impl Shape for Messages {
         }
         field.replace(".function.parameters", ".input_schema").replace(".function", "")
     }
+}
+
+/// A model of the endpoint's as a list of models has it (docs.claude.com/en/api/models-list). When it was made is
+/// not known.
+pub(super) fn model(id: &str) -> Value {
+    json!({"type": "model", "id": id, "display_name": id, "created_at": "1970-01-01T00:00:00Z"})
+}
+
+/// The list of these models.
+pub(super) fn models(models: Vec<Value>) -> Value {
+    let id = |model: Option<&Value>| model.map(|model| model["id"].clone()).unwrap_or_default();
+    let (first, last) = (id(models.first()), id(models.last()));
+    json!({"data": models, "has_more": false, "first_id": first, "last_id": last})
 }
 
 /// A text, or the text of a list of blocks.
@@ -155,8 +165,6 @@ fn take(mut message: Value, place: &str, messages: &mut History) -> Result<(), F
             })),
             // The model's own thinking does not go back to it.
             Some("thinking" | "redacted_thinking") => {}
-            // What the service's own tools did: a call there, and its result.
-            Some("server_tool_use" | "mcp_tool_use") => parts.push(line(&block)),
             _ => parts.push(part(block, &within)?),
         }
     }

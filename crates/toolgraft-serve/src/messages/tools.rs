@@ -6,6 +6,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::fault::Fault;
+use crate::request::DEFERRED;
+use toolgraft::wire::set_member;
 
 /// A tool with a type of its own that the client runs. The type has a date behind it.
 #[derive(Deserialize)]
@@ -19,19 +21,11 @@ struct Own {
 /// memory-tool.
 static OWN: LazyLock<Vec<Own>> = LazyLock::new(|| serde_json::from_str(include_str!("own.json")).unwrap_or_default());
 
-/// The functions that may be called, where each stands in the request, and what cannot be had here.
-#[derive(Default)]
-pub(super) struct Tools {
-    pub(super) functions: Vec<Value>,
-    pub(super) places: Vec<String>,
-    /// Types and names of those that run at Anthropic's service.
-    pub(super) left_out: Vec<(String, String)>,
-}
-
-pub(super) fn tools_of(tools: Value) -> Result<Tools, Fault> {
+/// The functions that may be called and the tools that run at Anthropic's service, with where each is in the
+/// request.
+pub(super) fn tools_of(tools: Value) -> Result<(Vec<Value>, Vec<String>), Fault> {
     let Value::Array(list) = tools else { return Err(Fault::field("tools", "'tools' must be a list")) };
-    let mut tools = Tools::default();
-    for (at, tool) in list.into_iter().enumerate() {
+    let tools = list.into_iter().enumerate().map(|(at, tool)| {
         let kind = tool["type"].as_str().unwrap_or("custom");
         let own = OWN.iter().find(|own| kind.starts_with(&own.kind));
         let (description, parameters) = match (own, kind) {
@@ -39,13 +33,15 @@ pub(super) fn tools_of(tools: Value) -> Result<Tools, Fault> {
             (Some(own), _) => (own.description.as_str().into(), own.parameters.clone()),
             (None, other) => {
                 let name = tool["name"].as_str().unwrap_or(other);
-                tools.left_out.push((other.to_owned(), name.to_owned()));
-                continue;
+                return (json!({"type": other, "name": name}), format!("tools[{at}]"));
             }
         };
         let function = json!({"name": tool["name"], "description": description, "parameters": parameters});
-        tools.functions.push(json!({"type": "function", "function": function}));
-        tools.places.push(format!("tools[{at}]"));
-    }
-    Ok(tools)
+        let mut function = json!({"type": "function", "function": function});
+        if tool[DEFERRED] == true {
+            set_member(&mut function, DEFERRED, true);
+        }
+        (function, format!("tools[{at}]"))
+    });
+    Ok(tools.unzip())
 }

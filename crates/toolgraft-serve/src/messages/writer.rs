@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::fault::Fault;
 use crate::ids::new_id;
-use crate::out::{Collected, Finish, Out};
+use crate::out::{Collected, Finish, Out, model_of};
 use crate::shape::{Writer, event};
 use crate::vendor::THREAD_UNSUPPORTED;
 use toolgraft::message::{FinishReason, NativeCall, Usage};
@@ -16,13 +16,23 @@ pub(super) struct MessageStream {
     thinking: bool,
     /// The type of the block that is open.
     open: Option<&'static str>,
+    /// The blocks so far.
+    content: Vec<Value>,
     index: u64,
     begun: bool,
 }
 
 impl MessageStream {
     pub(super) fn new(thinking: bool) -> Self {
-        MessageStream { model: String::new(), prompt_tokens: 0, thinking, open: None, index: 0, begun: false }
+        MessageStream {
+            model: String::new(),
+            prompt_tokens: 0,
+            thinking,
+            open: None,
+            content: Vec::new(),
+            index: 0,
+            begun: false,
+        }
     }
 
     fn start(&mut self, to: &mut String) {
@@ -30,11 +40,22 @@ impl MessageStream {
             return;
         }
         let usage = json!({"input_tokens": self.prompt_tokens, "output_tokens": 0});
-        let message = json!({
-            "id": new_id("msg_"), "type": "message", "role": "assistant", "model": self.model, "content": [],
-            "stop_reason": null, "stop_sequence": null, "usage": usage,
-        });
+        let message = self.message(Value::Null, usage);
         event(to, "message_start", json!({"message": message}));
+    }
+
+    /// The answer as an object, with the blocks so far.
+    pub(super) fn message(&mut self, stop_reason: Value, usage: Value) -> Value {
+        json!({
+            "id": new_id("msg_"), "type": "message", "role": "assistant", "model": self.model,
+            "content": std::mem::take(&mut self.content), "stop_reason": stop_reason, "stop_sequence": null,
+            "usage": usage,
+        })
+    }
+
+    /// The whole answer.
+    pub(super) fn ended(&mut self, finish: &Finish) -> Value {
+        self.message(stop_reason(finish).into(), usage_of(finish.usage))
     }
 
     /// Makes a block of this type the open one.
@@ -45,6 +66,7 @@ impl MessageStream {
         }
         self.close(to);
         event(to, "content_block_start", json!({"index": self.index, "content_block": block}));
+        self.content.push(block);
         self.open = Some(kind);
     }
 
@@ -55,8 +77,17 @@ impl MessageStream {
         }
     }
 
-    pub(super) fn delta(&self, delta: Value, to: &mut String) {
+    pub(super) fn delta(&mut self, delta: Value, to: &mut String) {
         event(to, "content_block_delta", json!({"index": self.index, "delta": delta}));
+        let Some(block) = self.content.last_mut() else { return };
+        for field in ["text", "thinking"] {
+            if let (Some(more), Some(Value::String(text))) = (delta[field].as_str(), block.get_mut(field)) {
+                text.push_str(more);
+            }
+        }
+        if let Some(input) = delta["partial_json"].as_str() {
+            block["input"] = serde_json::from_str(input).unwrap_or_else(|_| json!({}));
+        }
     }
 }
 
@@ -90,32 +121,16 @@ impl Writer for MessageStream {
                 event(to, "message_stop", json!({}));
             }
             Out::Failed(fault) => event(to, "error", error(&fault)),
-            Out::Fields(_) | Out::Reasoning(_) | Out::Reclassified(..) => {}
+            Out::Fields(fields) => self.model = model_of(&fields).unwrap_or(&self.model).to_owned(),
+            Out::Reasoning(_) | Out::Reclassified(..) => {}
         }
     }
 
     fn whole(&mut self, answer: Collected) -> Value {
-        let Collected { fields, reasoning, mut text, refusal, calls, finish, .. } = answer;
-        // That interface has a reason for it, and no field.
-        text.push_str(&refusal);
-        let mut content = Vec::new();
-        if self.thinking && !reasoning.is_empty() {
-            content.push(json!({"type": "thinking", "thinking": reasoning, "signature": ""}));
-        }
-        if !text.is_empty() {
-            content.push(json!({"type": "text", "text": text}));
-        }
-        content.extend(calls.into_iter().map(|NativeCall { id, name, arguments }| {
-            let input: Value = serde_json::from_str(&arguments).unwrap_or_else(|_| json!({}));
-            json!({"type": "tool_use", "id": id, "name": name, "input": input})
-        }));
-        let model = fields.get("model").and_then(Value::as_str).unwrap_or(&self.model);
-        let (reason, usage) =
-            finish.map_or((Value::Null, Value::Null), |finish| (json!(stop_reason(&finish)), usage_of(finish.usage)));
-        json!({
-            "id": new_id("msg_"), "type": "message", "role": "assistant", "model": model, "content": content,
-            "stop_reason": reason, "stop_sequence": null, "usage": usage,
-        })
+        let finish = answer.finish.clone().unwrap_or_default();
+        let mut wire = String::new();
+        answer.pieces().for_each(|out| self.write(out, &mut wire));
+        self.ended(&finish)
     }
 }
 
@@ -129,7 +144,7 @@ fn stop_reason(finish: &Finish) -> &'static str {
     }
 }
 
-pub(super) fn usage_of(usage: Usage) -> Value {
+fn usage_of(usage: Usage) -> Value {
     let cached = usage.cached_tokens.unwrap_or(0).min(usage.prompt_tokens);
     json!({
         // There the cached ones stand apart.

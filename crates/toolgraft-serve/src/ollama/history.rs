@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use crate::fault::Fault;
 use crate::waiting::Waiting;
 use toolgraft::message::Image;
+use toolgraft::wire::roles::join;
 use toolgraft::wire::take_member;
 
 /// Characters of base64 that show of which kind an image is.
@@ -36,12 +37,14 @@ impl History {
                 return Err(Fault::field(format!("{place}.role"), message));
             }
         };
-        let text = match take_member(&mut message, "content") {
-            Value::Null => String::new(),
-            Value::String(text) => text,
+        let images = message.get_mut("images").map(Value::take);
+        let content = match take_member(&mut message, "content") {
+            Value::Null => content(String::new(), images, &format!("{place}.images"))?,
+            Value::String(text) => content(text, images, &format!("{place}.images"))?,
+            // Some clients keep what OpenAI's interface has.
+            parts @ Value::Array(_) => join(parts, content(String::new(), images, &format!("{place}.images"))?),
             _ => return Err(Fault::field(format!("{place}.content"), "a content is a text")),
         };
-        let content = content(text, message.get_mut("images").map(Value::take), &format!("{place}.images"))?;
         // What the model thought (`thinking`) does not go back to it.
         let mut told = json!({"role": role, "content": content});
         if role == "tool" {

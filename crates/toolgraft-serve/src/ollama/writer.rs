@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::fault::Fault;
 use crate::ids::utc_now;
-use crate::out::{Collected, Finish, Out};
+use crate::out::{Collected, Finish, Out, model_of};
 use crate::shape::{Writer, json_text};
 use toolgraft::message::{FinishReason, NativeCall};
 use toolgraft::wire::set_member;
@@ -101,13 +101,18 @@ impl Writer for OllamaStream {
                 line
             }
             Out::Failed(fault) => error(&fault),
-            _ => return,
+            Out::Fields(fields) => {
+                self.model = model_of(&fields).unwrap_or(&self.model).to_owned();
+                return;
+            }
+            Out::Reasoning(_) | Out::Reclassified(..) => return,
         };
         push_line(to, &line);
     }
 
     fn whole(&mut self, answer: Collected) -> Value {
-        let Collected { reasoning, mut text, refusal, calls, finish, .. } = answer;
+        let Collected { fields, reasoning, mut text, refusal, calls, finish } = answer;
+        self.model = model_of(&fields).unwrap_or(&self.model).to_owned();
         // That interface has no field for it.
         text.push_str(&refusal);
         let thinking = if self.thoughts { reasoning } else { String::new() };

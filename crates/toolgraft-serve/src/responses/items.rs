@@ -184,7 +184,6 @@ fn content(content: Value, is_user: bool, place: &str) -> Result<Value, Fault> {
 
 /// A part as one of Chat Completions.
 fn part(mut part: Value, place: &str) -> Result<Value, Fault> {
-    let missing = |field: &str, remedy: &str| Err(Fault::field(format!("{place}.{field}"), remedy.to_owned()));
     match part["type"].as_str() {
         Some("input_text" | "output_text" | "text") if part["text"].is_string() => {
             Ok(json!({"type": "text", "text": take_member(&mut part, "text")}))
@@ -199,13 +198,12 @@ fn part(mut part: Value, place: &str) -> Result<Value, Fault> {
             }
             Ok(json!({"type": "image_url", "image_url": image}))
         }
-        Some("input_image") => missing("image_url", "no files are kept here: send the image as 'image_url'"),
         Some("input_file") if part["file_data"].is_string() => Ok(json!({
             "type": "file", "file": {"filename": take_member(&mut part, "filename"), "file_data": take_member(&mut part, "file_data")},
         })),
-        Some("input_file") => missing("file_data", "no files are kept or fetched here: send the file as 'file_data'"),
         Some("input_audio") => Ok(json!({"type": "input_audio", "input_audio": take_member(&mut part, "input_audio")})),
-        Some(other) => missing("type", &format!("parts of the type '{other}' are not known here, or lack their text")),
+        // What no model reads, a file that OpenAI's service keeps too, becomes a line of text later.
+        Some(_) => Ok(part),
         None => Err(Fault::field(place, "a part is an object with a 'type'")),
     }
 }

@@ -19,7 +19,7 @@ use self::writer::ResponseStream;
 use super::chat::Chat;
 use super::fault::Fault;
 use super::kept::Kept;
-use super::shape::{Hosted, Places, Read, Shape, given, set};
+use super::shape::{Places, Read, Shape, given, set};
 use super::vendor;
 use toolgraft::wire::take_member;
 
@@ -59,7 +59,7 @@ impl Shape for Responses {
         if let Some(names) = &choice.allowed {
             tools.allow(names);
         }
-        let Tools { functions, places: tool_places, left_out, forms } = tools;
+        let Tools { functions, places: tool_places, forms } = tools;
         if !functions.is_empty() {
             chat.insert("tools".to_owned(), Value::Array(functions));
         }
@@ -69,10 +69,7 @@ impl Shape for Responses {
         set(&mut chat, "response_format", format_of(given(&mut body, "text"))?);
         body.retain(|field, _| !READ.contains(&field.as_str()));
         body.extend(chat);
-        let is_none = body.get("tool_choice").is_some_and(|choice| choice == "none");
-        let alone = left_out.first().filter(|_| !body.contains_key("tools") && !is_none);
-        let hosted = alone.map(|kind| Hosted { kind: kind.clone(), name: kind.clone(), query: String::new() });
-        let places = Places { messages: message_places, tools: tool_places, left_out, hosted };
+        let places = Places { messages: message_places, tools: tool_places };
         Ok(Read { chat: body, places, writer: Box::new(ResponseStream::new(head, summary, forms, kept.clone())) })
     }
 

@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 
 use crate::fault::Fault;
 use crate::ids::new_id;
+use crate::request::DEFERRED;
 use toolgraft::message::NativeCall;
 use toolgraft::wire::set_member;
 
@@ -68,12 +69,10 @@ impl Member {
 /// The tools of a request.
 #[derive(Default)]
 pub(super) struct Tools {
-    /// As functions of Chat Completions.
+    /// As functions of Chat Completions, and those that run at OpenAI's service by their type.
     pub(super) functions: Vec<Value>,
     /// Where each stands in the request.
     pub(super) places: Vec<String>,
-    /// Types of those that cannot be had here.
-    pub(super) left_out: Vec<String>,
     pub(super) forms: Forms,
 }
 
@@ -122,7 +121,8 @@ impl Tools {
     pub(super) fn allow(&mut self, names: &[String]) {
         let functions = std::mem::take(&mut self.functions).into_iter().zip(std::mem::take(&mut self.places));
         let is_allowed = |function: &Value| {
-            let name = function["function"]["name"].as_str().unwrap_or_default();
+            // What runs at the service is left out later.
+            let Some(name) = function["function"]["name"].as_str() else { return true };
             // A namespace stands for its members.
             let is_of = |allowed: &String| {
                 name.strip_prefix(allowed.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
@@ -145,6 +145,9 @@ impl Tools {
             "function" => {
                 let form = namespace.map(|_| Form::Function(member()));
                 self.push(name(), &tool["description"], &tool["parameters"], form, place);
+                if let Some(function) = self.functions.last_mut().filter(|_| tool[DEFERRED] == true) {
+                    set_member(function, DEFERRED, true);
+                }
             }
             "custom" => {
                 let description = with_grammar(&tool["description"], &tool["format"]);
@@ -171,7 +174,10 @@ impl Tools {
                     let parameters = or("parameters", action.parameters.clone());
                     self.push(kind.into(), &description, &parameters, Some(Form::Action(action)), place);
                 }
-                None => self.left_out.push(kind.to_owned()),
+                None => {
+                    self.functions.push(json!({"type": kind, "name": kind}));
+                    self.places.push(place.to_owned());
+                }
             },
         }
         Ok(())

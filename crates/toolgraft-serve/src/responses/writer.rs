@@ -10,7 +10,7 @@ use crate::chat::error_type;
 use crate::fault::Fault;
 use crate::ids::{new_id, now};
 use crate::kept::Kept;
-use crate::out::{Collected, Finish, Out};
+use crate::out::{Collected, Finish, Out, model_of};
 use crate::shape::{Writer, event};
 use toolgraft::message::{FinishReason, NativeCall, Usage};
 use toolgraft::wire::set_member;
@@ -218,6 +218,14 @@ impl ResponseStream {
         self.item_done(item, to);
     }
 
+    /// Closes what is open: how the answer ended, and the answer as an object.
+    fn end(&mut self, finish: &Finish, to: &mut String) -> (&'static str, Value) {
+        self.start(to);
+        let (status, details) = status(&finish.reason);
+        self.close(status, to);
+        (status, self.response(status, usage(finish.usage), details))
+    }
+
     fn failed(&mut self, fault: &Fault, to: &mut String) {
         self.start(to);
         self.close("incomplete", to);
@@ -245,31 +253,20 @@ impl Writer for ResponseStream {
             Out::Refusal(text) => self.text(Kind::Refusal, &text, to),
             Out::Call(call) => self.call(call, to),
             Out::Finish(finish) => {
-                self.start(to);
-                let (status, details) = status(&finish.reason);
-                self.close(status, to);
-                let response = self.response(status, usage(finish.usage), details);
+                let (status, response) = self.end(&finish, to);
                 self.event(&format!("response.{status}"), json!({"response": response}), to);
             }
             Out::Failed(fault) => self.failed(&fault, to),
-            Out::Fields(_) | Out::Reclassified(..) => {}
+            Out::Fields(fields) => self.model = model_of(&fields).unwrap_or(&self.model).to_owned(),
+            Out::Reclassified(..) => {}
         }
     }
 
     fn whole(&mut self, answer: Collected) -> Value {
-        let Collected { reasoning, text, refusal, calls, finish, .. } = answer;
-        let Finish { reason, usage: cost, .. } = finish.unwrap_or_default();
-        let (status, details) = status(&reason);
-        let items =
-            [(Kind::Reasoning, "rs_", reasoning), (Kind::Message, "msg_", text), (Kind::Refusal, "msg_", refusal)];
-        for (kind, id, text) in items {
-            if !text.is_empty() {
-                self.output.push(self.item(kind, &new_id(id), Some(&text), status));
-            }
-        }
-        self.output.extend(calls.into_iter().map(|call| self.forms.item(call, "completed")));
-        self.output.iter().for_each(|item| self.kept.keep_item(item, Instant::now()));
-        self.response(status, usage(cost), details)
+        let mut wire = String::new();
+        let finish = answer.finish.clone().unwrap_or_default();
+        answer.pieces().for_each(|out| self.write(out, &mut wire));
+        self.end(&finish, &mut wire).1
     }
 }
 

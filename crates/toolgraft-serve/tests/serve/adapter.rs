@@ -363,7 +363,7 @@ fn what_is_wrong_is_named_with_its_place() {
         (json!({"tool_choice": "some"}), "tool_choice"),
         (json!({"tools": [tool("a", &[]), tool("a", &["x"])]}), "tools[1].function.name"),
         (json!({"tools": [tool(" ", &[])]}), "tools[0].function.name"),
-        (json!({"tools": [{"type": "web_search"}]}), "tools[0].type"),
+        (json!({"tools": [{"type": "custom", "custom": {"name": "f"}}]}), "tools[0].type"),
         (json!({"tools": [7]}), "tools[0]"),
         (json!({"tools": "all"}), "tools"),
         (json!({"messages": []}), "messages"),

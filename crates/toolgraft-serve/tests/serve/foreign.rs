@@ -12,7 +12,7 @@ use toolgraft::{Catalog, Outcome, Policy, Tool};
 use toolgraft_testkit::endpoint::{Endpoint, Reply, mcp_call};
 
 use super::http::{Served, read, request, serve};
-use super::shapes::{Chat, Gemini, Messages, Responses, SHAPES};
+use super::shapes::{Chat, Gemini, Messages, Ollama, Responses, SHAPES};
 
 /// The value with one of its parts changed, each part in turn, into each of these.
 fn changed(value: &Value, others: &[Value]) -> Vec<Value> {
@@ -258,12 +258,8 @@ async fn a_fault_of_the_server_itself_is_told_in_the_interfaces_own_form_and_cou
         let (status, whole) = read(served.post(shape.path(), &body).send().await.unwrap()).await;
         assert_eq!(status, 500, "{shape:?} {whole:#}");
         assert!(shape.error(500, &whole).0.contains("a fault of its own"), "{whole:#}");
-        let path = match shape {
-            Gemini => "/v1beta/models/m:streamGenerateContent?alt=sse",
-            _ => shape.path(),
-        };
         body["stream"] = json!(true);
-        let stream = served.post(path, &body).send().await.unwrap();
+        let stream = served.post(shape.stream_path(), &body).send().await.unwrap();
         assert_eq!(stream.status(), 200, "{shape:?}: a call of the toolbox begins the stream");
         let text = stream.text().await.unwrap();
         let end = match shape {
@@ -271,6 +267,7 @@ async fn a_fault_of_the_server_itself_is_told_in_the_interfaces_own_form_and_cou
             Messages => "event: error",
             Responses => "event: response.failed",
             Gemini => "data: {\"error\":",
+            Ollama => "{\"error\":",
         };
         assert!(text.contains(end) && text.contains("a fault of its own"), "{shape:?} {text}");
         assert_eq!(broken(&served).await, 2 * (at as u64 + 1));

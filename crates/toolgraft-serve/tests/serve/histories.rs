@@ -255,13 +255,7 @@ async fn a_result_after_a_second_message_of_the_model_belongs_to_its_call() {
             json!([shape.says("user", "Hi"), shape.call(), shape.says("assistant", "Let me see."), shape.result()]);
         (shape.path(), shape.request(history, shape.tools(&["f"])))
     });
-    let ollama = json!({"model": "m", "stream": false, "tools": Chat.tools(&["f"]), "messages": [
-        {"role": "user", "content": "Hi"},
-        {"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "f", "arguments": {}}}]},
-        {"role": "assistant", "content": "Let me see."},
-        {"role": "tool", "tool_name": "f", "content": "1"},
-    ]});
-    for (path, body) in histories.into_iter().chain([("/api/chat", ollama)]) {
+    for (path, body) in histories {
         for (served, roles) in
             [(&by_prompt, &["system", "user", "assistant", "user"][..]), (&natively, &["user", "assistant", "tool"])]
         {

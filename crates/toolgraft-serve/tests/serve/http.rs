@@ -141,7 +141,7 @@ async fn without_tools_request_and_answer_pass_untouched() {
         _ => Reply::new(201, "{\"embedding\": []}"),
     });
     let served = serve(&endpoint, |config| config).await;
-    let body = json!({"model": "m", "messages": [{"role": "user", "content": "Hi"}], "odd": [1.50], "tools": []});
+    let body = json!({"model": "m", "messages": [{"role": "user", "content": "Hi"}], "odd": [1.50]});
     let response = served.post("/v1/chat/completions", &body).send().await.unwrap();
     assert_eq!(response.text().await.unwrap(), odd);
     for path in ["/v1/embeddings", "/v1/completions"] {
@@ -281,7 +281,7 @@ async fn a_stream_begins_before_an_endpoint_that_is_silent_does_and_tells_of_a_f
             (200, &"text/event-stream".parse().unwrap())
         );
         let first = response.chunk().await.unwrap().unwrap();
-        assert!(first == ": working\n\n" || first == "\n", "{first:?}");
+        assert!(first == ": working\n\n" || first == "\n" || first.starts_with(b"event: ping\ndata: {"), "{first:?}");
         tell.send(()).unwrap();
         let rest = response.text().await.unwrap();
         assert!(rest.contains(error) && rest.contains("no memory"), "{path}: {rest}");

@@ -22,6 +22,7 @@ mod loops;
 mod media;
 mod native;
 mod ollama;
+mod questions;
 mod refusals;
 mod requests;
 mod responses;

@@ -274,7 +274,7 @@ async fn what_cannot_be_had_is_named_with_its_place() {
         (json!({"model": ""}), "model: "),
         (json!({"messages": "Hi"}), "messages: "),
         (message(json!({"role": "critic", "content": "no"})), "messages[0].role: "),
-        (message(json!({"role": "user", "content": [{"type": "text"}]})), "messages[0].content: "),
+        (message(json!({"role": "user", "content": 7})), "messages[0].content: "),
         (message(json!({"role": "user", "content": "", "images": ["bm8="]})), "messages[0].images[0]: "),
         (message(json!({"role": "user", "content": "", "images": "no"})), "messages[0].images: "),
         (

@@ -250,10 +250,6 @@ async fn what_cannot_be_had_is_named() {
         (json!({"input": null}), "input"),
         (json!({"input": []}), "input"),
         (json!({"input": [{"type": "item_reference", "id": "msg_1"}]}), "input[0].id"),
-        (
-            json!({"input": [{"role": "user", "content": [{"type": "input_image", "file_id": "f"}]}]}),
-            "input[0].content[0].image_url",
-        ),
         (json!({"text": {"format": {"type": "grammar"}}}), "text.format.type"),
         (json!({"text": {"format": {"type": "json_schema"}}}), "text.format.schema"),
         (json!({"max_output_tokens": -1}), "max_output_tokens"),

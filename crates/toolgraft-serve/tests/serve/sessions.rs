@@ -10,43 +10,11 @@ use toolgraft::tools::ToolsMode;
 use toolgraft_serve::{Config, Inspector, Served, USAGE_HEADER};
 use toolgraft_testkit::endpoint::{Endpoint, Reply, mcp_call, says, stops, usage};
 
-use super::http::{Served as Running, read, serve};
-use super::shapes::{Chat, Gemini, Messages, Responses, SHAPES, Shape, ask};
+use super::http::serve;
+use super::shapes::{Chat, Gemini, Messages, Ollama, Responses, SHAPES, Shape, ask};
 
 /// Calls of the session.
 const STEPS: usize = 40;
-
-/// The APIs whose clients are played.
-#[derive(Debug, Clone, Copy)]
-enum Api {
-    Of(Shape),
-    /// Its messages are those of Chat Completions, but for arguments as an object and results without an id.
-    Ollama,
-}
-
-impl Api {
-    const ALL: [Api; 5] = [Api::Of(Chat), Api::Of(Messages), Api::Of(Responses), Api::Of(Gemini), Api::Ollama];
-
-    /// The shape of its tools and of what a user says.
-    fn shape(self) -> Shape {
-        match self {
-            Api::Of(shape) => shape,
-            Api::Ollama => Chat,
-        }
-    }
-
-    async fn ask(self, served: &Running, messages: &[Value], tools: Value) -> (u16, Value) {
-        let mut body = self.shape().request(json!(messages), tools);
-        match self {
-            Api::Of(shape) => ask(served, shape, body.to_string()).await,
-            Api::Ollama => {
-                body["stream"] = json!(false);
-                let (status, answer) = read(served.post("/api/chat", &body).send().await.unwrap()).await;
-                (status.as_u16(), answer)
-            }
-        }
-    }
-}
 
 /// What a session's messages may hold at most, tools and system text apart, in percent of the client's own.
 fn most_percent() -> usize {
@@ -82,14 +50,14 @@ fn written(messages: &[Value]) -> usize {
 }
 
 /// The messages that a client sends next, after an answer with one call.
-fn goes_on(api: Api, answer: &Value, result: &str) -> Vec<Value> {
-    match api {
-        Api::Of(Chat) => {
+fn goes_on(shape: Shape, answer: &Value, result: &str) -> Vec<Value> {
+    match shape {
+        Chat => {
             let message = answer["choices"][0]["message"].clone();
             let id = message["tool_calls"][0]["id"].clone();
             vec![message, json!({"role": "tool", "tool_call_id": id, "content": result})]
         }
-        Api::Of(Messages) => {
+        Messages => {
             let content = answer["content"].clone();
             let call = content.as_array().unwrap().iter().find(|block| block["type"] == "tool_use").unwrap();
             let result = json!({"type": "tool_result", "tool_use_id": call["id"], "content": result});
@@ -99,18 +67,18 @@ fn goes_on(api: Api, answer: &Value, result: &str) -> Vec<Value> {
                 json!({"role": "user", "content": [result, reminds]}),
             ]
         }
-        Api::Of(Responses) => {
+        Responses => {
             let mut items = answer["output"].as_array().unwrap().clone();
             let id = items.iter().find(|item| item["type"] == "function_call").unwrap()["call_id"].clone();
             items.push(json!({"type": "function_call_output", "call_id": id, "output": result}));
             items
         }
-        Api::Of(Gemini) => {
+        Gemini => {
             let response = json!({"name": "bash", "response": {"output": result}});
             let said = answer["candidates"][0]["content"].clone();
             vec![said, json!({"role": "user", "parts": [{"functionResponse": response}]})]
         }
-        Api::Ollama => {
+        Ollama => {
             vec![answer["message"].clone(), json!({"role": "tool", "tool_name": "bash", "content": result})]
         }
     }
@@ -123,8 +91,7 @@ struct Played {
     own: usize,
 }
 
-async fn play(api: Api, set: fn(Config) -> Config) -> Played {
-    let shape = api.shape();
+async fn play(shape: Shape, set: fn(Config) -> Config) -> Played {
     let endpoint = Endpoint::answer(|_, number| match number {
         ..STEPS => Reply::text(&format!(
             "I look further.\n{}",
@@ -145,10 +112,11 @@ async fn play(api: Api, set: fn(Config) -> Config) -> Played {
     let (mut messages, mut own) = (vec![first], 0);
     for at in 0..=STEPS {
         own += written(&messages);
-        let (status, answer) = api.ask(&served, &messages, tools.clone()).await;
-        assert_eq!(status, 200, "{api:?}: {answer:#}");
+        let body = shape.request(json!(messages), tools.clone());
+        let (status, answer) = ask(&served, shape, body.to_string()).await;
+        assert_eq!(status, 200, "{shape:?}: {answer:#}");
         if at < STEPS {
-            messages.extend(goes_on(api, &answer, &step(at).1));
+            messages.extend(goes_on(shape, &answer, &step(at).1));
         }
     }
     Played { bodies: endpoint.take_seen().into_iter().map(|seen| seen.body).collect(), own }
@@ -158,14 +126,10 @@ async fn play(api: Api, set: fn(Config) -> Config) -> Played {
 /// time, and are numbered.
 pub(crate) async fn bodies() -> Vec<(String, Vec<Value>)> {
     let mut all = Vec::new();
-    for api in Api::ALL {
-        let name = match api {
-            Api::Of(shape) => format!("{shape:?}").to_lowercase(),
-            Api::Ollama => "ollama".to_owned(),
-        };
+    for shape in SHAPES {
         let mut ids = Vec::new();
-        let bodies = play(api, |config| config).await.bodies.iter().map(|body| numbered(body, &mut ids)).collect();
-        all.push((name, bodies));
+        let bodies = play(shape, |config| config).await.bodies.iter().map(|body| numbered(body, &mut ids)).collect();
+        all.push((format!("{shape:?}").to_lowercase(), bodies));
     }
     all
 }
@@ -199,18 +163,18 @@ fn from_task(messages: &[Value]) -> &[Value] {
 async fn a_long_session_costs_little_more_than_the_clients_own_words() {
     let styles: [fn(Config) -> Config; 2] = [|config| config, |config| config.with_style(PromptStyle::Compact)];
     let most = most_percent();
-    for (api, style) in Api::ALL.into_iter().flat_map(|api| styles.map(|style| (api, style))) {
-        let Played { bodies, own } = play(api, style).await;
+    for (shape, style) in SHAPES.into_iter().flat_map(|shape| styles.map(|style| (shape, style))) {
+        let Played { bodies, own } = play(shape, style).await;
         let sent: Vec<&Vec<Value>> = bodies.iter().map(|body| body["messages"].as_array().unwrap()).collect();
         assert_eq!(sent.len(), STEPS + 1);
         for pair in sent.windows(2) {
             let before = &pair[0][..pair[0].len() - 1];
-            assert_eq!(pair[1][..before.len()], *before, "{api:?}: a request repeats the one before");
+            assert_eq!(pair[1][..before.len()], *before, "{shape:?}: a request repeats the one before");
         }
         let last = sent[STEPS].last().unwrap()["content"].as_str().unwrap();
         assert!(last.contains(TASK), "the person's own words are told again: {last}");
         let told: usize = sent.iter().map(|messages| written(from_task(messages))).sum();
-        assert!(told * 100 <= own * most, "{api:?}: {told} characters for {own}");
+        assert!(told * 100 <= own * most, "{shape:?}: {told} characters for {own}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! The four interfaces of clients, by what differs in their requests and errors.
+//! The interfaces of clients, by what differs in their requests, answers and errors.
 
 use std::time::Duration;
 
@@ -13,11 +13,12 @@ pub(crate) enum Shape {
     Messages,
     Responses,
     Gemini,
+    Ollama,
 }
 
-pub(crate) use Shape::{Chat, Gemini, Messages, Responses};
+pub(crate) use Shape::{Chat, Gemini, Messages, Ollama, Responses};
 
-pub(crate) const SHAPES: [Shape; 4] = [Chat, Messages, Responses, Gemini];
+pub(crate) const SHAPES: [Shape; 5] = [Chat, Messages, Responses, Gemini, Ollama];
 
 impl Shape {
     pub(crate) fn path(self) -> &'static str {
@@ -26,6 +27,15 @@ impl Shape {
             Messages => "/v1/messages",
             Responses => "/v1/responses",
             Gemini => "/v1beta/models/m:generateContent",
+            Ollama => "/api/chat",
+        }
+    }
+
+    /// Where an answer as a stream is asked for.
+    pub(crate) fn stream_path(self) -> &'static str {
+        match self {
+            Gemini => "/v1beta/models/m:streamGenerateContent?alt=sse",
+            _ => self.path(),
         }
     }
 
@@ -36,13 +46,16 @@ impl Shape {
             Messages => json!({"model": "m", "max_tokens": 1_000, "messages": messages, "tools": tools}),
             Responses => json!({"model": "m", "input": messages, "tools": tools}),
             Gemini => json!({"contents": messages, "tools": [{"functionDeclarations": tools}]}),
+            Ollama => json!({"model": "m", "stream": false, "messages": messages, "tools": tools}),
         }
     }
 
     pub(crate) fn tool(self, name: &str, schema: Option<Value>) -> Value {
         match (self, schema) {
-            (Chat, Some(schema)) => json!({"type": "function", "function": {"name": name, "parameters": schema}}),
-            (Chat, None) => json!({"type": "function", "function": {"name": name}}),
+            (Chat | Ollama, Some(schema)) => {
+                json!({"type": "function", "function": {"name": name, "parameters": schema}})
+            }
+            (Chat | Ollama, None) => json!({"type": "function", "function": {"name": name}}),
             (Messages, Some(schema)) => json!({"name": name, "input_schema": schema}),
             (Responses, Some(schema)) => json!({"type": "function", "name": name, "parameters": schema}),
             (Responses, None) => json!({"type": "function", "name": name}),
@@ -58,7 +71,7 @@ impl Shape {
     /// A message of the role `user` or `assistant` with a text.
     pub(crate) fn says(self, role: &str, text: &str) -> Value {
         match self {
-            Chat | Messages | Responses => json!({"role": role, "content": text}),
+            Chat | Messages | Responses | Ollama => json!({"role": role, "content": text}),
             Gemini => json!({"role": if role == "user" { "user" } else { "model" }, "parts": [{"text": text}]}),
         }
     }
@@ -73,6 +86,9 @@ impl Shape {
             }
             Responses => json!({"type": "function_call", "call_id": "c1", "name": "f", "arguments": "{}"}),
             Gemini => json!({"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]}),
+            Ollama => {
+                json!({"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "f", "arguments": {}}}]})
+            }
         }
     }
 
@@ -84,10 +100,11 @@ impl Shape {
             }
             Responses => json!({"type": "function_call_output", "call_id": "c1", "output": "1"}),
             Gemini => json!({"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {"a": 1}}}]}),
+            Ollama => json!({"role": "tool", "tool_name": "f", "content": "1"}),
         }
     }
 
-    /// Requires a call of the tool of this name.
+    /// Requires a call of the tool of this name. Ollama's API has no field for it.
     pub(crate) fn chooses(self, request: &mut Value, name: &str) {
         match self {
             Chat => request["tool_choice"] = json!({"type": "function", "function": {"name": name}}),
@@ -97,6 +114,7 @@ impl Shape {
                 let config = json!({"mode": "ANY", "allowedFunctionNames": [name]});
                 request["toolConfig"] = json!({"functionCallingConfig": config});
             }
+            Ollama => {}
         }
     }
 
@@ -104,6 +122,9 @@ impl Shape {
     #[track_caller]
     pub(crate) fn error(self, status: u16, body: &Value) -> (String, String) {
         let error = &body["error"];
+        if self == Ollama {
+            return placed(error.as_str().unwrap_or_else(|| panic!("{body:#}")));
+        }
         let message = error["message"].as_str().unwrap_or_else(|| panic!("{self:?} {body:#}")).to_owned();
         match self {
             Chat | Responses => {
@@ -118,6 +139,7 @@ impl Shape {
                 assert!(error["code"] == status && error["status"].is_string(), "{body:#}");
                 placed(&message)
             }
+            Ollama => unreachable!("answered above"),
         }
     }
 }
