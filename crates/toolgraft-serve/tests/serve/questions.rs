@@ -56,8 +56,9 @@ fn whole(shape: Shape, answer: &Value) -> Said {
         }
         Responses => {
             let output = list(&answer["output"]);
+            let messages = output.iter().filter(|item| item["type"] == "message");
             Said {
-                text: output.iter().map(|item| joined(&list(&item["content"]))).collect(),
+                text: messages.map(|item| joined(&list(&item["content"]))).collect(),
                 calls: of(&output, "function_call"),
                 end: text_of(answer["incomplete_details"].get("reason").unwrap_or(&answer["status"])),
                 model: text_of(&answer["model"]),
@@ -547,4 +548,43 @@ async fn a_call_in_the_older_field_is_a_call_in_each_api() {
         assert!(status == 200 && text.contains("{\"x\":1}"), "{shape:?} {answer:#}");
     }
     assert_eq!(endpoint.requests(), SHAPES.len());
+}
+
+#[tokio::test]
+async fn a_form_without_a_schema_is_held_to_without_tools_too() {
+    let endpoint = Endpoint::answer(|_, _| Reply::text("<think>Step {\"x\"}</think>\n{\"queries\":[\"weather\"]}"));
+    let served = serve(&endpoint, |config| config).await;
+    for (shape, form) in [
+        (Chat, json!({"response_format": {"type": "json_object"}})),
+        (Responses, json!({"text": {"format": {"type": "json_object"}}})),
+        (Gemini, json!({"generationConfig": {"responseMimeType": "application/json"}})),
+        (Ollama, json!({"format": "json"})),
+    ] {
+        let mut body = shape.request(json!([shape.says("user", "Hi")]), json!([]));
+        body.as_object_mut().unwrap().extend(form.as_object().unwrap().clone());
+        for said in both(&served, shape, &body).await {
+            assert_eq!(said.text, "{\"queries\":[\"weather\"]}", "{shape:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn models_are_listed_in_the_form_of_their_client() {
+    let endpoint = Endpoint::setup().models(&["a", "b"]).start([]);
+    let served = serve(&endpoint, |config| config).await;
+    let get = async |path: &str, header: &str| {
+        let request = served.client.get(format!("{}{path}", served.url)).header(header, "2023-06-01");
+        read(request.send().await.unwrap()).await.1
+    };
+    let list = get("/v1/models", "anthropic-version").await;
+    let ends = (&list["first_id"], &list["last_id"], &list["has_more"]);
+    assert_eq!(ends, (&json!("a"), &json!("b"), &json!(false)), "{list:#}");
+    let one = get("/v1/models/b", "anthropic-version").await;
+    assert_eq!((&one, &one["type"], &one["display_name"]), (&list["data"][1], &json!("model"), &json!("b")));
+    let list = get("/v1/models", "x-goog-api-key").await;
+    assert_eq!(list["models"][0]["name"], "models/a", "{list:#}");
+    assert_eq!(get("/v1/models/b", "x-goog-api-key").await, list["models"][1]);
+    assert_eq!(get("/v1/models", "x-other").await["data"][1]["id"], "b");
+    let missing = get("/v1/models/c", "anthropic-version").await;
+    assert_eq!((&missing["type"], &missing["error"]["type"]), (&json!("error"), &json!("not_found_error")));
 }
