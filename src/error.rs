@@ -29,6 +29,10 @@ pub enum Error {
     /// A call does not fit into another interface's shape.
     #[error(transparent)]
     Wire(#[from] crate::wire::WireError),
+    /// A call of a history is none.
+    #[cfg(feature = "agent")]
+    #[error(transparent)]
+    PastCall(#[from] crate::wire::past::BadCall),
     /// Arguments do not fit the program's type.
     #[error(transparent)]
     Decode(#[from] crate::event::DecodeError),

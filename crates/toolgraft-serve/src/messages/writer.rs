@@ -8,6 +8,7 @@ use crate::out::{Collected, Finish, Out, model_of};
 use crate::shape::{Writer, event};
 use crate::vendor::THREAD_UNSUPPORTED;
 use toolgraft::message::{FinishReason, NativeCall, Usage};
+use toolgraft::wire::set_member;
 
 /// An answer in events.
 pub(super) struct MessageStream {
@@ -86,7 +87,7 @@ impl MessageStream {
             }
         }
         if let Some(input) = delta["partial_json"].as_str() {
-            block["input"] = serde_json::from_str(input).unwrap_or_else(|_| json!({}));
+            set_member(block, "input", serde_json::from_str(input).unwrap_or_else(|_| json!({})));
         }
     }
 }
