@@ -21,22 +21,14 @@ pub enum Repair {
     Entities,
     /// The whole JSON text was escaped once more, as if in a string (`{\"a\": 1}`).
     EscapedJson,
-    /// Raw control characters in strings were escaped.
-    ControlCharacters,
     /// Backslashes that begin no JSON escape were doubled, or dropped before an apostrophe.
     Backslashes,
-    /// Strings in single or typographic quotes.
-    Quotes,
     /// Quotation marks inside a string were escaped.
     InnerQuotes,
-    /// Commas before a closing bracket were dropped.
-    TrailingComma,
-    /// A comma was missing between two members, or between two calls of a list.
-    MissingComma,
-    /// `True`, `False`, `None` in any case.
-    PythonLiterals,
-    /// Keys without quotes.
-    UnquotedKeys,
+    /// The syntax around values was mended: other quotation marks, keys without any, raw control characters in
+    /// strings, a comma too many before a closing bracket, one too few between two members or calls, `True`, `False`
+    /// and `None` in any case.
+    Syntax,
     /// A call's names were escaped as Markdown does it (`get\_weather`), and so were its texts.
     MarkdownEscapes,
     /// Closing tags were missing after a complete call.
@@ -119,14 +111,9 @@ repair_words!(
     "cdata" => Cdata,
     "entities" => Entities,
     "escaped_json" => EscapedJson,
-    "control_characters" => ControlCharacters,
     "backslashes" => Backslashes,
-    "quotes" => Quotes,
     "inner_quotes" => InnerQuotes,
-    "trailing_comma" => TrailingComma,
-    "missing_comma" => MissingComma,
-    "python_literals" => PythonLiterals,
-    "unquoted_keys" => UnquotedKeys,
+    "syntax" => Syntax,
     "markdown_escapes" => MarkdownEscapes,
     "missing_close" => MissingClose,
     "stop_sequence" => StopSequence,

@@ -65,7 +65,7 @@ pub struct FoundValues {
 ///
 /// let found = find_values("Here you are:\n```json\n{\"days\": 3,}\n```\nAnything else?");
 /// assert_eq!(found.values[0].value, serde_json::json!({"days": 3}));
-/// assert_eq!(found.values[0].repairs[0].to_string(), "trailing_comma");
+/// assert_eq!(found.values[0].repairs[0].to_string(), "syntax");
 /// ```
 pub fn find_values(text: &str) -> FoundValues {
     let tolerance = (text.len() * TOLERANCE).max(MIN_TOLERANCE);

@@ -74,7 +74,7 @@ fn side_channel() {
 fn structured_output() {
     let run = Run::of(&mut example("structured_output")).ok();
     assert!(run.out.starts_with("calls get_weather\nwrong: missing required property \"pack\""), "{}", run.out);
-    assert!(run.out.contains("\nmended: fence, prose, trailing_comma, coerced:/days\n"), "{}", run.out);
+    assert!(run.out.contains("\nmended: fence, prose, syntax, coerced:/days\n"), "{}", run.out);
     assert!(run.out.ends_with("Trip { city: \"Oslo\", days: 3, pack: [\"umbrella\", \"coat\"] }\n"), "{}", run.out);
 }
 

@@ -29,7 +29,7 @@ use serde_json::{Map, Number, Value};
 
 pub(super) use ahead::{closes as closes_string, opens as opens_string};
 use ahead::{key_length, word_length, word_of_python};
-use reader::{Reader, Stop};
+use reader::{Commas, Reader, Stop};
 use strings::Role;
 
 use super::bytes::{Kind, any_zero};
@@ -48,6 +48,7 @@ pub(crate) struct ReadValue {
     pub(crate) repairs: Vec<Repair>,
     /// The length of the text that is JSON as it is written; a repair follows it.
     pub(crate) unchanged: usize,
+    pub(crate) commas: Commas,
 }
 
 /// Why a text is not read, with the position.
@@ -137,7 +138,7 @@ impl Reader<'_> {
             return self.stop("something follows the value");
         }
         self.repairs.extend(self.loses_digits.then_some(Repair::NumberPrecision));
-        Ok(ReadValue { value, repairs: self.repairs, unchanged: self.unchanged })
+        Ok(ReadValue { value, repairs: self.repairs, unchanged: self.unchanged, commas: self.commas })
     }
 
     fn value(&mut self, role: Role, depth: usize) -> Result<Value, Stop> {
@@ -180,7 +181,8 @@ impl Reader<'_> {
             comma = match self.next()? {
                 // A key in quotes and its colon say what is missing; an item could be the value's rest.
                 c if opens_string(c) && self.is_tolerant && ahead::key_at(self.text, self.at) => {
-                    self.repair(Repair::MissingComma, self.at)?;
+                    self.repair(Repair::Syntax, self.at)?;
+                    self.commas.is_supplied = true;
                     None
                 }
                 c => self.separator(c, '}')?,
@@ -215,7 +217,8 @@ impl Reader<'_> {
     /// Takes a closing bracket, before which a comma may be.
     fn close(&mut self, comma: Option<usize>) -> Result<(), Stop> {
         if let Some(comma) = comma {
-            self.repair(Repair::TrailingComma, comma)?;
+            self.repair(Repair::Syntax, comma)?;
+            self.commas.is_dropped = true;
         }
         self.at += 1;
         Ok(())
@@ -234,7 +237,7 @@ impl Reader<'_> {
                     let Some(value) = word_of_python(word) else {
                         return self.stop("a word without quotes is no value");
                     };
-                    self.repair(Repair::PythonLiterals, self.at)?;
+                    self.repair(Repair::Syntax, self.at)?;
                     value
                 }
             },
@@ -262,7 +265,7 @@ impl Reader<'_> {
         if key.is_empty() {
             return self.stop("a key is missing here");
         }
-        self.repair(Repair::UnquotedKeys, self.at)?;
+        self.repair(Repair::Syntax, self.at)?;
         self.at += key.len();
         Ok(key.to_owned())
     }

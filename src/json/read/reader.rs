@@ -14,7 +14,17 @@ pub(super) struct Stop {
     pub(super) is_final: bool,
 }
 
+/// Commas that are not those of the text: what follows the value may then belong inside.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Commas {
+    /// One was missing between two members.
+    pub(crate) is_supplied: bool,
+    /// One before a closing bracket was left out.
+    pub(crate) is_dropped: bool,
+}
+
 /// The text, how far it was read, and what was repaired.
+#[derive(Default)]
 pub(super) struct Reader<'t> {
     pub(super) text: &'t str,
     pub(super) at: usize,
@@ -22,11 +32,12 @@ pub(super) struct Reader<'t> {
     pub(super) repairs: Vec<Repair>,
     pub(super) unchanged: usize,
     pub(super) loses_digits: bool,
+    pub(super) commas: Commas,
 }
 
 impl<'t> Reader<'t> {
     pub(super) fn new(text: &'t str, is_tolerant: bool) -> Self {
-        Reader { text, at: 0, is_tolerant, repairs: Vec::new(), unchanged: text.len(), loses_digits: false }
+        Reader { text, is_tolerant, unchanged: text.len(), ..Reader::default() }
     }
 
     pub(super) fn stop<T>(&self, why: &'static str) -> Result<T, Stop> {

@@ -87,7 +87,7 @@ impl Reader<'_> {
     pub(super) fn string(&mut self, open: char, role: Role) -> Result<String, Stop> {
         let begin = self.at;
         if open != '"' {
-            self.repair(Repair::Quotes, begin)?;
+            self.repair(Repair::Syntax, begin)?;
         }
         self.at += open.len_utf8();
         let (start, mut out) = (self.at, String::new());
@@ -133,7 +133,7 @@ impl Reader<'_> {
         if c == '\\' {
             return self.escape(plain, out, escapes);
         }
-        self.repair(Repair::ControlCharacters, self.at)?;
+        self.repair(Repair::Syntax, self.at)?;
         out.push(c);
         self.at += 1;
         Ok(())

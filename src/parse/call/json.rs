@@ -480,11 +480,11 @@ impl CallJson {
     ///   of a key (`members_behind/key_without_its_first_quote`);
     /// - digits right behind it, where a number stands last: `{"a": 1}4}`
     ///   (`members_behind/split_number`, but not `members_behind/digits_of_prose`).
-    fn belongs_inside(&self, source: &str, repairs: &[Repair]) -> bool {
+    fn belongs_inside(&self, source: &str, is_comma_dropped: bool) -> bool {
         let Trailing { glued, digits, member, .. } = self.trailing;
         let last = source.trim_end_matches(['}', ']', ' ', '\t', '\r', '\n']);
         let number = last.ends_with(|c: char| c.is_ascii_digit());
-        member || (glued && repairs.contains(&Repair::TrailingComma)) || (digits && number)
+        member || (glued && is_comma_dropped) || (digits && number)
     }
 
     /// What the value says, if it is over and nothing is wrong yet.
@@ -506,12 +506,12 @@ impl CallJson {
             return;
         }
         match read(source) {
-            Ok(found) if self.belongs_inside(source, &found.repairs) => {
+            Ok(found) if self.belongs_inside(source, found.commas.is_dropped) => {
                 call.goes_on = true;
                 call.fault = Some(Fault::malformed(GOES_ON));
             }
             // `{"a": {"b": 1}, "c": 2}` with one bracket more: `{"a": {}"b": 1}, "c": 2}`.
-            Ok(found) if self.trailing.surplus && found.repairs.contains(&Repair::MissingComma) => {
+            Ok(found) if self.trailing.surplus && found.commas.is_supplied => {
                 call.goes_on = true;
                 call.fault = Some(Fault::malformed(SURPLUS));
             }

@@ -114,7 +114,7 @@ fn arguments_are_mended_and_the_repair_is_named() {
         ("```json\n{\"a\": \"x\"}\n```", "fence"),
         ("<![CDATA[{\"a\": \"x\"}]]>", "cdata"),
         ("{&quot;a&quot;: &quot;x&quot;}", "entities"),
-        ("{\"a\": \"x\",}", "trailing_comma"),
+        ("{\"a\": \"x\",}", "syntax"),
     ] {
         let message = parsed(&with(arguments), Config::default());
         assert_eq!(calls(&message), [("t".into(), json!({"a": "x"}))], "{arguments}");

@@ -41,7 +41,7 @@ fn the_first_value_that_the_schema_accepts_is_taken_and_fenced_ones_go_first() {
         (r#"{"days": 1}"#, 1, repairs(&[])),
         ("Sure!\n{\"days\": 1}", 1, repairs(&["prose"])),
         ("```json\n{\"days\": 1}\n```", 1, repairs(&["fence"])),
-        ("Sure:\n```json\n{\"days\": 1,}\n```\nBye.", 1, repairs(&["fence", "prose", "trailing_comma"])),
+        ("Sure:\n```json\n{\"days\": 1,}\n```\nBye.", 1, repairs(&["fence", "prose", "syntax"])),
         (r#"{"days": "2"}"#, 2, repairs(&["coerced:/days"])),
         ("[0] {\"n\": 1} {\"days\": 3} {\"days\": 4}", 3, repairs(&["prose"])),
         ("{\"days\": 3}\n```\n{\"days\": 5}\n```", 5, repairs(&["fence", "prose"])),

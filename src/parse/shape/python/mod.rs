@@ -183,7 +183,7 @@ impl Python {
         self.cursor = end;
         self.series.call_end = end;
         if std::mem::take(&mut self.missing_comma) {
-            call.note(Repair::MissingComma);
+            call.note(Repair::Syntax);
         }
         if self.form == Form::Line {
             self.member_ended(end);

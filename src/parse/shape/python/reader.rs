@@ -305,7 +305,7 @@ impl Reader {
             Repair::InnerQuotes.note(&mut self.arguments.repairs);
         }
         if quoted.is_broken(text) {
-            Repair::ControlCharacters.note(&mut self.arguments.repairs);
+            Repair::Syntax.note(&mut self.arguments.repairs);
         }
         let Some(text) = literal::string(text, quoted.raw) else { return self.fault(self.cursor) };
         if !std::mem::take(&mut self.joins) {
