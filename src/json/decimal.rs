@@ -3,28 +3,6 @@
 #[cfg(feature = "validate")]
 use serde_json::Number;
 
-use super::outside::string_length;
-
-/// The number tokens of a JSON text, outside strings.
-pub(super) fn numbers(json: &str) -> impl Iterator<Item = &str> {
-    let is_part = |c: &u8| c.is_ascii_digit() || matches!(c, b'-' | b'+' | b'.' | b'e' | b'E');
-    let mut at = 0;
-    std::iter::from_fn(move || {
-        loop {
-            let rest = json.as_bytes().get(at..)?;
-            let start = rest.iter().position(|c| *c == b'"' || *c == b'-' || c.is_ascii_digit())?;
-            if rest[start] == b'"' {
-                at += start + string_length(&rest[start..])?;
-                continue;
-            }
-            let length = rest[start..].iter().take_while(|c| is_part(c)).count();
-            let token = at + start..at + start + length;
-            at = token.end;
-            return Some(&json[token]);
-        }
-    })
-}
-
 /// Whether `serde_json` reads a number token with fewer digits than it has.
 pub(super) fn loses_digits(token: &str) -> bool {
     if token.parse::<i64>().is_ok() || token.parse::<u64>().is_ok() {

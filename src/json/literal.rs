@@ -2,7 +2,8 @@
 
 use serde_json::{Number, Value};
 
-use super::decimal::{self, Decimal, numbers};
+use super::decimal::{self, Decimal};
+use super::outside::string_length;
 use super::read::strict;
 
 /// The integer that a text spells as a JSON number, in 64 bits: `5`, ` -3 `, `5.0`, `1e3`.
@@ -44,6 +45,26 @@ pub(crate) fn compound(text: &str) -> Option<(Value, bool)> {
 pub(crate) fn loses_digits(json: &str, number: &Number) -> bool {
     let Some(value) = number.as_f64().filter(|_| number.is_f64()) else { return false };
     lossy(json).any(|other| other == value)
+}
+
+/// The number tokens of a JSON text, outside strings.
+fn numbers(json: &str) -> impl Iterator<Item = &str> {
+    let is_part = |c: &u8| c.is_ascii_digit() || matches!(c, b'-' | b'+' | b'.' | b'e' | b'E');
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        loop {
+            let rest = json.as_bytes().get(at..)?;
+            let start = rest.iter().position(|c| *c == b'"' || *c == b'-' || c.is_ascii_digit())?;
+            if rest[start] == b'"' {
+                at += start + string_length(&rest[start..])?;
+                continue;
+            }
+            let length = rest[start..].iter().take_while(|c| is_part(c)).count();
+            let token = at + start..at + start + length;
+            at = token.end;
+            return Some(&json[token]);
+        }
+    })
 }
 
 /// What the number tokens of `json`, a JSON text, read as that lose digits.

@@ -78,7 +78,7 @@ pub(super) fn key_length(rest: &str) -> usize {
 
 /// Whether a string may begin with this mark.
 pub(in crate::json) fn opens(c: char) -> bool {
-    matches!(c, '"' | '\'' | '“' | '”' | '„' | '‘' | '’')
+    matches!(c, '"' | '\'' | '“' | '”' | '„' | '‘' | '’' | '「')
 }
 
 /// Whether a string that `open` began may end with this mark.
@@ -86,6 +86,7 @@ pub(in crate::json) fn closes(open: char, c: char) -> bool {
     match open {
         '“' | '”' | '„' => matches!(c, '”' | '“' | '"'),
         '‘' | '’' => matches!(c, '’' | '‘' | '\''),
+        '「' => c == '」',
         _ => c == open,
     }
 }

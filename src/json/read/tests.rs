@@ -32,9 +32,10 @@ fn json_needs_no_repair() {
 }
 
 #[test]
-fn quotes_may_be_single_or_typographic() {
+fn quotes_may_be_single_typographic_or_corners() {
     assert_mended("{'a': 'it\\'s \"x\"'}", json!({"a": "it's \"x\""}), &["syntax"]);
     assert_mended("{“a”: ‘b’, ”c”:“d“}", json!({"a": "b", "c": "d"}), &["syntax"]);
+    assert_mended("{「a」: 「b」, 「c」: 1}", json!({"a": "b", "c": 1}), &["syntax"]);
     assert_mended("{“a”: “say \"x\" now”}", json!({"a": "say \"x\" now"}), &["syntax", "inner_quotes"]);
 }
 
