@@ -374,13 +374,8 @@ impl Damage {
     /// ends before it or with it, for all that its last two bytes say.
     #[inline(always)] // With each chunk after calls.
     pub(crate) fn passes(&self, chunk: &str) -> bool {
-        let is_plain = |byte: u8| !matches!(byte, b'"' | b'\'' | b' ' | b'\t' | b'\r' | b'\n');
-        !self.brackets.behind_quote
-            && match *chunk.as_bytes() {
-                [b' '] => true,
-                [.., byte, b' '] | [.., byte] => is_plain(byte),
-                [] => false,
-            }
+        let last = chunk.strip_suffix(' ').unwrap_or(chunk).as_bytes().last();
+        !self.brackets.behind_quote && !matches!(last, Some(b'"' | b'\'' | b' ' | b'\t' | b'\r' | b'\n'))
     }
 
     /// Returns `true` if what closes a call may say something here.

@@ -168,23 +168,14 @@ pub(crate) fn fence_chars(text: &str, more: bool) -> Match<Fence> {
     }
 }
 
-/// Whether the first bytes of `text` are those of a think tag.
-#[inline]
-pub(crate) fn may_be_think(text: &str) -> bool {
-    let begins_name = |byte: u8| THINK_TAGS.iter().any(|tag| tag.as_bytes()[0] == byte.to_ascii_lowercase());
-    match *text.as_bytes() {
-        [b'<', b'/', byte, ..] => begins_name(byte),
-        [b'<', byte, ..] => byte == b'/' || begins_name(byte),
-        [] | [b'<'] => true,
-        _ => false,
-    }
-}
-
 /// Whether `text` begins with a closing think tag.
 #[inline]
 pub(crate) fn think_close(text: &str, more: bool) -> Match<usize> {
-    // Nearly every tag is another one.
-    if may_be_think(text) { closes_think(text, more) } else { Err(No) }
+    match text.as_bytes() {
+        // Nearly every tag is another one: all of these begin with the same letter.
+        [first, second, third, ..] if (*first, *second, third.to_ascii_lowercase()) != (b'<', b'/', b't') => Err(No),
+        _ => closes_think(text, more),
+    }
 }
 
 fn closes_think(text: &str, more: bool) -> Match<usize> {

@@ -1,6 +1,6 @@
 //! What may begin at a place in the text, as a set.
 
-use std::ops::{BitAnd, BitOr, BitOrAssign, Not};
+use std::ops::{BitAnd, BitOr};
 
 /// A set of what may begin at a `<` or a `[`, or at a line's start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -60,6 +60,12 @@ impl Kinds {
         self.0 & others.0 != 0
     }
 
+    /// These kinds but for `others`.
+    #[inline]
+    pub(crate) fn without(self, others: Kinds) -> Kinds {
+        Kinds(self.0 & !others.0)
+    }
+
     /// These kinds where `holds`, else none.
     #[inline]
     pub(crate) fn only_if(self, holds: bool) -> Kinds {
@@ -76,27 +82,11 @@ impl BitOr for Kinds {
     }
 }
 
-impl BitOrAssign for Kinds {
-    #[inline]
-    fn bitor_assign(&mut self, other: Kinds) {
-        self.0 |= other.0;
-    }
-}
-
 impl BitAnd for Kinds {
     type Output = Kinds;
 
     #[inline]
     fn bitand(self, other: Kinds) -> Kinds {
         Kinds(self.0 & other.0)
-    }
-}
-
-impl Not for Kinds {
-    type Output = Kinds;
-
-    #[inline]
-    fn not(self) -> Kinds {
-        Kinds(!self.0)
     }
 }

@@ -12,9 +12,9 @@ use crate::json::bytes::{Bracket, Either, HIGH, Kind, any_zero_in, differs, word
 /// What may begin after a `<`, after a `[`, and at a line's start.
 #[derive(Debug, Default)]
 pub(crate) struct Lexicon {
-    tag: Prefixes,
-    bracket: Prefixes,
-    line: Prefixes,
+    pub(crate) tag: Prefixes,
+    pub(crate) bracket: Prefixes,
+    pub(crate) line: Prefixes,
 }
 
 /// How far plain text goes.
@@ -38,32 +38,12 @@ impl Plain {
 impl Lexicon {
     /// Adds a marker that begins with `<` or `[`.
     pub(crate) fn add_mark(&mut self, mark: &str, kinds: Kinds) {
-        self.at_bracket(mark.as_bytes()[0]).add_mark(mark, kinds);
+        self.behind(mark.starts_with('[')).add_mark(mark, kinds);
     }
 
-    /// Adds all marks that begin with the first three letters of this tag's or word's name after its
-    /// bracket, or with all that it has, in whatever case.
-    pub(crate) fn add_any_case(&mut self, bracket: u8, name: &str, kinds: Kinds) {
-        self.at_bracket(bracket).add_any_case(name.as_bytes(), kinds);
-    }
-
-    /// Adds all marks that begin with a bracket and these bytes.
-    pub(crate) fn add_lead(&mut self, bracket: u8, lead: &[u8], kinds: Kinds) {
-        self.at_bracket(bracket).add(lead, kinds);
-    }
-
-    fn at_bracket(&mut self, bracket: u8) -> &mut Prefixes {
-        if bracket == b'[' { &mut self.bracket } else { &mut self.tag }
-    }
-
-    /// Adds all lines that begin with these bytes.
-    pub(crate) fn add_line(&mut self, lead: &[u8], kinds: Kinds) {
-        self.line.add(lead, kinds);
-    }
-
-    /// The same in whatever case the first three letters are.
-    pub(crate) fn add_line_any_case(&mut self, word: &str, kinds: Kinds) {
-        self.line.add_any_case(word.as_bytes(), kinds);
+    /// What follows a square bracket, or an angle bracket.
+    pub(crate) fn behind(&mut self, is_square: bool) -> &mut Prefixes {
+        if is_square { &mut self.bracket } else { &mut self.tag }
     }
 
     /// All literals are added.
@@ -135,7 +115,6 @@ impl Lexicon {
     #[inline]
     pub(crate) fn mark(&self, text: &str, kinds: Kinds) -> Fit {
         match text.as_bytes() {
-            [] => Fit { kinds, is_whole: false },
             [b'<', behind @ ..] => self.tag.fit(behind, kinds),
             [b'[', behind @ ..] => self.bracket.fit(behind, kinds),
             _ => Fit::NONE,
@@ -281,9 +260,9 @@ mod tests {
         let mut lexicon = Lexicon::default();
         lexicon.add_mark("<use>", KINDS);
         lexicon.add_mark("<off>", Kinds::CLOSER);
-        lexicon.add_line_any_case("typ", KINDS);
+        lexicon.line.add_any_case("typ", KINDS);
         for line in ["\nUser:", "\r\nUser:", "\r\n\r", "\r\n\n"] {
-            lexicon.add_line(line.as_bytes(), KINDS);
+            lexicon.line.add(line.as_bytes(), KINDS);
         }
         lexicon.seal();
         for (text, line_start, length, at_line) in [

@@ -110,8 +110,8 @@ impl Prefixes {
     }
 
     /// Adds the first bytes of a word in small letters, at most three, in small letters and capitals.
-    pub(crate) fn add_any_case(&mut self, word: &[u8], kinds: Kinds) {
-        let lead = &word[..word.len().min(ANY_CASE)];
+    pub(crate) fn add_any_case(&mut self, word: &str, kinds: Kinds) {
+        let lead = &word.as_bytes()[..word.len().min(ANY_CASE)];
         for capitals in 0..1 << lead.len() {
             let case = |(at, byte): (usize, &u8)| match capitals >> at & 1 {
                 0 => *byte,
@@ -129,7 +129,7 @@ impl Prefixes {
         marks.sort_unstable_by_key(|mark| mark.of(&bytes));
         marks.dedup_by(|next, kept| {
             let is_same = next.of(&bytes) == kept.of(&bytes);
-            kept.kinds |= if is_same { next.kinds } else { Kinds::NONE };
+            kept.kinds = kept.kinds | next.kinds.only_if(is_same);
             is_same
         });
         let mut open = self.grow(&marks, &bytes, 0);
@@ -209,7 +209,7 @@ impl Prefixes {
                     _ => return Fit::NONE,
                 }
             }
-            if node.ends & kinds != Kinds::NONE {
+            if node.ends.has(kinds) {
                 return Fit { kinds: found, is_whole: true };
             }
             let [next, behind @ ..] = rest else { return Fit { kinds: found, is_whole: false } };

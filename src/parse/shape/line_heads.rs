@@ -21,7 +21,7 @@ impl Markerless for LineHeads {
         let longest = tables.longest_name(0);
         for line in tables.line_heads.clone() {
             if let Some(word) = line.call.word() {
-                tables.lexicon.add_line(word.as_bytes(), Kinds::BARE);
+                tables.lexicon.line.add(word.as_bytes(), Kinds::BARE);
             }
             tables.hold = tables.hold.max(longest_head(&line.call.head, longest) + HOLD_SLACK);
         }

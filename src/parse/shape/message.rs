@@ -107,8 +107,8 @@ impl Markerless for WholeMessages {
     fn add_leads(&self, tables: &mut Tables) {
         if tables.json.is_some() {
             for lead in *b"\"'{ \t\r\n" {
-                tables.lexicon.add_line(&[b'{', lead], Kinds::BARE);
-                tables.lexicon.add_line(&[b'[', lead], Kinds::BARE);
+                tables.lexicon.line.add(&[b'{', lead], Kinds::BARE);
+                tables.lexicon.line.add(&[b'[', lead], Kinds::BARE);
             }
             tables.holds_names();
         }

@@ -44,7 +44,7 @@ impl Markerless for NameLines {
             // A name of one letter ends there.
             let ends: &[u8] = if second == b'(' { b" \t\r\n" } else { &[] };
             for second in [&[second], ends].concat() {
-                tables.lexicon.add_line(&[first, second], Kinds::BARE);
+                tables.lexicon.line.add(&[first, second], Kinds::BARE);
             }
         }
         tables.holds_names();

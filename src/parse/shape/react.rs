@@ -60,9 +60,9 @@ pub(crate) struct Words;
 impl Markerless for Words {
     fn add_leads(&self, tables: &mut Tables) {
         let Some((_, spec)) = tables.react else { return };
-        tables.lexicon.add_line(b"Action", Kinds::BARE);
+        tables.lexicon.line.add(b"Action", Kinds::BARE);
         for emphasis in *b"*_" {
-            b"A*_".iter().for_each(|second| tables.lexicon.add_line(&[emphasis, *second], Kinds::BARE));
+            b"A*_".iter().for_each(|second| tables.lexicon.line.add(&[emphasis, *second], Kinds::BARE));
         }
         tables.hold = tables.hold.max(longest_head(&spec.head, tables.longest_name(0)) + HOLD_SLACK);
     }

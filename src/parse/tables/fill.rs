@@ -27,7 +27,7 @@ impl Tables {
         for (_, block) in &self.blocks {
             // One that breaks off is told to whoever asks why it is no call (`Tables::mark`).
             if let Some(lead) = block.tag.as_bytes().first_chunk::<2>() {
-                self.lexicon.add_lead(b'<', lead, Kinds::PARTIAL);
+                self.lexicon.tag.add(lead, Kinds::PARTIAL);
             }
         }
         let blocks = self.blocks.iter().map(|(_, b)| {
@@ -52,7 +52,7 @@ impl Tables {
             for text in [mark.open, mark.close] {
                 match ReasoningMark::is_marker(text) {
                     true => self.lexicon.add_mark(text, Kinds::REASONING),
-                    false => self.lexicon.add_line(text.as_bytes(), Kinds::REASONING),
+                    false => self.lexicon.line.add(text.as_bytes(), Kinds::REASONING),
                 }
                 self.hold = self.hold.max(text.len() + HOLD_SLACK);
             }
@@ -76,8 +76,8 @@ impl Tables {
     fn fill_around_calls(&mut self) {
         let lexicon = &mut self.lexicon;
         for tag in THINK_TAGS {
-            lexicon.add_any_case(b'<', tag, Kinds::THINK);
-            lexicon.add_any_case(b'<', &format!("/{tag}"), Kinds::THINK);
+            lexicon.tag.add_any_case(tag, Kinds::THINK);
+            lexicon.tag.add_any_case(&format!("/{tag}"), Kinds::THINK);
         }
         [START, CHANNEL].iter().for_each(|mark| lexicon.add_mark(mark, Kinds::CHANNEL));
         lexicon.add_mark("<|end|>", Kinds::TOKEN);
@@ -98,17 +98,17 @@ impl Tables {
             let lines = match marked.marker {
                 Marker::Lines(lines) => lines,
                 Marker::Wrapper(word) => {
-                    self.lexicon.add_line(word.open.as_bytes(), Kinds::MARKER);
+                    self.lexicon.line.add(word.open.as_bytes(), Kinds::MARKER);
                     self.hold = self.hold.max(word.open.len() + HOLD_SLACK);
                     continue;
                 }
             };
             for lead in [lines.call.lead, lines.answer.lead] {
                 for before in ["", "*", "_"] {
-                    self.lexicon.add_line_any_case(&format!("{before}{lead}"), Kinds::MARKER);
+                    self.lexicon.line.add_any_case(&format!("{before}{lead}"), Kinds::MARKER);
                 }
                 // Any number of them may stand before it.
-                [b"**", b"*_", b"_*", b"__"].iter().for_each(|signs| self.lexicon.add_line(*signs, Kinds::MARKER));
+                [b"**", b"*_", b"_*", b"__"].iter().for_each(|signs| self.lexicon.line.add(*signs, Kinds::MARKER));
             }
         }
     }
@@ -150,19 +150,17 @@ impl Tables {
 /// Adds the lines of fences, and the tags that close one.
 fn add_fences(lexicon: &mut Lexicon) {
     for sign in *b"`~'" {
-        lexicon.add_line(&[sign, sign], Kinds::FENCE);
+        lexicon.line.add(&[sign, sign], Kinds::FENCE);
         // The first item of a list, whose fence stands after its number.
         for number in [b"1.", b"1)"] {
-            for space in ["", " ", "\t"] {
-                lexicon.add_line(&[number, space.as_bytes(), &[sign]].concat(), Kinds::NUMBER);
-            }
-            for space in ["  ", " \t", "\t ", "\t\t"] {
-                lexicon.add_line(&[number, space.as_bytes()].concat(), Kinds::NUMBER);
+            // After more space than one, whatever follows.
+            for space in [&[sign][..], &[b' ', sign], &[b'\t', sign], b"  ", b" \t", b"\t ", b"\t\t"] {
+                lexicon.line.add(&[number, space].concat(), Kinds::NUMBER);
             }
         }
     }
     for tag in FENCE_TAGS {
-        lexicon.add_line(format!("<{tag}").as_bytes(), Kinds::FENCE);
+        lexicon.line.add(format!("<{tag}").as_bytes(), Kinds::FENCE);
         lexicon.add_mark(&format!("</{tag}>"), Kinds::FENCE_TAG);
     }
 }
@@ -175,11 +173,11 @@ fn add_blocks(lexicon: &mut Lexicon, names: &[&str]) {
             // Attributes may follow a tag of one letter.
             (BlockForm::Tag(bracket), open) if open.len() == 1 => {
                 [">", " "].iter().for_each(|end| {
-                    lexicon.add_any_case(bracket as u8, &format!("{open}{end}"), Kinds::QUOTE);
+                    lexicon.behind(bracket == '[').add_any_case(&format!("{open}{end}"), Kinds::QUOTE);
                 });
             }
-            (BlockForm::Tag(bracket), open) => lexicon.add_any_case(bracket as u8, open, Kinds::QUOTE),
-            (BlockForm::FromALine | BlockForm::Lines, open) => lexicon.add_line_any_case(open, Kinds::QUOTE),
+            (BlockForm::Tag(bracket), open) => lexicon.behind(bracket == '[').add_any_case(open, Kinds::QUOTE),
+            (BlockForm::FromALine | BlockForm::Lines, open) => lexicon.line.add_any_case(open, Kinds::QUOTE),
         }
     }
     // A heredoc, or a here-string with its third sign: its dash, or its word, after a quotation
@@ -196,25 +194,23 @@ fn add_blocks(lexicon: &mut Lexicon, names: &[&str]) {
 /// Adds lines of others, the user's also after a blank line.
 fn add_turns(lexicon: &mut Lexicon) {
     for line in OTHERS_LINES.iter() {
-        others_leads(line.text).iter().for_each(|lead| lexicon.add_line(lead, Kinds::TURN));
+        others_leads(line.text).iter().for_each(|lead| lexicon.line.add(lead, Kinds::TURN));
     }
     for row in USER_LINES {
         for lead in others_leads(row.text) {
-            lexicon.add_line(&[b"\n", &*lead].concat(), Kinds::TURN);
-            lexicon.add_line(&[b"\r\n", &*lead].concat(), Kinds::TURN);
+            lexicon.line.add(&[b"\n", &*lead].concat(), Kinds::TURN);
+            lexicon.line.add(&[b"\r\n", &*lead].concat(), Kinds::TURN);
         }
     }
     // Of several blank lines the first begins.
-    [b"\r\n\r", b"\r\n\n"].iter().for_each(|lines| lexicon.add_line(*lines, Kinds::TURN));
+    [b"\r\n\r", b"\r\n\n"].iter().for_each(|lines| lexicon.line.add(*lines, Kinds::TURN));
 }
 
 /// What a line of another's turn begins with, up to a number or a name, which rows in brackets alone hold.
 fn others_leads(row: &str) -> Vec<Vec<u8>> {
-    match row.find(['#', '@']).filter(|_| row.starts_with('[')) {
-        Some(at) if row[at..].starts_with('@') => {
-            (b'a'..=b'z').map(|letter| [&row.as_bytes()[..at], &[letter]].concat()).collect()
-        }
-        Some(at) => vec![row.as_bytes()[..at].to_vec()],
-        None => vec![row.as_bytes().to_vec()],
+    let at = row.find(['#', '@']).filter(|_| row.starts_with('[')).unwrap_or(row.len());
+    match row[at..].starts_with('@') {
+        true => (b'a'..=b'z').map(|letter| [&row.as_bytes()[..at], &[letter]].concat()).collect(),
+        false => vec![row.as_bytes()[..at].to_vec()],
     }
 }

@@ -232,7 +232,28 @@ impl Tables {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parse::marks::prefixes::Fit;
     use crate::tools::Tool;
+
+    #[test]
+    fn all_that_begins_or_ends_calls_is_in_the_lexicon_in_any_spelling() {
+        let mut tables = Tables::new(Config::default());
+        tables.lexicon.seal();
+        for known in &tables.named {
+            let marks = known.openers().map(|mark| (mark, Kinds::NAMED));
+            let marks = marks.chain(known.closers().map(|mark| (mark, Kinds::CLOSER)));
+            for (mark, kind) in marks.filter(|(mark, _)| mark.starts_with(['<', '['])) {
+                for mark in [mark.to_owned(), mark.replace('｜', "|"), mark.replace('▁', "_")] {
+                    for (end, _) in mark.char_indices().skip(1) {
+                        assert!(tables.lexicon.mark(&mark[..end], kind).kinds.has(kind), "{}", &mark[..end]);
+                    }
+                    assert!(tables.lexicon.mark(&mark, kind).is_whole, "{mark}");
+                    assert_eq!(tables.lexicon.mark(&mark, Kinds::NUMBER), Fit::NONE, "{mark}");
+                }
+            }
+        }
+        assert_eq!(tables.lexicon.mark("<~", Kinds::ALL), Fit::NONE);
+    }
 
     #[test]
     fn openers_are_found_by_prefix_among_many_tools() {

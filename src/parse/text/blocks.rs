@@ -66,7 +66,7 @@ impl Block {
         }
         let opened = |row: &'static QuotingBlock| match row.form {
             BlockForm::Anywhere => begins(text, row.open, more).map(|()| (row, row.open.len())),
-            BlockForm::Tag(bracket) if may_be_tag(text, bracket, row.open) && !is_name(row.open) => {
+            BlockForm::Tag(bracket) if text.starts_with(bracket) && !is_name(row.open) => {
                 open_tag(text, bracket, row.open, more).map(|length| (row, length))
             }
             _ => Err(No),
@@ -158,13 +158,6 @@ fn begins_any_case(text: &str, word: &str, more: bool) -> Match<()> {
         true if more => Err(Undecided),
         _ => Err(No),
     }
-}
-
-/// Whether `text` has this bracket and the first letter of this name in front.
-fn may_be_tag(text: &str, bracket: char, name: &str) -> bool {
-    let mut bytes = text.bytes();
-    bytes.next() == Some(bracket as u8)
-        && bytes.next().is_none_or(|byte| name.as_bytes()[0] == byte.to_ascii_lowercase())
 }
 
 /// Whether `text` begins with an opening tag of this name; yields its length.

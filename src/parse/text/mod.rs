@@ -191,7 +191,7 @@ impl Scanner {
 
     /// What text is reported up to, whatever becomes of it: all but calls, once none is looked for any more.
     fn stops(&self) -> Kinds {
-        !Kinds::CALLS.only_if(self.emitter.budget.is_spent())
+        Kinds::ALL.without(Kinds::CALLS.only_if(self.emitter.budget.is_spent()))
     }
 
     /// What counts where the text is: the recognisers of all else know of nothing here.
@@ -207,7 +207,7 @@ impl Scanner {
             | in_text.only_if(in_fence)
             | Kinds::THINK.only_if(in_fence || !self.reasoning.takes_think_tags())
             | Kinds::TOKEN.only_if(in_fence || !reads_tokens);
-        self.stops() & !none
+        self.stops().without(none)
     }
 
     /// Where the text stands, if everything up to `at` was handed on and what comes

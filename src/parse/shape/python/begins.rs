@@ -19,17 +19,17 @@ impl Markerless for Calls {
             return;
         }
         for [first, second] in tables.names.leads() {
-            tables.lexicon.add_line(&[first, second], Kinds::BARE);
-            tables.lexicon.add_lead(b'[', &[first, second], Kinds::BARE);
+            tables.lexicon.line.add(&[first, second], Kinds::BARE);
+            tables.lexicon.bracket.add(&[first, second], Kinds::BARE);
             for lead in [b"\"'[", SPACE].concat() {
-                tables.lexicon.add_lead(b'[', &[lead, first], Kinds::BARE);
+                tables.lexicon.bracket.add(&[lead, first], Kinds::BARE);
             }
         }
         for space in SPACE {
             for lead in [b"\"'[", SPACE].concat() {
-                tables.lexicon.add_lead(b'[', &[*space, lead], Kinds::BARE);
+                tables.lexicon.bracket.add(&[*space, lead], Kinds::BARE);
             }
-            tables.lexicon.add_lead(b'[', &[b'[', *space], Kinds::BARE);
+            tables.lexicon.bracket.add(&[b'[', *space], Kinds::BARE);
         }
         tables.holds_names();
     }

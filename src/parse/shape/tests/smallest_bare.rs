@@ -31,7 +31,7 @@ fn head(text: &str, more: bool) -> Match<usize> {
 
 impl Markerless for Smallest {
     fn add_leads(&self, tables: &mut Tables) {
-        tables.lexicon.add_line(b"%%", Kinds::BARE);
+        tables.lexicon.line.add(b"%%", Kinds::BARE);
     }
 
     fn stands(&self) -> Stands {
