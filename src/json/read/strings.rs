@@ -98,6 +98,10 @@ impl Reader<'_> {
                 return self.stop("a string is not closed");
             };
             if !closes(open, c) {
+                // Room for the rest at once: each escape would make the text grow.
+                if out.capacity() == out.len() {
+                    out.reserve(self.to_a_quote());
+                }
                 self.special(c, open == '"', &mut out, &mut escapes)?;
                 continue;
             }
@@ -114,6 +118,13 @@ impl Reader<'_> {
             out.push(c);
             self.at = end;
         }
+    }
+
+    /// The bytes up to a quotation mark that no backslash stands before.
+    fn to_a_quote(&self) -> usize {
+        let rest = self.rest().as_bytes();
+        let is_bare = |at: &usize| at.checked_sub(1).is_none_or(|before| rest[before] != b'\\');
+        memchr::memchr_iter(b'"', rest).find(is_bare).unwrap_or(0)
     }
 
     /// Copies what needs no thought; yields the character after it.

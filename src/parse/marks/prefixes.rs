@@ -12,6 +12,8 @@ pub(crate) struct Prefixes {
     marks: Vec<Spelt>,
     bytes: Vec<u8>,
     nodes: Vec<Node>,
+    /// What may begin with the bytes of a node, and which of that ends there; few nodes differ in it.
+    sets: Vec<(Kinds, Kinds)>,
     /// The bytes that nodes stand for after their first one.
     labels: Vec<u8>,
     /// By first byte, the number of the node that it begins, from 1; 0 where none does.
@@ -55,9 +57,8 @@ struct Node {
     label: u32,
     /// The first of the nodes after it.
     child: u32,
-    /// What may begin so, and which of that ends here.
-    kinds: Kinds,
-    ends: Kinds,
+    /// Its sets in [`Prefixes::sets`].
+    sets: u16,
     /// How many bytes and nodes these are: at most [`LONGEST`], and one for each byte that a
     /// text can hold.
     bytes: u8,
@@ -132,6 +133,7 @@ impl Prefixes {
             kept.kinds = kept.kinds | next.kinds.only_if(is_same);
             is_same
         });
+        self.nodes.reserve_exact(marks.len() + marks.len() / 2);
         let mut open = self.grow(&marks, &bytes, 0);
         self.roots = vec![0; 256];
         for Grown { at, marks, .. } in &open {
@@ -168,11 +170,15 @@ impl Prefixes {
             let kinds = marks.iter().fold(Kinds::NONE, |kinds, mark| kinds | mark.kinds);
             let ended = marks.iter().take_while(|mark| usize::from(mark.length) == same);
             let ends = ended.fold(Kinds::NONE, |kinds, mark| kinds | mark.kinds);
+            let sets = self.sets.iter().position(|sets| *sets == (kinds, ends)).unwrap_or(self.sets.len());
+            if sets == self.sets.len() {
+                self.sets.push((kinds, ends));
+            }
             let label = self.labels.len() as u32;
             self.labels.extend(&first[depth + 1..same]);
             grown.push(Grown { at: self.nodes.len(), marks, depth: same });
             let bytes = (same - depth - 1) as u8;
-            self.nodes.push(Node { label, child: 0, kinds, ends, bytes, children: 0, lead: first[depth] });
+            self.nodes.push(Node { label, child: 0, sets: sets as u16, bytes, children: 0, lead: first[depth] });
         }
         grown
     }
@@ -196,7 +202,8 @@ impl Prefixes {
     fn fit_node(&self, root: usize, mut rest: &[u8], kinds: Kinds) -> Fit {
         let mut node = &self.nodes[root];
         loop {
-            let found = node.kinds & kinds;
+            let (all, ends) = self.sets[usize::from(node.sets)];
+            let found = all & kinds;
             if found == Kinds::NONE {
                 return Fit::NONE;
             }
@@ -209,7 +216,7 @@ impl Prefixes {
                     _ => return Fit::NONE,
                 }
             }
-            if node.ends.has(kinds) {
+            if ends.has(kinds) {
                 return Fit { kinds: found, is_whole: true };
             }
             let [next, behind @ ..] = rest else { return Fit { kinds: found, is_whole: false } };
