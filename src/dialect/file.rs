@@ -265,11 +265,15 @@ fn check_call(call: &NamedCall, path: &str) -> Result<(), DialectError> {
             check_delimiter(close, &format!("{path}.args.tags.close"))?;
         }
         NamedArguments::Delimited { text } => check_delimiter(text, &format!("{path}.args.quoted"))?,
+        NamedArguments::Elements { token } => check_delimiter(token, &format!("{path}.args.elements"))?,
         NamedArguments::None | NamedArguments::Json { .. } | NamedArguments::Arrows => {}
     }
     // An object ends by itself, and so does a call that is its header alone.
-    let ends = !matches!(call.arguments, NamedArguments::Tags { .. } | NamedArguments::Arrows);
-    if call.close.is_empty() && ends { Ok(()) } else { check_delimiter(&call.close, &format!("{path}.close")) }
+    let is_open = matches!(
+        call.arguments,
+        NamedArguments::Tags { .. } | NamedArguments::Elements { .. } | NamedArguments::Arrows
+    );
+    if call.close.is_empty() && !is_open { Ok(()) } else { check_delimiter(&call.close, &format!("{path}.close")) }
 }
 
 /// `may_be_word`: it may begin with a word, at a line's start.

@@ -295,6 +295,12 @@ pub enum NamedArguments {
         /// a line break stands on either side.
         glued: bool,
     },
+    /// As elements, with a token before each tag: elements in one are an object, and `<item>` elements
+    /// an array.
+    Elements {
+        /// The token.
+        token: String,
+    },
     /// As an object in braces: keys stand as they are, and texts between two of these tokens,
     /// as they are, too. All else is JSON.
     Delimited {
@@ -313,6 +319,7 @@ enum Arguments {
     Arrows,
     Tags(Tags),
     Quoted(String),
+    Elements(String),
 }
 
 #[derive(Deserialize)]
@@ -333,6 +340,7 @@ impl From<Arguments> for NamedArguments {
             Arguments::FencedJson => NamedArguments::Json { fenced: true },
             Arguments::Arrows => NamedArguments::Arrows,
             Arguments::Tags(Tags { open, close, verbatim: glued }) => NamedArguments::Tags { open, close, glued },
+            Arguments::Elements(token) => NamedArguments::Elements { token },
             Arguments::Quoted(text) => NamedArguments::Delimited { text },
         }
     }
@@ -351,6 +359,9 @@ pub struct React {
     /// The lines up to the arguments' JSON.
     #[serde(rename = "header", deserialize_with = "header::read")]
     pub head: Vec<Piece>,
+    /// The same where the arguments are in brackets after the name.
+    #[serde(rename = "bracketed", deserialize_with = "header::read")]
+    pub bracketed: Vec<Piece>,
     /// What the lines begin with that may follow.
     pub lines: Vec<String>,
 }

@@ -112,6 +112,7 @@ fn write_named(call: &NamedCall, server: Option<&str>, tool: &str, arguments: &M
             format!("\n{}", write_values(arguments, |name| (write_head(open, name), close.clone()), written))
         }
         NamedArguments::Delimited { text } => delimited_members(arguments, text),
+        NamedArguments::Elements { token } => elements(arguments, token),
     };
     format!("{head}{written}{}", call.close)
 }
@@ -130,6 +131,18 @@ fn write_head(pieces: &[Piece], name: &str) -> String {
         }
     }
     text
+}
+
+/// Elements with a `token` before each tag.
+fn elements(members: &Map<String, Value>, token: &str) -> String {
+    let inner = |value: &Value| match value {
+        Value::Object(members) if !members.is_empty() => elements(members, token),
+        Value::Array(items) if !items.is_empty() => {
+            items.iter().map(|item| elements(&Map::from_iter([("item".to_owned(), item.clone())]), token)).collect()
+        }
+        other => plain(other),
+    };
+    members.iter().map(|(name, value)| format!("{token}<{name}>{}{token}</{name}>", inner(value))).collect()
 }
 
 /// A value with its texts between two `token`s; one that holds the token is a string of JSON.

@@ -51,13 +51,24 @@ pub(crate) struct Delimited {
     expects_key: bool,
     /// A key or a value begins here.
     begins: bool,
+    /// Round brackets are around the members, which may have `=` after their keys.
+    is_round: bool,
 }
 
 impl Delimited {
     /// Before the first brace, with texts between two `token`s. `max_depth` is at most 127.
     pub(crate) fn new(token: &'static str, max_depth: usize) -> Self {
         let max_depth = max_depth.min(127);
-        Delimited { token, state: State::Between, kinds: 0, depth: 0, max_depth, expects_key: false, begins: false }
+        Delimited {
+            token,
+            state: State::Between,
+            kinds: 0,
+            depth: 0,
+            max_depth,
+            expects_key: false,
+            begins: false,
+            is_round: false,
+        }
     }
 
     /// The JSON of a whole object.
@@ -160,7 +171,13 @@ impl Delimited {
     }
 
     fn between(&mut self, rest: &str, more: bool, json: &mut String) -> Between {
-        let byte = rest.as_bytes()[0];
+        self.is_round |= self.depth == 0 && rest.starts_with('(');
+        let byte = match rest.as_bytes()[0] {
+            b'(' if self.depth == 0 => b'{',
+            b')' if self.is_round && self.depth == 1 => b'}',
+            b'=' if self.is_round => b':',
+            byte => byte,
+        };
         let is_object = self.kinds & 1 == 1;
         let begins_here = self.begins;
         self.begins = matches!(byte, b'{' | b'[' | b',' | b':') || begins_here && byte.is_ascii_whitespace();
@@ -199,12 +216,16 @@ impl Delimited {
 
     /// A bare key, or what stands for a value.
     fn word(&mut self, rest: &str, more: bool, json: &mut String) -> Between {
-        let end = rest.find([':', ',', '{', '}', '[', ']', '"', '<', '\n']);
+        let ends = |c: char| {
+            matches!(c, ':' | ',' | '{' | '}' | '[' | ']' | '"' | '<' | '\n')
+                || self.is_round && (c == ')' || c == '=' && self.expects_key)
+        };
+        let end = rest.find(ends);
         let length = end.unwrap_or(rest.len());
         if self.expects_key && length <= MAX_KEY {
             match end {
                 None if more => return Between::More,
-                Some(end) if rest[end..].starts_with(':') => {
+                Some(end) if rest[end..].starts_with([':', '=']) => {
                     json.push('"');
                     push_escaped(rest[..end].trim_end(), json);
                     json.push('"');
@@ -260,6 +281,7 @@ mod tests {
             ("{\"a\":\"\\\"}\",b:[<|\"|>\"\n\\<|\"<|\"|>]}", "{\"a\":\"\\\"}\",\"b\":[\"\\\"\\n\\\\<|\\\"\"]}"),
             ("{a:New York,b}", r#"{"a":New York,b}"#),
             ("{天气:<|\"|>晴<|\"|>}", r#"{"天气":"晴"}"#),
+            ("(a: \"x)\", b=[1], c:<|\"|>y=z<|\"|>)", r#"{"a": "x)", "b":[1], "c":"y=z"}"#),
             (
                 "{a:'b, c: d}',e:'it's' , 'f':1,g:New York's}",
                 "{\"a\":'b, c: d}',\"e\":'it's' , 'f':1,\"g\":New York's}",

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::json::CallJson;
 use super::out::CallOut;
+use crate::dialect::Named;
 use crate::json::window::Window;
 use crate::parse::config::MIN_HOLD;
 use crate::parse::emit::damage::CallCloser;
@@ -93,8 +94,8 @@ pub(crate) trait CallShape: fmt::Debug + Send + Sync {
         UnresolvedCall::of(self.called(tables))
     }
 
-    /// It stands in a group in which values are glued to their tags.
-    fn glue(&mut self) {}
+    /// It is in a group of this dialect; whether values in that are glued to their tags.
+    fn enter_group(&mut self, _named: &'static Named, _glued: bool) {}
 
     /// What closes it.
     fn closer(&self) -> CallCloser {

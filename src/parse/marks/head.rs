@@ -208,6 +208,11 @@ pub(crate) fn gate(call: &NamedCall, text: &str, more: bool) -> Match<()> {
         },
         NamedArguments::Tags { open, .. } => unit(head(open, inner, more)),
         // Without braces Gemma's tokens hold no call: no reader that was looked at takes one.
+        NamedArguments::Elements { token } => begins(inner, token, more),
+        // Between the call's own tokens round brackets mean nothing else.
+        NamedArguments::Delimited { .. } if !call.close.is_empty() => {
+            return begins(inner, "{", more).either(begins(inner, "(", more));
+        }
         NamedArguments::Delimited { .. } | NamedArguments::Arrows => return begins(inner, "{", more),
     };
     arguments.either(unit(closes(call, inner, more)))

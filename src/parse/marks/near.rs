@@ -1,6 +1,6 @@
 //! Marks of the dialects as letters alone, for what is spelt nearly so.
 
-use crate::dialect::Dialect;
+use crate::dialect::{Dialect, NamedArguments, Shape};
 
 /// Letters of the shortest mark that counts.
 const LEAST: usize = 6;
@@ -12,6 +12,8 @@ const LONGEST: usize = 48;
 #[derive(Debug, Default)]
 pub(crate) struct NearMarks {
     by_letters: Vec<(String, Dialect)>,
+    /// Tokens around texts, which no code has.
+    quotes: Vec<&'static str>,
 }
 
 impl NearMarks {
@@ -20,8 +22,25 @@ impl NearMarks {
         let mut marks = NearMarks::default();
         for dialect in dialects {
             dialect.spec().marks().iter().for_each(|mark| marks.add(dialect, mark));
+            if let Shape::Named(named) = &dialect.spec().shape {
+                marks.quotes.extend(named.calls.iter().filter_map(|call| match &call.arguments {
+                    NamedArguments::Delimited { text } => Some(text.as_str()),
+                    _ => None,
+                }));
+            }
         }
         marks
+    }
+
+    /// Returns `true` if a word is that of a mark.
+    pub(crate) fn holds(&self, word: &str) -> bool {
+        let letters = letters(word);
+        self.by_letters.iter().any(|(known, _)| *known == letters)
+    }
+
+    /// Returns `true` if a token is in `text` that only a dialect puts around texts.
+    pub(crate) fn has_quote(&self, text: &str) -> bool {
+        self.quotes.iter().any(|token| text.contains(token))
     }
 
     fn add(&mut self, dialect: Dialect, mark: &str) {

@@ -42,6 +42,9 @@ const MOST_LOOKS: usize = 128;
 const TOOL_KEYS: &[&str] = &["name", "tool_name", "tool", "function_name", FUNCTION];
 const ARGUMENT_KEYS: &[&str] = &["arguments", "parameters", "args", "params", "input"];
 
+/// What names the tool in Harmony's header, whose tokens a server may have taken off.
+const RECIPIENT: &str = "commentary to=";
+
 /// The first near call in `text`, what a message says beside its calls. Where it `has_calls`, an
 /// object or code beside them is an example.
 pub(crate) fn near_call(tables: &Tables, text: &str, has_calls: bool) -> Option<Rejected> {
@@ -80,7 +83,7 @@ pub(crate) fn near_call(tables: &Tables, text: &str, has_calls: bool) -> Option<
         if is_quoted || line.starts_with('\t') || line.len() - begins.len() > 3 || !may_begin(begins) {
             continue;
         }
-        let names = names.get_or_insert_with(|| self::names(text, catalog));
+        let names = names.get_or_insert_with(|| self::names(tables, text, catalog));
         let name = names.get(names.partition_point(|name| name.at < start));
         let Some(Name { at: name, length, tool }) = name.filter(|name| name.at < start + NAME_WITHIN) else { continue };
         // A word alone on its line begins a call if it is the tool's name.
@@ -116,17 +119,21 @@ struct Name<'t> {
     tool: &'t Tool,
 }
 
-fn names<'t>(text: &str, catalog: &'t Catalog) -> Vec<Name<'t>> {
+fn names<'t>(tables: &Tables, text: &str, catalog: &'t Catalog) -> Vec<Name<'t>> {
     let named = words(text).filter(|word| word.is_structural() && word.before != Some('`'));
     named
-        .filter_map(|word| Some(Name { at: word.at, length: word.text.len(), tool: tool(catalog, word.text)? }))
+        .filter_map(|word| Some(Name { at: word.at, length: word.text.len(), tool: tool(tables, catalog, word.text)? }))
         .collect()
 }
 
-/// The tool whose name a word is, but for one slip.
-fn tool<'t>(catalog: &'t Catalog, word: &str) -> Option<&'t Tool> {
+/// The tool whose name a word is, but for one slip. A word of the syntax is no misspelt name.
+fn tool<'t>(tables: &Tables, catalog: &'t Catalog, word: &str) -> Option<&'t Tool> {
     let last = word.rsplit('.').next().unwrap_or(word);
     let exact = catalog.tools().find(|tool| tool.name == word || tool.name == last);
+    let is_syntax = || TOOL_KEYS.contains(&word) || ARGUMENT_KEYS.contains(&word) || tables.near_marks().holds(word);
+    if exact.is_none() && is_syntax() {
+        return None;
+    }
     exact.or_else(|| catalog.tools().find(|tool| alike(word, &tool.name) || alike(last, &tool.name)))
 }
 
@@ -204,7 +211,7 @@ fn may_begin(line: &str) -> bool {
         Some(' ' | ':' | '：' | '*' | '`') => {
             let is_word = |known| alike(&line[..word].to_ascii_lowercase(), known);
             let behind = line[word..].trim_start_matches([' ', '*', '`']);
-            is_word("type") || is_word("action") || behind.starts_with("to=functions")
+            is_word("type") || is_word("action") || behind.starts_with("to=functions") || line.contains(RECIPIENT)
         }
         Some('\n' | '\r') | None => true,
         _ => false,
@@ -249,11 +256,19 @@ impl Segment<'_> {
             return None;
         }
         let name = words.iter().find(|word| word.at == self.name.start)?;
-        if name.is_tag() && (takes_nothing || given.iter().any(|word| word.is_tag())) {
+        let before = &self.text[..self.name.start];
+        // Parameters may be attributes of the tool's own tag.
+        let attributes = self.text[self.name.end..].split('>').next().filter(|_| before.ends_with('<'));
+        let is_attribute = |word: &Word<'_>| {
+            word.sign == Some('=') && attributes.is_some_and(|tag| word.at < self.name.end + tag.len())
+        };
+        if name.is_tag() && (takes_nothing || given.iter().any(|word| word.is_tag() || is_attribute(word))) {
             return Some(Dialect::ToolTag);
         }
+        if before.contains(RECIPIENT) && self.is_alone(['}', ']', '"']) {
+            return Some(Dialect::Harmony);
+        }
         let has = |known: &[&str]| keys.iter().any(|word| known.iter().any(|known| alike(word.text, known)));
-        let before = &self.text[..self.name.start];
         // A schema of the parameters defines the tool.
         let defines = has(&["properties"]) && !self.tool.has_parameter("properties");
         if has(TOOL_KEYS)
@@ -279,6 +294,9 @@ impl Segment<'_> {
     /// in pairs. Its values are no literals, on purpose.
     fn is_code(&self) -> bool {
         let is_exact = self.text[self.name.clone()] == self.tool.name;
+        if self.marks.has_quote(self.text) {
+            return false;
+        }
         let pairs = [('(', ')'), ('[', ']'), ('{', '}')];
         let count = |c: char| self.text.matches(c).count();
         is_exact && pairs.iter().all(|(open, close)| count(*open) == count(*close)) && count('"') % 2 == 0

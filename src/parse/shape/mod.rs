@@ -10,6 +10,7 @@
 //! | `tool_tag` | `<f><a>text</a></f>`, or the same with names in attributes | `tool_tag`, `function_tag`, `invoke`, `glm` |
 //! | `named` | a name, then JSON | `deepseek`, `kimi`, `function_tag`, `tool_calls` |
 //! | `named`, `arrows` | a name, then `{--key value}` or `{key => value}` | `tool_request` |
+//! | `named`, `elements` | a name, then elements with a token before each tag | `invoke` |
 //! | `named`, `delimited` | a name, then an object with bare keys and texts between tokens | `gemma` |
 //! | `object`, in a `run` | a marker, then objects with name and arguments | `hermes`, `type_marker` and others |
 //! | `message` | such objects, and nothing else | `json` |
@@ -27,6 +28,7 @@ mod arrows;
 pub(crate) mod call_object;
 mod delimited;
 pub(crate) mod element;
+mod elements;
 pub(crate) mod fit;
 pub(crate) mod line_heads;
 pub(crate) mod message;

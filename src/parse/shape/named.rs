@@ -15,6 +15,7 @@ use serde_json::{Map, Value};
 
 use super::arrows::Arrows;
 use super::delimited::DelimitedObject;
+use super::elements::Elements;
 use super::tool_tag::{Callee, ToolTag};
 use crate::dialect::{Group, Named, NamedArguments, NamedCall, Piece};
 use crate::event::{RejectedKind, Repair};
@@ -382,12 +383,18 @@ pub(crate) fn open_call(
         let callee = Callee::named(tables, server.as_deref(), &name);
         return Box::new(ToolTag::named(callee, call, (server, name), inner));
     }
+    if let NamedArguments::Elements { token } = &call.arguments {
+        let known = Callee::named(tables, server.as_deref(), &name).tool(tables);
+        let typed = known.parameters.iter().filter(|parameter| !parameter.is_text).map(|known| known.name.clone());
+        let elements = Elements::new(token, &call.close, depth, typed.collect());
+        return Box::new(NamedObject::new(named, call, (server, Some(name)), inner, depth).in_syntax(elements));
+    }
     // `function` is a type of calls with JSON, unless a tool is called so.
     let is_type = || named.types.contains(&name) && !tables.catalog().is_some_and(|catalog| catalog.knows(&name));
     let tool = if matches!(call.arguments, NamedArguments::Json { .. }) && is_type() { None } else { Some(name) };
     let object = NamedObject::new(named, call, (server, tool), inner, depth);
     Box::new(match &call.arguments {
-        NamedArguments::Json { .. } | NamedArguments::Tags { .. } => object,
+        NamedArguments::Json { .. } | NamedArguments::Tags { .. } | NamedArguments::Elements { .. } => object,
         NamedArguments::None => NamedObject { state: State::Whole, ..object },
         NamedArguments::Arrows => object.in_syntax(Arrows::default()),
         NamedArguments::Delimited { text } => object.in_syntax(DelimitedObject::new(text, depth)),

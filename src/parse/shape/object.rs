@@ -7,7 +7,7 @@ use super::call_object::{CallObject, Held};
 use super::run::ObjectRun;
 use crate::event::Repair;
 use crate::json::window::{Answer, Match, No, Undecided, Window, leading_space};
-use crate::json::{Closer, string};
+use crate::json::{Closer, read, string};
 use crate::parse::call::json::{CallJson, JsonCloser, JsonStep};
 use crate::parse::call::{CallOut, CallShape, CalledTool, Missing, OpenValue, Step};
 use crate::parse::emit::damage::{CallCloser, CloserKind};
@@ -35,6 +35,8 @@ pub(crate) struct MarkedObject {
     closed: bool,
     /// What is wrong with what closes the run.
     close_repair: Option<Repair>,
+    /// Nothing but the object's own last bracket is missing.
+    lacks_bracket: bool,
     /// Something around it was opened, and neither closed nor went on with a further object.
     left_open: bool,
 }
@@ -62,6 +64,7 @@ impl MarkedObject {
             end: None,
             closed: false,
             close_repair: None,
+            lacks_bracket: false,
             left_open: false,
         }
     }
@@ -112,6 +115,18 @@ impl MarkedObject {
         if self.json.peek_trailing(end, array.unwrap_or(text), more) { Step::End(end) } else { Step::More }
     }
 
+    /// Returns `true` if name and arguments are whole and nothing but white space follows these up to `at`: no
+    /// value can be cut.
+    fn is_all_but_closed(&self, at: u64, window: &Window<'_>) -> bool {
+        let end = self.json.shown().and_then(|(start, end)| end.filter(|end| window.slice(start..*end).ends_with('}')));
+        self.tool.is_some() && end.is_some_and(|end| end <= at && window.slice(end..at).trim().is_empty())
+    }
+
+    /// Returns `true` if what closes the run is at `at`.
+    fn is_closed_at(&self, at: u64, window: &Window<'_>) -> bool {
+        self.run.marked.close(window.from(at), false).is_ok()
+    }
+
     fn is_stopped(&self, out: &CallOut<'_, '_>) -> bool {
         let closer = self.run.marked.closer().filter(|_| !self.run.array && self.run.fence.is_none());
         closer.is_some_and(|closer| out.emitter.is_stopped_by(closer))
@@ -148,6 +163,17 @@ impl MarkedObject {
             Member::Tool | Member::Other => {}
         }
         self.preview(window, out);
+    }
+
+    fn read_without_bracket(&self, window: &Window<'_>, end: u64, call: &mut UnresolvedCall) {
+        let text = window.slice(self.json.start..end).trim_end();
+        match read(&format!("{text}}}")) {
+            Ok(found) => {
+                (call.arguments, call.repairs) = (found.value, found.repairs);
+                call.note(Repair::MissingClose);
+            }
+            Err(_) => self.json.read(window, end, call),
+        }
     }
 
     /// Takes the call out of the object that was read; yields whether it has arguments.
@@ -203,6 +229,7 @@ impl CallShape for MarkedObject {
                 JsonStep::Closed(at) | JsonStep::Passed(at) => {
                     self.preview(window, out);
                     self.closed = true;
+                    self.lacks_bracket = self.is_all_but_closed(at, window) && self.is_closed_at(at, window);
                     self.end = Some(at);
                     return Step::End(at);
                 }
@@ -222,7 +249,10 @@ impl CallShape for MarkedObject {
 
     fn resolve(self: Box<Self>, window: &Window<'_>, end: u64, tables: &Tables) -> UnresolvedCall {
         let mut call = UnresolvedCall::default();
-        self.json.read(window, end, &mut call);
+        match self.lacks_bracket {
+            true => self.read_without_bracket(window, end, &mut call),
+            false => self.json.read(window, end, &mut call),
+        }
         if call.fault.is_none() {
             let absent = !self.pick(window, tables, &mut call);
             if self.left_open && absent && call.fault.is_none() {

@@ -38,6 +38,8 @@ pub(crate) struct React {
     json: CallJson,
     /// The parameter that a text without quotes is, where the tool takes one text.
     takes: Option<String>,
+    /// A bracket closes the arguments.
+    is_bracketed: bool,
     state: State,
 }
 
@@ -92,13 +94,14 @@ impl Markerless for Words {
     fn open(&self, text: &str, place: Place, tables: &Tables) -> Option<(Dialect, Box<dyn CallShape>)> {
         let (dialect, spec) = tables.react?;
         let Head { name, length, .. } = words(spec, text, tables, false).ok()?;
+        let is_bracketed = head(&spec.head, text, false).is_err();
         let (server, tool) = tables.split_name(name);
         let takes = one_text(tables, server.as_deref(), &tool);
         let starts = (place.at, place.at + length as u64);
         let react = React::new(spec, (server, Some(tool)), starts, tables.config.limits.depth);
         let react = match takes.filter(|_| begins_text(&text[length..])) {
             Some(parameter) => react.with_text(parameter.to_owned()),
-            None => react,
+            None => React { is_bracketed, ..react },
         };
         Some((dialect, Box::new(react)))
     }
@@ -119,7 +122,7 @@ fn words<'t>(spec: &dialect::React, text: &'t str, tables: &Tables, more: bool) 
 
 /// The words that `text` begins with, with JSON behind them or a fence, which holds it.
 fn words_and_json<'t>(spec: &dialect::React, text: &'t str, tables: &Tables, more: bool) -> Match<Head<'t>> {
-    let found = head(&spec.head, text, more)?;
+    let found = head(&spec.head, text, more).either(head(&spec.bracketed, text, more))?;
     if !tables.names.knows(found.name) {
         return Err(No);
     }
@@ -157,6 +160,7 @@ impl React {
             call: UnresolvedCall::of(called),
             json: CallJson::arguments(at, max_depth, Around::Fence { expected: false }, None),
             takes: None,
+            is_bracketed: false,
             state: State::Lead,
         }
     }
@@ -242,6 +246,13 @@ impl React {
 
     /// Behind the JSON: the fence's end.
     fn tail(&mut self, json_end: u64, rest: &str, more: bool, window: &Window<'_>) -> Step {
+        if self.is_bracketed {
+            return match rest.bytes().next() {
+                Some(b')' | b']') => self.over(self.cursor + 1, window),
+                None if more => Step::More,
+                _ => Step::Text(json_end, Reason::Unclosed),
+            };
+        }
         match self.json.unwrap(rest, more) {
             Err(Undecided) => Step::More,
             Ok(length) => self.over(self.cursor + length as u64, window),

@@ -139,6 +139,7 @@ impl Tables {
                     NamedArguments::Tags { open, .. } => longest_head(open, parameter),
                     NamedArguments::Json { .. } => call.close.len(),
                     NamedArguments::Delimited { .. } | NamedArguments::Arrows => "{".len(),
+                    NamedArguments::Elements { token } => token.len(),
                     NamedArguments::None => 0,
                 };
                 self.hold = self.hold.max(longest_head(&call.head, tool) + child + HOLD_SLACK);

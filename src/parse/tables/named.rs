@@ -28,7 +28,7 @@ impl NamedDialect {
     pub(crate) fn closers(&self) -> impl Iterator<Item = &'static str> {
         let groups = self.named.groups.iter().map(|group| group.close.as_str());
         let calls = self.named.calls.iter().map(|call| call.close.as_str());
-        groups.chain(calls).filter(|close| !close.is_empty())
+        groups.chain(calls).filter(|close| close.starts_with(['<', '[']))
     }
 }
 

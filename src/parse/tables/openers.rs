@@ -20,9 +20,10 @@ use crate::dialect::{
     Announcer, CallKeys, Dialect, FUNCTION, MarkedJson, NamedCall, REASONING_MARKS, RESULT_TAGS, React, SENTENCE_END,
     Shape, THINK_TAGS, Wrapper, template_tokens,
 };
-use crate::json::window::leading_space;
+use crate::json::window::{Answer, leading_space};
 use crate::parse::marks::head::head;
 use crate::parse::marks::names::Names;
+use crate::parse::shape::python::{PRINT, TOOL_CODE};
 use crate::tools::Catalog;
 
 /// A place where a call may begin.
@@ -192,7 +193,10 @@ impl Finder<'_> {
             }
             let list = text[..at].strip_suffix(['"', '\'']).unwrap_or(&text[..at]).trim_end();
             let (start, list) = list.strip_suffix('[').map_or((at, false), |before| (before.len(), true));
-            let begins = is_known(at) && (list || begins_line(text, at));
+            // Elsewhere a call that is printed is code.
+            let before = text[..at].strip_suffix(PRINT).unwrap_or(&text[..at]);
+            let in_tool_code = before.trim_end().ends_with(TOOL_CODE);
+            let begins = in_tool_code || is_known(at) && (list || begins_line(text, at));
             self.add(dialect, OpenerKind::Python { list }, start..end + 1, at, begins);
         }
     }
@@ -222,7 +226,8 @@ impl Finder<'_> {
 
     fn react(&mut self, dialect: Dialect, react: &React) {
         for (at, _) in self.text.match_indices("Action") {
-            if let Ok(found) = head(&react.head, &self.text[at..], false) {
+            let text = &self.text[at..];
+            if let Ok(found) = head(&react.head, text, false).either(head(&react.bracketed, text, false)) {
                 let begins = begins_line(self.text, at);
                 self.add(dialect, OpenerKind::React, at..at + found.length, at, begins);
             }

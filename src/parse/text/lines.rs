@@ -4,12 +4,13 @@ use super::blocks::Block;
 use super::{Next, OpenFence, Scanner, recognised};
 use crate::event::{MarkerKind, QuotedIn};
 use crate::json::window::{Answer, Match, No, Undecided, Window, first_of, leading_space};
+use crate::parse::call::Markerless;
 use crate::parse::emit::not_a_call::Reason;
 use crate::parse::emit::sink::Sink;
 use crate::parse::marks::fence::{Fence, fence_chars, fence_end, fence_open};
 use crate::parse::marks::head::unit;
 use crate::parse::marks::kinds::Kinds;
-use crate::parse::shape::python::Calls;
+use crate::parse::shape::python::{Calls, TOOL_CODE, ToolCode};
 use crate::parse::shape::run::{line_prefix, marker_prefix};
 use crate::parse::tables::Marked;
 
@@ -146,9 +147,16 @@ impl Scanner {
         self.context.read(window, self.at);
         let is_spent = self.emitter.budget.is_spent();
         let introduced = !is_spent && self.context.introduces_example();
+        // Elsewhere a call that is printed is code.
+        let tool_code = Some(&ToolCode).filter(|_| text[fence.length()..length].trim() == TOOL_CODE);
+        let printed = |text: &str| tool_code.map_or(Err(No), |shape| shape.ahead(text, &self.tables, more));
+        let mut is_printed = false;
         let alone = match self.emitter.region.only_drafts() || introduced || is_spent {
             true => None,
-            false => self.call_ahead(&text[inner..], more).decided()?,
+            false => {
+                is_printed = printed(&text[inner..]).decided()?.is_some();
+                if is_printed { Some(()) } else { self.call_ahead(&text[inner..], more).decided()? }
+            }
         };
         let mut found = Ok(Next::Taken);
         self.emitter.text(window, self.at, sink);
@@ -171,7 +179,10 @@ impl Scanner {
         self.context.fence_opens();
         self.emitter.region.fence_opens();
         self.line_start = true;
-        found
+        match is_printed {
+            true => self.open_markerless(&ToolCode, &text[inner..], true, window, sink),
+            false => found,
+        }
     }
 
     /// Whether `text` begins with the number of a list's item and a fence behind it, which

@@ -101,8 +101,11 @@ impl Scanner {
             (Err(Undecided), _) | (_, true) => return Err(Undecided),
             (Err(No), false) => {}
         }
-        if group.is_open && space > 0 && call_of(named, inner, more).decided()?.is_some() {
-            return self.take_syntax(space, window, sink);
+        // A token that begins with a bracket is known by the `<` after that (`invoke/minimax_m3_two`).
+        let bracket = usize::from(inner.starts_with("]<"));
+        let is_around = group.is_open && space > 0 || bracket > 0;
+        if is_around && call_of(named, inner, more).decided()?.is_some() {
+            return self.take_syntax(space + bracket, window, sink);
         }
         self.group = group.is_open.then_some(CallGroup { is_near: false, ..group });
         Err(No)

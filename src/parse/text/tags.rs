@@ -116,8 +116,8 @@ impl Scanner {
                     }
                 }
                 let mut shape = shape;
-                if self.group.is_some_and(|group| group.glued) {
-                    shape.glue();
+                if let Some(group) = self.group.filter(|group| group.is_open) {
+                    shape.enter_group(self.tables.named[group.named].named, group.glued);
                 }
                 let call_bytes = self.tables.config.limits.call_bytes;
                 self.open(OpenCall::new(dialect, self.at, shape, call_bytes), window, sink)

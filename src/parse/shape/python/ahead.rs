@@ -1,6 +1,6 @@
 //! Whether calls in Python's syntax begin at a place.
 
-use crate::json::window::{Match, No, Undecided, begins, leading_space};
+use crate::json::window::{Answer, Match, No, Undecided, begins, leading_space};
 use crate::parse::marks::names::Names;
 
 /// Longest name of a tool that is looked for behind the first call of a list.
@@ -19,6 +19,8 @@ pub(super) enum Form {
     List,
     /// Calls in quotes in square brackets.
     QuotedList,
+    /// One call that is printed, as Gemma 3 writes it in its fence.
+    Printed,
 }
 
 /// Whether `text`, which begins with a bracket, begins a list of calls of known tools.
@@ -35,6 +37,23 @@ pub(super) fn list_ahead(names: &Names, text: &str, more: bool) -> Match<Form> {
         None => (Form::List, inner),
     };
     names.called(name, more).map(|_| form)
+}
+
+/// The language of Gemma 3's fences around calls.
+pub(crate) const TOOL_CODE: &str = "tool_code";
+
+/// What is before a call in such a fence.
+pub(crate) const PRINT: &str = "print(";
+const NAMESPACE: &str = "default_api.";
+
+/// Whether `text` begins a call of a known tool as it is in Gemma 3's fence, with a namespace or printed;
+/// yields what is before its name.
+pub(super) fn in_tool_code(names: &Names, text: &str, more: bool) -> Match<(Form, usize)> {
+    let print = begins(text, PRINT, more).decided()?.map_or(0, |()| PRINT.len());
+    let namespace = begins(&text[print..], NAMESPACE, more).decided()?.map_or(0, |()| NAMESPACE.len());
+    let length = print + namespace;
+    let form = if print > 0 { Form::Printed } else { Form::Line };
+    names.called(&text[length..], more).map(|_| (form, length))
 }
 
 /// Whether `text` begins with what may be a tool's name and an opening

@@ -1,6 +1,6 @@
 //! How calls in Python's syntax begin.
 
-use super::ahead::{Form, list_ahead};
+use super::ahead::{Form, in_tool_code, list_ahead};
 use super::state::Python;
 use crate::dialect::Dialect;
 use crate::json::window::{Match, No, Undecided};
@@ -56,6 +56,27 @@ impl Markerless for Calls {
     fn open(&self, text: &str, place: Place, tables: &Tables) -> Option<(Dialect, Box<dyn CallShape>)> {
         let form = form(&tables.names, text, false).ok()?;
         Some((tables.python?, Box::new(Python::new(form, place))))
+    }
+}
+
+/// The same in Gemma 3's fence.
+pub(crate) struct ToolCode;
+
+impl Markerless for ToolCode {
+    fn add_leads(&self, _: &mut Tables) {}
+
+    fn stands(&self) -> Stands {
+        Stands::First
+    }
+
+    fn ahead(&self, text: &str, tables: &Tables, more: bool) -> Match<()> {
+        tables.python.ok_or(No)?;
+        in_tool_code(&tables.names, text, more).map(|_| ())
+    }
+
+    fn open(&self, text: &str, place: Place, tables: &Tables) -> Option<(Dialect, Box<dyn CallShape>)> {
+        let (form, before) = in_tool_code(&tables.names, text, false).ok()?;
+        Some((tables.python?, Box::new(Python::behind(form, place, before))))
     }
 }
 

@@ -34,9 +34,9 @@ use crate::parse::emit::not_a_call::Reason;
 use crate::parse::emit::unresolved::UnresolvedCall;
 use crate::parse::marks::names::unescaped;
 use crate::parse::tables::Tables;
-pub(crate) use ahead::MAX_INDENT;
 use ahead::{Form, MAX_NAME, unknown_name};
-pub(crate) use begins::Calls;
+pub(crate) use ahead::{MAX_INDENT, PRINT, TOOL_CODE};
+pub(crate) use begins::{Calls, ToolCode};
 use call::{call_of, calls_in};
 use callee::{called, split_name, takes};
 use quoted::Quoted;
@@ -64,12 +64,18 @@ impl Python {
         python
     }
 
+    /// The same with so many bytes before the name.
+    fn behind(form: Form, place: Place, before: usize) -> Self {
+        let python = Python::new(form, place);
+        Python { cursor: place.at + before as u64, ..python }
+    }
+
     /// Goes on with a call or a list that begins at the cursor.
     fn open(&mut self, form: Form) {
         self.form = form;
-        self.series.line |= form == Form::Line;
+        self.series.line |= matches!(form, Form::Line | Form::Printed);
         self.cursor += match form {
-            Form::Line => 0,
+            Form::Line | Form::Printed => 0,
             Form::List | Form::QuotedList => 1,
         };
         self.state = match form {
@@ -86,6 +92,10 @@ impl Python {
                 self.cursor += 1;
                 let is_inner = std::mem::take(&mut self.is_nested);
                 self.state = if is_inner { State::Between } else { State::Behind };
+            }
+            (State::Between, b')') if self.form == Form::Printed => {
+                self.form = Form::Line;
+                self.member_ended(self.cursor + 1);
             }
             (State::Name { .. }, b'[') if self.form == Form::List && !self.is_nested => {
                 self.is_nested = true;

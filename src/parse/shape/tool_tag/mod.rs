@@ -21,7 +21,7 @@ pub(crate) use tags::Callee;
 
 use serde_json::{Map, Value};
 
-use crate::dialect::NamedCall;
+use crate::dialect::{Named, NamedCall};
 use crate::event::Repair;
 use crate::json::push_escaped;
 use crate::json::window::{Answer, Match, No, Undecided, Window, begins, begins_tag, first_of, leading_space};
@@ -71,6 +71,8 @@ pub(crate) struct ToolTag {
     /// Each byte between a value's tags is the value's; else it loses a line break at either end,
     /// where both have one.
     glued: bool,
+    /// The dialect of the group that it is in.
+    group: Option<&'static Named>,
     /// A value has a line break at its start that was taken for one that it loses.
     restated: bool,
 }
@@ -149,6 +151,7 @@ impl ToolTag {
             doubtful: None,
             twice: None,
             glued: tags.are_glued(),
+            group: None,
             restated: false,
         }
     }
@@ -435,8 +438,9 @@ impl CallShape for ToolTag {
         self.too_deep
     }
 
-    fn glue(&mut self) {
-        self.glued = true;
+    fn enter_group(&mut self, named: &'static Named, glued: bool) {
+        self.glued |= glued;
+        self.group = Some(named);
     }
 
     fn closer(&self) -> CallCloser {

@@ -11,6 +11,7 @@ use crate::json::window::{No, Undecided, Window, begins, leading_space};
 use crate::json::{LexStep, Lexer, escaped, read};
 use crate::parse::call::{CDATA_CLOSE, CDATA_OPEN, COMMENT_OPEN, CallOut, Step, joined_cdata};
 use crate::parse::marks::fence::think_close;
+use crate::parse::shape::named::group_close;
 use crate::parse::tables::TagTool;
 
 impl ToolTag {
@@ -200,6 +201,16 @@ impl ToolTag {
                 self.take(tool, next, out)
             }
             Err(No) => {
+                // What closes the group ends the call, too: the value is closed (`function_tag/group_closes`).
+                match self.group.map_or(Err(No), |named| group_close(named, rest, window.more)) {
+                    Err(Undecided) => return Step::More,
+                    Ok(_) => {
+                        self.value_ends(tool, open, close_at, window, out);
+                        self.repairs.push(Repair::MissingClose);
+                        return self.take(tool, Next::Close(0), out);
+                    }
+                    Err(No) => {}
+                }
                 match self.given(tool, open.parameter, rest, window.more) {
                     Err(Undecided) => return Step::More,
                     Ok(head) => {
