@@ -51,6 +51,7 @@
 //! | array of one | no array | its item, coerced in turn | `unwrapped_array` |
 //! | a single value | array only | an array of it, coerced in turn | `wrapped_in_array` |
 //! | key `fileName`, `File-Name`, `FILE_NAME` | `file_name` | `file_name` | `key_renamed` |
+//! | key `path`, the only one that is not declared | `file_path`, required and absent | `file_path` | `key_renamed` |
 //! | a member that need not be there: `null`, empty text | neither | no member | `left_out` |
 //! | a member of a read-only tool's arguments | no such member | no member | `unknown_dropped` |
 //!
@@ -63,7 +64,8 @@
 //! A key is renamed where the schema refuses its object for its keys: one is
 //! missing, or one is not allowed. Then each key that is not declared takes the
 //! one declared name that it matches without case, `_`, `-`, `.` and space, if
-//! that name is not given and no other key matches it.
+//! that name is not given and no other key matches it. Where none does, the only key that is not declared takes
+//! the name that is missing if one of the two ends with the words of the other, and no other absent name does.
 //!
 //! What can be read in two ways is refused: text with a comma, semicolon or line
 //! break where an array is wanted (one item or several?), an item of an array

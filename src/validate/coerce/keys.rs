@@ -84,6 +84,42 @@ impl<'s> Declared<'s> {
     }
 }
 
+impl Declared<'_> {
+    /// The one key that is not declared, where one of it and the wanted name ends with the other's words, and no
+    /// other absent name does: `path` for `file_path`, or the other way round.
+    pub(super) fn ending(&self, wanted: &str, members: &Map<String, Value>) -> Option<(String, String)> {
+        let mut unknown = members.keys().filter(|key| *key != wanted && !self.declares(key));
+        let (Some(key), None) = (unknown.next(), unknown.next()) else { return None };
+        let given = words(key);
+        let is_like = |name: &str| {
+            let name = words(name);
+            name.len() != given.len() && (name.ends_with(&given) || given.ends_with(&name))
+        };
+        let others = self.names.iter().filter(|name| **name != wanted && !members.contains_key(**name));
+        (!given.is_empty()
+            && !words(wanted).is_empty()
+            && is_like(wanted)
+            && !others.into_iter().any(|name| is_like(name)))
+        .then(|| (key.clone(), wanted.to_owned()))
+    }
+}
+
+/// The words of a key, in lower case.
+fn words(key: &str) -> Vec<String> {
+    let mut words = Vec::<String>::new();
+    let mut last = None;
+    for c in key.chars() {
+        let begins = last.is_none_or(|last: char| !last.is_alphanumeric() || (last.is_lowercase() && c.is_uppercase()));
+        match words.last_mut().filter(|_| !begins) {
+            _ if !c.is_alphanumeric() => {}
+            Some(word) => word.extend(c.to_lowercase()),
+            None => words.push(c.to_lowercase().collect()),
+        }
+        last = Some(c);
+    }
+    words
+}
+
 /// The object with keys renamed, in the old order.
 pub(super) fn rename(members: &mut Map<String, Value>, renames: &[(String, String)]) {
     *members = std::mem::take(members)

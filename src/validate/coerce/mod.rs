@@ -416,8 +416,11 @@ impl<'a> Run<'a> {
         if !self.work.spend(declared.len() + members.len()) {
             return false;
         }
-        let renames = declared.renames(wanted, members);
-        if renames.is_empty() || wanted.is_some_and(|wanted| !renames.iter().any(|(_, new)| new == wanted)) {
+        let mut renames = declared.renames(wanted, members);
+        if let Some(wanted) = wanted.filter(|wanted| !renames.iter().any(|(_, new)| new == wanted)) {
+            renames = declared.ending(wanted, members).into_iter().collect();
+        }
+        if renames.is_empty() {
             return false;
         }
         keys::rename(members, &renames);

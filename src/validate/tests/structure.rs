@@ -224,6 +224,29 @@ fn keys_are_renamed_in_branches_and_through_every_applicator() {
 }
 
 #[test]
+fn the_one_unknown_key_takes_the_missing_name_that_ends_as_it_does() {
+    let schema = |name: &str| {
+        json!({"type": "object", "properties": {name: {"type": "string"}, "offset": {}},
+        "required": [name], "additionalProperties": false})
+    };
+    for (found, wanted) in [("path", "file_path"), ("file_path", "path"), ("Path", "filePath"), ("targetFile", "file")]
+    {
+        let repairs = [format!("key_renamed:/{found}")];
+        coerces(&schema(wanted), json!({found: "a", "offset": 1}), json!({wanted: "a", "offset": 1}), &[&repairs[0]]);
+    }
+    let two = json!({"properties": {"old_path": {}, "new_path": {}}, "required": ["old_path"]});
+    for (schema, arguments) in [
+        (schema("file_path"), json!({"pattern": "a"})),
+        (schema("file_path"), json!({"path": "a", "name": "b"})),
+        (schema("file_path"), json!({"path": {}})),
+        (schema("file"), json!({"profile": "a"})),
+        (two, json!({"path": "a"})),
+    ] {
+        assert!(check(&schema, arguments.clone()).is_err(), "{arguments} for {schema}");
+    }
+}
+
+#[test]
 fn a_key_that_may_mean_two_things_is_not_renamed() {
     let closed = |properties: Value| {
         let wanted: Vec<_> = properties.as_object().unwrap().keys().take(1).cloned().collect();
