@@ -312,12 +312,15 @@ fn check_header(pieces: &[Piece], may_be_word: bool, path: &str) -> Result<(), D
 }
 
 /// Keys of an object of any family, whatever announces it.
-const TOOL: &[&str] = &["name", "tool_name", "tool", "function_name"];
-const ARGUMENTS: &[&str] = &["arguments", "parameters", "args", "params", "input", "tool_input"];
+const TOOL: &[&str] = &["name", "tool_name", "tool", "function_name", "functionName", "recipient_name"];
+const ARGUMENTS: &[&str] = &[
+    "arguments", "parameters", "args", "params", "input", "tool_input", "tool_arguments", "tool_args", "function_args",
+    "action_input",
+];
 const SERVER: &[&str] = &["server_name", "server"];
 /// What chat templates and interfaces put beside name and arguments; xLAM has `thought` beside a
-/// list of calls.
-const IDLE: [&str; 6] = ["id", "type", "tool_call_id", "index", "call_id", "thought"];
+/// list of calls, and CAMEL the server's number.
+const IDLE: [&str; 7] = ["id", "type", "tool_call_id", "index", "call_id", "thought", "server_idx"];
 
 impl Keys {
     /// The dialect's own keys, then those of any family.

@@ -103,6 +103,14 @@ const ZH: Introductions = Introductions {
 /// Wordings of earlier prompts, and what other prompts use alone on its line.
 const FURTHER: &[&str] = &["For example:", "例如：", "例子："];
 
+/// How a sentence begins that ends with a colon and introduces an example, in small letters.
+const SHOWS: &[&str] = &[
+    "example", "an example", "for example", "for instance", "here is an example", "here's an example", "例如", "示例",
+];
+
+/// What such a line says where what follows is not to be run.
+const FORBIDS: &[&str] = &["do not run", "don't run", "do not execute", "don't execute", "不要运行", "不要执行"];
+
 /// Bytes by which a line is known that is longer than what is kept of one.
 const KNOWN_BY: usize = 96;
 
@@ -154,6 +162,12 @@ pub(crate) fn introduces_example(line: &[u8], is_whole: bool) -> bool {
         |set: &&Introductions| line.ends_with([':', '：']) && (line.contains(set.describe) || line.contains(set.find));
     Introductions::ALL.iter().any(|set| set.lines().into_iter().any(is) || describes(set))
         || FURTHER.iter().any(|l| is(l))
+        || (is_whole && line.ends_with([':', '：']) && shows_example(&line.to_lowercase()))
+}
+
+fn shows_example(line: &str) -> bool {
+    let sentence = line.rsplit(['.', '!', '?', '。']).next().unwrap_or(line).trim_start();
+    SHOWS.iter().any(|begin| sentence.starts_with(begin)) || FORBIDS.iter().any(|words| line.contains(words))
 }
 
 /// Whether a line, behind its indent, begins as the question of an example does. `Question:`
@@ -185,6 +199,10 @@ mod tests {
             assert!(introduces_example(asks.as_bytes(), false), "{asks}");
             let looks = format!("3 further tools are not listed. {} find_tool:", set.find);
             assert!(introduces_example(looks.as_bytes(), false), "{looks}");
+        }
+        for line in ["An example, do not run it:", "It is XML. Here is an example:", "I don't run this:", "例如这样："]
+        {
+            assert!(introduces_example(line.as_bytes(), true), "{line}");
         }
         for line in ["Question: What is new?", "问题：有什么新闻？"] {
             assert!(asks_as_example(line.as_bytes()), "{line}");

@@ -41,8 +41,8 @@ pub(crate) use contexts::{COMMENT_SIGNS, names_no_element};
 pub use reasoning::{REASONING_MARKS, ReasoningMark, THINK_TAGS};
 #[doc(hidden)]
 pub use spec::{
-    Announcer, Block, CallKeys, Child, ChildRole, FUNCTION, Group, LineMarker, MarkedJson, Named, NamedArguments,
-    NamedCall, React, Shape, Spec, Wrapper,
+    ACTION, Announcer, Block, CallKeys, Child, ChildRole, FUNCTION, Group, LineMarker, MarkedJson, Named,
+    NamedArguments, NamedCall, React, Shape, Spec, Wrapper,
 };
 pub(crate) use tokens::{CALL_TOKENS, OWN_ROLES, SENTENCE_END, STRIKE_OPEN, template_tokens};
 #[doc(hidden)]

@@ -134,9 +134,12 @@ pub enum ChildRole {
     Argument,
 }
 
-/// Key of OpenAI's interface for an object with name and arguments; models write the tool's name
+/// Keys for an object with name and arguments, that of OpenAI's interface first; models write the tool's name
 /// alone under it, too.
-pub const FUNCTION: &str = "function";
+pub const FUNCTION: [&str; 4] = ["function", "function_call", "tool_call", "tool"];
+
+/// Key for the tool's name that is a parameter of many tools, too: it counts where no other key names the tool.
+pub const ACTION: &str = "action";
 
 /// Data of a dialect whose calls are JSON objects behind a marker.
 #[derive(Debug)]
@@ -175,7 +178,7 @@ impl CallKeys {
 
     /// All keys.
     pub fn all(&self) -> impl Iterator<Item = &str> {
-        self.names().chain(self.idle.iter().map(String::as_str)).chain([FUNCTION, self.list])
+        self.names().chain(self.idle.iter().map(String::as_str)).chain(FUNCTION).chain([ACTION, self.list])
     }
 }
 

@@ -243,7 +243,8 @@ impl Collector {
     pub fn next_settled(&mut self) -> Option<&Entry> {
         while self.settled && self.yielded < self.ended {
             // Prose may come behind it.
-            let waits = |call: &Call| !call.dialect.has_marker() && call.provenance.is_plain();
+            let may_be_shown = || self.is_introduced(self.yielded);
+            let waits = |call: &Call| call.provenance.is_plain() && (!call.dialect.has_marker() || may_be_shown());
             if !self.is_over && self.entries[self.yielded].result.as_ref().is_ok_and(waits) {
                 return None;
             }
@@ -253,6 +254,21 @@ impl Collector {
             }
         }
         None
+    }
+
+    /// Whether the text before the call of this number ends with a colon, so that the call may be shown.
+    fn is_introduced(&self, number: usize) -> bool {
+        let mut calls = self.segments.iter().enumerate().filter(|(_, segment)| segment.what == What::Call);
+        let Some((at, _)) = calls.nth(number) else { return false };
+        let mut end = self.segments[..at].iter().map(|segment| segment.length as usize).sum::<usize>();
+        for Segment { what, length, .. } in self.segments[..at].iter().rev() {
+            let text = self.text[end - *length as usize..end].trim_end();
+            end -= *length as usize;
+            if *what == What::Text && !text.is_empty() {
+                return text.ends_with([':', '：']);
+            }
+        }
+        false
     }
 
     /// Rejects a call that the parser found, for this reason.

@@ -48,8 +48,9 @@ pub(crate) trait Markerless: Sync {
 /// Where calls may stand that no marker announces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stands {
-    /// Where the message begins, or in a fence that holds only calls.
-    First,
+    /// Where the message begins or prose came, on a line that is not indented as code is; in a fence that holds
+    /// only calls.
+    Alone,
     /// On a line that is not indented as code is; in a fence that holds only calls.
     Line,
     /// On any line: words of its own announce it, and prose stands before them as a rule.
@@ -63,6 +64,8 @@ pub(crate) struct Place {
     pub(crate) at: u64,
     /// The fence around it.
     pub(crate) fence: Option<Fence>,
+    /// Prose stands before it, and no fence around it.
+    pub(crate) follows_prose: bool,
     /// Other fences with calls stand before that.
     pub(crate) behind_calls: bool,
     /// A token announces it.

@@ -114,7 +114,7 @@ impl Drafts {
         self.calls.push(Logged { run: self.run, ..call });
     }
 
-    /// Nothing announces the call of this index.
+    /// Nothing announces the call of this index, or a line introduces it.
     pub(super) fn push_bare(&mut self, index: u32, region: Region) {
         self.bare.push((index, region));
     }
@@ -126,8 +126,11 @@ impl Drafts {
             let before = call.verdict();
             fact(&mut call.at);
             let verdict = call.verdict();
+            // What may be another call's text is no more than that, whatever else becomes known of it.
+            let is_withdrawn =
+                |verdict: &Result<_, Reason>| verdict.as_ref().is_err_and(|why| why.kind == RejectedKind::BehindDamage);
             match revised.last_mut() {
-                _ if verdict == before => {}
+                _ if verdict == before || is_withdrawn(&verdict) && is_withdrawn(&before) => {}
                 Some((calls, last)) if calls.end == call.index && *last == verdict => calls.end += 1,
                 _ => revised.push((call.index..call.index + 1, verdict)),
             }

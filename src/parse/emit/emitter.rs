@@ -399,7 +399,10 @@ impl Emitter {
                 sink(Event::CallStart { index, server: server.as_deref(), tool, span });
             }
         }
-        if at.is_bare && !is_quoted && call_of(&verdict).is_some_and(|call| call.provenance.is_plain()) {
+        if (at.is_bare || at.is_introduced)
+            && !is_quoted
+            && call_of(&verdict).is_some_and(|call| call.provenance.is_plain())
+        {
             self.drafts.push_bare(index, self.region.kind());
         }
         let raw = head.as_deref().unwrap_or_else(|| window.slice(span.clone()));

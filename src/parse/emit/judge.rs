@@ -29,9 +29,11 @@ pub(crate) struct Placement {
     pub(crate) begins_line: bool,
     /// Neither a delimiter nor a word of its dialect nor a token announces it.
     pub(crate) is_bare: bool,
+    /// It is a paragraph of its own after a line that ends with a colon: it may be shown.
+    pub(crate) is_introduced: bool,
     /// Where prose is before it.
     pub(crate) prose: Prose,
-    /// Nothing announces it, and prose follows it.
+    /// Nothing announces it, or a line introduces it, and prose follows it.
     pub(crate) prose_follows: bool,
     /// What closes an earlier call follows it and closes nothing.
     pub(crate) has_stray_closer: bool,

@@ -98,18 +98,15 @@ impl Names {
         self.knows(&written) || self.method(&written).is_some()
     }
 
-    /// Whether `text` begins with a known name alone on its line and an object behind it; yields
+    /// Whether `text` begins with a known name, then white space and an object; yields
     /// the name's length, and where the object begins.
     pub(crate) fn on_a_line(&self, text: &str, more: bool) -> Match<(usize, usize)> {
         if !self.may_begin(text) {
             return Err(No);
         }
         let undecided = |fits: bool| if more && fits { Err(Undecided) } else { Err(No) };
-        let Some(end) = memchr::memchr(b'\n', text.as_bytes()) else {
-            let name = text.trim_end_matches([' ', '\t', '\r']);
-            return undecided(if name.len() < text.len() { self.knows(name) } else { begins_one(&self.sorted, text) });
-        };
-        let name = text[..end].trim_end_matches([' ', '\t', '\r']);
+        let Some(end) = text.find([' ', '\t', '\r', '\n']) else { return undecided(begins_one(&self.sorted, text)) };
+        let name = &text[..end];
         if !self.knows(name) {
             return Err(No);
         }

@@ -39,7 +39,7 @@ const NAME_WITHIN: usize = 400;
 const MOST_LOOKS: usize = 128;
 
 /// Keys of call objects for the tool's name, and for the arguments.
-const TOOL_KEYS: &[&str] = &["name", "tool_name", "tool", "function_name", FUNCTION];
+const TOOL_KEYS: &[&str] = &["name", "tool_name", "tool", "function_name", FUNCTION[0]];
 const ARGUMENT_KEYS: &[&str] = &["arguments", "parameters", "args", "params", "input"];
 
 /// What names the tool in Harmony's header, whose tokens a server may have taken off.

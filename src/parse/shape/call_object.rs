@@ -12,7 +12,7 @@
 use serde_json::{Map, Value};
 
 use super::fit::{fits, is_definition, keyed, take_flat, unwrap_function};
-use crate::dialect::{CallKeys, FUNCTION};
+use crate::dialect::{ACTION, CallKeys, FUNCTION};
 use crate::event::Repair;
 use crate::parse::emit::not_a_call::Reason;
 use crate::parse::emit::unresolved::{Fault, UnresolvedCall, holds};
@@ -120,12 +120,19 @@ impl CallObject<'_> {
                 && names().next().is_some()
                 && names().all(|name| name != function)
         };
-        if !object.get(FUNCTION).is_some_and(is_idle) {
-            call.fault = unwrap_function(&mut object, &self.keys.tool[0]);
+        // A text under a key that names the tool is that name.
+        let wraps = |key: &&str, value: &Value| {
+            value.is_object() || !(is_idle(value) || self.keys.tool.iter().any(|known| known == key))
+        };
+        let wrapper = FUNCTION.into_iter().find(|key| object.get(*key).is_some_and(|value| wraps(key, value)));
+        if let Some(wrapper) = wrapper {
+            call.fault = unwrap_function(&mut object, wrapper, &self.keys.tool[0]);
         }
         let under = self.keys.arguments.iter().find(|key| holds(&object, key));
         let mut held = under.map_or(Held::Absent, |key| Held::Under(key));
         let tool = call.take(&mut object, &self.keys.tool);
+        let action = [self.keys.tool[0].clone(), ACTION.to_owned()];
+        let tool = tool.or_else(|| call.take(&mut object, &action));
         // Whether the tool's own parameters stand beside its name is known by its schema only
         // (`hermes/flat`, `hermes/flat_with_another_key`).
         let known = || self.tables.named_tool(tool.as_ref()?.as_str()?.trim());

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::dialect::{CallKeys, FUNCTION};
+use crate::dialect::CallKeys;
 use crate::parse::emit::unresolved::Fault;
 use crate::tools::Tool;
 
@@ -10,6 +10,16 @@ use crate::tools::Tool;
 pub(crate) fn fits(tool: &Tool, arguments: &Map<String, Value>) -> bool {
     arguments.keys().all(|key| tool.has_parameter(key))
         && tool.parameters().all(|parameter| !parameter.required || arguments.contains_key(parameter.name))
+}
+
+/// Whether these can only be arguments of the tool: an object or its JSON text, which fits.
+pub(crate) fn takes(tool: Option<&Tool>, arguments: &Value) -> bool {
+    let Some(tool) = tool else { return false };
+    match arguments {
+        Value::Object(arguments) => tool.input_schema.is_none() || fits(tool, arguments),
+        Value::String(text) => serde_json::from_str(text).is_ok_and(|arguments| fits(tool, &arguments)),
+        _ => false,
+    }
 }
 
 /// Whether `object`, as far as it came, begins with a parameter of the tool: then it can only be
@@ -20,18 +30,18 @@ pub(crate) fn begins_with_parameter(tool: &Tool, object: &str) -> bool {
     key.is_some_and(|(key, _)| tool.has_parameter(key))
 }
 
-/// Takes the tool's name, or an object with name and arguments, out from under [`FUNCTION`], as
+/// Takes the tool's name, or an object with name and arguments, out from under `wrapper`, as
 /// OpenAI's interface has them; the name is put under `tool_key`. Yields what is wrong if the
 /// same stands beside it and says something else.
-pub(crate) fn unwrap_function(object: &mut Map<String, Value>, tool_key: &str) -> Option<Fault> {
-    let inner = match object.shift_remove(FUNCTION)? {
+pub(crate) fn unwrap_function(object: &mut Map<String, Value>, wrapper: &str, tool_key: &str) -> Option<Fault> {
+    let inner = match object.shift_remove(wrapper)? {
         Value::Object(inner) => inner,
         name => Map::from_iter([(tool_key.to_owned(), name)]),
     };
     let mut fault = None;
     for (key, value) in inner {
         if object.get(&key).is_some_and(|beside| *beside != value) {
-            fault.get_or_insert(Fault::disagree(FUNCTION, &key));
+            fault.get_or_insert(Fault::disagree(wrapper, &key));
         }
         object.insert(key, value);
     }

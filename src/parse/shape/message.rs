@@ -1,4 +1,4 @@
-//! JSON without a marker: call objects as the whole message, or alone in a fence.
+//! JSON without a marker: call objects as the whole message, on lines of their own, or alone in a fence.
 //!
 //! ```text
 //!   Start ──[──▶ Next ──{──▶ Object ──}──▶ Between ──, or ;──▶ Next
@@ -14,8 +14,8 @@ use serde_json::Value;
 
 use super::SURPLUS_BRACKET;
 use super::call_object::{CallObject, Further, Held};
-use super::fit::begins_with_parameter;
-use crate::dialect::{CallKeys, Dialect, FUNCTION};
+use super::fit::{begins_with_parameter, takes};
+use crate::dialect::{ACTION, CallKeys, Dialect, FUNCTION};
 use crate::event::RejectedKind;
 use crate::json::Closer;
 use crate::json::window::{Match, No, Undecided, Window, leading_space};
@@ -29,6 +29,7 @@ use crate::parse::marks::head::unit;
 use crate::parse::marks::kinds::Kinds;
 use crate::parse::marks::names::Names;
 use crate::parse::tables::Tables;
+use crate::parse::text::LABELS;
 
 /// Call objects that may yet be text; see the module.
 #[derive(Debug)]
@@ -42,6 +43,10 @@ pub(crate) struct WholeMessage {
     fence: Option<Fence>,
     /// Server and tool of the first call.
     first: Option<CalledTool>,
+    /// Prose stands before it: it is a call if the tool takes its arguments.
+    follows_prose: bool,
+    /// Tools take the arguments of all its calls: it is a call before prose, too.
+    fits: bool,
     /// Other fences with calls stand before that one.
     behind_calls: bool,
     /// Why one of several cannot be read: then none is a call.
@@ -110,12 +115,13 @@ impl Markerless for WholeMessages {
                 tables.lexicon.line.add(&[b'{', lead], Kinds::BARE);
                 tables.lexicon.line.add(&[b'[', lead], Kinds::BARE);
             }
+            LABELS.iter().for_each(|label| tables.lexicon.line.add(label.as_bytes(), Kinds::BARE));
             tables.holds_names();
         }
     }
 
     fn stands(&self) -> Stands {
-        Stands::First
+        Stands::Alone
     }
 
     fn ahead(&self, text: &str, tables: &Tables, more: bool) -> Match<()> {
@@ -136,7 +142,7 @@ impl Markerless for WholeMessages {
 
 impl WholeMessage {
     /// The objects whose first byte, a brace or a bracket, stands at this place.
-    fn new(keys: &'static CallKeys, Place { at, fence, behind_calls, .. }: Place) -> Self {
+    fn new(keys: &'static CallKeys, Place { at, fence, follows_prose, behind_calls, .. }: Place) -> Self {
         WholeMessage {
             keys,
             state: State::Start,
@@ -144,6 +150,8 @@ impl WholeMessage {
             closers: "",
             fence,
             first: None,
+            follows_prose,
+            fits: true,
             behind_calls,
             failed: None,
             end: at,
@@ -184,8 +192,15 @@ impl WholeMessage {
         match behind_all(self.cursor, self.fence, think_ends, window) {
             Ok(()) => self.failed.map_or(Step::End(self.end), |why| Step::Broken(self.end, why)),
             Err(Undecided) => Step::More,
+            Err(No) if self.precedes_prose(window) => Step::End(self.end),
             Err(No) => Step::Text(self.cursor, Reason::TextBehind),
         }
+    }
+
+    /// Whether other text below the objects leaves them calls.
+    fn precedes_prose(&self, window: &Window<'_>) -> bool {
+        let is_whole = self.failed.is_none() && self.fits && self.fence.is_none();
+        is_whole && goes_on_below(self.end, self.cursor, window)
     }
 
     fn begin_object(&mut self, max_depth: usize) {
@@ -317,6 +332,10 @@ impl WholeMessage {
             }
             Err(why) => return Step::Text(end, why),
         }
+        self.fits &= takes(call.tool.as_deref().and_then(|name| tables.named_tool(name)), &call.arguments);
+        if self.follows_prose && !self.fits {
+            return Step::Text(end, Reason::ForeignKey);
+        }
         self.first.get_or_insert_with(|| (call.server.clone(), call.tool.clone()));
         self.end = end;
         Step::Call(start..end, Box::new(call))
@@ -424,9 +443,9 @@ impl Member {
     fn of(keys: &CallKeys, key: &str) -> Option<Member> {
         let named = |list: &[String]| list.iter().any(|known| known == key);
         Some(match key {
-            _ if named(&keys.tool) => Member::Tool,
+            _ if named(&keys.tool) || key == ACTION => Member::Tool,
             _ if named(&keys.arguments) => Member::Arguments,
-            FUNCTION => Member::Function,
+            _ if FUNCTION.contains(&key) => Member::Function,
             _ if key == keys.list => Member::List,
             _ if named(&keys.server) || named(&keys.idle) => Member::Other,
             _ => return None,
@@ -454,9 +473,8 @@ impl Object {
         match self.member {
             // What a second name says shows in the end.
             Member::Tool | Member::Function if self.tool.is_some() => true,
-            Member::Tool => self.name(name_in(text), names),
-            Member::Function if text.starts_with('"') => self.name(name_in(text), names),
-            Member::Function => {
+            Member::Tool | Member::Function if text.starts_with('"') => self.name(name_in(text), names),
+            Member::Tool | Member::Function => {
                 let Ok(Value::Object(inner)) = serde_json::from_str::<Value>(text) else { return false };
                 self.has_arguments |= keys.arguments.iter().any(|key| inner.contains_key(key));
                 let name = keys.tool.iter().find_map(|key| inner.get(key)).and_then(Value::as_str);
@@ -470,7 +488,8 @@ impl Object {
     /// Whether a key is a parameter of the tool that was named, and not known to be anything else.
     fn is_parameter(&self, key: &str, keys: &CallKeys, tables: &Tables) -> bool {
         let Some(name) = self.tool.as_deref().filter(|_| !self.has_arguments) else { return false };
-        let is_own = matches!(Member::of(keys, key), Some(Member::Tool | Member::Function | Member::List))
+        let is_own = key != ACTION
+            && matches!(Member::of(keys, key), Some(Member::Tool | Member::Function | Member::List))
             || keys.arguments[..2].iter().any(|known| known == key);
         !is_own && tables.named_tool(name).is_some_and(|tool| tool.has_parameter(key))
     }
@@ -517,6 +536,11 @@ pub(crate) fn behind_all(at: u64, fence: Option<Fence>, think_ends: bool, window
         Some(fence) => unit(fence_end(rest, fence, think_ends, more)),
         None => ends_message(rest, think_ends, more),
     }
+}
+
+/// Whether what follows calls that end at `end` is prose below them, which begins at `at`, and may be no call.
+pub(crate) fn goes_on_below(end: u64, at: u64, window: &Window<'_>) -> bool {
+    window.slice(end..at).contains('\n') && !window.from(at).starts_with(['<', '[', '{', '`', '~'])
 }
 
 /// What ends a damaged object from outside: its fence.

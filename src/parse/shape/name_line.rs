@@ -1,14 +1,12 @@
-//! A name, a line break, one JSON object: what GLM-4 writes for a call, as the whole
-//! message or alone in a fence.
+//! A name, white space, one JSON object: what GLM-4 writes for a call (a line break between), as the whole
+//! message, on lines of its own or alone in a fence.
 //!
 //! ```text
 //!   Json ──}──▶ Behind ──the message's or the fence's end──▶ call
 //!     └──cannot be read, does not fit: text   └──anything else: text
 //! ```
 
-use serde_json::Value;
-
-use super::fit::{begins_with_parameter, fits};
+use super::fit::{begins_with_parameter, takes};
 use crate::dialect::Dialect;
 use crate::event::RejectedKind;
 use crate::json::window::{Match, No, Undecided, Window, leading_space};
@@ -18,7 +16,7 @@ use crate::parse::emit::not_a_call::Reason;
 use crate::parse::emit::unresolved::UnresolvedCall;
 use crate::parse::marks::fence::Fence;
 use crate::parse::marks::kinds::Kinds;
-use crate::parse::shape::message::{FenceCloser, behind_all};
+use crate::parse::shape::message::{FenceCloser, behind_all, goes_on_below};
 use crate::parse::tables::Tables;
 
 /// A name and an object that may yet be text; see the module.
@@ -32,7 +30,7 @@ pub(crate) struct NameLine {
     end: Option<(u64, u64)>,
 }
 
-/// How such a name begins: it is known, and alone on its line before an object.
+/// How such a name begins: it is known, and only white space is between it and an object.
 pub(crate) struct NameLines;
 
 impl Markerless for NameLines {
@@ -51,7 +49,7 @@ impl Markerless for NameLines {
     }
 
     fn stands(&self) -> Stands {
-        Stands::First
+        Stands::Alone
     }
 
     fn ahead(&self, text: &str, tables: &Tables, more: bool) -> Match<()> {
@@ -95,11 +93,7 @@ impl NameLine {
             return Step::Text(end, if is_limit { Reason::Limit } else { Reason::Damaged });
         }
         let tool = self.called.1.as_deref().and_then(|name| tables.tool(self.called.0.as_deref(), name));
-        let is_fit = |arguments: &Value| match (arguments, tool) {
-            (Value::Object(arguments), Some(tool)) => tool.input_schema.is_none() || fits(tool, arguments),
-            _ => false,
-        };
-        if !is_fit(&call.arguments) {
+        if !takes(tool, &call.arguments) {
             return Step::Text(end, Reason::ForeignKey);
         }
         self.end = Some((end, end));
@@ -117,6 +111,7 @@ impl CallShape for NameLine {
         match behind_all(*cursor, self.fence, out.think_ends, window) {
             Ok(()) => Step::End(*end),
             Err(Undecided) => Step::More,
+            Err(No) if self.fence.is_none() && goes_on_below(*end, *cursor, window) => Step::End(*end),
             Err(No) => Step::Text(*cursor, Reason::TextBehind),
         }
     }

@@ -17,8 +17,8 @@ use memchr::{memchr_iter, memchr2_iter};
 use super::Tables;
 use super::marked::{Lines, lines_of};
 use crate::dialect::{
-    Announcer, CallKeys, Dialect, FUNCTION, MarkedJson, NamedCall, REASONING_MARKS, RESULT_TAGS, React, SENTENCE_END,
-    Shape, THINK_TAGS, Wrapper, template_tokens,
+    ACTION, Announcer, CallKeys, Dialect, FUNCTION, MarkedJson, NamedCall, REASONING_MARKS, RESULT_TAGS, React,
+    SENTENCE_END, Shape, THINK_TAGS, Wrapper, template_tokens,
 };
 use crate::json::window::{Answer, leading_space};
 use crate::parse::marks::head::head;
@@ -153,7 +153,8 @@ impl Finder<'_> {
     /// Known tools' names under a key for them, or as their objects' first key.
     fn objects(&mut self, dialect: Dialect, keys: &CallKeys) {
         let text = self.text;
-        let is_tool = |key: &str| keys.tool.iter().any(|known| known == key) || key == FUNCTION;
+        let is_tool =
+            |key: &str| keys.tool.iter().any(|known| known == key) || key == ACTION || FUNCTION.contains(&key);
         // Where no tool is known, a name is a call's beside a key for arguments.
         let has_arguments = LazyCell::new(|| keys.arguments.iter().any(|key| text.contains(&format!("\"{key}\""))));
         let names = self.names;

@@ -11,17 +11,34 @@ use super::open::OpenCall;
 use super::tags::Here;
 use super::{Next, Scanner};
 use crate::dialect::Dialect;
-use crate::json::window::{Answer, Match, No, Window, first_of, first_said};
+use crate::json::window::{Answer, Match, No, Undecided, Window, begins, first_of, first_said};
 use crate::parse::call::{Markerless, Place, Stands};
 use crate::parse::emit::not_a_call::Reason;
+use crate::parse::emit::prose::Prose;
 use crate::parse::emit::sink::Sink;
 use crate::parse::shape::MARKERLESS;
 use crate::parse::shape::python::{Calls, MAX_INDENT};
 
+/// Labels that models put before a call on its line, as their clients display calls.
+pub(crate) const LABELS: &[&str] = &[
+    "Tool call:", "Tool Call:", "tool_call:", "Function call:", "Function Call:", "function_call:", "Call:", "Action:",
+    "**Tool call:", "**Tool Call:", "工具调用：", "工具调用:", "调用：", "调用:",
+];
+
 impl Scanner {
     /// At a line's start: what the first shape says that knows the text.
     pub(super) fn markerless_line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Match<Next> {
-        first_said(MARKERLESS.iter().map(|shape| self.line_of(*shape, line, sink)))
+        match first_said(MARKERLESS.iter().map(|shape| self.line_of(*shape, line, sink))) {
+            Err(No) if self.fence.is_none() => {}
+            found => return found,
+        }
+        let label = label(line.text, line.more)?;
+        let line = Line { indent: line.indent + label, text: &line.text[label..], ..line };
+        if line.text.is_empty() && line.more {
+            return Err(Undecided);
+        }
+        let is_bare = |shape: &&&dyn Markerless| shape.stands() != Stands::AnyLine;
+        first_said(MARKERLESS.iter().filter(is_bare).map(|shape| self.line_of(*shape, line, sink)))
     }
 
     /// At a line's start: a call of this shape. Asked of each line of prose.
@@ -39,25 +56,34 @@ impl Scanner {
         }
         // What came before says whether a call may stand here.
         self.emitter.text(window, self.at, sink);
-        if !self.may_stand(shape.stands(), &window.from(self.at)[..indent]) {
+        if !self.may_stand(shape.stands(), &window.from(self.at)[..indent], window) {
             return Err(No);
         }
         ahead?;
         if self.is_listed(shape, line)? {
             return Err(No);
         }
+        let begins_line = window.from(self.at)[..indent].trim_ascii().is_empty();
         self.at += indent as u64;
         self.emitter.text(window, self.at, sink);
-        self.open_markerless(shape, text, true, window, sink)
+        self.open_markerless(shape, text, begins_line, window, sink)
     }
 
     /// Whether a call may stand on this line behind this indent.
-    fn may_stand(&self, stands: Stands, indent: &str) -> bool {
+    fn may_stand(&mut self, stands: Stands, indent: &str, window: &Window<'_>) -> bool {
+        // A label before the call is no indent.
+        let indent = &indent[..indent.len() - indent.trim_ascii_start().len()];
         let is_code = || indent.len() > MAX_INDENT as usize || indent.contains('\t');
         match stands {
             Stands::AnyLine => !self.channels.in_final,
             Stands::Line => self.may_be_bare() && !is_code(),
-            Stands::First => self.may_be_bare() && (self.fence.is_some() || self.emitter.begins_region()),
+            Stands::Alone if !self.may_be_bare() => false,
+            Stands::Alone if self.fence.is_some() || self.emitter.begins_region() => true,
+            // Right after a call it may be what the model takes for the result.
+            Stands::Alone => {
+                self.context.read(window, self.at);
+                self.emitter.region.prose() == Prose::Above && !is_code() && !self.context.follows_quote()
+            }
         }
     }
 
@@ -114,6 +140,7 @@ impl Scanner {
         let place = Place {
             at: self.at,
             fence: self.fence(),
+            follows_prose: self.fence.is_none() && self.emitter.region.prose() != Prose::None,
             behind_calls: self.emitter.holds_series(),
             announced: self.emitter.region.announced().is_some(),
             at_line_start,
@@ -130,4 +157,11 @@ impl Scanner {
     fn may_be_bare(&self) -> bool {
         !self.channels.in_final && (self.fence.is_none() || self.emitter.region.fence_is_clean())
     }
+}
+
+/// Returns the length of the label that `text` begins with, and of the white space after it.
+fn label(text: &str, more: bool) -> Match<usize> {
+    let length = first_of(LABELS.iter().map(|label| begins(text, label, more).map(|()| label.len())))?;
+    let rest = &text[length..];
+    Ok(length + rest.len() - rest.trim_start_matches([' ', '\t', '*']).len())
 }

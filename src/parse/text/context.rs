@@ -275,6 +275,18 @@ impl Context {
         self.lines.introduces
     }
 
+    /// Returns `true` if the last line of text is a block quote's.
+    pub(super) fn follows_quote(&mut self) -> bool {
+        self.tell();
+        self.lines.is_quoted
+    }
+
+    /// Returns `true` if what is here is a paragraph of its own after a line that ends with a colon.
+    pub(super) fn is_introduced(&mut self) -> bool {
+        self.tell();
+        self.lines.is_introduced()
+    }
+
     /// Returns `true` if the text is inside an element of an unknown name.
     pub(super) fn in_element(&mut self) -> bool {
         self.tell();

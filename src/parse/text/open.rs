@@ -82,6 +82,8 @@ pub(super) struct Spot {
     pub(super) place: Where,
     /// It is inside an element of an unknown name.
     pub(super) in_element: bool,
+    /// It is a paragraph of its own after a line that ends with a colon.
+    pub(super) is_introduced: bool,
 }
 
 /// A code span that a call stands in.
@@ -123,7 +125,7 @@ impl OpenCall {
 
     /// Opens it where it stands. `reads_reasoning`: reasoning is told apart from the answer.
     pub(super) fn open(&mut self, spot: Spot, reads_reasoning: bool, emitter: &mut Emitter) {
-        let Spot { quoted_in, in_outer, marks, place, in_element } = spot;
+        let Spot { quoted_in, in_outer, marks, place, in_element, is_introduced } = spot;
         (self.quoted_in, self.in_outer, self.has_marks) = (quoted_in, in_outer, !marks.is_empty());
         if quoted_in == Some(QuotedIn::CodeSpan) && marks.run_before > 0 {
             self.span = Some(OpenSpan { run: marks.run_before, cursor: self.start });
@@ -133,6 +135,7 @@ impl OpenCall {
         let announced = emitter.region.announced();
         self.at = Placement {
             in_element,
+            is_introduced,
             is_fenced: place == Where::Fence,
             begins_line: match place {
                 // What a token announces begins its line if the token does.

@@ -204,8 +204,12 @@ impl Scanner {
         // No group holds text: a call behind some, and those behind it, are in a line.
         self.outer.begins_line &= in_outer || begins_line;
         let place = if self.fence.is_some() { Where::Fence } else { Where::Line { begins: begins_line } };
-        let in_element = self.context.in_element();
-        call.open(Spot { quoted_in, in_outer, marks, place, in_element }, self.reasoning.is_read(), &mut self.emitter);
+        let (in_element, is_introduced) = (self.context.in_element(), self.context.is_introduced());
+        call.open(
+            Spot { quoted_in, in_outer, marks, place, in_element, is_introduced },
+            self.reasoning.is_read(),
+            &mut self.emitter,
+        );
         self.call = Some(call);
         Ok(Next::Opened)
     }

@@ -66,7 +66,7 @@ impl Markerless for ToolCode {
     fn add_leads(&self, _: &mut Tables) {}
 
     fn stands(&self) -> Stands {
-        Stands::First
+        Stands::Alone
     }
 
     fn ahead(&self, text: &str, tables: &Tables, more: bool) -> Match<()> {

@@ -29,6 +29,10 @@ pub(super) struct Lines {
     has_text: bool,
     /// The last line that is not blank introduces an example, and nothing but calls came since.
     pub(super) introduces: bool,
+    /// The last line that is not blank is a block quote's, which may go on without its sign.
+    pub(super) is_quoted: bool,
+    /// The last line that is not blank ends with a colon.
+    has_colon: bool,
     /// The last line that is not blank may stand in the prompt's list of tools.
     pub(super) lists_tools: bool,
     /// The element of an unknown name that is open.
@@ -106,6 +110,8 @@ impl Lines {
             return;
         }
         self.has_text = true;
+        self.is_quoted = start.is_quote;
+        self.has_colon = ends_with_colon(end);
         self.lists_tools = !start.is_behind && lists_tools(start, end);
         let introduces = || ends_as_introduction(end) && introduces_example(end, is_whole);
         self.introduces = !start.is_behind && (start.asks || introduces());
@@ -117,6 +123,11 @@ impl Lines {
         // In a list it is indented from the item's text on.
         let indent = CODE_INDENT + if self.in_list { self.item_columns } else { 0 };
         line.columns >= indent && before && self.has_text
+    }
+
+    /// Returns `true` if the open line follows a blank one, and that a line that ends with a colon.
+    pub(super) fn is_introduced(&self) -> bool {
+        self.has_colon && self.before == Before::Blank
     }
 
     /// Whether a line of this start is a block quote's.
@@ -159,7 +170,12 @@ fn lists_tools(start: LineStart, end: &[u8]) -> bool {
 /// nearly no other line ends so.
 fn ends_as_introduction(line: &[u8]) -> bool {
     let line = line.trim_ascii_end();
-    line.ends_with(b":") || line.ends_with("：".as_bytes()) || line.ends_with(b"*") || line.ends_with(b"_")
+    ends_with_colon(line) || line.ends_with(b"*") || line.ends_with(b"_")
+}
+
+fn ends_with_colon(line: &[u8]) -> bool {
+    let line = line.trim_ascii_end();
+    line.ends_with(b":") || line.ends_with("：".as_bytes())
 }
 
 impl LineStart {
