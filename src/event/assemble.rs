@@ -256,16 +256,19 @@ impl Collector {
         None
     }
 
-    /// Whether the text before the call of this number ends with a colon, so that the call may be shown.
+    /// Whether a blank line and a line that ends with a colon stand before the call of this number: it may be shown.
     fn is_introduced(&self, number: usize) -> bool {
         let mut calls = self.segments.iter().enumerate().filter(|(_, segment)| segment.what == What::Call);
         let Some((at, _)) = calls.nth(number) else { return false };
         let mut end = self.segments[..at].iter().map(|segment| segment.length as usize).sum::<usize>();
+        let mut lines = 0;
         for Segment { what, length, .. } in self.segments[..at].iter().rev() {
-            let text = self.text[end - *length as usize..end].trim_end();
+            let piece = &self.text[end - *length as usize..end];
             end -= *length as usize;
+            let text = piece.trim_end();
+            lines += piece[text.len()..].matches('\n').count();
             if *what == What::Text && !text.is_empty() {
-                return text.ends_with([':', '：']);
+                return lines > 1 && text.ends_with([':', '：']);
             }
         }
         false

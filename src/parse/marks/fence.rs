@@ -4,6 +4,10 @@ use super::tokens::tokens_at;
 use crate::dialect::{SENTENCE_END, THINK_TAGS};
 use crate::json::window::{Answer, Match, No, Undecided, begins, begins_tag, begins_tag_any_case, first_of};
 
+/// The language of Gemma 3's fences around calls, and what may be before a call in them.
+pub(crate) const TOOL_CODE: &str = "tool_code";
+pub(crate) const PRINT: &str = "print(";
+
 /// An open code fence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Fence {

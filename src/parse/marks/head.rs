@@ -1,8 +1,8 @@
 //! Openers that hold a name, matched piece by piece, and special tokens in
 //! their spellings.
 
-use crate::dialect::{NamedArguments, NamedCall, Piece};
-use crate::json::window::{Answer, Match, No, Undecided, begins, leading_space};
+use crate::dialect::{Named, NamedArguments, NamedCall, Piece};
+use crate::json::window::{Answer, Match, No, Undecided, begins, first_of, leading_space};
 use crate::parse::marks::fence::fence_chars;
 
 /// Longest name in an opener, in bytes: the most that MCP recommends.
@@ -288,6 +288,11 @@ pub(crate) fn longest_head(pieces: &[Piece], name: usize) -> usize {
 /// The answer without what was found.
 pub(crate) fn unit<T>(found: Match<T>) -> Match<()> {
     found.map(|_| ())
+}
+
+/// Whether `text` begins with what closes a group of these calls.
+pub(crate) fn group_close(named: &Named, text: &str, more: bool) -> Match<usize> {
+    first_of(named.groups.iter().map(|group| begins_token(text, &group.close, more)))
 }
 
 #[cfg(test)]

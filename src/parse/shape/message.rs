@@ -29,7 +29,12 @@ use crate::parse::marks::head::unit;
 use crate::parse::marks::kinds::Kinds;
 use crate::parse::marks::names::Names;
 use crate::parse::tables::Tables;
-use crate::parse::text::LABELS;
+
+/// Labels that models put before a call on its line, as their clients display calls.
+pub(crate) const LABELS: &[&str] = &[
+    "Tool call:", "Tool Call:", "tool_call:", "Function call:", "Function Call:", "function_call:", "Call:", "Action:",
+    "**Tool call:", "**Tool Call:", "工具调用：", "工具调用:", "调用：", "调用:",
+];
 
 /// Call objects that may yet be text; see the module.
 #[derive(Debug)]

@@ -441,10 +441,6 @@ fn group_of(named: &Named, group: &Group, text: &str, more: bool) -> Match<(usiz
     first_of(openers.map(|opener| begins_token(&text[length..], opener, more))).map(|_| (GROUP_OPENS, length))
 }
 
-pub(crate) fn group_close(named: &Named, text: &str, more: bool) -> Match<usize> {
-    first_of(named.groups.iter().map(|group| begins_token(text, &group.close, more)))
-}
-
 /// What ends damaged JSON from outside.
 struct Closers<'c> {
     named: Option<&'static Named>,

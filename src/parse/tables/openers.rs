@@ -21,9 +21,9 @@ use crate::dialect::{
     SENTENCE_END, Shape, THINK_TAGS, Wrapper, template_tokens,
 };
 use crate::json::window::{Answer, leading_space};
+use crate::parse::marks::fence::{PRINT, TOOL_CODE};
 use crate::parse::marks::head::head;
 use crate::parse::marks::names::Names;
-use crate::parse::shape::python::{PRINT, TOOL_CODE};
 use crate::tools::Catalog;
 
 /// A place where a call may begin.

@@ -17,13 +17,8 @@ use crate::parse::emit::not_a_call::Reason;
 use crate::parse::emit::prose::Prose;
 use crate::parse::emit::sink::Sink;
 use crate::parse::shape::MARKERLESS;
+use crate::parse::shape::message::LABELS;
 use crate::parse::shape::python::{Calls, MAX_INDENT};
-
-/// Labels that models put before a call on its line, as their clients display calls.
-pub(crate) const LABELS: &[&str] = &[
-    "Tool call:", "Tool Call:", "tool_call:", "Function call:", "Function Call:", "function_call:", "Call:", "Action:",
-    "**Tool call:", "**Tool Call:", "工具调用：", "工具调用:", "调用：", "调用:",
-];
 
 impl Scanner {
     /// At a line's start: what the first shape says that knows the text.

@@ -7,10 +7,11 @@ use crate::json::window::{Answer, Match, No, Undecided, Window, first_of, leadin
 use crate::parse::call::Markerless;
 use crate::parse::emit::not_a_call::Reason;
 use crate::parse::emit::sink::Sink;
+use crate::parse::marks::fence::TOOL_CODE;
 use crate::parse::marks::fence::{Fence, fence_chars, fence_end, fence_open};
 use crate::parse::marks::head::unit;
 use crate::parse::marks::kinds::Kinds;
-use crate::parse::shape::python::{Calls, TOOL_CODE, ToolCode};
+use crate::parse::shape::python::{Calls, ToolCode};
 use crate::parse::shape::run::{line_prefix, marker_prefix};
 use crate::parse::tables::Marked;
 

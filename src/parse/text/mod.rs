@@ -29,8 +29,6 @@ mod think;
 mod tokens;
 mod turns;
 
-pub(crate) use bare::LABELS;
-
 use std::ops::Range;
 use std::sync::Arc;
 

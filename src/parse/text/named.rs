@@ -7,7 +7,8 @@ use crate::event::MarkerKind;
 use crate::json::window::{Answer, Match, No, Undecided, Window, first_of, leading_space};
 use crate::parse::emit::sink::Sink;
 use crate::parse::marks::head::begins_token;
-use crate::parse::shape::named::{call_of, group_close};
+use crate::parse::marks::head::group_close;
+use crate::parse::shape::named::call_of;
 
 impl Scanner {
     /// Takes what opens or closes a group of calls.

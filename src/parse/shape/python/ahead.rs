@@ -1,6 +1,7 @@
 //! Whether calls in Python's syntax begin at a place.
 
 use crate::json::window::{Answer, Match, No, Undecided, begins, leading_space};
+use crate::parse::marks::fence::PRINT;
 use crate::parse::marks::names::Names;
 
 /// Longest name of a tool that is looked for behind the first call of a list.
@@ -39,11 +40,7 @@ pub(super) fn list_ahead(names: &Names, text: &str, more: bool) -> Match<Form> {
     names.called(name, more).map(|_| form)
 }
 
-/// The language of Gemma 3's fences around calls.
-pub(crate) const TOOL_CODE: &str = "tool_code";
-
-/// What is before a call in such a fence.
-pub(crate) const PRINT: &str = "print(";
+/// What may be before a tool's name in such a fence.
 const NAMESPACE: &str = "default_api.";
 
 /// Whether `text` begins a call of a known tool as it is in Gemma 3's fence, with a namespace or printed;

@@ -11,7 +11,7 @@ use crate::json::window::{No, Undecided, Window, begins, leading_space};
 use crate::json::{LexStep, Lexer, escaped, read};
 use crate::parse::call::{CDATA_CLOSE, CDATA_OPEN, COMMENT_OPEN, CallOut, Step, joined_cdata};
 use crate::parse::marks::fence::think_close;
-use crate::parse::shape::named::group_close;
+use crate::parse::marks::head::group_close;
 use crate::parse::tables::TagTool;
 
 impl ToolTag {
