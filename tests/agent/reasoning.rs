@@ -24,7 +24,7 @@ fn delta(kind: DeltaKind, text: &str) -> Delta {
 }
 
 fn recorded() -> Vec<Answer> {
-    let text = include_str!("../../fixtures/streams/reasoning.jsonl");
+    let text = include_str!("../../fixtures/reasoning.jsonl");
     let answers = text.lines().map(|line| {
         let line: Value = serde_json::from_str(line).expect("each line is JSON");
         let pieces = line["pieces"].as_array().expect("pieces").iter().map(|piece| {

@@ -202,9 +202,9 @@ impl WholeMessage {
         }
     }
 
-    /// Whether other text below the objects leaves them calls.
+    /// Whether other text below the objects leaves them calls: not between prose, where examples are.
     fn precedes_prose(&self, window: &Window<'_>) -> bool {
-        let is_whole = self.failed.is_none() && self.fits && self.fence.is_none();
+        let is_whole = self.failed.is_none() && self.fits && self.fence.is_none() && !self.follows_prose;
         is_whole && goes_on_below(self.end, self.cursor, window)
     }
 

@@ -172,7 +172,7 @@ fn held_calls_without_a_marker_are_given_back_for_a_reason() {
         (r#"[{"name": "search"}]"#, "incomplete", "missing"),
         (r#"{"name": "search", "parameters": {"type": "object", "properties": {}}}"#, "definition", "defines a tool"),
         (r#"{"name": "search", "arguments": {"query": "a" "b"}}"#, "damaged", "at line 1 column"),
-        (r#"[{"name": "search", "arguments": {}} {"name" 1}]"#, "unknown_tool", "no known tool is named"),
+        (r#"[{"name": "search", "arguments": {}} {"name" 1}]"#, "malformed", "one cannot be read, so none is run"),
         (r#"[{"name": "search", "arguments": {}}, 5]"#, "no_further_call", "“5]” stands in the list"),
         (r#"{"name": "search", "argum"#, "cut_off", "the answer ended"),
         ("```json\n{\"name\": \"search\"\n```", "unclosed", "“```” came before"),
@@ -194,7 +194,7 @@ fn calls_without_a_marker_where_none_may_stand_are_named() {
         ("```\nx = 1\nget_weather(city=1)\n```", "fence", "fence"),
         ("my.get_weather(city=1)", "unknown_tool", "“my” is no server"),
         (r#"So: {"name": "search", "arguments": {}}"#, "not_alone", "“So:” stands before it"),
-        ("It is:\n\n{\"name\": \"search\", \"arguments\": {}}", "not_alone", "“It is:” stands before it"),
+        ("It is:\n\n{\"name\": \"search\", \"arguments\": {}}\n\nSo.", "text_behind", "“So.” stands behind it"),
         ("```\nx\n{\"name\": \"search\", \"arguments\": {}}\n```", "fence", "fence"),
         ("So Action: search\nAction Input: {}", "not_a_line", "“So” stands before it"),
         ("Action: serch\nAction Input: {}", "unknown_tool", "no known tool"),
@@ -222,7 +222,7 @@ fn calls_without_a_marker_ask_for_the_tools() {
 
 #[test]
 fn what_was_held_shows_its_beginning_and_hides_the_names_in_it() {
-    let text = format!("{{\"name\": \"search\", \"arguments\": {{\"query\": \"search {}\"}}}}\nor not", "a".repeat(99));
+    let text = format!("{{\"name\": \"search\", \"arguments\": {{\"query\": \"search {}\"}}}} or not", "a".repeat(99));
     let entry = one(&text, two_tools());
     assert_eq!((entry.offset, entry.found.as_str()), (0, "{\"name\": \"search\", \"arguments\": {\"query\""));
 }
