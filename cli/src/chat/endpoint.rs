@@ -15,7 +15,7 @@ use crate::settings::{self, Place, learned, variable};
 use toolgraft::dialect::{Profile, PromptStyle};
 use toolgraft::http::Trust;
 use toolgraft::message::Reads;
-use toolgraft::model::{CONNECT_TIMEOUT, ModelError, ModelInfo, ServerKind, Tracer};
+use toolgraft::model::{CONNECT_TIMEOUT, ModelError, ModelInfo, NativeFault, ServerKind, Tracer};
 use toolgraft::secrets::{Secrets, shown_url};
 use toolgraft::turn::KnownWays;
 use toolgraft::{Dialect, OpenAi};
@@ -302,13 +302,17 @@ impl Endpoint {
 
     /// Whether native calls of the model are known to fail.
     pub(super) fn fails_natively(&self) -> bool {
-        self.version().is_some_and(|version| !learned::faults(&self.url, &self.model, version).is_empty())
+        self.found_natively().flatten().is_some()
     }
 
     /// Whether native calls of the model are to be tried before they are relied on.
     pub(super) fn tries_native_calls(&self) -> bool {
-        let known = |version| learned::trials(&self.url).known(&self.model, version);
-        self.version().is_some_and(|version| known(version).is_none())
+        self.version().is_some() && self.found_natively().is_none()
+    }
+
+    /// What was found of the model's native calls.
+    fn found_natively(&self) -> Option<Option<NativeFault>> {
+        learned::found(&self.url, &self.model, self.version()?)
     }
 
     /// What was learned of the model in front of other chats, and of `serve`.

@@ -31,10 +31,9 @@ pub(crate) fn at(endpoint: &str) -> Vec<Learned> {
     entries.into_iter().filter(|entry| entry.endpoint == place(endpoint)).map(|entry| entry.learned).collect()
 }
 
-/// What native calls of the model fail at behind this version of its server, as far as it was learned.
-pub(crate) fn faults(endpoint: &str, model: &str, version: &str) -> Vec<NativeFault> {
-    let its = |learned: &Learned| learned.model == model && learned.version == version;
-    at(endpoint).into_iter().filter(its).filter_map(|learned| learned.fault).collect()
+/// What was found of the model's native calls behind this version of its server: `Some(None)` where they work.
+pub(crate) fn found(endpoint: &str, model: &str, version: &str) -> Option<Option<NativeFault>> {
+    Learned::found(&at(endpoint), model, version)
 }
 
 /// What was learned of an endpoint's models, and what trials of them find, kept for other programs.
@@ -42,8 +41,7 @@ struct Trials(String);
 
 impl NativeTrials for Trials {
     fn known(&self, model: &str, version: &str) -> Option<Option<NativeFault>> {
-        let its = at(&self.0).into_iter().filter(|learned| learned.model == model && learned.version == version);
-        its.map(|learned| learned.fault).reduce(|found, next| found.or(next))
+        found(&self.0, model, version)
     }
 
     fn keep(&self, model: &str, version: &str, fault: Option<NativeFault>) {
@@ -66,7 +64,9 @@ pub(crate) fn ways(endpoint: &str, model: &str, version: Option<&str>) -> KnownW
             keep(&place, Learned::new(name.clone(), its.clone(), Some(fault)));
         }
     });
-    faults(endpoint, model, &version).into_iter().for_each(|fault| known.recalls(&None, fault));
+    if let Some(fault) = found(endpoint, model, &version).flatten() {
+        known.recalls(&None, fault);
+    }
     known
 }
 

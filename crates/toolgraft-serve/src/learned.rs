@@ -26,6 +26,17 @@ impl Learned {
     pub fn new(model: impl Into<String>, version: impl Into<String>, fault: Option<NativeFault>) -> Self {
         Learned { model: model.into(), version: version.into(), fault }
     }
+
+    /// What was found of this model behind this version: `Some(None)` where its native calls work. A fault that
+    /// came later than a trial counts.
+    pub fn found<'l>(
+        learned: impl IntoIterator<Item = &'l Learned>,
+        model: &str,
+        version: &str,
+    ) -> Option<Option<NativeFault>> {
+        let its = learned.into_iter().filter(|learned| learned.model == model && learned.version == version);
+        its.map(|learned| learned.fault).reduce(|found, next| found.or(next))
+    }
 }
 
 /// What an endpoint has taught of a model, for a person to look at.
@@ -68,10 +79,7 @@ impl Known {
 
 impl NativeTrials for Known {
     fn known(&self, model: &str, version: &str) -> Option<Option<NativeFault>> {
-        let learned = self.learned();
-        let its = learned.iter().filter(|learned| learned.model == model && learned.version == version);
-        // A fault that came later than a trial counts.
-        its.map(|learned| learned.fault).reduce(|found, next| found.or(next))
+        Learned::found(self.learned().iter(), model, version)
     }
 
     fn keep(&self, model: &str, version: &str, fault: Option<NativeFault>) {

@@ -43,7 +43,7 @@ pub struct NativeAnswer {
     pub text: String,
     /// The calls in the field that the interface has for them.
     pub calls: Vec<NativeCall>,
-    /// Why it ended; the default where it broke off.
+    /// Why it ended.
     pub end: FinishReason,
 }
 
@@ -51,15 +51,15 @@ impl NativeAnswer {
     /// Asks for a call of [`trial_tool`].
     ///
     /// # Errors
-    /// Those of the model.
+    /// Those of the model, and an answer that broke off.
     pub async fn with_call(model: &(impl Model + ?Sized), name: &str, tokens: u32) -> Result<Self, ModelError> {
         ask(model, name, tokens, question()).await
     }
 
-    /// Asks for an answer behind a call of [`trial_tool`] and its result.
+    /// Asks for an answer after a call of [`trial_tool`] and its result.
     ///
     /// # Errors
-    /// Those of the model.
+    /// Those of the model, and an answer that broke off.
     pub async fn with_result(model: &(impl Model + ?Sized), name: &str, tokens: u32) -> Result<Self, ModelError> {
         let mut arguments = Map::new();
         arguments.insert("city".to_owned(), CITY.into());
@@ -107,17 +107,18 @@ async fn ask(
     request.max_tokens = Some(tokens);
     // What fails at the tools once would fail again.
     request.by_prompt = true;
-    let mut answer = NativeAnswer::default();
+    let (mut answer, mut is_over) = (NativeAnswer::default(), false);
     let mut events = model.stream(request);
     while let Some(event) = events.next().await {
         match event? {
             ModelEvent::Delta(delta) if delta.kind == DeltaKind::Content => answer.text.push_str(&delta.text),
             ModelEvent::Call(call) => answer.calls.push(call),
-            ModelEvent::Finish(reason) => answer.end = reason,
+            ModelEvent::Finish(reason) => (answer.end, is_over) = (reason, true),
             _ => {}
         }
     }
-    Ok(answer)
+    // Half an answer says nothing of tools.
+    if is_over { Ok(answer) } else { Err(ModelError::cut_off("the answer broke off")) }
 }
 
 /// What came of a trial.

@@ -353,6 +353,27 @@ async fn native_calls_that_work_are_tried_once_before_the_same_version() {
 }
 
 #[tokio::test]
+async fn a_trial_whose_answer_breaks_off_says_nothing_of_native_calls() {
+    let props = json!({"chat_template_caps": {"supports_tools": true}, "build_info": "b1"});
+    let endpoint = Endpoint::setup().serves("/props", props).answer(move |request, _| {
+        match request.messages().contains("Call the tool get_weather for it") {
+            true => Reply::events(&[says("I look")]),
+            false => pieces(&[piece(0, "c", "get_weather", "{\"city\": \"Oslo\"}")], "tool_calls"),
+        }
+    });
+    let learned = Arc::new(Mutex::new(Vec::<Learned>::new()));
+    let keep = learned.clone();
+    let set = |config: Config| {
+        let config = config.with_tools_mode(ToolsMode::Auto);
+        config.with_learning(move |found| keep.lock().unwrap().push(found))
+    };
+    let served = serve(&endpoint, set).await;
+    assert_eq!(calls(&served, true).await.len(), 1);
+    assert_eq!(*learned.lock().unwrap(), []);
+    assert!(endpoint.take_seen().iter().all(|seen| seen.body.get("tools").is_some()));
+}
+
+#[tokio::test]
 async fn an_endpoint_that_fails_either_way_is_asked_natively_again() {
     let endpoint = Endpoint::setup().tools(true).answer(|_, _| Reply::refused(500, "CUDA error: out of memory"));
     let served = in_mode(&endpoint, ToolsMode::Auto).await;
