@@ -37,7 +37,7 @@ use super::responses::Responses;
 use super::search::search;
 use super::shape::{Hosted, Places, Read, Shape, Writer};
 use super::shared::Shared;
-use super::upstream::client_key;
+use super::upstream::{GOOGLE_KEY, client_key};
 use super::work::LARGE_BODY;
 use toolgraft::Model;
 use toolgraft::model::ClientError;
@@ -236,9 +236,6 @@ async fn ready(State(shared): State<Arc<Shared>>) -> Response {
 /// `ModelsResponse`).
 const CODEX_LIST: &str = "client_version=";
 
-/// The header in which Google's clients show their key, to each of their paths.
-const GOOGLES_KEY: &str = "x-goog-api-key";
-
 /// The endpoint's models; with a toolbox each a second time, by the name that has its tools. Clients of
 /// Anthropic's and Google's get them in their own form.
 async fn models(State(shared): State<Arc<Shared>>, request: Request) -> Response {
@@ -247,7 +244,7 @@ async fn models(State(shared): State<Arc<Shared>>, request: Request) -> Response
         let models = listed_as(&shared, headers, messages::model).await.map(messages::models);
         return told(&Messages, models.map(|models| (StatusCode::OK, models)));
     }
-    if headers.contains_key(GOOGLES_KEY) {
+    if headers.contains_key(GOOGLE_KEY) {
         return gemini_models(State(shared), request).await;
     }
     if request.uri().query().is_some_and(|query| query.split('&').any(|pair| pair.starts_with(CODEX_LIST))) {
@@ -269,7 +266,7 @@ async fn models(State(shared): State<Arc<Shared>>, request: Request) -> Response
 
 /// One of them, as its client reads it: OpenAI's, Anthropic's or Google's.
 async fn openai_model(State(shared): State<Arc<Shared>>, Path(name): Path<String>, request: Request) -> Response {
-    if request.headers().contains_key(GOOGLES_KEY) {
+    if request.headers().contains_key(GOOGLE_KEY) {
         return gemini_model(State(shared), Path(name), request).await;
     }
     let is_anthropics = request.headers().contains_key("anthropic-version");
