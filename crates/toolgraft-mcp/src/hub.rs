@@ -624,7 +624,7 @@ mod tests {
             },
             broken("the connection broke (exit status: 3); it said nothing on stderr: run it by hand to see why"),
             broken("the connection broke (signal: 9); the end of its stderr:\n  \"Traceback\""),
-            broken("the connection is closed (http://127.0.0.1:1/mcp)"),
+            RequestError::Unsent("the connection is closed (http://127.0.0.1:1/mcp)".to_owned()),
             RequestError::SessionLost("HTTP 400: \"No transport found for sessionId\"".to_owned()),
             RequestError::SessionLost("its event stream has ended".to_owned()),
             broken("it asks for input and does not say for which"),

@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 use super::deadlines::Deadlines;
 use super::elicit::Answers;
 use super::noticed::Noticed;
+use super::noticing::Sent;
 use super::settings::Limits;
 use super::states::{ServerEventKind, States};
 use crate::config::Hidden;
@@ -39,6 +40,8 @@ pub(super) type Service = RunningService<RoleClient, Client>;
 #[derive(Default, Clone)]
 pub(super) struct Client {
     pub(super) deadlines: Arc<Deadlines>,
+    /// What was sent to it and is not answered.
+    pub(super) sent: Arc<Sent>,
     /// What the server says of its lists.
     pub(super) noticed: Arc<Noticed>,
     /// The server's name, and who answers it.

@@ -199,8 +199,8 @@ impl ServerHandle {
         self.request(&format!("resource {uri:?}"), follow).await
     }
 
-    /// Makes a request over its connection. Where it has forgotten the session, the request was not
-    /// carried out, and is made once more in a new one. `what` names the request in an error.
+    /// Makes a request over its connection. Where that is over, or the server has forgotten the session, before the
+    /// request was carried out, it is made once more over a new one. `what` names the request in an error.
     ///
     /// # Errors
     /// It is not there, or there is no result.
@@ -210,7 +210,7 @@ impl ServerHandle {
     {
         let connection = self.connection().await?;
         let mut answer = request(connection.clone()).await;
-        if let Err(RequestError::SessionLost(_)) = answer {
+        if answer.as_ref().is_err_and(RequestError::is_undone) {
             // Until then it is not replaced.
             connection.gone().await;
             answer = request(self.connection().await?).await;

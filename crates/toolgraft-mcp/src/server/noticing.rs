@@ -1,11 +1,15 @@
-//! Notices of changed lists and of finished pages, and log messages, taken in the order in which a server sends them.
+//! Requests that were sent; and notices of changed lists and of finished pages, and log messages, taken in the order
+//! in which a server sends them.
 //!
 //! rmcp runs each handler of a notification as a task of its own: the answer to a call may reach
 //! its caller before the notice that stood in front of it. So they are counted where messages
 //! come in.
 
+use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
+
 use rmcp::RoleClient;
-use rmcp::model::{JsonRpcMessage, ServerNotification};
+use rmcp::model::{JsonRpcMessage, RequestId, ServerNotification};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use serde_json::Value;
@@ -16,7 +20,27 @@ use super::states::ServerEventKind;
 /// Notices that a person is done with a page.
 const PAGE_DONE: &str = "notifications/elicitation/complete";
 
-/// A transport whose notices of changed lists are counted, and whose log messages are kept.
+/// The requests that wait for their answer and that the transport was given. rmcp keeps requests in a queue before:
+/// those that are still there when the connection ends are dropped, and the server never sees them.
+#[derive(Default)]
+pub(super) struct Sent(Mutex<HashSet<RequestId>>);
+
+impl Sent {
+    fn add(&self, id: RequestId) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
+    }
+
+    pub(super) fn contains(&self, id: &RequestId) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(id)
+    }
+
+    /// Forgets a request that nobody waits for any more.
+    pub(super) fn remove(&self, id: &RequestId) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
+    }
+}
+
+/// A transport whose requests and notices of changed lists are noted, and whose log messages are kept.
 pub(super) struct Noticing<T> {
     pub(super) transport: T,
     /// Who is told of what changes, and keeps the log.
@@ -30,6 +54,9 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Noticing<T> {
         &mut self,
         item: TxJsonRpcMessage<RoleClient>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        if let JsonRpcMessage::Request(request) = &item {
+            self.client.sent.add(request.id.clone());
+        }
         self.transport.send(item)
     }
 

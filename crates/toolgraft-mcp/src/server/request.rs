@@ -12,8 +12,7 @@ use serde_json::Value;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use super::connection::Connection;
-use super::deadlines::Deadlines;
+use super::connection::{Client, Connection};
 use super::error_data::error_data;
 use crate::transport::answer::Answer;
 use crate::transport::http;
@@ -60,6 +59,9 @@ pub enum RequestError {
     /// it said.
     #[error("the server has forgotten the session: {0}")]
     SessionLost(String),
+    /// The connection over HTTP had ended before the request was sent; the text says how it ended.
+    #[error("{0}")]
+    Unsent(String),
     /// The connection has broken, or the answer cannot be read; the text says how.
     #[error("{0}")]
     Broken(String),
@@ -73,6 +75,7 @@ impl RequestError {
             }
             RequestError::TimedOut { limit, noise } => RequestError::TimedOut { limit, noise: noise.map(text) },
             RequestError::SessionLost(why) => RequestError::SessionLost(text(why)),
+            RequestError::Unsent(how) => RequestError::Unsent(text(how)),
             RequestError::Broken(how) => RequestError::Broken(text(how)),
         }
     }
@@ -80,9 +83,15 @@ impl RequestError {
     /// The error as that of a call which the server has begun to carry out, so that it is not made again.
     pub(super) fn of_begun(self) -> Self {
         match self {
-            lost @ RequestError::SessionLost(_) => RequestError::Broken(lost.to_string()),
+            lost if lost.is_undone() => RequestError::Broken(lost.to_string()),
             other => other,
         }
+    }
+
+    /// Whether the server did not carry out the request because there is no connection or session any more: it can
+    /// be sent again over another one.
+    pub(super) fn is_undone(&self) -> bool {
+        matches!(self, RequestError::SessionLost(_) | RequestError::Unsent(_))
     }
 
     /// Whether the server does not know the method at all.
@@ -119,18 +128,20 @@ impl Connection {
 
     async fn answer(&self, request: ClientRequest, limit: Duration) -> Result<ServerResult, RequestError> {
         if self.is_gone() {
-            return Err(self.broken("the connection is closed").await);
+            return Err(self.unsent().await);
         }
         let started = Instant::now();
         let noise = self.child.as_ref().map(|child| child.noise.count()).unwrap_or_default();
         let handle = match self.peer.send_request_with_option(request, PeerRequestOptions::no_options()).await {
             Ok(handle) => handle,
+            // The connection ended before it took the request.
+            Err(ServiceError::TransportClosed) => return Err(self.unsent().await),
             Err(error) => return Err(self.service_error(error).await),
         };
         let mut pending = Pending {
             over: self.client.deadlines.add(handle.progress_token.clone(), started, (limit, self.limits.most)),
             handle,
-            deadlines: &self.client.deadlines,
+            client: &self.client,
             answered: false,
         };
         let answer = tokio::select! {
@@ -149,8 +160,20 @@ impl Connection {
         pending.answered = true;
         match answer {
             Ok(result) => Ok(result),
+            // The connection ended while the request waited for its turn.
+            Err(ServiceError::TransportClosed) if !self.client.sent.contains(&pending.handle.id) => {
+                Err(self.unsent().await)
+            }
             Err(error) => Err(self.service_error(error).await),
         }
+    }
+
+    /// Ends a request that the connection, which is over, did not take. A process that died took the state with it that
+    /// earlier calls had made, so that this call is not made in another one unasked; a server over HTTP lives on.
+    async fn unsent(&self) -> RequestError {
+        self.gone.cancel();
+        let how = self.how_it_ended("the connection is closed").await;
+        if self.child.is_some() { RequestError::Broken(how) } else { RequestError::Unsent(how) }
     }
 
     pub(super) async fn broken(&self, what: &str) -> RequestError {
@@ -222,7 +245,7 @@ fn open_first(wanted: &[Value], error: &ErrorData) -> String {
 /// A request on its way. Dropped before its answer, it is cancelled at the server.
 struct Pending<'c> {
     handle: RequestHandle<RoleClient>,
-    deadlines: &'c Deadlines,
+    client: &'c Client,
     /// Told when no answer is waited for any more.
     over: Arc<Notify>,
     answered: bool,
@@ -233,7 +256,7 @@ impl Pending<'_> {
     /// that it had.
     async fn cancel(&mut self) -> Option<Duration> {
         self.answered = true;
-        let had = self.deadlines.remove(&self.handle.progress_token);
+        let had = self.client.deadlines.remove(&self.handle.progress_token);
         let _ = tokio::time::timeout(CANCEL, cancel(self.handle.peer.clone(), self.handle.id.clone())).await;
         had
     }
@@ -241,7 +264,8 @@ impl Pending<'_> {
 
 impl Drop for Pending<'_> {
     fn drop(&mut self) {
-        self.deadlines.remove(&self.handle.progress_token);
+        self.client.deadlines.remove(&self.handle.progress_token);
+        self.client.sent.remove(&self.handle.id);
         // Outside a runtime there is nobody left to tell.
         if let (false, Ok(runtime)) = (self.answered, tokio::runtime::Handle::try_current()) {
             runtime.spawn(cancel(self.handle.peer.clone(), self.handle.id.clone()));
@@ -253,4 +277,66 @@ async fn cancel(peer: Peer<RoleClient>, id: RequestId) {
     let params = CancelledNotificationParam::new(Some(id), Some("the caller gave up".to_owned()));
     // A server that cannot be told any more needs no telling.
     let _ = peer.send_notification(CancelledNotification::new(params).into()).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use rmcp::model::{ProtocolVersion, ServerCapabilities, ServerPeerInfo};
+    use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage, serve_directly};
+    use rmcp::transport::Transport;
+    use tokio_util::sync::CancellationToken;
+
+    use super::*;
+    use crate::server::noticing::Noticing;
+    use crate::server::settings::Limits;
+
+    /// A transport that answers nothing and ends when it is told to.
+    struct Silent {
+        end: CancellationToken,
+        /// Cancelled when a message was given to it.
+        took: CancellationToken,
+    }
+
+    impl Transport<RoleClient> for Silent {
+        type Error = std::io::Error;
+
+        fn send(
+            &mut self,
+            _: TxJsonRpcMessage<RoleClient>,
+        ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+            self.took.cancel();
+            std::future::ready(Ok(()))
+        }
+
+        async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+            self.end.cancelled().await;
+            None
+        }
+
+        async fn close(&mut self) -> Result<(), Self::Error> {
+            Ok(())
+        }
+    }
+
+    /// Only what the transport never got may be sent again: the rest may have been carried out.
+    #[tokio::test]
+    async fn a_request_that_the_transport_never_got_is_unsent() {
+        let minute = Duration::from_secs(60);
+        let limits =
+            Limits { connect: minute, extends: false, call: minute, most: minute, calls: std::num::NonZeroUsize::MIN };
+        for _ in 0..32 {
+            let (end, took) = (CancellationToken::new(), CancellationToken::new());
+            let transport = Silent { end: end.clone(), took: took.clone() };
+            let client = Client::default();
+            let info = ServerPeerInfo::new(ProtocolVersion::V_2025_11_25, ServerCapabilities::default());
+            let service = serve_directly(client.clone(), Noticing { transport, client }, Some(info));
+            let connection = Connection::new(service, limits, None, None, CancellationToken::new());
+            let request = ClientRequest::PingRequest(rmcp::model::PingRequest::default());
+            // The request and the end of the transport come at once, and either may be seen first.
+            let (answer, ()) = tokio::join!(connection.request(request, minute), async { end.cancel() });
+            let error = answer.err().unwrap();
+            assert_eq!(error.is_undone(), !took.is_cancelled(), "{error:?}");
+            assert!(!connection.client.sent.contains(&RequestId::Number(0)));
+        }
+    }
 }
