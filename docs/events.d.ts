@@ -794,7 +794,10 @@ export type Provenance =
   | "in_a_line"
   /** It stands alone in a fence, and prose stands before the fence. */
   | "fenced_behind_prose"
-  /** It is inside an element of an unknown name, which may be what it is about: a file's content, a plan. */
+  /**
+   * It is inside an element of an unknown name, an edit, a block of YAML or a value outside any call, which may be
+   * what it is about: a file's content, a plan.
+   */
   | "in_element"
   /** A value of it was chosen from text without quotes, which may be prose. */
   | "mended"

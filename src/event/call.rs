@@ -52,7 +52,8 @@ pub enum Provenance {
     InALine,
     /// It stands alone in a fence, and prose stands before the fence.
     FencedBehindProse,
-    /// It is inside an element of an unknown name, which may be what it is about: a file's content, a plan.
+    /// It is inside an element of an unknown name, an edit, a block of YAML or a value outside any call, which may be
+    /// what it is about: a file's content, a plan.
     InElement,
     /// A value of it was chosen from text without quotes, which may be prose.
     Mended,

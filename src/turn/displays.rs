@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::event::DisplayCall;
 use super::rejected::{Row, display_row, row};
 use super::setup::Setup;
-use crate::conversation::Conversation;
+use crate::conversation::{Conversation, Entry};
 use crate::event::{Call, Provenance, Rejected};
 use crate::tools::ToolChoice;
 
@@ -29,17 +29,31 @@ impl Displays<'_> {
     }
 
     /// Whether somebody has to be asked about a call for how it was found. One that is shown may
-    /// stand in a line of text, since nothing runs, and so may one that is handed to a client.
+    /// stand in a line of text, since nothing runs, and so may one that is handed to a client. A client gets a call
+    /// below prose, too, if the model makes it again after it was asked whether it is one.
     pub(super) fn doubts(&self, call: &Call) -> bool {
+        let hands_out = self.setup.config.hands_out && call.server.is_none();
         match call.provenance {
             Provenance::Plain => false,
             Provenance::InALine => {
-                let hands_out = self.setup.config.hands_out && call.server.is_none();
                 let is_handed_out = hands_out && call.dialect.has_marker();
                 !is_handed_out && !self.shows(call.server.as_deref(), &call.tool)
             }
+            Provenance::BehindProse => !(hands_out && self.is_made_again(call)),
             _ => true,
         }
+    }
+
+    /// Whether an earlier message had the same call, and the model was told that it may be an example.
+    fn is_made_again(&self, call: &Call) -> bool {
+        let is_same = |before: &Call| {
+            before.tool == call.tool && before.arguments == call.arguments && before.provenance == call.provenance
+        };
+        let mut since = self.conversation.entries().iter().rev().take_while(|entry| !matches!(entry, Entry::User(_)));
+        since.any(|entry| match entry {
+            Entry::Assistant(message) => message.feedback().any(|told| told.call.as_deref().is_some_and(is_same)),
+            _ => false,
+        })
     }
 
     /// What a rejected call does to the turn.

@@ -19,6 +19,8 @@ pub(crate) struct UnresolvedCall {
     pub(crate) fault: Option<Fault>,
     /// Its text goes on behind where it was ended, or may.
     pub(crate) goes_on: bool,
+    /// A sentence goes on with its line: it may only speak of the call.
+    pub(crate) prose_follows: bool,
     /// Whether the arguments do not continue the deltas.
     pub(crate) restated: bool,
 }

@@ -3,6 +3,9 @@
 //! ```text
 //!   [<|start|>assistant[ to=WHO]]<|channel|>NAME[ to=WHO][ <|constrain|>TYPE]<|message|>
 //! ```
+//!
+//! Muse Glimmer names no channel but who is spoken to: `self` in its analysis, `user` in its answer
+//! (`<|start|>assistant to=self<|message|>`).
 
 use crate::json::window::{Answer, Match, No, Undecided, begins, leading_space};
 
@@ -27,6 +30,8 @@ pub(crate) struct Header {
 pub(crate) const START: &str = "<|start|>";
 pub(crate) const OWN: &str = "<|start|>assistant";
 pub(crate) const CHANNEL: &str = "<|channel|>";
+/// Recipients that are channels of their own.
+pub(crate) const RECIPIENTS: [(&str, Channel); 2] = [("to=self", Channel::Analysis), ("to=user", Channel::Final)];
 const CONSTRAIN: &str = "<|constrain|>";
 const MESSAGE: &str = "<|message|>";
 
@@ -40,10 +45,12 @@ const MAX_CHANNELS: usize = 2;
 pub(crate) fn header(text: &str, more: bool) -> Match<Header> {
     let mut at = 0;
     let starts = begins(text, OWN, more).decided()?.is_some();
+    let mut channel = None;
     if starts {
         at = OWN.len() + words(&text[OWN.len()..], more)?;
+        let who = text[OWN.len()..at].trim();
+        channel = RECIPIENTS.iter().find(|(recipient, _)| *recipient == who).map(|(_, channel)| *channel);
     }
-    let mut channel = None;
     for _ in 0..MAX_CHANNELS {
         if begins(&text[at..], CHANNEL, more).decided()?.is_none() {
             break;
@@ -96,6 +103,8 @@ mod tests {
                 true,
             ),
             ("<|start|>assistant to=user<|channel|>final json<|message|>", Channel::Final, true),
+            ("<|start|>assistant to=self<|message|>", Channel::Analysis, true),
+            ("<|start|>assistant to=user<|message|>", Channel::Final, true),
             ("<|channel|>commentary to=assistant<|channel|>analysis<|message|>", Channel::Analysis, false),
         ] {
             assert_eq!(header(text, true), Ok(Header { channel, starts, length: text.len() }), "{text}");
@@ -105,9 +114,13 @@ mod tests {
             }
         }
         let long = format!("<|channel|>final {}", "x".repeat(MAX_WORDS + 1));
-        for text in
-            ["<|channel|>finally<|message|>", "<|channel|>final\n<|message|>", "<|start|>user<|message|>", &long]
-        {
+        for text in [
+            "<|channel|>finally<|message|>",
+            "<|channel|>final\n<|message|>",
+            "<|start|>user<|message|>",
+            "<|start|>assistant to=f<|message|>",
+            &long,
+        ] {
             assert_eq!(header(text, true), Err(No), "{text}");
         }
     }

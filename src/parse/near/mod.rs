@@ -22,6 +22,7 @@ use std::ops::Range;
 use crate::dialect::{Dialect, FUNCTION, introduces_example};
 use crate::event::{Rejected, RejectedKind};
 use crate::parse::marks::near::{NearMarks, alike};
+use crate::parse::shape::message::LABELS;
 use crate::parse::tables::Tables;
 use crate::tools::{Catalog, Tool};
 use words::{Word, words};
@@ -156,8 +157,11 @@ fn begins_apart(before: &str) -> bool {
     is_blank || before.trim_end().is_empty() || before.trim_end().ends_with(['.', ':', '!', '?', '：', '。'])
 }
 
-/// Whether a line begins as a sentence does: with three words, and a fourth.
+/// Whether a line begins as a sentence does: with three words, and a fourth; not with ReAct's.
 fn is_prose(line: &str) -> bool {
+    if line.starts_with("Action Input:") {
+        return false;
+    }
     let mut words = line.split_whitespace();
     let is_word = |word: &str| word.trim_matches(['`', ',', '.', ':', ';']).chars().all(char::is_alphabetic);
     words.by_ref().take(3).filter(|word| is_word(word)).count() == 3 && words.next().is_some()
@@ -252,11 +256,14 @@ impl Segment<'_> {
         {
             return Some(dialect);
         }
+        let name = words.iter().find(|word| word.at == self.name.start)?;
+        let before = &self.text[..self.name.start];
+        if name.is_tag() && before.trim_start() == "<" && self.is_in_own_tags() {
+            return Some(Dialect::ToolTag);
+        }
         if given.is_empty() && !takes_nothing {
             return None;
         }
-        let name = words.iter().find(|word| word.at == self.name.start)?;
-        let before = &self.text[..self.name.start];
         // Parameters may be attributes of the tool's own tag.
         let attributes = self.text[self.name.end..].split('>').next().filter(|_| before.ends_with('<'));
         let is_attribute = |word: &Word<'_>| {
@@ -280,14 +287,33 @@ impl Segment<'_> {
         {
             return Some(Dialect::Json);
         }
-        let begins = before.trim_matches(['[', '"', '\'', ' ', '(']).is_empty();
+        let label = before.trim_matches(['[', '"', '\'', ' ', '(']);
+        let is_labelled = LABELS.contains(&label);
         let called = self.text[self.name.end..].starts_with(['(', '{', '=']) && !given.is_empty();
-        if begins && called && !self.is_fenced && !self.is_code() && self.is_alone([')', ']', '}']) {
+        let is_code = || self.is_code() && !is_labelled;
+        if (label.is_empty() || is_labelled)
+            && called
+            && !self.is_fenced
+            && !is_code()
+            && self.is_alone([')', ']', '}'])
+        {
             return Some(Dialect::Python);
         }
         let acts = words.iter().filter(|word| alike(&word.text.to_ascii_lowercase(), "action")).count();
         let is_react = acts > 1 || (acts == 1 && words.iter().any(|word| alike(word.text, "Input")));
-        (is_react && self.is_alone(['}', '"', ']'])).then_some(Dialect::React)
+        // JSON has brackets at its end, arguments in another syntax have not.
+        let is_alone = || self.is_alone(['}', '"', ']']) || (!self.text.contains('{') && self.ends_message());
+        (is_react && is_alone()).then_some(Dialect::React)
+    }
+
+    /// Whether it is one text between the tags of a tool that takes one.
+    fn is_in_own_tags(&self) -> bool {
+        let close = format!("</{}>", &self.text[self.name.clone()]);
+        let inner = self.text[self.name.end..].strip_prefix('>').and_then(|inner| inner.trim().strip_suffix(&*close));
+        // Other tags, and braces, are arguments of another kind.
+        let is_text = |inner: &str| !inner.trim_start().starts_with(['<', '{', '[']) && !inner.contains(&*close);
+        let takes_text = self.tool.parameters().filter(|parameter| parameter.required).count() <= 1;
+        takes_text && inner.is_some_and(is_text) && self.is_alone(['>'; 3])
     }
 
     /// Whether it is code that says what it wants to: names as they are, brackets and quotation marks
@@ -305,14 +331,22 @@ impl Segment<'_> {
     /// Whether the segment is all that is left of the message, and ends as a call does: prose
     /// behind it makes an example of it.
     fn is_alone(&self, ends: [char; 3]) -> bool {
+        self.ends_message() && self.unfenced().chars().rev().take(3).any(|c| ends.contains(&c))
+    }
+
+    /// Whether the segment is all that is left of the message, and no sentence or quotation.
+    fn ends_message(&self) -> bool {
+        // A mark that closes behind it was opened before it; a sentence ends there, too.
+        let marks = ['.', ',', ';', '!', '?', '。', '"', '\'', '`', '”', '’', '»', '」', '』', '“'];
+        self.is_last && !self.has_calls && !self.unfenced().ends_with(marks)
+    }
+
+    /// The text without the line that closes a fence.
+    fn unfenced(&self) -> &str {
         let text = self.text.trim_end();
-        // The line that closes a fence.
-        let text = match text.rsplit_once('\n') {
+        match text.rsplit_once('\n') {
             Some((before, last)) if FENCES.contains(&last.trim()) => before.trim_end(),
             _ => text,
-        };
-        // A mark that closes behind it was opened before it; a sentence ends there, too.
-        let is_quoted = text.ends_with(['.', ',', ';', '!', '?', '。', '"', '\'', '`', '”', '’', '»', '」', '』', '“']);
-        self.is_last && !self.has_calls && !is_quoted && text.chars().rev().take(3).any(|c| ends.contains(&c))
+        }
     }
 }

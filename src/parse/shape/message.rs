@@ -32,8 +32,8 @@ use crate::parse::tables::Tables;
 
 /// Labels that models put before a call on its line, as their clients display calls.
 pub(crate) const LABELS: &[&str] = &[
-    "Tool call:", "Tool Call:", "tool_call:", "Function call:", "Function Call:", "function_call:", "Call:", "Action:",
-    "**Tool call:", "**Tool Call:", "工具调用：", "工具调用:", "调用：", "调用:",
+    "Calling tool:", "Tool call:", "Tool Call:", "tool_call:", "Function call:", "Function Call:", "function_call:",
+    "Call:", "Action:", "**Tool call:", "**Tool Call:", "工具调用：", "工具调用:", "调用：", "调用:",
 ];
 
 /// Call objects that may yet be text; see the module.

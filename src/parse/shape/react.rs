@@ -96,10 +96,10 @@ impl Markerless for Words {
         let Head { name, length, .. } = words(spec, text, tables, false).ok()?;
         let is_bracketed = head(&spec.head, text, false).is_err();
         let (server, tool) = tables.split_name(name);
-        let takes = one_text(tables, server.as_deref(), &tool);
+        let takes = one_text(tables, server.as_deref(), &tool, &text[length..]);
         let starts = (place.at, place.at + length as u64);
         let react = React::new(spec, (server, Some(tool)), starts, tables.config.limits.depth);
-        let react = match takes.filter(|_| begins_text(&text[length..])) {
+        let react = match takes {
             Some(parameter) => react.with_text(parameter.to_owned()),
             None => React { is_bracketed, ..react },
         };
@@ -112,11 +112,17 @@ impl Markerless for Words {
 fn words<'t>(spec: &dialect::React, text: &'t str, tables: &Tables, more: bool) -> Match<Head<'t>> {
     words_and_json(spec, text, tables, more).else_try(|| {
         let found = head(&spec.head, text, false)?;
+        if !tables.names.knows(found.name) {
+            return Err(No);
+        }
         let (server, tool) = tables.split_name(found.name);
-        let is_bare = tables.names.knows(found.name)
-            && begins_text(&text[found.length..])
-            && one_text(tables, server.as_deref(), &tool).is_some();
-        if is_bare { Ok(found) } else { Err(No) }
+        let text = &text[found.length..];
+        match one_text(tables, server.as_deref(), &tool, text) {
+            // A sign that makes it a parameter's name may follow.
+            Some(_) if more && word_length(text) == text.trim_end_matches(' ').len() => Err(Undecided),
+            Some(_) => Ok(found),
+            None => Err(No),
+        }
     })
 }
 
@@ -137,16 +143,27 @@ fn begins_text(text: &str) -> bool {
     text.starts_with(|c: char| !c.is_whitespace() && !matches!(c, '{' | '[' | '<' | '`' | '~'))
 }
 
-/// The parameter that a bare text is, of a tool that takes one text: its only one, or the only one
-/// that it needs.
-fn one_text<'t>(tables: &'t Tables, server: Option<&str>, tool: &str) -> Option<&'t str> {
+/// The parameter that `text`, behind the words, is, of a tool that takes one text: its only one, or the only one
+/// that it needs. A text that names a parameter is arguments in another syntax (`city: Oslo`).
+fn one_text<'t>(tables: &'t Tables, server: Option<&str>, tool: &str, text: &str) -> Option<&'t str> {
     let tool = tables.tool(server, tool)?;
+    let word = word_length(text);
+    let names_parameter =
+        text[word..].trim_start_matches(' ').starts_with([':', '=']) && tool.has_parameter(&text[..word]);
+    if !begins_text(text) || names_parameter {
+        return None;
+    }
     let needed = tool.parameters().filter(|parameter| parameter.required).count();
     let mut parameters = tool.parameters();
     let (first, count) = (parameters.next()?, tool.parameters().count());
     let one = if count == 1 { first } else { tool.parameters().find(|parameter| parameter.required && needed == 1)? };
     let known = tables.tools.iter().find(|known| known.tool == tool.name && known.server == tool.server)?;
     known.parameters.iter().any(|parameter| parameter.name == one.name && parameter.is_text).then_some(one.name)
+}
+
+/// Bytes of the word that `text` begins with.
+fn word_length(text: &str) -> usize {
+    text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len())
 }
 
 impl React {
@@ -213,8 +230,17 @@ impl React {
         };
         let end = self.cursor + line[..length].trim_end().len() as u64;
         line[..length].trim().clone_into(&mut self.call.raw_arguments);
-        self.call.repairs.push(Repair::Other(format!("positional:{parameter}")));
-        self.call.arguments = Value::Object(Map::from_iter([(parameter, Value::from(text))]));
+        self.call.arguments = match serde_json::from_str(&text) {
+            // All arguments as a string.
+            Ok(object @ Value::Object(_)) if line.starts_with('"') => {
+                self.call.repairs.push(Repair::UnwrappedString(String::new()));
+                object
+            }
+            _ => {
+                self.call.repairs.push(Repair::Other(format!("positional:{parameter}")));
+                Value::Object(Map::from_iter([(parameter, Value::from(text))]))
+            }
+        };
         self.state = State::Over(end);
         Step::Call(self.start..end, Box::new(std::mem::take(&mut self.call)))
     }
@@ -259,7 +285,10 @@ impl React {
             Err(No) if !self.json.peek_trailing(self.cursor, rest, more) => Step::More,
             // Which of two objects is meant nobody knows (`react/two_objects`).
             Err(No) if self.json.is_followed_by_object() => Step::Text(json_end, Reason::Damaged),
-            Err(No) => self.over(json_end, window),
+            Err(No) => {
+                self.call.prose_follows = goes_on(json_end, self.cursor, rest, window);
+                self.over(json_end, window)
+            }
         }
     }
 
@@ -305,6 +334,12 @@ impl CallShape for React {
     fn ends_with_reasoning(&self) -> bool {
         false
     }
+}
+
+/// Whether a sentence goes on at `at` with the line on which the call ends at `end`, and no bracket, token or tag.
+fn goes_on(end: u64, at: u64, rest: &str, window: &Window<'_>) -> bool {
+    let is_text = !rest.is_empty() && !rest.starts_with(['}', ']', ')', '<', '[', '`']);
+    is_text && !window.slice(end..at).contains('\n')
 }
 
 /// Where a token of a chat template stands in a line.

@@ -7,9 +7,9 @@ use super::tags::{Here, named_head};
 use super::{Next, Scanner};
 use crate::dialect::{Dialect, TokenClass};
 use crate::event::{MarkerKind, Region};
-use crate::json::window::{Answer, Match, No, Window, begins};
+use crate::json::window::{Answer, Match, No, Window, begins, first_of};
 use crate::parse::emit::sink::Sink;
-use crate::parse::marks::channel::{Channel, Header, OWN, START, header};
+use crate::parse::marks::channel::{Channel, Header, OWN, RECIPIENTS, START, header};
 use crate::parse::marks::head::{Head, head};
 use crate::parse::marks::turn::{Role, Turn};
 use crate::parse::shape::named::{NamedObject, call_of};
@@ -71,10 +71,19 @@ impl Scanner {
     /// template wrote (`harmony/recipient_first`).
     pub(super) fn recipient_first(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Match<Next> {
         let Line { indent, text, more, window, .. } = line;
+        let of_channel = first_of(RECIPIENTS.iter().map(|(recipient, _)| begins(text, recipient, more))).decided()?;
+        let written = || format!("{OWN} {text}");
+        if of_channel.is_some() {
+            let header = header(&written(), more)?;
+            let length = indent + header.length - OWN.len() - 1;
+            self.take_header(Header { length, ..header }, window, sink);
+            self.context = Context::new(self.at);
+            return Ok(Next::Taken);
+        }
         let harmony = self.tables.named.iter().position(|known| known.dialect == Dialect::Harmony);
         let Some(item) = harmony else { return Err(No) };
         begins(text, RECIPIENT, more)?;
-        let written = format!("{OWN} {text}");
+        let written = written();
         let (form, length) = call_of(self.tables.named[item].named, &written, more)?;
         let NamedDialect { dialect, named, .. } = self.tables.named[item];
         let call = &named.calls[form];

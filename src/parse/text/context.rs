@@ -188,14 +188,14 @@ impl Context {
         self.clear(at);
     }
 
-    /// Returns `true` if a line of `text` may be a tag alone that opens an element, or a tag in it closes the
-    /// one that is open.
+    /// Returns `true` if a line of `text` may open an element, or something in it may close the one that is open.
     fn has_tag(&self, text: &[u8]) -> bool {
+        // What closes it may be cut.
+        if self.lines.element.is_some() {
+            return memchr::memchr2(b'<', b'>', text).is_some();
+        }
         // Nearly no text has one.
         let Some(first) = memchr::memchr(b'<', text) else { return false };
-        if self.lines.element.is_some() {
-            return true;
-        }
         let text = &text[memchr::memrchr(b'\n', &text[..first]).map_or(0, |end| end + 1)..];
         let is_other = |byte: &&u8| !matches!(byte, b' ' | b'\t' | b'\r' | 0x0c);
         let begins_tag = |line: usize| text[line..].iter().find(is_other) == Some(&b'<');
@@ -287,10 +287,11 @@ impl Context {
         self.lines.is_introduced()
     }
 
-    /// Returns `true` if the text is inside an element of an unknown name.
+    /// Returns `true` if the text is inside an element of an unknown name, an edit or a block of YAML.
     pub(super) fn in_element(&mut self) -> bool {
         self.tell();
-        self.lines.element.is_some()
+        let columns = self.line().columns();
+        self.lines.element.is_some_and(|open| !open.is_left_by(columns))
     }
 
     /// The reasoning begins or ends: no element reaches across.

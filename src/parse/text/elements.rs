@@ -1,22 +1,46 @@
-//! Elements of unknown names around text: what is in one may be a file's content, a plan or another's words.
+//! What surrounds text without being a call's syntax: an element of an unknown name, a value outside any call, an edit
+//! between conflict markers, a block of YAML. What is in one may be a file's content, a plan or another's words.
 
 use crate::dialect::names_no_element;
 
 /// Longest name that counts.
 const MAX_NAME: usize = 32;
 
-/// An element that a line has opened: the first bytes of what closes it.
+/// Elements in which dialects write values. Outside a call one is a part of a call whose opener could not be read.
+const VALUES: &[&[u8]] = &[b"arg_value", b"parameter"];
+
+/// What opens and closes an edit (git's markers, which aider's blocks use).
+const CONFLICT: (&[u8], &[u8]) = (b"<<<<<<< ", b">>>>>>>");
+
+/// How a line ends whose value is the indented block below it (yaml.org/spec/1.2.2, 8.1).
+const BLOCK_SCALARS: &[&[u8]] = &[b": |", b": |-", b": |+", b": >", b": >-", b": >+"];
+
+/// An element that a line has opened: what closes it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Element {
-    name: [u8; MAX_NAME],
-    length: usize,
+pub(super) enum Element {
+    /// The closing tag of this name.
+    Tag { name: [u8; MAX_NAME], length: usize },
+    /// The end of an edit.
+    Edit,
+    /// A line that is indented by no more columns than this.
+    Indent(usize),
 }
 
 impl Element {
-    /// The element that `line` opens, all of a line, if it is an opening tag alone.
-    pub(super) fn opened(line: &[u8]) -> Option<Self> {
-        let tag = line.trim_ascii().strip_prefix(b"<")?.strip_suffix(b">")?;
-        if tag.ends_with(b"/") || memchr::memchr2(b'<', b'>', tag).is_some() {
+    /// The element that `line`, all of a line that is indented by `columns`, opens: a tag alone on it, or a value's
+    /// that goes on below; an edit; a block of YAML.
+    pub(super) fn opened(line: &[u8], columns: usize) -> Option<Self> {
+        let line = line.trim_ascii();
+        if line.starts_with(CONFLICT.0) {
+            return Some(Element::Edit);
+        }
+        if BLOCK_SCALARS.iter().any(|end| line.ends_with(end)) {
+            return Some(Element::Indent(columns));
+        }
+        let tag = line.strip_prefix(b"<")?;
+        let end = memchr::memchr(b'>', tag)?;
+        let (tag, rest) = (&tag[..end], &tag[end + 1..]);
+        if tag.ends_with(b"/") || memchr::memchr(b'<', tag).is_some() {
             return None;
         }
         let length = tag.iter().position(|byte| byte.is_ascii_whitespace() || *byte == b'=').unwrap_or(tag.len());
@@ -25,19 +49,31 @@ impl Element {
         if !is_name || names_no_element(name) {
             return None;
         }
-        let mut element = Element { name: [0; MAX_NAME], length };
-        element.name.get_mut(..length)?.copy_from_slice(name.as_bytes());
-        Some(element)
+        let mut bytes = [0; MAX_NAME];
+        bytes.get_mut(..length)?.copy_from_slice(name.as_bytes());
+        let element = Element::Tag { name: bytes, length };
+        let goes_on = rest.is_empty() || VALUES.contains(&name.as_bytes()) && !element.closes(rest);
+        goes_on.then_some(element)
     }
 
-    /// Returns `true` if its closing tag is in `text`.
+    /// Returns `true` if `text` holds what closes it.
     pub(super) fn closes(&self, text: &[u8]) -> bool {
-        let name = &self.name[..self.length];
-        let is_closer = |at: usize| {
-            let behind = text[at..].strip_prefix(b"</").and_then(|text| text.strip_prefix(name));
-            behind.is_some_and(|behind| behind.trim_ascii_start().starts_with(b">"))
-        };
-        memchr::memchr_iter(b'<', text).any(is_closer)
+        match self {
+            Element::Tag { name, length } => {
+                let is_closer = |at: usize| {
+                    let behind = text[at..].strip_prefix(b"</").and_then(|text| text.strip_prefix(&name[..*length]));
+                    behind.is_some_and(|behind| behind.trim_ascii_start().starts_with(b">"))
+                };
+                memchr::memchr_iter(b'<', text).any(is_closer)
+            }
+            Element::Edit => memchr::memmem::find(text, CONFLICT.1).is_some(),
+            Element::Indent(_) => false,
+        }
+    }
+
+    /// Returns `true` if a line of text that is indented by so many columns is behind it.
+    pub(super) fn is_left_by(&self, columns: usize) -> bool {
+        matches!(self, Element::Indent(of) if columns <= *of)
     }
 }
 
@@ -51,8 +87,9 @@ mod tests {
             "<plan>", "  <write_fil>\r", "<write_file path=\"a.md\">", "<ifm|tool_calls>", "<\u{601d}\u{8003}>",
             "<fs.write:x>",
         ] {
-            let element = Element::opened(line.as_bytes()).expect(line);
-            let name = std::str::from_utf8(&element.name[..element.length]).unwrap();
+            let element = Element::opened(line.as_bytes(), 0).expect(line);
+            let Element::Tag { name, length } = element else { panic!("{line}") };
+            let name = std::str::from_utf8(&name[..length]).unwrap();
             assert!(element.closes(format!("end</{name} >").as_bytes()), "{line}");
             assert!(!element.closes(format!("<{name}></{name}x></x>").as_bytes()), "{line}");
         }
@@ -79,7 +116,22 @@ mod tests {
             "<https://a.b>",
             "<an_element_with_a_name_that_is_far_too_long>",
         ] {
-            assert!(Element::opened(line.as_bytes()).is_none(), "{line}");
+            assert!(Element::opened(line.as_bytes(), 0).is_none(), "{line}");
         }
+    }
+
+    #[test]
+    fn values_edits_and_blocks_of_yaml_go_on_below() {
+        let opened = |line: &str| Element::opened(line.as_bytes(), 2);
+        for line in ["<arg_value># How to", "<parameter=content># How to", "<parameter name=\"content\">"] {
+            assert!(opened(line).is_some_and(|element| matches!(element, Element::Tag { .. })), "{line}");
+        }
+        for line in ["<arg_value>Oslo</arg_value>", "<arg_key>city", "content: |x", "a >", "<< b"] {
+            assert!(opened(line).is_none(), "{line}");
+        }
+        let edit = opened("<<<<<<< SEARCH").unwrap();
+        assert!(edit.closes(b">>>>>>> REPLACE") && !edit.closes(b"=======") && !edit.is_left_by(0));
+        let block = opened("content: |-").unwrap();
+        assert!(block.is_left_by(2) && !block.is_left_by(3) && !block.closes(b"</content>"));
     }
 }

@@ -289,12 +289,13 @@ impl OpenCall {
                 Step::Call(span, call) => {
                     lead(self.kept, self.quoted_in.is_some(), span.start, window, &mut out);
                     let raw = window.slice(span.clone());
+                    let at = Placement { prose_follows: call.prose_follows, ..self.at };
                     let read = verdict(tables, self.dialect, out.emitter.index(), *call, raw);
                     if let Ok(call) = &read {
                         out.start(span.start, call.server.as_deref(), &call.tool);
                         out.delta(span.start, &call.arguments.to_string());
                     }
-                    let (closer, at) = (CallCloser::BRACKETS, self.at);
+                    let closer = CallCloser::BRACKETS;
                     let ended = Ended { read, at, restated: false, span, is_whole: true, closer, head: None };
                     out.emitter.call_end(ended, self.quoted_in, window, out.sink);
                 }

@@ -138,3 +138,25 @@ fn a_call_that_is_handed_to_a_client_may_stand_in_a_line() {
         assert_eq!(!calls(&ends(&mut turn)).is_empty(), runs, "{hands_out} {server:?}");
     }
 }
+
+#[test]
+fn a_client_gets_a_call_below_prose_that_is_made_again() {
+    let tool = |server: Option<&str>| Tool { server: server.map(str::to_owned), ..Tool::new("weather") };
+    let text = "I look.\n[weather(city=\"Paris\")]";
+    for (hands_out, server, again, runs) in [
+        (true, None, text, true),
+        (true, None, "I look.\n[weather(city=\"Rome\")]", false),
+        (true, Some("demo"), text, false),
+        (false, None, text, false),
+    ] {
+        let config = TurnConfig { unattended: true, hands_out, ..allowing() };
+        let validator = Arc::new(Validator::new(Arc::new(Catalog::from_tools([tool(server)]))));
+        let setup = Arc::new(Setup::new(config, validator, Arc::new(Plain)));
+        let mut turn = Turn::new(setup, "Weather?".into(), Granted::new()).unwrap();
+        actions(&mut turn);
+        says(&mut turn, text);
+        assert!(calls(&ends(&mut turn)).is_empty(), "{server:?}");
+        says(&mut turn, again);
+        assert_eq!(!calls(&ends(&mut turn)).is_empty(), runs, "{hands_out} {server:?} {again}");
+    }
+}

@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use super::deadlines::Deadlines;
 use super::elicit::Answers;
 use super::noticed::Noticed;
-use super::noticing::Sent;
+use super::sent::Sent;
 use super::settings::Limits;
 use super::states::{ServerEventKind, States};
 use crate::config::Hidden;

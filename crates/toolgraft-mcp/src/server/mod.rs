@@ -53,6 +53,7 @@ mod noticing;
 mod prompts;
 mod request;
 mod scale;
+mod sent;
 mod settings;
 mod shared;
 mod states;

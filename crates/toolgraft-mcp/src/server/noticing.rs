@@ -5,11 +5,8 @@
 //! its caller before the notice that stood in front of it. So they are counted where messages
 //! come in.
 
-use std::collections::HashSet;
-use std::sync::{Mutex, PoisonError};
-
 use rmcp::RoleClient;
-use rmcp::model::{JsonRpcMessage, RequestId, ServerNotification};
+use rmcp::model::{JsonRpcMessage, ServerNotification};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use serde_json::Value;
@@ -19,26 +16,6 @@ use super::states::ServerEventKind;
 
 /// Notices that a person is done with a page.
 const PAGE_DONE: &str = "notifications/elicitation/complete";
-
-/// The requests that wait for their answer and that the transport was given. rmcp keeps requests in a queue before:
-/// those that are still there when the connection ends are dropped, and the server never sees them.
-#[derive(Default)]
-pub(super) struct Sent(Mutex<HashSet<RequestId>>);
-
-impl Sent {
-    fn add(&self, id: RequestId) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
-    }
-
-    pub(super) fn contains(&self, id: &RequestId) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(id)
-    }
-
-    /// Forgets a request that nobody waits for any more.
-    pub(super) fn remove(&self, id: &RequestId) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
-    }
-}
 
 /// A transport whose requests and notices of changed lists are noted, and whose log messages are kept.
 pub(super) struct Noticing<T> {

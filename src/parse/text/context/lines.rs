@@ -35,7 +35,7 @@ pub(super) struct Lines {
     has_colon: bool,
     /// The last line that is not blank may stand in the prompt's list of tools.
     pub(super) lists_tools: bool,
-    /// The element of an unknown name that is open.
+    /// What surrounds the text: an element of an unknown name, an edit, a block of YAML.
     pub(super) element: Option<Element>,
     /// The open line's start, once it is known and no longer at hand.
     pub(super) open: Option<LineStart>,
@@ -78,7 +78,8 @@ pub(super) struct LineStart {
 impl Lines {
     /// Behind a blank line, where an unindented line of text comes.
     pub(super) fn settled(&self) -> Self {
-        Lines { before: Before::Blank, element: self.element, ..Lines::default() }
+        let element = self.element.filter(|open| !open.is_left_by(0));
+        Lines { before: Before::Blank, element, ..Lines::default() }
     }
 
     /// A line is over: its bytes that are at hand, and its end. `is_whole`: that is all of it.
@@ -89,9 +90,10 @@ impl Lines {
             self.before = Before::Blank;
             return;
         }
-        self.element = match self.element {
+        let open = self.element.filter(|open| !open.is_left_by(start.columns));
+        self.element = match open {
             Some(open) if open.closes(end) => None,
-            None if is_whole && !start.is_behind => Element::opened(line),
+            None if is_whole && !start.is_behind => Element::opened(line, start.columns),
             open => open,
         };
         let is_code = self.is_code(start);
@@ -208,6 +210,11 @@ impl LineStart {
     /// The same, with what only lists of calls ask for.
     pub(super) fn with_code(bytes: &[u8]) -> Self {
         LineStart { is_code: is_code(bytes.trim_ascii_start()), ..LineStart::of(bytes) }
+    }
+
+    /// Columns that it is indented by.
+    pub(super) fn columns(self) -> usize {
+        self.columns
     }
 
     /// Whether nothing but calls stands on the line so far, of which these bytes are at hand.
