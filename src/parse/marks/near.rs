@@ -8,12 +8,30 @@ const LEAST: usize = 6;
 /// Bytes of a text that may be a mark.
 const LONGEST: usize = 48;
 
-/// Marks of dialects, by their letters; each once, the first dialect's.
+/// Characters that end the name in a mark.
+const ENDS: [char; 7] = ['>', ']', '=', '"', '{', '\n', ' '];
+
+/// Marks of dialects, each letter sequence once, the first dialect's.
 #[derive(Debug, Default)]
 pub(crate) struct NearMarks {
-    by_letters: Vec<(String, Dialect)>,
+    marks: Vec<Mark>,
     /// Tokens around texts, which no code has.
     quotes: Vec<&'static str>,
+}
+
+/// A mark of a dialect.
+#[derive(Debug)]
+struct Mark {
+    letters: String,
+    /// As the dialect writes it.
+    text: String,
+    dialect: Dialect,
+}
+
+/// A mark that is not written as its dialect writes it.
+pub(crate) struct Slip<'t> {
+    pub(crate) written: &'t str,
+    pub(crate) mark: &'t str,
 }
 
 impl NearMarks {
@@ -35,7 +53,7 @@ impl NearMarks {
     /// Returns `true` if a word is that of a mark.
     pub(crate) fn holds(&self, word: &str) -> bool {
         let letters = letters(word);
-        self.by_letters.iter().any(|(known, _)| *known == letters)
+        self.marks.iter().any(|known| known.letters == letters)
     }
 
     /// Returns `true` if a token is in `text` that only a dialect puts around texts.
@@ -45,26 +63,45 @@ impl NearMarks {
 
     fn add(&mut self, dialect: Dialect, mark: &str) {
         let letters = letters(mark);
-        if letters.len() >= LEAST && self.by_letters.iter().all(|(known, _)| *known != letters) {
-            self.by_letters.push((letters, dialect));
+        if letters.len() >= LEAST && self.marks.iter().all(|known| known.letters != letters) {
+            self.marks.push(Mark { letters, text: mark.to_owned(), dialect });
         }
     }
 
     /// The dialect of the first mark in `text` that is one but for a slip, and how many there are.
     pub(crate) fn found_in(&self, text: &str) -> Option<(Dialect, usize)> {
+        let mut found = self.all_in(text);
+        let (_, first) = found.next()?;
+        Some((first.dialect, 1 + found.count()))
+    }
+
+    /// The first tag or token in `text` that is a misspelt mark, or one in other letters than its dialect's. What is
+    /// between the letters is no slip: several dialects have the same ones.
+    pub(crate) fn slip_in<'t>(&'t self, text: &'t str) -> Option<Slip<'t>> {
+        memchr::memchr2_iter(b'<', b'[', text.as_bytes()).find_map(|at| {
+            let rest = &text[at..];
+            let end = rest.find(ENDS).unwrap_or(rest.len());
+            let end = end + usize::from(rest[end..].starts_with(['>', ']']));
+            let written = &rest[..end];
+            let known = self.near(written)?.text.trim_end();
+            let in_other_letters = written != known && written.eq_ignore_ascii_case(known);
+            (in_other_letters || !self.holds(written)).then_some(Slip { written, mark: known })
+        })
+    }
+
+    /// The marks in `text` that are ones but for a slip, and where they begin.
+    fn all_in<'t>(&'t self, text: &'t str) -> impl Iterator<Item = (usize, &'t Mark)> {
         // A line that announces calls has spaces in it.
-        let line = self.near(text.lines().next().unwrap_or_default());
+        let line = self.near(text.lines().next().unwrap_or_default()).map(|mark| (0, mark));
         let mut before = None;
-        let places = text.char_indices().filter(|(at, c)| {
+        let places = text.char_indices().filter(move |(at, c)| {
             let is_first = !matches!(before.replace(*c), Some('<' | '['));
             *at == 0 || (is_first && matches!(c, '<' | '[' | '|' | '｜'))
         });
-        let mut found = line.into_iter().chain(places.filter_map(|(at, _)| self.mark(&text[at..])));
-        let first = found.next()?;
-        Some((first, 1 + found.count()))
+        line.into_iter().chain(places.filter_map(|(at, _)| Some((at, self.mark(&text[at..])?))))
     }
 
-    fn mark(&self, text: &str) -> Option<Dialect> {
+    fn mark(&self, text: &str) -> Option<&Mark> {
         let inner = text.trim_start_matches(['<', '[', '|', '｜', '/']);
         let up_to = |ends: &[char]| &inner[..inner.find(ends).unwrap_or(inner.len())];
         let token = self.near(up_to(&['>', ']', '=', '"', '{', '\n', '<', '|', '｜', ' ']));
@@ -72,14 +109,13 @@ impl NearMarks {
         token.or_else(|| self.near(up_to(&['"', '{', '\n'])))
     }
 
-    fn near(&self, text: &str) -> Option<Dialect> {
+    fn near(&self, text: &str) -> Option<&Mark> {
         let letters = letters(text);
         if letters.len() + 1 < LEAST || text.len() > LONGEST {
             return None;
         }
-        let mut known = self.by_letters.iter();
-        let exact = known.clone().find(|(known, _)| *known == letters);
-        exact.or_else(|| known.find(|(known, _)| alike(&letters, known))).map(|(_, dialect)| *dialect)
+        let exact = self.marks.iter().find(|known| known.letters == letters);
+        exact.or_else(|| self.marks.iter().find(|known| alike(&letters, &known.letters)))
     }
 }
 

@@ -21,7 +21,7 @@ use std::ops::Range;
 
 use crate::dialect::{Dialect, FUNCTION, introduces_example};
 use crate::event::{Rejected, RejectedKind};
-use crate::parse::marks::near::{NearMarks, alike};
+use crate::parse::marks::near::{NearMarks, Slip, alike};
 use crate::parse::shape::message::LABELS;
 use crate::parse::tables::Tables;
 use crate::tools::{Catalog, Tool};
@@ -38,6 +38,9 @@ const NAME_WITHIN: usize = 400;
 
 /// Places that are looked at.
 const MOST_LOOKS: usize = 128;
+
+/// Bytes that are shown of what cannot be read.
+const SHOWN: usize = 16;
 
 /// Keys of call objects for the tool's name, and for the arguments.
 const TOOL_KEYS: &[&str] = &["name", "tool_name", "tool", "function_name", FUNCTION[0]];
@@ -107,7 +110,7 @@ pub(crate) fn near_call(tables: &Tables, text: &str, has_calls: bool) -> Option<
             marks: tables.near_marks(),
         };
         if let Some(dialect) = segment.dialect() {
-            return Some(rejected(tool, dialect, segment.text));
+            return Some(rejected(tool, dialect, segment.text, &segment.slip(dialect)));
         }
     }
     None
@@ -191,13 +194,42 @@ const REGIONS: [Quotes; 4] = [
     Quotes { open: "<|channel|>final<|message|>", close: "<|end|>", begins: false },
 ];
 
+/// The first characters of the JSON in `text` that are no JSON, if they are on its way.
+fn damaged_from(text: &str) -> Option<&str> {
+    let json = &text[text.find('{')?..];
+    let mut values = serde_json::Deserializer::from_str(json).into_iter::<serde_json::Value>();
+    let error = values.next()?.err().filter(|error| !error.is_eof())?;
+    let line: usize = json.split_inclusive('\n').take(error.line().checked_sub(1)?).map(str::len).sum();
+    // A column counts bytes, up to the one that is wrong.
+    let at = json.floor_char_boundary(line + error.column().saturating_sub(1));
+    let rest = json[at..].lines().next()?;
+    Some(&rest[..rest.floor_char_boundary(SHOWN)]).filter(|rest| !rest.is_empty())
+}
+
+/// The first bracket outside strings that has no partner.
+fn unpaired(text: &str) -> Option<char> {
+    let (mut open, mut in_string, mut is_escaped) = (Vec::new(), false, false);
+    for c in text.chars() {
+        let after_backslash = is_escaped;
+        is_escaped = c == '\\' && !after_backslash;
+        match c {
+            '"' if !after_backslash => in_string = !in_string,
+            _ if in_string => {}
+            '{' => open.push('}'),
+            '[' => open.push(']'),
+            '(' => open.push(')'),
+            '}' | ']' | ')' if open.last() == Some(&c) => drop(open.pop()),
+            '}' | ']' | ')' => return Some(open.pop().unwrap_or(c)),
+            _ => {}
+        }
+    }
+    open.pop().filter(|_| !in_string)
+}
+
 const FENCES: [&str; 3] = ["```", "~~~", "'''"];
 
-fn rejected(tool: &Tool, dialect: Dialect, text: &str) -> Rejected {
-    let message = format!(
-        "this looks like a call of `{}` and cannot be read as one: a marker, a bracket or a name in it is missing or misspelt",
-        tool.name
-    );
+fn rejected(tool: &Tool, dialect: Dialect, text: &str, slip: &str) -> Rejected {
+    let message = format!("this looks like a call of `{}` and cannot be read as one: {slip}", tool.name);
     let mut rejected = Rejected::new(RejectedKind::NearCall, dialect, text.trim_end(), message);
     rejected.server.clone_from(&tool.server);
     rejected.tool = Some(tool.name.clone());
@@ -304,6 +336,40 @@ impl Segment<'_> {
         // JSON has brackets at its end, arguments in another syntax have not.
         let is_alone = || self.is_alone(['}', '"', ']']) || (!self.text.contains('{') && self.ends_message());
         (is_react && is_alone()).then_some(Dialect::React)
+    }
+
+    /// What is wrong with it: the first slip that is found.
+    fn slip(&self, dialect: Dialect) -> String {
+        let written = &self.text[self.name.clone()];
+        if written.rsplit('.').next() != self.tool.name.rsplit('.').next() {
+            return format!("its name is written `{written}`");
+        }
+        if let Some(Slip { written, mark }) = self.marks.slip_in(self.text) {
+            return format!("`{written}` stands where `{mark}` belongs");
+        }
+        let misspelt = words(self.text).filter(|word| word.at != self.name.start && word.is_key()).find_map(|word| {
+            let is_known = self.tool.has_parameter(word.text);
+            let meant = self.tool.parameters().find(|known| alike(word.text, known.name));
+            meant.filter(|_| !is_known).map(|meant| (word.text, meant.name))
+        });
+        if let Some((written, parameter)) = misspelt {
+            return format!("it has no parameter `{written}`, but one that is called `{parameter}`");
+        }
+        if dialect == Dialect::React && !self.text.contains('{') {
+            return "its arguments are no JSON object".to_owned();
+        }
+        if dialect == Dialect::ToolTag && self.is_in_own_tags() {
+            return "its text stands in no parameter".to_owned();
+        }
+        if matches!(dialect, Dialect::Json | Dialect::React)
+            && let Some(from) = damaged_from(self.text)
+        {
+            return format!("its JSON cannot be read from `{from}` on");
+        }
+        match unpaired(self.text) {
+            Some(bracket) => format!("a `{bracket}` is missing, or one too many is there"),
+            None => "a marker, a bracket or a name in it is missing or misspelt".to_owned(),
+        }
     }
 
     /// Whether it is one text between the tags of a tool that takes one.
