@@ -19,7 +19,7 @@ mod words;
 
 use std::ops::Range;
 
-use crate::dialect::{Dialect, FUNCTION, introduces_example};
+use crate::dialect::{ACTION, CallKeys, Dialect, FUNCTION, Shape, introduces_example};
 use crate::event::{Rejected, RejectedKind};
 use crate::parse::marks::near::{NearMarks, Slip, alike};
 use crate::parse::shape::message::LABELS;
@@ -41,10 +41,6 @@ const MOST_LOOKS: usize = 128;
 
 /// Bytes that are shown of what cannot be read.
 const SHOWN: usize = 16;
-
-/// Keys of call objects for the tool's name, and for the arguments.
-const TOOL_KEYS: &[&str] = &["name", "tool_name", "tool", "function_name", FUNCTION[0]];
-const ARGUMENT_KEYS: &[&str] = &["arguments", "parameters", "args", "params", "input"];
 
 /// What names the tool in Harmony's header, whose tokens a server may have taken off.
 const RECIPIENT: &str = "commentary to=";
@@ -96,7 +92,9 @@ pub(crate) fn near_call(tables: &Tables, text: &str, has_calls: bool) -> Option<
             continue;
         }
         looks = looks.checked_sub(1)?;
-        let end = start + up_to_prose(&text[start..text.floor_char_boundary(start + SEGMENT)]);
+        let rest = &text[start..text.floor_char_boundary(start + SEGMENT)];
+        let paragraph = object_between_sentences(&text[..start], rest);
+        let end = start + paragraph.unwrap_or_else(|| up_to_prose(rest));
         if *name >= end {
             continue;
         }
@@ -105,6 +103,7 @@ pub(crate) fn near_call(tables: &Tables, text: &str, has_calls: bool) -> Option<
             name: name - start..name - start + length,
             tool,
             is_last: text[end..].trim().is_empty() && begins_apart(&text[..start]),
+            is_paragraph: paragraph.is_some(),
             is_fenced,
             has_calls,
             marks: tables.near_marks(),
@@ -134,7 +133,7 @@ fn names<'t>(tables: &Tables, text: &str, catalog: &'t Catalog) -> Vec<Name<'t>>
 fn tool<'t>(tables: &Tables, catalog: &'t Catalog, word: &str) -> Option<&'t Tool> {
     let last = word.rsplit('.').next().unwrap_or(word);
     let exact = catalog.tools().find(|tool| tool.name == word || tool.name == last);
-    let is_syntax = || TOOL_KEYS.contains(&word) || ARGUMENT_KEYS.contains(&word) || tables.near_marks().holds(word);
+    let is_syntax = || names_tool(word) || holds_arguments(word) || tables.near_marks().holds(word);
     if exact.is_none() && is_syntax() {
         return None;
     }
@@ -158,6 +157,15 @@ fn up_to_prose(text: &str) -> usize {
 fn begins_apart(before: &str) -> bool {
     let is_blank = before.trim_end_matches([' ', '\t', '\r']).ends_with("\n\n");
     is_blank || before.trim_end().is_empty() || before.trim_end().ends_with(['.', ':', '!', '?', '：', '。'])
+}
+
+/// Bytes of the paragraph that `text` begins with, if it is an object after a sentence that does not introduce it, and
+/// more follows.
+fn object_between_sentences(before: &str, text: &str) -> Option<usize> {
+    let is_apart = before.ends_with("\n\n") && before.trim_end().ends_with(['.', '!', '?', '。', '！', '？']);
+    let (paragraph, _) = text.split_once("\n\n").filter(|_| is_apart)?;
+    let object = label(paragraph).map_or(paragraph, |label| &paragraph[label.len()..]);
+    serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(object).ok().map(|_| paragraph.len())
 }
 
 /// Whether a line begins as a sentence does: with three words, and a fourth; not with ReAct's.
@@ -236,6 +244,31 @@ fn rejected(tool: &Tool, dialect: Dialect, text: &str, slip: &str) -> Rejected {
     rejected
 }
 
+/// Returns `true` if a call object names its tool under this key, but for a slip.
+fn names_tool(key: &str) -> bool {
+    let known = object_keys().flat_map(|keys| &keys.tool).map(String::as_str);
+    key == ACTION || known.chain([FUNCTION[0]]).any(|known| alike(key, known))
+}
+
+/// The same of the arguments.
+fn holds_arguments(key: &str) -> bool {
+    object_keys().flat_map(|keys| &keys.arguments).any(|known| alike(key, known))
+}
+
+/// Keys of call objects without a marker.
+fn object_keys() -> impl Iterator<Item = &'static CallKeys> {
+    let keys = match &Dialect::Json.spec().shape {
+        Shape::Json(keys) => Some(keys),
+        _ => None,
+    };
+    keys.into_iter()
+}
+
+/// The label of a call that `text` begins with.
+fn label(text: &str) -> Option<&'static str> {
+    LABELS.iter().copied().find(|label| text.starts_with(label))
+}
+
 /// Whether a line begins as calls do: with a bracket, a bar or a quotation mark, or with one word and
 /// such a sign, or with a word of ReAct's or the marker line's, or with a word that is all of it.
 fn may_begin(line: &str) -> bool {
@@ -243,6 +276,7 @@ fn may_begin(line: &str) -> bool {
     match line[word..].chars().next() {
         Some('<' | '[' | '{' | '|' | '｜' | '(' | '=' | '>') => true,
         Some('"' | '\'') => word == 0,
+        _ if label(line).is_some() => true,
         _ if word == 0 => false,
         Some(' ' | ':' | '：' | '*' | '`') => {
             let is_word = |known| alike(&line[..word].to_ascii_lowercase(), known);
@@ -266,6 +300,8 @@ struct Segment<'t> {
     tool: &'t Tool,
     /// Whether it is a paragraph of its own and reaches to the end of the message.
     is_last: bool,
+    /// Whether it is an object between paragraphs of prose.
+    is_paragraph: bool,
     /// Whether it stands in a fence.
     is_fenced: bool,
     /// Whether the message has calls.
@@ -307,15 +343,15 @@ impl Segment<'_> {
         if before.contains(RECIPIENT) && self.is_alone(['}', ']', '"']) {
             return Some(Dialect::Harmony);
         }
-        let has = |known: &[&str]| keys.iter().any(|word| known.iter().any(|known| alike(word.text, known)));
+        let has = |is_known: fn(&str) -> bool| keys.iter().any(|word| is_known(word.text));
         // A schema of the parameters defines the tool.
-        let defines = has(&["properties"]) && !self.tool.has_parameter("properties");
-        if has(TOOL_KEYS)
-            && has(ARGUMENT_KEYS)
+        let defines = has(|word| alike(word, "properties")) && !self.tool.has_parameter("properties");
+        if has(names_tool)
+            && has(holds_arguments)
             && !before.contains('(')
             && !before.contains("\n\n")
             && !defines
-            && self.is_alone(['}', ']', '"'])
+            && (self.is_alone(['}', ']', '"']) || self.is_paragraph && !self.has_calls)
         {
             return Some(Dialect::Json);
         }
@@ -340,6 +376,9 @@ impl Segment<'_> {
 
     /// What is wrong with it: the first slip that is found.
     fn slip(&self, dialect: Dialect) -> String {
+        if self.is_paragraph && dialect == Dialect::Json {
+            return "text stands before and behind it".to_owned();
+        }
         let written = &self.text[self.name.clone()];
         if written.rsplit('.').next() != self.tool.name.rsplit('.').next() {
             return format!("its name is written `{written}`");
