@@ -41,7 +41,7 @@ use std::time::Duration;
 use crate::base::{Failure, input as texts};
 use crate::dialog::{ask::Asker, elicit::Questions};
 use crate::labels;
-use crate::screen::DIM;
+use crate::screen::{DIM, full_name};
 use crate::servers;
 use crate::servers::runner::{Runner, see};
 use crate::servers::starting;
@@ -53,8 +53,10 @@ use attached::Attached;
 use display::Display;
 use files::Files;
 use session::{Ended, Session};
+use toolgraft::Conversation;
 use toolgraft::agent::StopReason;
 use toolgraft::conversation::User;
+use toolgraft::outcome::Status;
 use toolgraft::route::Toolbox;
 use toolgraft_mcp::Hub;
 
@@ -158,7 +160,7 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
         session.keep(keeping, gone_on);
         session.attach(attached);
         match (question, prompt) {
-            (Some(question), _) => one(&mut session, question, &typed).await,
+            (Some(question), _) => one(&mut session, question, &typed, asker.is_some()).await,
             (None, Some(prompt)) => {
                 repl::greet(&mut session, has_config)?;
                 repl::run(&mut session, asker.as_ref(), prompt).await?;
@@ -183,8 +185,9 @@ fn refuse_lost_id(args: &Args) -> Result<(), Failure> {
     }
 }
 
-/// One question and its answer.
-async fn one(session: &mut Session, question: User, typed: &str) -> Result<(), Failure> {
+/// One question and its answer. Where nobody was there to allow its last call (`asks`), a script has to know that
+/// this did not run, whatever the model answers.
+async fn one(session: &mut Session, question: User, typed: &str, asks: bool) -> Result<(), Failure> {
     if !session.output.quiet && !session.output.json {
         let about = format!("{} · {}", session.talk.about(), session.tools_line());
         session.note(DIM, &about)?;
@@ -192,7 +195,12 @@ async fn one(session: &mut Session, question: User, typed: &str) -> Result<(), F
     session.mention(typed).await?;
     match session.ask(question).await? {
         Ended::Left => Err(Failure::interrupted("Ctrl-C")),
-        Ended::Finished(finished) if finished.reason.is_answer() => Ok(()),
+        Ended::Finished(finished) if finished.reason.is_answer() => match unallowed(&finished.conversation) {
+            Some(tool) if !asks => Err(Failure::job(format!(
+                "{tool} was not run, and no call followed it: the answer may lack what it was for"
+            ))),
+            _ => Ok(()),
+        },
         Ended::Finished(finished) if finished.reason == StopReason::Cancelled => {
             Err(Failure::Interrupted(labels::stopped(&finished.reason)))
         }
@@ -200,6 +208,12 @@ async fn one(session: &mut Session, question: User, typed: &str) -> Result<(), F
         Ended::Finished(_) if !session.output.json => Err(Failure::Reported),
         Ended::Finished(finished) => Err(Failure::job(labels::stopped(&finished.reason))),
     }
+}
+
+/// The last call since the last question, if it was not allowed.
+fn unallowed(conversation: &Conversation) -> Option<String> {
+    let last = conversation.answered().pop()?;
+    (last.outcome.status == Status::Denied).then(|| full_name(last.call.server.as_deref(), &last.call.tool))
 }
 
 /// The question of the arguments or of a template, with what comes through a pipe as a file. A pipe

@@ -99,7 +99,8 @@ fn without_a_terminal_an_unknown_call_is_denied_with_the_remedy() {
         _ => Reply::text(if request.question().contains("nobody is there") { "I may not." } else { "?" }),
     });
     let done = Home::new().ask_with_tools(&endpoint, &["Weather?"]);
-    assert_eq!((done.code, done.out.as_str()), (Some(0), "I may not.\n"), "{}", done.err);
+    assert_eq!((done.code, done.out.as_str()), (Some(1), "I may not.\n"), "{}", done.err);
+    assert!(done.err.contains("demo.weather_query was not run, and no call followed it"), "{}", done.err);
     assert!(done.err.contains("--allow 'demo.weather_query'") && done.err.contains("--yes"), "{}", done.err);
     assert!(done.err.contains("not run: demo.weather_query"), "{}", done.err);
 }
@@ -139,8 +140,8 @@ fn the_configuration_may_allow_tools_and_leave_them_out() {
 fn deny_wins_over_yes() {
     let endpoint = Endpoint::answer(|_, number| Reply::text(&if number == 0 { weather("Oslo") } else { "No.".into() }));
     let done = Home::new().ask_with_tools(&endpoint, &["Weather?", "--yes", "--deny", "weather_query"]);
-    assert_eq!((done.code, done.out.as_str()), (Some(0), "No.\n"), "{}", done.err);
-    assert!(!done.err.contains("result of"), "{}", done.err);
+    assert_eq!((done.code, done.out.as_str()), (Some(1), "No.\n"), "{}", done.err);
+    assert!(!done.err.contains("result of") && done.err.contains("no call followed it"), "{}", done.err);
 }
 
 #[test]
