@@ -130,7 +130,7 @@ impl Came {
 }
 
 /// Brackets in the text since the last call.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Brackets {
     /// How many of each kind are open: braces, square ones, round ones.
     open: [u32; 3],
@@ -153,6 +153,14 @@ fn bracket(byte: u8) -> Option<(usize, bool)> {
     })
 }
 
+/// Bytes that are looked at together.
+const WORD: usize = 16;
+
+/// Whether a byte changes nothing of what it is right behind: white space, a closing bracket, or a quotation mark.
+fn is_behind(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'}' | b']' | b')')
+}
+
 impl Brackets {
     /// The state behind a chunk of plain text, unless a bracket in it closes nothing.
     #[inline]
@@ -170,6 +178,31 @@ impl Brackets {
     /// a text in quotes. `any`: or alone on its line.
     #[inline(never)]
     fn read(&mut self, text: &str, any: bool) -> Option<usize> {
+        // Before the last byte that says that no text in quotes and no line's start is right before what follows,
+        // brackets only have to be counted.
+        let tail = text.bytes().rposition(|byte| !is_behind(byte)).unwrap_or(0);
+        let before = *self;
+        if self.count(&text.as_bytes()[..tail]) {
+            return self.read_bytes(&text[tail..], any).map(|length| tail + length);
+        }
+        *self = before;
+        self.read_bytes(text, any)
+    }
+
+    /// Counts the brackets, unless one closes nothing.
+    fn count(&mut self, bytes: &[u8]) -> bool {
+        let with_brackets = bytes.chunks(WORD).filter(|word| any_zero(word, |byte| Bracket.rest(byte)));
+        for (kind, opens) in with_brackets.flatten().filter_map(|byte| bracket(*byte)) {
+            match self.open[kind].checked_sub(1) {
+                _ if opens => self.open[kind] += 1,
+                Some(left) => self.open[kind] = left,
+                None => return false,
+            }
+        }
+        true
+    }
+
+    fn read_bytes(&mut self, text: &str, any: bool) -> Option<usize> {
         for (at, byte) in text.bytes().enumerate() {
             match (byte, bracket(byte)) {
                 (_, Some((kind, true))) => {
@@ -445,4 +478,29 @@ pub(crate) enum Found {
     Last,
     /// It closes nothing: the calls from this one on are withdrawn.
     Stray(u32),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn brackets_are_read_as_byte_by_byte() {
+        const LENGTH: u32 = 6;
+        let alphabet = [b'{', b'}', b'(', b')', b'"', b'\n', b'a'];
+        let starts = [
+            Brackets::default(),
+            Brackets { open: [1, 0, 0], behind_quote: true, behind_line: false },
+            Brackets { open: [0, 0, 1], behind_quote: false, behind_line: true },
+        ];
+        for number in 0..alphabet.len().pow(LENGTH) {
+            let at = |place: u32| alphabet[number / alphabet.len().pow(place) % alphabet.len()];
+            let text = String::from_utf8((0..LENGTH).map(at).collect()).unwrap();
+            for (start, any) in starts.iter().flat_map(|start| [(start, false), (start, true)]) {
+                let (mut read, mut by_byte) = (*start, *start);
+                let expected = (by_byte.read_bytes(&text, any), by_byte);
+                assert_eq!((read.read(&text, any), read), expected, "{text:?} {start:?}");
+            }
+        }
+    }
 }
