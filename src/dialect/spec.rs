@@ -136,7 +136,7 @@ pub enum ChildRole {
 
 /// Keys for an object with name and arguments, that of OpenAI's interface first; models write the tool's name
 /// alone under it, too.
-pub const FUNCTION: [&str; 4] = ["function", "function_call", "tool_call", "tool"];
+pub const FUNCTION: [&str; 5] = ["function", "function_call", "functionCall", "tool_call", "tool"];
 
 /// Key for the tool's name that is a parameter of many tools, too: it counts where no other key names the tool.
 pub const ACTION: &str = "action";

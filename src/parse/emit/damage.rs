@@ -183,10 +183,10 @@ impl Brackets {
         let tail = text.bytes().rposition(|byte| !is_behind(byte)).unwrap_or(0);
         let before = *self;
         if self.count(&text.as_bytes()[..tail]) {
-            return self.read_bytes(&text[tail..], any).map(|length| tail + length);
+            return self.read_bytes(&text.as_bytes()[tail..], any).map(|length| tail + length);
         }
         *self = before;
-        self.read_bytes(text, any)
+        self.read_bytes(text.as_bytes(), any)
     }
 
     /// Counts the brackets, unless one closes nothing.
@@ -202,8 +202,8 @@ impl Brackets {
         true
     }
 
-    fn read_bytes(&mut self, text: &str, any: bool) -> Option<usize> {
-        for (at, byte) in text.bytes().enumerate() {
+    fn read_bytes(&mut self, text: &[u8], any: bool) -> Option<usize> {
+        for (at, byte) in text.iter().copied().enumerate() {
             match (byte, bracket(byte)) {
                 (_, Some((kind, true))) => {
                     self.open[kind] += 1;
@@ -487,7 +487,7 @@ mod tests {
     #[test]
     fn brackets_are_read_as_byte_by_byte() {
         const LENGTH: u32 = 6;
-        let alphabet = [b'{', b'}', b'(', b')', b'"', b'\n', b'a'];
+        let alphabet = ['{', '}', '(', ')', '"', '\n', '\u{200b}'];
         let starts = [
             Brackets::default(),
             Brackets { open: [1, 0, 0], behind_quote: true, behind_line: false },
@@ -495,10 +495,10 @@ mod tests {
         ];
         for number in 0..alphabet.len().pow(LENGTH) {
             let at = |place: u32| alphabet[number / alphabet.len().pow(place) % alphabet.len()];
-            let text = String::from_utf8((0..LENGTH).map(at).collect()).unwrap();
+            let text: String = (0..LENGTH).map(at).collect();
             for (start, any) in starts.iter().flat_map(|start| [(start, false), (start, true)]) {
                 let (mut read, mut by_byte) = (*start, *start);
-                let expected = (by_byte.read_bytes(&text, any), by_byte);
+                let expected = (by_byte.read_bytes(text.as_bytes(), any), by_byte);
                 assert_eq!((read.read(&text, any), read), expected, "{text:?} {start:?}");
             }
         }
