@@ -45,11 +45,13 @@ impl Shared {
         changed && self.mentions().are_used(&self.used())
     }
 
-    /// Returns `true` for a change after another one that brings in what nobody said, where all that the request
-    /// names was used.
+    /// Returns `true` for a change after another one that brings in what nobody said, or that only takes back or varies
+    /// what was done (the lamp on again), where all that the request names was used.
     pub(super) fn is_unasked(&self, call: &Call) -> bool {
-        let has_changed = || self.made().iter().any(|made| made.succeeded() && self.changes(made.call()));
-        self.changes(call) && has_changed() && self.unused().is_empty() && !self.said_things().is_said(&call.arguments)
+        let made = self.made();
+        let mut changes = made.iter().filter(|made| made.succeeded() && self.changes(made.call())).map(Made::call);
+        let is_new = || changes.clone().next().is_some() && !self.said_things().is_said(&call.arguments);
+        self.changes(call) && self.unused().is_empty() && (is_new() || changes.any(|before| varies(before, call)))
     }
 
     /// Returns `true` for another variation of a lookup that was made often: it brings in what nobody said, and nothing
@@ -171,6 +173,19 @@ impl Shared {
 /// The call with some of these values for members of its arguments.
 pub(super) fn values(call: &Call, members: Vec<(String, Vec<Value>)>) -> Narrowed {
     Narrowed::Values { server: call.server.clone(), tool: call.tool.clone(), members }
+}
+
+/// Returns `true` if a call has the texts of one before it, and other numbers or truth values.
+fn varies(before: &Call, call: &Call) -> bool {
+    let texts = |call: &Call| match &call.arguments {
+        Value::Object(arguments) => arguments.clone().into_iter().filter(|(_, value)| !is_plain(value)).collect(),
+        _ => serde_json::Map::new(),
+    };
+    name(before) == name(call) && before.arguments != call.arguments && texts(before) == texts(call)
+}
+
+fn is_plain(value: &Value) -> bool {
+    matches!(value, Value::Null | Value::Bool(_) | Value::Number(_))
 }
 
 fn name(call: &Call) -> (Option<String>, String) {

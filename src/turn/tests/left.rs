@@ -31,6 +31,9 @@ impl Job {
             tool("read_text", &["path"]),
             tool("search_files", &["pattern"]),
             tool("write_file", &["path", "content"]),
+            Tool::new("set_light").with_schema(json!({
+                "properties": {"device_id": {"type": "string"}, "on": {"type": "boolean"}}, "required": ["device_id", "on"]
+            })),
             Tool::new("get_time").with_schema(json!({"properties": {"zone": zone}, "required": ["zone"]})),
         ];
         let config = TurnConfig { way: Way::Measured, call_threshold: Some(-2.0), ..allowing() };
@@ -111,6 +114,17 @@ fn a_further_change_that_nobody_asked_for_does_not_run() {
         assert_eq!(ran, runs, "{text}");
         assert!(runs || job.asks_for_the_answer());
     }
+}
+
+#[test]
+fn what_was_done_is_not_taken_back() {
+    let mut job = Job::of("Switch light-2 and light-3 off and look whether they are.");
+    job.gives("set_light", json!({"device_id": "light-2", "on": false}), Outcome::result("ok"));
+    job.gives("set_light", json!({"device_id": "light-3", "on": false}), Outcome::result("ok"));
+    assert!(!job.calls("set_light", json!({"device_id": "light-2", "on": true})), "{:?}", job.done);
+    let mut job = Job::of("Switch light-2 on.");
+    job.gives("set_light", json!({"device_id": "light-2", "on": true}), Outcome::error("there is no such light"));
+    assert!(job.calls("set_light", json!({"device_id": "light-2", "on": false})), "nothing was done: {:?}", job.done);
 }
 
 #[test]
