@@ -21,7 +21,8 @@ use crate::screen::boxes::{clean, fit};
 use crate::screen::excerpt::{bounded, remark};
 use crate::screen::live::{Live, Place};
 use crate::screen::{
-    self, BAD, CALL, DIM, DRAFT, Frame, RESULT, Screen, as_fits_screen, excerpt, full_name, pictures::Protocol, pretty,
+    self, BAD, CALL, DIM, DRAFT, Frame, RESULT, Screen, Uncoloured, as_fits_screen, excerpt, full_name,
+    pictures::Protocol, pretty,
 };
 use crate::settings::{CallDisplay, ReasoningDisplay, variable};
 use crate::terminal::{self, counted, grouped, lasted};
@@ -92,6 +93,12 @@ fn reasoning(args: &OutputArgs) -> ReasoningDisplay {
     }
 }
 
+/// Returns `true` where the terminal could show colours, and nobody wants them.
+fn wants_no_colours() -> bool {
+    let is_set = |name: &str| variable(name).filter(|value| !value.is_empty());
+    is_set("NO_COLOR").is_some() && is_set("TERM").is_some_and(|terminal| terminal != "dumb")
+}
+
 impl Display {
     /// Shows reasoning and calls as these say from now on.
     pub(super) fn show_as(&mut self, args: &OutputArgs) {
@@ -107,6 +114,7 @@ impl Display {
         let piped = !stdout().is_terminal();
         let (columns, _) = size();
         let (out, frame, place): (Box<dyn Write + Send>, _, _) = match piped {
+            false if wants_no_colours() => (Box::new(Uncoloured::new(stdout())), Frame::Drawn, Place::Stdout),
             false => (Box::new(anstream::stdout()), Frame::Drawn, Place::Stdout),
             true if stderr().is_terminal() => (Box::new(Stderr::new()), Frame::Drawn, Place::Stderr),
             true => (Box::new(Stderr::new()), Frame::Plain, Place::Nowhere),
@@ -119,7 +127,9 @@ impl Display {
         let screen = Screen::new(out, frame, columns);
         // Rows can be taken back where it is known how many there are.
         let screen = match size() {
-            (_, Some(rows)) if styled && frame == Frame::Drawn => screen.with_moves(rows, !piped),
+            (_, Some(rows)) if (styled || !piped && wants_no_colours()) && frame == Frame::Drawn => {
+                screen.with_moves(rows, !piped)
+            }
             _ => screen,
         };
         Display {

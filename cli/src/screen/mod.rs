@@ -15,6 +15,7 @@ mod folded;
 mod markdown;
 mod page;
 pub(crate) mod pictures;
+mod uncoloured;
 pub(crate) mod visible;
 pub(crate) mod wrap;
 
@@ -30,6 +31,7 @@ use toolgraft::tools::exact_pattern;
 pub(crate) use arguments::{arguments, pretty};
 pub(crate) use boxes::Frame;
 pub(crate) use folded::Folded;
+pub(crate) use uncoloured::Uncoloured;
 
 use visible::{clean, clean_behind, word};
 use wrap::{Layout, OpenRow};

@@ -64,12 +64,12 @@ impl Window {
 
     /// The program with these arguments in a folder.
     pub(crate) fn of(place: Place, columns_and_rows: (u16, u16), endpoint: Endpoint, args: &[&str]) -> Self {
-        Window::of_terminal("xterm-256color", (place, endpoint), columns_and_rows, args)
+        Window::of_terminal(&[("TERM", "xterm-256color")], (place, endpoint), columns_and_rows, args)
     }
 
-    /// As [`of`](Self::of), at a terminal of this name.
+    /// As [`of`](Self::of), with these environment variables.
     fn of_terminal(
-        terminal: &str,
+        variables: &[(&str, &str)],
         (place, endpoint): (Place, Endpoint),
         columns_and_rows: (u16, u16),
         args: &[&str],
@@ -77,13 +77,14 @@ impl Window {
         // It begins when the terminal has its size.
         let mut command = Command::new("sh");
         command.args(["-c", "read go; echo $$ >.pid; exec \"$0\" \"$@\"", TOOLGRAFT]).args(args);
-        command.current_dir(place.dir.path()).env("HOME", place.dir.path()).env("TERM", terminal);
+        command.current_dir(place.dir.path()).env("HOME", place.dir.path());
         for name in [
             "KITTY_WINDOW_ID", "TERM_PROGRAM", "TMUX", "STY", "OPENAI_API_KEY", "OPENAI_BASE_URL", "XDG_STATE_HOME",
             "NO_COLOR", "COLUMNS", "LINES",
         ] {
             command.env_remove(name);
         }
+        command.envs(variables.iter().copied());
         let process = PtyProcess::new(command).unwrap();
         let pty = process.get_file_handle().unwrap();
         let (rows, columns) = size(columns_and_rows);
@@ -252,6 +253,21 @@ fn markdown_is_rendered_when_its_blocks_end() {
     );
     assert!(window.cell_of("wet").bold() && !window.cell_of("It is").bold());
     assert!(window.cell_of("it (https").underline());
+}
+
+#[test]
+fn without_colours_an_answer_keeps_its_structure() {
+    let endpoint = Endpoint::start([Reply::text(MARKDOWN).bytewise()]);
+    let place = Place::new();
+    place.servers(json!({ "demo": demo_server() }));
+    let url = endpoint.url();
+    let args = ["chat", "--base-url", &url, "--mcp-config", "mcp.json", "--model", "small-model"];
+    let variables = [("TERM", "xterm-256color"), ("NO_COLOR", "1")];
+    let window = Window::of_terminal(&variables, (place, endpoint), (60, 60), &args);
+    window.comes_to_a_prompt();
+    let shown = window.asks("Weather?");
+    assert!(answer(&shown, "Weather?").contains("• rain\n• wind\n\ncity │ mm\n"), "{shown}");
+    assert!(window.cell_of("wet").bold() && window.cell_of("sh").fgcolor() == vt100::Color::Default);
 }
 
 #[test]
@@ -733,7 +749,7 @@ fn a_picture_is_drawn_where_the_terminal_can_and_else_it_is_in_a_file_or_it_is_s
         let url = endpoint.url();
         let args = ["chat", "--base-url", &url, "--mcp-config", "mcp.json", "--model", "m", "--yes"];
         let args = [&args[..], more].concat();
-        let window = Window::of_terminal(terminal, (place, endpoint), (80, 40), &args);
+        let window = Window::of_terminal(&[("TERM", terminal)], (place, endpoint), (80, 40), &args);
         window.comes_to_a_prompt();
         let shown = window.asks("Look.");
         assert!(shown.contains("A dot."), "{shown}");
