@@ -29,10 +29,10 @@ pub enum Error {
     /// A call does not fit into another interface's shape.
     #[error(transparent)]
     Wire(#[from] crate::wire::WireError),
-    /// A call of a history is none.
+    /// A message of a client's history cannot be read.
     #[cfg(feature = "agent")]
     #[error(transparent)]
-    PastCall(#[from] crate::wire::past::BadCall),
+    History(#[from] crate::wire::past::BadMessage),
     /// Arguments do not fit the program's type.
     #[error(transparent)]
     Decode(#[from] crate::event::DecodeError),

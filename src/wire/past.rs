@@ -1,17 +1,40 @@
-//! Calls of a history in the form of Chat Completions, and the results that answer them.
+//! Histories in the form of Chat Completions: messages, their calls, and the results that answer them.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use serde_json::{Map, Value};
 
 use super::content::{make_legible, text_of};
-use super::roles::is_result;
+use super::roles::{is_result, join, join_turns};
 use super::take_member;
+use crate::dialect::{Dialect, write_call, write_tool_call};
 use crate::outcome::Outcome;
 use crate::parse::find_values;
+use crate::tools::Catalog;
 
 /// The name of a tool whose result is in a history without its call.
-pub const UNKNOWN_TOOL: &str = "unknown";
+const UNKNOWN_TOOL: &str = "unknown";
+
+/// A message of a history with its calls and what answers them, or results whose calls are gone.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
+pub struct Entry {
+    /// Index in the request of the first message that it was made of.
+    pub at: usize,
+    /// The message without its calls; `None` for results whose calls are gone.
+    pub message: Option<Map<String, Value>>,
+    /// Its calls; one without an outcome was stopped.
+    pub calls: Vec<PastCall>,
+    /// Results whose calls are gone: a client cut its history.
+    pub orphans: Vec<PastCall>,
+    /// Parts of the results that are no text; null for none.
+    pub others: Value,
+    /// Whether a result does not say if its tool failed (`is_error`).
+    pub without_status: bool,
+    /// Whether no message of the model follows.
+    pub is_newest: bool,
+}
 
 /// A call of a history, as the client says it.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,32 +47,135 @@ pub struct PastCall {
     /// The arguments: an object, mended where the client or another model wrote it badly, since nobody
     /// can mend it now; text that cannot be mended is the member `arguments`.
     pub arguments: Map<String, Value>,
+    /// What answers it.
+    pub outcome: Option<Outcome>,
 }
 
-/// A call of a history that is none.
+/// A message of a history that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {message}")]
 #[non_exhaustive]
-pub struct BadCall {
-    /// The field of the message.
+pub struct BadMessage {
+    /// The field of the request.
     pub place: String,
     /// What is wrong with it.
-    pub message: &'static str,
+    pub message: Cow<'static, str>,
 }
 
-/// The calls of a message with what answers them.
-#[derive(Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Matched {
-    /// In the order of the calls; one without an outcome was stopped.
-    pub answered: Vec<(PastCall, Option<Outcome>)>,
-    /// Results whose calls are gone: a client cut its history.
-    pub orphans: Vec<(PastCall, Outcome)>,
-    /// Parts of the results that are no text; null for none.
-    pub others: Value,
+/// Reads the messages of a request. Consecutive messages of one turn are one entry; results are with the calls
+/// that they answer, wherever they are among other messages. `outcome` makes one of a result's message and its
+/// text.
+///
+/// # Errors
+/// A message is none, has a role that the interface does not know, or a call that names no function; or those of
+/// `outcome`.
+///
+/// ```
+/// use serde_json::json;
+/// use toolgraft::{Outcome, wire::past::read};
+///
+/// let call = json!({"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}});
+/// let entries = read(
+///     vec![
+///         json!({"role": "user", "content": "Hi"}),
+///         json!({"role": "assistant", "tool_calls": [call]}),
+///         json!({"role": "tool", "tool_call_id": "c1", "content": "1"}),
+///     ],
+///     |_, text| Ok(Outcome::result(text)),
+/// )?;
+/// assert_eq!((entries.len(), &entries[1].calls[0].outcome), (2, &Some(Outcome::result("1"))));
+/// # Ok::<(), toolgraft::wire::past::BadMessage>(())
+/// ```
+pub fn read(
+    messages: Vec<Value>,
+    mut outcome: impl FnMut(&Value, String) -> Result<Outcome, String>,
+) -> Result<Vec<Entry>, BadMessage> {
+    let mut messages = VecDeque::from(join_turns(messages));
+    let mut entries = Vec::with_capacity(messages.len());
+    while let Some((at, message)) = messages.pop_front() {
+        let mut entry = Entry { at, ..Entry::default() };
+        let mut results = Vec::new();
+        if is_result(&message) {
+            results.push((at, message));
+            results.extend(std::iter::from_fn(|| messages.pop_front_if(|(_, next)| is_result(next))));
+        } else {
+            let mut message = checked(at, message)?;
+            if message.get("role").is_some_and(|role| role == "assistant") {
+                entry.calls = take_calls(at, &mut message)?;
+                results = take_results(&entry.calls, &mut messages);
+            }
+            entry.message = Some(message);
+        }
+        for (at, result) in results {
+            entry.answer(result, &mut outcome).map_err(|wrong| bad(at, "", wrong))?;
+        }
+        entries.push(entry);
+    }
+    let newest = entries.iter().rposition(|entry: &Entry| entry.role() == "assistant").unwrap_or(0);
+    entries.iter_mut().skip(newest).for_each(|entry| entry.is_newest = true);
+    Ok(entries)
+}
+
+fn bad(at: usize, place: &str, message: impl Into<Cow<'static, str>>) -> BadMessage {
+    BadMessage { place: format!("messages[{at}]{place}"), message: message.into() }
+}
+
+/// A message that is no result, if it is one.
+fn checked(at: usize, message: Value) -> Result<Map<String, Value>, BadMessage> {
+    let Value::Object(message) = message else {
+        return Err(bad(at, "", "a message is an object with 'role' and 'content'"));
+    };
+    match message.get("role").and_then(Value::as_str) {
+        Some("system" | "developer" | "user" | "assistant") => Ok(message),
+        Some(_) => Err(bad(at, ".role", "expected 'system', 'developer', 'user', 'assistant' or 'tool'")),
+        None => Err(bad(at, ".role", "a message needs a 'role'")),
+    }
+}
+
+impl Entry {
+    /// Who speaks; empty for results whose calls are gone.
+    pub fn role(&self) -> &str {
+        self.message.as_ref().and_then(|message| message.get("role")?.as_str()).unwrap_or_default()
+    }
+
+    /// Takes a result: that of one of the calls, or of one that is gone.
+    fn answer(
+        &mut self,
+        mut result: Value,
+        outcome: &mut impl FnMut(&Value, String) -> Result<Outcome, String>,
+    ) -> Result<(), String> {
+        let mut content = take_member(&mut result, "content");
+        make_legible(&mut content);
+        let outcome = Some(outcome(&result, text_of(&content))?);
+        if let Value::Array(mut parts) = content {
+            parts.retain(|part| part.get("text").is_none());
+            if !parts.is_empty() {
+                self.others = join(self.others.take(), Value::Array(parts));
+            }
+        }
+        self.without_status |= result.get("is_error").is_none();
+        match self.calls.iter_mut().find(|call| call.outcome.is_none() && call.is_answered_by(&result)) {
+            Some(call) => call.outcome = outcome,
+            None => {
+                let text = |key: &str| result[key].as_str().map(str::to_owned);
+                let (id, name) = (text("tool_call_id").unwrap_or_default(), text("name"));
+                let name = name.unwrap_or_else(|| UNKNOWN_TOOL.to_owned());
+                self.orphans.push(PastCall { id, name, arguments: Map::new(), outcome });
+            }
+        }
+        Ok(())
+    }
 }
 
 impl PastCall {
+    /// The call as the model would have written it in this dialect.
+    pub fn written(&self, dialect: Dialect, catalog: &Catalog) -> String {
+        match catalog.find(None, &self.name) {
+            Ok(found) => write_tool_call(dialect, catalog, found.tool, &self.arguments),
+            Err(_) => write_call(dialect, None, &self.name, &self.arguments),
+        }
+    }
+
     /// Whether this result names the call, by its identifier or, in the older form, by its tool.
     fn is_answered_by(&self, result: &Value) -> bool {
         match result["role"].as_str() {
@@ -61,14 +187,12 @@ impl PastCall {
 }
 
 /// Takes the calls out of a message.
-///
-/// # Errors
-/// A call names no function.
-pub fn take_calls(message: &mut Map<String, Value>) -> Result<Vec<PastCall>, BadCall> {
+fn take_calls(at: usize, message: &mut Map<String, Value>) -> Result<Vec<PastCall>, BadMessage> {
     let made = |name: &str, id: &Value, given: &Value| PastCall {
         id: id.as_str().unwrap_or_default().to_owned(),
         name: name.to_owned(),
         arguments: arguments(given),
+        outcome: None,
     };
     // The interface had one call without an identifier before it had many.
     let older = message.shift_remove("function_call").filter(Value::is_object);
@@ -76,11 +200,11 @@ pub fn take_calls(message: &mut Map<String, Value>) -> Result<Vec<PastCall>, Bad
     let list = match message.shift_remove("tool_calls") {
         None | Some(Value::Null) => return Ok(older.into_iter().collect()),
         Some(Value::Array(list)) => list,
-        Some(_) => return Err(BadCall { place: "tool_calls".to_owned(), message: "'tool_calls' must be a list" }),
+        Some(_) => return Err(bad(at, ".tool_calls", "'tool_calls' must be a list")),
     };
-    let read = list.into_iter().enumerate().map(|(at, call)| match call["function"]["name"].as_str() {
+    let read = list.into_iter().enumerate().map(|(number, call)| match call["function"]["name"].as_str() {
         Some(name) => Ok(made(name, &call["id"], &call["function"]["arguments"])),
-        None => Err(BadCall { place: format!("tool_calls[{at}].function.name"), message: "a call names a function" }),
+        None => Err(bad(at, &format!(".tool_calls[{number}].function.name"), "a call names a function")),
     });
     read.collect()
 }
@@ -102,50 +226,20 @@ fn arguments(value: &Value) -> Map<String, Value> {
 
 /// Takes out the results up to the next answer, wherever they are among other words, that answer
 /// one of `calls`, and those directly after the calls that answer none.
-pub fn take_results(calls: &[PastCall], messages: &mut VecDeque<(usize, Value)>) -> Vec<Value> {
+fn take_results(calls: &[PastCall], messages: &mut VecDeque<(usize, Value)>) -> Vec<(usize, Value)> {
+    if calls.is_empty() {
+        return Vec::new();
+    }
     let until = messages.iter().position(|(_, message)| message["role"] == "assistant").unwrap_or(messages.len());
     let mut results = Vec::new();
     let mut others = Vec::new();
     for (at, message) in messages.drain(..until) {
         let answers = calls.iter().any(|call| call.is_answered_by(&message));
         match is_result(&message) && (answers || others.is_empty()) {
-            true => results.push(message),
+            true => results.push((at, message)),
             false => others.push((at, message)),
         }
     }
     others.into_iter().rev().for_each(|other| messages.push_front(other));
     results
-}
-
-/// Finds the results of a message's calls. `outcome` makes one of a result's message and its text.
-pub fn matched(
-    calls: Vec<PastCall>,
-    results: Vec<Value>,
-    mut outcome: impl FnMut(&Value, String) -> Outcome,
-) -> Matched {
-    let mut answered: Vec<_> = calls.into_iter().map(|call| (call, None)).collect();
-    let (mut others, mut orphans) = (Vec::new(), Vec::new());
-    for mut result in results {
-        let mut content = take_member(&mut result, "content");
-        make_legible(&mut content);
-        let text = text_of(&content);
-        if let Value::Array(parts) = content {
-            others.extend(parts.into_iter().filter(|part| part.get("text").is_none()));
-        }
-        let outcome = outcome(&result, text);
-        match answered.iter_mut().find(|(call, known)| known.is_none() && call.is_answered_by(&result)) {
-            Some((_, known)) => *known = Some(outcome),
-            None => {
-                let text = |key: &str| result[key].as_str().map(str::to_owned);
-                let call = PastCall {
-                    id: text("tool_call_id").unwrap_or_default(),
-                    name: text("name").unwrap_or_else(|| UNKNOWN_TOOL.to_owned()),
-                    arguments: Map::new(),
-                };
-                orphans.push((call, outcome));
-            }
-        }
-    }
-    let others = if others.is_empty() { Value::Null } else { Value::Array(others) };
-    Matched { answered, orphans, others }
 }

@@ -191,7 +191,7 @@ impl Turn {
             let words = "the system text is the first of `messages`, and no setting";
             return Err(Mistake::Setting(words.to_owned()));
         }
-        let (system, conversation) = history::read(messages, options.dialect, &known.catalog)?;
+        let (system, conversation) = history::read(messages, options.dialect, options.lang, &known.catalog)?;
         options.system = system;
         let output = output.map(|schema| OutputSchema::new(schema).map(Arc::new)).transpose().map_err(Mistake::tool)?;
         let profile = settings::model(settings)?.as_deref().map(Profile::for_model);

@@ -114,3 +114,36 @@ fn a_result_after_a_second_message_of_the_model_belongs_to_its_call() {
     let result = sent[3]["content"].as_str().unwrap();
     assert!(result.contains("<tool_result") && result.contains("Sunny.") && !result.contains("not run"), "{result}");
 }
+
+#[test]
+fn what_cannot_be_read_is_named_by_its_message() {
+    let call = json!({"id": "a", "function": {"name": "forecast", "arguments": "{}"}});
+    let begun = [json!({"role": "user", "content": "Hi"}), json!({"role": "assistant", "tool_calls": [call]})];
+    let result = json!({"role": "tool", "tool_call_id": "a", "content": "no", "status": "bad"});
+    for (message, place) in [
+        (json!(7), "messages[2]: "),
+        (json!({"content": "Hi"}), "messages[2].role: "),
+        (json!({"role": "critic", "content": "Hi"}), "messages[2].role: expected 'system'"),
+        (json!({"role": "user", "content": 3}), "messages[2]: "),
+        (json!({"role": "assistant", "tool_calls": [{}]}), "messages[2].tool_calls[0].function.name: "),
+        (result, "messages[2]: status: "),
+    ] {
+        let messages = begun.iter().cloned().chain([message]).collect();
+        let wrong = Turn::new(&known(), messages, None, None, &Map::new()).unwrap_err();
+        assert!(matches!(&wrong, Mistake::Tool(words) if words.starts_with(place)), "{place} {wrong:?}");
+    }
+}
+
+#[test]
+fn a_call_that_nothing_answers_was_stopped_in_the_prompts_language() {
+    let call = json!({"id": "a", "function": {"name": "forecast", "arguments": "{\"city\": \"Ulm\"}"}});
+    let messages =
+        vec![json!({"role": "user", "content": "天气?"}), json!({"role": "assistant", "tool_calls": [call]})];
+    for (lang, said) in [("en", "was stopped before this call was over"), ("zh", "任务在这个调用结束之前被中止了")]
+    {
+        let settings = Map::from_iter([("lang".to_owned(), json!(lang))]);
+        let mut turn = Turn::new(&known(), messages.clone(), None, None, &settings).unwrap();
+        let sent = turn.request().unwrap().pop().unwrap()["content"].to_string();
+        assert!(sent.contains(said) && (lang == "en" || !sent.contains("not run")), "{sent}");
+    }
+}

@@ -14,7 +14,7 @@ use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 use toolgraft::agent::{Approval, ApprovalRequest, Approver, Finished, RunOptions};
 use toolgraft::conversation::User;
-use toolgraft::dialect::Profile;
+use toolgraft::dialect::{Lang, Profile};
 use toolgraft::route::{IntoOutcome, Toolboxes};
 use toolgraft::tools::exact_pattern;
 use toolgraft::turn::TurnConfig;
@@ -34,6 +34,8 @@ pub(crate) struct Loop {
     agent: toolgraft::Agent,
     /// Syntax that the calls of a client's messages are written in.
     dialect: Dialect,
+    /// Language of what the model is told.
+    lang: Lang,
 }
 
 /// A schema that an answer has to match.
@@ -171,7 +173,7 @@ impl Loop {
             Some(endpoint) => Arc::new(endpoint.model(prompt.py())?),
             None => Arc::new(PythonModel),
         };
-        let dialect = options.dialect;
+        let (dialect, lang) = (options.dialect, options.lang);
         let mut builder =
             toolgraft::Agent::builder(model, tools).config(config.0).prompt(options).call_timeout(config.1);
         if asks {
@@ -180,7 +182,7 @@ impl Loop {
         if let Some(output) = self::output(output)? {
             builder = builder.output(output);
         }
-        Ok(Loop { agent: builder.build(), dialect })
+        Ok(Loop { agent: builder.build(), dialect, lang })
     }
 
     /// Begins a turn. What is said is a text, messages in the form of Chat Completions, or
@@ -224,9 +226,9 @@ impl Loop {
     fn read(&self, messages: &Bound<'_, PyAny>) -> PyResult<toolgraft::Conversation> {
         let messages = messages.try_iter()?.map(|message| value::from_python(&message?).map_err(ToolError::new_err));
         // A call of an earlier turn is written as it was, whether its tool is still there or not.
+        let messages = messages.collect::<PyResult<_>>()?;
         let (system, known) =
-            toolgraft_bindings::read(messages.collect::<PyResult<_>>()?, self.dialect, &Catalog::default())
-                .map_err(raised)?;
+            toolgraft_bindings::read(messages, self.dialect, self.lang, &Catalog::default()).map_err(raised)?;
         match system {
             None => Ok(known),
             Some(_) => Err(ToolError::new_err("messages[0]: the system text is the agent's `system`")),

@@ -3,7 +3,6 @@
 //! parts that are no text, stay as they are.
 
 use std::borrow::Cow;
-use std::collections::VecDeque;
 use std::hash::Hash;
 use std::time::Instant;
 
@@ -15,13 +14,12 @@ use super::own_words::own_words;
 use super::prepared::Prepared;
 use toolgraft::conversation::shape::push;
 use toolgraft::conversation::{Answered, Replies};
-use toolgraft::dialect::{write_call, write_tool_call};
 use toolgraft::event::Rejected;
 use toolgraft::outcome::{RESULT, Status, break_tokens, foreign_in_frames, named_files, restore_tokens, told_apart};
 use toolgraft::turn::{ForeignResult, ModelNote, SaidBefore, Withheld};
 use toolgraft::wire::content::{make_legible, text_of};
-use toolgraft::wire::past::{self, BadCall, PastCall, take_calls, take_results};
-use toolgraft::wire::roles::{is_result, join};
+use toolgraft::wire::past::{self, Entry, PastCall};
+use toolgraft::wire::roles::join;
 use toolgraft::wire::{set_member, take_member};
 use toolgraft::{Call, Outcome};
 
@@ -67,17 +65,33 @@ pub(super) struct Rendered {
     pub(super) untrusted: bool,
 }
 
-/// The history in messages without calls; each message comes with its index in the request
-/// ([`join_turns`](toolgraft::wire::roles::join_turns)).
+/// The messages of a request, with what the prompt calls the client's tools.
 ///
 /// # Errors
 /// A message is none, or a call names no function. What a client cut out of its history is no
 /// error: a result without its call is told as one, a call without a result as stopped.
-pub(super) fn render(messages: Vec<(usize, Value)>, prepared: &Prepared, kept: &Kept) -> Result<Rendered, Fault> {
-    let mut untrusted = false;
+pub(super) fn read(messages: Vec<Value>, prepared: &Prepared) -> Result<Vec<Entry>, Fault> {
+    let outcome = |result: &Value, text: String| match result["is_error"] == true {
+        true => Ok(Outcome::error(text)),
+        false => Ok(Outcome::result(text)),
+    };
+    let read = past::read(messages, outcome).map_err(|bad| Fault::field(bad.place, bad.message));
+    let mut entries = read?;
+    for call in entries.iter_mut().flat_map(|entry| &mut entry.calls) {
+        call.name = prepared.named.shown(&call.name).to_owned();
+    }
+    Ok(entries)
+}
+
+/// The history in messages without calls.
+///
+/// # Errors
+/// A result cannot be told.
+pub(super) fn render(entries: Vec<Entry>, prepared: &Prepared, kept: &Kept) -> Result<Rendered, Fault> {
     let mut history = History {
         prepared,
-        rendered: Vec::with_capacity(messages.len()),
+        kept,
+        rendered: Vec::with_capacity(entries.len()),
         question: String::new(),
         done: Vec::new(),
         before: [0; 2],
@@ -86,58 +100,17 @@ pub(super) fn render(messages: Vec<(usize, Value)>, prepared: &Prepared, kept: &
         results: Vec::new(),
         rejected: Vec::new(),
         said: Vec::new(),
+        untrusted: false,
     };
-    let mut messages = VecDeque::from(messages);
-    while let Some((at, message)) = messages.pop_front() {
-        let place = format!("messages[{at}]");
-        let Value::Object(mut message) = message else {
-            return Err(Fault::field(place, "a message is an object with 'role' and 'content'"));
-        };
-        match message.get("role").and_then(Value::as_str) {
-            Some("assistant") => {
-                let mut calls = take_calls(&mut message).map_err(|bad| bad_call(at, &bad))?;
-                for call in &mut calls {
-                    call.name = prepared.named.shown(&call.name).to_owned();
-                }
-                if calls.is_empty() {
-                    history.push(plain(message));
-                    continue;
-                }
-                if let Some(before) = kept.find(&calls[0].id, Instant::now()) {
-                    untrusted |= before.untrusted;
-                    history.said.extend(before.searched.iter().cloned().map(SaidBefore::Searched));
-                    for text in before.messages.iter().map(|message| text_of(&message["content"])) {
-                        let framed = foreign_in_frames(RESULT, &text);
-                        history.results.extend(framed.map(|text| ForeignResult::new("", restore_tokens(text))));
-                    }
-                    before.messages.iter().cloned().for_each(|message| push(&mut history.rendered, message));
-                }
-                let results = take_results(&calls, &mut messages);
-                let written = kept.written(&calls[0].id);
-                history.calls(message, calls, written.as_deref(), results, is_newest(&messages))?;
-            }
-            // The call that it answers is gone: a client cut its history.
-            Some("tool" | "function") => {
-                let mut results = vec![Value::Object(message)];
-                while messages.front().is_some_and(|(_, next)| is_result(next)) {
-                    results.extend(messages.pop_front().map(|(_, result)| result));
-                }
-                history.results(Vec::new(), results, &Withheld::default(), is_newest(&messages))?;
-            }
-            Some("user") => history.user(message),
-            Some("system" | "developer") if history.after_results => history.beside_results(message),
-            // Templates of local models know further roles.
-            Some(_) => history.push(message),
-            None => return Err(Fault::field(format!("{place}.role"), "a message needs a 'role'")),
-        }
-    }
-    let History { rendered, question, newest: last, results, rejected, said, done, .. } = history;
+    entries.into_iter().try_for_each(|entry| history.entry(entry))?;
+    let History { rendered, question, newest: last, results, rejected, said, done, untrusted, .. } = history;
     let calls = done.into_iter().map(|Done { call, outcome, .. }| (call, outcome)).collect();
     Ok(Rendered { messages: rendered, last, results, question, said, calls, rejected, untrusted })
 }
 
 struct History<'a> {
     prepared: &'a Prepared,
+    kept: &'a Kept,
     rendered: Vec<Value>,
     question: String,
     /// Calls since the person last spoke.
@@ -152,9 +125,25 @@ struct History<'a> {
     /// Calls since the person last spoke that were rejected.
     rejected: Vec<Rejected>,
     said: Vec<SaidBefore>,
+    /// What rounds brought that the client did not see may be anybody's words.
+    untrusted: bool,
 }
 
 impl History<'_> {
+    fn entry(&mut self, mut entry: Entry) -> Result<(), Fault> {
+        let Some(message) = entry.message.take() else { return self.results(entry, &Withheld::default()) };
+        match message.get("role").and_then(Value::as_str) {
+            Some("assistant") => match entry.calls.first().map(|call| call.id.clone()) {
+                Some(first) => return self.calls(message, entry, &first),
+                None => self.push(plain(message)),
+            },
+            Some("user") => self.user(message),
+            _ if self.after_results => self.beside_results(message),
+            _ => self.push(message),
+        }
+        Ok(())
+    }
+
     fn push(&mut self, mut message: Map<String, Value>) {
         unmark(&mut message);
         self.rendered.push(Value::Object(message));
@@ -200,54 +189,55 @@ impl History<'_> {
         set_member(last, "content", join(told, said));
     }
 
+    /// Takes what a round brought that the client did not see, before the call of this identifier.
+    fn unseen(&mut self, first: &str) {
+        let Some(before) = self.kept.find(first, Instant::now()) else { return };
+        self.untrusted |= before.untrusted;
+        self.said.extend(before.searched.iter().cloned().map(SaidBefore::Searched));
+        for text in before.messages.iter().map(|message| text_of(&message["content"])) {
+            let framed = foreign_in_frames(RESULT, &text);
+            self.results.extend(framed.map(|text| ForeignResult::new("", restore_tokens(text))));
+        }
+        before.messages.iter().cloned().for_each(|message| push(&mut self.rendered, message));
+    }
+
     /// A message with calls, and the user message with their results behind it.
-    fn calls(
-        &mut self,
-        message: Map<String, Value>,
-        calls: Vec<PastCall>,
-        written: Option<&Written>,
-        results: Vec<Value>,
-        is_newest: bool,
-    ) -> Result<(), Fault> {
+    fn calls(&mut self, message: Map<String, Value>, entry: Entry, first: &str) -> Result<(), Fault> {
+        self.unseen(first);
         let prepared = self.prepared;
-        let found = calls.iter().filter_map(|call| prepared.setup.catalog().find(None, &call.name).ok());
+        let found = entry.calls.iter().filter_map(|call| prepared.setup.catalog().find(None, &call.name).ok());
         self.said.extend(found.map(|found| SaidBefore::called(found.tool)));
-        if let Some(written) = written.filter(|written| is_unchanged(&message, &calls, written)) {
+        let written = self.kept.written(first);
+        if let Some(written) = written.filter(|written| is_unchanged(&message, &entry.calls, written)) {
             let mut message = plain(message);
             // Control tokens in it are broken already, but for those of the calls' own syntax.
             message.insert("content".to_owned(), written.text.as_str().into());
             self.rendered.push(Value::Object(message));
-            return self.results(calls, results, &written.withheld, is_newest);
+            return self.results(entry, &written.withheld);
         }
         let catalog = prepared.setup.catalog();
-        let written: Vec<String> = calls
-            .iter()
-            .map(|PastCall { name, arguments, .. }| match catalog.find(None, name) {
-                Ok(found) => write_tool_call(prepared.dialect, catalog, found.tool, arguments),
-                Err(_) => write_call(prepared.dialect, None, name, arguments),
-            })
-            .collect();
+        let write = |call: &PastCall| call.written(prepared.dialect, catalog);
+        let written: Vec<String> = entry.calls.iter().map(write).collect();
         let mut message = plain(message);
         let content = message.get_mut("content").map(Value::take).unwrap_or_default();
         message.insert("content".to_owned(), join(content, Value::String(written.join("\n"))));
         self.push(message);
-        self.results(calls, results, &Withheld::default(), is_newest)
+        self.results(entry, &Withheld::default())
     }
 
     /// The user message with what answers calls, in their order, and what else the model is told of
     /// their message; after it what answers none.
-    fn results(
-        &mut self,
-        calls: Vec<PastCall>,
-        results: Vec<Value>,
-        withheld: &Withheld,
-        is_newest: bool,
-    ) -> Result<(), Fault> {
+    fn results(&mut self, entry: Entry, withheld: &Withheld) -> Result<(), Fault> {
         let prepared = self.prepared;
-        // Two of the interfaces have no field that says whether a tool failed.
-        let without_status = results.iter().any(|result| result.get("is_error").is_none());
-        let Matched { answered, orphans, others, texts } = matched(calls, results, prepared);
-        self.results.extend(texts);
+        let Entry { calls, orphans, others, without_status, is_newest, .. } = entry;
+        let answered: Vec<Done> = calls.into_iter().map(|call| done(call, prepared)).collect();
+        let orphans: Vec<Done> = orphans.into_iter().map(|call| done(call, prepared)).collect();
+        for done in answered.iter().filter(|done| done.outcome.status != Status::Cancelled) {
+            // What failed shows no file.
+            let call = (done.outcome.status == Status::Result).then(|| done.call.clone());
+            self.results.push(ForeignResult::new(&*done.id, &*done.outcome.text).with_call(call));
+        }
+        self.results.extend(orphans.iter().map(|done| ForeignResult::new(&*done.id, &*done.outcome.text)));
         self.rejected.extend(withheld.rejected.iter().cloned());
         let before = self.done.len();
         let denied = withheld.denied.iter().cloned().map(|(id, call, outcome)| Done { id, call, outcome });
@@ -280,52 +270,12 @@ impl History<'_> {
     }
 }
 
-/// The calls of a message with what answers them, in the dialect.
-pub(super) struct Matched {
-    pub(super) answered: Vec<Done>,
-    pub(super) orphans: Vec<Done>,
-    pub(super) others: Value,
-    /// What the results say.
-    texts: Vec<ForeignResult>,
-}
-
-/// Finds the results of a message's calls.
-pub(super) fn matched(calls: Vec<PastCall>, results: Vec<Value>, prepared: &Prepared) -> Matched {
-    let outcome = |result: &Value, text: String| match result["is_error"] == true {
-        true => Outcome::error(text),
-        false => Outcome::result(text),
-    };
-    let past::Matched { answered, orphans, others, .. } = past::matched(calls, results, outcome);
-    let done = |call: PastCall, outcome: Outcome| {
-        let made = Call::new(prepared.dialect, call.name, Value::Object(call.arguments));
-        Done { id: call.id, call: made, outcome }
-    };
+/// A call with what answers it, in the dialect.
+pub(super) fn done(call: PastCall, prepared: &Prepared) -> Done {
     let stopped = || Outcome::new(Status::Cancelled, prepared.setup.wording().note(ModelNote::Cancelled));
-    let mut texts = Vec::new();
-    let answered = answered.into_iter().map(|(call, outcome)| {
-        let is_told = outcome.is_some();
-        let done = done(call, outcome.unwrap_or_else(stopped));
-        if is_told {
-            // What failed shows no file.
-            let call = (done.outcome.status == Status::Result).then(|| done.call.clone());
-            texts.push(ForeignResult::new(&*done.id, &*done.outcome.text).with_call(call));
-        }
-        done
-    });
-    let answered = answered.collect();
-    let orphans: Vec<Done> = orphans.into_iter().map(|(call, outcome)| done(call, outcome)).collect();
-    texts.extend(orphans.iter().map(|done| ForeignResult::new(&*done.id, &*done.outcome.text)));
-    Matched { answered, orphans, others, texts }
-}
-
-/// A call that is none, in the message at `at`.
-pub(super) fn bad_call(at: usize, bad: &BadCall) -> Fault {
-    Fault::field(format!("messages[{at}].{}", bad.place), bad.message)
-}
-
-/// Whether no answer of the model's is among the messages that follow.
-fn is_newest(messages: &VecDeque<(usize, Value)>) -> bool {
-    messages.iter().all(|(_, message)| message["role"] != "assistant")
+    let PastCall { id, name, arguments, outcome, .. } = call;
+    let call = Call::new(prepared.dialect, name, Value::Object(arguments));
+    Done { id, call, outcome: outcome.unwrap_or_else(stopped) }
 }
 
 /// A content that begins with `told`, with more behind that: what is said for now stays last.

@@ -1,90 +1,66 @@
 //! A client's history for a model whose endpoint takes tools: calls and results in the fields that
 //! the interface has for them. What a client cut out of it is told as it is by prompt.
 
-use std::collections::VecDeque;
 use std::time::Instant;
 
 use serde_json::{Value, json};
 
 use super::fault::Fault;
-use super::history::{Done, Matched, bad_call, each_text, matched, plain, unmark};
+use super::history::{Done, done, each_text, plain, unmark};
 use super::kept::Kept;
 use super::prepared::Prepared;
 use toolgraft::conversation::Replies;
 use toolgraft::outcome::{break_tokens, told_apart};
 use toolgraft::turn::Wording;
 use toolgraft::wire::content::make_legible;
-use toolgraft::wire::past::{PastCall, take_calls, take_results};
-use toolgraft::wire::roles::{is_result, join};
+use toolgraft::wire::past::{Entry, PastCall};
+use toolgraft::wire::roles::join;
 use toolgraft::wire::wire_name;
 
 /// The history in messages of a request that carries the tools.
 ///
 /// # Errors
-/// A call names no function.
-pub(super) fn history(messages: Vec<(usize, Value)>, prepared: &Prepared, kept: &Kept) -> Result<Vec<Value>, Fault> {
-    let mut messages = VecDeque::from(messages);
-    let mut told = Vec::with_capacity(messages.len());
-    while let Some((at, message)) = messages.pop_front() {
-        if is_result(&message) {
-            let mut results = vec![message];
-            while messages.front().is_some_and(|(_, next)| is_result(next)) {
-                results.extend(messages.pop_front().map(|(_, result)| result));
+/// A result cannot be told.
+pub(super) fn history(entries: Vec<Entry>, prepared: &Prepared, kept: &Kept) -> Result<Vec<Value>, Fault> {
+    let mut told = Vec::with_capacity(entries.len());
+    for mut entry in entries {
+        let is_users = entry.role() == "user";
+        if let Some(mut message) = entry.message.take() {
+            if message.get("role").is_some_and(|role| role == "assistant") {
+                message = plain(message);
             }
-            results_after(Vec::new(), results, at, prepared, &mut told)?;
-            continue;
-        }
-        let (is_users, is_models) = (message["role"] == "user", message["role"] == "assistant");
-        let Value::Object(mut message) = message else { continue };
-        let mut calls = match is_models {
-            true => take_calls(&mut message).map_err(|bad| bad_call(at, &bad))?,
-            false => Vec::new(),
-        };
-        if is_models {
-            message = plain(message);
-        }
-        if let Some(content) = message.get_mut("content").filter(|_| is_users) {
-            make_legible(content);
-            each_text(content, &|text| told_apart(text));
-        }
-        unmark(&mut message);
-        if calls.is_empty() {
+            if let Some(content) = message.get_mut("content").filter(|_| is_users) {
+                make_legible(content);
+                each_text(content, &|text| told_apart(text));
+            }
+            unmark(&mut message);
+            if let Some(first) = entry.calls.first() {
+                let before = kept.find(&first.id, Instant::now());
+                told.extend(before.iter().flat_map(|before| before.messages.iter().cloned()));
+                let calls = entry.calls.iter().enumerate().map(|(n, call)| written(call, entry.at, n));
+                message.insert("tool_calls".to_owned(), calls.collect());
+            }
             told.push(Value::Object(message));
-            continue;
         }
-        if let Some(before) = kept.find(&calls[0].id, Instant::now()) {
-            told.extend(before.messages.iter().cloned());
-        }
-        for call in &mut calls {
-            call.name = prepared.named.shown(&call.name).to_owned();
-        }
-        let results = take_results(&calls, &mut messages);
-        let written = calls.iter().enumerate().map(|(n, call)| written(call, at, n));
-        message.insert("tool_calls".to_owned(), written.collect());
-        told.push(Value::Object(message));
-        results_after(calls, results, at, prepared, &mut told)?;
+        results_after(entry, prepared, &mut told)?;
     }
     Ok(told)
 }
 
-/// Appends what answers the calls of the message at `at`, in their order; behind it what answers none.
-fn results_after(
-    calls: Vec<PastCall>,
-    results: Vec<Value>,
-    at: usize,
-    prepared: &Prepared,
-    told: &mut Vec<Value>,
-) -> Result<(), Fault> {
-    let Matched { answered, orphans, others, .. } = matched(calls, results, prepared);
+/// Appends what answers the calls of a message, in their order; behind it what answers none.
+fn results_after(entry: Entry, prepared: &Prepared, told: &mut Vec<Value>) -> Result<(), Fault> {
+    let Entry { at, calls, orphans, others, .. } = entry;
     let said = |wording: &dyn Wording, done: &[Done]| {
         let mut replies = Replies::default();
         replies.answered = done.iter().map(Done::answered).collect();
         wording.replies(&replies).map_err(|error| Fault::internal(error.to_string()))
     };
-    for (n, done) in answered.iter().enumerate() {
-        let text = said(prepared.setup.native_wording(), std::slice::from_ref(done))?;
+    for (n, call) in calls.into_iter().enumerate() {
+        let done = done(call, prepared);
+        let text = said(prepared.setup.native_wording(), std::slice::from_ref(&done))?;
         told.push(json!({"role": "tool", "tool_call_id": id(&done.id, at, n), "content": text}));
     }
+    let orphans: Vec<Done> = orphans.into_iter().map(|call| done(call, prepared)).collect();
     let orphans = if orphans.is_empty() { Value::Null } else { said(prepared.setup.wording(), &orphans)?.into() };
     // A message of the role `tool` takes text alone.
     match join(orphans, others) {

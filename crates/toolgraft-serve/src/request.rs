@@ -28,7 +28,7 @@ use toolgraft::tools::{ToolChoice, matches};
 use toolgraft::turn::RoundModel;
 use toolgraft::validate::{OutputSchema, fits_no_object, fits_nothing};
 use toolgraft::wire::content::text_of;
-use toolgraft::wire::roles::{join_turns, rename_developer};
+use toolgraft::wire::roles::rename_developer;
 use toolgraft::wire::{set_member, take_member};
 
 /// Bytes of a list of tools above which the model's context is asked for: what it may take of the
@@ -237,12 +237,12 @@ impl ChatRequest {
         };
         check_arguments(&messages)?;
         let may_be = prepared.watches() && kept.may_be_untrusted(&messages);
-        let messages = join_turns(messages);
+        let entries = history::read(messages, &prepared)?;
         let own = RoundModel::own(prepared.setup.config());
         let native = prepared.setup.natively(&own, &Some(self.model.clone()));
-        let native = native.unwrap_or_else(|| prepared.setup.takes_tools(&own, takes_tools)).then(|| messages.clone());
-        let native = native.map(|messages| native::history(messages, &prepared, &kept)).transpose()?;
-        let mut history = history::render(messages, &prepared, &kept)?;
+        let native = native.unwrap_or_else(|| prepared.setup.takes_tools(&own, takes_tools)).then(|| entries.clone());
+        let native = native.map(|entries| native::history(entries, &prepared, &kept)).transpose()?;
+        let mut history = history::render(entries, &prepared, &kept)?;
         history.untrusted |= may_be;
         OURS.iter().for_each(|field| {
             self.body.shift_remove(*field);

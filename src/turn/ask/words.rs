@@ -197,9 +197,9 @@ impl Templates {
                 // It may quote what the model wrote.
                 let problem = reason_in(lang, problem);
                 let problem = Neutraliser::new(&self.catalog).describe(&problem, PROBLEM_CHARS);
-                text(lang, ModelNote::OutputMismatch(&problem))
+                ModelNote::OutputMismatch(&problem).text(lang)
             }
-            note => text(lang, note),
+            note => note.text(lang),
         }
     }
 }
@@ -386,15 +386,18 @@ fn arguments<'a>(answered: &Answered<'a>, nothing: &'a Map<String, Value>) -> &'
     answered.call.arguments.as_object().unwrap_or(nothing)
 }
 
-/// A note in a language, by rows of what it says in English and in Chinese.
+/// Notes by rows of what they say in English and in Chinese.
 macro_rules! said {
     ($($kind:ident$(($data:pat))? => $english:literal, $chinese:literal;)+) => {
-        fn text(lang: Lang, note: ModelNote<'_>) -> String {
-            match (note, lang) {
-                $(
-                    (ModelNote::$kind$(($data))?, Lang::En) => format!($english),
-                    (ModelNote::$kind$(($data))?, Lang::Zh) => format!($chinese),
-                )+
+        impl ModelNote<'_> {
+            /// The note in a language.
+            pub fn text(self, lang: Lang) -> String {
+                match (self, lang) {
+                    $(
+                        (ModelNote::$kind$(($data))?, Lang::En) => format!($english),
+                        (ModelNote::$kind$(($data))?, Lang::Zh) => format!($chinese),
+                    )+
+                }
             }
         }
 

@@ -370,6 +370,7 @@ fn what_is_wrong_is_named_with_its_place() {
         (json!({"messages": "Hi"}), "messages"),
         (json!({"messages": ["Hi"]}), "messages[0]"),
         (json!({"messages": [{"content": "Hi"}]}), "messages[0].role"),
+        (json!({"messages": [{"role": "critic", "content": "Hi"}]}), "messages[0].role"),
         (
             json!({"messages": [{"role": "assistant", "tool_calls": [{"id": "x"}]}]}),
             "messages[0].tool_calls[0].function.name",
@@ -393,7 +394,7 @@ fn strange_requests_are_answered_all_the_same() {
     for change in [
         json!({"messages": [{"role": "assistant", "content": ""}, {"role": "system", "content": "S"}, {"role": "user", "content": ""}]}),
         json!({"messages": [{"role": "user"}]}),
-        json!({"messages": [{"role": "critic", "content": 7}]}),
+        json!({"messages": [{"role": "developer", "content": 7}]}),
         json!({"messages": [{"role": "assistant", "content": "Hi"}]}),
         json!({"tools": many}),
         json!({"tools": [{"type": "function", "function": {"name": "f", "description": null, "parameters": null}}]}),

@@ -129,6 +129,7 @@ async fn roles_that_an_interface_does_not_know_are_named() {
     for (shape, role, place) in [
         (Chat, "system", None),
         (Chat, "developer", None),
+        (Chat, "critic", Some("messages[1].role")),
         (Messages, "critic", Some("messages[1].role")),
         (Messages, "tool", Some("messages[1].role")),
         (Responses, "system", None),

@@ -145,7 +145,7 @@ async fn no_text_of_a_client_holds_a_control_token() {
             messages.extend([
                 json!({"role": "user", "content": [file]}),
                 json!({"role": "assistant", "content": "No.", "refusal": all, "annotations": [{"title": all}]}),
-                json!({"role": all, "content": "Go on."}),
+                json!({"role": "user", "content": "Go on."}),
             ]);
         }
         let (status, answer) = read(served.post(path, &asked).send().await.unwrap()).await;
