@@ -81,14 +81,14 @@ pub struct BadMessage {
 ///         json!({"role": "assistant", "tool_calls": [call]}),
 ///         json!({"role": "tool", "tool_call_id": "c1", "content": "1"}),
 ///     ],
-///     |_, text| Ok(Outcome::result(text)),
+///     |_, text| Ok::<_, String>(Outcome::result(text)),
 /// )?;
 /// assert_eq!((entries.len(), &entries[1].calls[0].outcome), (2, &Some(Outcome::result("1"))));
 /// # Ok::<(), toolgraft::wire::past::BadMessage>(())
 /// ```
-pub fn read(
+pub fn read<E: ToString>(
     messages: Vec<Value>,
-    mut outcome: impl FnMut(&Value, String) -> Result<Outcome, String>,
+    mut outcome: impl FnMut(&Value, String) -> Result<Outcome, E>,
 ) -> Result<Vec<Entry>, BadMessage> {
     let mut messages = VecDeque::from(join_turns(messages));
     let mut entries = Vec::with_capacity(messages.len());
@@ -107,7 +107,7 @@ pub fn read(
             entry.message = Some(message);
         }
         for (at, result) in results {
-            entry.answer(result, &mut outcome).map_err(|wrong| bad(at, "", wrong))?;
+            entry.answer(result, &mut outcome).map_err(|wrong| bad(at, "", wrong.to_string()))?;
         }
         entries.push(entry);
     }
@@ -139,11 +139,11 @@ impl Entry {
     }
 
     /// Takes a result: that of one of the calls, or of one that is gone.
-    fn answer(
+    fn answer<E>(
         &mut self,
         mut result: Value,
-        outcome: &mut impl FnMut(&Value, String) -> Result<Outcome, String>,
-    ) -> Result<(), String> {
+        outcome: &mut impl FnMut(&Value, String) -> Result<Outcome, E>,
+    ) -> Result<(), E> {
         let mut content = take_member(&mut result, "content");
         make_legible(&mut content);
         let outcome = Some(outcome(&result, text_of(&content))?);

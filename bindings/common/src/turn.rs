@@ -6,15 +6,13 @@ use serde_json::{Map, Value, json};
 use toolgraft::agent::{Approval, Finished, StopReason};
 use toolgraft::constrain::Constrain;
 use toolgraft::dialect::{DialectSet, Profile};
-use toolgraft::event::{Region, RejectedKind};
+use toolgraft::event::Region;
 use toolgraft::message::{Delta, FinishReason};
 use toolgraft::model::Request;
-use toolgraft::outcome::restore_tokens;
 use toolgraft::route::Invocation;
 use toolgraft::tools::DefaultDecision;
-use toolgraft::turn::{Action, Granted, Input, PromptWording, Setup, TurnConfig};
+use toolgraft::turn::{Action, ClientPiece, ClientText, Granted, Input, PromptWording, Setup, TurnConfig};
 use toolgraft::validate::OutputSchema;
-use toolgraft::wire::content::without_blank_lines;
 use toolgraft::{AgentEvent, Message, Policy};
 
 use crate::{Known, Mistake, history, settings};
@@ -52,15 +50,9 @@ pub struct Turn {
     request: Option<Request>,
     /// An answer is awaited.
     streams: bool,
-    has_output: bool,
-    corrects: bool,
-    /// The round's text is not told before it is known to be the answer.
-    holds: bool,
-    /// Nor is its reasoning: the round only corrects.
-    hides: bool,
-    /// What was told, in all rounds, and white space that text may follow.
+    text: ClientText,
+    /// What was told, in all rounds.
     told: String,
-    blank: String,
     thought: String,
     out: Vec<Told>,
     calls: Vec<Invocation>,
@@ -77,7 +69,7 @@ impl Turn {
     fn act(&mut self) -> Result<(), Mistake> {
         while let Some(action) = self.turn.action() {
             match action {
-                Action::Emit(event) => self.event(event),
+                Action::Emit(event) => self.event(&event),
                 Action::Send(request) => (self.request, self.streams) = (Some(request), true),
                 Action::CancelStream => self.streams = false,
                 Action::Probe(_) => self.handle(Input::Probed(Some(false)))?,
@@ -96,69 +88,38 @@ impl Turn {
         Ok(())
     }
 
-    fn event(&mut self, event: AgentEvent) {
-        match event {
-            AgentEvent::RoundStarted { .. } => {
-                self.hides = std::mem::take(&mut self.corrects);
-                self.holds = self.has_output || self.hides;
-                self.blank.clear();
-            }
-            AgentEvent::Text { text } => self.text(&text),
-            AgentEvent::CallRejected { rejected, .. } if rejected.in_text => self.text(&restore_tokens(&rejected.raw)),
-            AgentEvent::Reasoning { text } => self.think(text),
-            AgentEvent::CallRejected { rejected, .. } if rejected.kind == RejectedKind::InReasoning => {
-                self.think(restore_tokens(&rejected.raw).into_owned());
-            }
-            AgentEvent::Reclassified { to: Region::Reasoning } => {
-                self.thought.push_str(&std::mem::take(&mut self.told));
-                self.blank.clear();
-            }
-            AgentEvent::Reclassified { .. } => {
-                let text = std::mem::take(&mut self.thought);
-                self.text(&text);
-            }
-            AgentEvent::Correcting { .. } => self.corrects = true,
-            AgentEvent::RoundFinished { .. } => self.streams = false,
-            _ => {}
+    fn event(&mut self, event: &AgentEvent) {
+        let pieces = self.text.event(event);
+        self.tell(pieces);
+        if let AgentEvent::RoundFinished { .. } = event {
+            self.streams = false;
         }
     }
 
-    fn text(&mut self, text: &str) {
-        if self.holds {
-            return;
+    fn tell(&mut self, pieces: impl Iterator<Item = ClientPiece>) {
+        for piece in pieces {
+            let (kind, all, text) = match piece {
+                ClientPiece::Text(text) => (ToldKind::Text, &mut self.told, text),
+                ClientPiece::Reasoning(text) => (ToldKind::Reasoning, &mut self.thought, text),
+                ClientPiece::Moved(Region::Reasoning, bytes) => {
+                    let moved = self.told.split_off(self.told.len().saturating_sub(bytes));
+                    self.thought.push_str(&moved);
+                    continue;
+                }
+                ClientPiece::Moved(_, bytes) => {
+                    self.thought.truncate(self.thought.len().saturating_sub(bytes));
+                    continue;
+                }
+            };
+            all.push_str(&text);
+            self.out.push((kind, text));
         }
-        let mut all = std::mem::take(&mut self.blank) + text;
-        self.blank = all.split_off(all.trim_end().len());
-        if !all.is_empty() {
-            self.tell(if self.told.is_empty() { without_blank_lines(&all) } else { &all });
-        }
-    }
-
-    fn think(&mut self, text: String) {
-        if !self.hides {
-            self.thought.push_str(&text);
-            self.out.push((ToldKind::Reasoning, text));
-        }
-    }
-
-    fn tell(&mut self, text: &str) {
-        self.told.push_str(text);
-        self.out.push((ToldKind::Text, text.to_owned()));
     }
 
     fn finished(&mut self, finished: Box<Finished>) {
         self.streams = false;
-        let answer = match &finished.output {
-            Some(value) => value.to_string(),
-            None => finished.answer.clone(),
-        };
-        // What is told already is the answer's beginning, or stood before a mistake.
-        match answer.strip_prefix(self.told.as_str()) {
-            Some(rest) => self.tell(rest),
-            None if self.told.trim_end().ends_with(answer.trim()) => {}
-            None => self.tell(&format!("\n\n{answer}")),
-        }
-        self.out.retain(|(_, text)| !text.is_empty());
+        let pieces = self.text.end(finished.output.as_ref().map(Value::to_string));
+        self.tell(pieces);
         self.finished = Some(finished);
     }
 
@@ -213,12 +174,8 @@ impl Turn {
             turn: turn.map_err(Mistake::state)?,
             request: None,
             streams: false,
-            has_output,
-            corrects: false,
-            holds: false,
-            hides: false,
+            text: ClientText::new(has_output),
             told: String::new(),
-            blank: String::new(),
             thought: String::new(),
             out: Vec::new(),
             calls: Vec::new(),

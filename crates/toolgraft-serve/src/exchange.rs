@@ -31,20 +31,18 @@ use super::kept::{Before, Kept};
 use super::out::Out;
 use super::prepared::Prepared;
 use super::progress::Progress;
-use super::say::Say;
 use toolgraft::agent::Approval;
 use toolgraft::agent::{Events, TurnRecord};
 use toolgraft::constrain::Constraint;
 use toolgraft::event::{Rejected, RejectedKind};
 use toolgraft::message::{DeltaKind, FinishReason, NativeCall};
 use toolgraft::model::{ModelError, ModelEvent, Request};
-use toolgraft::outcome::{Status, restore_tokens};
+use toolgraft::outcome::Status;
 use toolgraft::route::Invocation;
 use toolgraft::spans::{self, Span};
 use toolgraft::tools::{Decision, ToolChoice, ToolsMode};
 use toolgraft::transcript::Recorder;
-use toolgraft::turn::may_be_meant;
-use toolgraft::turn::{Action, ClientTurn, Input, ModelNote, Turn, TurnError};
+use toolgraft::turn::{Action, ClientPiece, ClientText, ClientTurn, Input, ModelNote, Turn, TurnError};
 use toolgraft::validate::takes_long;
 use toolgraft::wire::ToolDefinition;
 use toolgraft::{AgentEvent, Conversation, Outcome};
@@ -109,9 +107,7 @@ pub(super) struct Exchange {
     /// Calls of the message that is over, for the client and for the toolbox.
     client_calls: Vec<Invocation>,
     own_calls: Vec<Invocation>,
-    say: Say,
-    /// The next round only mends a mistake.
-    correcting: bool,
+    text: ClientText,
     rounds: u32,
     costs: Costs,
     /// What the model said in the round.
@@ -172,8 +168,7 @@ impl Exchange {
             over: false,
             client_calls: Vec::new(),
             own_calls: Vec::new(),
-            say: Say::default(),
-            correcting: false,
+            text: ClientText::new(asked.output.is_some()),
             rounds: 0,
             costs: Costs::new(asked.context),
             spoken: String::new(),
@@ -294,7 +289,7 @@ impl Exchange {
                 self.spoken.push_str(&delta.text);
                 if delta.kind == DeltaKind::Refusal {
                     // It ends the answer, whatever round this is.
-                    self.tell(Some(Out::Refusal(delta.text.clone())));
+                    self.out(Out::Refusal(delta.text.clone()));
                 }
                 // Whatever the endpoint makes of the limit, the client's holds.
                 if self.spoken.len() > self.costs.allowed_bytes() { Input::Enough } else { Input::Delta(delta) }
@@ -331,9 +326,9 @@ impl Exchange {
         }
     }
 
-    /// Tells the client what the model said.
-    fn tell(&mut self, out: Option<Out>) {
-        self.steps.extend(out.map(Step::Out));
+    /// Shows the client what the model said.
+    fn show(&mut self, pieces: impl IntoIterator<Item = ClientPiece>) {
+        self.steps.extend(pieces.into_iter().map(|piece| Step::Out(piece.into())));
     }
 
     fn out(&mut self, out: Out) {
@@ -412,45 +407,19 @@ impl Exchange {
         if let Some(record) = &mut self.record {
             record.event(&event);
         }
+        let pieces = self.text.event(&event);
+        self.show(pieces);
         match event {
             AgentEvent::RoundStarted { round, .. } => {
                 self.rounds = round;
                 self.rejected.clear();
-                let correcting = std::mem::take(&mut self.correcting);
-                self.say.begin(correcting || self.asked.output.is_some(), round == 1);
             }
-            AgentEvent::Text { text } => {
-                let out = self.say.text(&text);
-                self.tell(out);
-            }
-            AgentEvent::Reasoning { text } => {
-                let out = self.say.reasoning(text);
-                self.tell(out);
-            }
-            // An example, which the client sees as it was written. Whether it is one is open
-            // where the model may be asked for the call once more.
-            AgentEvent::CallRejected { rejected, .. } if rejected.kind == RejectedKind::Quoted => {
-                if may_be_meant(&rejected) {
-                    self.say.doubt();
-                }
-                let out = self.say.text(&restore_tokens(&rejected.raw));
-                self.tell(out);
-            }
-            AgentEvent::CallRejected { index, rejected } => {
+            AgentEvent::CallRejected { index, rejected } if !rejected.stays_in_text() => {
                 self.rejected.insert(index, *rejected);
             }
-            AgentEvent::Reclassified { to } => {
-                self.rejected.clear();
-                self.steps.extend(self.say.reclassified(to).map(Step::Out));
-            }
+            AgentEvent::Reclassified { .. } => self.rejected.clear(),
             AgentEvent::Correcting { kind, .. } => {
                 spans::correction(&Span::current(), kind.map(RejectedKind::as_str));
-                self.correcting = true;
-            }
-            AgentEvent::CallRunning { .. } => {
-                self.correcting = false;
-                let out = self.say.settle();
-                self.tell(out);
             }
             AgentEvent::RoundFinished { usage, finish, .. } => {
                 self.costs.round_over(usage, finish.as_ref(), &std::mem::take(&mut self.spoken));

@@ -3,6 +3,7 @@
 //! parts that are no text, stay as they are.
 
 use std::borrow::Cow;
+use std::convert::Infallible;
 use std::hash::Hash;
 use std::time::Instant;
 
@@ -71,12 +72,11 @@ pub(super) struct Rendered {
 /// A message is none, or a call names no function. What a client cut out of its history is no
 /// error: a result without its call is told as one, a call without a result as stopped.
 pub(super) fn read(messages: Vec<Value>, prepared: &Prepared) -> Result<Vec<Entry>, Fault> {
-    let outcome = |result: &Value, text: String| match result["is_error"] == true {
-        true => Ok(Outcome::error(text)),
-        false => Ok(Outcome::result(text)),
+    let outcome = |result: &Value, text: String| {
+        let is_error = result["is_error"] == true;
+        Ok::<_, Infallible>(if is_error { Outcome::error(text) } else { Outcome::result(text) })
     };
-    let read = past::read(messages, outcome).map_err(|bad| Fault::field(bad.place, bad.message));
-    let mut entries = read?;
+    let mut entries = past::read(messages, outcome).map_err(|bad| Fault::field(bad.place, bad.message))?;
     for call in entries.iter_mut().flat_map(|entry| &mut entry.calls) {
         call.name = prepared.named.shown(&call.name).to_owned();
     }

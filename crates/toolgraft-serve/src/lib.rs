@@ -92,7 +92,6 @@ mod ready;
 mod repeated;
 mod request;
 mod responses;
-mod say;
 mod seal;
 mod search;
 mod settings;

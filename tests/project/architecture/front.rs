@@ -18,8 +18,9 @@ const CLOSED: &[&str] = &[
     "Region", // A word of another interface, always the same one.
     "Kind",   // What the prompt is given to write, and what it hands back: both ends are this crate's.
     "Item", "Shown",
-    // Whoever drives a turn must do all of them: one that is left out is waited for without an end.
-    "Action", // Data of the dialects, which is not a part of the interface.
+    // Whoever drives a turn must do all of them: one that is left out is waited for without an end, and what a
+    // client is not shown is lost.
+    "Action", "ClientPiece", // Data of the dialects, which is not a part of the interface.
     "Shape", "ChildRole", "Announcer", "NamedArguments", "Piece", "BlockForm",
 ];
 

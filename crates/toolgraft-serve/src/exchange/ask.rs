@@ -15,7 +15,7 @@ use toolgraft::wire::{set_member, take_member};
 impl Exchange {
     /// The turn's request with the client's history in it.
     pub(super) fn send(&mut self, mut request: Request) {
-        if self.correcting && !self.costs.may_mend() {
+        if self.text.is_correcting() && !self.costs.may_mend() {
             return self.end(FinishReason::Length);
         }
         let mut body = self.asked.body.clone();

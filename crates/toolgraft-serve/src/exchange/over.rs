@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::{Exchange, Step};
+use super::Exchange;
 use crate::cost::Costs;
 use crate::fault::Fault;
 use crate::kept::{Before, Written};
@@ -19,9 +19,11 @@ use toolgraft::turn::row;
 impl Exchange {
     /// Hands the client its calls. Those of ours in the same message are left to be made again.
     pub(super) fn hand_out(&mut self) {
-        self.steps.extend(self.say.settle().map(Step::Out));
+        let piece = self.text.settle();
+        self.show(piece);
         if self.asked.output.is_some() && self.rounds == 1 {
-            self.steps.extend(self.say.release().map(Step::Out));
+            let piece = self.text.release();
+            self.show(piece);
         }
         let written = self.turn.written();
         let made = self.client_calls.iter().map(|call| (call.tool.clone(), call.arguments.clone())).collect();
@@ -64,7 +66,8 @@ impl Exchange {
             | StopReason::ContextFull { .. } => {
                 self.refused = matches!(finished.reason, StopReason::Refused { .. });
                 let instead = finished.output.map(|value| value.to_string());
-                self.steps.extend(self.say.end(instead).map(Step::Out));
+                let pieces = self.text.end(instead);
+                self.show(pieces);
                 let reason = match self.finish.take() {
                     Some(FinishReason::Other(word)) => FinishReason::Other(word),
                     _ if matches!(finished.reason, StopReason::Answered | StopReason::Refused { .. }) => {
@@ -92,17 +95,19 @@ impl Exchange {
     /// refuse, which the client's own check answers, else the text. Whether there was such.
     fn hands_out_unmended(&mut self) -> bool {
         let rejected = std::mem::take(&mut self.rejected).into_values();
-        let rejected: Vec<Rejected> = rejected.filter(|wrong| row(wrong.kind).meant && !wrong.in_text).collect();
+        let rejected: Vec<Rejected> = rejected.filter(|wrong| row(wrong.kind).meant).collect();
         if self.prepared.config.strict_calls || rejected.is_empty() {
             return false;
         }
         // One that may be text of another, or an example, is nobody's call. Beside one that cannot be
         // read all stay text, so that nothing is lost.
         let calls: Option<Vec<Call>> = rejected.iter().map(|wrong| self.refused_by_its_schema(wrong)).collect();
-        self.steps.extend(self.say.settle().map(Step::Out));
+        let piece = self.text.settle();
+        self.show(piece);
         let Some(calls) = calls else {
             let texts: Vec<_> = rejected.iter().map(|rejected| restore_tokens(&rejected.raw)).collect();
-            self.steps.extend(self.say.end(Some(texts.join("\n\n"))).map(Step::Out));
+            let pieces = self.text.end(Some(texts.join("\n\n")));
+            self.show(pieces);
             self.end(FinishReason::Stop);
             return true;
         };

@@ -2,6 +2,8 @@
 //! bindings for other languages.
 
 use serde_json::{Map, Value, json};
+use toolgraft::Dialect;
+use toolgraft::dialect::write_call;
 use toolgraft_bindings::{Known, Turn};
 use toolgraft_serve::LEFT_OUT_HEADER;
 use toolgraft_testkit::endpoint::{Endpoint, Reply, call, says, stops, usage};
@@ -359,6 +361,31 @@ async fn a_text_before_a_call_that_is_corrected_is_told_once() {
             }
         }
         assert_eq!(turn.content().matches("I look.").count(), 1, "{}", turn.content());
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_is_none_stays_in_the_text_where_it_is() {
+    let call = write_call(Dialect::UseMcpTool, None, "f", &Map::new());
+    for text in [format!("<think>First {call} maybe.</think>\nSunny."), format!("Sunny.\n\nUser: And now?\n{call}")] {
+        let reply = text.clone();
+        let endpoint = Endpoint::answer(move |_, _| Reply::text(&reply));
+        let served = serve(&endpoint, |config| config).await;
+        for shape in [Chat, Responses, Ollama] {
+            let body = shape.request(json!([shape.says("user", "Hi")]), shape.tools(&["f"]));
+            let (status, answer) = ask(&served, shape, body.to_string()).await;
+            let shown = answer.to_string();
+            assert!(status == 200 && shown.contains("<tool_name>f</tool_name>"), "{shape:?}: {answer:#}");
+        }
+        let mut turn = turn(json!([Chat.says("user", "Hi")]));
+        while turn.request().is_some() {
+            turn.push(&text).unwrap();
+            if turn.is_streaming() {
+                turn.finish("stop").unwrap();
+            }
+        }
+        let shown = format!("{}{}", turn.reasoning(), turn.content());
+        assert_eq!(shown.matches("<tool_name>f</tool_name>").count(), 1, "{shown}");
     }
 }
 
