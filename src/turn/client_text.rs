@@ -70,26 +70,19 @@ impl ClientText {
 
     /// Takes an event of the turn; returns what the client is shown now.
     pub fn event(&mut self, event: &AgentEvent) -> impl Iterator<Item = ClientPiece> + use<> {
+        match event {
+            AgentEvent::RoundStarted { round, .. } => self.begin(*round == 1),
+            AgentEvent::Correcting { .. } => self.corrects = true,
+            AgentEvent::CallRunning { .. } => self.corrects = false,
+            AgentEvent::Reasoning { text } => self.reasoning.push_str(text),
+            _ => {}
+        }
         let (moved, piece) = match event {
-            AgentEvent::RoundStarted { round, .. } => {
-                self.begin(*round == 1);
-                (None, None)
-            }
             AgentEvent::Text { text } => (None, self.text(text)),
-            AgentEvent::Reasoning { text } => {
-                self.reasoning.push_str(text);
-                (None, self.think(text.clone()))
-            }
+            AgentEvent::Reasoning { text } => (None, self.think(text.clone())),
             AgentEvent::CallRejected { rejected, .. } => (None, self.rejected(rejected)),
             AgentEvent::Reclassified { to } => self.reclassified(*to),
-            AgentEvent::Correcting { .. } => {
-                self.corrects = true;
-                (None, None)
-            }
-            AgentEvent::CallRunning { .. } => {
-                self.corrects = false;
-                (None, self.settle())
-            }
+            AgentEvent::CallRunning { .. } => (None, self.settle()),
             _ => (None, None),
         };
         moved.into_iter().chain(piece)

@@ -60,6 +60,17 @@ pub(super) enum Step {
     Out(Out),
 }
 
+/// What the client is shown.
+impl From<ClientPiece> for Step {
+    fn from(piece: ClientPiece) -> Self {
+        Step::Out(match piece {
+            ClientPiece::Text(text) => Out::Text(text),
+            ClientPiece::Reasoning(text) => Out::Reasoning(text),
+            ClientPiece::Moved(to, bytes) => Out::Reclassified(to, bytes),
+        })
+    }
+}
+
 /// A request for the endpoint.
 #[derive(Debug)]
 pub(super) struct Sent {
@@ -326,11 +337,6 @@ impl Exchange {
         }
     }
 
-    /// Shows the client what the model said.
-    fn show(&mut self, pieces: impl IntoIterator<Item = ClientPiece>) {
-        self.steps.extend(pieces.into_iter().map(|piece| Step::Out(piece.into())));
-    }
-
     fn out(&mut self, out: Out) {
         self.steps.push_back(Step::Out(out));
     }
@@ -407,8 +413,7 @@ impl Exchange {
         if let Some(record) = &mut self.record {
             record.event(&event);
         }
-        let pieces = self.text.event(&event);
-        self.show(pieces);
+        self.steps.extend(self.text.event(&event).map(Step::from));
         match event {
             AgentEvent::RoundStarted { round, .. } => {
                 self.rounds = round;

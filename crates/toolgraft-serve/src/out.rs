@@ -5,7 +5,6 @@ use serde_json::{Map, Value};
 use super::fault::Fault;
 use toolgraft::event::Region;
 use toolgraft::message::{FinishReason, NativeCall, Usage};
-use toolgraft::turn::ClientPiece;
 
 /// A piece of the answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,16 +26,6 @@ pub(super) enum Out {
     Finish(Finish),
     /// The end of what failed.
     Failed(Fault),
-}
-
-impl From<ClientPiece> for Out {
-    fn from(piece: ClientPiece) -> Self {
-        match piece {
-            ClientPiece::Text(text) => Out::Text(text),
-            ClientPiece::Reasoning(text) => Out::Reasoning(text),
-            ClientPiece::Moved(to, bytes) => Out::Reclassified(to, bytes),
-        }
-    }
 }
 
 /// The model that answers, by the endpoint's own word.

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::Exchange;
+use super::{Exchange, Step};
 use crate::cost::Costs;
 use crate::fault::Fault;
 use crate::kept::{Before, Written};
@@ -19,11 +19,9 @@ use toolgraft::turn::row;
 impl Exchange {
     /// Hands the client its calls. Those of ours in the same message are left to be made again.
     pub(super) fn hand_out(&mut self) {
-        let piece = self.text.settle();
-        self.show(piece);
+        self.steps.extend(self.text.settle().map(Step::from));
         if self.asked.output.is_some() && self.rounds == 1 {
-            let piece = self.text.release();
-            self.show(piece);
+            self.steps.extend(self.text.release().map(Step::from));
         }
         let written = self.turn.written();
         let made = self.client_calls.iter().map(|call| (call.tool.clone(), call.arguments.clone())).collect();
@@ -66,8 +64,7 @@ impl Exchange {
             | StopReason::ContextFull { .. } => {
                 self.refused = matches!(finished.reason, StopReason::Refused { .. });
                 let instead = finished.output.map(|value| value.to_string());
-                let pieces = self.text.end(instead);
-                self.show(pieces);
+                self.steps.extend(self.text.end(instead).map(Step::from));
                 let reason = match self.finish.take() {
                     Some(FinishReason::Other(word)) => FinishReason::Other(word),
                     _ if matches!(finished.reason, StopReason::Answered | StopReason::Refused { .. }) => {
@@ -102,12 +99,10 @@ impl Exchange {
         // One that may be text of another, or an example, is nobody's call. Beside one that cannot be
         // read all stay text, so that nothing is lost.
         let calls: Option<Vec<Call>> = rejected.iter().map(|wrong| self.refused_by_its_schema(wrong)).collect();
-        let piece = self.text.settle();
-        self.show(piece);
+        self.steps.extend(self.text.settle().map(Step::from));
         let Some(calls) = calls else {
             let texts: Vec<_> = rejected.iter().map(|rejected| restore_tokens(&rejected.raw)).collect();
-            let pieces = self.text.end(Some(texts.join("\n\n")));
-            self.show(pieces);
+            self.steps.extend(self.text.end(Some(texts.join("\n\n"))).map(Step::from));
             self.end(FinishReason::Stop);
             return true;
         };

@@ -22,6 +22,16 @@ impl GeminiStream {
         GeminiStream { id: new_id(""), model: String::new(), thoughts }
     }
 
+    /// The part that says this; none where the client is not to see it. A refusal has no field there.
+    fn part(&self, out: Out) -> Option<Value> {
+        match out {
+            Out::Reasoning(text) if self.thoughts => Some(json!({"text": text, "thought": true})),
+            Out::Text(text) | Out::Refusal(text) => Some(text_part(text)),
+            Out::Call(made) => Some(call(made)),
+            _ => None,
+        }
+    }
+
     /// An answer, or a piece of one.
     fn piece(&self, parts: Vec<Value>, finish: Option<Finish>) -> Value {
         let mut candidate = json!({"content": {"role": "model", "parts": parts}, "index": 0});
@@ -33,10 +43,6 @@ impl GeminiStream {
         piece["candidates"] = json!([candidate]);
         piece
     }
-}
-
-fn thought(text: String) -> Value {
-    json!({"text": text, "thought": true})
 }
 
 fn text_part(text: String) -> Value {
@@ -56,35 +62,22 @@ impl Writer for GeminiStream {
     }
 
     fn write(&mut self, out: Out, to: &mut String) {
-        let piece = match out {
-            Out::Reasoning(text) if self.thoughts => self.piece(vec![thought(text)], None),
-            Out::Text(text) | Out::Refusal(text) => self.piece(vec![text_part(text)], None),
-            Out::Call(made) => self.piece(vec![call(made)], None),
+        match out {
             // A content without parts is none for Google's clients.
-            Out::Finish(finish) => self.piece(vec![text_part(String::new())], Some(finish)),
-            Out::Failed(fault) => error(&fault),
-            Out::Fields(fields) => {
-                self.model = model_of(&fields).unwrap_or(&self.model).to_owned();
-                return;
-            }
-            Out::Reasoning(_) | Out::Reclassified(..) => return,
-        };
-        data(to, &piece);
+            Out::Finish(finish) => data(to, &self.piece(vec![text_part(String::new())], Some(finish))),
+            Out::Failed(fault) => data(to, &error(&fault)),
+            Out::Fields(fields) => self.model = model_of(&fields).unwrap_or(&self.model).to_owned(),
+            out => self.part(out).into_iter().for_each(|part| data(to, &self.piece(vec![part], None))),
+        }
     }
 
     fn whole(&mut self, answer: Collected) -> Value {
-        let Collected { fields, reasoning, mut text, refusal, calls, finish } = answer;
-        self.model = model_of(&fields).unwrap_or(&self.model).to_owned();
-        // That interface has a reason for it, and no field.
-        text.push_str(&refusal);
-        let mut parts = Vec::new();
-        if self.thoughts && !reasoning.is_empty() {
-            parts.push(thought(reasoning));
+        self.model = model_of(&answer.fields).unwrap_or(&self.model).to_owned();
+        let finish = answer.finish.clone();
+        let mut parts: Vec<Value> = answer.pieces().filter_map(|out| self.part(out)).collect();
+        if parts.is_empty() {
+            parts.push(text_part(String::new()));
         }
-        if !text.is_empty() || calls.is_empty() {
-            parts.push(text_part(text));
-        }
-        parts.extend(calls.into_iter().map(call));
         self.piece(parts, finish)
     }
 }
