@@ -9,7 +9,7 @@ use std::fmt;
 
 use super::error::PromptError;
 use super::options::{Listing, Options};
-use crate::tools::{FIND_TOOL, LIKELIEST};
+use crate::tools::{FIND_TOOL, LIKELIEST, Tool};
 
 /// Tokens that the list of tools may take where the length of the context is not known.
 pub const TOOL_BUDGET: usize = 8_000;
@@ -96,8 +96,8 @@ pub(super) trait Measure {
 
 /// What decides how the tools of a catalog are listed within a budget.
 pub(super) struct Rule<'r> {
-    /// The style of each tool where all fit.
-    pub(super) start: Vec<Listing>,
+    /// The style of each tool where all fit ([`start`]).
+    pub(super) start: Vec<Style>,
     /// Tools that stay as they are, since the choice names them.
     pub(super) pinned: Vec<bool>,
     /// The shortest style of a tool that is listed.
@@ -111,6 +111,20 @@ pub(super) struct Rule<'r> {
     pub(super) meant: Option<&'r dyn Fn() -> Vec<usize>>,
 }
 
+/// Returns the style of each tool where all fit: none of one that is deferred, not in `pinned`, and not among
+/// those that the conversation means.
+pub(super) fn start(
+    tools: &[&Tool],
+    pinned: &[bool],
+    style: impl Fn(bool) -> Listing,
+    meant: Option<&dyn Fn() -> Vec<usize>>,
+) -> Vec<Style> {
+    let meant = meant.filter(|_| tools.iter().any(|tool| tool.deferred)).map(|meant| meant());
+    let is_left = |place: usize| meant.as_ref().is_some_and(|meant| !pinned[place] && !meant.contains(&place));
+    let style = |(place, tool): (usize, &&Tool)| (!tool.deferred || !is_left(place)).then(|| style(pinned[place]));
+    tools.iter().enumerate().map(style).collect()
+}
+
 /// Returns the style of each tool within the budget, and the tokens that the listing takes then: all
 /// tools in styles that are as long as fits ([`fit`]), or, if more than [`LIKELIEST`] do not fit in
 /// the shortest or few are to be listed, those that the conversation means ([`choose`]).
@@ -121,7 +135,7 @@ pub(super) fn styles(
 ) -> Result<(Vec<Style>, usize), PromptError> {
     let Rule { start, pinned, shortest, full, few, meant } = rule;
     if let Some(meant) = meant.filter(|_| start.len() > LIKELIEST) {
-        let least: Vec<Style> = start.iter().map(|start| Some(shortest.max(*start))).collect();
+        let least: Vec<Style> = start.iter().map(|start| start.map(|start| shortest.max(start))).collect();
         let fits = measure.listing(&least)? <= budget;
         let meant = if few || !fits { meant() } else { Vec::new() };
         if !(fits && meant.is_empty()) {
@@ -142,12 +156,12 @@ pub(super) fn styles(
 /// later. So each tool keeps as much as it can, and few lose anything.
 fn fit(
     measure: &impl Measure,
-    start: Vec<Listing>,
+    start: Vec<Style>,
     pinned: &[bool],
     shortest: Listing,
     budget: usize,
 ) -> Result<(Vec<Style>, usize), PromptError> {
-    let mut styles: Vec<Style> = start.iter().copied().map(Some).collect();
+    let mut styles = start.clone();
     let whole = measure.listing(&styles)?;
     if whole <= budget {
         return Ok((styles, whole));
@@ -209,18 +223,21 @@ struct Shortening {
 
 fn steps(
     measure: &impl Measure,
-    start: &[Listing],
+    start: &[Style],
     pinned: &[bool],
     shortest: Listing,
 ) -> Result<Vec<Shortening>, PromptError> {
     let mut sizes = Vec::with_capacity(start.len());
     for (place, style) in start.iter().enumerate() {
-        sizes.push(if pinned[place] { 0 } else { measure.tool(place, *style)? });
+        let style = style.filter(|_| !pinned[place]);
+        sizes.push(style.map_or(Ok(0), |style| measure.tool(place, style))?);
     }
     let mut all = Vec::new();
     for style in Listing::ALL.iter().filter(|style| **style <= shortest) {
         let mut level = Vec::new();
-        for (place, _) in start.iter().enumerate().filter(|(place, from)| !pinned[*place] && *from < style) {
+        for (place, _) in
+            start.iter().enumerate().filter(|(place, from)| !pinned[*place] && from.is_some_and(|from| from < *style))
+        {
             let size = measure.tool(place, *style)?;
             // A tool without parameters may be no shorter as a signature than as brief.
             if size < sizes[place] {
@@ -261,7 +278,7 @@ mod tests {
     }
 
     fn fitted(sizes: &Sizes, start: Listing, pinned: &[bool], budget: usize) -> (String, usize) {
-        let (styles, tokens) = fit(sizes, vec![start; sizes.0.len()], pinned, Listing::Index, budget).unwrap();
+        let (styles, tokens) = fit(sizes, vec![Some(start); sizes.0.len()], pinned, Listing::Index, budget).unwrap();
         (styles.iter().map(|style| &style.unwrap().as_str()[..2]).collect::<Vec<_>>().join(" "), tokens)
     }
 

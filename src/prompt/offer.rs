@@ -51,24 +51,18 @@ impl Prompt {
         meant: &dyn Fn() -> Vec<usize>,
     ) -> Result<OfferedTools, PromptError> {
         let native = NativeListing::new(self, catalog, whole)?;
-        let all = vec![Some(Listing::Schema); native.tools.len()];
+        let tools: Vec<&Tool> = catalog.offered().collect();
+        let (pinned, meant) = (self.options.pinned(&tools), native.find.as_ref().map(|_| meant));
+        let start = budget::start(&tools, &pinned, |_| Listing::Schema, meant);
         let Some(budget) = self.options.tool_budget else {
-            return Ok(native.offered(&all, native.bytes(), None));
+            return Ok(native.offered(&start, native.bytes(), None));
         };
         // A token has a byte at least. A real count may have to read its table first, of megabytes.
         let few = self.options.chooses(native.tools.len());
         if !few && native.bytes() <= budget {
-            return Ok(native.offered(&all, native.bytes(), Some(budget)));
+            return Ok(native.offered(&start, native.bytes(), Some(budget)));
         }
-        let tools: Vec<&Tool> = catalog.offered().collect();
-        let rule = Rule {
-            start: vec![Listing::Schema; tools.len()],
-            pinned: self.options.pinned(&tools),
-            shortest: Listing::Brief,
-            full: Listing::Signature,
-            few,
-            meant: native.find.as_ref().map(|_| meant),
-        };
+        let rule = Rule { start, pinned, shortest: Listing::Brief, full: Listing::Signature, few, meant };
         let (styles, tokens) = budget::styles(&native, rule, budget)?;
         Ok(native.offered(&styles, tokens, Some(budget)))
     }

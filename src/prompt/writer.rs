@@ -270,17 +270,17 @@ impl<'a> Draft<'a> {
     fn styles(&self, said: &[Said<'_>]) -> Result<(Vec<Style>, Option<usize>), PromptError> {
         let Options { listing, tool_budget, .. } = &self.prompt.options;
         let pinned = self.prompt.options.pinned(&self.tools);
-        let start: Vec<Listing> = pinned.iter().map(|named| if *named { listing.full() } else { *listing }).collect();
-        let whole: Vec<Style> = start.iter().copied().map(Some).collect();
-        let Some(budget) = tool_budget else { return Ok((whole, None)) };
-        // A token has a byte at least. A real count may have to read its table first, of megabytes.
-        let few = self.prompt.options.chooses(self.tools.len());
-        if !few && self.listing_text(&whole)?.len() <= *budget {
-            return Ok((whole, None));
-        }
-        let shortest = if self.catalog.built_in(BuiltIn::Describe).is_some() { Listing::Index } else { Listing::Brief };
         let meant: &dyn Fn() -> Vec<usize> = &|| self.prompt.options.meant(self.catalog, said);
         let meant = self.catalog.built_in(BuiltIn::Find).map(|_| meant);
+        let style = |is_named: bool| if is_named { listing.full() } else { *listing };
+        let start = budget::start(&self.tools, &pinned, style, meant);
+        let Some(budget) = tool_budget else { return Ok((start, None)) };
+        // A token has a byte at least. A real count may have to read its table first, of megabytes.
+        let few = self.prompt.options.chooses(self.tools.len());
+        if !few && self.listing_text(&start)?.len() <= *budget {
+            return Ok((start, None));
+        }
+        let shortest = if self.catalog.built_in(BuiltIn::Describe).is_some() { Listing::Index } else { Listing::Brief };
         let rule = Rule { start, pinned, shortest, full: listing.full(), few, meant };
         let (styles, tokens) = budget::styles(self, rule, *budget)?;
         Ok((styles, Some(tokens)))

@@ -60,6 +60,9 @@ pub struct Tool {
     /// not taken.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub display_only: bool,
+    /// The tool is listed only where a conversation means it, if the model can find it otherwise.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub deferred: bool,
     /// Questions and the calls that answer them, for prompts that show examples; those of its
     /// schema without any. Untrusted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -50,6 +50,11 @@ fn is_deferred(tool: &Value) -> bool {
     tool[DEFERRED] == true
 }
 
+/// Whether the vendor's service would search among the tools that are deferred.
+fn are_searched(tools: &[Value]) -> bool {
+    tools.iter().filter_map(service).any(|kind| kind.starts_with("tool_search"))
+}
+
 /// The tools that a message names: those that the model called, and those that a search of the client's found.
 fn named_in(message: &Value) -> impl Iterator<Item = &str> {
     let calls = message["tool_calls"].as_array().into_iter().flatten();
@@ -252,18 +257,17 @@ impl ChatRequest {
         Ok((prepared, Asked { body: self.body, history, native, max_tokens, output, no_form, kept, context }))
     }
 
-    /// Lists those deferred tools that the history or the choice names. All are listed where the vendor's
-    /// service would search among them, which it cannot here.
+    /// Lists those deferred tools that the history or the choice names. Where the vendor's service would search
+    /// among them, the model finds them here ([`FIND_TOOL`](toolgraft::tools::FIND_TOOL)).
     fn list_named(&mut self) {
         let tools = self.body.get("tools").and_then(Value::as_array);
-        let Some(tools) = tools.filter(|tools| tools.iter().any(is_deferred)) else { return };
-        let is_searched = tools.iter().filter_map(service).any(|kind| kind.starts_with("tool_search"));
+        let Some(tools) = tools.filter(|tools| tools.iter().any(is_deferred) && !are_searched(tools)) else { return };
         let messages = self.body.get("messages").and_then(Value::as_array).into_iter().flatten();
         let chosen = self.body.get("tool_choice").and_then(|choice| choice["function"]["name"].as_str());
         let named: HashSet<&str> = messages.flat_map(named_in).chain(chosen).collect();
         let is_named = |tool: &Value| tool["function"]["name"].as_str().is_some_and(|name| named.contains(name));
         let listed = tools.iter().cloned().map(|mut tool| {
-            if is_deferred(&tool) && (is_searched || is_named(&tool)) {
+            if is_deferred(&tool) && is_named(&tool) {
                 set_member(&mut tool, DEFERRED, false);
             }
             tool
@@ -313,7 +317,8 @@ impl ChatRequest {
         let left_out = services(&list);
         // Names that fit are taken first: no other tool is called so.
         let mut taken: HashSet<String> = HashSet::new();
-        let is_offered = |item: &Value| service(item).is_none() && !is_deferred(item);
+        let are_searched = are_searched(&list);
+        let is_offered = |item: &Value| service(item).is_none() && (are_searched || !is_deferred(item));
         for (at, item) in list.into_iter().enumerate().filter(|(_, item)| is_offered(item)) {
             let (tool, is_set_aside) = tool(at, item)?;
             if names.get(&tool.name) == Some(&at) {
@@ -517,6 +522,7 @@ fn tool(at: usize, mut item: Value) -> Result<(Tool, bool), Fault> {
         return Err(Fault::field(place(".function.name"), "a function needs a name"));
     };
     let mut tool = Tool::new(name);
+    tool.deferred = is_deferred(&item);
     // A client that passes on the tools of MCP servers may pass on their hints.
     tool.annotations = function.get("annotations").and_then(|hints| serde_json::from_value(hints.clone()).ok());
     match &function["description"] {

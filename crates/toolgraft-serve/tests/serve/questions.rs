@@ -517,17 +517,20 @@ async fn an_endpoints_refusal_has_its_status_whole_and_streamed() {
     }
 }
 
+/// The tool `f`, deferred ones, and more.
+fn deferring(shape: Shape, deferred: &[&str], more: &[Value]) -> Value {
+    let mut deferred = shape.tools(deferred).as_array().unwrap().clone();
+    deferred.iter_mut().for_each(|tool| tool["defer_loading"] = json!(true));
+    let first = shape.tools(&["f"]).as_array().unwrap().clone();
+    Value::Array([&first[..], &deferred, more].concat())
+}
+
 #[tokio::test]
 async fn a_deferred_tool_is_listed_once_something_names_it() {
     let endpoint = Endpoint::answer(|_, _| Reply::text("Fine."));
     let served = serve(&endpoint, |config| config).await;
     for shape in [Messages, Responses] {
-        let tools = |more: &[Value]| {
-            let mut deferred = shape.tools(&["file_ticket", "close_ticket"]).as_array().unwrap().clone();
-            deferred.iter_mut().for_each(|tool| tool["defer_loading"] = json!(true));
-            let first = shape.tools(&["f"]).as_array().unwrap().clone();
-            Value::Array([&first[..], &deferred, more].concat())
-        };
+        let tools = deferring(shape, &["file_ticket", "close_ticket"], &[]);
         let found = match shape {
             Messages => json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": [
                 {"type": "tool_reference", "tool_name": "file_ticket"}]}]}),
@@ -535,25 +538,49 @@ async fn a_deferred_tool_is_listed_once_something_names_it() {
         };
         let called: Value =
             serde_json::from_str(&shape.call().to_string().replace("\"f\"", "\"file_ticket\"")).unwrap();
-        let search = match shape {
-            Messages => json!({"type": "tool_search_tool_bm25_20251119", "name": "tool_search"}),
-            _ => json!({"type": "tool_search"}),
-        };
         let user = || shape.says("user", "Hi");
-        for (history, more, listed) in [
-            (json!([user()]), vec![], [false, false]),
-            (json!([user(), shape.call(), found]), vec![], [shape == Messages, false]),
-            (json!([user(), called, shape.result()]), vec![], [true, false]),
-            // The service would search among them.
-            (json!([user()]), vec![search], [true, true]),
+        for (history, listed) in [
+            (json!([user()]), [false, false]),
+            (json!([user(), shape.call(), found]), [shape == Messages, false]),
+            (json!([user(), called, shape.result()]), [true, false]),
         ] {
-            let body = shape.request(history, tools(&more));
+            let body = shape.request(history, tools.clone());
             let (status, answer) = ask(&served, shape, body.to_string()).await;
             assert_eq!(status, 200, "{shape:?} {answer:#}");
             let sent = endpoint.take_seen().pop().unwrap().messages();
             let found = ["file_ticket(", "close_ticket("].map(|name| sent.contains(name));
             assert_eq!((sent.contains("f("), found), (true, listed), "{shape:?} {body}: {sent}");
         }
+    }
+}
+
+/// The vendor's service would search among them.
+#[tokio::test]
+async fn a_search_among_deferred_tools_is_answered_here() {
+    let written =
+        |tool: &str, arguments: Value| write_call(Dialect::UseMcpTool, None, tool, arguments.as_object().unwrap());
+    for (shape, search) in [
+        (Messages, json!({"type": "tool_search_tool_bm25_20251119", "name": "tool_search"})),
+        (Responses, json!({"type": "tool_search"})),
+    ] {
+        let replies = [written("find_tool", json!({"query": "close a ticket"})), written("close_ticket", json!({}))];
+        let endpoint = Endpoint::answer(move |_, at| Reply::text(&replies[at.min(1)]));
+        let served = serve(&endpoint, |config| config).await;
+        let tools = deferring(shape, &["close_ticket", "measure_rain"], &[search]);
+        let body = shape.request(json!([shape.says("user", "Hi")]), tools.clone());
+        let (status, answer) = ask(&served, shape, body.to_string()).await;
+        let seen: Vec<String> = endpoint.take_seen().iter().map(|seen| seen.messages()).collect();
+        assert_eq!((status, whole(shape, &answer).calls, seen.len()), (200, 1, 2), "{shape:?} {answer:#}");
+        assert!(seen[0].contains("find_tool") && seen[0].contains("f("), "{shape:?}: {}", seen[0]);
+        let listed =
+            ["close_ticket(", "measure_rain("].map(|tool| seen.iter().filter(|sent| sent.contains(tool)).count());
+        assert_eq!(listed, [1, 0], "{shape:?}: {seen:#?}");
+        // What the question means is listed at once.
+        let body = shape.request(json!([shape.says("user", "Measure the rain.")]), tools);
+        let (status, _) = ask(&served, shape, body.to_string()).await;
+        let sent = endpoint.take_seen().remove(0).messages();
+        let listed = ["close_ticket(", "measure_rain("].map(|tool| sent.contains(tool));
+        assert_eq!((status, listed), (200, [false, true]), "{shape:?}: {sent}");
     }
 }
 
