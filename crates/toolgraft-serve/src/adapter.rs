@@ -17,7 +17,6 @@ use super::shape::Writer;
 use toolgraft::Outcome;
 use toolgraft::model::endpoint::Decoder;
 use toolgraft::model::endpoint::insert_tools;
-use toolgraft::model::{ModelError, ModelEvent};
 use toolgraft::wire::openai::Chunk;
 
 /// A request is refused, or its answer failed.
@@ -61,10 +60,6 @@ pub struct Adapter {
     stream: ChatStream,
     answer: Option<Decoder>,
     chunks: VecDeque<Piece>,
-    /// The request whose answer is due, without the structure that it was sent with.
-    without: Option<Map<String, Value>>,
-    /// The endpoint refused a structure.
-    refuses: bool,
 }
 
 impl Adapter {
@@ -80,7 +75,7 @@ impl Adapter {
         let kept = Store::new(config.instance_key.as_deref()).map_err(|error| Fault::invalid(error.to_string()))?;
         let (prepared, asked) = request.ask(config, &Cache::default(), kept.of(None))?;
         let exchange = Exchange::new(prepared, asked)?;
-        Ok(Adapter { exchange, stream, answer: None, chunks: VecDeque::new(), without: None, refuses: false })
+        Ok(Adapter { exchange, stream, answer: None, chunks: VecDeque::new() })
     }
 
     /// Takes a chunk of the endpoint's answer, a whole completion, or its error object.
@@ -109,9 +104,6 @@ impl Adapter {
             decoder.end();
             // What comes of it may be a new request, with an answer of its own.
             while let Some(event) = decoder.pop() {
-                if self.is_refused(&event) {
-                    return;
-                }
                 self.exchange.model(Some(event));
             }
             self.take();
@@ -121,42 +113,19 @@ impl Adapter {
     fn read(&mut self) {
         // An answer that is cancelled says nothing more.
         while let Some(event) = self.answer.as_mut().and_then(Decoder::pop) {
-            if self.is_refused(&event) {
-                return;
-            }
             self.exchange.model(Some(event));
             self.take();
         }
-    }
-
-    /// Whether this refuses the structure of the answer, as an error before anything else may:
-    /// the same request then goes out without.
-    fn is_refused(&mut self, event: &Result<ModelEvent, ModelError>) -> bool {
-        let Some(body) = self.without.take() else { return false };
-        let refused = matches!(event, Err(ModelError::Refused { .. } | ModelError::BadAnswer { .. }));
-        if refused {
-            self.refuses = true;
-            self.send(body);
-        }
-        refused
     }
 
     /// Sends a request; its structure in OpenAI's form, since the endpoint's is not known here.
     fn ask(&mut self, sent: Sent) {
         let Sent { mut body, constraint, tools, tool_choice, .. } = sent;
         insert_tools(&mut body, &tools, &tool_choice);
-        self.without = None;
-        if let Some(constraint) = constraint.filter(|_| !self.refuses)
-            && let Some(schema) = &constraint.schema
-        {
-            self.without = (!constraint.required).then(|| body.clone());
+        if let Some(schema) = constraint.as_ref().and_then(|constraint| constraint.schema.as_ref()) {
             let format = json!({"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}});
             body.insert("response_format".to_owned(), format);
         }
-        self.send(body);
-    }
-
-    fn send(&mut self, body: Map<String, Value>) {
         self.answer = Some(Decoder::new("the endpoint".to_owned()).with_fields(true));
         self.chunks.push_back(Piece::Request(streamed(body)));
     }

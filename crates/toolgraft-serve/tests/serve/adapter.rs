@@ -291,22 +291,6 @@ fn an_answer_matches_the_schema_or_fails() {
 }
 
 #[test]
-fn a_structure_that_the_endpoint_refuses_is_left_out_of_the_same_request() {
-    let mut asked = request();
-    asked["tool_choice"] = json!("required");
-    let refusal = json!({"error": {"message": "response_format is not supported"}});
-    let call = call("weather", &json!({"city": "Oslo"}));
-    let seen = run(asked.clone(), &[vec![refusal.clone()], answer("Sunny.", "stop"), answer(&call, "stop")]);
-    assert_eq!((seen.calls.len(), seen.failed), (1, None));
-    let held: Vec<bool> = seen.requests.iter().map(|body| body.get("response_format").is_some()).collect();
-    assert_eq!(held, [true, false, false], "it is not tried again in this answer");
-    assert_eq!(seen.requests[0]["messages"], seen.requests[1]["messages"]);
-    // An error behind the first piece is none about the structure.
-    let seen = run(asked, &[vec![says("Hm."), refusal]]);
-    assert_eq!((seen.requests.len(), seen.failed.is_some()), (1, true));
-}
-
-#[test]
 fn calls_and_results_of_the_history_are_told_in_the_dialect() {
     let mut asked = request();
     asked["messages"] = json!([
