@@ -32,6 +32,18 @@ pub(crate) struct Choice {
     pub(crate) logprobs: Value,
 }
 
+/// Fields of a message that hold what the model thought.
+#[cfg(feature = "agent")]
+pub(crate) const REASONING_FIELDS: [&str; 4] = ["reasoning_content", "reasoning", "thinking", "reasoning_details"];
+
+/// The texts of a message of Chat Completions, or of a piece of one, that are not empty; the reasoning first.
+/// What is no such message has none.
+#[cfg(feature = "agent")]
+pub fn texts_of(message: &Value) -> Vec<Delta> {
+    Fields::deserialize(message).map_or_else(|_| Vec::new(), |fields| fields.into_deltas().collect())
+}
+
+/// Its reasoning is in one of [`REASONING_FIELDS`].
 #[derive(Deserialize)]
 pub(crate) struct Fields {
     /// Text, or a list of parts.

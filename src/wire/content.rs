@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+pub use crate::message::chunk::texts_of;
+
 /// Types of parts beside text that endpoints take, where the member of that name says what is meant.
 const TAKEN: [&str; 5] = ["image_url", "input_audio", "audio_url", "video_url", "file"];
 

@@ -5,10 +5,8 @@ use serde_json::{Map, Value, json};
 use crate::conversation::shape::{self, Spoken};
 use crate::dialect::SystemPlacement;
 use crate::message::Role;
+use crate::message::chunk::REASONING_FIELDS;
 use crate::wire::{set_member, take_member};
-
-/// Fields of an answer that hold what the model thought; templates leave it out, or say it aloud.
-const THOUGHT: [&str; 4] = ["reasoning_content", "reasoning", "thinking", "reasoning_details"];
 
 /// Brings a client's messages into the shape that every template takes
 /// ([`shape`](shape::shape())). What holds texts alone is one text, as templates of text models
@@ -17,7 +15,8 @@ pub fn shape(messages: Vec<Value>, own: Option<String>, placement: SystemPlaceme
     let plain = |message: Value| {
         let Value::Object(mut message) = message else { return None };
         flatten(&mut message);
-        THOUGHT.iter().for_each(|field| drop(message.shift_remove(*field)));
+        // Templates leave it out, or say it aloud.
+        REASONING_FIELDS.iter().for_each(|field| drop(message.shift_remove(*field)));
         rename_developer(&mut message);
         Some(Value::Object(message))
     };
@@ -85,7 +84,7 @@ fn one_turn(mut message: Value, mut next: Value) -> Value {
         match (members.entry(key.as_str()).or_insert(Value::Null), value.take()) {
             (Value::Array(calls), Value::Array(more)) if key == "tool_calls" => calls.extend(more),
             (own, value) if key == "content" => *own = join(own.take(), value),
-            (Value::String(own), Value::String(value)) if THOUGHT.contains(&key.as_str()) => {
+            (Value::String(own), Value::String(value)) if REASONING_FIELDS.contains(&key.as_str()) => {
                 *own = format!("{own}\n\n{value}");
             }
             (own, value) if own.is_null() => *own = value,

@@ -5,25 +5,42 @@ use std::sync::Arc;
 use serde_json::Value;
 use toolgraft::event::{Assembled, Collector};
 use toolgraft::validate::Validator;
-use toolgraft::wire::{ToolDefinition, openai};
+use toolgraft::wire::{parameters, set_member, take_member};
 use toolgraft::{Catalog, Tool};
 
 use crate::Mistake;
 
-/// The tool of a value: of MCP's form (`name`, `inputSchema`, and `server` beside it), or of an
-/// item of `tools` in a request to OpenAI.
+/// What the APIs call the schema of a tool's arguments: Anthropic's, OpenAI's and Gemini's, Gemini's other one.
+const SCHEMAS: [&str; 3] = ["input_schema", "parameters", "parametersJsonSchema"];
+
+/// The tool of a value: of MCP's form (`name`, `inputSchema`, and `server` beside it), or as a request to
+/// OpenAI, Anthropic or Gemini describes a function.
 ///
 /// # Errors
 ///
-/// [`Mistake::Tool`] where it is none of both.
-pub fn tool(value: Value) -> Result<Tool, Mistake> {
-    let wrong = |error: serde_json::Error| Mistake::Tool(format!("not a tool: {error}"));
-    if value.get("function").is_some_and(Value::is_object) && value.get("name").is_none() {
-        let wired: openai::Tool = serde_json::from_value(value).map_err(wrong)?;
-        let ToolDefinition { name, description, parameters, .. } = wired.into();
-        return Ok(Tool::new(name).with_description(description).with_schema(parameters));
+/// [`Mistake::Tool`] where it is none of these, runs at a vendor's service, or has a schema in a vendor's own
+/// dialect.
+pub fn tool(mut value: Value) -> Result<Tool, Mistake> {
+    let is_nested = value.get("function").is_some_and(Value::is_object) && value.get("name").is_none();
+    let kind = value["type"].as_str().filter(|kind| *kind != "function" && value.get("input_schema").is_none());
+    if let Some(kind) = kind {
+        return Err(Mistake::Tool(format!("not a tool: no function, but of the type '{kind}', which a service runs")));
     }
-    serde_json::from_value(value).map_err(wrong)
+    if is_nested {
+        value = take_member(&mut value, "function");
+    }
+    if value.get("inputSchema").is_none() {
+        let schema = SCHEMAS.iter().map(|name| take_member(&mut value, name)).find(|schema| !schema.is_null());
+        // Gemini's own dialect has other types, which nothing here would match.
+        if schema.as_ref().and_then(|schema| schema["type"].as_str()).is_some_and(|kind| kind == "OBJECT") {
+            let words = "not a tool: its schema is in Gemini's dialect; 'parametersJsonSchema' takes JSON Schema";
+            return Err(Mistake::Tool(words.to_owned()));
+        }
+        if let Some(schema) = schema.or_else(|| is_nested.then(|| parameters(None))) {
+            set_member(&mut value, "inputSchema", schema);
+        }
+    }
+    serde_json::from_value(value).map_err(|error| Mistake::Tool(format!("not a tool: {error}")))
 }
 
 /// Tools that are known together. It is made once and used for many messages.

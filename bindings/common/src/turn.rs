@@ -13,6 +13,7 @@ use toolgraft::route::Invocation;
 use toolgraft::tools::DefaultDecision;
 use toolgraft::turn::{Action, ClientPiece, ClientText, Granted, Input, PromptWording, Setup, TurnConfig};
 use toolgraft::validate::OutputSchema;
+use toolgraft::wire::content::texts_of;
 use toolgraft::{AgentEvent, Message, Policy};
 
 use crate::{Known, Mistake, history, settings};
@@ -91,9 +92,7 @@ impl Turn {
     fn event(&mut self, event: &AgentEvent) {
         let pieces = self.text.event(event);
         self.tell(pieces);
-        if let AgentEvent::RoundFinished { .. } = event {
-            self.streams = false;
-        }
+        self.streams &= !matches!(event, AgentEvent::RoundFinished { .. });
     }
 
     fn tell(&mut self, pieces: impl Iterator<Item = ClientPiece>) {
@@ -207,6 +206,22 @@ impl Turn {
     /// [`Mistake::State`] where no answer is awaited.
     pub fn push_reasoning(&mut self, chunk: &str) -> Result<Vec<Told>, Mistake> {
         self.take(Input::Delta(Delta::reasoning(chunk)))
+    }
+
+    /// Takes a message of the endpoint's answer, or a piece of one, in the form of Chat Completions: its text
+    /// and its reasoning, in whichever field that is.
+    ///
+    /// # Errors
+    ///
+    /// [`Mistake::State`] where no answer is awaited.
+    pub fn push_message(&mut self, message: &Value) -> Result<Vec<Told>, Mistake> {
+        let mut told = Vec::new();
+        for (at, delta) in texts_of(message).into_iter().enumerate() {
+            if at == 0 || self.is_streaming() {
+                told.extend(self.take(Input::Delta(delta))?);
+            }
+        }
+        Ok(told)
     }
 
     /// Ends the answer, by the endpoint's word for why it ended.

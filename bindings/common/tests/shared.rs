@@ -147,3 +147,48 @@ fn a_call_that_nothing_answers_was_stopped_in_the_prompts_language() {
         assert!(sent.contains(said) && (lang == "en" || !sent.contains("not run")), "{sent}");
     }
 }
+
+#[test]
+fn a_tool_of_each_api_is_read_whole_or_refused_by_name() {
+    let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}});
+    for read in [
+        json!({"name": "f", "description": "Says.", "inputSchema": schema}),
+        json!({"type": "function", "function": {"name": "f", "description": "Says.", "parameters": schema}}),
+        json!({"type": "function", "name": "f", "description": "Says.", "parameters": schema, "strict": true}),
+        json!({"name": "f", "description": "Says.", "input_schema": schema}),
+        json!({"type": "custom", "name": "f", "description": "Says.", "input_schema": schema}),
+        json!({"name": "f", "description": "Says.", "parameters": schema}),
+        json!({"name": "f", "description": "Says.", "parametersJsonSchema": schema}),
+    ] {
+        let tool = toolgraft_bindings::tool(read.clone()).unwrap();
+        assert_eq!((&*tool.name, tool.description.as_deref()), ("f", Some("Says.")), "{read}");
+        assert_eq!(tool.input_schema.as_ref(), Some(&schema), "{read}");
+    }
+    for (refused, why) in [
+        (json!({"type": "web_search_20250305", "name": "web_search"}), "web_search_20250305"),
+        (json!({"type": "custom", "name": "f", "format": {"type": "text"}}), "'custom'"),
+        (json!({"name": "f", "parameters": {"type": "OBJECT"}}), "Gemini"),
+        (json!({"functionDeclarations": []}), "name"),
+        (json!({"googleSearch": {}}), "name"),
+    ] {
+        let wrong = toolgraft_bindings::tool(refused.clone()).unwrap_err();
+        assert!(matches!(&wrong, Mistake::Tool(words) if words.contains(why)), "{refused}: {wrong:?}");
+    }
+}
+
+#[test]
+fn what_an_endpoint_thought_is_read_from_any_of_its_fields() {
+    for thought in [
+        json!({"reasoning_content": "Hm.", "content": "Fine."}),
+        json!({"reasoning": "Hm.", "content": "Fine."}),
+        json!({"thinking": "Hm.", "content": "Fine."}),
+        json!({"reasoning_details": [{"text": "Hm."}], "content": [{"type": "text", "text": "Fine."}]}),
+    ] {
+        let mut turn =
+            Turn::new(&known(), vec![json!({"role": "user", "content": "Hi"})], None, None, &Map::new()).unwrap();
+        turn.request();
+        turn.push_message(&thought).unwrap();
+        turn.finish("stop").unwrap();
+        assert_eq!((turn.reasoning(), turn.content()), ("Hm.", "Fine."), "{thought}");
+    }
+}

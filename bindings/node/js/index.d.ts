@@ -155,7 +155,7 @@ export interface ToolOptions {
 /** A tool that a model may call. */
 export declare class Tool {
   constructor(name: string, options?: ToolOptions);
-  /** The tool of an object: of MCP's form, or an item of `tools` in a request to OpenAI. */
+  /** The tool of an object: of MCP's form, or a function in a request to OpenAI, Anthropic or Gemini. */
   static from(description: ToolDescription | FunctionDescription | Tool): Tool;
   readonly name: string;
   readonly server: string | null;

@@ -52,8 +52,8 @@ impl Tool {
         Ok(Tool(tool))
     }
 
-    /// The tool of a dict: of MCP's form (`name`, `inputSchema`, and `server` beside it), or of an
-    /// item of `tools` in a request to OpenAI.
+    /// The tool of a dict: of MCP's form (`name`, `inputSchema`, and `server` beside it), or of a
+    /// function in a request to OpenAI, Anthropic or Gemini.
     #[staticmethod]
     fn from_dict(tool: &Bound<'_, PyDict>) -> PyResult<Self> {
         let value = value::from_python(tool.as_any()).map_err(ToolError::new_err)?;

@@ -67,6 +67,13 @@ impl Turn {
         self.0.push_reasoning(&chunk.to_cow()?).map(told).map_err(raised)
     }
 
+    /// Takes a message of the endpoint's answer, or a piece of one, in the form of Chat Completions.
+    #[pyo3(signature = (message, /))]
+    fn push_message(&mut self, message: &Bound<'_, PyAny>) -> PyResult<Vec<(&'static str, String)>> {
+        let message: Value = value::from_python(message).map_err(ToolError::new_err)?;
+        self.0.push_message(&message).map(told).map_err(raised)
+    }
+
     /// Ends the answer, by the endpoint's word for why it ended.
     #[pyo3(signature = (reason = "stop"))]
     fn finish(&mut self, py: Python<'_>, reason: &str) -> PyResult<Vec<(&'static str, String)>> {

@@ -16,7 +16,6 @@ from ._native import Catalog, Turn
 
 #: What a body says about tools and the form of the answer, which an endpoint without tools refuses.
 _OURS = ("tools", "tool_choice", "parallel_tool_calls", "response_format", "functions", "function_call")
-_FIELDS = ("reasoning_content", "reasoning")
 _Told = Sequence[tuple[str, str]]
 
 
@@ -135,14 +134,7 @@ class Exchange:
         return {**head, **self._head, "object": "chat.completion.chunk", "choices": [choice]}
 
     def _feed(self, message: dict[str, Any]) -> _Told:
-        told: list[tuple[str, str]] = []
-        thought = next((message[field] for field in _FIELDS if isinstance(message.get(field), str)), "")
-        if thought and self._turn.is_streaming:
-            told += self._turn.push_reasoning(thought)
-        text = message.get("content") or ""
-        if text and self._turn.is_streaming:
-            told += self._turn.push(text)
-        return told
+        return self._turn.push_message(message) if self._turn.is_streaming else []
 
     def _end(self) -> _Told:
         return self._turn.finish(self._reason) if self._turn.is_streaming else []
