@@ -136,10 +136,29 @@ impl Messages {
         self.places.push(place.to_owned());
     }
 
-    /// The messages, and their places.
-    pub(super) fn into_parts(self) -> (Vec<Value>, Vec<String>) {
-        (self.list, self.places)
+    /// Puts the messages into a request, and tools with their places, if there are some; where all were.
+    pub(super) fn fill(self, chat: &mut Map<String, Value>, (tools, places): (Vec<Value>, Vec<String>)) -> Places {
+        chat.insert("messages".to_owned(), Value::Array(self.list));
+        set(chat, "tools", Some(tools).filter(|tools| !tools.is_empty()));
+        Places { messages: self.places, tools: places }
     }
+}
+
+/// The role of a message, one of those that its interface knows.
+pub(super) fn role_of(message: &Value, known: &[&'static str], place: &str) -> Result<&'static str, Fault> {
+    let role = known.iter().find(|known| message["role"] == **known).copied();
+    role.ok_or_else(|| Fault::field(format!("{place}.role"), format!("expected one of: {}", known.join(", "))))
+}
+
+/// A call. Some clients keep its arguments as text, as OpenAI's interface has them.
+pub(super) fn call(id: impl Into<Value>, name: impl Into<Value>, arguments: Value) -> Value {
+    let arguments = match arguments {
+        Value::Null => "{}".to_owned(),
+        Value::String(text) => text,
+        arguments => arguments.to_string(),
+    };
+    let function = serde_json::json!({"name": name.into(), "arguments": arguments});
+    serde_json::json!({"id": id.into(), "type": "function", "function": function})
 }
 
 /// What a field says, if it says something. It is taken out.

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::fields::part;
 use crate::fault::Fault;
-use crate::shape::{Messages, content_of};
+use crate::shape::{self, Messages, content_of, role_of};
 use crate::waiting::Waiting;
 use toolgraft::wire::ToolResult;
 use toolgraft::wire::gemini::FunctionResponse;
@@ -13,7 +13,7 @@ use toolgraft::wire::gemini::FunctionResponse;
 /// Messages, each with the place of the content that it is of.
 #[derive(Default)]
 pub(super) struct History {
-    messages: Messages,
+    pub(super) messages: Messages,
     waiting: Waiting,
 }
 
@@ -47,19 +47,12 @@ impl History {
         Ok(())
     }
 
-    pub(super) fn into_parts(self) -> (Vec<Value>, Vec<String>) {
-        self.messages.into_parts()
-    }
-
     fn content(&mut self, mut content: Value, place: &str) -> Result<(), Fault> {
-        let role = match content["role"].as_str() {
-            None | Some("user" | "function") => "user",
-            Some("model") => "assistant",
-            Some(other) => {
-                let message = format!("'{other}' is no role here: 'user' or 'model'");
-                return Err(Fault::field(format!("{place}.role"), message));
-            }
+        let role = match content.get("role").is_none_or(Value::is_null) {
+            true => "user",
+            false => role_of(&content, &["user", "model", "function"], place)?,
         };
+        let role = if role == "model" { "assistant" } else { "user" };
         let Some(Value::Array(list)) = part(&mut content, "parts") else {
             return Err(Fault::field(format!("{place}.parts"), "a content has a list of parts"));
         };
@@ -93,15 +86,8 @@ impl History {
         let Some(name) = call["name"].as_str().map(str::to_owned) else {
             return Err(Fault::field(format!("{place}.functionCall.name"), "a call names a function"));
         };
-        let arguments = match part(&mut call, "args") {
-            None => "{}".to_owned(),
-            // Some clients keep what OpenAI's interface has.
-            Some(Value::String(text)) => text,
-            Some(arguments) => arguments.to_string(),
-        };
-        let id = call["id"].as_str().map(str::to_owned);
-        let id = self.waiting.call(id, &name);
-        Ok(json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}))
+        let id = self.waiting.call(call["id"].as_str().map(str::to_owned), &name);
+        Ok(shape::call(id, name, part(&mut call, "args").unwrap_or_default()))
     }
 
     fn result(&mut self, mut response: Value, place: &str) -> Result<Value, Fault> {

@@ -19,7 +19,7 @@ use self::schema::json_schema;
 use self::writer::GeminiStream;
 use super::fault::Fault;
 use super::kept::Kept;
-use super::shape::{Hosted, Places, Read, Results, Shape, set};
+use super::shape::{Hosted, Read, Results, Shape, set};
 use super::vendor;
 
 /// Gemini's `generateContent`.
@@ -52,19 +52,16 @@ impl Shape for Gemini {
             history.system(system)?;
         }
         history.contents(take(&mut body, "contents"))?;
-        let (messages, message_places) = history.into_parts();
         let choice = choice_of(take(&mut body, "toolConfig"))?;
-        let (tools, tool_places) = tools_of(take(&mut body, "tools"), choice.allowed.as_deref())?;
+        let tools = tools_of(take(&mut body, "tools"), choice.allowed.as_deref())?;
         let mut config = match take(&mut body, "generationConfig") {
             None => Map::new(),
             Some(Value::Object(config)) => config,
             Some(_) => return Err(Fault::field("generationConfig", "'generationConfig' must be an object")),
         };
 
-        let mut chat = Map::from_iter([("messages".to_owned(), Value::Array(messages))]);
-        if !tools.is_empty() {
-            chat.insert("tools".to_owned(), Value::Array(tools));
-        }
+        let mut chat = Map::new();
+        let places = history.messages.fill(&mut chat, tools);
         set(&mut chat, "tool_choice", choice.choice);
         for (theirs, ours) in SAME {
             set(&mut chat, ours, take(&mut config, theirs));
@@ -74,7 +71,6 @@ impl Shape for Gemini {
         let thinking = take(&mut config, "thinkingConfig").unwrap_or_default();
         let thoughts = thinking["includeThoughts"] == true || thinking["include_thoughts"] == true;
         body.extend(chat);
-        let places = Places { messages: message_places, tools: tool_places };
         Ok(Read { chat: body, places, writer: Box::new(GeminiStream::new(thoughts)) })
     }
 

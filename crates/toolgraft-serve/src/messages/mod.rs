@@ -19,7 +19,7 @@ use self::tools::tools_of;
 use self::writer::MessageStream;
 use super::fault::Fault;
 use super::kept::Kept;
-use super::shape::{Hosted, Messages as History, Places, Read, Results, Shape, content_of, given, set};
+use super::shape::{Hosted, Messages as History, Read, Results, Shape, call, content_of, given, role_of, set};
 use super::vendor;
 use toolgraft::wire::take_member;
 
@@ -50,14 +50,8 @@ impl Shape for Messages {
             }
             _ => return Err(Fault::field("messages", "'messages' must be a list of messages")),
         }
-        let (messages, places) = messages.into_parts();
-        let (tools, tool_places) = match given(&mut body, "tools") {
-            Some(list) => tools_of(list)?,
-            None => Default::default(),
-        };
-        if !tools.is_empty() {
-            body.insert("tools".to_owned(), Value::Array(tools));
-        }
+        let tools = given(&mut body, "tools").map(tools_of).transpose()?;
+        let places = messages.fill(&mut body, tools.unwrap_or_default());
         if let Some(choice) = body.shift_remove("tool_choice") {
             let (choice, is_parallel) = choice_of(&choice)?;
             body.insert("tool_choice".to_owned(), choice);
@@ -69,8 +63,6 @@ impl Shape for Messages {
         set(&mut body, "stop", stop);
         let format = format_of(&mut body)?;
         set(&mut body, "response_format", format);
-        body.insert("messages".to_owned(), Value::Array(messages));
-        let places = Places { messages: places, tools: tool_places };
         Ok(Read { chat: body, places, writer: Box::new(MessageStream::new(thinking)) })
     }
 
@@ -135,16 +127,7 @@ fn text(content: &Value, place: &str) -> Result<String, Fault> {
 
 /// A message as those of Chat Completions: results first, which have messages of their own.
 fn take(mut message: Value, place: &str, messages: &mut History) -> Result<(), Fault> {
-    let role = match message["role"].as_str() {
-        Some(role @ ("user" | "assistant" | "system")) => role.to_owned(),
-        Some(other) => {
-            return Err(Fault::field(
-                format!("{place}.role"),
-                format!("'{other}' is no role here: 'user' or 'assistant'"),
-            ));
-        }
-        None => return Err(Fault::field(format!("{place}.role"), "a message needs a 'role'")),
-    };
+    let role = role_of(&message, &["user", "assistant", "system"], place)?;
     let content = message.get_mut("content").map(Value::take).unwrap_or_default();
     let blocks = match content {
         Value::String(text) => {
@@ -155,14 +138,14 @@ fn take(mut message: Value, place: &str, messages: &mut History) -> Result<(), F
         _ => return Err(Fault::field(format!("{place}.content"), "expected a text or a list of blocks")),
     };
     let (mut parts, mut calls) = (Vec::new(), Vec::new());
-    for (at, block) in blocks.into_iter().enumerate() {
+    for (at, mut block) in blocks.into_iter().enumerate() {
         let within = format!("{place}.content[{at}]");
         match block["type"].as_str() {
             Some("tool_result") if role == "user" => messages.push(place, result(&block, &within)?),
-            Some("tool_use") if role == "assistant" => calls.push(json!({
-                "id": block["id"], "type": "function",
-                "function": {"name": block["name"], "arguments": block["input"].to_string()},
-            })),
+            Some("tool_use") if role == "assistant" => {
+                let [id, name, input] = ["id", "name", "input"].map(|field| take_member(&mut block, field));
+                calls.push(call(id, name, input));
+            }
             // The model's own thinking does not go back to it.
             Some("thinking" | "redacted_thinking") => {}
             _ => parts.push(part(block, &within)?),

@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::fault::Fault;
+use crate::shape::{self, role_of};
 use crate::waiting::Waiting;
 use toolgraft::message::Image;
 use toolgraft::wire::roles::join;
@@ -30,13 +31,7 @@ impl History {
     }
 
     fn message(&mut self, mut message: Value, place: &str) -> Result<Value, Fault> {
-        let role = match message["role"].as_str() {
-            Some(role @ ("system" | "user" | "assistant" | "tool")) => role.to_owned(),
-            _ => {
-                let message = "a message has one of the roles 'system', 'user', 'assistant' and 'tool'";
-                return Err(Fault::field(format!("{place}.role"), message));
-            }
-        };
+        let role = role_of(&message, &["system", "user", "assistant", "tool"], place)?;
         let images = message.get_mut("images").map(Value::take);
         let content = match take_member(&mut message, "content") {
             Value::Null => content(String::new(), images, &format!("{place}.images"))?,
@@ -68,15 +63,10 @@ impl History {
         let Some(name) = call["function"]["name"].as_str().map(str::to_owned) else {
             return Err(Fault::field(format!("{place}.function.name"), "a call names a function"));
         };
-        let arguments = match take_member(&mut take_member(&mut call, "function"), "arguments") {
-            Value::Null => "{}".to_owned(),
-            // Some clients keep what OpenAI's interface has.
-            Value::String(text) => text,
-            arguments => arguments.to_string(),
-        };
+        let arguments = take_member(&mut take_member(&mut call, "function"), "arguments");
         let id = call["id"].as_str().filter(|id| !id.is_empty()).map(str::to_owned);
         let id = self.waiting.call(id, &name);
-        Ok(json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}))
+        Ok(shape::call(id, name, arguments))
     }
 }
 

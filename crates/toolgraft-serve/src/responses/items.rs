@@ -7,13 +7,13 @@ use serde_json::{Map, Value, json};
 use super::tools::{ACTIONS, full_name, input};
 use crate::fault::Fault;
 use crate::kept::Kept;
-use crate::shape::{Messages, content_of};
+use crate::shape::{self, Messages, content_of, role_of};
 use toolgraft::wire::take_member;
 
 /// Messages, each with the place of the item that it began with.
 pub(super) struct History {
     kept: Kept,
-    messages: Messages,
+    pub(super) messages: Messages,
     /// Tools that searches of the client's brought, with the place of each list's item.
     found: Vec<(String, Value)>,
 }
@@ -47,10 +47,6 @@ impl History {
         self.found.iter().map(|(place, tools)| (place.as_str(), tools))
     }
 
-    pub(super) fn into_parts(self) -> (Vec<Value>, Vec<String>) {
-        self.messages.into_parts()
-    }
-
     fn item(&mut self, mut item: Value, place: &str) -> Result<(), Fault> {
         if !item.is_object() {
             return Err(Fault::field(place, "an item is an object"));
@@ -72,11 +68,11 @@ impl History {
                     return Err(Fault::field(format!("{place}.name"), "a call names a function"));
                 };
                 let name = full_name(item["namespace"].as_str(), name);
-                self.call(&item, &name, &item["arguments"], place);
+                self.call(&item, &name, item["arguments"].clone(), place);
             }
             "custom_tool_call" => {
                 let name = full_name(item["namespace"].as_str(), item["name"].as_str().unwrap_or_default());
-                self.call(&item, &name, &input(&item["input"]).to_string().into(), place);
+                self.call(&item, &name, input(&item["input"]), place);
             }
             // The model's own reasoning does not go back to it.
             "reasoning" => {}
@@ -92,7 +88,7 @@ impl History {
                 self.result(&item, output, place);
             }
             kind => match ACTIONS.iter().find(|action| action.item == kind && id_of(&item).is_string()) {
-                Some(action) => self.call(&item, &action.name, &item[&action.field].to_string().into(), place),
+                Some(action) => self.call(&item, &action.name, item[&action.field].clone(), place),
                 // What OpenAI's service did in an earlier answer.
                 None if kind.ends_with("_call") => {
                     let asked = item["action"]["query"].as_str().or(item["revised_prompt"].as_str());
@@ -116,20 +112,15 @@ impl History {
     }
 
     fn message(&mut self, item: &mut Value, place: &str) -> Result<(), Fault> {
-        let role = match item["role"].as_str() {
-            Some(role @ ("user" | "assistant" | "system" | "developer")) => role.to_owned(),
-            Some(other) => return Err(Fault::field(format!("{place}.role"), format!("'{other}' is no role here"))),
-            None => return Err(Fault::field(format!("{place}.role"), "a message needs a 'role'")),
-        };
+        let role = role_of(item, &["user", "assistant", "system", "developer"], place)?;
         let content = content(take_member(item, "content"), role == "user", &format!("{place}.content"))?;
         self.messages.push(place, json!({"role": role, "content": content}));
         Ok(())
     }
 
     /// A call belongs to the message before it, where the model said one.
-    fn call(&mut self, item: &Value, name: &str, arguments: &Value, place: &str) {
-        let function = json!({"name": name, "arguments": arguments});
-        let call = json!({"id": id_of(item), "type": "function", "function": function});
+    fn call(&mut self, item: &Value, name: &str, arguments: Value, place: &str) {
+        let call = shape::call(id_of(item).clone(), name, arguments);
         match self.messages.list.last_mut().filter(|last| last["role"] == "assistant").and_then(Value::as_object_mut) {
             Some(last) => match last.get_mut("tool_calls").and_then(Value::as_array_mut) {
                 Some(calls) => calls.push(call),

@@ -19,7 +19,7 @@ use self::writer::ResponseStream;
 use super::chat::Chat;
 use super::fault::Fault;
 use super::kept::Kept;
-use super::shape::{Places, Read, Shape, given, set};
+use super::shape::{Read, Shape, given, set};
 use super::vendor;
 use toolgraft::wire::take_member;
 
@@ -51,25 +51,19 @@ impl Shape for Responses {
         for (place, found) in history.found() {
             tools.found(found, place)?;
         }
-        let (messages, message_places) = history.into_parts();
-
-        let mut chat = Map::new();
-        chat.insert("messages".to_owned(), Value::Array(messages));
         let choice = choice_of(given(&mut body, "tool_choice"))?;
         if let Some(names) = &choice.allowed {
             tools.allow(names);
         }
-        let Tools { functions, places: tool_places, forms } = tools;
-        if !functions.is_empty() {
-            chat.insert("tools".to_owned(), Value::Array(functions));
-        }
+        let Tools { functions, places, forms } = tools;
+        let mut chat = Map::new();
+        let places = history.messages.fill(&mut chat, (functions, places));
         set(&mut chat, "tool_choice", choice.choice);
         set(&mut chat, "max_tokens", given(&mut body, "max_output_tokens"));
         set(&mut chat, "reasoning_effort", reasoning["effort"].as_str());
         set(&mut chat, "response_format", format_of(given(&mut body, "text"))?);
         body.retain(|field, _| !READ.contains(&field.as_str()));
         body.extend(chat);
-        let places = Places { messages: message_places, tools: tool_places };
         Ok(Read { chat: body, places, writer: Box::new(ResponseStream::new(head, summary, forms, kept.clone())) })
     }
 
