@@ -72,7 +72,7 @@ class Turns(unittest.TestCase):
             {"role": "tool", "tool_call_id": "gone", "content": "Rain."},
         ]
         sent = str(Turn(TOOLS, messages).request())
-        for text in ("Hello.", "Sunny.", "Rain.", "not run"):
+        for text in ("Hello.", "Sunny.", "Rain.", "was stopped before this call"):
             self.assertIn(text, sent)
 
     def test_a_result_may_say_how_its_call_ended(self) -> None:
