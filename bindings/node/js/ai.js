@@ -257,19 +257,19 @@ function chatPart(part) {
   const { data } = file;
   const isData = typeof data === "string" || data instanceof Uint8Array;
   if (isData && part.mediaType.startsWith("text/")) return framed(Buffer.from(data, "base64").toString());
-  // What is no image as data is refused by a turn, with this name.
-  if (!isData || !part.mediaType.startsWith("image/")) return { type: `a file (${part.mediaType})` };
+  // What is no image as data is a line that names it, in a turn.
+  if (!isData || !part.mediaType.startsWith("image/")) return { type: part.mediaType };
   const base64 = typeof data === "string" ? data : Buffer.from(data).toString("base64");
   return { type: "image_url", image_url: { url: `data:${part.mediaType};base64,${base64}` } };
 }
 
 function chatResult({ toolCallId, output }) {
-  const result = { role: "tool", tool_call_id: toolCallId, content: resultText(output) };
+  const result = { role: "tool", tool_call_id: toolCallId, content: resultContent(output) };
   // What is said of a call that did not run is no result.
   return output.type === "execution-denied" ? { ...result, status: "denied" } : result;
 }
 
-function resultText({ type, value, reason }) {
+function resultContent({ type, value, reason }) {
   switch (type) {
     case "text":
     case "error-text":
@@ -277,7 +277,7 @@ function resultText({ type, value, reason }) {
     case "execution-denied":
       return reason ?? "";
     case "content":
-      return value.map((part) => part.text ?? `(${part.mediaType ?? part.type}: cannot be shown here)`).join("\n\n");
+      return value.map((part) => (part.type === "text" ? part : { type: part.mediaType ?? part.type }));
     default:
       return JSON.stringify(value) ?? "";
   }
