@@ -118,6 +118,8 @@
 
 #[cfg(feature = "agent")]
 pub mod agent;
+#[cfg(feature = "agent")]
+pub mod budget;
 mod cause;
 pub mod constrain;
 pub mod conversation;

@@ -15,7 +15,7 @@ use crate::message::{Audio, Image};
 pub const MEDIA_EVENT: &str = "mcp_media";
 
 /// Where a medium's data has, in base64, what a model is shown instead of `data`: a smaller
-/// image, where that one is too large.
+/// image, where that one is too large; `null` where it is shown nothing of it.
 pub const MEDIUM_SHOWN: &str = "shown";
 
 /// Bytes of one image or sound of a tool that a model is shown at most: Anthropic's interface
@@ -80,5 +80,9 @@ mod tests {
             Outcome::result("").with_image(&Image::new(&png).unwrap()).images().count()
         };
         assert_eq!((of(MODEL_MEDIUM_BYTES), of(MODEL_MEDIUM_BYTES + 1)), (1, 0));
+        let small = Image::new(b"\x89PNG\r\n\x1a\nrest").unwrap();
+        let mut hidden = Outcome::result("").with_image(&small);
+        hidden.events[0].data[MEDIUM_SHOWN] = Value::Null;
+        assert_eq!(hidden.images().count(), 0, "whoever made it known that it is not");
     }
 }

@@ -19,7 +19,7 @@ use regex::Regex;
 /// The rooms in the order of imports: one imports only from floors before its
 /// own, and from its neighbours on a floor where that makes no circle.
 const FLOORS: &[&[&str]] = &[
-    &["cause", "http", "json", "message", "secrets", "spans"],
+    &["budget", "cause", "http", "json", "message", "secrets", "spans"],
     &["tools"],
     &["dialect"],
     &["event"],
@@ -36,7 +36,7 @@ const FLOORS: &[&[&str]] = &[
 /// Stages; none imports another.
 const STAGES: &[&str] = &["prompt", "model", "validate", "route"];
 /// Rooms that know a runtime or the network; all others know neither.
-const WITH_RUNTIME: &[&str] = &["http", "model", "route", "transcript", "agent"];
+const WITH_RUNTIME: &[&str] = &["budget", "http", "model", "route", "transcript", "agent"];
 
 /// A source file and the top module that it belongs to.
 struct Source {

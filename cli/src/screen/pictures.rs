@@ -7,14 +7,11 @@ use std::fmt::Write as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use toolgraft::message::Image;
-use toolgraft_raster::Raster;
+use toolgraft_raster::{MAX_PIXELS, Raster};
 
 /// Largest width and height that a picture is drawn with, in pixels: a larger one is made smaller.
 const WIDTH: u32 = 640;
 const HEIGHT: u32 = 480;
-
-/// Most memory that a picture may take while it is read, in bytes.
-const MEMORY: u64 = 256 << 20;
 
 /// Characters of kitty's data in one sequence.
 const CHUNK: usize = 4096;
@@ -58,7 +55,7 @@ impl Protocol {
 /// A PNG or JPEG, made smaller where it is large.
 fn read(picture: &Image) -> Option<Raster> {
     let bytes = STANDARD.decode(picture.base64()).ok()?;
-    Some(Raster::decode(&bytes, MEMORY)?.fit(WIDTH, HEIGHT))
+    Raster::decode_to_fit(&bytes, MAX_PIXELS, WIDTH, HEIGHT)
 }
 
 fn kitty(image: &Raster) -> Option<String> {
@@ -172,7 +169,7 @@ mod tests {
         let chunks: Vec<&str> = drawn.split("\x1b\\").filter(|chunk| !chunk.is_empty()).collect();
         assert!(chunks.len() > 1 && chunks.iter().all(|chunk| chunk.len() <= CHUNK + 30));
         let data: String = chunks.iter().map(|chunk| chunk.split_once(';').unwrap().1).collect();
-        assert_eq!(Raster::decode(&STANDARD.decode(data).unwrap(), MEMORY), Some(noise));
+        assert_eq!(Raster::decode(&STANDARD.decode(data).unwrap(), MAX_PIXELS), Some(noise));
         assert_eq!(chunks.iter().filter(|chunk| chunk.contains("m=0;")).count(), 1);
     }
 

@@ -70,6 +70,7 @@ fn as_shown(event: &InterfaceEvent) -> InterfaceEvent {
     let mut event = event.clone();
     if event.kind == MEDIA_EVENT
         && let Some(medium) = event.data.as_object_mut()
+        && medium.get(MEDIUM_SHOWN).is_some_and(Value::is_string)
         && let Some(shown) = medium.remove(MEDIUM_SHOWN)
     {
         medium.insert("data".to_owned(), shown);

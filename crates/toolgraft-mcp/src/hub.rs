@@ -22,11 +22,13 @@ use super::server::{
 };
 use crate::transport::log::LogLine;
 use crate::transport::wire::{Wire, WireMessage};
+use toolgraft::budget::Budget;
 use toolgraft::http::Trust;
 use toolgraft::outcome::Status;
 use toolgraft::route::{Invocation, Toolbox};
 use toolgraft::tools::ACCESS_RESOURCE;
 use toolgraft::{Catalog, Outcome};
+use toolgraft_raster::MAX_PIXELS;
 
 /// Sets a [`Hub`] up. In whatever order options are set, the hub is the same.
 ///
@@ -90,6 +92,10 @@ setters! { HubBuilder:
     /// ([`TurnConfig::reads`](toolgraft::turn::TurnConfig::reads)). Not kept by default: they are
     /// large, and outcomes are stored with conversations.
     keep_media(keep: bool) => settings.media = keep;
+
+    /// Shares the pixels of the pictures that are decoded at once, to be made smaller for a model, with whatever else
+    /// has this budget. By default a hub has [`MAX_PIXELS`](toolgraft::budget::MAX_PIXELS_AT_ONCE) of its own.
+    pixels(budget: Budget) => settings.pixels = budget;
 
     /// Keeps what a server's `audience` says is for the user alone out of the text that a model
     /// reads; it comes as an event ([`USER_EVENT`](super::USER_EVENT)), for a program that shows it. Not
@@ -206,6 +212,7 @@ pub struct Hub {
     offered: Arc<Offered>,
     states: Arc<States>,
     media: bool,
+    pixels: Budget,
     by_audience: bool,
     start: Start,
 }
@@ -265,7 +272,7 @@ impl Hub {
         // One that was ready before all were set up could not say so.
         offered.join(&servers);
         let (media, by_audience, start) = (settings.media, settings.by_audience, settings.start);
-        Hub { config, servers, offered, states, media, by_audience, start }
+        Hub { config, servers, offered, states, media, pixels: settings.pixels, by_audience, start }
     }
 
     /// Waits until each server is ready or has failed, or is started by its first call
@@ -475,9 +482,16 @@ impl Hub {
         if !has_large(&outcome) {
             return outcome;
         }
+        let most = usize::try_from(MAX_PIXELS).unwrap_or(usize::MAX).min(self.pixels.amount());
+        let permit = self.pixels.wait(most).await;
         let unscaled = outcome.clone();
+        let scaled = tokio::task::spawn_blocking(move || {
+            // It goes on where nobody waits for it any more.
+            let _permit = permit;
+            scaled(outcome, most as u64)
+        });
         // A decoder that panics costs its picture alone.
-        tokio::task::spawn_blocking(move || scaled(outcome)).await.unwrap_or(unscaled)
+        scaled.await.unwrap_or(unscaled)
     }
 
     async fn read(&self, invocation: Invocation) -> Result<Outcome, Outcome> {

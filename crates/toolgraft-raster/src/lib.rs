@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod sample;
 mod scale;
 
 use std::io::Cursor;
@@ -10,6 +11,12 @@ use zune_jpeg::JpegDecoder;
 use zune_jpeg::zune_core::bytestream::ZCursor;
 use zune_jpeg::zune_core::colorspace::ColorSpace;
 use zune_jpeg::zune_core::options::DecoderOptions;
+
+use crate::sample::Sampler;
+
+/// The most pixels of an image that is decoded where the caller has no reason for another number: a scan of a page at
+/// 500 dots an inch, a photograph. The pixels of a JPEG take 75 megabytes meanwhile, those of an interlaced PNG 100.
+pub const MAX_PIXELS: u64 = 25_000_000;
 
 /// Bytes of a pixel: red, green, blue and opacity.
 const CHANNELS: usize = 4;
@@ -31,15 +38,23 @@ impl Raster {
         (bytes > 0 && pixels.len() as u64 == bytes).then_some(Raster { width, height, pixels })
     }
 
-    /// Decodes a PNG or a JPEG. Returns `None` if it is neither, if it is damaged, or if its pixels take more than
-    /// `max_bytes` (four a pixel).
-    pub fn decode(bytes: &[u8], max_bytes: u64) -> Option<Self> {
-        let (width, height) = dimensions(bytes)?;
-        size(width, height).filter(|needed| *needed <= max_bytes)?;
+    /// Decodes a PNG or a JPEG. Returns `None` if it is neither, if it is damaged, or if its header has more than
+    /// `max_pixels`.
+    pub fn decode(bytes: &[u8], max_pixels: u64) -> Option<Self> {
+        Raster::decode_to_fit(bytes, max_pixels, u32::MAX, u32::MAX)
+    }
+
+    /// Decodes as [`Raster::decode`] does and scales as [`Raster::fit`] does. Blocks of pixels are averaged while the
+    /// rows are decoded, so that the image in full size is not kept.
+    pub fn decode_to_fit(bytes: &[u8], max_pixels: u64, width: u32, height: u32) -> Option<Self> {
+        let from = dimensions(bytes)?;
+        (u64::from(from.0) * u64::from(from.1) <= max_pixels).then_some(())?;
+        let mut sampler = Sampler::new(from, (width, height));
         match Format::of(bytes)? {
-            Format::Png => decode_png(bytes, max_bytes),
-            Format::Jpeg => decode_jpeg(bytes),
+            Format::Png => decode_png(bytes, max_pixels, &mut sampler)?,
+            Format::Jpeg => decode_jpeg(bytes, &mut sampler)?,
         }
+        Some(sampler.finish()?.fit(width, height))
     }
 
     /// Returns the number of pixels in a row.
@@ -136,48 +151,42 @@ fn size(width: u32, height: u32) -> Option<u64> {
     (u64::from(width) * u64::from(height)).checked_mul(CHANNELS as u64)
 }
 
-fn decode_png(bytes: &[u8], max_bytes: u64) -> Option<Raster> {
-    let limit = usize::try_from(max_bytes).unwrap_or(usize::MAX);
+fn decode_png(bytes: &[u8], max_pixels: u64, sampler: &mut Sampler) -> Option<()> {
+    let limit = usize::try_from(max_pixels).unwrap_or(usize::MAX).saturating_mul(CHANNELS);
     let mut decoder = png::Decoder::new_with_limits(Cursor::new(bytes), Limits { bytes: limit });
     decoder.set_transformations(Transformations::normalize_to_color8());
     let mut reader = decoder.read_info().ok()?;
+    let channels = reader.output_color_type().0.samples();
+    if !reader.info().interlaced {
+        while let Some(row) = reader.next_row().ok()? {
+            sampler.push(row.data(), channels)?;
+        }
+        return Some(());
+    }
+    // The rows of an interlaced image come in seven passes.
     let mut samples = vec![0; reader.output_buffer_size().filter(|needed| *needed <= limit)?];
     let frame = reader.next_frame(&mut samples).ok()?;
-    samples.truncate(frame.buffer_size());
-    let pixels = rgba(samples, frame.color_type.samples())?;
-    Raster::new(frame.width, frame.height, pixels)
+    samples.chunks_exact(frame.line_size).try_for_each(|row| sampler.push(row, channels))
 }
 
-fn decode_jpeg(bytes: &[u8]) -> Option<Raster> {
+fn decode_jpeg(bytes: &[u8], sampler: &mut Sampler) -> Option<()> {
     let mut decoder = JpegDecoder::new_with_options(ZCursor::new(bytes), jpeg_options());
     decoder.decode_headers().ok()?;
-    let (width, height) = decoder.dimensions()?;
+    let (width, _) = decoder.dimensions()?;
     // The others are converted to RGB.
     let space = match decoder.input_colorspace()? {
         same @ (ColorSpace::RGBA | ColorSpace::Luma | ColorSpace::LumaA) => same,
         _ => ColorSpace::RGB,
     };
     let mut decoder = JpegDecoder::new_with_options(ZCursor::new(bytes), jpeg_options().jpeg_set_out_colorspace(space));
-    let pixels = rgba(decoder.decode().ok()?, space.num_components())?;
-    Raster::new(u32::try_from(width).ok()?, u32::try_from(height).ok()?, pixels)
+    let channels = space.num_components();
+    let samples = decoder.decode().ok()?;
+    samples.chunks_exact(width.checked_mul(channels)?).try_for_each(|row| sampler.push(row, channels))
 }
 
 /// Edges are limited by `Raster::decode` instead, and a damaged end is forgiven.
 fn jpeg_options() -> DecoderOptions {
     DecoderOptions::default().set_strict_mode(false).set_max_width(usize::MAX).set_max_height(usize::MAX)
-}
-
-/// Spreads samples of one to four channels to red, green, blue and opacity.
-fn rgba(samples: Vec<u8>, channels: usize) -> Option<Vec<u8>> {
-    const SOLID: u8 = u8::MAX;
-    let chunks = samples.chunks_exact(channels);
-    match channels {
-        1 => Some(chunks.flat_map(|grey| [grey[0], grey[0], grey[0], SOLID]).collect()),
-        2 => Some(chunks.flat_map(|grey| [grey[0], grey[0], grey[0], grey[1]]).collect()),
-        3 => Some(chunks.flat_map(|pixel| [pixel[0], pixel[1], pixel[2], SOLID]).collect()),
-        4 => Some(samples),
-        _ => None,
-    }
 }
 
 #[cfg(test)]
@@ -198,6 +207,23 @@ mod tests {
         let mut encoder = png::Encoder::new(&mut out, width, height);
         encoder.set_color(color);
         encoder.write_header().unwrap().write_image_data(data).unwrap();
+        out
+    }
+
+    /// A PNG of these chunks.
+    fn chunked(chunks: &[(&[u8; 4], Vec<u8>)]) -> Vec<u8> {
+        let mut out = b"\x89PNG\r\n\x1a\n".to_vec();
+        for (kind, data) in chunks {
+            let body = [&kind[..], data].concat();
+            let mut sum = u32::MAX;
+            for byte in &body {
+                sum =
+                    (0..8).fold(sum ^ u32::from(*byte), |sum, _| (sum >> 1) ^ (0xedb8_8320 & (sum & 1).wrapping_neg()));
+            }
+            out.extend(u32::try_from(data.len()).unwrap().to_be_bytes());
+            out.extend(body);
+            out.extend((!sum).to_be_bytes());
+        }
         out
     }
 
@@ -234,11 +260,41 @@ mod tests {
     #[test]
     fn what_is_damaged_or_too_large_or_of_another_kind_is_not_decoded() {
         let bytes = halves(100, 100).to_png().unwrap();
-        assert!(Raster::decode(&bytes, 40_000).is_some() && Raster::decode(&bytes, 39_999).is_none());
+        assert!(Raster::decode(&bytes, 10_000).is_some() && Raster::decode(&bytes, 9_999).is_none());
         for bytes in [&bytes[..bytes.len() / 2], b"\x89PNG\r\n\x1a\nrest", b"\xff\xd8\xff\xe0", b"GIF89a", b""] {
             assert_eq!(Raster::decode(bytes, MAX), None);
         }
         assert_eq!((Raster::new(0, 1, Vec::new()), Raster::new(1, 1, vec![0; 3])), (None, None));
+    }
+
+    /// In each format, an image that is sampled on the way is what it is if it is scaled as a whole.
+    #[test]
+    fn a_sampled_image_is_the_one_that_is_scaled_as_a_whole() {
+        let image = halves(1_203, 301);
+        let (png, jpeg) = (image.to_png().unwrap(), image.to_jpeg(100).unwrap());
+        let small = image.fit(100, 100);
+        for bytes in [png, jpeg] {
+            let sampled = Raster::decode_to_fit(&bytes, MAX, 100, 100).unwrap();
+            assert_eq!((sampled.width(), sampled.height()), (100, 25));
+            let furthest = sampled.pixels().iter().zip(small.pixels()).map(|(a, b)| a.abs_diff(*b)).max();
+            assert!(furthest < Some(40), "{furthest:?}");
+        }
+    }
+
+    #[test]
+    fn an_interlaced_png_is_decoded() {
+        // Adam7, 2 by 2 pixels of grey: 10, 20, 30, 40. The first pass has the first pixel, the sixth the second, the
+        // last one the second row.
+        let rows = [0_u8, 10, 0, 20, 0, 30, 40];
+        let mut stored = vec![0x78, 0x01, 1, 7, 0, !7, 0xff];
+        stored.extend(rows);
+        let (low, high) =
+            rows.iter().map(|byte| u32::from(*byte)).fold((1, 0), |(a, b), byte| (a + byte, b + a + byte));
+        stored.extend(((high << 16) | low).to_be_bytes());
+        let image =
+            chunked(&[(b"IHDR", vec![0, 0, 0, 2, 0, 0, 0, 2, 8, 0, 0, 0, 1]), (b"IDAT", stored), (b"IEND", vec![])]);
+        let read = Raster::decode(&image, MAX).unwrap();
+        assert_eq!(read.pixels().chunks(4).map(|pixel| pixel[0]).collect::<Vec<_>>(), [10, 20, 30, 40]);
     }
 
     #[test]

@@ -18,24 +18,25 @@ const MAX_EDGE: u32 = 8_000;
 /// scales images itself (same page).
 const EDGE: u32 = 1_568;
 
-/// Bytes that decoding may take: a picture of 8,192 pixels square with four channels.
-const MAX_DECODED: u64 = 256 << 20;
-
 const QUALITY: u8 = 85;
 
-/// Adds to each image that is too large a smaller one for the model, and says so in the text.
-/// Blocking: decoding takes processor time.
-pub(crate) fn scaled(mut outcome: Outcome) -> Outcome {
+/// Adds to each image that is too large a smaller one for the model, and says so in the text; one of more pixels than
+/// `max_pixels` is not decoded. Blocking: decoding takes processor time.
+pub(crate) fn scaled(mut outcome: Outcome, max_pixels: u64) -> Outcome {
     for event in outcome.events.iter_mut().filter(|event| event.kind == MEDIA_EVENT) {
         let Some(bytes) = event.data.get("data").and_then(Value::as_str).and_then(decoded) else { continue };
-        match smaller(&bytes) {
+        match smaller(&bytes, max_pixels) {
             Fit::AsItIs => {}
             Fit::Smaller { jpeg, from, to } => {
                 event.data[MEDIUM_SHOWN] = STANDARD.encode(jpeg).into();
                 let line = format!("\n[an image of {} by {} pixels is shown at {} by {}]", from.0, from.1, to.0, to.1);
                 outcome.text.push_str(&line);
             }
-            Fit::TooLarge => outcome.text.push_str("\n[an image is too large to be shown]"),
+            Fit::TooLarge(size) => {
+                event.data[MEDIUM_SHOWN] = Value::Null;
+                let size = size.map(|(width, height)| format!(" of {width} by {height} pixels")).unwrap_or_default();
+                outcome.text.push_str(&format!("\n[an image{size} is too large to be shown]"));
+            }
         }
     }
     outcome
@@ -58,8 +59,13 @@ fn decoded(data: &str) -> Option<Vec<u8>> {
 
 enum Fit {
     AsItIs,
-    Smaller { jpeg: Vec<u8>, from: (u32, u32), to: (u32, u32) },
-    TooLarge,
+    Smaller {
+        jpeg: Vec<u8>,
+        from: (u32, u32),
+        to: (u32, u32),
+    },
+    /// With its width and height, where they are known.
+    TooLarge(Option<(u32, u32)>),
 }
 
 /// Pixels of the longer edge, as the image's head says; none where it cannot be read.
@@ -67,21 +73,21 @@ fn edge(bytes: &[u8]) -> u32 {
     dimensions(bytes).map_or(0, |(width, height)| width.max(height))
 }
 
-fn smaller(bytes: &[u8]) -> Fit {
+fn smaller(bytes: &[u8], max_pixels: u64) -> Fit {
     let is_heavy = bytes.len() > MODEL_MEDIUM_BYTES;
-    let unread = if is_heavy { Fit::TooLarge } else { Fit::AsItIs };
+    let unread = if is_heavy { Fit::TooLarge(None) } else { Fit::AsItIs };
     let Some(from) = dimensions(bytes) else { return unread };
     if !is_heavy && from.0.max(from.1) <= MAX_EDGE {
         return Fit::AsItIs;
     }
-    let Some(image) = Raster::decode(bytes, MAX_DECODED) else { return Fit::TooLarge };
+    let Some(image) = Raster::decode_to_fit(bytes, max_pixels, EDGE, EDGE) else { return Fit::TooLarge(Some(from)) };
     // JPEG has no transparency.
-    let image = image.fit(EDGE, EDGE).on_white();
+    let image = image.on_white();
     match image.to_jpeg(QUALITY) {
         Some(jpeg) if jpeg.len() <= MODEL_MEDIUM_BYTES => {
             Fit::Smaller { jpeg, from, to: (image.width(), image.height()) }
         }
-        _ => Fit::TooLarge,
+        _ => Fit::TooLarge(Some(from)),
     }
 }
 
@@ -89,6 +95,7 @@ fn smaller(bytes: &[u8]) -> Fit {
 mod tests {
     use serde_json::json;
     use toolgraft::message::Image;
+    use toolgraft_raster::MAX_PIXELS;
 
     use super::*;
 
@@ -112,7 +119,7 @@ mod tests {
         assert!(png.len() > MODEL_MEDIUM_BYTES);
         let outcome = given(&png);
         assert!(has_large(&outcome) && outcome.images().next().is_none());
-        let outcome = scaled(outcome);
+        let outcome = scaled(outcome, MAX_PIXELS);
         assert_eq!(outcome.text, "see\n[an image of 2000 by 1000 pixels is shown at 1568 by 784]");
         assert_eq!(outcome.events[0].data["data"], STANDARD.encode(&png));
         let shown: Vec<Image> = outcome.images().collect();
@@ -124,18 +131,29 @@ mod tests {
     fn one_of_many_pixels_is_shown_smaller() {
         let png = Raster::new(8_001, 3, vec![255; 8_001 * 3 * 4]).unwrap().to_png().unwrap();
         assert!(png.len() < 1_000 && has_large(&given(&png)));
-        let outcome = scaled(given(&png));
+        let outcome = scaled(given(&png), MAX_PIXELS);
         assert_eq!(outcome.text, "see\n[an image of 8001 by 3 pixels is shown at 1568 by 1]");
+    }
+
+    /// A few kilobytes may be as many pixels as anybody likes.
+    #[test]
+    fn one_of_more_pixels_than_are_decoded_is_not_shown() {
+        let png = Raster::new(8_001, 20, vec![255; 8_001 * 20 * 4]).unwrap().to_png().unwrap();
+        assert!(png.len() < 4_000);
+        let outcome = scaled(given(&png), 8_001 * 20 - 1);
+        assert_eq!(outcome.text, "see\n[an image of 8001 by 20 pixels is too large to be shown]");
+        assert_eq!(outcome.images().count(), 0);
+        assert_eq!(scaled(given(&png), 8_001 * 20).images().count(), 1);
     }
 
     #[test]
     fn what_endpoints_take_and_what_cannot_be_read_stay() {
         let small = given(&noise(40, 20));
         assert!(!has_large(&small));
-        assert_eq!(scaled(small.clone()), small);
+        assert_eq!(scaled(small.clone(), MAX_PIXELS), small);
         let mut broken = b"\x89PNG\r\n\x1a\n".to_vec();
         broken.resize(MODEL_MEDIUM_BYTES + 1, 0);
-        let outcome = scaled(given(&broken));
+        let outcome = scaled(given(&broken), MAX_PIXELS);
         assert_eq!(outcome.text, "see\n[an image is too large to be shown]");
         assert!(outcome.images().next().is_none());
     }

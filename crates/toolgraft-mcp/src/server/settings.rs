@@ -11,6 +11,7 @@ use super::states::States;
 use crate::auth::Logins;
 use crate::config::{ServerConfig, seconds};
 use crate::transport::wire::Wire;
+use toolgraft::budget::{Budget, MAX_PIXELS_AT_ONCE};
 
 /// Calls that run at once on one server where nothing else is set; more wait their
 /// turn. As many as a message may hold ([`parse::MAX_CALLS`](toolgraft::parse::MAX_CALLS)),
@@ -45,6 +46,8 @@ pub(crate) struct Settings {
     pub(crate) states: Arc<States>,
     /// Whether results keep their images, audio and blobs.
     pub(crate) media: bool,
+    /// Pixels of pictures that are decoded at once.
+    pub(crate) pixels: Budget,
     /// Whether what is for the person alone is kept from the model.
     pub(crate) by_audience: bool,
     /// Where logins are kept, if anywhere.
@@ -65,6 +68,7 @@ impl Default for Settings {
             answers: Answers::default(),
             states: Arc::default(),
             media: false,
+            pixels: Budget::new("max_pixels", MAX_PIXELS_AT_ONCE),
             by_audience: false,
             logins: None,
             wire: None,
