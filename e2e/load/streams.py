@@ -154,7 +154,7 @@ def sockets(pid):
 
 def active(port):
     page = urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=30).read().decode()
-    return int(next(line for line in page.splitlines() if line.startswith("toolgraft_active_answers")).split()[1])
+    return int(next(line for line in page.splitlines() if line.startswith('toolgraft_budget_used{budget="max_requests"')).split()[1])
 
 
 async def kill_servers(pid):

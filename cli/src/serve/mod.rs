@@ -29,7 +29,7 @@ use toolgraft::secrets::shown_url;
 use toolgraft::tools::DefaultDecision;
 use toolgraft::{Catalog, OpenAi, Policy};
 use toolgraft_mcp::Hub;
-use toolgraft_serve::{Config, DRAIN, Inspector, ModelSettings, SearchTool, ServeError, Server};
+use toolgraft_serve::{Budgets, Config, DRAIN, Inspector, ModelSettings, SearchTool, ServeError, Server};
 
 /// Longest wait for a connection to the endpoint when the server starts.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
@@ -52,6 +52,9 @@ pub(crate) struct Args {
 
     #[arg(skip)]
     listing: PromptSettings,
+
+    #[arg(skip)]
+    budgets: BudgetArgs,
 
     #[command(flatten)]
     servers: ServerArgs,
@@ -199,11 +202,35 @@ pub(crate) fn slots_of<'a>(model: &'a mut ModelArgs, listing: &'a mut PromptSett
     }
 }
 
+/// What all requests may take together.
+#[derive(Debug, Clone, Default)]
+struct BudgetArgs {
+    max_connections: Option<NonZeroUsize>,
+    max_requests: Option<NonZeroUsize>,
+    max_body_bytes: Option<NonZeroUsize>,
+    max_prepared_bytes: Option<NonZeroUsize>,
+    max_workers: Option<NonZeroUsize>,
+    max_pixels: Option<NonZeroUsize>,
+}
+
+impl BudgetArgs {
+    fn budgets(&self) -> Budgets {
+        let given = |amount: Option<NonZeroUsize>| amount.map(NonZeroUsize::get);
+        let budgets = set(Budgets::default(), given(self.max_connections), Budgets::with_max_connections);
+        let budgets = set(budgets, given(self.max_requests), Budgets::with_max_requests);
+        let budgets = set(budgets, given(self.max_body_bytes), Budgets::with_max_body_bytes);
+        let budgets = set(budgets, given(self.max_prepared_bytes), Budgets::with_max_prepared_bytes);
+        let budgets = set(budgets, given(self.max_workers), Budgets::with_max_workers);
+        set(budgets, given(self.max_pixels), Budgets::with_max_pixels)
+    }
+}
+
 impl Args {
     /// The flags that have defaults.
     fn slots(&mut self) -> Slots<'_> {
         let mut slots = slots! {
-            self.endpoint => base_url model;
+            self.endpoint => base_url model,
+            self.budgets => max_connections max_requests max_body_bytes max_prepared_bytes max_workers max_pixels;
             ..slots_of(&mut self.model, &mut self.listing)
         };
         // Without servers there is nothing for them to be about.
@@ -281,9 +308,8 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
         };
         let hub = match servers {
             Some(servers) => {
-                let connecting =
-                    of_this_user(Hub::builder().config(servers).trust(&args.endpoint.trust.trust()).keep_media(true))
-                        .connect();
+                let hub = Hub::builder().config(servers).trust(&args.endpoint.trust.trust()).keep_media(true);
+                let connecting = of_this_user(hub.pixels(config.budgets().max_pixels().clone())).connect();
                 let hub = signals.or_stopped(async { connecting.await.map_err(Failure::job) }).await?;
                 let known = hub.servers();
                 let fits = refuse_strangers(&args.calls.untrusted, &known);
@@ -408,11 +434,12 @@ fn config_at(args: &Args, url: String) -> Result<Config, Failure> {
     }
     config = args.calls.untrusted.iter().fold(config, Config::with_untrusted);
     config = set(config, args.calls.search.as_deref(), Config::with_search);
+    config = config.with_budgets(args.budgets.budgets());
     Ok(config.with_prompt(args.listing.apply(Options::default())?))
 }
 
 /// Sets what a flag says, where it says anything.
-fn set<T>(config: Config, value: Option<T>, set: impl FnOnce(Config, T) -> Config) -> Config {
+fn set<C, T>(config: C, value: Option<T>, set: impl FnOnce(C, T) -> C) -> C {
     match value {
         Some(value) => set(config, value),
         None => config,

@@ -101,6 +101,12 @@ settings! {
          rounds together";
     strict_calls: Option<bool> = "true", "whether serve ends an answer with an error where the model does not mend its \
          call; else the client gets it";
+    max_connections: Option<NonZeroUsize> = "4096", "connections of clients that serve has at once";
+    max_requests: Option<NonZeroUsize> = "2048", "requests that serve answers at once; one client gets three quarters";
+    max_body_bytes: Option<NonZeroUsize> = "268435456", "bytes of all bodies of requests that serve answers at once";
+    max_prepared_bytes: Option<NonZeroUsize> = "268435456", "bytes that the lists of tools of these requests take";
+    max_workers: Option<NonZeroUsize> = "2", "large requests that serve reads at once; as many as processors";
+    max_pixels: Option<NonZeroUsize> = "50000000", "pixels of pictures of MCP servers that serve decodes at once";
     max_tokens: Option<NonZeroU32> = "4096", "most tokens of one message of the model";
     context: Option<NonZeroUsize> = "8192", "tokens that the model's context has";
     system: Option<String> = "\"Answer briefly.\"", "your own system text, which comes first; @FILE reads it from a \

@@ -279,7 +279,11 @@ fn a_public_address_without_a_key_is_wrong_usage() {
     run.refuses(2, "--mcp-config");
     let run = place.run(&["serve", "--base-url", "http://localhost:1/v1", "--max-calls", "3"]);
     run.refuses(2, "--mcp-config");
-    for (limit, wrong) in [(["--max-calls", "0"], "above 0"), (["--set", "max_time=0"], "max_time: ")] {
+    for (limit, wrong) in [
+        (["--max-calls", "0"], "above 0"),
+        (["--set", "max_time=0"], "max_time: "),
+        (["--set", "max_requests=0"], "max_requests: "),
+    ] {
         let run = place.run(&[&["serve", "--base-url", "http://localhost:1/v1"][..], &limit].concat());
         run.refuses(2, wrong);
     }

@@ -56,7 +56,6 @@ pub(super) struct Running {
 
 impl Running {
     pub(super) fn new(shared: Arc<Shared>, driver: Box<Driver>, watch: Option<Watch>, line: Option<Line>) -> Self {
-        shared.metrics.began();
         let said = driver.clean().map(|_| String::new());
         Running { shared, driver, watch, line, calls: 0, said, failed: false }
     }

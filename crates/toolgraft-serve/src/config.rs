@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::budgets::Budgets;
 use super::inspect::Inspector;
 use super::learned::{Learned, Learning};
 use super::log::{Log, Served};
@@ -129,6 +130,11 @@ impl Config {
     pub fn with_origin(mut self, origin: impl Into<String>) -> Self {
         self.origins.push(origin.into().trim_end_matches('/').to_owned());
         self
+    }
+
+    /// Returns what all requests may take together.
+    pub fn budgets(&self) -> &Budgets {
+        &self.budgets
     }
 
     /// Adds what was learned of the endpoint before; it counts where the server still says that version.
@@ -298,6 +304,9 @@ config! {
 
     /// Sets the largest body of a request. Default [`MAX_BODY`].
     with_max_body(bytes: usize) sets max_body: usize = MAX_BODY => bytes;
+
+    /// Sets what all requests may take together.
+    with_budgets(budgets: Budgets) sets budgets: Budgets = Budgets::default() => budgets;
 
     /// Sets the longest silence of a client within its request. Default [`READ_TIMEOUT`].
     with_read_timeout(limit: Duration) sets read_timeout: Duration = READ_TIMEOUT => limit;

@@ -9,12 +9,14 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::extract::Request;
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Uri, header};
 use futures::StreamExt;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use super::budgets::Held;
 use super::config::Config;
 use super::fault::Fault;
 use super::origins;
@@ -148,8 +150,9 @@ pub(super) fn is_of_a_page(headers: &HeaderMap) -> bool {
     headers.contains_key(header::ORIGIN) || headers.contains_key("sec-fetch-site")
 }
 
-/// The body, within its limits.
-pub(super) async fn body(headers: &HeaderMap, body: Body, config: &Config) -> Result<Bytes, Fault> {
+/// The body, within its limits and what is left for all bodies.
+pub(super) async fn body(parts: &Parts, body: Body, config: &Config) -> Result<Bytes, Fault> {
+    let headers = &parts.headers;
     let too_large = || {
         let message = format!("the body may have {} bytes", config.max_body);
         // By this code agents know that they have to make their history shorter.
@@ -165,8 +168,13 @@ pub(super) async fn body(headers: &HeaderMap, body: Body, config: &Config) -> Re
     if announced.is_some_and(|length| length > config.max_body) {
         return Err(too_large());
     }
+    let held = parts.extensions.get::<Held>();
+    let takes = |bytes: usize| held.map_or(Ok(()), |held| held.grow(bytes));
+    // What is announced has its room before the first byte comes.
+    let mut room = announced.unwrap_or(0);
+    takes(room)?;
     let read = async {
-        let mut all = Vec::with_capacity(announced.unwrap_or(0).min(1 << 20));
+        let mut all = Vec::with_capacity(room.min(1 << 20));
         let mut pieces = body.into_data_stream();
         loop {
             match tokio::time::timeout(config.read_timeout, pieces.next()).await {
@@ -176,7 +184,12 @@ pub(super) async fn body(headers: &HeaderMap, body: Body, config: &Config) -> Re
                     return Err(Fault::invalid("the body broke off, or is not what its content-encoding says"));
                 }
                 Ok(Some(Ok(piece))) if all.len() + piece.len() > config.max_body => return Err(too_large()),
-                Ok(Some(Ok(piece))) => all.extend_from_slice(&piece),
+                Ok(Some(Ok(piece))) => {
+                    let more = (all.len() + piece.len()).saturating_sub(room);
+                    takes(more)?;
+                    room += more;
+                    all.extend_from_slice(&piece);
+                }
             }
         }
     };

@@ -15,6 +15,7 @@ use serde_json::{Map, Value, json};
 use tower_http::decompression::RequestDecompressionLayer;
 
 use super::answer::{LEFT_OUT_HEADER, Running};
+use super::budgets::Held;
 use super::chat::Chat;
 use super::config::Config;
 use super::doors;
@@ -83,9 +84,13 @@ pub(super) fn shared_router(shared: Arc<Shared>) -> Router {
         .route("/v1/completions", post(|state, request| pass(state, request, "completions")))
         .route("/v1/embeddings", post(|state, request| pass(state, request, "embeddings")))
         .route("/v1/models", get(models))
-        .route("/metrics", get(|State(shared): State<Arc<Shared>>| async move { shared.metrics.page() }))
         // What it does not know stays as it is, for `doors` to refuse in the client's shape.
         .layer(RequestDecompressionLayer::new().pass_through_unaccepted(true))
+        .layer(middleware::from_fn_with_state(shared.clone(), within_budgets))
+        .route(
+            "/metrics",
+            get(|State(shared): State<Arc<Shared>>| async move { shared.metrics.page(&shared.config.budgets) }),
+        )
         .layer(middleware::from_fn_with_state(shared.clone(), with_key))
         .route("/health", get(|| async { "ok\n" }))
         .route("/ready", get(ready))
@@ -167,6 +172,25 @@ async fn with_key(State(shared): State<Arc<Shared>>, request: Request, inner: In
     });
     match checked {
         Ok(()) => inner.run(request).await,
+        Err(fault) => refuse(shape_of(request.method(), request.uri().path()), &fault),
+    }
+}
+
+/// The routes of a connection for which there is no room.
+pub(super) fn refusing_router(fault: Fault) -> Router {
+    Router::new().fallback(move |request: Request| async move {
+        let refused = refuse(shape_of(request.method(), request.uri().path()), &fault);
+        ([(header::CONNECTION, "close")], refused)
+    })
+}
+
+/// Answers a request for which there is room, which it holds until the end of its answer.
+async fn within_budgets(State(shared): State<Arc<Shared>>, mut request: Request, inner: Inner) -> Response {
+    match Held::new(request.headers(), &shared.config) {
+        Ok(held) => {
+            request.extensions_mut().insert(held.clone());
+            held.until_over(inner.run(request).await)
+        }
         Err(fault) => refuse(shape_of(request.method(), request.uri().path()), &fault),
     }
 }
@@ -339,7 +363,7 @@ fn whole(status: StatusCode, body: &Value) -> Response {
 async fn pass(State(shared): State<Arc<Shared>>, request: Request, path: &'static str) -> Response {
     let (parts, body) = request.into_parts();
     let passed = async {
-        let body = doors::body(&parts.headers, body, &shared.config).await?;
+        let body = doors::body(&parts, body, &shared.config).await?;
         let mut object = doors::object(&body)?;
         let named = object.get("model").and_then(Value::as_str);
         let line = line_of(&parts, &shared, shared.config.model.as_deref().or(named).unwrap_or_default());
@@ -405,7 +429,7 @@ async fn answered(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target
     let (parts, body) = request.into_parts();
     let watch = watch(&shared, route(parts.uri.path()), &parts.headers);
     let answered = async {
-        let body = doors::body(&parts.headers, body, &shared.config).await?;
+        let body = doors::body(&parts, body, &shared.config).await?;
         if let Some(answer) = shape.at_once(&body) {
             return Ok(whole(StatusCode::OK, &answer));
         }
@@ -519,7 +543,7 @@ fn watch(shared: &Shared, route: &'static str, headers: &HeaderMap) -> Option<Wa
 async fn counted(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let counted = async {
-        let body = doors::body(&parts.headers, body, &shared.config).await?;
+        let body = doors::body(&parts, body, &shared.config).await?;
         let (length, state) = (body.len(), shared.clone());
         let kept = shared.kept.of(client_key(&parts.headers).as_deref());
         let read = move || read(&state, shape, target, &body, &kept);

@@ -19,6 +19,7 @@
 //! - `told`: what messages of a history became, found again by their hash.
 //! - `kept`: what rounds that a client did not see brought, until it comes back.
 //! - `seal`: identifiers that carry whose they are and what they stand behind.
+//! - `budgets`: what all requests may take together, and what each holds of it.
 //! - `work`: what takes long, away from the threads that serve.
 //! - `prepared`: prompt, parser and schemas of a list of tools, kept for a while.
 //! - `exchange`: the request on its way, without I/O; corrects what the model got wrong.
@@ -56,6 +57,7 @@
 mod adapter;
 mod answer;
 mod asked;
+mod budgets;
 mod chat;
 mod config;
 mod cost;
@@ -108,6 +110,7 @@ mod work;
 #[doc(hidden)]
 pub use adapter::{Adapter, Piece, Refusal};
 pub use answer::{LEFT_OUT_HEADER, ROUNDS_HEADER, USAGE_HEADER};
+pub use budgets::Budgets;
 pub use config::{Config, DRAIN, KEEP_ALIVE, MAX_BODY, MAX_OWN_CALLS, READ_TIMEOUT};
 pub use http::router;
 pub use inspect::{INSPECTED, INSPECTED_BYTES, Inspected, Inspector};
@@ -115,7 +118,7 @@ pub use kept::{KEPT_BYTES, KEPT_FOR};
 pub use learned::{Learned, Taught};
 pub use listen::{ServeError, Server};
 pub use log::Served;
-pub use prepared::{CACHED_BYTES, CACHED_LISTS};
+pub use prepared::CACHED_LISTS;
 pub use repeated::PromptCost;
 pub use search::SearchTool;
 pub use settings::ModelSettings;

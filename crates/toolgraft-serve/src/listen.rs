@@ -4,6 +4,7 @@ use std::future::Future;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use axum::Router;
 use hyper::server::conn::http1;
@@ -15,10 +16,18 @@ use tokio::task::JoinSet;
 
 use super::config::Config;
 use super::doors::ANY_HOST;
-use super::http::shared_router;
+use super::fault::Fault;
+use super::http::{refusing_router, shared_router};
 use super::shared::Shared;
 use toolgraft::Cause;
+use toolgraft::budget::Permit;
 use toolgraft::model::ClientError;
+
+/// Connections beyond the budget that are told so at once; further ones are closed without a word.
+const REFUSED_AT_ONCE: usize = 64;
+
+/// The time in which such a connection has to ask something, to be told.
+const REFUSED_FOR: Duration = Duration::from_secs(1);
 
 /// A server cannot start.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -86,6 +95,7 @@ impl Server {
         let (draining, _) = watch::channel(false);
         let mut connections = JoinSet::new();
         let mut stop = std::pin::pin!(stop);
+        let budget = &shared.config.budgets.max_connections;
         loop {
             let accepted = tokio::select! {
                 () = &mut stop => break,
@@ -96,15 +106,15 @@ impl Server {
                 Ok((stream, _)) => {
                     // Pieces of an answer are small, and each is waited for.
                     let _ = stream.set_nodelay(true);
-                    connections.spawn(connection(
-                        stream,
-                        router.clone(),
-                        shared.config.read_timeout,
-                        draining.subscribe(),
-                    ));
+                    let (place, router, read_timeout) = match budget.take(None, 1) {
+                        Ok(place) => (Some(place), router.clone(), shared.config.read_timeout),
+                        Err(_) if connections.len() >= budget.amount() + REFUSED_AT_ONCE => continue,
+                        Err(full) => (None, refusing_router(Fault::from(full)), REFUSED_FOR),
+                    };
+                    connections.spawn(connection(stream, place, router, read_timeout, draining.subscribe()));
                 }
                 // Too many open files, for example: it may pass.
-                Err(_) => tokio::time::sleep(std::time::Duration::from_millis(50)).await,
+                Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
             }
         }
         drop(listener);
@@ -118,8 +128,9 @@ impl Server {
 
 async fn connection(
     stream: tokio::net::TcpStream,
+    _place: Option<Permit>,
     router: Router,
-    read_timeout: std::time::Duration,
+    read_timeout: Duration,
     mut draining: watch::Receiver<bool>,
 ) {
     let mut http = http1::Builder::new();

@@ -5,14 +5,18 @@ use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use super::budgets::Budgets;
 use super::repeated::PromptCost;
+use toolgraft::budget::Budget;
+
+/// One of a budget's numbers.
+type Count = fn(&Budget) -> u64;
 
 /// What was counted since the start.
 #[derive(Default)]
 pub(super) struct Metrics {
     /// By the route and the first digit of the status.
     requests: Mutex<BTreeMap<(&'static str, u16), u64>>,
-    active: AtomicU64,
     rounds: AtomicU64,
     calls: AtomicU64,
     failed: AtomicU64,
@@ -30,14 +34,8 @@ impl Metrics {
         *self.requests.lock().unwrap_or_else(PoisonError::into_inner).entry((route, class)).or_default() += 1;
     }
 
-    /// An answer begins that is put together here.
-    pub(super) fn began(&self) {
-        self.active.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// It is over, after so many rounds, with so many calls for the client.
+    /// An answer that is put together here is over, after so many rounds, with so many calls for the client.
     pub(super) fn ended(&self, rounds: u32, calls: u64, failed: bool, prompt: PromptCost) {
-        self.active.fetch_sub(1, Ordering::Relaxed);
         self.rounds.fetch_add(rounds.into(), Ordering::Relaxed);
         self.calls.fetch_add(calls, Ordering::Relaxed);
         self.failed.fetch_add(failed.into(), Ordering::Relaxed);
@@ -57,7 +55,7 @@ impl Metrics {
     }
 
     /// The page.
-    pub(super) fn page(&self) -> String {
+    pub(super) fn page(&self, budgets: &Budgets) -> String {
         let mut page = String::new();
         let head = |page: &mut String, name: &str, kind: &str, help: &str| {
             let _ = writeln!(page, "# HELP toolgraft_{name} {help}\n# TYPE toolgraft_{name} {kind}");
@@ -67,7 +65,6 @@ impl Metrics {
             let _ = writeln!(page, "toolgraft_requests_total{{route=\"{route}\",status=\"{class}xx\"}} {count}");
         }
         for (name, kind, help, value) in [
-            ("active_answers", "gauge", "Answers that go on.", &self.active),
             ("rounds_total", "counter", "Requests to the model, corrections included.", &self.rounds),
             ("tool_calls_total", "counter", "Calls that were handed to clients.", &self.calls),
             ("failed_answers_total", "counter", "Answers that ended with an error.", &self.failed),
@@ -84,6 +81,17 @@ impl Metrics {
         ] {
             head(&mut page, name, kind, help);
             let _ = writeln!(page, "toolgraft_{name} {}", value.load(Ordering::Relaxed));
+        }
+        for (name, kind, help, value) in [
+            ("budget", "gauge", "What all requests may take together.", (|budget| budget.amount() as u64) as Count),
+            ("budget_used", "gauge", "What they take.", |budget| budget.used() as u64),
+            ("budget_refused_total", "counter", "How often there was no room.", Budget::refused),
+        ] {
+            head(&mut page, name, kind, help);
+            for (budget, unit) in budgets.rows() {
+                let (of, value) = (budget.name(), value(budget));
+                let _ = writeln!(page, "toolgraft_{name}{{budget=\"{of}\",unit=\"{unit}\"}} {value}");
+            }
         }
         page
     }

@@ -2,12 +2,14 @@
 
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::budgets::Budgets;
 use super::config::Config;
 use super::fault::Fault;
 use super::named::Named;
 use super::way::Way;
+use toolgraft::budget::{Budget, Permit};
 use toolgraft::dialect::{DialectSet, Profile, SystemPlacement};
 use toolgraft::tools::{Decision, DefaultDecision, Server, ToolChoice};
 use toolgraft::turn::{KnownWays, PromptWording, Setup, TurnConfig};
@@ -17,9 +19,8 @@ use toolgraft::{Catalog, Dialect, Policy, Tool};
 /// Lists of tools that are kept.
 pub const CACHED_LISTS: usize = 64;
 
-/// Bytes that all lists take that are kept, about: not what they were sent as, but what they
-/// became.
-pub const CACHED_BYTES: usize = 32 << 20;
+/// The part of the budget that lists take at most which are kept and not in use.
+const CACHED_PART: usize = 8;
 
 /// What requests with the same tools share.
 pub(super) struct Prepared {
@@ -49,6 +50,8 @@ pub(super) struct Prepared {
     pub(super) left_out: String,
     /// The hash of all beside them that what messages became depends on.
     pub(super) identity: [u64; 2],
+    /// Its part of the budget: not what the tools were sent as, but what they became.
+    room: Option<Permit>,
 }
 
 /// The tools that a client offers.
@@ -156,6 +159,7 @@ impl Prepared {
             set_aside,
             left_out,
             identity,
+            room: None,
         })
     }
 
@@ -207,8 +211,8 @@ fn bytes_of(value: &serde_json::Value) -> usize {
 }
 
 /// Lists that were prepared, the last used in front.
-#[derive(Default)]
 pub(super) struct Cache {
+    budget: Budget,
     kept: Mutex<VecDeque<Entry>>,
     hasher: RandomState,
     ways: Arc<KnownWays>,
@@ -229,10 +233,29 @@ impl Entry {
     }
 }
 
+impl Default for Cache {
+    fn default() -> Self {
+        Cache::knowing(Budgets::default().max_prepared_bytes, KnownWays::default())
+    }
+}
+
 impl Cache {
-    /// An empty one for an endpoint of which this is known.
-    pub(super) fn knowing(ways: KnownWays) -> Self {
-        Cache { ways: Arc::new(ways), ..Cache::default() }
+    /// An empty one for an endpoint of which this is known, whose lists share this budget.
+    pub(super) fn knowing(budget: Budget, ways: KnownWays) -> Self {
+        Cache { budget, kept: Mutex::default(), hasher: RandomState::new(), ways: Arc::new(ways) }
+    }
+
+    fn kept(&self) -> MutexGuard<'_, VecDeque<Entry>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes room for so many bytes, for which kept lists go, those first that were not used for longest.
+    ///
+    /// # Errors
+    /// Requests that are being answered have it.
+    fn room(&self, bytes: usize) -> Result<Permit, Fault> {
+        while bytes <= self.budget.amount() && bytes > self.budget.free() && self.kept().pop_back().is_some() {}
+        Ok(self.budget.take(None, bytes)?)
     }
 
     /// What the endpoint is known not to give.
@@ -242,8 +265,7 @@ impl Cache {
 
     /// Whether something is prepared for these tools, in these very words.
     pub(super) fn knows(&self, tools: &str) -> bool {
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.iter().any(|entry| entry.key.tools == tools)
+        self.kept().iter().any(|entry| entry.key.tools == tools)
     }
 
     /// What is prepared for this key and the toolbox's tools, or is now: `prepare` gets the tools as
@@ -260,7 +282,7 @@ impl Cache {
             (one, other) => one.is_none() && other.is_none(),
         };
         {
-            let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut kept = self.kept();
             let found = kept.iter().position(|e| e.hash == hash && e.key == key && same_tools(e));
             if let Some(entry) = found.and_then(|at| kept.remove(at)) {
                 let prepared = entry.prepared.clone();
@@ -268,8 +290,10 @@ impl Cache {
                 return Ok(prepared);
             }
         }
-        let prepared = Arc::new(prepare(&key.tools, own.clone())?);
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut prepared = prepare(&key.tools, own.clone())?;
+        prepared.room = Some(self.room(2 * key.tools.len() + prepared.weight())?);
+        let prepared = Arc::new(prepared);
+        let mut kept = self.kept();
         // A toolbox's earlier list never comes again: what was prepared with it goes with it.
         kept.retain(|entry| entry.own.is_none() || own.is_none() || same_tools(entry));
         kept.push_front(Entry { hash, key, own, prepared: prepared.clone() });
@@ -278,7 +302,7 @@ impl Cache {
         // One that is too large for all of it puts none of the others out.
         kept.retain(|entry| {
             let weight = entry.weight();
-            let fits = lists < CACHED_LISTS && bytes + weight <= CACHED_BYTES;
+            let fits = lists < CACHED_LISTS && bytes + weight <= self.budget.amount() / CACHED_PART;
             if fits {
                 bytes += weight;
                 lists += 1;
@@ -330,6 +354,31 @@ mod tests {
         let left = gone.iter().filter(|prepared| prepared.upgrade().is_some()).count();
         assert_eq!(left, 2, "of the last list");
         assert!(Arc::ptr_eq(&without, &get(&cache, "[1]", None)));
+    }
+
+    #[test]
+    fn lists_that_nobody_uses_make_room_and_those_in_use_have_theirs() {
+        let cache = Cache::knowing(
+            Budgets::default().with_max_prepared_bytes(100_000).max_prepared_bytes,
+            KnownWays::default(),
+        );
+        let listed = |n: usize| format!("[{}]", "1".repeat(20_000 + n));
+        let in_use: Vec<_> = (0..2).map(|n| get(&cache, &listed(n), None)).collect();
+        let used = cache.budget.used();
+        assert!((80_000..100_000).contains(&used), "{used}");
+        assert!(cache.kept().is_empty(), "each is more than the part that is kept");
+        let third = cache.room(40_000).map(|permit| permit.amount()).map_err(|fault| (fault.status, fault.code));
+        assert_eq!(third, Err((503, Some("max_prepared_bytes"))));
+        let never = cache.room(100_001).map(|permit| permit.amount()).map_err(|fault| fault.status);
+        assert_eq!(never, Err(413));
+        drop(in_use);
+        assert_eq!(cache.budget.used(), 0);
+        for n in 0..9 {
+            get(&cache, &format!("[{}]", "1".repeat(1_000 + n)), None);
+        }
+        let (lists, kept) = (cache.kept().len(), cache.budget.used());
+        assert!(lists > 1 && kept <= 100_000 / CACHED_PART, "{lists} {kept}");
+        assert!(cache.room(99_000).is_ok() && cache.kept().len() < lists, "they went");
     }
 
     #[test]

@@ -19,7 +19,6 @@ use super::repeated::Beginnings;
 use super::request::{ChatRequest, Known};
 use super::upstream::Upstream;
 use super::way::Way;
-use super::work::Work;
 use toolgraft::Model;
 use toolgraft::model::NativeTrials as _;
 use toolgraft::model::{ClientError, ModelInfo};
@@ -35,7 +34,6 @@ pub(super) struct Shared {
     pub(super) cache: Cache,
     pub(super) kept: Arc<Store>,
     pub(super) beginnings: Arc<Beginnings>,
-    pub(super) work: Work,
     pub(super) metrics: Metrics,
     pub(super) ready: Ready,
     pub(super) draining: AtomicBool,
@@ -46,17 +44,19 @@ impl Shared {
         let learned = learned::Known::new(config.learned.clone(), config.learning.clone());
         let upstream = Upstream::new(&config, &learned)?;
         let (model, told) = (upstream.model.clone(), learned.clone());
-        let cache = Cache::knowing(KnownWays::telling(move |name, fault| {
-            if let Some(name) = name
-                && let Some(version) = model.known_version(name)
-            {
-                told.keep(name, &version, Some(fault));
-            }
-        }));
+        let cache = Cache::knowing(
+            config.budgets.max_prepared_bytes.clone(),
+            KnownWays::telling(move |name, fault| {
+                if let Some(name) = name
+                    && let Some(version) = model.known_version(name)
+                {
+                    told.keep(name, &version, Some(fault));
+                }
+            }),
+        );
         Ok(Arc::new(Shared {
             kept: Store::new(config.instance_key.as_deref())?,
             beginnings: Arc::default(),
-            work: Work::default(),
             config,
             upstream,
             learned,
@@ -104,7 +104,7 @@ impl Shared {
         })
     }
 
-    /// What the job gives, on a thread of its own.
+    /// What the job gives, on a thread of its own, once one is free.
     ///
     /// # Errors
     /// It broke, which is counted.
@@ -113,7 +113,15 @@ impl Shared {
         span: Span,
         job: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Fault> {
-        self.work.run(span, job).await.inspect_err(|_| self.metrics.broke())
+        let worker = self.config.budgets.max_workers.wait(1).await;
+        let done = tokio::task::spawn_blocking(move || {
+            let _worker = worker;
+            span.in_scope(job)
+        });
+        done.await.map_err(|_| {
+            self.metrics.broke();
+            Fault::broken()
+        })
     }
 
     /// What the endpoint has taught of a model.

@@ -2,13 +2,17 @@
 //! same on a slow machine; the limits are generous. Only with `ATTACK=all` (`make e2e SUITES=attack`).
 
 use std::fs;
+use std::io::Write as _;
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use toolgraft_testkit::endpoint::{Endpoint, Reply, mcp_call};
 
-use crate::process::Place;
-use crate::serve::Serving;
+use crate::process::{Place, answering_server};
+use crate::serve::{Serving, request};
 
 pub(super) fn wanted() -> bool {
     std::env::var("ATTACK").is_ok_and(|how| how == "all")
@@ -154,4 +158,85 @@ async fn the_time_of_a_check_grows_as_the_branches_of_its_schema_do() {
         times.push(takes(&serving, &body, 502).await);
     }
     assert!(times[1] < 12 * times[0], "{:?} for 400 branches, {:?} for 1,600", times[0], times[1]);
+}
+
+/// Bodies that come all but for their last byte, each of another client.
+fn unfinished(serving: &Serving, bodies: usize) -> Vec<TcpStream> {
+    const LENGTH: usize = 30 << 20;
+    let address = serving.url.trim_start_matches("http://").trim_end_matches("/v1");
+    let almost = vec![b' '; LENGTH - 1];
+    let open = |number| {
+        let mut socket = TcpStream::connect(address).unwrap();
+        let head = format!(
+            "POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+             authorization: Bearer {number}\r\ncontent-length: {LENGTH}\r\n\r\n"
+        );
+        socket.write_all(head.as_bytes()).unwrap();
+        // One that is refused is closed before all of it was sent.
+        let _ = socket.write_all(&almost);
+        socket
+    };
+    (0..bodies).map(open).collect()
+}
+
+/// All bodies at once share 256 MiB: three times as many take no more memory, since the others are refused.
+#[tokio::test]
+async fn many_large_bodies_at_once_fill_no_memory() {
+    if !wanted() {
+        return;
+    }
+    let endpoint = answering();
+    let mut peaks = Vec::new();
+    for (bodies, refused) in [(8, 0), (24, 16)] {
+        let serving = Serving::start(&Place::new(), &endpoint, &["--model", "m"], &[]);
+        let open = unfinished(&serving, bodies);
+        let page = serving.url.replace("/v1", "/metrics");
+        let page = toolgraft::http::client().build().unwrap().get(page).send().await.unwrap().text().await.unwrap();
+        let row = format!("toolgraft_budget_refused_total{{budget=\"max_body_bytes\",unit=\"bytes\"}} {refused}\n");
+        assert!(page.contains(&row), "{page}");
+        peaks.push(peak(&serving));
+        drop(open);
+    }
+    assert!(peaks[1] < 2 * peaks[0], "{peaks:?} KiB for 8 and 24 bodies of 30 MiB");
+}
+
+/// The head of a PNG of this size, with some kilobytes that are no picture behind it.
+fn claimed(width: u32, height: u32) -> Vec<u8> {
+    let mut bytes = b"\x89PNG\r\n\x1a\n".to_vec();
+    let size = [width.to_be_bytes(), height.to_be_bytes()].concat();
+    for (kind, data) in [(b"IHDR", [&size[..], &[1, 0, 0, 0, 0]].concat()), (b"IDAT", vec![7; 12_000])] {
+        let body = [&kind[..], &data].concat();
+        let mut sum = u32::MAX;
+        for byte in &body {
+            sum = (0..8).fold(sum ^ u32::from(*byte), |sum, _| (sum >> 1) ^ (0xedb8_8320 & (sum & 1).wrapping_neg()));
+        }
+        bytes.extend(u32::try_from(data.len()).unwrap().to_be_bytes());
+        bytes.extend(body);
+        bytes.extend((!sum).to_be_bytes());
+    }
+    bytes
+}
+
+#[tokio::test]
+async fn a_picture_of_few_bytes_and_many_pixels_is_not_decoded() {
+    let place = Place::new();
+    let picture = STANDARD.encode(claimed(60_000, 60_000));
+    let content = json!([{ "type": "image", "mimeType": "image/png", "data": picture }]);
+    let tools = json!({ "tools": [{ "name": "look", "inputSchema": { "type": "object" } }] });
+    place.servers(
+        json!({ "eye": answering_server(&json!({ "tools/list": tools, "tools/call": { "content": content } })) }),
+    );
+    let call = mcp_call("eye", "look", &json!({}));
+    let endpoint = Endpoint::answer(move |_, number| Reply::text(if number == 0 { &call } else { "Well." }));
+    let arguments = ["--model", "m", "--mcp-config", "mcp.json", "--mcp-always", "--allow", "eye.look"];
+    let serving = Serving::start(&place, &endpoint, &[&arguments[..], &["--set", "images=always"]].concat(), &[]);
+    let (status, answer) = serving.chat(&request("m"), None).await;
+    assert_eq!(status, 200, "{answer:#}");
+    let told = endpoint.seen()[1].messages();
+    assert!(
+        told.contains("[an image of 60000 by 60000 pixels is too large to be shown]"),
+        "{}",
+        &told[told.len().saturating_sub(1_500)..]
+    );
+    assert!(!told.contains("data:image"), "{}", &told[told.len().saturating_sub(1_500)..]);
 }

@@ -61,7 +61,7 @@ pub(crate) async fn told(shared: &Shared, request: Request) -> Result<Value, Fau
             _ => Ok(json!({"version": VERSION})),
         };
     }
-    let body = doors::object(&doors::body(headers, body, &shared.config).await?)?;
+    let body = doors::object(&doors::body(&parts, body, &shared.config).await?)?;
     match asked {
         "show" => show(shared, headers, &body).await,
         _ => vectors(shared, headers, body, asked == "embeddings").await,

@@ -114,6 +114,8 @@ async fn nothing_is_left_over_of_a_crowd_of_which_some_go_away() {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     let page = served.client.get(format!("{}/metrics", served.url)).send().await.unwrap().text().await.unwrap();
-    assert!(page.contains("\ntoolgraft_active_answers 0\n"), "{page}");
+    for budget in ["max_requests\",unit=\"requests", "max_body_bytes\",unit=\"bytes"] {
+        assert!(page.contains(&format!("\ntoolgraft_budget_used{{budget=\"{budget}\"}} 0\n")), "{page}");
+    }
     assert!(page.contains(&format!("\ntoolgraft_tool_calls_total {}\n", 2 * STREAMS / 5 * 3)), "{page}");
 }

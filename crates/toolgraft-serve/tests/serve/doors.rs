@@ -280,7 +280,7 @@ async fn the_counts_have_no_label_of_a_client() {
         "toolgraft_requests_total{route=\"other\",status=\"4xx\"} 1",
         "toolgraft_tool_calls_total 1",
         "toolgraft_rounds_total 1",
-        "toolgraft_active_answers 0",
+        "toolgraft_budget_used{budget=\"max_requests\",unit=\"requests\"} 0",
     ] {
         assert!(page.lines().any(|l| l == line), "{line}\n{page}");
     }
