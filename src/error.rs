@@ -23,6 +23,10 @@ pub enum Error {
     #[cfg(feature = "agent")]
     #[error(transparent)]
     AmbiguousPattern(#[from] crate::tools::AmbiguousPattern),
+    /// A budget has no room.
+    #[cfg(feature = "agent")]
+    #[error(transparent)]
+    Exhausted(#[from] crate::budget::Exhausted),
     /// A conversation was used in a way that it does not allow.
     #[error(transparent)]
     Conversation(#[from] crate::conversation::ConversationError),

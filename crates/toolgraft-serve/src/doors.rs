@@ -16,9 +16,9 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::budgets::Held;
 use super::config::Config;
 use super::fault::Fault;
+use super::held::Held;
 use super::origins;
 use super::upstream::{GOOGLE_KEY, client_key};
 use toolgraft::secrets::same;

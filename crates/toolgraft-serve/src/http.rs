@@ -15,7 +15,6 @@ use serde_json::{Map, Value, json};
 use tower_http::decompression::RequestDecompressionLayer;
 
 use super::answer::{LEFT_OUT_HEADER, Running};
-use super::budgets::Held;
 use super::chat::Chat;
 use super::config::Config;
 use super::doors;
@@ -24,6 +23,7 @@ use super::elsewhere;
 use super::exchange::Exchange;
 use super::fault::Fault;
 use super::gemini::Gemini;
+use super::held::Held;
 use super::held_open::held_open;
 use super::inspect::Watch;
 use super::kept::Kept;

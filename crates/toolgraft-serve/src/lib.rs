@@ -19,7 +19,7 @@
 //! - `told`: what messages of a history became, found again by their hash.
 //! - `kept`: what rounds that a client did not see brought, until it comes back.
 //! - `seal`: identifiers that carry whose they are and what they stand behind.
-//! - `budgets`: what all requests may take together, and what each holds of it.
+//! - `budgets`, `held`: what all requests may take together, and what each holds of it.
 //! - `work`: what takes long, away from the threads that serve.
 //! - `prepared`: prompt, parser and schemas of a list of tools, kept for a while.
 //! - `exchange`: the request on its way, without I/O; corrects what the model got wrong.
@@ -68,6 +68,7 @@ mod exchange;
 mod fault;
 mod functions;
 mod gemini;
+mod held;
 mod held_open;
 mod hidden;
 mod history;
