@@ -6,7 +6,7 @@ NPM    ?= npm
 PYTHON ?= python3
 export CARGO NPM PYTHON
 
-.PHONY: help test format lint features advisories docs counts set-up fetch program conformance clients agents e2e packages \
+.PHONY: help test format lint features docs counts set-up fetch program conformance clients agents e2e packages \
 	python node fuzz bench instructions dist release crates nightly clean
 
 # name: what it does [settings, with what they are unless said otherwise]
@@ -16,8 +16,7 @@ test          all tests, real MCP servers and a browser included [PROPTEST_RNG_S
 format        rustfmt; what is not formatted is an error
 lint          clippy, with the benches; warnings are errors
 features      the library without features and with those chosen most, and no tokio where none is needed
-              [MORE=yes: each feature alone, the code for Windows]
-advisories    known faults of the dependencies in every lock file
+              [MORE=yes: each feature alone, the code for Windows, known faults of dependencies]
 docs          rustdoc; warnings are errors
 counts        lines, flags, options, words and crates beside their limits and goals (tests/counts)
 set-up        what the tests need beside Rust: MCP servers of other people, and a browser
@@ -65,10 +64,6 @@ lint:
 # `lint` has looked at all features together.
 features:
 	@tests/features $(if $(MORE),--more)
-
-advisories:
-	e2e/set-up advisories
-	e2e/advisories/run
 
 docs:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps --workspace
@@ -149,7 +144,7 @@ crates:
 	cd contrib/mcp-recorder && $(CARGO) test --quiet --locked
 
 # All are tried, and those that failed are named at the end.
-NIGHTLY := lint 'features MORE=yes' advisories crates counts instructions 'instructions HOW=repetitions' 'clients CLIENTS=all' 'clients CLIENTS=all NEWEST=yes' agents \
+NIGHTLY := lint 'features MORE=yes' crates counts instructions 'instructions HOW=repetitions' 'clients CLIENTS=all' 'clients CLIENTS=all NEWEST=yes' agents \
 	'conformance MCP=2025-11-25' 'test PROPTEST_RNG_SEED=$(shell date +%s)' fuzz e2e python node release
 nightly:
 	@failed=; for step in $(NIGHTLY); do \

@@ -166,3 +166,29 @@ fn documents_name_only_targets_that_make_has() {
     }
     assert!(unknown.is_empty(), "{}", unknown.join("\n"));
 }
+
+/// The texts of all Rust files of a folder and those below, but for what is built or fetched.
+fn rust(folder: &Path, texts: &mut String) {
+    for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        let name = path.file_name().unwrap().to_string_lossy();
+        if path.is_dir() && !["target", "node_modules"].contains(&&*name) && !name.starts_with("venv") {
+            rust(&path, texts);
+        } else if name.ends_with(".rs") {
+            texts.push_str(&fs::read_to_string(&path).unwrap());
+        }
+    }
+}
+
+#[test]
+fn the_tests_that_hold_a_promise_are_there() {
+    let page = fs::read_to_string(root().join("docs/security.md")).unwrap();
+    let name = Regex::new(r"`([a-z]+(?:_[a-z0-9]+){3,})`").unwrap();
+    let named: std::collections::BTreeSet<_> = name.captures_iter(&page).map(|found| found[1].to_owned()).collect();
+    assert!(named.len() > 20, "{named:?}");
+    let mut texts = String::new();
+    for folder in ["src", "cli", "crates", "tests"] {
+        rust(&root().join(folder), &mut texts);
+    }
+    let missing: Vec<_> = named.iter().filter(|name| !texts.contains(&format!("fn {name}()"))).collect();
+    assert!(missing.is_empty(), "docs/security.md names tests that are not there: {missing:?}");
+}

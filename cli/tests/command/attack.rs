@@ -8,6 +8,7 @@ mod bounds;
 mod doors;
 mod lines;
 mod questions;
+mod random;
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
