@@ -174,7 +174,7 @@ pub(super) async fn body(parts: &Parts, body: Body, config: &Config) -> Result<B
     let mut room = announced.unwrap_or(0);
     takes(room)?;
     let read = async {
-        let mut all = Vec::with_capacity(room.min(1 << 20));
+        let mut all = Vec::with_capacity(room);
         let mut pieces = body.into_data_stream();
         loop {
             match tokio::time::timeout(config.read_timeout, pieces.next()).await {
