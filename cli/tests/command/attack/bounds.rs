@@ -219,24 +219,29 @@ fn claimed(width: u32, height: u32) -> Vec<u8> {
 
 #[tokio::test]
 async fn a_picture_of_few_bytes_and_many_pixels_is_not_decoded() {
-    let place = Place::new();
-    let picture = STANDARD.encode(claimed(60_000, 60_000));
-    let content = json!([{ "type": "image", "mimeType": "image/png", "data": picture }]);
     let tools = json!({ "tools": [{ "name": "look", "inputSchema": { "type": "object" } }] });
-    place.servers(
-        json!({ "eye": answering_server(&json!({ "tools/list": tools, "tools/call": { "content": content } })) }),
-    );
     let call = mcp_call("eye", "look", &json!({}));
-    let endpoint = Endpoint::answer(move |_, number| Reply::text(if number == 0 { &call } else { "Well." }));
+    // Three rows, longer than endpoints take them.
+    let long = toolgraft_raster::Raster::new(8_001, 3, vec![255; 8_001 * 3 * 4]).unwrap().to_png().unwrap();
     let arguments = ["--model", "m", "--mcp-config", "mcp.json", "--mcp-always", "--allow", "eye.look"];
-    let serving = Serving::start(&place, &endpoint, &[&arguments[..], &["--set", "images=always"]].concat(), &[]);
-    let (status, answer) = serving.chat(&request("m"), None).await;
-    assert_eq!(status, 200, "{answer:#}");
-    let told = endpoint.seen()[1].messages();
-    assert!(
-        told.contains("[an image of 60000 by 60000 pixels is too large to be shown]"),
-        "{}",
-        &told[told.len().saturating_sub(1_500)..]
-    );
-    assert!(!told.contains("data:image"), "{}", &told[told.len().saturating_sub(1_500)..]);
+    for (picture, pixels, said, is_shown) in [
+        (&claimed(60_000, 60_000), "50000000", "[an image of 60000 by 60000 pixels is too large to be shown]", false),
+        (&long, "24002", "[an image of 8001 by 3 pixels is too large to be shown]", false),
+        (&long, "24003", "[an image of 8001 by 3 pixels is shown at 1568 by 1]", true),
+    ] {
+        let place = Place::new();
+        let content = json!([{ "type": "image", "mimeType": "image/png", "data": STANDARD.encode(picture) }]);
+        let answers = json!({ "tools/list": tools, "tools/call": { "content": content } });
+        place.servers(json!({ "eye": answering_server(&answers) }));
+        let call = call.clone();
+        let endpoint = Endpoint::answer(move |_, number| Reply::text(if number == 0 { &call } else { "Well." }));
+        let limit = format!("max_pixels={pixels}");
+        let set = ["--set", "images=always", "--set", &limit];
+        let serving = Serving::start(&place, &endpoint, &[&arguments[..], &set].concat(), &[]);
+        let (status, answer) = serving.chat(&request("m"), None).await;
+        assert_eq!(status, 200, "{answer:#}");
+        let told = endpoint.seen()[1].messages();
+        let end = &told[told.len().saturating_sub(1_500)..];
+        assert!(told.contains(said) && told.contains("data:image") == is_shown, "{pixels}: {end}");
+    }
 }
