@@ -17,6 +17,7 @@ use super::shape::Writer;
 use toolgraft::Outcome;
 use toolgraft::model::endpoint::Decoder;
 use toolgraft::model::endpoint::insert_tools;
+use toolgraft::turn::KnownWays;
 use toolgraft::wire::openai::Chunk;
 
 /// A request is refused, or its answer failed.
@@ -73,7 +74,8 @@ impl Adapter {
         let request = ChatRequest::read(body, config)?;
         stream.begin(&request.model, 0);
         let kept = Store::new(config.instance_key.as_deref()).map_err(|error| Fault::invalid(error.to_string()))?;
-        let (prepared, asked) = request.ask(config, &Cache::default(), kept.of(None))?;
+        let cache = Cache::knowing(config.budgets.max_prepared_bytes.clone(), KnownWays::default());
+        let (prepared, asked) = request.ask(config, &cache, kept.of(None))?;
         let exchange = Exchange::new(prepared, asked)?;
         Ok(Adapter { exchange, stream, answer: None, chunks: VecDeque::new() })
     }

@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::budgets::Budgets;
 use super::config::Config;
 use super::fault::Fault;
 use super::named::Named;
@@ -233,12 +232,6 @@ impl Entry {
     }
 }
 
-impl Default for Cache {
-    fn default() -> Self {
-        Cache::knowing(Budgets::default().max_prepared_bytes, KnownWays::default())
-    }
-}
-
 impl Cache {
     /// An empty one for an endpoint of which this is known, whose lists share this budget.
     pub(super) fn knowing(budget: Budget, ways: KnownWays) -> Self {
@@ -326,6 +319,10 @@ mod tests {
         Arc::new(Catalog::new([Server::new("files").with_tools(tools)]))
     }
 
+    fn cache_of(bytes: usize) -> Cache {
+        Cache::knowing(Budget::new("max_prepared_bytes", bytes), KnownWays::default())
+    }
+
     fn get(cache: &Cache, text: &str, own: Option<Arc<Catalog>>) -> Arc<Prepared> {
         let config = Config::new("http://127.0.0.1:1/v1").unwrap();
         let profile = config.profile_of("m");
@@ -342,7 +339,7 @@ mod tests {
 
     #[test]
     fn what_was_prepared_with_a_list_of_the_toolbox_goes_when_it_changes() {
-        let cache = Cache::default();
+        let cache = cache_of(1 << 20);
         let without = get(&cache, "[1]", None);
         let mut gone = Vec::new();
         for _ in 0..20 {
@@ -358,10 +355,7 @@ mod tests {
 
     #[test]
     fn lists_that_nobody_uses_make_room_and_those_in_use_have_theirs() {
-        let cache = Cache::knowing(
-            Budgets::default().with_max_prepared_bytes(100_000).max_prepared_bytes,
-            KnownWays::default(),
-        );
+        let cache = cache_of(100_000);
         let listed = |n: usize| format!("[{}]", "1".repeat(20_000 + n));
         let in_use: Vec<_> = (0..2).map(|n| get(&cache, &listed(n), None)).collect();
         let used = cache.budget.used();
@@ -383,7 +377,7 @@ mod tests {
 
     #[test]
     fn tools_of_the_toolbox_count_in_what_is_kept() {
-        let cache = Cache::default();
+        let cache = cache_of(1 << 20);
         let (small, large) = (get(&cache, "[1]", Some(list(1))), get(&cache, "[1]", Some(list(100))));
         assert!(large.weight() > 10 * small.weight().max(1_000), "{} {}", small.weight(), large.weight());
     }
