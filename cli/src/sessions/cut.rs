@@ -121,6 +121,8 @@ mod tests {
         let large = "A".repeat(EVENT_BYTES + 1);
         let small = Outcome::result("t").with_structured(json!({ "a": 1 })).with_event("mcp_meta", json!({ "b": 1 }));
         assert_eq!(cut_outcome(&small), None);
+        // It is not shown to the model, and stays one that is not.
+        let hidden = json!({ "kind": "image", "mimeType": "image/png", "data": "QUJD", "shown": null });
         let outcome = small
             .clone()
             .with_structured(json!(["x".repeat(RESULT_BYTES)]))
@@ -128,11 +130,13 @@ mod tests {
                 MEDIA_EVENT,
                 json!({ "kind": "image", "mimeType": "image/png", "data": large, "shown": "QUJD" }),
             )
+            .with_event(MEDIA_EVENT, hidden.clone())
             .with_event(MEDIA_EVENT, json!({ "kind": "audio", "data": large }));
         let cut = cut_outcome(&outcome).unwrap();
         let expected = Outcome::result("t")
             .with_event("mcp_meta", json!({ "b": 1 }))
-            .with_event(MEDIA_EVENT, json!({ "kind": "image", "mimeType": "image/jpeg", "data": "QUJD" }));
+            .with_event(MEDIA_EVENT, json!({ "kind": "image", "mimeType": "image/jpeg", "data": "QUJD" }))
+            .with_event(MEDIA_EVENT, hidden);
         assert_eq!(cut, expected);
     }
 

@@ -94,7 +94,7 @@ setters! { HubBuilder:
     keep_media(keep: bool) => settings.media = keep;
 
     /// Shares the pixels of the pictures that are decoded at once, to be made smaller for a model, with whatever else
-    /// has this budget. By default a hub has [`MAX_PIXELS`](toolgraft::budget::MAX_PIXELS_AT_ONCE) of its own.
+    /// has this budget. By default a hub has [`MAX_PIXELS_AT_ONCE`](toolgraft::budget::MAX_PIXELS_AT_ONCE) of its own.
     pixels(budget: Budget) => settings.pixels = budget;
 
     /// Keeps what a server's `audience` says is for the user alone out of the text that a model
