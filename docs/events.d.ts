@@ -229,7 +229,7 @@ export type ApprovalRequest = {
 export type AskReason =
   /** The tool runs for the first time. */
   | "first_use"
-  /** The tool was approved, and the server has changed it since. */
+  /** The tool was approved, or the policy allowed it, and the server has changed it since. */
   | "changed"
   /** The policy asks each time, or the model itself wants the call approved. */
   | "policy"

@@ -69,6 +69,7 @@ pub(super) async fn ask(asking: Arc<Asking>, setup: Arc<Setup>, request: Approva
         AskReason::Echoed => ModelNote::Echoed,
         AskReason::InsteadOfRead => ModelNote::InsteadOfRead,
         AskReason::Ungrounded => ModelNote::Ungrounded,
+        AskReason::Changed => ModelNote::Changed,
         _ => ModelNote::NotAllowed,
     };
     let approval = match &asking.approver {

@@ -48,7 +48,12 @@ impl Inner {
             None => Arc::new(PromptWording::new(catalog.clone(), &self.prompt, &self.config)?),
         };
         let validator = Arc::new(Validator::new(catalog));
-        let setup = Arc::new(Setup::new(self.config.clone(), validator, wording).knowing(self.ways.clone()));
+        let mut config = self.config.clone();
+        if let Some((_, before)) = &*last {
+            // It knows how the tools were when they were first there.
+            config.policy.clone_from(&before.config().policy);
+        }
+        let setup = Arc::new(Setup::new(config, validator, wording).knowing(self.ways.clone()));
         *last = Some((offered, setup.clone()));
         Ok(setup)
     }

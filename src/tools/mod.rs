@@ -35,7 +35,10 @@ pub use nearest::nearest;
 #[cfg(feature = "agent")]
 pub(crate) use policy::Policy;
 #[cfg(feature = "agent")]
-pub use policy::{AmbiguousPattern, Decision, DefaultDecision, exact_pattern, matches, server_pattern, wants_approval};
+pub use policy::{
+    AmbiguousPattern, Decision, DefaultDecision, Judgement, Rule, exact_pattern, matches, server_pattern,
+    wants_approval,
+};
 pub use schema::allow_null;
 #[cfg(feature = "prompt")]
 pub(crate) use search::{FOUND, LIKELIEST};

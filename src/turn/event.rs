@@ -247,7 +247,7 @@ impl ApprovalRequest {
 pub enum AskReason {
     /// The tool runs for the first time.
     FirstUse,
-    /// The tool was approved, and the server has changed it since.
+    /// The tool was approved, or the policy allowed it, and the server has changed it since.
     Changed,
     /// The policy asks each time, or the model itself wants the call approved.
     Policy,

@@ -40,6 +40,7 @@ impl Setup {
     /// What turns with these tools share.
     pub fn new(mut config: TurnConfig, validator: Arc<Validator>, wording: Arc<dyn Wording>) -> Self {
         let catalog = validator.catalog().clone();
+        config.policy = config.policy.in_catalog(&catalog);
         // Whoever has a dialect of his own taught wants it to be read; all others are read by default.
         if matches!(wording.dialect(), Dialect::Loaded(_)) && config.dialects != DialectSet::NONE {
             config.dialects = config.dialects.with(wording.dialect());

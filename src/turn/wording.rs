@@ -175,6 +175,8 @@ pub enum ModelNote<'a> {
     TooManyCalls(usize),
     /// The policy does not allow the call.
     NotAllowed,
+    /// Nobody was there to accept what the tool has become since the policy allowed it.
+    Changed,
     /// Nobody was there to approve a call that stands behind other text in an answer that
     /// should have begun with reasoning, and has no tag of it.
     MayBeDraft,

@@ -14,7 +14,10 @@ use crate::base::{Failure, digest::sha256, lock, output};
 use crate::labels::capitalised;
 use crate::screen::visible::{packed, word};
 use crate::screen::{Folded, arguments, excerpt::bounded, full_name};
-use crate::servers::refuse_ambiguous;
+use crate::servers::{
+    permissions::{Permissions, change_line},
+    refuse_ambiguous,
+};
 use serde_json::Value;
 use toolgraft::agent::{Approval, ApprovalRequest, AskReason};
 use toolgraft::route::Toolbox;
@@ -75,6 +78,8 @@ pub(crate) struct Approvals {
     policy: Mutex<Policy>,
     /// Tools that were approved for all of the conversation, as they were then.
     always: Mutex<BTreeMap<Name, Definition>>,
+    /// Tools that the policy allows, as they were then.
+    permissions: Permissions,
     hub: Arc<Hub>,
     /// Files that a call may change.
     existing: Existing,
@@ -120,9 +125,11 @@ impl Approvals {
     ) -> Result<Arc<Self>, Failure> {
         let (policy, catalog) = (policy(args, hub.config().servers()), hub.catalog());
         refuse_ambiguous(&policy, &catalog)?;
+        let permissions = Permissions::of(hub.config().servers());
         Ok(Arc::new(Approvals {
             // Settled now: a server that comes later takes no permission over.
-            policy: Mutex::new(policy.in_catalog(&catalog)),
+            policy: Mutex::new(permissions.settled(policy, &catalog)),
+            permissions,
             hub,
             existing,
             person,
@@ -140,13 +147,15 @@ impl Approvals {
     pub(super) fn settle(&self, args: &CallArgs) -> Result<(), Failure> {
         let (policy, catalog) = (policy(args, self.hub.config().servers()), self.hub.catalog());
         refuse_ambiguous(&policy, &catalog)?;
-        *lock(&self.policy) = policy.in_catalog(&catalog);
+        *lock(&self.policy) = self.permissions.settled(policy, &catalog);
         Ok(())
     }
 
-    /// What runs without a question, and what does not run.
+    /// Returns what runs without a question, and what does not run, for the tools that there are now.
     pub(super) fn policy(&self) -> Policy {
-        lock(&self.policy).clone()
+        let mut policy = lock(&self.policy);
+        *policy = self.permissions.settled(policy.clone(), &self.hub.catalog());
+        policy.clone()
     }
 
     /// The pattern that a person means: one for tools of one server, with its name.
@@ -179,7 +188,7 @@ impl Approvals {
     pub(super) fn allow(&self, patterns: &[String]) {
         let mut policy = lock(&self.policy);
         let more = patterns.iter().fold(policy.clone(), |policy, pattern| policy.allow(pattern));
-        *policy = more.in_catalog(&self.hub.catalog());
+        *policy = self.permissions.settled(more, &self.hub.catalog());
     }
 
     /// A turn begins; Ctrl-C at a question cancels it.
@@ -192,8 +201,9 @@ impl Approvals {
         let name = (request.server.clone(), request.tool.clone());
         if request.reason == AskReason::Repeated && self.person.is_none() {
             // Where nobody can be asked, it is decided as if it were the first.
-            let decision =
-                self.policy().decide(name.0.as_deref(), &name.1, self.hints(name.0.as_deref(), &name.1).as_ref());
+            let catalog = self.hub.catalog();
+            let found = catalog.find(name.0.as_deref(), &name.1).ok().map(|found| found.tool);
+            let decision = self.policy().decide(name.0.as_deref(), &name.1, found);
             if decision == Decision::Allow && !wants_approval(&request.arguments) {
                 return Approval::Approved;
             }
@@ -202,8 +212,9 @@ impl Approvals {
         let each_time = is_asked_each_time(request.reason);
         let mut now = self.definition(&name);
         let before = lock(&self.always).get(&name).cloned();
-        let mut changes = before.as_ref().map(|before| before.changes(&now));
-        let same = changes.as_ref().is_some_and(Vec::is_empty);
+        let changes_since = before.as_ref().map(|before| before.changes(&now));
+        let same = changes_since.as_ref().is_some_and(Vec::is_empty);
+        let mut changes = changes_since.unwrap_or_else(|| request.changes.clone());
         // Nothing that was said before the foreign words came was said of what they lead to.
         let led = request.reason == AskReason::Untrusted;
         if self.yes && !led || (!each_time && same && !wants_approval(&request.arguments)) {
@@ -217,16 +228,19 @@ impl Approvals {
             return Approval::Denied { reason: Some(for_the_model(request.reason)) };
         };
         loop {
-            let question = self.question(&request, (&now, changes.as_deref().unwrap_or_default()), person.room());
+            let question = self.question(&request, (&now, &changes), person.room());
             let answer = person.ask(&question).await;
             let then = std::mem::replace(&mut now, self.definition(&name));
             if !matches!(answer, Some(Answer::No(_)) | None) && hash(&now) != question.definition {
                 // Nobody has said yes to what the tool has become meanwhile.
-                changes = Some(then.changes(&now));
+                changes = then.changes(&now);
                 continue;
             }
             return match answer {
                 Some(Answer::Always) if !each_time => {
+                    if request.reason == AskReason::Changed {
+                        self.accept(&name);
+                    }
                     lock(&self.always).insert(name, now);
                     Approval::Approved
                 }
@@ -258,7 +272,7 @@ impl Approvals {
         let whole_name = full_name(server.as_deref(), tool);
         let name = bounded(&whole_name, NAME);
         let changed = (!changes.is_empty())
-            .then(|| word(&format!("{name} has changed since you approved it: {}", changes.join("; "))));
+            .then(|| word(&format!("{name} has changed since it was allowed: {}", changes.join("; "))));
         let arguments = arguments(&value, |path| self.existing.text(server.as_deref(), path));
         let parts = (name != whole_name).then_some(whole_name).into_iter().chain(changed).chain([arguments]);
         Question {
@@ -269,6 +283,13 @@ impl Approvals {
             line: word(&value.to_string()),
             is_doubtful: is_asked_each_time(request.reason),
             definition: hash(definition),
+        }
+    }
+
+    /// Takes the tool as it is now for what the policy allows, from now on.
+    fn accept(&self, (server, tool): &Name) {
+        if let Ok(found) = self.hub.catalog().find(server.as_deref(), tool) {
+            self.permissions.accept(found.tool);
         }
     }
 
@@ -321,6 +342,10 @@ fn nobody(request: &ApprovalRequest) -> String {
              came, so the call may only be a draft, and there is no terminal to ask on; where the model writes no \
              reasoning, say --set reasoning=auto (with --allow '{name}'); --yes runs the call as it is"
         ),
+        (AskReason::Changed, _) => format!(
+            "{}; there is no terminal to ask on",
+            change_line(request.server.as_deref(), &request.tool, &request.changes)
+        ),
         _ if wants_approval(&request.arguments) => "the model itself wants the call approved, and there is no \
              terminal to ask on; --yes runs such calls"
             .to_owned(),
@@ -350,6 +375,7 @@ fn for_the_model(reason: AskReason) -> String {
         AskReason::Mended => ", and a value of it was taken from text without quotation marks",
         AskReason::Echoed => ", and it, or a text in it, is a copy from a result, a file or a message of the program",
         AskReason::InsteadOfRead => ", and it may change what a rejected call only wanted to read",
+        AskReason::Changed => ", and the tool has changed since it was allowed",
         AskReason::Ungrounded => {
             ", and it names something that neither the user nor a result spoke of; look up which one is meant"
         }
@@ -407,6 +433,7 @@ fn nature(request: &ApprovalRequest, hints: Option<&Annotations>, by_pattern: bo
         _ => "The tool does not say whether it changes anything",
     };
     match wants_approval(&request.arguments) {
+        _ if request.reason == AskReason::Changed => format!("{nature}, and it has changed since it was allowed."),
         true => format!("{nature}, and the model wants this call approved."),
         // A pattern is no consent to destroy something.
         false if by_pattern => format!("{nature}, and it is allowed by a pattern only, not by its full name."),

@@ -11,6 +11,7 @@ use super::suspect;
 use crate::base::{Failure, output, tokens};
 use crate::mcp::tools;
 use crate::screen::{boxes::aligned, visible::plain, wrap::in_rows};
+use crate::servers::permissions::{Permissions, change_line};
 use crate::servers::{ListedArgs, ServerArgs, runner::Runner, status::state};
 use crate::terminal::{counted, grouped};
 use toolgraft::message::TokenCounter;
@@ -74,6 +75,7 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
 
 fn reports(hub: &Hub) -> Result<Vec<Report>, Failure> {
     let validator = Validator::new(hub.catalog());
+    let permissions = Permissions::of(hub.config().servers());
     let catalog = validator.catalog();
     let prompts = hub.prompts();
     let report = |status: ServerStatus| {
@@ -81,17 +83,26 @@ fn reports(hub: &Hub) -> Result<Vec<Report>, Failure> {
         let tools = server.map(|server| server.tools.as_slice()).unwrap_or_default();
         let prompts: Vec<&McpPrompt> = prompts.iter().filter(|prompt| prompt.server == status.name).collect();
         let prompt_tokens = server.map_or(Ok(0), prompt_tokens)?;
+        let mut warnings = warnings(&status, (server, &prompts, prompt_tokens), &validator);
+        warnings.extend(tools.iter().filter_map(|tool| changed(tool, &permissions)));
         Ok(Report {
             tools: tools.len(),
             resources: server.map_or(0, |server| server.resources.len() + server.resource_templates.len()),
             prompts: prompts.len(),
             schema_bytes: tools.iter().map(schema_bytes).sum(),
             prompt_tokens,
-            warnings: warnings(&status, (server, &prompts, prompt_tokens), &validator),
+            warnings,
             status,
         })
     };
     hub.servers().into_iter().map(report).collect()
+}
+
+/// Returns what is different in a tool since it was allowed.
+fn changed(tool: &Tool, permissions: &Permissions) -> Option<String> {
+    let changes = permissions.changes(tool);
+    let line = change_line(tool.server.as_deref(), &tool.name, &changes);
+    (!changes.is_empty()).then(|| format!("{}: {line}", tool.name))
 }
 
 fn schema_bytes(tool: &Tool) -> usize {

@@ -13,7 +13,10 @@ use crate::chat::{Endpoint, EndpointArgs, local_endpoint};
 use crate::screen::visible::word;
 use crate::serve::{log::RequestLog, probed::Probed};
 use crate::servers::{
-    ListedArgs, ServerArgs, logins::of_this_user, refuse_ambiguous, refuse_problems, refuse_strangers, report_failed,
+    ListedArgs, ServerArgs,
+    logins::of_this_user,
+    permissions::{Permissions, warn_changed},
+    refuse_ambiguous, refuse_problems, refuse_strangers, report_failed,
     runner::Runner,
 };
 use crate::settings::{
@@ -325,9 +328,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
         };
         let config = match &hub {
             // Settled now: a server that comes later takes no permission over.
-            Some(hub) => config
-                .with_policy(policy(&args).in_catalog(&hub.catalog()))
-                .with_toolbox(hub.clone(), args.calls.mcp_always),
+            Some(hub) => config.with_policy(settled(&args, hub)).with_toolbox(hub.clone(), args.calls.mcp_always),
             None => config,
         };
         let (config, log) = match args.door.quiet {
@@ -464,6 +465,14 @@ fn refuse_no_search(args: &Args, catalog: &Catalog) -> Result<(), Failure> {
 fn policy(args: &Args) -> Policy {
     let allowed = args.calls.allow.iter().fold(Policy::new(DefaultDecision::Deny), Policy::allow);
     args.calls.deny.iter().fold(allowed, Policy::deny)
+}
+
+/// The same for the tools of the servers, with those that have changed since they were allowed named on stderr.
+fn settled(args: &Args, hub: &Hub) -> Policy {
+    let catalog = hub.catalog();
+    let policy = Permissions::of(hub.config().servers()).settled(policy(args), &catalog);
+    warn_changed(&policy, &catalog);
+    policy
 }
 
 /// What `probe` found best for a model; flags count for every model, and come first.

@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::{Map, Value as Json, json};
 use toml_edit::{DocumentMut, Item};
 
+use super::explain::{self, ToolArgs};
 use super::file;
 use super::folder::Folder;
 use super::keys::{CallDisplay, KEYS, Key, ReasoningDisplay, Settings, Slots};
@@ -59,14 +60,25 @@ enum Command {
     },
     /// Print where the file lies
     Path,
+    /// Say which rule decides whether calls of a tool run
+    Explain(ToolArgs),
+    /// Allow a tool that has changed since it was allowed, as it is now
+    Accept(ToolArgs),
 }
 
 /// Runs `toolgraft config`.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    match &args.command {
+        Some(Command::Explain(tool)) => return explain::explain(tool),
+        Some(Command::Accept(tool)) => return explain::accept(tool),
+        _ => {}
+    }
     let path = file::path().ok_or_else(|| Failure::usage("there is no home directory: no defaults are kept"))?;
     let text = if path.exists() { file::text(&path)? } else { String::new() };
     match &args.command {
         Some(Command::Path) => output::emit(&format!("{}\n", path.display())),
+        // They need no file.
+        Some(Command::Explain(_) | Command::Accept(_)) => Ok(()),
         None => show(&ShowArgs::default(), &path, &document(&text, &path)?),
         Some(Command::Show(shown)) => show(shown, &path, &document(&text, &path)?),
         Some(Command::Set { key, value }) => {

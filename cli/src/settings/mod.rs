@@ -20,6 +20,7 @@ pub(crate) mod set_args;
 pub(crate) mod trust_args;
 
 mod command;
+mod explain;
 mod file;
 mod folder;
 mod keys;

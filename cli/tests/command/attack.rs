@@ -7,6 +7,7 @@
 mod bounds;
 mod doors;
 mod lines;
+mod permissions;
 mod questions;
 mod random;
 

@@ -310,7 +310,7 @@ async fn an_answer_is_one_to_the_tool_as_it_was_shown() {
     let again = window.step_of(&["ask", "outcome"]).await;
     assert_eq!((&again["step"], &again["call"]), (&json!("ask"), &asked["call"]), "it is asked again");
     assert!(
-        again["body"][0].as_str().unwrap().starts_with("demo.weather_query has changed since you approved it"),
+        again["body"][0].as_str().unwrap().starts_with("demo.weather_query has changed since it was allowed"),
         "{again}"
     );
     assert_eq!(up.post("/answer", answer(&asked, "once")).await.0, 404, "nobody was shown this with the question");

@@ -8,6 +8,7 @@ use super::budgets::Budgets;
 use super::inspect::Inspector;
 use super::learned::{Learned, Learning};
 use super::log::{Log, Served};
+use super::permissions::Permissions;
 use super::settings::{ModelSettings, SettingsTable};
 use super::told::Told;
 use toolgraft::constrain::{Constrain, Way};
@@ -17,7 +18,7 @@ use toolgraft::message::Reads;
 use toolgraft::model::{ClientError, IDLE_TIMEOUT};
 use toolgraft::prompt::Options;
 use toolgraft::route::Toolbox;
-use toolgraft::tools::{DefaultDecision, ToolsMode};
+use toolgraft::tools::ToolsMode;
 use toolgraft::turn::{MAX_CORRECTIONS, MAX_REPEATS, MAX_ROUNDS, MAX_SAME_RESULTS};
 use toolgraft::{Dialect, OpenAi, Policy};
 
@@ -261,8 +262,8 @@ config! {
     with_https_proxy(url: impl Into<String>, except: impl Into<String>) sets https_proxy: Option<HttpsProxy> = None => Some(HttpsProxy { url: url.into(), except: except.into() });
 
     /// Sets which calls of the toolbox run. Without one, none do; a call that the policy
-    /// would ask about does not run either.
-    with_policy(policy: Policy) sets policy: Policy = Policy::new(DefaultDecision::Deny) => policy;
+    /// would ask about does not run either, nor one of a tool that has changed since it was allowed.
+    with_policy(policy: Policy) sets policy: Permissions = Permissions::default() => Permissions::of(policy);
 
     /// Sets what the model is known to read beside text of what the toolbox's tools give, such
     /// as images; by default what the endpoint says that it reads. What clients send goes to it

@@ -40,7 +40,7 @@ use toolgraft::model::{ModelError, ModelEvent, Request};
 use toolgraft::outcome::Status;
 use toolgraft::route::Invocation;
 use toolgraft::spans::{self, Span};
-use toolgraft::tools::{Decision, ToolChoice, ToolsMode};
+use toolgraft::tools::{ToolChoice, ToolsMode};
 use toolgraft::transcript::Recorder;
 use toolgraft::turn::{Action, ClientPiece, ClientText, ClientTurn, Input, ModelNote, Turn, TurnError};
 use toolgraft::validate::takes_long;
@@ -437,12 +437,9 @@ impl Exchange {
 
     /// What a call of ours is answered with that must not run.
     fn refused(&self, call: &Invocation) -> Option<Outcome> {
-        let decision = self.prepared.decide(call.server.as_deref(), &call.tool, self.untrusted);
-        let note = match decision {
-            Decision::Allow if self.own_begun < self.prepared.config.max_calls => return None,
-            Decision::Allow => ModelNote::LastRound,
-            _ => ModelNote::NotAllowed,
-        };
+        let has_begun_all = self.own_begun >= self.prepared.config.max_calls;
+        let last = has_begun_all.then_some(ModelNote::LastRound);
+        let note = self.prepared.refusal(call, self.untrusted).or(last)?;
         Some(Outcome::new(Status::Denied, self.prepared.setup.wording().note(note)))
     }
 }

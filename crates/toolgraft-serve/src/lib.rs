@@ -89,6 +89,7 @@ mod out;
 mod own_words;
 mod page;
 mod passed;
+mod permissions;
 mod prepared;
 mod progress;
 mod ready;

@@ -10,8 +10,9 @@ use super::named::Named;
 use super::way::Way;
 use toolgraft::budget::{Budget, Permit};
 use toolgraft::dialect::{DialectSet, Profile, SystemPlacement};
-use toolgraft::tools::{Decision, DefaultDecision, Server, ToolChoice};
-use toolgraft::turn::{KnownWays, PromptWording, Setup, TurnConfig};
+use toolgraft::route::Invocation;
+use toolgraft::tools::{DefaultDecision, Server, ToolChoice};
+use toolgraft::turn::{KnownWays, ModelNote, PromptWording, Setup, TurnConfig};
 use toolgraft::validate::{Validator, takes_long};
 use toolgraft::{Catalog, Dialect, Policy, Tool};
 
@@ -36,7 +37,7 @@ pub(super) struct Prepared {
     read_bytes: usize,
     /// Names of the client's tools.
     client: Vec<String>,
-    /// As it was then; its policy is that of this catalog.
+    /// As it was then.
     pub(super) config: Config,
     pub(super) choice: ToolChoice,
     /// What the client calls its tools.
@@ -142,7 +143,8 @@ impl Prepared {
             catalog.tools().map(|tool| described(tool) + tool.input_schema.as_ref().map_or(0, bytes_of)).sum();
         let validator = Arc::new(Validator::new(catalog));
         let setup = Arc::new(Setup::new(turn, validator, Arc::new(wording)).knowing(wanted.ways));
-        let config = Config { policy: config.policy.in_catalog(setup.catalog()), ..config.clone() };
+        let config = config.clone();
+        wanted.own.iter().for_each(|own| config.policy.see(own));
         Ok(Prepared {
             setup,
             placement: profile.system,
@@ -183,14 +185,11 @@ impl Prepared {
         server.is_some_and(|server| self.config.untrusted.iter().any(|name| name == server))
     }
 
-    /// Whether a call of the toolbox runs, behind results that may be anybody's words or not.
-    pub(super) fn decide(&self, server: Option<&str>, tool: &str, behind_untrusted: bool) -> Decision {
-        let found = self.setup.catalog().find(server, tool).ok();
-        let annotations = found.and_then(|found| found.tool.annotations.as_ref());
-        match behind_untrusted && self.config.policy.can_be_led(server, tool, annotations, &self.config.untrusted) {
-            true => Decision::Deny,
-            false => self.config.policy.decide(server, tool, annotations),
-        }
+    /// Returns what the model is told where a call of the toolbox does not run, after words that may be anybody's
+    /// or not.
+    pub(super) fn refusal(&self, call: &Invocation, after_untrusted: bool) -> Option<ModelNote<'static>> {
+        let led_by = if after_untrusted { self.config.untrusted.as_slice() } else { &[] };
+        self.config.policy.refusal((call.server.as_deref(), &call.tool), self.setup.catalog(), led_by)
     }
 }
 

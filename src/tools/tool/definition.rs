@@ -3,23 +3,31 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::Tool;
+use super::{Annotations, Tool};
 
 /// Most characters of a description that a change quotes.
 const QUOTED: usize = 160;
 
+/// Characters of it before the first difference.
+const CONTEXT: usize = 40;
+
 /// What people and models are told of a tool, beside its name. Somebody who
 /// approves a tool approves this; a server that changes it later may mean something else.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Definition {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     description: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     input_schema: Option<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    annotations: Option<Annotations>,
 }
 
 impl Definition {
     /// A tool's definition as it is now.
     pub fn of(tool: &Tool) -> Self {
-        Definition { description: tool.description.clone(), input_schema: tool.input_schema.clone() }
+        let Tool { description, input_schema, annotations, .. } = tool.clone();
+        Definition { description, input_schema, annotations }
     }
 
     /// What is different in a later definition, in words for people; empty where
@@ -27,22 +35,49 @@ impl Definition {
     pub fn changes(&self, now: &Definition) -> Vec<String> {
         let mut changes = Vec::new();
         if self.description != now.description {
-            let (before, now) = (quoted(self.description.as_deref()), quoted(now.description.as_deref()));
-            changes.push(format!("its description was {before} and is now {now}"));
+            let (before, now) = (self.description.as_deref(), now.description.as_deref());
+            let from = before.zip(now).map_or(0, |(before, now)| first_difference(before, now));
+            changes.push(format!("its description was {} and is now {}", quoted(before, from), quoted(now, from)));
         }
         if self.input_schema != now.input_schema {
             let parameters = parameters(self.input_schema.as_ref(), now.input_schema.as_ref());
             changes.extend(if parameters.is_empty() { vec!["its schema is another".to_owned()] } else { parameters });
         }
+        // No annotations say as much as annotations without a word.
+        let [before, now] = [self, now].map(|one| one.annotations.clone().unwrap_or_default());
+        changes
+            .extend((before != now).then(|| format!("its hints were {} and are now {}", hints(&before), hints(&now))));
         changes
     }
 }
 
-fn quoted(text: Option<&str>) -> String {
+/// Returns the hints of a server about its tool, in words.
+fn hints(annotations: &Annotations) -> String {
+    let said = [
+        ("read-only", annotations.read_only_hint),
+        ("destructive", annotations.destructive_hint),
+        ("idempotent", annotations.idempotent_hint),
+        ("open world", annotations.open_world_hint),
+    ];
+    let said: Vec<String> = said
+        .into_iter()
+        .filter_map(|(name, says)| says.map(|says| if says { name.to_owned() } else { format!("not {name}") }))
+        .collect();
+    if said.is_empty() { "none".to_owned() } else { said.join(", ") }
+}
+
+/// Returns from which character on two texts are quoted, so that their first difference is in view.
+fn first_difference(before: &str, now: &str) -> usize {
+    let same = before.chars().zip(now.chars()).take_while(|(before, now)| before == now).count();
+    if same < QUOTED / 2 { 0 } else { same - CONTEXT }
+}
+
+fn quoted(text: Option<&str>, from: usize) -> String {
     let Some(text) = text else { return "none".to_owned() };
-    let cut: String = text.chars().take(QUOTED).collect();
-    let rest = if cut.len() < text.len() { "…" } else { "" };
-    format!("{cut:?}{rest}")
+    let rest = text.char_indices().nth(from).map_or("", |(at, _)| &text[at..]);
+    let cut: String = rest.chars().take(QUOTED).collect();
+    let (before, after) = (if from > 0 { "…" } else { "" }, if cut.len() < rest.len() { "…" } else { "" });
+    format!("{before}{cut:?}{after}")
 }
 
 fn parameters(before: Option<&Value>, now: Option<&Value>) -> Vec<String> {
@@ -86,6 +121,20 @@ mod tests {
         let required =
             definition("Adds", json!({ "properties": { "a": {}, "b": { "type": "number" } }, "required": ["a"] }));
         assert_eq!(before.changes(&required), ["its schema is another"]);
+        let hints = |reads| Some(Annotations::default().with_read_only_hint(reads));
+        let hinted = |annotations| Definition { annotations, ..before.clone() };
+        assert_eq!(
+            hinted(hints(Some(true))).changes(&hinted(hints(Some(false)))),
+            ["its hints were read-only and are now not read-only"]
+        );
+        assert!(before.changes(&hinted(hints(None))).is_empty());
+        let long = "x".repeat(300);
+        let more = definition(&format!("{long} and mails"), json!({}));
+        let changes = definition(&long, json!({})).changes(&more);
+        assert!(
+            changes[0].ends_with("and is now …\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx and mails\""),
+            "{changes:?}"
+        );
         assert_eq!(Definition::default().changes(&definition(&"x".repeat(500), json!({})))[0].chars().count(), 199);
     }
 }

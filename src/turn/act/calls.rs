@@ -239,12 +239,11 @@ impl Act {
         let annotations: Option<&Annotations> = found.and_then(|found| found.tool.annotations.as_ref());
         let (server, tool) = (request.server.as_deref(), &request.tool);
         let shows = shared.displays().shows(server, tool);
+        let judged = shared.setup.config.policy.judge(server, tool, found.as_ref().map(|found| found.tool));
         let decision = match shows {
             true => Decision::Allow,
-            false => {
-                let decision = shared.setup.config.policy.in_catalog(&catalog).decide(server, tool, annotations);
-                if wants_approval(&request.arguments) { decision.max(Decision::Ask) } else { decision }
-            }
+            false if wants_approval(&request.arguments) => judged.decision.max(Decision::Ask),
+            false => judged.decision,
         };
         let doubted = !shows && is_led(server, tool, annotations, shared);
         request.reason = match decision {
@@ -259,6 +258,10 @@ impl Act {
             // Where nobody can be asked it runs or not as without this rule.
             _ if verdict == Verdict::Approve && !shared.unattended && !shows => AskReason::Repeated,
             Decision::Allow => return self.run(request, lane, shared).map(|()| true),
+            Decision::Ask if !judged.changes.is_empty() => {
+                request.changes = judged.changes;
+                AskReason::Changed
+            }
             Decision::Ask => AskReason::Policy,
             Decision::AskOnce => AskReason::FirstUse,
         };

@@ -422,6 +422,10 @@ said! {
         "没有这样的结果；有省略内容的结果：{ids}。";
     NotAllowed => "This tool is not allowed here. Go on without it.",
         "这里不允许使用这个工具。请不用它继续完成任务。";
+    Changed =>
+        "This call did not run: the tool has changed since it was allowed, and nobody has accepted what it is now. Go on \
+        without it.",
+        "这个调用没有执行：这个工具在获得允许之后发生了变化，而且还没有人认可它现在的样子。请不用它继续完成任务。";
     MayBeDraft =>
         "This call did not run, since it may only be a draft: it stands behind other text where reasoning was \
         expected. A message that begins with the call is taken as meant.",
@@ -578,6 +582,7 @@ mod tests {
         ModelNote::OnlyTool("search"),
         ModelNote::TooManyCalls(3),
         ModelNote::NotAllowed,
+        ModelNote::Changed,
         ModelNote::MayBeDraft,
         ModelNote::MayBeExample,
         ModelNote::Declined,

@@ -47,10 +47,32 @@ fn a_tool_that_has_changed_since_it_was_approved_is_asked_about_again() {
     let (mut turn, question, run) = asked(before);
     let question = question.unwrap();
     assert_eq!((question.reason, run), (AskReason::Changed, 0));
-    let expected = ["its description was \"Tells the weather\" and is now none", "its parameter \"city\" is new"];
+    let expected = [
+        "its description was \"Tells the weather\" and is now none",
+        "its parameter \"city\" is new",
+        "its hints were none and are now read-only",
+    ];
     assert_eq!(question.changes, expected);
     turn.handle(Input::Approval { id: question.id, approval: true.into() }).unwrap();
     assert_eq!(calls(&actions(&mut turn)), ["call_1", "call_2"], "the yes is for the tool as it is now");
+}
+
+#[test]
+fn a_tool_that_has_changed_since_the_policy_allowed_it_is_asked_about() {
+    let asked = |description: &str| {
+        let known = Definition::of(&Tool::new("weather").with_description(description));
+        let policy =
+            Policy::new(DefaultDecision::Deny).allow("demo.weather").with_known([("demo/weather".into(), known)]);
+        let mut turn = started(TurnConfig { policy, ..allowing() });
+        says(&mut turn, &paris());
+        ends(&mut turn).into_iter().find_map(|action| match action {
+            Action::Ask(request) => Some((request.reason, request.changes.concat())),
+            _ => None,
+        })
+    };
+    let (reason, changes) = asked("Tells the weather").unwrap();
+    assert_eq!(reason, AskReason::Changed);
+    assert!(changes.starts_with("its description was \"Tells the weather\" and is now none"), "{changes}");
 }
 
 #[test]

@@ -1,0 +1,157 @@
+//! `toolgraft config explain` and `accept`: which rule decides about the calls of a tool, and that a tool that has
+//! changed is allowed as it is now.
+
+use std::path::PathBuf;
+
+use toolgraft::route::Toolbox;
+use toolgraft::tools::{Annotations, Decision, DefaultDecision, Judgement, Rule};
+use toolgraft::{Catalog, Policy, Tool};
+use toolgraft_mcp::{Hub, ServerConfig};
+
+use super::file;
+use super::folder::Folder;
+use super::keys::Settings;
+use super::sources::{environment, variable_of};
+use crate::base::{Failure, output};
+use crate::screen::{excerpt::names, full_name, visible::word};
+use crate::servers::ServerArgs;
+use crate::servers::permissions::{Permissions, change_line};
+
+/// A tool of a server.
+#[derive(Debug, clap::Args)]
+pub(super) struct ToolArgs {
+    /// Server, as the configuration names it
+    server: String,
+
+    /// Tool of that server; `toolgraft mcp tools` lists them
+    tool: String,
+
+    /// Configuration of MCP servers; without it the one that chat takes
+    #[arg(long, value_name = "FILE")]
+    mcp_config: Vec<PathBuf>,
+}
+
+impl ToolArgs {
+    /// Does a job with the tool, once the servers are there.
+    fn with_tool(&self, job: impl FnOnce(&Hub, &Tool) -> Result<(), Failure>) -> Result<(), Failure> {
+        let servers = ServerArgs { mcp_config: self.mcp_config.clone(), ..ServerArgs::default() };
+        servers.with_hub(|hub| async move {
+            let catalog = hub.catalog();
+            let found = catalog.find(Some(&self.server), &self.tool);
+            let found = found.map_err(|error| Failure::usage(format!("{error}; `toolgraft mcp tools` lists them")))?;
+            job(&hub, found.tool)
+        })
+    }
+}
+
+/// A pattern that allows or denies tools.
+struct Pattern {
+    text: String,
+    /// The key that it is the value of, and where that is set.
+    from: String,
+    is_denial: bool,
+    /// Whether it counts in `serve`, too.
+    is_in_serve: bool,
+}
+
+impl Pattern {
+    fn add_to(&self, policy: Policy) -> Policy {
+        if self.is_denial { policy.deny(&self.text) } else { policy.allow(&self.text) }
+    }
+
+    /// Returns `true` if this is the rule, as a policy for this catalog reads it.
+    fn is(&self, rule: &Rule, tool: &Tool, catalog: &Catalog) -> bool {
+        let alone = self.add_to(Policy::default()).in_catalog(catalog);
+        alone.judge(tool.server.as_deref(), &tool.name, None).rule.as_ref() == Some(rule)
+    }
+}
+
+/// Prints which rule decides about the calls of a tool.
+pub(super) fn explain(args: &ToolArgs) -> Result<(), Failure> {
+    let folder = Folder::here().settings()?;
+    let (environment, file) = (environment()?, file::read()?);
+    args.with_tool(|hub, tool| {
+        let (catalog, servers) = (hub.catalog(), hub.config().servers());
+        let mut patterns: Vec<Pattern> = servers.iter().flat_map(approved).collect();
+        patterns.extend(of_settings(&environment, variable_of, true));
+        patterns.extend(of_settings(&folder, |key| format!("{key} of this folder"), false));
+        patterns.extend(of_settings(&file, |key| format!("{key} of config.toml"), true));
+        let permissions = Permissions::of(servers);
+        let mut text = format!("{}\n", full_name(tool.server.as_deref(), &tool.name));
+        for (program, default) in [("chat", DefaultDecision::Ask), ("serve", DefaultDecision::Deny)] {
+            let counts = |pattern: &&Pattern| program == "chat" || pattern.is_in_serve;
+            let policy = patterns.iter().filter(counts).fold(Policy::new(default), |policy, one| one.add_to(policy));
+            let policy = permissions.informed(policy, &catalog);
+            let judged = policy.judge(tool.server.as_deref(), &tool.name, Some(tool));
+            let from = judged.rule.as_ref().map(|rule| {
+                let from = patterns.iter().filter(counts).find(|pattern| pattern.is(rule, tool, &catalog));
+                from.map(|pattern| format!("{} ({})", word(&pattern.text), word(&pattern.from))).unwrap_or_default()
+            });
+            text += &format!("  {program}: {}\n", outcome(&judged, from.as_deref(), tool, program == "chat"));
+        }
+        text += &after_untrusted([&environment, &folder, &file], &patterns, tool, &catalog);
+        output::emit(&text)
+    })
+}
+
+/// Takes a tool as it is now for what is allowed.
+pub(super) fn accept(args: &ToolArgs) -> Result<(), Failure> {
+    args.with_tool(|hub, tool| {
+        let permissions = Permissions::of(hub.config().servers());
+        let (name, changes) = (full_name(tool.server.as_deref(), &tool.name), permissions.changes(tool));
+        permissions.accept(tool);
+        match changes.is_empty() {
+            true => output::tell(&format!("{name} is known as it is now")),
+            false => output::tell(&format!("{name} is allowed as it is now: {}", changes.join("; "))),
+        }
+    })
+}
+
+/// The patterns of a server's own entry.
+fn approved(server: &ServerConfig) -> impl Iterator<Item = Pattern> + '_ {
+    let from = format!("autoApprove at {}", server.place);
+    server.approved().map(move |text| Pattern { text, from: from.clone(), is_denial: false, is_in_serve: false })
+}
+
+/// The patterns of a source of settings.
+fn of_settings(
+    settings: &Settings,
+    named: impl Fn(&str) -> String,
+    is_in_serve: bool,
+) -> impl Iterator<Item = Pattern> {
+    let patterns = |list: &[String], key: &str, is_denial| {
+        let from = named(key);
+        let pattern = |text: &String| Pattern { text: text.clone(), from: from.clone(), is_denial, is_in_serve };
+        list.iter().map(pattern).collect::<Vec<_>>()
+    };
+    patterns(&settings.allow, "allow", false).into_iter().chain(patterns(&settings.deny, "deny", true))
+}
+
+/// What happens to a call, and by which rule.
+fn outcome(judged: &Judgement, from: Option<&str>, tool: &Tool, is_attended: bool) -> String {
+    let unless_allowed = if is_attended { "you are asked" } else { "does not run" };
+    let from = from.unwrap_or_default();
+    match (&judged.rule, judged.decision) {
+        (Some(Rule::Deny(_)), _) => format!("does not run: denied by {from}"),
+        (Some(Rule::Allow(_)), Decision::Allow) => format!("runs: allowed by {from}"),
+        (Some(Rule::Allow(_)), _) if !judged.changes.is_empty() => {
+            let line = change_line(tool.server.as_deref(), &tool.name, &judged.changes);
+            format!("{unless_allowed}: allowed by {from}, but {line}")
+        }
+        (Some(Rule::Allow(_)), _) => {
+            format!("{unless_allowed}: it calls itself destructive, for which {from} does not suffice; name it in full")
+        }
+        _ => format!("{unless_allowed}: nothing allows it"),
+    }
+}
+
+/// What else holds after words of servers that nobody trusts.
+fn after_untrusted(sources: [&Settings; 3], patterns: &[Pattern], tool: &Tool, catalog: &Catalog) -> String {
+    let untrusted: Vec<String> = sources.iter().flat_map(|source| source.untrusted.iter().cloned()).collect();
+    let policy = patterns.iter().fold(Policy::default(), |policy, one| one.add_to(policy)).in_catalog(catalog);
+    let annotations: Option<&Annotations> = tool.annotations.as_ref();
+    if untrusted.is_empty() || !policy.can_be_led(tool.server.as_deref(), &tool.name, annotations, &untrusted) {
+        return String::new();
+    }
+    format!("  after words of {} (untrusted): you are asked in chat, and it does not run in serve\n", names(&untrusted))
+}
