@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-pub use secrecy::{HIDDEN, Judged, Secrecy};
+pub use secrecy::{HIDDEN, Judged, Secrecy, kept_url, url_secrets};
 
 /// What stands in a secret's place.
 pub const REDACTED: &str = "[redacted]";

@@ -81,6 +81,9 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(code) => return code,
     };
+    if !matches!(cli.command, Command::Completions(_) | Command::DemoServer(_)) {
+        base::state::warn_of_others();
+    }
     let done = match cli.command {
         Command::Demo(args) => demo::run(args),
         Command::Chat(args) => chat::run(*args),

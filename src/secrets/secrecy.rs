@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use serde_json::{Map, Value};
 
-use super::{names_secret, shown_url};
+use super::{REDACTED, names_secret, shown_url};
 
 /// What stands in a secret's place where an entry is shown.
 pub const HIDDEN: &str = "(hidden)";
@@ -193,14 +193,60 @@ fn url(url: &str) -> Judged {
     if has_default(url) {
         return Judged::hidden(url);
     }
-    let value =
-        |pair: &str| pair.split_once('=').filter(|(name, _)| names_secret(name)).map(|(_, value)| value.to_owned());
-    let query = url.split_once('?').map(|(_, query)| query.split(['&', '#'])).into_iter().flatten();
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let password = authority.rsplit_once('@').and_then(|(user, _)| Some(user.split_once(':')?.1.to_owned()));
-    let secrets = query.filter_map(value).chain(password).filter(|value| !value.is_empty() && !is_reference(value));
-    Judged { shown: shown_url(url), secrets: secrets.collect() }
+    let (_, secrets) = without_secrets(url);
+    // What is in the path is shown by no other rule.
+    let shown = secrets
+        .iter()
+        .filter(|secret| is_key(secret))
+        .fold(shown_url(url), |shown, secret| shown.replace(secret, HIDDEN));
+    Judged { shown, secrets }
+}
+
+/// A URL as it may be kept: with [`REDACTED`] in place of user and password, of values in its query that are called or
+/// look like a key, and of steps of its path that look like one. Without a secret in it, it is what it was.
+pub fn kept_url(url: &str) -> String {
+    without_secrets(url).0
+}
+
+/// Returns the secrets in a URL.
+pub fn url_secrets(url: &str) -> Vec<String> {
+    without_secrets(url).1
+}
+
+/// Returns a URL with [`REDACTED`] for each secret, and the secrets.
+fn without_secrets(url: &str) -> (String, Vec<String>) {
+    let mut secrets = Vec::new();
+    let mut hide = |secret: &str| {
+        secrets.push(secret.to_owned());
+        REDACTED
+    };
+    let (scheme, rest) = url.find("://").map_or(("", url), |at| url.split_at(at + "://".len()));
+    let (authority, rest) = rest.find(['/', '?', '#']).map_or((rest, ""), |at| rest.split_at(at));
+    let mut kept = scheme.to_owned();
+    match authority.rsplit_once('@') {
+        Some((user, host)) if !user.is_empty() && !is_reference(user) => {
+            // A name beside a password is none.
+            kept += &format!("{}@{host}", hide(user.split_once(':').map_or(user, |(_, password)| password)));
+        }
+        _ => kept += authority,
+    }
+    let (path, query) = rest.find(['?', '#']).map_or((rest, ""), |at| rest.split_at(at));
+    for step in path.split_inclusive('/') {
+        let name = step.trim_end_matches('/');
+        kept += &if is_key(name) { step.replace(name, hide(name)) } else { step.to_owned() };
+    }
+    for pair in query.split_inclusive(['&', '?', '#']) {
+        let whole = pair.trim_end_matches(['&', '?', '#']);
+        let (name, value) = whole.split_once('=').unwrap_or(("", whole));
+        let is_secret = !value.is_empty() && !is_reference(value) && (names_secret(name) || is_key(value));
+        kept += &if is_secret { pair.replace(value, hide(value)) } else { pair.to_owned() };
+    }
+    (kept, secrets)
+}
+
+/// Returns `true` if a word looks like a key.
+fn is_key(word: &str) -> bool {
+    is_token(word) || is_opaque(word)
 }
 
 /// Where in a text something looks like a secret, or is named like one.
@@ -314,6 +360,7 @@ mod tests {
             (json!({ "command": "x", "args": ["--key", "sk-abc"] }), "sk-abc"),
             (json!({ "url": "https://u:pw@h/mcp?api_key=abc" }), "abc"),
             (json!({ "url": "https://u:pw@h/mcp?api_key=abc" }), "pw"),
+            (json!({ "url": "https://h/s/sk-proj-abcdefghij/mcp" }), "sk-proj-abcdefghij"),
             (json!({ "url": "https://h", "headers": { "X-Anything": "0a1b2c3d4e5f" } }), "0a1b2c3d4e5f"),
             (json!({ "url": "https://h", "headers": { "Authorization": "Bearer abc" } }), "Bearer abc"),
             (json!({ "url": "https://h", "oauth": { "clientSecret": "abc" } }), "abc"),
@@ -324,6 +371,27 @@ mod tests {
             assert!(!format!("{found:?}").contains(secret), "{found:?}");
             let is_secret = found.parts().any(|part| part.secrets.iter().any(|found| found.contains(secret)));
             assert!(is_secret, "{secret} of {entry}");
+        }
+    }
+
+    #[test]
+    fn a_url_is_kept_without_its_secrets_and_else_as_it_is() {
+        const KEY: &str = "sk-proj-abcdefghij";
+        for (url, kept, secrets) in [
+            ("https://h/v1", "https://h/v1", vec![]),
+            ("http://localhost:11434/v1", "http://localhost:11434/v1", vec![]),
+            ("https://h/openai/v1?api-version=2024-10-21", "https://h/openai/v1?api-version=2024-10-21", vec![]),
+            ("https://ada:pw@h/v1", "https://[redacted]@h/v1", vec!["pw"]),
+            ("https://ada:p@w@h/v1", "https://[redacted]@h/v1", vec!["p@w"]),
+            ("https://ada@h/v1", "https://[redacted]@h/v1", vec!["ada"]),
+            ("https://h/v1?key=abc&x=1", "https://h/v1?key=[redacted]&x=1", vec!["abc"]),
+            ("https://h/sk-proj-abcdefghij/v1", "https://h/[redacted]/v1", vec![KEY]),
+            ("https://h/v1?x=sk-proj-abcdefghij#a", "https://h/v1?x=[redacted]#a", vec![KEY]),
+        ] {
+            assert_eq!(
+                (kept_url(url).as_str(), url_secrets(url)),
+                (kept, secrets.into_iter().map(str::to_owned).collect())
+            );
         }
     }
 

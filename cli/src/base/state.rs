@@ -7,12 +7,26 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use toolgraft_files::{self as files, Lock, Mode};
 
+use crate::base::output;
+
 /// A file of that name below `$XDG_STATE_HOME/toolgraft`, else `~/.local/state/toolgraft`;
 /// `None` where there is no home.
 pub(crate) fn file(name: &str) -> Option<PathBuf> {
     let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     let state = state.or_else(|| Some(std::env::home_dir()?.join(".local/state")))?;
     Some(state.join("toolgraft").join(name))
+}
+
+/// Warns where others can write to a folder that the program keeps something in: they could put conversations, logins and
+/// permissions there.
+pub(crate) fn warn_of_others() {
+    let own = std::env::home_dir().map(|home| home.join(".config/toolgraft"));
+    let state = file("").map(|state| state.components().collect::<PathBuf>());
+    let sessions = file("sessions");
+    for folder in own.iter().chain(&state).chain(&sessions).filter(|folder| files::others_may_write(folder)) {
+        let folder = folder.display();
+        output::warn(&format!("others can write to {folder}, and so change what is kept there: chmod go-w {folder}"));
+    }
 }
 
 /// What a file holds that costs nobody anything when it is lost: one that cannot be read is as good

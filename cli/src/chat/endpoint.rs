@@ -16,7 +16,7 @@ use toolgraft::dialect::{Profile, PromptStyle};
 use toolgraft::http::Trust;
 use toolgraft::message::Reads;
 use toolgraft::model::{CONNECT_TIMEOUT, ModelError, ModelInfo, NativeFault, ServerKind, Tracer};
-use toolgraft::secrets::{Secrets, shown_url};
+use toolgraft::secrets::{Secrets, shown_url, url_secrets};
 use toolgraft::turn::KnownWays;
 use toolgraft::{Dialect, OpenAi};
 
@@ -352,7 +352,7 @@ impl Endpoint {
 
     /// What must not be written down.
     pub(super) fn secrets(&self) -> Secrets {
-        Secrets::new(&self.key)
+        Secrets::new(self.key.iter().cloned().chain(url_secrets(&self.url)))
     }
 
     /// The context of the model, where the endpoint was asked and says so.

@@ -5,8 +5,10 @@ use crate::terminal::counted;
 use std::path::{Path, PathBuf};
 
 use crate::base::{Failure, digest::sha256, media::numbered, output, state};
+use crate::screen::visible::word;
 use crate::sessions::{Kept, Store, by_process, saved::Saved};
 use crate::settings::Settings;
+use toolgraft::secrets::{REDACTED, kept_url};
 use toolgraft_files::{Holder, Lock};
 
 /// Where this conversation is kept.
@@ -17,6 +19,27 @@ pub(crate) struct Keeping {
     written: bool,
     /// Others see by it that the conversation is taken.
     _lock: Option<Lock>,
+}
+
+/// Returns the endpoint that a conversation was held at. One whose URL was kept without its key is that of the
+/// settings if it is the same.
+///
+/// # Errors
+/// Nobody names the endpoint with its key.
+fn endpoint_of(saved: &Saved, args: &mut Args, settings: &Settings) -> Result<Option<String>, Failure> {
+    let Some(kept) = saved.endpoint.as_deref().filter(|url| url.contains(REDACTED)) else {
+        return Ok(saved.endpoint.clone());
+    };
+    if args.talk.endpoint.base_url.is_some() {
+        return Ok(None);
+    }
+    let same = settings.base_url.as_ref().filter(|url| kept_url(url) == kept);
+    same.map(|url| Some(url.clone())).ok_or_else(|| {
+        Failure::usage(format!(
+            "the conversation was held at {}, and the key in it is not kept: name it with --base-url",
+            word(kept)
+        ))
+    })
 }
 
 impl Keeping {
@@ -53,8 +76,8 @@ impl Keeping {
         });
         let saved = gone_on.map(|kept| kept.saved);
         if let Some(saved) = &saved {
-            let of_saved =
-                Settings { base_url: saved.endpoint.clone(), model: saved.model.clone(), ..Settings::default() };
+            let base_url = endpoint_of(saved, args, settings)?;
+            let of_saved = Settings { base_url, model: saved.model.clone(), ..Settings::default() };
             of_saved.fill(args.slots());
         }
         Ok((keeping, saved))
@@ -182,8 +205,10 @@ pub(super) fn hold_file(file: &Path) -> Result<Option<Lock>, Holder> {
 }
 
 /// Says once that nothing is kept, and keeps nothing from then on.
-pub(super) fn keep(keeping: &mut Option<Keeping>, saved: &Saved) {
-    if let Some(Err(problem)) = keeping.as_mut().map(|keeping| keeping.write(saved)) {
+pub(super) fn keep(keeping: &mut Option<Keeping>, saved: Result<Saved, String>) {
+    let saved = saved.map_err(|problem| format!("the conversation is not kept: {problem}"));
+    let written = keeping.as_mut().map(|keeping| saved.and_then(|saved| keeping.write(&saved)));
+    if let Some(Err(problem)) = written {
         output::warn(&problem);
         *keeping = None;
     }

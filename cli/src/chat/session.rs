@@ -311,7 +311,7 @@ impl Session {
             }
             held => held,
         };
-        self.talk.saved().write(file)
+        self.talk.saved().map_err(Failure::job)?.write(file)
     }
 
     /// A line of our own.

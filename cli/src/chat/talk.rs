@@ -25,7 +25,7 @@ use toolgraft::dialect::Profile;
 use toolgraft::message::{Reads, TokenCounter, Usage};
 use toolgraft::prompt::{Options, Prompt, System};
 use toolgraft::route::Toolbox;
-use toolgraft::secrets::Secrets;
+use toolgraft::secrets::{Secrets, kept_url};
 use toolgraft::tools::ToolsMode;
 use toolgraft::transcript::{self, Recorder};
 use toolgraft::turn::{ModelChoice, TurnConfig};
@@ -137,15 +137,18 @@ impl Talk {
     /// Keeps what was said until now.
     pub(crate) fn write_kept(&mut self) {
         let saved = self.saved();
-        kept::keep(&mut self.keeping, &saved);
+        kept::keep(&mut self.keeping, saved);
     }
 
-    /// The conversation as it is stored.
-    pub(crate) fn saved(&self) -> Saved {
+    /// The conversation as it is stored: without the secrets of the endpoint and of the servers.
+    ///
+    /// # Errors
+    /// It cannot be stored without a secret; the text says why.
+    pub(crate) fn saved(&self) -> Result<Saved, String> {
         let mut saved = Saved::new(&self.endpoint.model, &self.conversation);
-        saved.endpoint = self.endpoint.named_url().map(str::to_owned);
+        saved.endpoint = self.endpoint.named_url().map(kept_url);
         saved.usage = self.usage;
-        saved
+        saved.without(&self.endpoint.secrets().and(&self.hub.config().secrets()))
     }
 
     /// Says this to the model; the conversation as it was before.

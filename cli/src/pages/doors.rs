@@ -140,6 +140,10 @@ impl Doors {
     /// Whether the request names this server, and comes from no other site's page.
     fn is_ours(&self, headers: &HeaderMap) -> bool {
         let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
+        // Whoever is between might read the one, and this server the other.
+        if [header::HOST, header::ORIGIN].iter().any(|name| headers.get_all(name).iter().count() > 1) {
+            return false;
+        }
         let hosts = ["127.0.0.1", "localhost"].map(|name| format!("{name}:{}", self.port));
         let Some(host) = text(header::HOST).filter(|host| hosts.iter().any(|ours| ours == host)) else { return false };
         match headers.get(header::ORIGIN) {

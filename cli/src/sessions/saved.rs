@@ -11,6 +11,7 @@ use crate::terminal::shortened;
 use toolgraft::Conversation;
 use toolgraft::conversation::Entry;
 use toolgraft::message::Usage;
+use toolgraft::secrets::Secrets;
 use toolgraft::transcript::Recording;
 use toolgraft_files::{self as files, Mode};
 
@@ -22,7 +23,7 @@ pub(crate) struct Saved {
     /// Model that was talked to last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) model: Option<String>,
-    /// Endpoint that was named then; none where it was found on the machine.
+    /// Endpoint that was named then, without the keys in its URL; none where it was found on the machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) endpoint: Option<String>,
     /// What all its turns took, those that were taken back too.
@@ -42,6 +43,19 @@ impl Saved {
     pub(crate) fn new(model: &str, conversation: &Conversation) -> Self {
         let model = Some(model.to_owned());
         Saved { toolgraft: VERSION, model, endpoint: None, usage: None, conversation: conversation.clone() }
+    }
+
+    /// The same without these secrets, as a recording has it.
+    ///
+    /// # Errors
+    /// A secret is one of the format's own words: what is left could not be read.
+    pub(crate) fn without(self, secrets: &Secrets) -> Result<Self, String> {
+        if secrets.is_empty() {
+            return Ok(self);
+        }
+        let mut value = serde_json::to_value(&self).map_err(|error| error.to_string())?;
+        secrets.hide_in(&mut value);
+        serde_json::from_value(value).map_err(|_| "a secret is a word that conversations are kept with".to_owned())
     }
 
     /// Reads a file; a bare conversation is taken too.

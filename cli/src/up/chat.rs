@@ -234,7 +234,7 @@ impl Chat {
 
     /// As it would be kept now; `None` while a turn goes on.
     pub(super) fn kept(&self) -> Option<Kept> {
-        let saved = self.talk.try_lock().ok()?.saved();
+        let saved = self.talk.try_lock().ok()?.saved().ok()?;
         Some(Kept { id: self.id.clone(), used: SystemTime::now(), saved })
     }
 

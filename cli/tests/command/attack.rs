@@ -6,6 +6,7 @@
 
 mod bounds;
 mod doors;
+mod kept;
 mod lines;
 mod permissions;
 mod questions;

@@ -237,6 +237,8 @@ async fn an_address_lets_one_browser_in_and_no_other_page_reaches_what_is_behind
     let site = up.site().to_owned();
     assert_eq!(stop(&site).send().await.unwrap().status(), 405, "no browser posts without an origin");
     assert_eq!(stop(&site).header("origin", "http://evil.example").send().await.unwrap().status(), 403);
+    let two = stop(&site).header("origin", &site).header("origin", "http://evil.example");
+    assert_eq!(two.header("toolgraft-page", &up.key).send().await.unwrap().status(), 403);
     assert_eq!(stop(&site).header("host", "evil.example").send().await.unwrap().status(), 403);
     assert_eq!(stop(&site).header("origin", &site).header("toolgraft-page", "").send().await.unwrap().status(), 403);
     let stranger = up.client.post(format!("{site}/ask")).header("origin", &site).body("{}").send().await.unwrap();

@@ -119,6 +119,23 @@ pub fn others_may_read(file: &Path) -> bool {
     }
 }
 
+/// Whether others than the owner may write to a folder, and so replace what is in it. The group that has only the
+/// owner in it, by its number, is not others.
+pub fn others_may_write(folder: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let writes =
+            |found: &fs::Metadata| found.mode() & 0o002 != 0 || found.mode() & 0o020 != 0 && found.gid() != found.uid();
+        fs::metadata(folder).is_ok_and(|found| found.is_dir() && writes(&found))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = folder;
+        false
+    }
+}
+
 #[cfg(unix)]
 #[cfg(test)]
 mod tests {
@@ -140,6 +157,16 @@ mod tests {
             assert_eq!(fs::read_dir(file.parent().unwrap()).unwrap().count(), 1);
             assert!(!others_may_read(&file));
         }
+    }
+
+    #[test]
+    fn a_folder_that_others_may_write_to_is_known() {
+        let here = tempfile::tempdir().unwrap();
+        for (bits, expected) in [(0o700, false), (0o755, false), (0o702, true), (0o777, true)] {
+            fs::set_permissions(here.path(), fs::Permissions::from_mode(bits)).unwrap();
+            assert_eq!(others_may_write(here.path()), expected, "{bits:o}");
+        }
+        assert!(!others_may_write(&here.path().join("not there")));
     }
 
     #[test]

@@ -43,6 +43,9 @@ pub(super) fn check_names(headers: &HeaderMap, uri: &Uri, config: &Config) -> Re
     if headers.get_all(header::HOST).iter().count() > 1 {
         return Err(Fault::door(400, "host_twice", "the request has more than one 'Host'"));
     }
+    if headers.get_all(header::ORIGIN).iter().count() > 1 {
+        return Err(Fault::door(400, "origin_twice", "the request has more than one 'Origin'"));
+    }
     if let Some(target) = uri.authority().map(|authority| authority.as_str())
         && !is_ours(name_of(target), config)
     {
@@ -62,7 +65,9 @@ pub(super) fn check_names(headers: &HeaderMap, uri: &Uri, config: &Config) -> Re
     if origins::allowed(headers, config).is_some() {
         return Ok(());
     }
-    let named = origin.split_once("://").map(|(_, host)| name_of(host));
+    // An extension of a browser may be called like this machine (`chrome-extension://localhost`).
+    let is_page = |scheme: &str| scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https");
+    let named = origin.split_once("://").filter(|(scheme, _)| is_page(scheme)).map(|(_, host)| name_of(host));
     // Every site's page may say `null`.
     let is_own =
         named.is_some_and(|name| is_named(name, config) || name == name_of(&host) && config.client_key.is_some());

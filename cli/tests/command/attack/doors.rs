@@ -50,6 +50,9 @@ fn a_second_host_and_a_foreign_target_are_refused_on_every_route() {
             (format!("http://localhost:1@evil.example{path}"), "host: localhost", 400),
             (path.to_owned(), "host: evil.example", 403),
             (path.to_owned(), "host: localhost\r\norigin: https://evil.example", 403),
+            (path.to_owned(), "host: localhost\r\norigin: chrome-extension://localhost", 403),
+            (path.to_owned(), "host: localhost\r\norigin: http://localhost\r\norigin: https://evil.example", 400),
+            (path.to_owned(), "host: localhost\r\norigin: https://evil.example\r\norigin: http://localhost", 400),
         ] {
             let head = format!("{method} {target} HTTP/1.1\r\n{hosts}\r\ncontent-type: application/json");
             let answer = knock(&serving, &head, "{}");
