@@ -3,10 +3,13 @@
 //!
 //! What a tool said and what a file holds reach the model byte for byte, calls in them too.
 //! What keeps a copied one from running unasked is that it is known: its bytes stand in such
-//! a text, or its tool and arguments do, in whatever syntax.
+//! a text, or its tool and arguments do, in whatever syntax. Both are compared as they are written and as they
+//! read ([`plain`]).
 //!
 //! The work is bounded: each text is read once in a turn, when the first call comes behind it,
 //! and no more than `MAX_BYTES` of them, the newest first.
+
+mod plain;
 
 use std::borrow::Cow;
 use std::sync::{Mutex, PoisonError};
@@ -14,6 +17,7 @@ use std::sync::{Mutex, PoisonError};
 use memchr::memmem;
 use serde_json::Value;
 
+use self::plain::{plain, plain_value, squeezed};
 use super::setup::Setup;
 use crate::conversation::{Conversation, Entry};
 use crate::dialect::DialectSet;
@@ -141,7 +145,10 @@ impl Origins {
     fn holds(&self, call: &Call, raw: &str, setup: &Setup, conversation: &Conversation) -> bool {
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         self.read_on(&mut read, setup, conversation);
-        if read.calls.iter().any(|(tool, arguments)| *tool == call.tool && *arguments == call.arguments) {
+        let plain_call = Call { tool: plain(&call.tool), arguments: plain_value(&call.arguments), ..call.clone() };
+        let is_read =
+            |call: &Call| read.calls.iter().any(|(tool, arguments)| *tool == call.tool && *arguments == call.arguments);
+        if is_read(call) || is_read(&plain_call) {
             return true;
         }
         let mut texts = self.texts(setup, conversation).peekable();
@@ -150,14 +157,22 @@ impl Origins {
         }
         let raw = restore_tokens(raw.trim());
         let finder = memmem::Finder::new(raw.as_bytes());
+        let plain_raw = squeezed(&plain(&raw));
         let mut left = MAX_PLACES;
         let mut stands_in = |text: &str| {
-            (!raw.is_empty() && finder.find(text.as_bytes()).is_some()) || spoken_of(call, text, &mut left, setup)
+            if (!raw.is_empty() && finder.find(text.as_bytes()).is_some()) || spoken_of(call, text, &mut left, setup) {
+                return true;
+            }
+            let read = plain(text);
+            let differs = read != text || plain_raw.len() != raw.len();
+            let is_copy = || !plain_raw.is_empty() && squeezed(&read).contains(&plain_raw);
+            differs && (is_copy() || spoken_of(&plain_call, &read, &mut left, setup))
         };
         texts.any(|text| {
             let mut found = stands_in(&text);
             // Within JSON only a text with escapes reads otherwise.
-            if !found && text.contains('\\') && text.contains(&call.tool) {
+            let is_named = || text.contains(&call.tool) || plain(&text).contains(&plain_call.tool);
+            if !found && text.contains('\\') && is_named() {
                 within_json(&text, &mut |inner| found = found || stands_in(inner));
             }
             found
@@ -193,7 +208,14 @@ impl Origins {
             }
             read.bytes += text.len();
             let parser = parser.get_or_insert_with(|| reader(setup));
-            let mut take = |text: &str| read.calls.extend(calls_in(text, parser, setup));
+            let mut take = |text: &str| {
+                read.calls.extend(calls_in(text, parser, setup));
+                let plain = plain(text);
+                if plain != text {
+                    let found = calls_in(&plain, parser, setup).into_iter();
+                    read.calls.extend(found.map(|(tool, arguments)| (self::plain(&tool), plain_value(&arguments))));
+                }
+            };
             take(&text);
             within_json(&text, &mut take);
         }
@@ -326,7 +348,7 @@ fn reader(setup: &Setup) -> Parser {
 /// call of that: an object of JSON in prose, or `name(…)` in a line.
 fn spoken_of(call: &Call, text: &str, left: &mut usize, setup: &Setup) -> bool {
     if call.arguments.as_object().is_none_or(|arguments| arguments.is_empty()) {
-        return false;
+        return !is_harmless(call.server.as_deref(), &call.tool, &setup.catalog) && is_spelled_out(&call.tool, text);
     }
     let reach = (2 * call.raw_arguments.len() + MIN_REACH).min(MAX_REACH);
     let mut parser = None;
@@ -353,6 +375,20 @@ fn spoken_of(call: &Call, text: &str, left: &mut usize, setup: &Setup) -> bool {
         }
     }
     false
+}
+
+/// Returns `true` if a text names a tool so that a call without arguments may be meant: with brackets or in quotation
+/// marks, or by a name that is no word of a language.
+fn is_spelled_out(tool: &str, text: &str) -> bool {
+    let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    let is_name = tool.contains(|c: char| !c.is_alphabetic());
+    text.match_indices(tool).take(MAX_PLACES).any(|(at, _)| {
+        let (before, after) = (text[..at].chars().next_back(), text[at + tool.len()..].chars().next());
+        let is_set_off = |c: Option<char>| c.is_some_and(|c| "\"'`“”‘’«»「」<>".contains(c));
+        !is_word(before)
+            && !is_word(after)
+            && (is_name || after == Some('(') || is_set_off(before) && is_set_off(after))
+    })
 }
 
 /// Whether a value is another, or holds it.
