@@ -234,7 +234,7 @@ export type AskReason =
   /** The policy asks each time, or the model itself wants the call approved. */
   | "policy"
   /**
-   * A server was called before whose words may be anybody's
+   * Words of a server were read before that may be anybody's
    * (`TurnConfig::untrusted`): they may be what leads
    * the model.
    */

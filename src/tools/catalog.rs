@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::message::setters;
 use crate::tools::{ACCESS_RESOURCE, BuiltIn, Resource, ResourceTemplate, Search, Tool};
@@ -49,9 +50,30 @@ impl Server {
         Server { name: Some(name.into()), ..Server::default() }
     }
 
+    /// Returns `true` if a prompt for its tools has words of its own beside names: instructions, or a description.
+    pub fn has_words(&self) -> bool {
+        let is_said = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.trim().is_empty());
+        is_said(&self.instructions)
+            || self
+                .tools
+                .iter()
+                .any(|tool| is_said(&tool.description) || tool.input_schema.as_ref().is_some_and(describes))
+            || self.resources.iter().any(|resource| is_said(&resource.description))
+            || self.resource_templates.iter().any(|template| is_said(&template.description))
+    }
+
     /// Whether it has something to read.
     pub(crate) fn has_resources(&self) -> bool {
         !(self.resources.is_empty() && self.resource_templates.is_empty())
+    }
+}
+
+/// Returns `true` if a schema says something in words.
+fn describes(schema: &Value) -> bool {
+    match schema {
+        Value::Object(members) => members.iter().any(|(key, value)| key == "description" || describes(value)),
+        Value::Array(items) => items.iter().any(describes),
+        _ => false,
     }
 }
 

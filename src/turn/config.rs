@@ -146,8 +146,8 @@ pub struct TurnConfig {
     pub round_model: Option<ModelChoice>,
     /// Which calls run, which are asked about, which are denied.
     pub policy: Policy,
-    /// Servers whose results may be anybody's words, such as pages of the web or mail. After a
-    /// call of one of them, for the rest of the conversation, each call is asked about, but those
+    /// Servers whose words may be anybody's, such as pages of the web or mail: their results, and
+    /// their instructions and descriptions where the prompt has any. From the first of them on, for the rest of the conversation, each call is asked about, but those
     /// of tools that the policy allows by name, and those of other servers' tools that call
     /// themselves read-only.
     pub untrusted: Vec<String>,

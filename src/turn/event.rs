@@ -251,7 +251,7 @@ pub enum AskReason {
     Changed,
     /// The policy asks each time, or the model itself wants the call approved.
     Policy,
-    /// A server was called before whose words may be anybody's
+    /// Words of a server were read before that may be anybody's
     /// ([`TurnConfig::untrusted`](crate::turn::TurnConfig::untrusted)): they may be what leads
     /// the model.
     Untrusted,

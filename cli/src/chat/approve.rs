@@ -331,7 +331,7 @@ fn nobody(request: &ApprovalRequest) -> String {
     let why = match (request.reason, doubt(request.reason)) {
         (_, Some(doubt)) => format!("{doubt}, and there is no terminal to ask on; --yes runs such calls"),
         (AskReason::Untrusted, _) => format!(
-            "a server whose words may be anybody's was called before, and there is \
+            "words of a server were read before that may be anybody's, and there is \
              no terminal to ask on; --allow {name} runs it all the same"
         ),
         (AskReason::Promoted, _) => "the model only drafted the call in its reasoning, and there is no terminal to \
@@ -412,7 +412,7 @@ fn why(request: &ApprovalRequest, hints: Option<&Annotations>, by_pattern: bool)
     match (request.reason, doubt(request.reason)) {
         (_, Some(doubt)) => format!("{}.", capitalised(doubt)),
         (AskReason::Untrusted, _) => {
-            "A server whose words may be anybody's was called before: they may be what leads to this call.".to_owned()
+            "Words of a server were read before that may be anybody's: they may be what leads to this call.".to_owned()
         }
         (AskReason::Promoted, _) => "The model only drafted this call in its reasoning.".to_owned(),
         (AskReason::NoReasoningTag, _) => {

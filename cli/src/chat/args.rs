@@ -221,10 +221,11 @@ pub(crate) struct CallArgs {
     #[arg(long, value_name = "GLOB", hide_short_help = true)]
     pub(super) deny: Vec<String>,
 
-    /// Server whose results may be anybody's words: after one of them each call is asked about
+    /// Server whose words may be anybody's: once the model has read some, each call is asked about
     ///
-    /// May be given several times. It holds for the rest of the conversation, with --yes too;
-    /// but not for tools of other servers that call themselves read-only, and for those that
+    /// Words are its results, and its instructions and descriptions in the prompt.
+    /// May be given several times. It holds for the rest of the conversation, also when it is gone on with, with --yes
+    /// too; but not for tools of other servers that call themselves read-only, and for those that
     /// --allow names in full.
     #[arg(long, value_name = "SERVER", hide_short_help = true)]
     pub(crate) untrusted: Vec<String>,

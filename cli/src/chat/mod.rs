@@ -157,7 +157,7 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
         let approvals = Approvals::new(&args.talk.calls, person, (hub.clone(), existing))?;
         let asked = (approvals, questions);
         let mut session = Session::new(args, (hub, endpoint), display, asked, (tty, signals), in_session)?;
-        session.keep(keeping, gone_on);
+        session.keep(keeping, gone_on)?;
         session.attach(attached);
         match (question, prompt) {
             (Some(question), _) => one(&mut session, question, &typed, asker.is_some()).await,

@@ -70,7 +70,7 @@ impl Session {
         let followed = Followed::begin(&hub);
         let mut talk = Talk::new((talk, output.schema.clone()), (hub, endpoint), approvals)?;
         talk.warn_over_budget()?;
-        resumed.into_iter().for_each(|saved| talk.go_on(saved));
+        resumed.into_iter().try_for_each(|saved| talk.go_on(saved))?;
         Ok(Session {
             talk,
             output,
@@ -87,10 +87,11 @@ impl Session {
     }
 
     /// Keeps the conversation by itself from now on, and goes on with an earlier one.
-    pub(super) fn keep(&mut self, keeping: Option<Keeping>, gone_on: Option<Saved>) {
+    pub(super) fn keep(&mut self, keeping: Option<Keeping>, gone_on: Option<Saved>) -> Result<(), Failure> {
         self.talk.keep(keeping);
-        gone_on.into_iter().for_each(|saved| self.talk.go_on(saved));
+        gone_on.into_iter().try_for_each(|saved| self.talk.go_on(saved))?;
         self.display.know(&self.talk.conversation);
+        Ok(())
     }
 
     /// Sends files with the next question, too.

@@ -110,9 +110,15 @@ impl Talk {
         &self.endpoint
     }
 
-    /// Goes on with an earlier one.
-    pub(crate) fn go_on(&mut self, saved: Saved) {
+    /// Goes on with an earlier one. Servers whose words may be anybody's stay so.
+    pub(crate) fn go_on(&mut self, saved: Saved) -> Result<(), Failure> {
         (self.conversation, self.usage) = (saved.conversation, saved.usage);
+        let untrusted = &mut self.args.calls.untrusted;
+        let known = untrusted.len();
+        untrusted.extend(saved.untrusted);
+        untrusted.sort();
+        untrusted.dedup();
+        if untrusted.len() > known { self.renew() } else { Ok(()) }
     }
 
     /// Begins a new conversation; the one until now stays kept.
@@ -148,6 +154,7 @@ impl Talk {
         let mut saved = Saved::new(&self.endpoint.model, &self.conversation);
         saved.endpoint = self.endpoint.named_url().map(kept_url);
         saved.usage = self.usage;
+        saved.untrusted.clone_from(&self.args.calls.untrusted);
         saved.without(&self.endpoint.secrets().and(&self.hub.config().secrets()))
     }
 

@@ -163,9 +163,10 @@ struct CallArgs {
     #[arg(long, value_name = "GLOB")]
     deny: Vec<String>,
 
-    /// Server whose results may be anybody's words, such as pages of the web
+    /// Server whose words may be anybody's, such as pages of the web
     ///
-    /// May be given several times. Behind one of its results only tools of other servers
+    /// May be given several times. After one of its results, and with its instructions or
+    /// descriptions in the prompt, only tools of other servers
     /// run that call themselves read-only, or those that --allow names without a wildcard.
     #[arg(long, value_name = "SERVER", hide_short_help = true)]
     untrusted: Vec<String>,

@@ -29,6 +29,9 @@ pub(crate) struct Saved {
     /// What all its turns took, those that were taken back too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) usage: Option<Usage>,
+    /// Servers whose words may be anybody's, for as long as the conversation is gone on with.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) untrusted: Vec<String>,
     /// All that was said.
     pub(crate) conversation: Conversation,
 }
@@ -42,7 +45,8 @@ const VERSION: u32 = 1;
 impl Saved {
     pub(crate) fn new(model: &str, conversation: &Conversation) -> Self {
         let model = Some(model.to_owned());
-        Saved { toolgraft: VERSION, model, endpoint: None, usage: None, conversation: conversation.clone() }
+        let (untrusted, conversation) = (Vec::new(), conversation.clone());
+        Saved { toolgraft: VERSION, model, endpoint: None, usage: None, untrusted, conversation }
     }
 
     /// The same without these secrets, as a recording has it.
@@ -67,7 +71,7 @@ impl Saved {
     /// Reads what a file or the store holds; `name` says where it stands.
     pub(crate) fn parse(text: &str, name: &str) -> Result<Self, Failure> {
         let saved = match serde_json::from_str::<Conversation>(text) {
-            Ok(conversation) => Saved { toolgraft: VERSION, model: None, endpoint: None, usage: None, conversation },
+            Ok(conversation) => Saved { model: None, ..Saved::new("", &conversation) },
             Err(_) => serde_json::from_str(text).map_err(|e| {
                 let problem = input::json_problem(&e);
                 Failure::usage(format!(
@@ -92,6 +96,7 @@ impl Saved {
                 model: self.model.clone(),
                 endpoint: self.endpoint.clone(),
                 usage: self.usage,
+                untrusted: self.untrusted.clone(),
             }),
             None => Cow::Borrowed(self),
         }

@@ -129,7 +129,7 @@ impl Chats {
             None => (Keeping::fresh(store), None),
             Some(mut kept) => {
                 let (keeping, note) = Keeping::take_up(store, &mut kept);
-                talk.go_on(kept.saved);
+                talk.go_on(kept.saved)?;
                 (keeping, note)
             }
         };

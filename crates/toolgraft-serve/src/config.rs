@@ -113,11 +113,13 @@ impl Config {
         self
     }
 
-    /// Names a server of the toolbox whose results may be anybody's words: a page of the web, a
-    /// stranger's mail. Behind one of them, what the model does may be what that text told it to
+    /// Names a server of the toolbox whose words may be anybody's: a page of the web, a
+    /// stranger's mail. After a result of it, or with its instructions or descriptions in the prompt,
+    /// what the model does may be what that text told it to
     /// do. So from then on, for all of the conversation, only tools run that the policy names
     /// without a wildcard, or that call themselves read-only and are another server's. A history
-    /// that this server did not answer itself counts as one with such results.
+    /// that this server did not answer itself, and that is more than one question, counts as one with such results; so
+    /// does each one of the same client for [`KEPT_FOR`](crate::KEPT_FOR) after a result.
     #[must_use]
     pub fn with_untrusted(mut self, server: impl Into<String>) -> Self {
         self.untrusted.push(server.into());

@@ -21,6 +21,7 @@ mod over;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
+use std::time::Instant;
 
 use serde_json::{Map, Value};
 
@@ -323,7 +324,11 @@ impl Exchange {
             return;
         }
         if let Some(at) = self.running.iter().position(|running| running.id == id) {
-            self.untrusted |= self.running.remove(at).untrusted;
+            let untrusted = self.running.remove(at).untrusted;
+            if untrusted {
+                self.asked.kept.mark(Instant::now());
+            }
+            self.untrusted |= untrusted;
         }
         self.handle(Input::Outcome { id, outcome });
     }

@@ -10,7 +10,9 @@
 //! That a conversation holds words that may be anybody's is not left to what is kept, which is
 //! bounded and this instance's own: the identifier says it ([`seal`](super::seal)). Of an answer
 //! without a call the opposite is kept, that it stood behind no such words; where that is gone
-//! or was never known, it counts as if it did.
+//! or was never known, it counts as if it did. A client that begins anew may bring such words in the
+//! text of its question, as agents do that make their history shorter: for a time after such words
+//! each of its conversations counts as one with them.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -87,6 +89,8 @@ struct Inner {
     bytes: usize,
     /// Answers behind no untrusted words; the oldest in front.
     clean: HashSet<u64>,
+    /// Clients that words were sent to that may be anybody's, and when that was.
+    marked: HashMap<Client, Instant>,
     said: VecDeque<u64>,
 }
 
@@ -191,9 +195,25 @@ impl Kept {
         }
     }
 
-    /// Whether a history may hold words that are anybody's: unless each message of the model's
-    /// is known to stand behind none.
-    pub(super) fn may_be_untrusted(&self, messages: &[Value]) -> bool {
+    /// Keeps that words which may be anybody's were read in a conversation of this client.
+    pub(super) fn mark(&self, now: Instant) {
+        let mut inner = self.store.lock();
+        inner.marked.retain(|_, since| now.duration_since(*since) <= KEPT_FOR);
+        inner.marked.insert(self.client, now);
+    }
+
+    /// Whether a history may hold words that are anybody's: unless it is one question, or each message of
+    /// the model's is known to follow none, and the client had no such words for a time.
+    pub(super) fn may_be_untrusted(&self, messages: &[Value], now: Instant) -> bool {
+        let marked = self.store.lock().marked.get(&self.client).copied();
+        if marked.is_some_and(|since| now.duration_since(since) <= KEPT_FOR) {
+            return true;
+        }
+        let mut said = messages.iter().filter(|message| message["role"] != "system" && message["role"] != "developer");
+        if !messages.iter().any(|message| message["role"] == "assistant") {
+            // What stands in several messages may have been said in another conversation.
+            return said.next().is_none_or(|message| message["role"] != "user") || said.next().is_some();
+        }
         messages.iter().filter(|message| message["role"] == "assistant").any(|message| {
             let calls = message["tool_calls"].as_array().map(Vec::as_slice).unwrap_or_default();
             let marked = |call: &Value| {
@@ -306,21 +326,43 @@ mod tests {
     #[test]
     fn a_history_of_which_nothing_is_known_counts_as_untrusted() {
         let store = Store::new(None).unwrap();
-        let kept = store.of(Some("one"));
+        let (kept, now) = (store.of(Some("one")), Instant::now());
         let said = |text: &str| json!({"role": "assistant", "content": text});
         let called = |id: &str| json!({"role": "assistant", "content": null, "tool_calls": [{"id": id}]});
-        assert!(!kept.may_be_untrusted(&[json!({"role": "user", "content": "Hi"}), called(&kept.id(false))]));
-        assert!(kept.may_be_untrusted(&[called(&kept.id(true))]));
+        assert!(!kept.may_be_untrusted(&[json!({"role": "user", "content": "Hi"}), called(&kept.id(false))], now));
+        assert!(kept.may_be_untrusted(&[called(&kept.id(true))], now));
         for id in ["", "call_1", &store.of(Some("two")).id(false), &Store::new(None).unwrap().of(Some("one")).id(false)]
         {
-            assert!(kept.may_be_untrusted(&[called(id)]), "{id}");
+            assert!(kept.may_be_untrusted(&[called(id)], now), "{id}");
         }
-        assert!(kept.may_be_untrusted(&[said("Hello.")]));
+        assert!(kept.may_be_untrusted(&[said("Hello.")], now));
         kept.keep_clean("Hello.");
-        assert!(!kept.may_be_untrusted(&[said("Hello.\n"), said("")]));
-        assert!(store.of(Some("two")).may_be_untrusted(&[said("Hello.")]));
+        assert!(!kept.may_be_untrusted(&[said("Hello.\n"), said("")], now));
+        assert!(store.of(Some("two")).may_be_untrusted(&[said("Hello.")], now));
         // What is known is bounded, and what is forgotten is not known.
         (0..MAX_CLEAN).for_each(|number| kept.keep_clean(&number.to_string()));
-        assert!(kept.may_be_untrusted(&[said("Hello.")]) && !kept.may_be_untrusted(&[said("7")]));
+        assert!(kept.may_be_untrusted(&[said("Hello.")], now) && !kept.may_be_untrusted(&[said("7")], now));
+    }
+
+    #[test]
+    fn a_client_is_marked_for_a_time_and_one_question_is_a_history_that_is_known() {
+        let store = Store::new(None).unwrap();
+        let (kept, now) = (store.of(Some("one")), Instant::now());
+        let said = |role: &str| json!({"role": role, "content": "Hi"});
+        for (history, is_unknown) in [
+            (vec![said("user")], false),
+            (vec![said("system"), said("developer"), said("user")], false),
+            (vec![said("user"), said("user")], true),
+            (vec![said("system")], true),
+            (vec![said("tool")], true),
+            (vec![said("user"), said("tool")], true),
+        ] {
+            assert_eq!(kept.may_be_untrusted(&history, now), is_unknown, "{history:?}");
+        }
+        kept.mark(now);
+        let question = [said("user")];
+        assert!(kept.may_be_untrusted(&question, now + KEPT_FOR));
+        assert!(!kept.may_be_untrusted(&question, now + KEPT_FOR + Duration::from_secs(1)));
+        assert!(!store.of(Some("two")).may_be_untrusted(&question, now), "another client");
     }
 }

@@ -180,6 +180,13 @@ impl Prepared {
         self.with_own && !self.config.untrusted.is_empty()
     }
 
+    /// Returns `true` if the prompt itself has words that may be anybody's: instructions or descriptions of a server
+    /// whose words are.
+    pub(super) fn hears_untrusted(&self) -> bool {
+        let servers = self.setup.catalog().servers();
+        servers.iter().any(|server| self.is_untrusted(server.name.as_deref()) && server.has_words())
+    }
+
     /// Whether a result of this server may be anybody's words.
     pub(super) fn is_untrusted(&self, server: Option<&str>) -> bool {
         server.is_some_and(|server| self.config.untrusted.iter().any(|name| name == server))

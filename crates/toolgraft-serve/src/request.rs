@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::body::Bytes;
 use serde_json::{Map, Value};
@@ -241,7 +242,8 @@ impl ChatRequest {
             _ => return Err(Fault::field("messages", "'messages' must be a list of messages")),
         };
         check_arguments(&messages)?;
-        let may_be = prepared.watches() && kept.may_be_untrusted(&messages);
+        let may_be =
+            prepared.watches() && (prepared.hears_untrusted() || kept.may_be_untrusted(&messages, Instant::now()));
         let entries = history::read(messages, &prepared)?;
         let own = RoundModel::own(prepared.setup.config());
         let native = prepared.setup.natively(&own, &Some(self.model.clone()));

@@ -370,6 +370,9 @@ fn is_led(server: Option<&str>, tool: &str, annotations: Option<&Annotations>, s
     if config.untrusted.is_empty() || !config.policy.can_be_led(server, tool, annotations, &config.untrusted) {
         return false;
     }
+    if shared.setup.catalog.servers().iter().any(|server| is_untrusted(server.name.as_deref()) && server.has_words()) {
+        return true;
+    }
     let is_open = |call: &HistoryCall| shared.conversation.pending().any(|pending| pending.id == call.id);
     let mut calls = shared.conversation.messages().flat_map(|message| message.calls());
     calls.any(|call| is_untrusted(call.call.server.as_deref()) && !is_open(call))

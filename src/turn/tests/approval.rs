@@ -149,6 +149,26 @@ fn after_words_that_may_be_anybodys_each_call_is_asked_about_for_the_rest_of_the
     };
     assert_eq!(next(watching()), Some(AskReason::Untrusted));
     assert_eq!(next(TurnConfig { untrusted: vec!["other".into()], ..allowing() }), None);
+    // Instructions and descriptions are words, too: nothing has to be called before they are read.
+    for server in [
+        Server::new("web").with_instructions(Some("Call weather first.".into())),
+        Server::new("web").with_tools(vec![Tool::new("get").with_description("Call weather first.")]),
+        Server::new("web")
+            .with_tools(vec![Tool::new("get").with_schema(json!({"properties": {"url": {"description": "x"}}}))]),
+        Server::new("web").with_tools(vec![Tool::new("get")]),
+    ] {
+        let speaks = server.has_words();
+        let tools = Server::new("demo").with_tools(vec![Tool::new("weather")]);
+        let validator = Arc::new(Validator::new(Arc::new(Catalog::new([tools, server]))));
+        let config = TurnConfig { untrusted: vec!["web".into()], ..allowing() };
+        let setup = Arc::new(Setup::new(config, validator, Arc::new(Plain)));
+        let mut turn = Turn::new(setup, "Weather?".into(), Granted::default()).unwrap();
+        actions(&mut turn);
+        says(&mut turn, &paris());
+        let asks =
+            ends(&mut turn).iter().any(|a| matches!(a, Action::Ask(request) if request.reason == AskReason::Untrusted));
+        assert_eq!(asks, speaks);
+    }
     let named = Policy::new(DefaultDecision::Allow).allow("demo.weather");
     assert_eq!(next(TurnConfig { policy: named, ..watching() }), None);
 }

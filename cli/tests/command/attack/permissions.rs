@@ -164,6 +164,7 @@ fn the_rule_that_decides_is_named_with_its_place() {
     let said = explained(&place);
     assert!(said.contains("serve: runs: allowed by mail.* (allow of config.toml)"), "{said}");
     assert!(said.contains("after words of mail (untrusted): you are asked in chat"), "{said}");
+    settings(&place, "allow = [\"mail.*\"]\n");
     assert!(chat(&place, &[]).1);
     offers(&place, &later()[2].0, false);
     let said = explained(&place);
