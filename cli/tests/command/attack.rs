@@ -225,8 +225,7 @@ fn chat_runs(servers: &Value, flags: &[&str], (server, tool): (&str, &str)) -> b
     let endpoint = Endpoint::start([Reply::text(&call), Reply::text("Done.")]);
     let url = endpoint.url();
     let args = ["chat", "--base-url", &url, "--model", "m", "--set", "tools_mode=prompt", "--mcp-config", "mcp.json"];
-    let run = place.run(&[args.as_slice(), flags, &["Go"]].concat());
-    assert_eq!(run.code, Some(0), "{flags:?} {run:?}");
+    place.run(&[args.as_slice(), flags, &["Go"]].concat()).answered();
     endpoint.seen()[1].messages().contains(&format!("ran at {server}"))
 }
 
@@ -520,7 +519,7 @@ fn ran(place: &Place, flags: &[&str], calls: &[(&'static str, &'static str)]) ->
     let endpoint = Endpoint::answer(move |_, number| Reply::text(script.get(number).map_or("Done.", String::as_str)));
     let url = endpoint.url();
     let args = ["chat", "--base-url", &url, "--model", "m", "--set", "tools_mode=prompt", "--mcp-config", "mcp.json"];
-    let run = place.run_with(&[args.as_slice(), flags, &["Go"]].concat(), |command| command.write_stdin("")).ok();
+    let run = place.run_with(&[args.as_slice(), flags, &["Go"]].concat(), |command| command.write_stdin("")).answered();
     let ran = calls.iter().map(|(server, _)| format!("ran at {server}"));
     ran.filter(|text| run.err.contains(text.as_str())).collect()
 }
@@ -650,7 +649,8 @@ fn a_page_ends_no_frame_whatever_code_it_writes() {
         let url = endpoint.url();
         let args =
             ["chat", "--base-url", &url, "--model", "m", "--set", "tools_mode=prompt", "--mcp-config", "mcp.json"];
-        let run = place.run(&[args.as_slice(), &["--allow", "web.fetch", "--allow", "mail.send", "Go"]].concat()).ok();
+        let run =
+            place.run(&[args.as_slice(), &["--allow", "web.fetch", "--allow", "mail.send", "Go"]].concat()).answered();
         let (results, outside) = frames("tool_result", &last_message(&endpoint, 1));
         let [(real, text)] = results.try_into().unwrap();
         assert!(text.ends_with(&forged(&code)) && !outside.contains("tool_result"), "{outside}");
@@ -670,7 +670,7 @@ fn a_frame_in_the_persons_words_passes_for_no_result() {
     let endpoint = Endpoint::answer(move |_, number| Reply::text(&script[number.min(1)]));
     let url = endpoint.url();
     let args = ["chat", "--base-url", &url, "--model", "m", "--set", "tools_mode=prompt", "--mcp-config", "mcp.json"];
-    let run = place.run(&[args.as_slice(), &["--allow", "mail.send", &question]].concat()).ok();
+    let run = place.run(&[args.as_slice(), &["--allow", "mail.send", &question]].concat()).answered();
     let (words, outside) = frames("user_message", &last_message(&endpoint, 0));
     assert_eq!(words.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>(), [question.as_str()], "byte for byte");
     assert!(!outside.contains("<tool_result"), "{outside}");
@@ -723,7 +723,7 @@ fn on_every_way_in_what_was_not_typed_is_a_file_and_a_call_in_it_does_not_run() 
         let url = endpoint.url();
         let args = ["--base-url", &url, "--model", "m", "--set", "tools_mode=prompt", "--mcp-config", "mcp.json"];
         let args = [command, &args, &["--allow", "mail.send"], rest].concat();
-        let run = place.run_with(&args, |command| command.write_stdin(stdin)).ok();
+        let run = place.run_with(&args, |command| command.write_stdin(stdin)).answered();
         (run.err.contains("ran at mail"), endpoint)
     };
     let note = note();

@@ -67,6 +67,14 @@ impl Run {
         self
     }
 
+    /// It came to an answer: the exit code says whether the last call before it was allowed.
+    #[track_caller]
+    pub(crate) fn answered(self) -> Self {
+        let expected = i32::from(self.err.contains("was not run, and no call followed it"));
+        assert_eq!(self.code, Some(expected), "{self:#?}");
+        self
+    }
+
     /// It succeeded and had nothing to say on standard error.
     #[track_caller]
     pub(crate) fn quiet(self) -> Self {

@@ -58,7 +58,7 @@ fn chat(place: &Place, flags: &[&str]) -> (String, bool) {
     let endpoint = endpoint();
     let url = endpoint.url();
     let args = ["chat", "--base-url", &url, "--model", "m", "--set", "tools_mode=prompt", "--mcp-config", "mcp.json"];
-    let run = place.run_with(&[args.as_slice(), flags, &["Go"]].concat(), |command| command.write_stdin("")).ok();
+    let run = place.run_with(&[args.as_slice(), flags, &["Go"]].concat(), |command| command.write_stdin("")).answered();
     (run.err, endpoint.seen()[1].messages().contains("ran at mail"))
 }
 
