@@ -195,12 +195,14 @@ async fn one(session: &mut Session, question: User, typed: &str, asks: bool) -> 
     session.mention(typed).await?;
     match session.ask(question).await? {
         Ended::Left => Err(Failure::interrupted("Ctrl-C")),
-        Ended::Finished(finished) if finished.reason.is_answer() => match unallowed(&finished.conversation) {
-            Some(tool) if !asks => Err(Failure::job(format!(
-                "{tool} was not run, and no call followed it: the answer may lack what it was for"
-            ))),
-            _ => Ok(()),
-        },
+        Ended::Finished(finished) if finished.reason.is_answer() => {
+            match unallowed(&finished.conversation, session.display.last_asked()) {
+                Some(tool) if !asks => Err(Failure::job(format!(
+                    "{tool} was not run, and no call followed it: the answer may lack what it was for"
+                ))),
+                _ => Ok(()),
+            }
+        }
         Ended::Finished(finished) if finished.reason == StopReason::Cancelled => {
             Err(Failure::Interrupted(labels::stopped(&finished.reason)))
         }
@@ -210,9 +212,9 @@ async fn one(session: &mut Session, question: User, typed: &str, asks: bool) -> 
     }
 }
 
-/// The last call since the last question, if it was not allowed.
-fn unallowed(conversation: &Conversation) -> Option<String> {
-    let last = conversation.answered().pop()?;
+/// The last call since the last question, if it was `asked` about and not allowed.
+fn unallowed(conversation: &Conversation, asked: Option<&str>) -> Option<String> {
+    let last = conversation.answered().pop().filter(|last| asked == Some(last.id))?;
     (last.outcome.status == Status::Denied).then(|| full_name(last.call.server.as_deref(), &last.call.tool))
 }
 

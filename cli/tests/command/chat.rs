@@ -140,8 +140,8 @@ fn the_configuration_may_allow_tools_and_leave_them_out() {
 fn deny_wins_over_yes() {
     let endpoint = Endpoint::answer(|_, number| Reply::text(&if number == 0 { weather("Oslo") } else { "No.".into() }));
     let done = Home::new().ask_with_tools(&endpoint, &["Weather?", "--yes", "--deny", "weather_query"]);
-    assert_eq!((done.code, done.out.as_str()), (Some(1), "No.\n"), "{}", done.err);
-    assert!(!done.err.contains("result of") && done.err.contains("no call followed it"), "{}", done.err);
+    assert_eq!((done.code, done.out.as_str()), (Some(0), "No.\n"), "{}", done.err);
+    assert!(!done.err.contains("result of"), "{}", done.err);
 }
 
 #[test]
