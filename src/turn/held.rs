@@ -21,6 +21,9 @@ const UNGROUNDED: &str = "it names something that nobody spoke of";
 /// Why a call does not run that was written since a call was asked for.
 const LEFT: &str = "it was made before, or names what nobody spoke of";
 
+/// Why a change does not run that was written beside a lookup.
+const TOO_EARLY: &str = "the result of the call before it comes first";
+
 /// Most times that another call is asked for in the place of one that names what nobody spoke of.
 const MAX_NARROWED: u32 = 2;
 
@@ -29,6 +32,7 @@ impl Turn {
     /// are not meant.
     pub(super) fn in_its_place(&mut self, message: &mut Message) -> Option<Asking> {
         self.fit(message);
+        self.wait_for_lookups(message);
         let asking = match self.answered(message).cloned() {
             Some(call) => Some(self.after_answered(&call)),
             None => self.in_place_of_alike(message).or_else(|| self.in_place_of_ungrounded(message)),
@@ -45,6 +49,17 @@ impl Turn {
             self.shared.postponed.take_if(is_its_tool);
         }
         asking
+    }
+
+    /// Leaves changes out that stand behind a lookup: a small model writes `{{output}}` where its result belongs. The
+    /// next step is asked for once the result is there.
+    fn wait_for_lookups(&mut self, message: &mut Message) {
+        if !self.shared.asking.is_held() || self.shared.choice != ToolChoice::Auto {
+            return;
+        }
+        let behind = message.good().skip_while(|(_, call)| !self.shared.looks_up(call));
+        let early: Vec<u32> = behind.filter(|(_, call)| self.shared.changes(call)).map(|(index, _)| index).collect();
+        self.left_out(message, &early, TOO_EARLY);
     }
 
     /// Leaves out of held calls what nobody spoke of, and takes the values that the person named.

@@ -10,13 +10,16 @@ use crate::wire::{set_member, take_member};
 
 /// Brings a client's messages into the shape that every template takes
 /// ([`shape`](shape::shape())). What holds texts alone is one text, as templates of text models
-/// want it; what was thought is left out, and the author's texts are the system's.
+/// want it; the author's texts are the system's; what was thought is left out, but for `reasoning_content` before
+/// calls, which some endpoints want back.
 pub fn shape(messages: Vec<Value>, own: Option<String>, placement: SystemPlacement) -> Vec<Value> {
     let plain = |message: Value| {
         let Value::Object(mut message) = message else { return None };
         flatten(&mut message);
         // Templates leave it out, or say it aloud.
-        REASONING_FIELDS.iter().for_each(|field| drop(message.shift_remove(*field)));
+        let has_calls = message.contains_key("tool_calls");
+        let is_kept = |field: &str| field == REASONING_FIELDS[0] && has_calls;
+        REASONING_FIELDS.iter().filter(|field| !is_kept(field)).for_each(|field| drop(message.shift_remove(*field)));
         rename_developer(&mut message);
         Some(Value::Object(message))
     };

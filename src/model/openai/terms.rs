@@ -47,9 +47,9 @@ impl Terms {
             Some(messages) => messages[0]["role"] == "system",
             None => request.messages.first().is_some_and(|first| first.role == crate::message::Role::System),
         };
-        let thought = request.messages.iter().any(|message| message.reasoning.is_some());
+        let thought = request.messages.iter().any(|message| message.reasoning.is_some()) || has_reasoning(body);
         let told = match () {
-            () if thought && words.contains("reasoning_content") => Terms { reasoning: true, ..self },
+            () if thought && words.contains(REASONING) => Terms { reasoning: true, ..self },
             () if words.contains("stream_options") => Terms { no_stream_options: true, ..self },
             () if has_system && NO_SYSTEM.iter().any(|said| words.contains(said)) => Terms { no_system: true, ..self },
             () => self,
@@ -72,12 +72,29 @@ impl Terms {
         if self.no_stream_options {
             body.shift_remove("stream_options");
         }
+        if !self.reasoning {
+            messages_of(body).for_each(|message| drop(message.shift_remove(REASONING)));
+        }
         if self.no_system
             && let Some(Value::Array(messages)) = body.get_mut("messages")
         {
             system_to_user(messages);
         }
     }
+}
+
+/// The field of a message in which calls' reasoning goes back.
+const REASONING: &str = "reasoning_content";
+
+/// Returns `true` if a message of the body that a caller gave has the reasoning before its calls.
+fn has_reasoning(body: &Map<String, Value>) -> bool {
+    let messages = body.get("messages").and_then(Value::as_array);
+    messages.is_some_and(|messages| messages.iter().any(|message| message.get(REASONING).is_some()))
+}
+
+fn messages_of(body: &mut Map<String, Value>) -> impl Iterator<Item = &mut Map<String, Value>> {
+    let messages = body.get_mut("messages").and_then(Value::as_array_mut);
+    messages.into_iter().flatten().filter_map(Value::as_object_mut)
 }
 
 fn refuses_alternatives(error: &ModelError) -> bool {

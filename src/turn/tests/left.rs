@@ -117,6 +117,23 @@ fn a_further_change_that_nobody_asked_for_does_not_run() {
 }
 
 #[test]
+fn a_change_behind_a_lookup_waits_for_its_result() {
+    let mut job = Job::of("Read /a.txt and write it into /b.txt in capital letters.");
+    let call = |tool: &str, arguments: serde_json::Value| {
+        let call = format!("<tool_name>{tool}</tool_name>\n<arguments>\n{arguments}\n</arguments>");
+        format!("<use_mcp_tool>\n{call}\n</use_mcp_tool>\n")
+    };
+    let read = call("read_file", json!({"path": "/a.txt"}));
+    let write = call("write_file", json!({"path": "/b.txt", "content": "{{output}}"}));
+    says(&mut job.turn, &format!("{read}{write}"));
+    job.done = ends(&mut job.turn);
+    assert_eq!(calls(&job.done), ["call_1"], "{:?}", job.done);
+    job.turn.handle(Input::Outcome { id: "call_1".into(), outcome: Outcome::result("milk") }).unwrap();
+    job.done = actions(&mut job.turn);
+    job.gives("write_file", json!({"path": "/b.txt", "content": "MILK"}), Outcome::result("ok"));
+}
+
+#[test]
 fn what_was_done_is_not_taken_back() {
     let mut job = Job::of("Switch light-2 and light-3 off and look whether they are.");
     job.gives("set_light", json!({"device_id": "light-2", "on": false}), Outcome::result("ok"));

@@ -567,3 +567,33 @@ async fn a_list_that_does_not_fit_goes_by_the_prompt() {
         assert_eq!(endpoint.take_seen()[0].body.get("tools").is_some(), natively, "{mode}");
     }
 }
+
+/// DeepSeek V4 and Kimi in their thinking mode refuse calls whose reasoning does not come back; others refuse the field.
+#[tokio::test]
+async fn the_reasoning_before_calls_goes_back_to_an_endpoint_that_asks_for_it() {
+    let lacks = |request: &toolgraft_testkit::endpoint::Seen| {
+        let messages = request.body["messages"].as_array().unwrap();
+        messages.iter().any(|said| said.get("tool_calls").is_some() && said.get("reasoning_content").is_none())
+    };
+    let endpoint = Endpoint::setup().tools(true).answer(move |request, _| match lacks(request) {
+        true => Reply::refused(400, "The `reasoning_content` in the thinking mode must be passed back to the API."),
+        false => text("It is 4."),
+    });
+    let served = in_mode(&endpoint, ToolsMode::Native).await;
+    let call =
+        json!({"id": "a", "type": "function", "function": {"name": "get_weather", "arguments": "{\"city\":\"Oslo\"}"}});
+    let messages = json!([
+        Chat.says("user", "How is the weather in Oslo?"),
+        {"role": "assistant", "content": "", "reasoning_content": "I need the weather.", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "a", "content": "4 degrees"},
+    ]);
+    for requests in [2, 1] {
+        let (status, answer) = ask(&served, Chat, asked(messages.clone()).to_string()).await;
+        assert_eq!((status, &answer["choices"][0]["message"]["content"]), (200, &json!("It is 4.")), "{answer:#}");
+        let seen = endpoint.take_seen();
+        assert_eq!(seen.len(), requests);
+        let sent = seen.last().unwrap().body["messages"].as_array().unwrap();
+        let call = sent.iter().find(|said| said.get("tool_calls").is_some()).unwrap();
+        assert_eq!(call["reasoning_content"], "I need the weather.");
+    }
+}
