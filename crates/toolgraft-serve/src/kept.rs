@@ -56,6 +56,9 @@ pub(super) struct Before {
 pub(super) struct Written {
     /// Names and arguments, by which a client's history is known to be the same still.
     pub(super) calls: Vec<(String, Map<String, Value>)>,
+    /// The endpoint's identifiers of those that it made itself: some take no others (Mistral's templates), and Kimi
+    /// reads in its own which tool was called.
+    pub(super) ids: Vec<Option<String>>,
     pub(super) text: String,
     /// What the model is told of it beside the results of these calls.
     pub(super) withheld: Withheld,
@@ -286,13 +289,14 @@ mod tests {
             let text = "x".repeat(WRITTEN_BYTES / 6);
             kept.keep_written(
                 std::slice::from_ref(id),
-                Written { calls: Vec::new(), text, withheld: Withheld::default() },
+                Written { calls: Vec::new(), ids: Vec::new(), text, withheld: Withheld::default() },
             );
         }
         assert!(kept.written(&ids[0]).is_none() && kept.written(&ids[3]).is_some() && other.written(&ids[3]).is_none());
         // Short ones are, too.
         let first = kept.id(false);
-        let short = || Written { calls: Vec::new(), text: String::new(), withheld: Withheld::default() };
+        let short =
+            || Written { calls: Vec::new(), ids: Vec::new(), text: String::new(), withheld: Withheld::default() };
         kept.keep_written(std::slice::from_ref(&first), short());
         (0..WRITTEN_BYTES / WRITTEN_ENTRY).for_each(|number| kept.keep_written(&[number.to_string()], short()));
         assert!(kept.written(&first).is_none());

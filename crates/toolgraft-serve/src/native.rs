@@ -1,13 +1,14 @@
 //! A client's history for a model whose endpoint takes tools: calls and results in the fields that
 //! the interface has for them. What a client cut out of it is told as it is by prompt.
 
+use std::collections::HashSet;
 use std::time::Instant;
 
 use serde_json::{Value, json};
 
 use super::fault::Fault;
 use super::history::{Done, done, each_text, plain, unmark};
-use super::kept::Kept;
+use super::kept::{Kept, Written};
 use super::prepared::Prepared;
 use toolgraft::conversation::Replies;
 use toolgraft::outcome::{break_tokens, told_apart};
@@ -22,9 +23,11 @@ use toolgraft::wire::wire_name;
 /// # Errors
 /// A result cannot be told.
 pub(super) fn history(entries: Vec<Entry>, prepared: &Prepared, kept: &Kept) -> Result<Vec<Value>, Fault> {
-    let mut told = Vec::with_capacity(entries.len());
+    let (mut told, mut taken) = (Vec::with_capacity(entries.len()), HashSet::new());
     for mut entry in entries {
         let is_users = entry.role() == "user";
+        let written = entry.calls.first().and_then(|first| kept.written(&first.id));
+        let ids = ids_of(&entry, written.as_deref(), &mut taken);
         if let Some(mut message) = entry.message.take() {
             if message.get("role").is_some_and(|role| role == "assistant") {
                 message = plain(message);
@@ -40,28 +43,28 @@ pub(super) fn history(entries: Vec<Entry>, prepared: &Prepared, kept: &Kept) -> 
             if let Some(first) = entry.calls.first() {
                 let before = kept.find(&first.id, Instant::now());
                 told.extend(before.iter().flat_map(|before| before.messages.iter().cloned()));
-                let calls = entry.calls.iter().enumerate().map(|(n, call)| written(call, entry.at, n));
+                let calls = entry.calls.iter().zip(&ids).map(|(call, id)| written_call(call, id));
                 message.insert("tool_calls".to_owned(), calls.collect());
             }
             told.push(Value::Object(message));
         }
-        results_after(entry, prepared, &mut told)?;
+        results_after(entry, &ids, prepared, &mut told)?;
     }
     Ok(told)
 }
 
 /// Appends what answers the calls of a message, in their order; behind it what answers none.
-fn results_after(entry: Entry, prepared: &Prepared, told: &mut Vec<Value>) -> Result<(), Fault> {
-    let Entry { at, calls, orphans, others, .. } = entry;
+fn results_after(entry: Entry, ids: &[String], prepared: &Prepared, told: &mut Vec<Value>) -> Result<(), Fault> {
+    let Entry { calls, orphans, others, .. } = entry;
     let said = |wording: &dyn Wording, done: &[Done]| {
         let mut replies = Replies::default();
         replies.answered = done.iter().map(Done::answered).collect();
         wording.replies(&replies).map_err(|error| Fault::internal(error.to_string()))
     };
-    for (n, call) in calls.into_iter().enumerate() {
+    for (call, id) in calls.into_iter().zip(ids) {
         let done = done(call, prepared);
         let text = said(prepared.setup.native_wording(), std::slice::from_ref(&done))?;
-        told.push(json!({"role": "tool", "tool_call_id": id(&done.id, at, n), "content": text}));
+        told.push(json!({"role": "tool", "tool_call_id": id, "content": text}));
     }
     let orphans: Vec<Done> = orphans.into_iter().map(|call| done(call, prepared)).collect();
     let orphans = if orphans.is_empty() { Value::Null } else { said(prepared.setup.wording(), &orphans)?.into() };
@@ -74,13 +77,21 @@ fn results_after(entry: Entry, prepared: &Prepared, told: &mut Vec<Value>) -> Re
 }
 
 /// A call as the interface has it.
-fn written(call: &PastCall, at: usize, n: usize) -> Value {
+fn written_call(call: &PastCall, id: &str) -> Value {
     let arguments = Value::Object(call.arguments.clone()).to_string();
     let function = json!({"name": wire_name(None, &call.name), "arguments": break_tokens(&arguments)});
-    json!({"id": id(&call.id, at, n), "type": "function", "function": function})
+    json!({"id": id, "type": "function", "function": function})
 }
 
-/// A call's identifier; the interface's older form has none.
-fn id(own: &str, at: usize, n: usize) -> String {
-    if own.is_empty() { format!("call_{at}_{n}") } else { break_tokens(own).into_owned() }
+/// The identifiers of a message's calls: the endpoint's own where it gave one that no earlier call has, else the
+/// client's. The interface's older form has none.
+fn ids_of(entry: &Entry, written: Option<&Written>, taken: &mut HashSet<String>) -> Vec<String> {
+    let own = written.map_or(&[][..], |written| &written.ids);
+    let own = if own.len() == entry.calls.len() { own } else { &[] };
+    let mut id = |(n, call): (usize, &PastCall)| match own.get(n) {
+        Some(Some(own)) if taken.insert(own.clone()) => own.clone(),
+        _ if call.id.is_empty() => format!("call_{}_{n}", entry.at),
+        _ => break_tokens(&call.id).into_owned(),
+    };
+    entry.calls.iter().enumerate().map(&mut id).collect()
 }

@@ -25,6 +25,7 @@ impl Exchange {
         }
         let written = self.turn.written();
         let made = self.client_calls.iter().map(|call| (call.tool.clone(), call.arguments.clone())).collect();
+        let own = self.client_calls.iter().map(|call| of_endpoint(&call.id)).collect();
         let mut ids = Vec::new();
         for call in std::mem::take(&mut self.client_calls) {
             let (id, arguments) = (self.asked.kept.id(self.untrusted), Value::Object(call.arguments).to_string());
@@ -33,7 +34,7 @@ impl Exchange {
         }
         // What the model wrote holds calls of ours too, where it made some, that the client did not see.
         if let Some(text) = written.filter(|_| self.own_calls.is_empty()) {
-            self.asked.kept.keep_written(&ids, Written { calls: made, text, withheld: self.turn.withheld() });
+            self.asked.kept.keep_written(&ids, Written { calls: made, ids: own, text, withheld: self.turn.withheld() });
         }
         let searched = self.turn.searched();
         if self.own_begun > 0 || !searched.is_empty() {
@@ -122,4 +123,10 @@ impl Exchange {
             && self.prepared.choice.admits(call.server.as_deref(), &call.tool);
         (is_meant && is_taken).then(|| call.clone())
     }
+}
+
+/// The identifier, if the endpoint gave it; the turn numbers calls that have none.
+fn of_endpoint(id: &str) -> Option<String> {
+    let is_number = |rest: &str| rest.bytes().all(|byte| byte.is_ascii_digit());
+    Some(id).filter(|id| !id.strip_prefix("call_").is_some_and(is_number)).map(str::to_owned)
 }

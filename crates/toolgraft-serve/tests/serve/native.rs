@@ -597,3 +597,35 @@ async fn the_reasoning_before_calls_goes_back_to_an_endpoint_that_asks_for_it() 
         assert_eq!(call["reasoning_content"], "I need the weather.");
     }
 }
+
+/// Mistral's templates take ids of nine letters and digits alone, and Kimi reads in its own which tool was called.
+#[tokio::test]
+async fn the_endpoint_gets_its_own_ids_of_calls_back() {
+    let call = |id: &str| {
+        let call =
+            json!({"index": 0, "id": id, "function": {"name": "get_weather", "arguments": "{\"city\":\"Oslo\"}"}});
+        pieces(&[call], "tool_calls")
+    };
+    let endpoint = Endpoint::setup().tools(true).answer(move |_, number| match number {
+        0 => call("aB3dE5gH9"),
+        1 => call("aB3dE5gH9"),
+        _ => text("It is 4."),
+    });
+    let served = in_mode(&endpoint, ToolsMode::Native).await;
+    let mut messages = vec![Chat.says("user", "How is the weather in Oslo?")];
+    for _ in 0..2 {
+        let (_, answer) = ask(&served, Chat, asked(messages.clone().into()).to_string()).await;
+        let said = answer["choices"][0]["message"].clone();
+        let id = said["tool_calls"][0]["id"].clone();
+        assert_ne!(id, "aB3dE5gH9", "the client's says of itself whose it is");
+        messages.extend([said, json!({"role": "tool", "tool_call_id": id, "content": "4 degrees"})]);
+    }
+    ask(&served, Chat, asked(messages.clone().into()).to_string()).await;
+    let sent = endpoint.take_seen().pop().unwrap();
+    let sent = sent.body["messages"].as_array().unwrap();
+    let ids: Vec<_> = sent.iter().filter_map(|said| said["tool_calls"][0]["id"].as_str()).collect();
+    let answered: Vec<_> = sent.iter().filter_map(|said| said["tool_call_id"].as_str()).collect();
+    assert_eq!(ids, answered);
+    // A second one of the same name would answer the first.
+    assert_eq!((ids[0], ids[1]), ("aB3dE5gH9", messages[3]["tool_calls"][0]["id"].as_str().unwrap()));
+}
