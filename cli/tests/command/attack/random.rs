@@ -169,6 +169,12 @@ fn routes() -> Vec<(&'static str, Value)> {
     ]
 }
 
+/// A client that makes a connection for each request: one that the server closes behind an answer that broke off
+/// would be used once more before that is seen.
+fn client() -> Client {
+    toolgraft::http::client().pool_max_idle_per_host(0).build().unwrap()
+}
+
 /// What the server answers to these bytes, whole: the status, and the text as far as it came.
 async fn ask(client: &Client, serving: &Serving, path: &str, body: Vec<u8>) -> (u16, String) {
     let url = format!("{}{path}", serving.url.trim_end_matches("/v1"));
@@ -206,7 +212,7 @@ async fn no_body_ends_the_server_or_is_left_without_an_answer() {
     // The form that one of them asks for.
     let endpoint = Endpoint::answer(|_, _| Reply::text("{\"a\": 1}"));
     let serving = Serving::start(&Place::new(), &endpoint, &["--model", "m"], &[]);
-    let (client, routes) = (toolgraft::http::client().build().unwrap(), routes());
+    let (client, routes) = (client(), routes());
     for (path, body) in &routes {
         let (status, answer) = ask(&client, &serving, path, body.to_string().into_bytes()).await;
         // The endpoint has no vectors.
@@ -256,7 +262,7 @@ fn answered(random: &mut Random) -> Reply {
 
 #[tokio::test]
 async fn no_answer_of_an_endpoint_ends_the_server() {
-    let (client, routes) = (toolgraft::http::client().build().unwrap(), routes());
+    let (client, routes) = (client(), routes());
     for seed in seeds(30) {
         let mut random = Random(seed);
         let replies: Vec<Reply> = (0..4).map(|_| answered(&mut random)).collect();
