@@ -34,7 +34,11 @@ pub(crate) struct Choice {
 
 /// Fields of a message that hold what the model thought.
 #[cfg(feature = "agent")]
-pub(crate) const REASONING_FIELDS: [&str; 4] = ["reasoning_content", "reasoning", "thinking", "reasoning_details"];
+pub(crate) const REASONING_FIELDS: [&str; 4] = [REASONING_CONTENT, "reasoning", "thinking", "reasoning_details"];
+
+/// The first of them, in which some endpoints want the reasoning before calls back.
+#[cfg(feature = "agent")]
+pub(crate) const REASONING_CONTENT: &str = "reasoning_content";
 
 /// The texts of a message of Chat Completions, or of a piece of one, that are not empty; the reasoning first.
 /// What is no such message has none.

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::conversation::shape::{self, Spoken};
 use crate::dialect::SystemPlacement;
 use crate::message::Role;
-use crate::message::chunk::REASONING_FIELDS;
+use crate::message::chunk::{REASONING_CONTENT, REASONING_FIELDS};
 use crate::wire::{set_member, take_member};
 
 /// Brings a client's messages into the shape that every template takes
@@ -18,7 +18,7 @@ pub fn shape(messages: Vec<Value>, own: Option<String>, placement: SystemPlaceme
         flatten(&mut message);
         // Templates leave it out, or say it aloud.
         let has_calls = message.contains_key("tool_calls");
-        let is_kept = |field: &str| field == REASONING_FIELDS[0] && has_calls;
+        let is_kept = |field: &str| field == REASONING_CONTENT && has_calls;
         REASONING_FIELDS.iter().filter(|field| !is_kept(field)).for_each(|field| drop(message.shift_remove(*field)));
         rename_developer(&mut message);
         Some(Value::Object(message))

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::form::Form;
 use super::terms::Terms;
+use crate::message::chunk::REASONING_CONTENT;
 use crate::message::{Audio, Image, Message};
 use crate::model::Request;
 use crate::tools::ToolChoice;
@@ -61,7 +62,7 @@ pub fn message(message: &Message, reasoning: bool) -> Value {
     }
     object.insert("content".to_owned(), content(message));
     if let Some(thought) = message.reasoning.as_deref().filter(|_| reasoning) {
-        object.insert("reasoning_content".to_owned(), thought.into());
+        object.insert(REASONING_CONTENT.to_owned(), thought.into());
     }
     if !message.calls.is_empty() {
         let calls: Vec<ToolCall> = message.calls.iter().cloned().map(ToolCall::from).collect();

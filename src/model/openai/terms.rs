@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::conversation::shape::system_to_user;
+use crate::message::chunk::REASONING_CONTENT;
 use crate::model::{ModelError, Request};
 
 /// What is known of an endpoint's model.
@@ -49,7 +50,7 @@ impl Terms {
         };
         let thought = request.messages.iter().any(|message| message.reasoning.is_some()) || has_reasoning(body);
         let told = match () {
-            () if thought && words.contains(REASONING) => Terms { reasoning: true, ..self },
+            () if thought && words.contains(REASONING_CONTENT) => Terms { reasoning: true, ..self },
             () if words.contains("stream_options") => Terms { no_stream_options: true, ..self },
             () if has_system && NO_SYSTEM.iter().any(|said| words.contains(said)) => Terms { no_system: true, ..self },
             () => self,
@@ -73,7 +74,7 @@ impl Terms {
             body.shift_remove("stream_options");
         }
         if !self.reasoning {
-            messages_of(body).for_each(|message| drop(message.shift_remove(REASONING)));
+            messages_of(body).for_each(|message| drop(message.shift_remove(REASONING_CONTENT)));
         }
         if self.no_system
             && let Some(Value::Array(messages)) = body.get_mut("messages")
@@ -83,13 +84,10 @@ impl Terms {
     }
 }
 
-/// The field of a message in which calls' reasoning goes back.
-const REASONING: &str = "reasoning_content";
-
 /// Returns `true` if a message of the body that a caller gave has the reasoning before its calls.
 fn has_reasoning(body: &Map<String, Value>) -> bool {
     let messages = body.get("messages").and_then(Value::as_array);
-    messages.is_some_and(|messages| messages.iter().any(|message| message.get(REASONING).is_some()))
+    messages.is_some_and(|messages| messages.iter().any(|message| message.get(REASONING_CONTENT).is_some()))
 }
 
 fn messages_of(body: &mut Map<String, Value>) -> impl Iterator<Item = &mut Map<String, Value>> {
