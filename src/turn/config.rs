@@ -147,9 +147,9 @@ pub struct TurnConfig {
     /// Which calls run, which are asked about, which are denied.
     pub policy: Policy,
     /// Servers whose words may be anybody's, such as pages of the web or mail: their results, and
-    /// their instructions and descriptions where the prompt has any. From the first of them on, for the rest of the conversation, each call is asked about, but those
-    /// of tools that the policy allows by name, and those of other servers' tools that call
-    /// themselves read-only.
+    /// their instructions and descriptions where the prompt has any. From the first of them on, for the
+    /// rest of the conversation, each call is asked about, but those of tools that the policy allows by
+    /// name, and those of other servers' tools that call themselves read-only.
     pub untrusted: Vec<String>,
     /// Nobody can be asked about a call. One that may be an example
     /// ([`Provenance`](crate::event::Provenance)) is then written once more, alone at the start of
