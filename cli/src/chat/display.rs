@@ -115,8 +115,9 @@ impl Display {
     ) -> Self {
         let piped = !stdout().is_terminal();
         let (columns, _) = size();
+        let is_uncoloured = !piped && wants_no_colours();
         let (out, frame, place): (Box<dyn Write + Send>, _, _) = match piped {
-            false if wants_no_colours() => (Box::new(Uncoloured::new(stdout())), Frame::Drawn, Place::Stdout),
+            false if is_uncoloured => (Box::new(Uncoloured::new(stdout())), Frame::Drawn, Place::Stdout),
             false => (Box::new(anstream::stdout()), Frame::Drawn, Place::Stdout),
             true if stderr().is_terminal() => (Box::new(Stderr::new()), Frame::Drawn, Place::Stderr),
             true => (Box::new(Stderr::new()), Frame::Plain, Place::Nowhere),
@@ -129,9 +130,7 @@ impl Display {
         let screen = Screen::new(out, frame, columns);
         // Rows can be taken back where it is known how many there are.
         let screen = match size() {
-            (_, Some(rows)) if (styled || !piped && wants_no_colours()) && frame == Frame::Drawn => {
-                screen.with_moves(rows, !piped)
-            }
+            (_, Some(rows)) if (styled || is_uncoloured) && frame == Frame::Drawn => screen.with_moves(rows, !piped),
             _ => screen,
         };
         Display {
