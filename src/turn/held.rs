@@ -51,7 +51,7 @@ impl Turn {
         asking
     }
 
-    /// Leaves changes out that stand behind a lookup: a small model writes `{{output}}` where its result belongs. The
+    /// Leaves changes out that follow a lookup: a small model writes `{{output}}` where its result belongs. The
     /// next step is asked for once the result is there.
     fn wait_for_lookups(&mut self, message: &mut Message) {
         if !self.shared.asking.is_held() || self.shared.choice != ToolChoice::Auto {

@@ -156,7 +156,7 @@ fn bracket(byte: u8) -> Option<(usize, bool)> {
 /// Bytes that are looked at together.
 const WORD: usize = 16;
 
-/// Whether a byte changes nothing of what it is right behind: white space, a closing bracket, or a quotation mark.
+/// Returns `true` for white space, closing brackets and quotation marks: what is before them counts after them, too.
 fn is_behind(byte: u8) -> bool {
     byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'}' | b']' | b')')
 }

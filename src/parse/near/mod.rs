@@ -168,7 +168,7 @@ fn object_between_sentences(before: &str, text: &str) -> Option<usize> {
     serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(object).ok().map(|_| paragraph.len())
 }
 
-/// Whether a line begins as a sentence does: with three words, and a fourth; not with ReAct's.
+/// Returns `true` if a line begins as a sentence does: with three words, and a fourth; not with ReAct's.
 fn is_prose(line: &str) -> bool {
     if line.starts_with("Action Input:") {
         return false;
@@ -300,7 +300,7 @@ struct Segment<'t> {
     tool: &'t Tool,
     /// Whether it is a paragraph of its own and reaches to the end of the message.
     is_last: bool,
-    /// Whether it is an object between paragraphs of prose.
+    /// It is an object between paragraphs of prose.
     is_paragraph: bool,
     /// Whether it stands in a fence.
     is_fenced: bool,
@@ -374,7 +374,7 @@ impl Segment<'_> {
         (is_react && is_alone()).then_some(Dialect::React)
     }
 
-    /// What is wrong with it: the first slip that is found.
+    /// Says what is wrong with it: the first slip that is found.
     fn slip(&self, dialect: Dialect) -> String {
         if self.is_paragraph && dialect == Dialect::Json {
             return "text stands before and behind it".to_owned();
@@ -411,7 +411,7 @@ impl Segment<'_> {
         }
     }
 
-    /// Whether it is one text between the tags of a tool that takes one.
+    /// Returns `true` if it is one text between the tags of a tool that takes one.
     fn is_in_own_tags(&self) -> bool {
         let close = format!("</{}>", &self.text[self.name.clone()]);
         let inner = self.text[self.name.end..].strip_prefix('>').and_then(|inner| inner.trim().strip_suffix(&*close));
@@ -439,7 +439,7 @@ impl Segment<'_> {
         self.ends_message() && self.unfenced().chars().rev().take(3).any(|c| ends.contains(&c))
     }
 
-    /// Whether the segment is all that is left of the message, and no sentence or quotation.
+    /// Returns `true` if the segment is all that is left of the message, and no sentence or quotation.
     fn ends_message(&self) -> bool {
         // A mark that closes behind it was opened before it; a sentence ends there, too.
         let marks = ['.', ',', ';', '!', '?', '。', '"', '\'', '`', '”', '’', '»', '」', '』', '“'];

@@ -336,7 +336,7 @@ impl CallShape for React {
     }
 }
 
-/// Whether a sentence goes on at `at` with the line on which the call ends at `end`, and no bracket, token or tag.
+/// Returns `true` if a sentence goes on at `at` with the line on which the call ends at `end`, and no bracket, token or tag.
 fn goes_on(end: u64, at: u64, rest: &str, window: &Window<'_>) -> bool {
     let is_text = !rest.is_empty() && !rest.starts_with(['}', ']', ')', '<', '[', '`']);
     is_text && !window.slice(end..at).contains('\n')

@@ -9,10 +9,10 @@ const MAX_NAME: usize = 32;
 /// Elements in which dialects write values. Outside a call one is a part of a call whose opener could not be read.
 const VALUES: &[&[u8]] = &[b"arg_value", b"parameter"];
 
-/// What opens and closes an edit (git's markers, which aider's blocks use).
+/// Markers that open and close an edit (git's markers, which aider's blocks use).
 const CONFLICT: (&[u8], &[u8]) = (b"<<<<<<< ", b">>>>>>>");
 
-/// How a line ends whose value is the indented block below it (yaml.org/spec/1.2.2, 8.1).
+/// Ends of a line whose value is the indented block below it (yaml.org/spec/1.2.2, 8.1).
 const BLOCK_SCALARS: &[&[u8]] = &[b": |", b": |-", b": |+", b": >", b": >-", b": >+"];
 
 /// An element that a line has opened: what closes it.
@@ -71,7 +71,7 @@ impl Element {
         }
     }
 
-    /// Returns `true` if a line of text that is indented by so many columns is behind it.
+    /// Returns `true` if a line of text that is indented by so many columns is no part of it any more.
     pub(super) fn is_left_by(&self, columns: usize) -> bool {
         matches!(self, Element::Indent(of) if columns <= *of)
     }

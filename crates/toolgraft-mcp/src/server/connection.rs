@@ -40,7 +40,7 @@ pub(super) type Service = RunningService<RoleClient, Client>;
 #[derive(Default, Clone)]
 pub(super) struct Client {
     pub(super) deadlines: Arc<Deadlines>,
-    /// What was sent to it and is not answered.
+    /// Requests that were sent to it and are not answered.
     pub(super) sent: Arc<Sent>,
     /// What the server says of its lists.
     pub(super) noticed: Arc<Noticed>,

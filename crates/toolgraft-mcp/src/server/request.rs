@@ -88,7 +88,7 @@ impl RequestError {
         }
     }
 
-    /// Whether the server did not carry out the request because there is no connection or session any more: it can
+    /// Returns `true` if the server did not carry out the request because there is no connection or session any more: it can
     /// be sent again over another one.
     pub(super) fn is_undone(&self) -> bool {
         matches!(self, RequestError::SessionLost(_) | RequestError::Unsent(_))

@@ -35,7 +35,7 @@ pub(super) struct Lines {
     has_colon: bool,
     /// The last line that is not blank may stand in the prompt's list of tools.
     pub(super) lists_tools: bool,
-    /// What surrounds the text: an element of an unknown name, an edit, a block of YAML.
+    /// The block that the text is in: an element of an unknown name, an edit, a block of YAML.
     pub(super) element: Option<Element>,
     /// The open line's start, once it is known and no longer at hand.
     pub(super) open: Option<LineStart>,
