@@ -11,6 +11,10 @@ use crate::tools::{Catalog, ToolChoice};
 /// is held to calls finds no end by itself.
 pub const MAX_CALLS: usize = 8;
 
+/// Text that does not begin with a tag, in GBNF.
+#[cfg(feature = "agent")]
+const PROSE: &str = "[^<\\x00-\\x20] [^\\x00]*";
+
 /// The structure of an answer, in each form in which endpoints take it.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -37,8 +41,16 @@ impl Constraint {
     /// The answer is text that does not begin with a tag, as calls in most dialects do.
     #[cfg(feature = "agent")]
     pub(crate) fn prose() -> Self {
-        let grammar = Some("root ::= [^<\\x00-\\x20] [^\\x00]*\n".to_owned());
+        let grammar = Some(format!("root ::= {PROSE}\n"));
         Constraint { of: Constrained::Prose, schema: None, grammar, tags: None, required: false }
+    }
+
+    /// The same calls where the model begins one, or text that does not begin with a tag; `None` without a grammar.
+    #[cfg(feature = "agent")]
+    pub(crate) fn or_prose(&self) -> Option<Self> {
+        let (root, rules) = self.grammar.as_deref()?.strip_prefix("root ::= ")?.split_once('\n')?;
+        let grammar = Some(format!("root ::= {root} | {PROSE}\n{rules}"));
+        Some(Constraint { of: Constrained::BegunCalls, schema: None, grammar, tags: None, required: false })
     }
 
     /// The answer is one or several calls of the tools that `choice` admits, up to `most` and

@@ -103,6 +103,10 @@ impl<M: Model + ?Sized> Model for std::sync::Arc<M> {
     }
 }
 
+/// Most other tokens that any endpoint tells of: what OpenAI's interface takes
+/// (platform.openai.com/docs/api-reference/chat, `top_logprobs`), and vLLM without `--max-logprobs`.
+pub(crate) const ALTERNATIVES: u32 = 20;
+
 /// A token of an answer, and what else could have stood in its place.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]

@@ -30,7 +30,7 @@ pub mod endpoint {
 
 pub(crate) use crate::message::Usage;
 pub use error::{ModelError, ModelErrorKind, ModelFailure};
-pub(crate) use interface::Model;
+pub(crate) use interface::{ALTERNATIVES, Model};
 pub use interface::{ContextWindow, ModelEvent, Progress, TokenChoice};
 pub use native::NativeFault;
 #[cfg(feature = "client")]

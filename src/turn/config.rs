@@ -33,14 +33,8 @@ pub const REPEATED_BYTES_IN_CALL: usize = 32 << 10;
 pub const CARRY_TOKENS: usize = 1_000;
 
 /// Logarithm of the probability from which on a message is to be a call, unless configured
-/// otherwise: one in seven, and at a question one in thirty-three ([`QUESTION_MARGIN`]).
+/// otherwise: one in seven, and less by what the request says ([`call_margin`](super::call_margin)).
 pub const CALL_THRESHOLD: f64 = -2.0;
-
-/// By how much the threshold is lower where the person asks a question: a small model that is asked something
-/// is less ready to call than one that is told to do something. Of 143 calls of tasks and jobs that want one,
-/// at thresholds set on the others of them, a model of half a billion parameters made 135, and 4 calls at 57
-/// that want none; with one threshold for all 132 and 5 (docs/appendix/measured.md).
-pub const QUESTION_MARGIN: f64 = 1.5;
 
 /// What happens to text after a complete call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]

@@ -131,6 +131,11 @@ impl Turn {
 
     /// What is asked for in the place of a call that names what nobody spoke of; `None` where it is taken.
     fn instead_of(&mut self, call: &Call, found: Ungrounded) -> Option<Asking> {
+        // What the request names beside what was used comes before values for what nobody spoke of.
+        let beside = if self.is_step() { self.shared.beside() } else { None };
+        if let Some(asking) = beside.and_then(|narrowed| self.narrowed(narrowed)) {
+            return Some(asking);
+        }
         let Ungrounded { is_copied, unknown, is_named, known } = found;
         let looks_up = !unknown.is_empty();
         let narrowed = match unknown.into_iter().next() {

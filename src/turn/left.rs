@@ -1,6 +1,8 @@
 //! What is left of a job after results: what the request names and no call has used, a call that failed and can
 //! be made good, a change that nobody asked for.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use super::decide::{Mentions, Used, zones_named_in};
@@ -38,11 +40,12 @@ impl Shared {
         self.mentions().unused(&self.used()).into_iter().map(str::to_owned).collect()
     }
 
-    /// Returns `true` if the last call changed something, and the calls have used all that each part of the
-    /// request names.
+    /// Returns `true` if the last call changed something, and the changes may be all that the request asks for.
     pub(super) fn is_all_done(&self) -> bool {
-        let changed = self.made().last().is_some_and(|made| made.succeeded() && self.changes(made.call()));
-        changed && self.mentions().are_used(&self.used())
+        let made = self.made();
+        let changed = |made: &Made<'_>| made.succeeded() && self.changes(made.call());
+        let changes: HashSet<_> = made.iter().filter(|made| changed(made)).map(|made| name(made.call())).collect();
+        made.last().is_some_and(changed) && self.mentions().are_done(&self.used(), changes.len())
     }
 
     /// Returns `true` for a change after another one that brings in what nobody said, or that only takes back or varies

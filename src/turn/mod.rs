@@ -92,10 +92,10 @@ pub use crate::model::NativeFault;
 pub use ask::{PromptWording, cut_to};
 pub use client_text::{ClientPiece, ClientText};
 pub use config::{
-    AfterCall, CALL_THRESHOLD, CARRY_TOKENS, MAX_CORRECTIONS, MAX_REPEATS, MAX_ROUNDS, ModelChoice, QUESTION_MARGIN,
-    REPEATED_BYTES, REPEATED_BYTES_IN_CALL, RoundInfo, RoundModel, TurnConfig,
+    AfterCall, CALL_THRESHOLD, CARRY_TOKENS, MAX_CORRECTIONS, MAX_REPEATS, MAX_ROUNDS, ModelChoice, REPEATED_BYTES,
+    REPEATED_BYTES_IN_CALL, RoundInfo, RoundModel, TurnConfig,
 };
-pub use decide::{KnownWays, is_question};
+pub use decide::{KnownWays, call_margin};
 pub(crate) use event::{AgentEvent, Finished};
 pub use guard::MAX_SAME_RESULTS;
 pub use io::{Action, Granted, Input, TurnError};

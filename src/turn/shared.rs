@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::config::{CALL_THRESHOLD, QUESTION_MARGIN};
+use super::config::CALL_THRESHOLD;
 use super::decide::{self, Asking};
 use super::displays::Displays;
 use super::event::AgentEvent;
@@ -333,7 +333,7 @@ impl Shared {
     pub(super) fn call_threshold(&self) -> f64 {
         let own = self.setup.config.call_threshold.unwrap_or(CALL_THRESHOLD);
         // None is as likely as one above zero wants it.
-        if own <= 0.0 && self.asks_a_question() { own - QUESTION_MARGIN } else { own }
+        if own <= 0.0 { own - self.request().map_or(0.0, decide::call_margin) } else { own }
     }
 
     /// Returns `true` if a call returned already what this one would.

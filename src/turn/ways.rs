@@ -54,7 +54,8 @@ impl Turn {
                 let likely = Some(likely).filter(|likely| likely.is_finite());
                 self.shared.emit(AgentEvent::Decided { call, likely });
                 match (call, begins) {
-                    (true, true) if is_held => {
+                    // What the model begun is held to its structure.
+                    (true, true) if self.shared.held.is_some() => {
                         self.shared.asking = Asking::Held(self.shared.choice.clone());
                         Ok(())
                     }

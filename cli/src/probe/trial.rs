@@ -17,7 +17,7 @@ use toolgraft::dialect::{DialectSet, Profile};
 use toolgraft::model::ModelErrorKind;
 use toolgraft::prompt::{Options, Prompt};
 use toolgraft::tools::{DefaultDecision, ToolChoice, ToolsMode};
-use toolgraft::turn::{QUESTION_MARGIN, TurnConfig, is_question};
+use toolgraft::turn::{TurnConfig, call_margin};
 use toolgraft::{Agent, AgentEvent, Catalog, Conversation, Functions, OpenAi, Outcome, Policy, Tool};
 
 /// Requests of one task at most: the call, and the answer with one to spare; corrections come on top.
@@ -90,10 +90,10 @@ impl Bench {
         let mut trial = judge(task, &seen);
         (trial.tokens, trial.corrections) = (seen.tokens, seen.corrections);
         trial.threshold = self.threshold(cell, task);
-        // What counts is how far it is from the threshold, which is lower at a question.
-        let margin = if is_question(&task.question) { QUESTION_MARGIN } else { 0.0 };
+        // The distance from the threshold counts, which is lower for some requests. Above zero no call is made.
+        let margin = call_margin(&task.question);
         let likely = seen.likely.filter(|_| cell.how() == How::Measured);
-        trial.likely = likely.map(|likely| if likely > UNLIKELY { likely + margin } else { likely });
+        trial.likely = likely.map(|likely| if likely > UNLIKELY { (likely + margin).min(0.0) } else { likely });
         trial.ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         trial.texts = seen.texts;
         Ok(Some(trial))

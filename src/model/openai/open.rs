@@ -22,7 +22,7 @@ use crate::cause::Cause;
 use crate::constrain::Constrained;
 use crate::http::{certificate_fault, proxy_fault};
 use crate::model::span::error_type;
-use crate::model::{ModelError, ModelEvent, Progress, Request};
+use crate::model::{ALTERNATIVES, ModelError, ModelEvent, Progress, Request};
 use crate::secrets::Secrets;
 use crate::secrets::shown_url;
 use crate::spans;
@@ -37,11 +37,7 @@ const MAX_NAMES: usize = 10;
 /// Time between two questions to a server that loads its model.
 const LOADING_PAUSE: Duration = Duration::from_millis(500);
 
-/// Most other tokens that endpoints tell of: what OpenAI's interface takes
-/// (platform.openai.com/docs/api-reference/chat, `top_logprobs`), and vLLM without `--max-logprobs`.
-const ALTERNATIVES: u32 = 20;
-
-/// The same for llama.cpp, which knows no limit: each costs some sixty bytes a token.
+/// Most other tokens that llama.cpp is asked for, which knows no limit: each costs some sixty bytes a token.
 const MANY_ALTERNATIVES: u32 = 100;
 
 /// The same where its grammar holds the answer to calls: the likeliest token that can begin one is told by itself,
@@ -340,11 +336,11 @@ impl Inner {
     /// How many other tokens the endpoint is asked for, if the request wants them and it is not
     /// known to refuse them.
     fn alternatives(&self, request: &Request, terms: Terms) -> Option<u32> {
-        let is_held = request.constraint.as_ref().is_some_and(|held| held.of == Constrained::Calls);
+        let held = request.constraint.as_ref().filter(|held| held.grammar.is_some()).map(|held| held.of);
         let is_asked = request.alternatives && !terms.no_alternatives;
         is_asked.then(|| match self.known_server() {
-            Some(ServerKind::LlamaCpp) if is_held => HELD_ALTERNATIVES,
-            Some(ServerKind::LlamaCpp) => MANY_ALTERNATIVES,
+            Some(ServerKind::LlamaCpp) if held == Some(Constrained::Calls) => HELD_ALTERNATIVES,
+            Some(ServerKind::LlamaCpp) if held.is_none() => MANY_ALTERNATIVES,
             _ => ALTERNATIVES,
         })
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::constrain::{Constrain, Constraint, Thinking};
 use crate::message::ReasoningMode;
+use crate::model::ALTERNATIVES;
 use crate::tools::ToolChoice;
 use crate::turn::config::RoundModel;
 use crate::turn::decide::Asking;
@@ -40,8 +41,11 @@ fn due(model: &RoundModel, is_told_under_grammar: bool, shared: &Shared) -> Opti
         Asking::Answer if shared.output.is_some() => return answer(required, shared),
         Asking::Answer => return shared.setup.openers().are_tags().then(|| Arc::new(Constraint::prose())),
         Asking::Measured if is_told_under_grammar => {
-            if let Some(grammar) = calls(&shared.choice, model, shared).and_then(|calls| calls.as_grammar()) {
-                return Some(Arc::new(grammar));
+            if let Some(calls) = calls(&shared.choice, model, shared) {
+                let grammar = if may_answer(model, shared) { calls.or_prose() } else { calls.as_grammar() };
+                if let Some(grammar) = grammar {
+                    return Some(Arc::new(grammar));
+                }
             }
         }
         Asking::Free | Asking::Measured => {}
@@ -53,6 +57,15 @@ fn due(model: &RoundModel, is_told_under_grammar: bool, shared: &Shared) -> Opti
         None if !shared.may_call() => answer(required, shared),
         None => shared.setup.begun_calls(),
     }
+}
+
+/// Returns `true` if a measured message may be the answer as well, which saves a request where no call is due. Not where
+/// the request names what a tool is asked about; nor where a call is wanted that is less likely than one of the
+/// alternatives which endpoints tell.
+fn may_answer(model: &RoundModel, shared: &Shared) -> bool {
+    let threshold = shared.call_threshold();
+    let is_told = threshold.exp() > 1.0 / f64::from(ALTERNATIVES);
+    is_told && shared.setup.openers().are_tags() && thinking(model) == Thinking::Off
 }
 
 fn answer(required: bool, shared: &Shared) -> Option<Arc<Constraint>> {

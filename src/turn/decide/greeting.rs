@@ -23,7 +23,7 @@ const REQUESTS: &[&str] = &[
 ];
 
 /// Whether a text is one question that asks for nothing to be done: its answer changes nothing.
-pub fn is_question(text: &str) -> bool {
+pub(crate) fn is_question(text: &str) -> bool {
     let text = text.trim().to_lowercase();
     let begun = text.strip_suffix(['?', '？']).unwrap_or_default();
     let is_one = !["\n", ". ", "! ", "? ", "。", "！", "？"].iter().any(|end| begun.contains(end));

@@ -26,6 +26,18 @@ const JOINING: &[&str] = &["and", "or", "&", "和", "与", "及", "跟", "以及
 /// What parts of a request are joined with: each of them may be a step.
 const PARTING: &[&str] = &["and", "then", "并", "并且", "然后", "再", "und", "dann", "et", "puis", "y", "luego", "и"];
 
+/// Words before a colon that is followed by a text which belongs into a call as it is.
+const TEXTS: &[&str] = &[
+    "text", "message", "title", "content", "contents", "subject", "body", "note", "description", "comment", "name",
+    "内容", "消息", "标题", "文字", "文本", "备注", "名称", "nachricht", "titel", "inhalt", "texte", "texto", "текст",
+];
+
+/// Words of a request that one change may not be enough for.
+const ALL: &[&str] = &[
+    "all", "every", "each", "both", "everything", "所有", "全部", "每", "都", "alle", "jede", "jeden", "jedes", "tous",
+    "toutes", "todos", "todas", "все",
+];
+
 /// A thing that a request names.
 #[derive(Debug, Clone, PartialEq)]
 struct Thing {
@@ -36,7 +48,11 @@ struct Thing {
 
 /// The things of a request, by its parts.
 #[derive(Debug, Default, PartialEq)]
-pub(in crate::turn) struct Mentions(Vec<Vec<Thing>>);
+pub(in crate::turn) struct Mentions {
+    parts: Vec<Vec<Thing>>,
+    /// It asks for several things at once without naming them.
+    wants_all: bool,
+}
 
 impl Mentions {
     pub(in crate::turn) fn of(request: &str) -> Self {
@@ -52,28 +68,38 @@ impl Mentions {
                 }
                 Piece::Word(word) if !PARTING.contains(&word) => {
                     has_words = true;
+                    found.wants_all |= wants_all(word);
                     between.push_str(word);
                 }
                 // "A and B" is one part.
                 Piece::Word(word) if !part.is_empty() && between.is_empty() && reader.at_thing() => {
                     between.push_str(word);
                 }
-                Piece::Word(_) | Piece::End => {
+                Piece::Colon if is_text(&between) && reader.at_text() => {
+                    part.push(Thing { text: reader.take_text(), is_joined: false });
+                    between.clear();
+                }
+                Piece::Word(_) | Piece::Colon | Piece::End => {
                     if has_words || !part.is_empty() {
-                        found.0.push(std::mem::take(&mut part));
+                        found.parts.push(std::mem::take(&mut part));
                     }
                     (has_words, between) = (false, String::new());
                 }
             }
         }
         if has_words || !part.is_empty() {
-            found.0.push(part);
+            found.parts.push(part);
         }
         if found.things().nth(MAX_THINGS).is_some() { Mentions::default() } else { found }
     }
 
     fn things(&self) -> impl Iterator<Item = &Thing> {
-        self.0.iter().flatten()
+        self.parts.iter().flatten()
+    }
+
+    /// Returns `true` if one of them is an id, a path, an address, a date or a time of day, and not only a number.
+    pub(super) fn have_reference(&self) -> bool {
+        self.things().any(|thing| names(&thing.text) && !is_number(&thing.text))
     }
 
     /// The things that none of these arguments has.
@@ -81,9 +107,11 @@ impl Mentions {
         self.things().filter(|thing| !used.has(&thing.text)).map(|thing| &*thing.text).collect()
     }
 
-    /// Returns `true` if each part of the request names something, and the arguments have all of it.
-    pub(in crate::turn) fn are_used(&self, used: &Used) -> bool {
-        !self.0.is_empty() && self.0.iter().all(|part| !part.is_empty()) && self.unused(used).is_empty()
+    /// Returns `true` if the arguments have all that the request names, and so many kinds of changes may have been all
+    /// that it asks for: each of its parts that names nothing ("and switch to it") may ask for another one.
+    pub(in crate::turn) fn are_done(&self, used: &Used, changes: usize) -> bool {
+        let unnamed = self.parts.iter().filter(|part| part.is_empty()).count();
+        !self.wants_all && unnamed < changes && self.things().next().is_some() && self.unused(used).is_empty()
     }
 
     /// The things that no arguments have and that stand in one list with this value; with `apart` also those that
@@ -91,11 +119,11 @@ impl Mentions {
     pub(in crate::turn) fn unused_beside(&self, value: &str, apart: bool, used: &Used) -> Vec<&str> {
         let is_it = |thing: &Thing| thing.text.eq_ignore_ascii_case(value) || has_words(value, &thing.text);
         let mut found = Vec::new();
-        for (at, part) in self.0.iter().enumerate() {
+        for (at, part) in self.parts.iter().enumerate() {
             for list in part.chunk_by(|_, next| next.is_joined) {
                 let Some(own) = list.iter().find(|thing| is_it(thing)) else { continue };
                 found.extend(list);
-                let others = self.0.iter().enumerate().filter(|(other, _)| apart && *other != at);
+                let others = self.parts.iter().enumerate().filter(|(other, _)| apart && *other != at);
                 let things = others.flat_map(|(_, part)| part);
                 found.extend(things.filter(|thing| shape(&thing.text) == shape(&own.text)));
             }
@@ -162,6 +190,7 @@ impl Used {
 enum Piece<'a> {
     Thing(String),
     Word(&'a str),
+    Colon,
     /// A comma, a full stop, a new line.
     End,
 }
@@ -188,7 +217,11 @@ impl<'a> Reader<'a> {
         if is_end(first) {
             self.rest = &self.rest[first.len_utf8()..];
             self.is_first |= !matches!(first, ',' | '，' | '、' | ';' | '；');
-            return Some(if first == '、' { Piece::Word("、") } else { Piece::End });
+            return Some(match first {
+                '、' => Piece::Word("、"),
+                ':' | '：' => Piece::Colon,
+                _ => Piece::End,
+            });
         }
         let is_first = std::mem::replace(&mut self.is_first, false);
         if !first.is_ascii() && first.is_alphanumeric() && is_unspaced(first) {
@@ -232,6 +265,18 @@ impl<'a> Reader<'a> {
         self.take(end)
     }
 
+    /// Returns `true` if the rest of the request is a text that belongs into a call: one line without a question, in
+    /// which nothing is named that may belong into another argument.
+    fn at_text(&self) -> bool {
+        let text = self.rest.trim();
+        let is_plain = !text.contains(['?', '？', '\n']) && !text.split_whitespace().any(names);
+        !text.is_empty() && text.len() <= MAX_BYTES && is_plain && !text.contains(is_unspaced)
+    }
+
+    fn take_text(&mut self) -> String {
+        std::mem::take(&mut self.rest).trim().trim_end_matches(is_end).to_owned()
+    }
+
     fn word(&mut self) -> &'a str {
         let is_inside = |c: char| !(c.is_whitespace() || is_unspaced(c) || QUOTES.iter().any(|q| q.0 == c || q.1 == c));
         let end = self.rest.find(|c| !is_inside(c)).unwrap_or(self.rest.len());
@@ -262,8 +307,23 @@ impl<'a> Reader<'a> {
     }
 }
 
+fn is_text(between: &str) -> bool {
+    let between = between.to_lowercase();
+    TEXTS.iter().any(|word| between.ends_with(word))
+}
+
+fn wants_all(word: &str) -> bool {
+    let is_it = |all: &str| if all.is_ascii() { word.eq_ignore_ascii_case(all) } else { word.contains(all) };
+    ALL.iter().any(|all| is_it(all))
+}
+
 fn is_joining(between: &str) -> bool {
     between.is_empty() || JOINING.contains(&between)
+}
+
+fn is_number(word: &str) -> bool {
+    let digits = word.trim_matches(|c: char| !c.is_ascii_digit());
+    digits.replace(',', "").parse::<f64>().is_ok() && !word.contains(char::is_alphabetic)
 }
 
 /// Whether a word is a thing's: a path, an id, a number, an address.
@@ -297,7 +357,7 @@ mod tests {
             let things = part.iter().map(|thing| format!("{}{}", if thing.is_joined { "+" } else { "" }, thing.text));
             things.collect::<Vec<_>>().join("|")
         };
-        Mentions::of(request).0.iter().map(joined).collect()
+        Mentions::of(request).parts.iter().map(joined).collect()
     }
 
     #[test]
@@ -311,7 +371,10 @@ mod tests {
                 &["/home/kim/app", "fix/docs", "", "docs.md"],
             ),
             ("Invite Tom Okafor to my event Planning on 2026-12-03.", &["Tom Okafor|Planning|2026-12-03"]),
-            ("Write a file with the text: Call Anna.", &["", "Anna"]),
+            ("Write a file with the text: Call Anna.", &["Call Anna"]),
+            ("Stage a.md and commit it with the message: Add the docs", &["a.md", "Add the docs"]),
+            ("In one sentence: who is Anna", &["", "Anna"]),
+            ("Two changes in the text: T-1 and Anna", &["", "T-1|+Anna"]),
             ("Add an event \"Dentist, again\" at 14:00", &["Dentist, again|14:00"]),
             ("2026-12-03 和 2026-12-04 这两天我各有什么安排？", &["2026-12-03|+2026-12-04"]),
             ("把客厅（living room）的暖气调到 19 度。", &["19"]),
@@ -335,10 +398,19 @@ mod tests {
         let done = used(&[json!({"zone": "Asia/Tokyo"})]);
         assert_eq!(mentions.unused(&done), ["New York"]);
         let all = used(&[json!({"zone": "Asia/Tokyo"}), json!({"zone": "America/New_York"})]);
-        assert!(mentions.are_used(&all) && !mentions.are_used(&done));
-        assert!(!Mentions::of("Create fix/docs and switch to it").are_used(&used(&[json!("fix/docs")])));
-        assert!(!Mentions::of("").are_used(&all));
-        assert!(Mentions::of("Cancel my event Planning").are_used(&used(&[json!({"event_id": "E-34"})])));
+        assert!(mentions.are_done(&all, 1) && !mentions.are_done(&done, 1));
+        let branch = used(&[json!("fix/docs")]);
+        for (request, changes) in [
+            ("Create fix/docs and switch to it", Some(2)),
+            ("Create fix/docs", Some(1)),
+            ("Close all tickets of fix/docs", None),
+            ("Switch to it", None),
+            ("", None),
+        ] {
+            let enough = (0..4).find(|changes| Mentions::of(request).are_done(&branch, *changes));
+            assert_eq!(enough, changes, "{request}");
+        }
+        assert!(Mentions::of("Cancel my event Planning").are_done(&used(&[json!({"event_id": "E-34"})]), 1));
     }
 
     #[test]

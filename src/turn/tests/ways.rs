@@ -6,8 +6,8 @@ use crate::model::{Request, TokenChoice};
 use crate::tools::ToolsMode;
 
 fn measured() -> TurnConfig {
-    // The question of these tests lowers it by 1.5.
-    TurnConfig { way: Way::Measured, call_threshold: Some(-0.5), ..allowing() }
+    // The question of these tests lowers it by 0.5.
+    TurnConfig { way: Way::Measured, call_threshold: Some(-1.5), ..allowing() }
 }
 
 /// A token with others beside it; probabilities in percent.
@@ -56,18 +56,37 @@ fn held(request: &Request) -> Option<Constrained> {
 }
 
 fn first_request(config: TurnConfig) -> (Turn, Request) {
-    let mut turn = Turn::new(setup(config), "Weather?".into(), Granted::new()).unwrap();
+    request_for("Weather?", config)
+}
+
+/// A request that names an id is held to calls from the start; the threshold is 4.5 lower.
+fn held_request() -> (Turn, Request) {
+    request_for(HELD, measured())
+}
+
+const HELD: &str = "Weather at W-1?";
+
+fn request_for(question: &str, config: TurnConfig) -> (Turn, Request) {
+    let mut turn = Turn::new(setup(config), question.into(), Granted::new()).unwrap();
     let Some(Action::Send(request)) = turn.action() else { panic!() };
     actions(&mut turn);
     (turn, request)
 }
 
 #[test]
-fn below_the_threshold_the_same_stream_is_the_answer_where_nothing_holds_it() {
+fn where_the_request_names_nothing_the_first_stream_is_the_call_or_the_answer() {
     let (mut turn, request) = first_request(measured());
-    let grammar = request.constraint.as_deref().unwrap();
-    assert!(request.alternatives && grammar.of == Constrained::Calls);
-    assert!(grammar.grammar.is_some() && grammar.schema.is_none() && grammar.tags.is_none(), "{grammar:?}");
+    let form = request.constraint.as_deref().unwrap();
+    assert!(request.alternatives && form.of == Constrained::BegunCalls);
+    let grammar = form.grammar.as_ref().unwrap();
+    assert!(grammar.contains(" | [^<") && form.schema.is_none() && form.tags.is_none(), "{form:?}");
+    assert!(!held_request().1.constraint.unwrap().grammar.as_ref().unwrap().contains(" | [^<"));
+    let done = begins(&mut turn, &[token("<use", 60.0, &[("It", 30.0)])]);
+    assert!(matches!(done[..], [Action::Emit(AgentEvent::Decided { call: true, .. })]), "{done:?}");
+    says(&mut turn, &paris());
+    assert_eq!(calls(&ends(&mut turn)), ["call_1"]);
+
+    let (mut turn, _) = first_request(measured());
     let decided = begins(&mut turn, &[token("It", 90.0, &[("<", 9.0)])]);
     let [Action::Emit(AgentEvent::Decided { call: false, likely: Some(likely) })] = decided[..] else {
         panic!("{decided:?}")
@@ -101,14 +120,14 @@ fn above_the_threshold_the_call_is_asked_for_under_its_grammar_with_the_same_pre
 
 #[test]
 fn a_held_stream_is_the_call_above_the_threshold_and_left_for_an_answer_below_it() {
-    let (mut turn, request) = first_request(measured());
+    let (mut turn, request) = held_request();
     let done = begins(&mut turn, &[token("<use", 14.0, &[("It", 80.0)])]);
     assert!(matches!(done[..], [Action::Emit(AgentEvent::Decided { call: true, .. })]), "{done:?}");
     says(&mut turn, &paris());
     assert_eq!(calls(&ends(&mut turn)), ["call_1"]);
 
-    let (mut turn, _) = first_request(measured());
-    let done = begins(&mut turn, &[token("<use", 1.0, &[("It", 80.0)])]);
+    let (mut turn, _) = held_request();
+    let done = begins(&mut turn, &[token("<use", 0.1, &[("It", 80.0)])]);
     let [Action::Emit(AgentEvent::Decided { call: false, .. }), Action::CancelStream, Action::Send(answer)] = &done[..]
     else {
         panic!("{done:?}")
@@ -122,13 +141,13 @@ fn a_held_stream_is_the_call_above_the_threshold_and_left_for_an_answer_below_it
 #[test]
 fn an_endpoint_that_tells_what_the_grammar_lets_through_is_measured_without_one_from_then_on() {
     let setup = setup(measured());
-    let mut turn = Turn::new(setup.clone(), "Weather?".into(), Granted::new()).unwrap();
+    let mut turn = Turn::new(setup.clone(), HELD.into(), Granted::new()).unwrap();
     actions(&mut turn);
     let done = begins(&mut turn, &[token("<use", 97.0, &[("<use_mcp", 3.0)])]);
     let [Action::CancelStream, Action::Send(request)] = &done[..] else { panic!("{done:?}") };
     assert!(request.alternatives && held(request) != Some(Constrained::Calls), "{request:?}");
-    assert!(begins(&mut turn, &[token("It", 99.0, &[("<", 1.0)])]).len() == 1, "it streams on as the answer");
-    let mut next = Turn::new(setup, "Weather?".into(), Granted::new()).unwrap();
+    assert!(begins(&mut turn, &[token("It", 99.9, &[("<", 0.1)])]).len() == 1, "it streams on as the answer");
+    let mut next = Turn::new(setup, HELD.into(), Granted::new()).unwrap();
     let sent = actions(&mut next);
     assert!(requests(&sent)[0].alternatives && held(requests(&sent)[0]) != Some(Constrained::Calls));
 }
@@ -234,7 +253,7 @@ fn of_an_endpoint_without_probabilities_the_message_is_what_it_is_and_it_is_aske
         assert!(!requests(&actions(&mut next))[0].alternatives, "{way}");
     }
     // What the grammar held says nothing.
-    let (mut turn, _) = first_request(measured());
+    let (mut turn, _) = held_request();
     let done = says(&mut turn, "<use");
     assert!(cancels(&done) && held(requests(&done)[0]) != Some(Constrained::Calls), "{done:?}");
 }
@@ -244,7 +263,7 @@ fn tokens_without_alternatives_are_no_probabilities() {
     let (mut turn, _) = first_request(measured());
     let done = begins(&mut turn, &[TokenChoice::new("It", -0.1)]);
     assert_eq!(notices(&done), [&CallerWarning::NoProbabilities]);
-    let (mut turn, _) = first_request(measured());
+    let (mut turn, _) = held_request();
     let done = begins(&mut turn, &[TokenChoice::new("<use_mcp_tool>", -0.1)]);
     assert_eq!(notices(&done), [&CallerWarning::NoProbabilities], "a call that is held says nothing");
     let (mut turn, _) = first_request(measured());
