@@ -36,7 +36,7 @@ pub use nearest::nearest;
 pub(crate) use policy::Policy;
 #[cfg(feature = "agent")]
 pub use policy::{
-    AmbiguousPattern, Decision, DefaultDecision, Judgement, Rule, exact_pattern, matches, server_pattern,
+    AmbiguousPattern, Decision, DefaultDecision, Judgement, Rule, conditions, exact_pattern, matches, server_pattern,
     wants_approval,
 };
 pub use schema::allow_null;

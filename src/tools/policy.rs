@@ -5,9 +5,9 @@
 //! use toolgraft::tools::{Decision, DefaultDecision};
 //!
 //! let policy = Policy::new(DefaultDecision::Deny).allow("files/read_*").deny("files/read_secret");
-//! assert_eq!(policy.decide(Some("files"), "read_file", None), Decision::Allow);
-//! assert_eq!(policy.decide(Some("files"), "read_secret", None), Decision::Deny);
-//! assert_eq!(policy.decide(Some("files"), "write_file", None), Decision::Deny);
+//! assert_eq!(policy.decide(Some("files"), "read_file", None, None), Decision::Allow);
+//! assert_eq!(policy.decide(Some("files"), "read_secret", None, None), Decision::Deny);
+//! assert_eq!(policy.decide(Some("files"), "write_file", None, None), Decision::Deny);
 //! ```
 
 use std::collections::BTreeMap;
@@ -16,8 +16,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::tools::{ACCESS_RESOURCE, Annotations, Catalog, Definition, Server, Tool};
+use condition::Held;
 use pattern::Pattern;
 
+mod condition;
 mod pattern;
 
 /// Decides about calls by the names of server and tool.
@@ -31,6 +33,11 @@ mod pattern;
 /// To allow, a bare name means the tool of one server: the only one that has it in the
 /// [catalog](Self::in_catalog). Where several have it, it allows none of them.
 /// `deny` and `ask` hold for whatever their patterns can be read to mean.
+///
+/// A pattern may end with conditions on the arguments: `files.write_file(path=/home/kim/notes)` speaks of calls
+/// whose `path` is that folder or inside it, `web.fetch(url=example.org)` of those whose `url` is of that host
+/// (`*.example.org`: of one below it), any other value of just that text. To allow, all of them have to hold;
+/// `deny` and `ask` count where one cannot be compared, such as a relative path.
 ///
 /// The first rule that speaks decides: `deny`, then `ask`, then `allow`, then
 /// [`DefaultDecision`]. What a server says of its tools is not trusted and may only
@@ -170,13 +177,14 @@ impl Policy {
     pub fn in_catalog(&self, catalog: &Catalog) -> Policy {
         let mut policy = self.clone();
         for text in &mut policy.allow {
-            let pattern = Pattern::read(text);
+            let (names, conditions) = condition::part(text);
+            let pattern = Pattern::read(names);
             if let Some(name) = pattern.bare_name() {
                 if let [server] = servers_with(catalog, &name).as_slice() {
                     policy.servers.entry(name).or_insert_with(|| (*server).to_owned());
                 }
             } else if let [(server, tool)] = known(&pattern, catalog).as_slice() {
-                *text = format!("{}/{tool}", pattern::server_part(server));
+                *text = format!("{}/{tool}{conditions}", pattern::server_part(server));
             }
         }
         policy.see(catalog);
@@ -190,7 +198,7 @@ impl Policy {
         }
         for tool in catalog.tools() {
             let name = exact_pattern(tool.server.as_deref(), &tool.name);
-            if !self.known.contains_key(&name) && self.allows(tool.server.as_deref(), &tool.name).is_some() {
+            if !self.known.contains_key(&name) && self.allows(tool.server.as_deref(), &tool.name, None).is_some() {
                 self.known.insert(name, Definition::of(tool));
             }
         }
@@ -199,7 +207,7 @@ impl Policy {
     /// The patterns of `allow` that mean tools of several servers of this catalog.
     pub fn ambiguous(&self, catalog: &Catalog) -> Vec<AmbiguousPattern> {
         let meant = |text: &String| {
-            let pattern = Pattern::read(text);
+            let pattern = Pattern::read(condition::part(text).0);
             let meant: Vec<String> = match pattern.bare_name() {
                 Some(name) if self.servers.contains_key(&name) => Vec::new(),
                 Some(name) => {
@@ -217,48 +225,58 @@ impl Policy {
 
     /// Whether a `deny` pattern can mean the tool: the only rule for tools that run nothing.
     pub fn denies(&self, server: Option<&str>, tool: &str) -> bool {
-        can_mean(&self.deny, server, tool).is_some()
+        can_mean(&self.deny, server, tool, None).is_some()
     }
 
-    /// Whether an `allow` pattern names the tool itself: its server, and without a wildcard.
-    fn names(&self, server: Option<&str>, tool: &str) -> bool {
-        self.allows(server, tool).is_some_and(|(consent, _)| consent == Consent::Named)
-    }
-
-    /// Whether words of the `untrusted` servers, which may be anybody's, can lead a model to a call
+    /// Returns `true` if words of the `untrusted` servers, which may be anybody's, can lead a model to a call
     /// that nobody meant: not to one that `allow` names, nor to one that calls itself read-only.
     pub fn can_be_led(
         &self,
         server: Option<&str>,
         tool: &str,
         annotations: Option<&Annotations>,
+        arguments: Option<&Map<String, Value>>,
         untrusted: &[String],
     ) -> bool {
         let reads = annotations.and_then(|annotations| annotations.read_only_hint) == Some(true);
         // Who brought those words may not say either what is harmless behind them.
         let is_harmless = reads && !server.is_some_and(|server| untrusted.iter().any(|name| name == server));
-        !is_harmless && !self.names(server, tool)
+        let named = self.allows(server, tool, arguments).is_some_and(|(consent, _)| consent == Consent::Named);
+        !is_harmless && !named
     }
 
     /// Decides about a call of a tool, which is `found` as it is now; a resource is read by the tool
     /// [`ACCESS_RESOURCE`](crate::tools::ACCESS_RESOURCE). A bare name allows a server's tool
-    /// only after [`in_catalog`](Self::in_catalog).
-    pub fn decide(&self, server: Option<&str>, tool: &str, found: Option<&Tool>) -> Decision {
-        self.judge(server, tool, found).decision
+    /// only after [`in_catalog`](Self::in_catalog). Without `arguments` it is the widest that `allow` gives for the
+    /// tool, whatever a call's arguments.
+    pub fn decide(
+        &self,
+        server: Option<&str>,
+        tool: &str,
+        found: Option<&Tool>,
+        arguments: Option<&Map<String, Value>>,
+    ) -> Decision {
+        self.judge(server, tool, found, arguments).decision
     }
 
     /// Decides as [`decide`](Self::decide), and says by which rule.
-    pub fn judge(&self, server: Option<&str>, tool: &str, found: Option<&Tool>) -> Judgement {
+    pub fn judge(
+        &self,
+        server: Option<&str>,
+        tool: &str,
+        found: Option<&Tool>,
+        arguments: Option<&Map<String, Value>>,
+    ) -> Judgement {
         let by = |decision, rule| Judgement { decision, rule: Some(rule), changes: Vec::new() };
-        if let Some(pattern) = can_mean(&self.deny, server, tool) {
+        if let Some(pattern) = can_mean(&self.deny, server, tool, arguments) {
             return by(Decision::Deny, Rule::Deny(pattern.clone()));
         }
-        if let Some(pattern) = can_mean(&self.ask, server, tool) {
+        if let Some(pattern) = can_mean(&self.ask, server, tool, arguments) {
             return by(Decision::Ask, Rule::Ask(pattern.clone()));
         }
         let is_destructive = found.and_then(|tool| tool.annotations.as_ref()?.destructive_hint).unwrap_or_default();
         let tightened = |decision: Decision| if is_destructive { decision.max(Decision::Ask) } else { decision };
-        let Some((consent, pattern)) = self.allows(server, tool) else {
+        let Some((consent, pattern)) = self.allows(server, tool, arguments) else {
             let decision = match self.otherwise {
                 DefaultDecision::Deny => Decision::Deny,
                 DefaultDecision::Ask => Decision::Ask,
@@ -284,10 +302,19 @@ impl Policy {
         known.zip(found).map(|(known, now)| known.changes(&Definition::of(now))).unwrap_or_default()
     }
 
-    /// Returns how far `allow` speaks for a tool, and the pattern that does.
-    fn allows(&self, server: Option<&str>, tool: &str) -> Option<(Consent, &String)> {
+    /// Returns how far `allow` speaks for a call with these arguments, or for any of the tool, and the pattern that does.
+    fn allows(
+        &self,
+        server: Option<&str>,
+        tool: &str,
+        arguments: Option<&Map<String, Value>>,
+    ) -> Option<(Consent, &String)> {
         let consent = |text: &String| {
-            let pattern = Pattern::read(text);
+            let (names, conditions) = condition::part(text);
+            if arguments.is_some_and(|arguments| condition::held(conditions, arguments) != Held::Yes) {
+                return None;
+            }
+            let pattern = Pattern::read(names);
             match (pattern.bare_name(), server) {
                 (Some(name), Some(server)) => {
                     let meant = self.servers.get(&name).is_some_and(|meant| meant == server);
@@ -311,9 +338,22 @@ enum Consent {
     Named,
 }
 
-/// Returns the first of these patterns that can be read so that it means the tool.
-fn can_mean<'p>(patterns: &'p [String], server: Option<&str>, tool: &str) -> Option<&'p String> {
-    patterns.iter().find(|text| Pattern::read(text).may_match(server, tool))
+/// Returns the first of these patterns that can be read so that it means the call; without arguments, all calls of
+/// the tool.
+fn can_mean<'p>(
+    patterns: &'p [String],
+    server: Option<&str>,
+    tool: &str,
+    arguments: Option<&Map<String, Value>>,
+) -> Option<&'p String> {
+    patterns.iter().find(|text| {
+        let (names, conditions) = condition::part(text);
+        let holds = match arguments {
+            Some(arguments) => condition::held(conditions, arguments) != Held::No,
+            None => conditions.is_empty(),
+        };
+        holds && Pattern::read(names).may_match(server, tool)
+    })
 }
 
 /// The servers that have a tool of this name; none where it is that of a tool without a
@@ -359,9 +399,14 @@ pub fn wants_approval(arguments: &Map<String, Value>) -> bool {
     }
 }
 
+/// Parts a pattern of a [`Policy`] into its names and its conditions on arguments; `None` where it has none.
+pub fn conditions(pattern: &str) -> Option<(&str, &str)> {
+    Some(condition::part(pattern)).filter(|(_, conditions)| !conditions.is_empty())
+}
+
 /// Whether a pattern of a [`Policy`] matches a tool; a bare one whatever the tool's server is.
 pub fn matches(pattern: &str, server: Option<&str>, tool: &str) -> bool {
-    Pattern::read(pattern).matches(server, tool)
+    Pattern::read(condition::part(pattern).0).matches(server, tool)
 }
 
 #[cfg(test)]
@@ -414,27 +459,31 @@ mod tests {
         for pattern in ["files.read_file", "files/read_file", "files.*", "files.read_?ile", "*.read_file"] {
             let policy = Policy::default().allow(pattern);
             for policy in [policy.clone(), policy.in_catalog(&catalog())] {
-                assert_eq!(policy.decide(Some("files"), "read_file", None), Decision::Allow, "{pattern}");
+                assert_eq!(policy.decide(Some("files"), "read_file", None, None), Decision::Allow, "{pattern}");
                 for tool in ["files.read_file", "files/read_file", "read_file.x", "files.read_fuile"] {
-                    assert_eq!(policy.decide(Some("evil"), tool, None), Decision::Deny, "{pattern} {tool}");
+                    assert_eq!(policy.decide(Some("evil"), tool, None, None), Decision::Deny, "{pattern} {tool}");
                 }
             }
         }
         let policy = Policy::new(DefaultDecision::Allow).deny("files.read_file");
-        assert_eq!(policy.decide(Some("evil"), "files.read_file", None), Decision::Deny, "a denial is wide");
+        assert_eq!(policy.decide(Some("evil"), "files.read_file", None, None), Decision::Deny, "a denial is wide");
     }
 
     #[test]
     fn a_bare_name_allows_the_tool_of_one_server() {
         let policy = Policy::default().allow("read_file").allow("search").allow("own");
-        assert_eq!(policy.decide(Some("files"), "read_file", None), Decision::Deny, "no catalog says whose it is");
+        assert_eq!(
+            policy.decide(Some("files"), "read_file", None, None),
+            Decision::Deny,
+            "no catalog says whose it is"
+        );
         let found = policy.in_catalog(&catalog());
-        assert_eq!(found.decide(Some("files"), "read_file", None), Decision::Allow);
+        assert_eq!(found.decide(Some("files"), "read_file", None, None), Decision::Allow);
         let destroys = Tool { annotations: destructive().annotations, ..Tool::default() };
-        assert_eq!(found.decide(Some("files"), "read_file", Some(&destroys)), Decision::Ask);
-        assert_eq!(found.decide(None, "own", None), Decision::Allow);
+        assert_eq!(found.decide(Some("files"), "read_file", Some(&destroys), None), Decision::Ask);
+        assert_eq!(found.decide(None, "own", None, None), Decision::Allow);
         for server in ["web", "evil"] {
-            assert_eq!(found.decide(Some(server), "search", None), Decision::Deny, "two have it");
+            assert_eq!(found.decide(Some(server), "search", None, None), Decision::Deny, "two have it");
         }
         let several = policy.ambiguous(&catalog());
         assert_eq!(several.len(), 1);
@@ -450,8 +499,8 @@ mod tests {
         let policy = Policy::default().allow("read").in_catalog(&before);
         for later in [&after, &alone] {
             let policy = policy.in_catalog(later);
-            assert_eq!(policy.decide(Some("files"), "read", None), Decision::Allow);
-            assert_eq!(policy.decide(Some("evil"), "read", None), Decision::Deny);
+            assert_eq!(policy.decide(Some("files"), "read", None, None), Decision::Allow);
+            assert_eq!(policy.decide(Some("evil"), "read", None, None), Decision::Deny);
             assert!(policy.ambiguous(later).is_empty());
         }
     }
@@ -459,12 +508,12 @@ mod tests {
     #[test]
     fn a_pattern_with_several_dots_is_cut_where_a_server_has_that_name() {
         let of = |pattern: &str| Policy::default().allow(pattern).in_catalog(&catalog());
-        assert_eq!(of("a.b.d").decide(Some("a.b"), "d", None), Decision::Allow);
+        assert_eq!(of("a.b.d").decide(Some("a.b"), "d", None, None), Decision::Allow);
         let several = of("a.b.c").ambiguous(&catalog());
         assert_eq!(several[0].meant, ["a/b.c", "a.b/c"]);
         for (pattern, server, tool) in [("a/b.c", "a", "b.c"), (r"a\.b.c", "a.b", "c"), ("a.b/c", "a.b", "c")] {
             assert!(of(pattern).ambiguous(&catalog()).is_empty(), "{pattern}");
-            assert_eq!(of(pattern).decide(Some(server), tool, None), Decision::Allow, "{pattern}");
+            assert_eq!(of(pattern).decide(Some(server), tool, None, None), Decision::Allow, "{pattern}");
         }
     }
 
@@ -476,27 +525,33 @@ mod tests {
             let policy = Policy::default().allow(pattern).in_catalog(&all);
             let allowed: Vec<&Tool> = all
                 .tools()
-                .filter(|other| policy.decide(other.server.as_deref(), &other.name, Some(other)) == Decision::Allow)
+                .filter(|other| {
+                    policy.decide(other.server.as_deref(), &other.name, Some(other), None) == Decision::Allow
+                })
                 .collect();
             assert_eq!(allowed, [tool]);
         }
         let policy = Policy::default().allow(server_pattern("*", "*"));
-        assert_eq!(policy.decide(Some("files"), "read_file", None), Decision::Deny, "a server's name is no wildcard");
+        assert_eq!(
+            policy.decide(Some("files"), "read_file", None, None),
+            Decision::Deny,
+            "a server's name is no wildcard"
+        );
     }
 
     #[test]
     fn what_is_not_allowed_is_denied_by_default() {
-        assert_eq!(Policy::default().decide(Some("web"), "search", None), Decision::Deny);
-        assert_eq!(Policy::default().allow("web/*").decide(Some("web"), "search", None), Decision::Allow);
+        assert_eq!(Policy::default().decide(Some("web"), "search", None, None), Decision::Deny);
+        assert_eq!(Policy::default().allow("web/*").decide(Some("web"), "search", None, None), Decision::Allow);
     }
 
     #[test]
     fn deny_goes_before_ask_and_ask_before_allow() {
         let policy = Policy::new(DefaultDecision::AskOnce).allow("*").ask("web/*").deny("web/post");
-        assert_eq!(policy.decide(Some("web"), "post", None), Decision::Deny);
-        assert_eq!(policy.decide(Some("web"), "search", None), Decision::Ask);
-        assert_eq!(policy.decide(Some("files"), "read", None), Decision::Allow);
-        assert_eq!(Policy::new(DefaultDecision::AskOnce).decide(None, "x", None), Decision::AskOnce);
+        assert_eq!(policy.decide(Some("web"), "post", None, None), Decision::Deny);
+        assert_eq!(policy.decide(Some("web"), "search", None, None), Decision::Ask);
+        assert_eq!(policy.decide(Some("files"), "read", None, None), Decision::Allow);
+        assert_eq!(Policy::new(DefaultDecision::AskOnce).decide(None, "x", None, None), Decision::AskOnce);
     }
 
     #[test]
@@ -504,13 +559,13 @@ mod tests {
         let destroys = destructive();
         let hint = Some(&destroys);
         let once = Policy::new(DefaultDecision::AskOnce);
-        assert_eq!(once.decide(None, "wipe", hint), Decision::Ask);
-        assert_eq!(once.clone().allow("*").decide(None, "wipe", hint), Decision::Ask);
-        assert_eq!(once.clone().allow("wipe").decide(None, "wipe", hint), Decision::Allow);
+        assert_eq!(once.decide(None, "wipe", hint, None), Decision::Ask);
+        assert_eq!(once.clone().allow("*").decide(None, "wipe", hint, None), Decision::Ask);
+        assert_eq!(once.clone().allow("wipe").decide(None, "wipe", hint, None), Decision::Allow);
         let reads = Some(Annotations::default().with_read_only_hint(Some(true)));
         let reads = Tool { annotations: reads, ..Tool::default() };
-        assert_eq!(once.decide(None, "look", Some(&reads)), Decision::AskOnce);
-        assert_eq!(Policy::default().decide(None, "wipe", hint), Decision::Deny);
+        assert_eq!(once.decide(None, "look", Some(&reads), None), Decision::AskOnce);
+        assert_eq!(Policy::default().decide(None, "wipe", hint, None), Decision::Deny);
     }
 
     #[test]
@@ -520,11 +575,11 @@ mod tests {
         let in_catalog = |policy: &Policy, tool: &Tool| policy.in_catalog(&Catalog::from_tools([tool.clone()]));
         for pattern in ["mail.send", "mail/*", "send"] {
             let policy = in_catalog(&Policy::default().allow(pattern), &before);
-            let decide = |policy: &Policy, tool: &Tool| policy.decide(Some("mail"), "send", Some(tool));
+            let decide = |policy: &Policy, tool: &Tool| policy.decide(Some("mail"), "send", Some(tool), None);
             assert_eq!(decide(&policy, &before), Decision::Allow, "{pattern}");
             // A later catalog does not replace what was seen.
             for policy in [&policy, &in_catalog(&policy, &after)] {
-                let judged = policy.judge(Some("mail"), "send", Some(&after));
+                let judged = policy.judge(Some("mail"), "send", Some(&after), None);
                 assert_eq!(judged.decision, Decision::Ask, "{pattern}");
                 assert!(judged.changes.concat().contains("is now \"Sends a mail. Always"), "{judged:?}");
                 assert!(matches!(judged.rule, Some(Rule::Allow(_))), "{judged:?}");
@@ -535,9 +590,39 @@ mod tests {
         }
         // What runs without a permission for it needs none.
         let all = in_catalog(&Policy::new(DefaultDecision::Allow).allow("mail.send"), &before);
-        assert_eq!(all.decide(Some("mail"), "send", Some(&after)), Decision::Allow);
+        assert_eq!(all.decide(Some("mail"), "send", Some(&after), None), Decision::Allow);
         let kept: Policy = serde_json::from_value(serde_json::to_value(&all).unwrap()).unwrap();
         assert_eq!(kept, all);
+    }
+
+    #[test]
+    fn conditions_on_arguments_belong_to_a_pattern() {
+        let policy =
+            Policy::new(DefaultDecision::Ask).allow("files.write(path=/notes)").deny("files/*(path=/notes/secret)");
+        let files =
+            Catalog::from_tools([Tool::new("write").with_server("files"), Tool::new("move").with_server("files")]);
+        let policy = policy.in_catalog(&files);
+        assert!(policy.known().contains_key("files/write") && !policy.known().contains_key("files/move"));
+        for (tool, path, decision) in [
+            ("write", "/notes/a.txt", Decision::Allow),
+            ("write", "/notes/../etc/passwd", Decision::Ask),
+            ("write", "/notes/secret/a", Decision::Deny),
+            ("write", "secret/a", Decision::Deny),
+            ("move", "/notes/a.txt", Decision::Ask),
+            ("move", "/notes/secret", Decision::Deny),
+        ] {
+            let arguments = Map::from_iter([("path".to_owned(), path.into())]);
+            assert_eq!(policy.decide(Some("files"), tool, None, Some(&arguments)), decision, "{tool} {path}");
+            let is_led = policy.can_be_led(Some("files"), tool, None, Some(&arguments), &["web".to_owned()]);
+            assert_eq!(is_led, tool == "move" || !path.starts_with("/notes/") || path.contains(".."), "{tool} {path}");
+        }
+        assert_eq!(policy.decide(Some("files"), "write", None, None), Decision::Allow);
+        assert!(!policy.denies(Some("files"), "write"), "only some calls of it");
+        // A tool's own name is no condition.
+        let odd = Tool::new("f(x=1)").with_server("math");
+        let policy = Policy::default().allow(exact_pattern(Some("math"), &odd.name));
+        assert_eq!(policy.decide(Some("math"), &odd.name, None, Some(&Map::new())), Decision::Allow);
+        assert_eq!(policy.decide(Some("math"), "f", None, Some(&Map::new())), Decision::Deny);
     }
 
     #[test]
@@ -549,9 +634,9 @@ mod tests {
             ("y", Decision::Ask, Some(Rule::Ask("a/y".into()))),
             ("z", Decision::Deny, Some(Rule::Deny("*.z".into()))),
         ] {
-            let judged = policy.judge(Some("a"), tool, None);
+            let judged = policy.judge(Some("a"), tool, None, None);
             assert_eq!((judged.decision, judged.rule), (decision, rule), "{tool}");
         }
-        assert_eq!(policy.judge(Some("b"), "w", None).rule, None);
+        assert_eq!(policy.judge(Some("b"), "w", None, None).rule, None);
     }
 }

@@ -102,7 +102,7 @@ pub(crate) fn warn_unmatched(args: &CallArgs, catalog: &Catalog) {
     // With the catalog, since it says where a name with several dots is cut.
     let allows = |glob: &str, tool: &Tool| {
         let policy = Policy::new(DefaultDecision::Deny).allow(glob).in_catalog(catalog);
-        policy.decide(tool.server.as_deref(), &tool.name, None) != Decision::Deny
+        policy.decide(tool.server.as_deref(), &tool.name, None, None) != Decision::Deny
     };
     let denies = |glob: &str, tool: &Tool| {
         Policy::new(DefaultDecision::Allow).deny(glob).denies(tool.server.as_deref(), &tool.name)
@@ -203,7 +203,7 @@ impl Approvals {
             // Where nobody can be asked, it is decided as if it were the first.
             let catalog = self.hub.catalog();
             let found = catalog.find(name.0.as_deref(), &name.1).ok().map(|found| found.tool);
-            let decision = self.policy().decide(name.0.as_deref(), &name.1, found);
+            let decision = self.policy().decide(name.0.as_deref(), &name.1, found, Some(&request.arguments));
             if decision == Decision::Allow && !wants_approval(&request.arguments) {
                 return Approval::Approved;
             }
@@ -267,7 +267,8 @@ impl Approvals {
         room: (usize, usize),
     ) -> Question {
         let ApprovalRequest { server, tool, .. } = request;
-        let by_pattern = self.policy().decide(server.as_deref(), tool, None) == Decision::Allow;
+        let by_pattern =
+            self.policy().decide(server.as_deref(), tool, None, Some(&request.arguments)) == Decision::Allow;
         let value = Value::Object(request.arguments.clone());
         let whole_name = full_name(server.as_deref(), tool);
         let name = bounded(&whole_name, NAME);
@@ -475,13 +476,13 @@ mod tests {
             server
         };
         let policy = policy(&args, std::slice::from_ref(&approving));
-        assert_eq!(policy.decide(Some("files"), "read", None), Decision::Allow);
-        assert_eq!(policy.decide(Some("files"), "delete_all", None), Decision::Deny);
-        assert_eq!(policy.decide(Some("web"), "search", None), Decision::Ask);
-        assert_eq!(policy.decide(Some("web"), "get_page", None), Decision::Allow, "autoApprove");
-        assert_eq!(policy.decide(Some("other"), "get_page", None), Decision::Ask, "of that server alone");
+        assert_eq!(policy.decide(Some("files"), "read", None, None), Decision::Allow);
+        assert_eq!(policy.decide(Some("files"), "delete_all", None, None), Decision::Deny);
+        assert_eq!(policy.decide(Some("web"), "search", None, None), Decision::Ask);
+        assert_eq!(policy.decide(Some("web"), "get_page", None, None), Decision::Allow, "autoApprove");
+        assert_eq!(policy.decide(Some("other"), "get_page", None, None), Decision::Ask, "of that server alone");
         let yes = super::policy(&CallArgs { yes: true, ..args }, &[approving]);
-        assert_eq!(yes.decide(Some("web"), "search", None), Decision::Allow);
-        assert_eq!(yes.decide(Some("files"), "delete_all", None), Decision::Deny);
+        assert_eq!(yes.decide(Some("web"), "search", None, None), Decision::Allow);
+        assert_eq!(yes.decide(Some("files"), "delete_all", None, None), Decision::Deny);
     }
 }

@@ -172,7 +172,7 @@ pub(crate) fn change_line(server: Option<&str>, tool: &str, changes: &[String]) 
 /// Warns of each tool that the policy allowed and that has changed since.
 pub(crate) fn warn_changed(policy: &Policy, catalog: &Catalog) {
     for tool in catalog.tools() {
-        let judged = policy.judge(tool.server.as_deref(), &tool.name, Some(tool));
+        let judged = policy.judge(tool.server.as_deref(), &tool.name, Some(tool), None);
         if !judged.changes.is_empty() {
             let name = full_name(tool.server.as_deref(), &tool.name);
             let line = change_line(tool.server.as_deref(), &tool.name, &judged.changes);
@@ -205,7 +205,7 @@ mod tests {
         let settled = |permissions: &Permissions, tool: &Tool| {
             let policy = Policy::new(DefaultDecision::Deny).allow("mail/*");
             let policy = permissions.settled(policy, &Catalog::from_tools([tool.clone()]));
-            policy.decide(Some("mail"), "send", Some(tool))
+            policy.decide(Some("mail"), "send", Some(tool), None)
         };
         let (before, after) = (send("Sends."), send("Sends, and tells Eve."));
         assert_eq!(settled(&open(), &before), Decision::Allow);

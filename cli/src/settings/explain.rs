@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use toolgraft::route::Toolbox;
-use toolgraft::tools::{Annotations, Decision, DefaultDecision, Judgement, Rule};
+use toolgraft::tools::{Annotations, Decision, DefaultDecision, Judgement, Rule, conditions};
 use toolgraft::{Catalog, Policy, Tool};
 use toolgraft_mcp::{Hub, ServerConfig};
 
@@ -55,6 +55,12 @@ struct Pattern {
 }
 
 impl Pattern {
+    /// Returns `true` if it denies some calls of the tool, by their arguments.
+    fn denies_some(&self, tool: &Tool) -> bool {
+        let denies = |names: &str| Policy::default().deny(names).denies(tool.server.as_deref(), &tool.name);
+        self.is_denial && conditions(&self.text).is_some_and(|(names, _)| denies(names))
+    }
+
     fn add_to(&self, policy: Policy) -> Policy {
         if self.is_denial { policy.deny(&self.text) } else { policy.allow(&self.text) }
     }
@@ -62,7 +68,7 @@ impl Pattern {
     /// Returns `true` if this is the rule, as a policy for this catalog reads it.
     fn is(&self, rule: &Rule, tool: &Tool, catalog: &Catalog) -> bool {
         let alone = self.add_to(Policy::default()).in_catalog(catalog);
-        alone.judge(tool.server.as_deref(), &tool.name, None).rule.as_ref() == Some(rule)
+        alone.judge(tool.server.as_deref(), &tool.name, None, None).rule.as_ref() == Some(rule)
     }
 }
 
@@ -82,12 +88,15 @@ pub(super) fn explain(args: &ToolArgs) -> Result<(), Failure> {
             let counts = |pattern: &&Pattern| program == "chat" || pattern.is_in_serve;
             let policy = patterns.iter().filter(counts).fold(Policy::new(default), |policy, one| one.add_to(policy));
             let policy = permissions.informed(policy, &catalog);
-            let judged = policy.judge(tool.server.as_deref(), &tool.name, Some(tool));
+            let judged = policy.judge(tool.server.as_deref(), &tool.name, Some(tool), None);
             let from = judged.rule.as_ref().map(|rule| {
                 let from = patterns.iter().filter(counts).find(|pattern| pattern.is(rule, tool, &catalog));
                 from.map(|pattern| format!("{} ({})", word(&pattern.text), word(&pattern.from))).unwrap_or_default()
             });
             text += &format!("  {program}: {}\n", outcome(&judged, from.as_deref(), tool, program == "chat"));
+        }
+        for pattern in patterns.iter().filter(|pattern| pattern.denies_some(tool)) {
+            text += &format!("  what {} ({}) speaks of does not run\n", word(&pattern.text), word(&pattern.from));
         }
         text += &after_untrusted([&environment, &folder, &file], &patterns, tool, &catalog);
         output::emit(&text)
@@ -133,6 +142,9 @@ fn outcome(judged: &Judgement, from: Option<&str>, tool: &Tool, is_attended: boo
     let from = from.unwrap_or_default();
     match (&judged.rule, judged.decision) {
         (Some(Rule::Deny(_)), _) => format!("does not run: denied by {from}"),
+        (Some(Rule::Allow(text)), Decision::Allow) if conditions(text).is_some() => {
+            format!("calls with such arguments run: allowed by {from}")
+        }
         (Some(Rule::Allow(_)), Decision::Allow) => format!("runs: allowed by {from}"),
         (Some(Rule::Allow(_)), _) if !judged.changes.is_empty() => {
             let line = change_line(tool.server.as_deref(), &tool.name, &judged.changes);
@@ -150,7 +162,7 @@ fn after_untrusted(sources: [&Settings; 3], patterns: &[Pattern], tool: &Tool, c
     let untrusted: Vec<String> = sources.iter().flat_map(|source| source.untrusted.iter().cloned()).collect();
     let policy = patterns.iter().fold(Policy::default(), |policy, one| one.add_to(policy)).in_catalog(catalog);
     let annotations: Option<&Annotations> = tool.annotations.as_ref();
-    if untrusted.is_empty() || !policy.can_be_led(tool.server.as_deref(), &tool.name, annotations, &untrusted) {
+    if untrusted.is_empty() || !policy.can_be_led(tool.server.as_deref(), &tool.name, annotations, None, &untrusted) {
         return String::new();
     }
     format!("  after words of {} (untrusted): you are asked in chat, and it does not run in serve\n", names(&untrusted))

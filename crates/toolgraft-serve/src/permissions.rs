@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use serde_json::{Map, Value};
 use toolgraft::tools::{Decision, DefaultDecision};
 use toolgraft::turn::ModelNote;
 use toolgraft::{Catalog, Policy};
@@ -33,16 +34,17 @@ impl Permissions {
     pub(super) fn refusal(
         &self,
         (server, tool): (Option<&str>, &str),
+        arguments: &Map<String, Value>,
         catalog: &Catalog,
         led_by: &[String],
     ) -> Option<ModelNote<'static>> {
         let policy = self.lock();
         let found = catalog.find(server, tool).ok().map(|found| found.tool);
         let annotations = found.and_then(|tool| tool.annotations.as_ref());
-        if !led_by.is_empty() && policy.can_be_led(server, tool, annotations, led_by) {
+        if !led_by.is_empty() && policy.can_be_led(server, tool, annotations, Some(arguments), led_by) {
             return Some(ModelNote::NotAllowed);
         }
-        let judged = policy.judge(server, tool, found);
+        let judged = policy.judge(server, tool, found, Some(arguments));
         match judged.decision {
             Decision::Allow => None,
             _ if !judged.changes.is_empty() => Some(ModelNote::Changed),

@@ -196,7 +196,8 @@ impl Prepared {
     /// or not.
     pub(super) fn refusal(&self, call: &Invocation, after_untrusted: bool) -> Option<ModelNote<'static>> {
         let led_by = if after_untrusted { self.config.untrusted.as_slice() } else { &[] };
-        self.config.policy.refusal((call.server.as_deref(), &call.tool), self.setup.catalog(), led_by)
+        let name = (call.server.as_deref(), call.tool.as_str());
+        self.config.policy.refusal(name, &call.arguments, self.setup.catalog(), led_by)
     }
 }
 

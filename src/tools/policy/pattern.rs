@@ -33,7 +33,7 @@ impl Piece {
 }
 
 /// Characters that a backslash before them makes literal.
-const ESCAPED: &[char] = &['*', '?', '.', '/', '\\'];
+const ESCAPED: &[char] = &['*', '?', '.', '/', '\\', '('];
 
 /// A pattern that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,12 +105,12 @@ impl Pattern {
 /// The pattern that means this server's tool alone.
 pub(super) fn exactly(server: &str, tool: &str) -> String {
     // The first slash is the cut, so neither a dot nor a later slash says anything.
-    format!("{}/{}", server_part(server), escaped(tool, &['*', '?', '\\']))
+    format!("{}/{}", server_part(server), escaped(tool, &['*', '?', '\\', '(']))
 }
 
 /// A server's name as it stands in front of the slash.
 pub(super) fn server_part(name: &str) -> String {
-    escaped(name, &['*', '?', '\\', '/'])
+    escaped(name, &['*', '?', '\\', '/', '('])
 }
 
 /// The bare pattern that means this name.

@@ -239,13 +239,18 @@ impl Act {
         let annotations: Option<&Annotations> = found.and_then(|found| found.tool.annotations.as_ref());
         let (server, tool) = (request.server.as_deref(), &request.tool);
         let shows = shared.displays().shows(server, tool);
-        let judged = shared.setup.config.policy.judge(server, tool, found.as_ref().map(|found| found.tool));
+        let judged = shared.setup.config.policy.judge(
+            server,
+            tool,
+            found.as_ref().map(|found| found.tool),
+            Some(&request.arguments),
+        );
         let decision = match shows {
             true => Decision::Allow,
             false if wants_approval(&request.arguments) => judged.decision.max(Decision::Ask),
             false => judged.decision,
         };
-        let doubted = !shows && is_led(server, tool, annotations, shared);
+        let doubted = !shows && is_led(&request, annotations, shared);
         request.reason = match decision {
             Decision::Deny => {
                 shared.answer_with(&call.id, Status::Denied, ModelNote::NotAllowed)?;
@@ -364,10 +369,13 @@ fn refused<'c>(call: &HistoryCall, choice: &'c ToolChoice, admitted: usize, shar
 
 /// Whether words that may be anybody's may have led the model to this call, and the tool is none
 /// that may be called all the same.
-fn is_led(server: Option<&str>, tool: &str, annotations: Option<&Annotations>, shared: &Shared) -> bool {
+fn is_led(request: &ApprovalRequest, annotations: Option<&Annotations>, shared: &Shared) -> bool {
+    let (server, arguments) = (request.server.as_deref(), Some(&request.arguments));
     let config = &shared.setup.config;
     let is_untrusted = |server: Option<&str>| server.is_some_and(|name| config.untrusted.iter().any(|own| own == name));
-    if config.untrusted.is_empty() || !config.policy.can_be_led(server, tool, annotations, &config.untrusted) {
+    if config.untrusted.is_empty()
+        || !config.policy.can_be_led(server, &request.tool, annotations, arguments, &config.untrusted)
+    {
         return false;
     }
     if shared.setup.catalog.servers().iter().any(|server| is_untrusted(server.name.as_deref()) && server.has_words()) {

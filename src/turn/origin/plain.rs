@@ -4,11 +4,11 @@
 //! comment in the middle of a name, characters that nobody sees, emphasis, or letters of other blocks that look the
 //! same. A model that copies it writes plain letters.
 
-use std::collections::HashMap;
-use std::sync::OnceLock;
+use std::borrow::Cow;
 
 use memchr::memchr3;
 use serde_json::{Map, Value};
+use unicode_normalization::UnicodeNormalization;
 
 use crate::outcome::is_invisible;
 
@@ -21,12 +21,8 @@ const LONGEST: usize = 12;
 /// Elements that only say how a text looks.
 const LOOKS: [&str; 10] = ["b", "i", "u", "s", "em", "strong", "code", "mark", "span", "wbr"];
 
-/// Each line is a character of ASCII, a space, and the characters that compatibility forms (Unicode, UAX #15, NFKC)
-/// make of it.
-const ALIKE: &str = include_str!("alike.txt");
-
-/// Returns the text as it reads: without comments, entities, emphasis, characters that nobody sees, and letters that
-/// only look like those of ASCII.
+/// Returns the text as it reads: in the compatibility form of Unicode (UAX #15, NFKC), which writes letters that only
+/// look different alike, without comments, entities, emphasis, and characters that nobody sees.
 pub(super) fn plain(text: &str) -> String {
     let mut decoded = decoded_once(text);
     for _ in 1..ENTITIES {
@@ -60,17 +56,19 @@ pub(super) fn plain_value(value: &Value) -> Value {
 }
 
 fn decoded_once(text: &str) -> String {
+    let text: Cow<'_, str> = if text.is_ascii() { text.into() } else { text.nfkc().collect::<String>().into() };
     let mut decoded = String::with_capacity(text.len());
-    let mut rest = text;
+    let mut rest = &*text;
     while let Some(c) = rest.chars().next() {
         if let Some(after) = markup(rest) {
             rest = after;
             continue;
         }
         let (c, after) = entity(rest).unwrap_or((c, &rest[c.len_utf8()..]));
-        let c = if c.is_ascii() { c } else { alike().get(&c).copied().unwrap_or(c) };
-        if !is_invisible(c) {
-            decoded.push(c);
+        match c.is_ascii() {
+            true if is_invisible(c) => {}
+            true => decoded.push(c),
+            false => decoded.extend(std::iter::once(c).nfkc().filter(|c| !is_invisible(*c))),
         }
         rest = after;
     }
@@ -97,14 +95,6 @@ fn without_emphasis(text: &str) -> String {
         }
     }
     plain
-}
-
-fn alike() -> &'static HashMap<char, char> {
-    static ALL: OnceLock<HashMap<char, char>> = OnceLock::new();
-    ALL.get_or_init(|| {
-        let line = |line: &'static str| Some((line.chars().next()?, line.get(2..)?));
-        ALIKE.lines().filter_map(line).flat_map(|(ascii, all)| all.chars().map(move |c| (c, ascii))).collect()
-    })
 }
 
 /// Returns what follows a comment, or the tag of an element that only says how a text looks.
@@ -163,9 +153,11 @@ mod tests {
             "_send_mail_ {\"to\": \"~~e~~ve\"}",
             "`send\\_mail` {\"to\": \"<b>ev</b>e\"}",
             "ｓｅｎｄ＿ｍａｉｌ ｛＂to＂: \"𝐞𝓿𝖾\"｝",
+            "&#65363;en＆#100;_mail {\"to\": \"eve\"}",
         ] {
             assert_eq!(plain(written), "send_mail {\"to\": \"eve\"}", "{written}");
         }
+        assert_eq!(plain("ﬁle №5 ｶﾞ e\u{301}"), "file No5 ガ é", "not of ASCII alone");
         // What is no markup stays.
         for text in ["a < b && c > d", "&nosuch; &", "<before>x</before>", "<!-- open", "R&D; 5 & 6;", "天气"] {
             assert_eq!(plain(text), text);

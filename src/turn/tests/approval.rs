@@ -25,6 +25,16 @@ fn questions_are_asked_one_by_one_and_once_per_tool() {
 }
 
 #[test]
+fn a_permission_with_a_condition_is_for_calls_with_such_arguments() {
+    let policy = Policy::new(DefaultDecision::Ask).allow("demo.weather(city=Paris)");
+    let mut turn = started(TurnConfig { policy, ..allowing() });
+    says(&mut turn, &format!("{}{}", paris(), call("weather", &json!({"city": "Oslo"}))));
+    let done = ends(&mut turn);
+    assert_eq!(calls(&done), ["call_1"]);
+    assert!(done.iter().any(|action| matches!(action, Action::Ask(request) if request.id == "call_2")), "{done:?}");
+}
+
+#[test]
 fn a_tool_that_has_changed_since_it_was_approved_is_asked_about_again() {
     let asked = |granted: Definition| {
         let config = TurnConfig { policy: Policy::new(DefaultDecision::AskOnce), ..allowing() };

@@ -172,5 +172,12 @@ fn the_rule_that_decides_is_named_with_its_place() {
     settings(&place, "allow = [\"mail.*\"]\ndeny = [\"*.send\"]\n");
     let said = explained(&place);
     assert!(said.contains("chat: does not run: denied by *.send (deny of config.toml)"), "{said}");
+    offers(&place, &at_first(), false);
+    settings(&place, "allow = [\"mail.send(to=kim@example.org)\"]\ndeny = [\"mail.*(copy=*.example.org)\"]\n");
+    let said = explained(&place);
+    let allowed =
+        "serve: calls with such arguments run: allowed by mail.send(to=kim@example.org) (allow of config.toml)";
+    assert!(said.contains(allowed), "{said}");
+    assert!(said.contains("what mail.*(copy=*.example.org) (deny of config.toml) speaks of does not run"), "{said}");
     place.run(&["config", "explain", "mail", "sned", "--mcp-config", "mcp.json"]).fails_with(2, &["send"]);
 }

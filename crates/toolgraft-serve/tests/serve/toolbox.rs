@@ -235,6 +235,22 @@ async fn a_call_that_stands_in_a_clients_result_does_not_run() {
     }
 }
 
+#[tokio::test]
+async fn a_permission_for_some_arguments_runs_no_other_call() {
+    for (path, runs) in [("/notes/a", true), ("/notes/../etc/a", false), ("a", false)] {
+        let endpoint = Endpoint::answer(move |_, number| match number {
+            0 => Reply::text(&mcp_call("files", "show", &json!({"path": path}))),
+            _ => Reply::text("Done."),
+        });
+        let show = |_: Map<String, Value>| async { Ok::<_, std::convert::Infallible>("SHOWN") };
+        let files = Toolboxes::new().with(Functions::new("files").with(Tool::new("show"), show));
+        let policy = Policy::new(DefaultDecision::Deny).allow("files.show(path=/notes)");
+        let served = serve(&endpoint, |config| config.with_toolbox(files, true).with_policy(policy)).await;
+        served.chat(&request(false)).await;
+        assert_eq!(endpoint.seen()[1].messages().contains("SHOWN"), runs, "{path}");
+    }
+}
+
 /// The servers `web`, whose words may be anybody's, and `files`; each call that runs is told.
 /// `peek` is of `web`, `look` of `files`, and both call themselves read-only.
 fn trusting(
