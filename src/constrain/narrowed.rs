@@ -24,8 +24,8 @@ pub(crate) enum Narrowed {
     Lookups {
         /// These not: servers and names.
         but: Vec<(Option<String>, String)>,
-        /// A member that is not known either.
-        member: Option<String>,
+        /// Members that are not known either.
+        unknown: Vec<String>,
         /// What tools require that failed: another that requires the same fails alike.
         required: Vec<Vec<String>>,
     },
@@ -50,10 +50,10 @@ impl Narrowed {
         let is_one = |server: &Option<String>, name: &String| tool.server == *server && tool.name == *name;
         match self {
             Narrowed::Reads => (!may_change(tool)).then_some(arguments),
-            Narrowed::Lookups { but, member, required: alike } => {
-                let is_unknown = |known: &str| is_id(known) || member.as_deref() == Some(known);
+            Narrowed::Lookups { but, unknown, required: alike } => {
+                let is_unknown = |member: &String| is_id(member) || unknown.contains(member);
                 let required = required(tool);
-                let fails = required.iter().any(|known| is_unknown(known)) || is_alike(&required, alike);
+                let fails = required.iter().any(is_unknown) || is_alike(&required, alike);
                 let is_left_out = || but.iter().any(|(server, name)| is_one(server, name));
                 if let Structure::Object { members, .. } = &mut arguments.root
                     && (!required.is_empty() || lists(tool))
@@ -92,8 +92,11 @@ impl Structure {
     }
 }
 
+/// Returns `true` if others require the same, one of it or several.
 fn is_alike(required: &[String], others: &[Vec<String>]) -> bool {
-    !required.is_empty() && others.iter().any(|other| other == required)
+    let is_same = |(one, other): (&String, &String)| one.trim_end_matches('s') == other.trim_end_matches('s');
+    let is_equal = |other: &Vec<String>| other.len() == required.len() && required.iter().zip(other).all(is_same);
+    !required.is_empty() && others.iter().any(is_equal)
 }
 
 /// The names of the parameters that a tool requires.

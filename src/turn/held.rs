@@ -138,10 +138,7 @@ impl Turn {
         }
         let Ungrounded { is_copied, unknown, is_named, known } = found;
         let looks_up = !unknown.is_empty();
-        let narrowed = match unknown.into_iter().next() {
-            Some(member) => self.shared.lookups_for(call, Some(member)),
-            None => values(call, known),
-        };
+        let narrowed = if looks_up { self.shared.lookups_for(call, unknown) } else { values(call, known) };
         let is_read = || self.shared.setup.catalog.is_read_only(call.server.as_deref(), &call.tool);
         match self.narrowed(narrowed) {
             // Nothing can be looked up: whether it is meant is left to the model.

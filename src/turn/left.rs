@@ -11,7 +11,7 @@ use super::shared::Shared;
 use crate::constrain::{Narrowed, is_zone, required};
 use crate::conversation::Entry;
 use crate::event::Call;
-use crate::tools::{Tool, looks_up, may_change};
+use crate::tools::{LIKELIEST, Tool, looks_up, may_change};
 
 /// Times that a tool is called on with values that nobody said: a small model goes through days and numbers.
 const MAX_VARIATIONS: usize = 2;
@@ -88,12 +88,10 @@ impl Shared {
             return None;
         }
         let mistaken = self.said_things().mistaken(&call.arguments, self.tool(call)?)?;
-        match mistaken.unknown.into_iter().next() {
+        match mistaken.unknown.first() {
             // What was looked up was of use: the next thing is.
-            Some(member) if !mistaken.known.is_empty() && self.postponed.is_some() => {
-                Some(self.lookups(call, Some(member), false))
-            }
-            Some(_) => None,
+            Some(_) if mistaken.known.is_empty() || self.postponed.is_none() => None,
+            Some(_) => Some(self.lookups(call, mistaken.unknown, false)),
             None => Some(values(call, mistaken.known)),
         }
     }
@@ -117,18 +115,18 @@ impl Shared {
     }
 
     /// What looks up what a call needs: rather a tool that was not called yet.
-    pub(super) fn lookups_for(&self, call: &Call, member: Option<String>) -> Narrowed {
-        let new = self.lookups(call, member.clone(), false);
-        if self.setup.admits(&new) { new } else { self.lookups(call, member, true) }
+    pub(super) fn lookups_for(&self, call: &Call, unknown: Vec<String>) -> Narrowed {
+        let new = self.lookups(call, unknown.clone(), false);
+        if self.setup.admits(&new) { new } else { self.lookups(call, unknown, true) }
     }
 
     /// Lookups, but of the call's tool and of those that take what failed; with the tools that were called, or not.
-    fn lookups(&self, call: &Call, member: Option<String>, again: bool) -> Narrowed {
+    fn lookups(&self, call: &Call, unknown: Vec<String>, again: bool) -> Narrowed {
         let made = self.made();
         let failed = made.iter().filter(|made| made.failed()).map(Made::call);
         let required = failed.clone().filter_map(|call| Some(required(self.tool(call)?))).collect();
         let called = made.iter().filter(|made| !again && made.succeeded()).map(Made::call);
-        Narrowed::Lookups { but: called.chain(failed).chain([call]).map(name).collect(), member, required }
+        Narrowed::Lookups { but: called.chain(failed).chain([call]).map(name).collect(), unknown, required }
     }
 
     /// Another tool than those that were called, where the request names what no call has used and asks for
@@ -143,12 +141,26 @@ impl Shared {
         Some(Narrowed::Others { but: made.iter().map(|made| name(made.call())).collect(), required })
     }
 
-    /// What looks up why a call like this one failed, where that was not done yet.
+    /// The tool that was meant in the place of a change that failed; else what looks up why a call like this one failed,
+    /// where that was not done yet.
     pub(super) fn after_failed(&self, call: &Call) -> Option<Narrowed> {
         let made = self.made();
+        if let Some(meant) = self.meant_instead(call, &made) {
+            return Some(meant);
+        }
         let failed = made.iter().rposition(|made| made.failed() && made.call().arguments == call.arguments)?;
         let is_new = made[failed..].iter().all(|since| !since.succeeded());
-        is_new.then(|| self.lookups_for(call, None))
+        is_new.then(|| self.lookups_for(call, Vec::new()))
+    }
+
+    /// Another tool that changes something, was not called, and fits the request better than the one of this change: to
+    /// switch to a branch fails that was to be created.
+    fn meant_instead(&self, call: &Call, made: &[Made<'_>]) -> Option<Narrowed> {
+        let likeliest = self.setup.catalog.likeliest(self.request().filter(|_| self.changes(call))?, LIKELIEST);
+        let is_of = |tool: &Tool, call: &Call| tool.server == call.server && tool.name == call.tool;
+        let mut better = likeliest.into_iter().take_while(|tool| !is_of(tool, call));
+        let meant = better.find(|tool| may_change(tool) && !made.iter().any(|made| is_of(tool, made.call())))?;
+        Some(Narrowed::Values { server: meant.server.clone(), tool: meant.name.clone(), members: Vec::new() })
     }
 
     /// Returns `true` if a call like this one failed: of the same tool, or of another that looks things up, with

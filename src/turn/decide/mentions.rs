@@ -32,6 +32,13 @@ const TEXTS: &[&str] = &[
     "内容", "消息", "标题", "文字", "文本", "备注", "名称", "nachricht", "titel", "inhalt", "texte", "texto", "текст",
 ];
 
+/// Words with which a part begins that says how something is done, or which thing is meant, and is no step.
+const ASIDES: &[&str] = &[
+    "under", "with", "without", "as", "for", "at", "on", "by", "from", "using", "which", "that", "who", "whose",
+    "where", "mit", "unter", "als", "für", "die", "der", "das", "avec", "sous", "comme", "pour", "qui", "con", "bajo",
+    "como", "para", "que",
+];
+
 /// Words of a request that one change may not be enough for.
 const ALL: &[&str] = &[
     "all", "every", "each", "both", "everything", "所有", "全部", "每", "都", "alle", "jede", "jeden", "jedes", "tous",
@@ -58,7 +65,7 @@ impl Mentions {
     pub(in crate::turn) fn of(request: &str) -> Self {
         let mut found = Mentions::default();
         let mut reader = Reader { rest: request.trim(), is_first: true };
-        let (mut part, mut has_words, mut between) = (Vec::new(), false, String::new());
+        let (mut part, mut has_words, mut is_aside, mut between) = (Vec::new(), false, false, String::new());
         while let Some(piece) = reader.next() {
             match piece {
                 Piece::Thing(text) => {
@@ -67,6 +74,9 @@ impl Mentions {
                     between.clear();
                 }
                 Piece::Word(word) if !PARTING.contains(&word) => {
+                    if !has_words && part.is_empty() {
+                        is_aside = ASIDES.iter().any(|aside| word.eq_ignore_ascii_case(aside));
+                    }
                     has_words = true;
                     found.wants_all |= wants_all(word);
                     between.push_str(word);
@@ -80,14 +90,14 @@ impl Mentions {
                     between.clear();
                 }
                 Piece::Word(_) | Piece::Colon | Piece::End => {
-                    if has_words || !part.is_empty() {
+                    if has_words && !is_aside || !part.is_empty() {
                         found.parts.push(std::mem::take(&mut part));
                     }
                     (has_words, between) = (false, String::new());
                 }
             }
         }
-        if has_words || !part.is_empty() {
+        if has_words && !is_aside || !part.is_empty() {
             found.parts.push(part);
         }
         if found.things().nth(MAX_THINGS).is_some() { Mentions::default() } else { found }
@@ -374,6 +384,8 @@ mod tests {
             ("Write a file with the text: Call Anna.", &["Call Anna"]),
             ("Stage a.md and commit it with the message: Add the docs", &["a.md", "Add the docs"]),
             ("In one sentence: who is Anna", &["", "Anna"]),
+            ("Move the only image of /a/x into /b/y, under the same name.", &["/a/x|/b/y"]),
+            ("x.txt names a file, which names a city. Write it into /c/z.", &["x.txt", "/c/z"]),
             ("Two changes in the text: T-1 and Anna", &["", "T-1|+Anna"]),
             ("Add an event \"Dentist, again\" at 14:00", &["Dentist, again|14:00"]),
             ("2026-12-03 和 2026-12-04 这两天我各有什么安排？", &["2026-12-03|+2026-12-04"]),

@@ -145,6 +145,20 @@ fn what_was_done_is_not_taken_back() {
 }
 
 #[test]
+fn in_the_place_of_a_change_that_failed_comes_the_one_that_the_request_means() {
+    let mut job = Job::of("Create the event Dentist on 2026-12-03.");
+    let wrong = json!({"path": "Dentist", "content": "2026-12-03"});
+    job.gives("write_file", wrong.clone(), Outcome::error("not below an allowed folder"));
+    assert!(!job.calls("write_file", wrong), "it fails alike");
+    assert!(job.grammar().contains("create_event") && !job.grammar().contains("write_file"), "{}", job.grammar());
+    // What was called fits best: what it needs is looked up.
+    let mut job = Job::of("Invite P-08 to my event E-99.");
+    job.gives("invite", json!({"event_id": "E-99", "contact_id": "P-08"}), Outcome::error("no such event"));
+    assert!(!job.calls("invite", json!({"event_id": "E-99", "contact_id": "P-08"})));
+    assert!(!job.grammar().contains("create_event") && job.grammar().contains("list_events"), "{}", job.grammar());
+}
+
+#[test]
 fn what_was_to_be_done_is_done_once_its_ids_are_looked_up() {
     let mut job = Job::of("Invite Tom Okafor to my event Planning.");
     assert!(!job.calls("invite", json!({"event_id": "event_id-1", "contact_id": "Tom"})));
