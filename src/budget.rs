@@ -124,6 +124,13 @@ impl Budget {
         self.0.free.available_permits()
     }
 
+    /// Returns the amount that the client with this key may still take.
+    pub fn free_for(&self, client: Option<&str>) -> usize {
+        let Some(client) = client.map(|key| self.0.hasher.hash_one(key)) else { return self.free() };
+        let taken = self.clients().get(&client).copied().unwrap_or(0);
+        self.free().min(self.share().saturating_sub(taken))
+    }
+
     /// Returns how often there was no room.
     pub fn refused(&self) -> u64 {
         self.0.refused.load(Ordering::Relaxed)

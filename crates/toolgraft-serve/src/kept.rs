@@ -137,6 +137,11 @@ impl Kept {
         inner.grown(Age { since: now, ids, bytes });
     }
 
+    /// Returns a name of the client.
+    pub(super) fn client(&self) -> String {
+        self.client.name()
+    }
+
     /// Keeps an item of Responses, which the client may name in a later request.
     pub(super) fn keep_item(&self, item: &Value, now: Instant) {
         let Some(id) = item["id"].as_str().map(str::to_owned) else { return };

@@ -249,13 +249,15 @@ impl Cache {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes room for so many bytes, for which kept lists go, those first that were not used for longest.
+    /// Takes room for so many bytes of the client's part, for which kept lists go, those first that were not used for
+    /// longest.
     ///
     /// # Errors
     /// Requests that are being answered have it.
-    fn room(&self, bytes: usize) -> Result<Permit, Fault> {
-        while bytes <= self.budget.amount() && bytes > self.budget.free() && self.kept().pop_back().is_some() {}
-        Ok(self.budget.take(None, bytes)?)
+    fn room(&self, client: Option<&str>, bytes: usize) -> Result<Permit, Fault> {
+        let limit = if client.is_some() { self.budget.share() } else { self.budget.amount() };
+        while bytes <= limit && bytes > self.budget.free_for(client) && self.kept().pop_back().is_some() {}
+        Ok(self.budget.take(client, bytes)?)
     }
 
     /// What the endpoint is known not to give.
@@ -268,12 +270,13 @@ impl Cache {
         self.kept().iter().any(|entry| entry.key.tools == tools)
     }
 
-    /// What is prepared for this key and the toolbox's tools, or is now: `prepare` gets the tools as
-    /// they are written, and the toolbox's.
+    /// What is prepared for this key and the toolbox's tools, or is now, of this client's part of the budget: `prepare`
+    /// gets the tools as they are written, and the toolbox's.
     pub(super) fn get(
         &self,
         key: Key,
         own: Option<Arc<Catalog>>,
+        client: Option<&str>,
         prepare: impl FnOnce(&str, Option<Arc<Catalog>>) -> Result<Prepared, Fault>,
     ) -> Result<Arc<Prepared>, Fault> {
         let hash = self.hasher.hash_one(&key);
@@ -291,7 +294,7 @@ impl Cache {
             }
         }
         let mut prepared = prepare(&key.tools, own.clone())?;
-        prepared.room = Some(self.room(2 * key.tools.len() + prepared.weight())?);
+        prepared.room = Some(self.room(client, 2 * key.tools.len() + prepared.weight())?);
         let prepared = Arc::new(prepared);
         let mut kept = self.kept();
         // A toolbox's earlier list never comes again: what was prepared with it goes with it.
@@ -341,7 +344,7 @@ mod tests {
             let (offered, ways) = (Offered::default(), cache.ways());
             Prepared::new(&config, Wanted { profile, way, offered, own, choice, max_calls: None, ways })
         };
-        cache.get(key, own, prepare).unwrap_or_else(|fault| panic!("{}", fault.message))
+        cache.get(key, own, None, prepare).unwrap_or_else(|fault| panic!("{}", fault.message))
     }
 
     #[test]
@@ -361,6 +364,17 @@ mod tests {
     }
 
     #[test]
+    fn lists_of_one_client_leave_room_for_others() {
+        let cache = cache_of(100_000);
+        let first = cache.room(Some("one"), 70_000).unwrap_or_else(|fault| panic!("{}", fault.message));
+        let more = cache.room(Some("one"), 10_000).map(|permit| permit.amount()).map_err(|fault| fault.message);
+        assert_eq!(more, Err("one client's part (75000) of the budget max_prepared_bytes is in use: try again shortly".to_owned()));
+        assert!(cache.room(Some("other"), 10_000).is_ok());
+        drop(first);
+        assert!(cache.room(Some("one"), 75_000).is_ok());
+    }
+
+    #[test]
     fn lists_that_nobody_uses_make_room_and_those_in_use_have_theirs() {
         let cache = cache_of(100_000);
         let listed = |n: usize| format!("[{}]", "1".repeat(20_000 + n));
@@ -368,9 +382,9 @@ mod tests {
         let used = cache.budget.used();
         assert!((80_000..100_000).contains(&used), "{used}");
         assert!(cache.kept().is_empty(), "each is more than the part that is kept");
-        let third = cache.room(40_000).map(|permit| permit.amount()).map_err(|fault| (fault.status, fault.code));
+        let third = cache.room(None, 40_000).map(|permit| permit.amount()).map_err(|fault| (fault.status, fault.code));
         assert_eq!(third, Err((503, Some("max_prepared_bytes"))));
-        let never = cache.room(100_001).map(|permit| permit.amount()).map_err(|fault| fault.status);
+        let never = cache.room(None, 100_001).map(|permit| permit.amount()).map_err(|fault| fault.status);
         assert_eq!(never, Err(413));
         drop(in_use);
         assert_eq!(cache.budget.used(), 0);
@@ -379,7 +393,7 @@ mod tests {
         }
         let (lists, kept) = (cache.kept().len(), cache.budget.used());
         assert!(lists > 1 && kept <= 100_000 / CACHED_PART, "{lists} {kept}");
-        assert!(cache.room(99_000).is_ok() && cache.kept().len() < lists, "they went");
+        assert!(cache.room(None, 99_000).is_ok() && cache.kept().len() < lists, "they went");
     }
 
     #[test]

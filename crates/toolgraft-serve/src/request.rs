@@ -226,7 +226,9 @@ impl ChatRequest {
             max_calls,
         };
         // Tools that were read once and are the same are not read again.
-        let prepared = cache.get(key, own, |written, own| {
+        // Whoever shows the one key that lets clients in cannot be told apart.
+        let client = config.client_key.is_none().then(|| kept.client());
+        let prepared = cache.get(key, own, client.as_deref(), |written, own| {
             let Offered { mut tools, named, set_aside, left_out } = self.tools(written, &config.without)?;
             let choice = self.choice(&mut tools, &named)?;
             let offered = Offered { tools, named, set_aside, left_out };
