@@ -11,7 +11,7 @@ use super::shared::Shared;
 use crate::constrain::{Narrowed, is_zone, required};
 use crate::conversation::Entry;
 use crate::event::Call;
-use crate::tools::{LIKELIEST, Tool, looks_up, may_change};
+use crate::tools::{LIKELIEST, Parameter, Tool, looks_up, may_change};
 
 /// Times that a tool is called on with values that nobody said: a small model goes through days and numbers.
 const MAX_VARIATIONS: usize = 2;
@@ -94,6 +94,20 @@ impl Shared {
             Some(_) => Some(self.lookups(call, mistaken.unknown, false)),
             None => Some(values(call, mistaken.known)),
         }
+    }
+
+    /// The last call with a wider pattern, where it searched by a glob and found nothing: `budget.txt` matches a file of
+    /// that name in no folder below.
+    pub(super) fn searched_wider(&self) -> Option<Narrowed> {
+        let made = self.made();
+        let last = made.last().filter(|made| made.succeeded() && self.looks_up(made.call()))?;
+        let (_, result) = self.results().next().filter(|(_, text)| is_nothing(text))?;
+        let (tool, call) = (self.tool(last.call())?, last.call());
+        let glob = tool.parameters().find(|parameter| is_glob(parameter, tool))?;
+        let pattern = call.arguments.get(glob.name)?.as_str().filter(|pattern| !pattern.is_empty())?;
+        let wider = wider(pattern).filter(|_| !result.contains(pattern))?;
+        let is_new = made.iter().all(|made| made.call().arguments.get(glob.name) != Some(&wider));
+        is_new.then(|| values(call, vec![(glob.name.to_owned(), vec![wider])]))
     }
 
     /// A call that succeeded, with a value that stands beside its own in the request and that no call has used;
@@ -183,6 +197,27 @@ impl Shared {
     pub(super) fn tool(&self, call: &Call) -> Option<&Tool> {
         Some(self.setup.catalog.find(call.server.as_deref(), &call.tool).ok()?.tool)
     }
+}
+
+/// Returns `true` for a result that says that nothing was found.
+fn is_nothing(result: &str) -> bool {
+    let result = result.trim().to_lowercase();
+    matches!(&*result, "" | "[]" | "{}" | "null")
+        || ["no match", "no file", "no result", "nothing", "not found"].iter().any(|begin| result.starts_with(begin))
+}
+
+/// Returns `true` for a parameter that takes a glob, by the tool's own words.
+fn is_glob(parameter: &Parameter<'_>, tool: &Tool) -> bool {
+    let own = parameter.schema.get("description").and_then(Value::as_str);
+    let says = |text: Option<&str>| text.is_some_and(|text| text.to_lowercase().contains("glob"));
+    says(own) || matches!(parameter.name, "pattern" | "glob") && says(tool.description.as_deref())
+}
+
+/// The glob that matches at any depth, and names that hold what it names; `None` where it does already.
+fn wider(pattern: &str) -> Option<Value> {
+    let name = pattern.trim_start_matches("./").trim_start_matches('/');
+    let wide = if name.contains(['*', '?', '[']) { format!("**/{name}") } else { format!("**/*{name}*") };
+    (!name.starts_with("**/")).then(|| wide.into())
 }
 
 /// The call with some of these values for members of its arguments.

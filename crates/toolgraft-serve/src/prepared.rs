@@ -368,7 +368,10 @@ mod tests {
         let cache = cache_of(100_000);
         let first = cache.room(Some("one"), 70_000).unwrap_or_else(|fault| panic!("{}", fault.message));
         let more = cache.room(Some("one"), 10_000).map(|permit| permit.amount()).map_err(|fault| fault.message);
-        assert_eq!(more, Err("one client's part (75000) of the budget max_prepared_bytes is in use: try again shortly".to_owned()));
+        assert_eq!(
+            more,
+            Err("one client's part (75000) of the budget max_prepared_bytes is in use: try again shortly".to_owned())
+        );
         assert!(cache.room(Some("other"), 10_000).is_ok());
         drop(first);
         assert!(cache.room(Some("one"), 75_000).is_ok());

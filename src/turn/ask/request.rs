@@ -544,7 +544,7 @@ impl Ask {
 /// What is asked for after results.
 fn step(shared: &Shared) -> Asking {
     let admitted = |narrowed: &Narrowed| shared.setup.admits(narrowed);
-    match shared.made_good().filter(admitted) {
+    match shared.searched_wider().or_else(|| shared.made_good()).filter(admitted) {
         Some(narrowed) => Asking::Narrowed(narrowed),
         None if shared.is_all_done() => Asking::Answer,
         // A question is answered by reading.

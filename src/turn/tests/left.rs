@@ -29,7 +29,7 @@ impl Job {
             tool("create_event", &["title", "date"]),
             tool("read_file", &["path"]),
             tool("read_text", &["path"]),
-            tool("search_files", &["pattern"]),
+            tool("search_files", &["pattern"]).with_description("Finds files by a glob"),
             tool("write_file", &["path", "content"]),
             Tool::new("set_light").with_schema(json!({
                 "properties": {"device_id": {"type": "string"}, "on": {"type": "boolean"}}, "required": ["device_id", "on"]
@@ -142,6 +142,21 @@ fn what_was_done_is_not_taken_back() {
     let mut job = Job::of("Switch light-2 on.");
     job.gives("set_light", json!({"device_id": "light-2", "on": true}), Outcome::error("there is no such light"));
     assert!(job.calls("set_light", json!({"device_id": "light-2", "on": false})), "nothing was done: {:?}", job.done);
+}
+
+#[test]
+fn a_glob_that_matched_nothing_is_made_wider_once() {
+    let mut job = Job::of("Which total does budget.txt state?");
+    job.gives("search_files", json!({"pattern": "budget.txt"}), Outcome::result("No matches found"));
+    assert!(job.grammar().contains("**/*budget.txt*"), "{}", job.grammar());
+    job.gives("search_files", json!({"pattern": "**/*budget.txt*"}), Outcome::result("No matches found"));
+    assert!(job.grammar().contains("read_file"), "once: {}", job.grammar());
+    let mut job = Job::of("Which files are there in /a/b?");
+    job.gives("search_files", json!({"pattern": "*.txt"}), Outcome::result("/a/b/x.txt"));
+    assert!(!job.grammar().contains("**/*.txt"), "something was found");
+    let mut job = Job::of("What is on 2026-12-03?");
+    job.gives("list_events", json!({"date": "2026-12-03"}), Outcome::result("[]"));
+    assert!(job.grammar().contains("read_file"), "it takes no glob");
 }
 
 #[test]
