@@ -17,6 +17,15 @@ pub(crate) enum Narrowed {
         /// The members with their values.
         members: Vec<(String, Vec<Value>)>,
     },
+    /// The tool with what it requires and with these members, where it has them.
+    Instead {
+        /// Server of the tool.
+        server: Option<String>,
+        /// Name of the tool.
+        tool: String,
+        /// Names of members.
+        members: Vec<String>,
+    },
     /// Tools that do not tell of a change.
     Reads,
     /// Tools that look something up and can be called without an id that has to be known, without the members by
@@ -66,6 +75,12 @@ impl Narrowed {
                 let is_left_out = but.iter().any(|(server, name)| is_one(server, name));
                 let repeats = looks_up(tool) && is_alike(&required(tool), alike);
                 (!is_left_out && !repeats).then_some(arguments)
+            }
+            Narrowed::Instead { server, tool: name, members: wanted } => {
+                if let Structure::Object { members, .. } = &mut arguments.root {
+                    members.retain(|member| member.required || wanted.contains(&member.name));
+                }
+                is_one(server, name).then_some(arguments)
             }
             Narrowed::Values { server, tool: name, members: values } => {
                 let Structure::Object { members, .. } = &mut arguments.root else { return None };

@@ -170,17 +170,25 @@ impl Shared {
     /// Another tool that changes something, was not called, and fits the request better than the one of this change: to
     /// switch to a branch fails that was to be created.
     fn meant_instead(&self, call: &Call, made: &[Made<'_>]) -> Option<Narrowed> {
-        let likeliest = self.setup.catalog.likeliest(self.request().filter(|_| self.changes(call))?, LIKELIEST);
-        let is_of = |tool: &Tool, call: &Call| tool.server == call.server && tool.name == call.tool;
-        let mut better = likeliest.into_iter().take_while(|tool| !is_of(tool, call));
-        let meant = better.find(|tool| may_change(tool) && !made.iter().any(|made| is_of(tool, made.call())))?;
-        Some(Narrowed::Values { server: meant.server.clone(), tool: meant.name.clone(), members: Vec::new() })
+        let is_other = |made: &Made<'_>| self.changes(made.call()) && name(made.call()) != name(call);
+        // Another guess after one that was made is worth little.
+        if !self.changes(call) || made.iter().any(is_other) {
+            return None;
+        }
+        let likeliest = self.setup.catalog.likeliest(self.request()?, LIKELIEST);
+        let mut better =
+            likeliest.into_iter().take_while(|tool| (&tool.server, &tool.name) != (&call.server, &call.tool));
+        let meant = better.find(|tool| may_change(tool))?;
+        let members = call.arguments.as_object().into_iter().flat_map(|members| members.keys().cloned()).collect();
+        Some(Narrowed::Instead { server: meant.server.clone(), tool: meant.name.clone(), members })
     }
 
-    /// Returns `true` if a call like this one failed: of the same tool, or of another that looks things up, with
-    /// the same arguments.
+    /// Returns `true` if a call like this one failed and nothing was changed since: of the same tool, or of another that
+    /// looks things up, with the same arguments.
     pub(super) fn has_failed(&self, call: &Call) -> bool {
-        self.made().iter().filter(|made| made.failed()).any(|made: &Made<'_>| {
+        let made = self.made();
+        let changed = made.iter().rposition(|made| made.succeeded() && self.changes(made.call()));
+        made[changed.map_or(0, |at| at + 1)..].iter().filter(|made| made.failed()).any(|made: &Made<'_>| {
             let is_alike = made.call().tool == call.tool || self.looks_up(call) && self.looks_up(made.call());
             is_alike && made.call().arguments == call.arguments
         })

@@ -166,6 +166,13 @@ fn in_the_place_of_a_change_that_failed_comes_the_one_that_the_request_means() {
     job.gives("write_file", wrong.clone(), Outcome::error("not below an allowed folder"));
     assert!(!job.calls("write_file", wrong), "it fails alike");
     assert!(job.grammar().contains("create_event") && !job.grammar().contains("write_file"), "{}", job.grammar());
+    job.gives("create_event", json!({"title": "Dentist", "date": "2026-12-03"}), Outcome::result("ok"));
+    // What failed may succeed after a change.
+    let mut job = Job::of("Create the event Dinner on 2026-12-03 and switch light-2 on and look whether all is well.");
+    let light = json!({"device_id": "light-2", "on": true});
+    job.gives("set_light", light.clone(), Outcome::error("there is no event"));
+    job.gives("create_event", json!({"title": "Dinner", "date": "2026-12-03"}), Outcome::result("ok"));
+    assert!(job.calls("set_light", light), "{:?}", job.done);
     // What was called fits best: what it needs is looked up.
     let mut job = Job::of("Invite P-08 to my event E-99.");
     job.gives("invite", json!({"event_id": "E-99", "contact_id": "P-08"}), Outcome::error("no such event"));
