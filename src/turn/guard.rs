@@ -85,8 +85,9 @@ pub(super) fn judge(made: &[Made<'_>], next: &Call, is_read: bool, max_same_resu
 /// program asked for.
 pub(super) fn is_answered(made: &[Made<'_>], next: &Call, changes: bool, harmless: &dyn Fn(&Call) -> bool) -> bool {
     let last = made.iter().rposition(|before| is_equal(before.call, next) && before.outcome.is_some());
-    // A command is run again to see what came of a change.
-    last.is_some_and(|last| changes || made[last + 1..].iter().all(|since| since.is_read || harmless(since.call)))
+    // A command is run again to see what came of a change; a change that failed, since another one may have helped.
+    let is_same_since = |last: usize| made[last + 1..].iter().all(|since| since.is_read || harmless(since.call));
+    last.is_some_and(|last| changes && !made[last].failed() || is_same_since(last))
 }
 
 /// Returns how many times in a row calls equal to this one returned the same result, up to the last
