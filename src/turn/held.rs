@@ -136,7 +136,11 @@ impl Turn {
         if let Some(asking) = beside.and_then(|narrowed| self.narrowed(narrowed)) {
             return Some(asking);
         }
-        let Ungrounded { is_copied, unknown, is_named, known } = found;
+        let Ungrounded { is_copied, unknown, is_named, named_as, known } = found;
+        let meant = named_as.and_then(|(member, id)| self.shared.takes(call, member, id));
+        if let Some(asking) = meant.and_then(|narrowed| self.narrowed(narrowed)) {
+            return Some(asking);
+        }
         let looks_up = !unknown.is_empty();
         let narrowed = if looks_up { self.shared.lookups_for(call, unknown) } else { values(call, known) };
         let is_read = || self.shared.setup.catalog.is_read_only(call.server.as_deref(), &call.tool);

@@ -170,7 +170,7 @@ impl Shared {
     /// Another tool that changes something, was not called, and fits the request better than the one of this change: to
     /// switch to a branch fails that was to be created.
     fn meant_instead(&self, call: &Call, made: &[Made<'_>]) -> Option<Narrowed> {
-        let is_other = |made: &Made<'_>| self.changes(made.call()) && name(made.call()) != name(call);
+        let is_other = |made: &Made<'_>| made.failed() && self.changes(made.call()) && name(made.call()) != name(call);
         // Another guess after one that was made is worth little.
         if !self.changes(call) || made.iter().any(is_other) {
             return None;
@@ -181,6 +181,16 @@ impl Shared {
         let meant = better.find(|tool| may_change(tool))?;
         let members = call.arguments.as_object().into_iter().flat_map(|members| members.keys().cloned()).collect();
         Some(Narrowed::Instead { server: meant.server.clone(), tool: meant.name.clone(), members })
+    }
+
+    /// The tool that takes an id as what the request names it, and looks up or changes something as the one of this call
+    /// does: `get_order` for "order O-1042" where that was taken for a customer's.
+    pub(super) fn takes(&self, call: &Call, member: String, id: Value) -> Option<Narrowed> {
+        let fits = |tool: &&Tool| required(tool) == [&*member] && looks_up(tool) == self.looks_up(call);
+        let likeliest = self.setup.catalog.likeliest(self.request()?, LIKELIEST).into_iter().find(fits);
+        let tool = likeliest.or_else(|| self.setup.catalog.offered().find(fits))?;
+        let (server, tool) = (tool.server.clone(), tool.name.clone());
+        Some(Narrowed::Values { server, tool, members: vec![(member, vec![id])] })
     }
 
     /// Returns `true` if a call like this one failed and nothing was changed since: of the same tool, or of another that

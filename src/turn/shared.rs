@@ -250,7 +250,9 @@ impl Shared {
         results.reverse();
         let made = self.made();
         let failed = made.iter().filter(|made| made.failed()).map(|made| &made.call().arguments);
-        decide::Said::new(person, results).with_failed(failed)
+        let members =
+            self.setup.catalog.offered().flat_map(Tool::parameters).map(|parameter| parameter.name.to_owned());
+        decide::Said::new(person, results).with_failed(failed).with_ids(members)
     }
 
     /// Answers a call with a note to the model.

@@ -22,12 +22,27 @@ const REQUESTS: &[&str] = &[
     "pourrais-tu", "puedes", "podrías", "puede usted", "puoi", "você pode", "можешь", "можете",
 ];
 
-/// Whether a text is one question that asks for nothing to be done: its answer changes nothing.
+/// Words with which a sentence begins that tells something and asks for nothing.
+const TELLING: &[&str] = &["my ", "the ", "our ", "it ", "its ", "this ", "there ", "我的", "我们的", "这", "它"];
+
+/// Returns `true` for one question that asks for nothing to be done, with what is told beside it: its answer changes
+/// nothing.
 pub(crate) fn is_question(text: &str) -> bool {
     let text = text.trim().to_lowercase();
-    let begun = text.strip_suffix(['?', '？']).unwrap_or_default();
-    let is_one = !["\n", ". ", "! ", "? ", "。", "！", "？"].iter().any(|end| begun.contains(end));
-    !begun.is_empty() && is_one && !REQUESTS.iter().any(|words| begun.contains(words))
+    let ends = |(at, c): &(usize, char)| match c {
+        '\n' | '。' | '！' | '？' => true,
+        '.' | '!' | '?' => text[at + 1..].starts_with([' ', '\n']),
+        _ => false,
+    };
+    let mut sentences = Vec::new();
+    let mut from = 0;
+    for (at, c) in text.char_indices().filter(ends).chain([(text.len(), ' ')]) {
+        sentences.extend(Some(text[from..(at + c.len_utf8()).min(text.len())].trim()).filter(|one| one.len() > 1));
+        from = (at + c.len_utf8()).min(text.len());
+    }
+    let (asked, told): (Vec<&str>, Vec<&str>) = sentences.into_iter().partition(|one| one.ends_with(['?', '？']));
+    let tells = |one: &&str| TELLING.iter().any(|word| one.starts_with(word));
+    asked.len() == 1 && told.iter().all(tells) && !REQUESTS.iter().any(|words| text.contains(words))
 }
 
 #[cfg(test)]
@@ -46,12 +61,26 @@ mod tests {
 
     #[test]
     fn a_question_asks_for_nothing_to_be_done() {
-        for text in ["Which priority does ticket T-204 have?", "What is in /home/kim/a.txt?", "工单由谁负责？"] {
+        for text in [
+            "Which priority does ticket T-204 have?",
+            "What is in /home/kim/a.txt?",
+            "工单由谁负责？",
+            "When does it begin for a colleague in Tokyo? My calendar is in Berlin time.",
+            "我的日历用柏林时间。它几点开始？",
+        ] {
             assert!(is_question(text), "{text}");
         }
-        for text in
-            ["", "?", "Close it.", "Could you close it?", "Close T-1. What is left?", "可以关闭它吗？", "Read a\nWhy?"]
-        {
+        for text in [
+            "",
+            "?",
+            "Close it.",
+            "Could you close it?",
+            "Close T-1. What is left?",
+            "可以关闭它吗？",
+            "Read a\nWhy?",
+            "What is T-1? Close it then.",
+            "What is it? Why?",
+        ] {
             assert!(!is_question(text), "{text}");
         }
     }

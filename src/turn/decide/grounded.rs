@@ -33,6 +33,8 @@ pub(in crate::turn) struct Ungrounded {
     pub(in crate::turn) unknown: Vec<String>,
     /// The person said a word that stands for each of these; it may be a name, and no id.
     pub(in crate::turn) is_named: bool,
+    /// An id that the request names as that of something else, and the member for that.
+    pub(in crate::turn) named_as: Option<(String, Value)>,
     /// The other members, with what results have under their names, each once.
     pub(in crate::turn) known: Vec<(String, Vec<Value>)>,
 }
@@ -57,6 +59,8 @@ pub(in crate::turn) struct Said {
     failed: HashSet<String>,
     /// The time zones of the places that the person named.
     zones: Vec<String>,
+    /// The members of tools that hold ids.
+    ids: Vec<String>,
 }
 
 impl Said {
@@ -66,8 +70,14 @@ impl Said {
         let all = results.iter().chain([&person]);
         let words = all.flat_map(|text| words(text)).collect();
         let values = results.iter().rev().flat_map(|result| values_in(result)).collect();
-        let (examples, shown_results, failed) = Default::default();
-        Said { person, paths, results, values, words, zones, examples, shown_results, failed }
+        let (examples, shown_results, failed, ids) = Default::default();
+        Said { person, paths, results, values, words, zones, examples, shown_results, failed, ids }
+    }
+
+    /// With the members of tools that hold ids: a request names an id with what it is of.
+    pub(in crate::turn) fn with_ids(mut self, members: impl Iterator<Item = String>) -> Self {
+        self.ids.extend(members.filter(|member| is_id(member)));
+        self
     }
 
     /// With the arguments of calls that failed: only the person can mean their values again.
@@ -130,6 +140,8 @@ impl Said {
             wrong.is_copied |= texts(value).iter().any(|text| self.is_shown(text));
             if found.is_empty() {
                 wrong.is_named &= value.as_str().is_some_and(|text| self.names(text));
+                let other = value.as_str().and_then(|text| self.named_as(name, text));
+                wrong.named_as = wrong.named_as.or_else(|| Some((other?.to_owned(), value.clone())));
                 wrong.unknown.push(name.clone());
             } else {
                 wrong.known.push((name.clone(), found));
@@ -162,6 +174,18 @@ impl Said {
         let found: Vec<_> = members.filter(|(_, value)| value.as_str() == Some(text)).map(|(name, _)| name).collect();
         !found.is_empty()
             && found.iter().all(|own| is_id(own) && !own.eq_ignore_ascii_case(name) && own.as_str() != "id")
+    }
+
+    /// Returns the other member that the person names an id for: "orders O-1 and O-2" are no customer's.
+    fn named_as(&self, name: &str, id: &str) -> Option<&str> {
+        let is_id = id.len() > 1 && id.contains(|c: char| c.is_ascii_digit());
+        let (before, _) = self.person.split_once(&id.to_lowercase()).filter(|_| is_id)?;
+        let mut words = words(before).collect::<Vec<_>>().into_iter().rev();
+        let is_beside = |word: &String| word.contains(|c: char| c.is_ascii_digit()) || word.len() == 1 || word == "and";
+        let noun = words.find(|word| !is_beside(word) && !matches!(&**word, "or" | "number" | "no"))?;
+        let noun = noun.trim_end_matches('s');
+        let is_of = |member: &str| member.to_lowercase().trim_end_matches("id").trim_end_matches('_') == noun;
+        self.ids.iter().map(String::as_str).find(|own| is_of(own)).filter(|_| !is_of(name))
     }
 
     /// Whether a text is a word of the person's that may be a name as well as an id.
@@ -210,6 +234,7 @@ impl Said {
             return is_id
                 && is_one
                 && !self.is_another_id(name, &text)
+                && self.named_as(name, &text).is_none()
                 && (is_said || self.results.iter().any(|said| said.contains(&text)));
         }
         let has = |word: &str| self.words.contains(word) || self.person.contains(word);

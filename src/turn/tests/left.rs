@@ -27,6 +27,9 @@ impl Job {
             tool("list_events", &["date?"]),
             tool("invite", &["event_id", "contact_id"]),
             tool("create_event", &["title", "date"]),
+            tool("list_orders", &["customer_id"]),
+            tool("get_order", &["order_id"]),
+            tool("cancel_order", &["order_id"]),
             tool("read_file", &["path"]),
             tool("read_text", &["path"]),
             tool("search_files", &["pattern"]).with_description("Finds files by a glob"),
@@ -142,6 +145,19 @@ fn what_was_done_is_not_taken_back() {
     let mut job = Job::of("Switch light-2 on.");
     job.gives("set_light", json!({"device_id": "light-2", "on": true}), Outcome::error("there is no such light"));
     assert!(job.calls("set_light", json!({"device_id": "light-2", "on": false})), "nothing was done: {:?}", job.done);
+}
+
+#[test]
+fn an_id_is_of_what_the_request_names_it() {
+    let mut job = Job::of("What are the statuses of the orders O-1042 and O-1057?");
+    assert!(!job.calls("list_orders", json!({"customer_id": "O-1042"})));
+    let grammar = job.grammar();
+    assert!(grammar.contains("get_order") && grammar.contains("O-1042") && !grammar.contains("cancel"), "{grammar}");
+    job.gives("get_order", json!({"order_id": "O-1042"}), Outcome::result("shipped"));
+    assert!(!job.calls("list_orders", json!({"customer_id": "O-1057"})));
+    assert!(job.grammar().contains("O-1057") && job.grammar().contains("get_order"), "{}", job.grammar());
+    let mut job = Job::of("Which orders has customer C-17?");
+    assert!(job.calls("list_orders", json!({"customer_id": "C-17"})));
 }
 
 #[test]
