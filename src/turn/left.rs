@@ -48,6 +48,20 @@ impl Shared {
         made.last().is_some_and(changed) && self.mentions().are_done(&self.used(), changes.len())
     }
 
+    /// Returns `true` if the last call was one of several lookups of one tool, one for each of the things that the request
+    /// names, and no result has an id by which more could be looked up.
+    pub(super) fn is_all_looked_up(&self) -> bool {
+        let made = self.made();
+        let Some(last) = made.last().filter(|made| made.succeeded() && self.looks_up(made.call())) else {
+            return false;
+        };
+        let own = made.iter().filter(|made| made.succeeded() && name(made.call()) == name(last.call()));
+        let calls = Used::of(own.map(|made| &made.call().arguments), std::iter::empty::<&str>());
+        let lookups = self.setup.catalog.offered().filter(|tool| looks_up(tool)).flat_map(required);
+        let leads_on = || self.said_things().leads_on(lookups.collect());
+        self.mentions().are_looked_up(&calls, &self.used()) && !leads_on()
+    }
+
     /// Returns `true` for a change after another one that brings in what nobody said, or that only takes back or varies
     /// what was done (the lamp on again), where all that the request names was used.
     pub(super) fn is_unasked(&self, call: &Call) -> bool {

@@ -546,7 +546,7 @@ fn step(shared: &Shared) -> Asking {
     let admitted = |narrowed: &Narrowed| shared.setup.admits(narrowed);
     match shared.searched_wider().or_else(|| shared.made_good()).filter(admitted) {
         Some(narrowed) => Asking::Narrowed(narrowed),
-        None if shared.is_all_done() => Asking::Answer,
+        None if shared.is_all_done() || shared.is_all_looked_up() => Asking::Answer,
         // A question is answered by reading.
         None if shared.asks_a_question() && admitted(&Narrowed::Reads) => Asking::Narrowed(Narrowed::Reads),
         None => Asking::Step,

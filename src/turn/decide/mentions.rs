@@ -89,7 +89,9 @@ impl Mentions {
                     part.push(Thing { text: reader.take_text(), is_joined: false });
                     between.clear();
                 }
-                Piece::Word(_) | Piece::Colon | Piece::End => {
+                Piece::Word(_) | Piece::Colon | Piece::Asked | Piece::End => {
+                    // A question that names nothing is no step: it is about what came.
+                    is_aside |= matches!(piece, Piece::Asked);
                     if has_words && !is_aside || !part.is_empty() {
                         found.parts.push(std::mem::take(&mut part));
                     }
@@ -122,6 +124,18 @@ impl Mentions {
     pub(in crate::turn) fn are_done(&self, used: &Used, changes: usize) -> bool {
         let unnamed = self.parts.iter().filter(|part| part.is_empty()).count();
         !self.wants_all && unnamed < changes && self.things().next().is_some() && self.unused(used).is_empty()
+    }
+
+    /// Returns `true` if the request names several things of one kind, and these arguments of one tool's calls have each
+    /// of them, while `used` has all else that it names.
+    pub(in crate::turn) fn are_looked_up(&self, calls: &Used, used: &Used) -> bool {
+        let is_several = |thing: &&Thing| {
+            let kind = shape(&thing.text);
+            let alike: Vec<&Thing> = self.things().filter(|other| shape(&other.text) == kind).collect();
+            alike.len() > 1 && alike.iter().all(|other| calls.has(&other.text))
+        };
+        let has_steps = self.parts.iter().any(Vec::is_empty);
+        !self.wants_all && !has_steps && self.unused(used).is_empty() && self.things().any(|thing| is_several(&thing))
     }
 
     /// The things that no arguments have and that stand in one list with this value; with `apart` also those that
@@ -201,6 +215,8 @@ enum Piece<'a> {
     Thing(String),
     Word(&'a str),
     Colon,
+    /// A question mark.
+    Asked,
     /// A comma, a full stop, a new line.
     End,
 }
@@ -230,6 +246,7 @@ impl<'a> Reader<'a> {
             return Some(match first {
                 '、' => Piece::Word("、"),
                 ':' | '：' => Piece::Colon,
+                '?' | '？' => Piece::Asked,
                 _ => Piece::End,
             });
         }
@@ -373,7 +390,7 @@ mod tests {
     #[test]
     fn things_are_found_by_the_parts_of_a_request() {
         for (request, found) in [
-            ("Read /a/x.txt and /a/y.txt. What is the code?", &["/a/x.txt|+/a/y.txt", ""][..]),
+            ("Read /a/x.txt and /a/y.txt. What is the code?", &["/a/x.txt|+/a/y.txt"][..]),
             ("Close ticket T-198, and set the priority of T-211 to high.", &["T-198", "T-211"]),
             ("What time is it in Tokyo, and what time in New York?", &["Tokyo", "New York"]),
             (

@@ -161,6 +161,27 @@ fn an_id_is_of_what_the_request_names_it() {
 }
 
 #[test]
+fn after_one_lookup_for_each_thing_that_is_named_the_answer_is_asked_for() {
+    let order = |id: &str| json!({"order_id": id});
+    let mut job = Job::of("What are the statuses of the orders O-1042 and O-1057?");
+    job.gives("get_order", order("O-1042"), Outcome::result("{\"order_id\": \"O-1042\", \"status\": \"open\"}"));
+    assert!(!job.asks_for_the_answer(), "one of two");
+    job.gives("get_order", order("O-1057"), Outcome::result("{\"order_id\": \"O-1057\", \"status\": \"open\"}"));
+    assert!(job.asks_for_the_answer());
+    // An id that came may lead on.
+    let mut job = Job::of("Which orders have Mara Lindt and Tom Okafor?");
+    let found = |name: &str| json!({"name": name});
+    job.gives("find_contact", found("Mara Lindt"), Outcome::result("[{\"customer_id\": \"C-17\"}]"));
+    job.gives("find_contact", found("Tom Okafor"), Outcome::result("[{\"customer_id\": \"C-18\"}]"));
+    assert!(!job.asks_for_the_answer());
+    // What is to be done with them comes next.
+    let mut job = Job::of("Read /a/x.txt and /a/y.txt and tell me which is longer.");
+    job.gives("read_file", json!({"path": "/a/x.txt"}), Outcome::result("one"));
+    job.gives("read_file", json!({"path": "/a/y.txt"}), Outcome::result("two"));
+    assert!(!job.asks_for_the_answer());
+}
+
+#[test]
 fn a_glob_that_matched_nothing_is_made_wider_once() {
     let mut job = Job::of("Which total does budget.txt state?");
     job.gives("search_files", json!({"pattern": "budget.txt"}), Outcome::result("No matches found"));
