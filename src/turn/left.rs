@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::decide::{Mentions, Used, zones_named_in};
+use super::decide::{self, Mentions, Used, zones_named_in};
 use super::guard::Made;
 use super::shared::Shared;
 use crate::constrain::{Narrowed, is_zone, required};
@@ -48,18 +48,31 @@ impl Shared {
         made.last().is_some_and(changed) && self.mentions().are_done(&self.used(), changes.len())
     }
 
-    /// Returns `true` if the last call was one of several lookups of one tool, one for each of the things that the request
-    /// names, and no result has an id by which more could be looked up.
+    /// Returns `true` if the last call looked up the last of all that the request names, and no result has what another
+    /// lookup takes: of several things of one kind each by the same tool, or for a question that fits this tool best.
     pub(super) fn is_all_looked_up(&self) -> bool {
         let made = self.made();
         let Some(last) = made.last().filter(|made| made.succeeded() && self.looks_up(made.call())) else {
             return false;
         };
+        let mentions = self.mentions();
+        let found_nothing = || self.results().next().is_some_and(|(_, text)| is_nothing(&text));
+        if !mentions.are_used(&self.used()) || found_nothing() {
+            return false;
+        }
         let own = made.iter().filter(|made| made.succeeded() && name(made.call()) == name(last.call()));
         let calls = Used::of(own.map(|made| &made.call().arguments), std::iter::empty::<&str>());
-        let lookups = self.setup.catalog.offered().filter(|tool| looks_up(tool)).flat_map(required);
-        let leads_on = || self.said_things().leads_on(lookups.collect());
-        self.mentions().are_looked_up(&calls, &self.used()) && !leads_on()
+        let is_of = |tool: &Tool, call: &Call| tool.server == call.server && tool.name == call.tool;
+        let fits_best = |question: &str| {
+            self.setup.catalog.likeliest(question, 1).first().is_some_and(|best| is_of(best, last.call()))
+        };
+        if !mentions.has_list_in(&calls)
+            && !self.request().is_some_and(|text| decide::is_question(text) && fits_best(text))
+        {
+            return false;
+        }
+        let is_new = |tool: &&Tool| looks_up(tool) && !made.iter().any(|made| is_of(tool, made.call()));
+        !self.said_things().leads_on(self.setup.catalog.offered().filter(is_new).flat_map(required).collect())
     }
 
     /// Returns `true` for a change after another one that brings in what nobody said, or that only takes back or varies

@@ -188,15 +188,12 @@ impl Said {
         self.ids.iter().map(String::as_str).find(|own| is_of(own)).filter(|_| !is_of(name))
     }
 
-    /// Returns `true` if results name a path that the person did not, or have an id of theirs under one of these members.
+    /// Returns `true` if results have what the person did not say under one of these members, or name a path.
     pub(in crate::turn) fn leads_on(&self, members: HashSet<String>) -> bool {
         let is_said = |text: &str| self.person.contains(&text.to_lowercase());
-        let id_of = |(name, value): (&String, &Value)| {
-            let leads = is_id(name) && members.contains(name);
-            leads && !value.as_str().is_some_and(is_said)
-        };
+        let leads = |(name, value): (&String, &Value)| members.contains(name) && !value.as_str().is_some_and(is_said);
         let has_path = |result: &String| pieces(result).any(|word| file_name(word).is_some() && !is_said(word));
-        self.values.iter().flat_map(objects).flatten().any(id_of) || self.results.iter().any(has_path)
+        self.values.iter().flat_map(objects).flatten().any(leads) || self.results.iter().any(has_path)
     }
 
     /// Whether a text is a word of the person's that may be a name as well as an id.

@@ -126,16 +126,20 @@ impl Mentions {
         !self.wants_all && unnamed < changes && self.things().next().is_some() && self.unused(used).is_empty()
     }
 
-    /// Returns `true` if the request names several things of one kind, and these arguments of one tool's calls have each
-    /// of them, while `used` has all else that it names.
-    pub(in crate::turn) fn are_looked_up(&self, calls: &Used, used: &Used) -> bool {
+    /// Returns `true` if the request names something, the arguments have all of it, and no part of it asks for a step.
+    pub(in crate::turn) fn are_used(&self, used: &Used) -> bool {
+        let has_steps = self.wants_all || self.parts.iter().any(Vec::is_empty);
+        !has_steps && self.things().next().is_some() && self.unused(used).is_empty()
+    }
+
+    /// Returns `true` if the request names several things of one kind, and these arguments have each of them.
+    pub(in crate::turn) fn has_list_in(&self, calls: &Used) -> bool {
         let is_several = |thing: &&Thing| {
             let kind = shape(&thing.text);
             let alike: Vec<&Thing> = self.things().filter(|other| shape(&other.text) == kind).collect();
             alike.len() > 1 && alike.iter().all(|other| calls.has(&other.text))
         };
-        let has_steps = self.parts.iter().any(Vec::is_empty);
-        !self.wants_all && !has_steps && self.unused(used).is_empty() && self.things().any(|thing| is_several(&thing))
+        self.things().any(|thing| is_several(&thing))
     }
 
     /// The things that no arguments have and that stand in one list with this value; with `apart` also those that

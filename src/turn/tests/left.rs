@@ -168,6 +168,12 @@ fn after_one_lookup_for_each_thing_that_is_named_the_answer_is_asked_for() {
     assert!(!job.asks_for_the_answer(), "one of two");
     job.gives("get_order", order("O-1057"), Outcome::result("{\"order_id\": \"O-1057\", \"status\": \"open\"}"));
     assert!(job.asks_for_the_answer());
+    let mut job = Job::of("What is the status of the order O-1042?");
+    job.gives("get_order", order("O-1042"), Outcome::result("{\"order_id\": \"O-1042\", \"status\": \"open\"}"));
+    assert!(job.asks_for_the_answer(), "the question fits it best");
+    let mut job = Job::of("Who is the contact of order O-1042?");
+    job.gives("get_order", order("O-1042"), Outcome::result("{\"name\": \"Mara Lindt\", \"status\": \"open\"}"));
+    assert!(!job.asks_for_the_answer(), "a contact is found by name");
     // An id that came may lead on.
     let mut job = Job::of("Which orders have Mara Lindt and Tom Okafor?");
     let found = |name: &str| json!({"name": name});
