@@ -174,8 +174,12 @@ impl Shared {
     /// something to be done.
     pub(super) fn others(&self) -> Option<Narrowed> {
         let made = self.made();
-        // Where something failed, what comes next is a guess.
-        if self.asks_a_question() || self.unused().is_empty() || made.iter().any(|made| made.failed()) {
+        // Where something failed and was not made good, what comes next is a guess.
+        let is_open = |at: usize| {
+            made[at].failed()
+                && !made[at..].iter().any(|since| since.succeeded() && name(since.call()) == name(made[at].call()))
+        };
+        if self.asks_a_question() || self.unused().is_empty() || (0..made.len()).any(is_open) {
             return None;
         }
         let required = made.iter().filter_map(|made| Some(required(self.tool(made.call())?))).collect();
