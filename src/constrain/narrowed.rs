@@ -35,6 +35,8 @@ pub(crate) enum Narrowed {
         but: Vec<(Option<String>, String)>,
         /// Members that are not known either.
         unknown: Vec<String>,
+        /// Ids that results gave and nobody used: where there are some, of the tools that require one of them.
+        ids: Vec<String>,
         /// What tools require that failed: another that requires the same fails alike.
         required: Vec<Vec<String>>,
     },
@@ -59,10 +61,11 @@ impl Narrowed {
         let is_one = |server: &Option<String>, name: &String| tool.server == *server && tool.name == *name;
         match self {
             Narrowed::Reads => (!may_change(tool)).then_some(arguments),
-            Narrowed::Lookups { but, unknown, required: alike } => {
-                let is_unknown = |member: &String| is_id(member) || unknown.contains(member);
+            Narrowed::Lookups { but, unknown, ids, required: alike } => {
+                let is_unknown = |member: &String| is_id(member) && !ids.contains(member) || unknown.contains(member);
                 let required = required(tool);
-                let fails = required.iter().any(is_unknown) || is_alike(&required, alike);
+                let leads = ids.is_empty() || required.iter().any(|member| ids.contains(member));
+                let fails = !leads || required.iter().any(is_unknown) || is_alike(&required, alike);
                 let is_left_out = || but.iter().any(|(server, name)| is_one(server, name));
                 if let Structure::Object { members, .. } = &mut arguments.root
                     && (!required.is_empty() || lists(tool))

@@ -175,7 +175,7 @@ impl Turn {
     fn after_answered(&mut self, call: &Call) -> Asking {
         let next = match self.shared.has_failed(call) {
             true => self.shared.after_failed(call),
-            false => self.shared.beside().or_else(|| self.shared.others()),
+            false => self.shared.beside().or_else(|| self.shared.others()).or_else(|| self.shared.onward(call)),
         };
         match next.and_then(|narrowed| self.narrowed(narrowed)) {
             Some(asking) => {

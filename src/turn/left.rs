@@ -118,7 +118,7 @@ impl Shared {
         match mistaken.unknown.first() {
             // What was looked up was of use: the next thing is.
             Some(_) if mistaken.known.is_empty() || self.postponed.is_none() => None,
-            Some(_) => Some(self.lookups(call, mistaken.unknown, false)),
+            Some(_) => Some(self.lookups(call, mistaken.unknown, Vec::new(), false)),
             None => Some(values(call, mistaken.known)),
         }
     }
@@ -155,19 +155,37 @@ impl Shared {
         })
     }
 
-    /// What looks up what a call needs: rather a tool that was not called yet.
+    /// What looks up what a call needs: rather by an id that was found, or a tool that was not called yet.
     pub(super) fn lookups_for(&self, call: &Call, unknown: Vec<String>) -> Narrowed {
-        let new = self.lookups(call, unknown.clone(), false);
-        if self.setup.admits(&new) { new } else { self.lookups(call, unknown, true) }
+        let made = self.made();
+        let ids = self.said_things().unused_ids(made.iter().map(|made| &made.call().arguments));
+        let leading = (!ids.is_empty()).then(|| self.lookups(call, unknown.clone(), ids, false));
+        if let Some(leading) = leading.filter(|leading| self.setup.admits(leading)) {
+            return leading;
+        }
+        let new = self.lookups(call, unknown.clone(), Vec::new(), false);
+        if self.setup.admits(&new) { new } else { self.lookups(call, unknown, Vec::new(), true) }
     }
 
     /// Lookups, but of the call's tool and of those that take what failed; with the tools that were called, or not.
-    fn lookups(&self, call: &Call, unknown: Vec<String>, again: bool) -> Narrowed {
+    fn lookups(&self, call: &Call, unknown: Vec<String>, ids: Vec<String>, again: bool) -> Narrowed {
         let made = self.made();
         let failed = made.iter().filter(|made| made.failed()).map(Made::call);
         let required = failed.clone().filter_map(|call| Some(required(self.tool(call)?))).collect();
         let called = made.iter().filter(|made| !again && made.succeeded()).map(Made::call);
-        Narrowed::Lookups { but: called.chain(failed).chain([call]).map(name).collect(), unknown, required }
+        Narrowed::Lookups { but: called.chain(failed).chain([call]).map(name).collect(), unknown, ids, required }
+    }
+
+    /// The call of a lookup with the one path that results name and that nobody said or used: the file that a file names.
+    pub(super) fn onward(&self, call: &Call) -> Option<Narrowed> {
+        let (made, arguments) = (self.made(), call.arguments.as_object().filter(|_| self.looks_up(call))?);
+        let path = self.said_things().only_new_path(made.iter().map(|made| &made.call().arguments))?;
+        let has_ending = |path: &str| path.rsplit(['/', '\\']).next().is_some_and(|name| name.contains('.'));
+        let is_alike = |value: &Value| {
+            value.as_str().is_some_and(|own| own.contains(['/', '\\']) && has_ending(own) == has_ending(&path))
+        };
+        let (member, _) = arguments.iter().find(|(_, value)| is_alike(value))?;
+        Some(values(call, vec![(member.clone(), vec![path.as_str().into()])]))
     }
 
     /// Another tool than those that were called, where the request names what no call has used and asks for

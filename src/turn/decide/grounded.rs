@@ -196,6 +196,31 @@ impl Said {
         self.values.iter().flat_map(objects).flatten().any(leads) || self.results.iter().any(has_path)
     }
 
+    /// The members of results that hold ids which none of these arguments has.
+    pub(in crate::turn) fn unused_ids<'a>(&self, arguments: impl Iterator<Item = &'a Value>) -> Vec<String> {
+        let used: HashSet<String> = arguments.flat_map(texts).collect();
+        let members = self.values.iter().flat_map(objects).flatten();
+        let is_new = |value: &Value| value.as_str().is_some_and(|id| !used.contains(id));
+        let mut ids: Vec<String> =
+            members.filter(|(name, value)| is_id(name) && is_new(value)).map(|(name, _)| name.clone()).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        ids
+    }
+
+    /// The one path of results that the person did not say and none of these arguments has.
+    pub(in crate::turn) fn only_new_path<'a>(&self, arguments: impl Iterator<Item = &'a Value>) -> Option<String> {
+        let used: Vec<String> = arguments.flat_map(texts).collect();
+        let is_new = |path: &&str| {
+            let is_whole = file_name(path).is_some() && !path.contains("://");
+            is_whole && !self.person.contains(&path.to_lowercase()) && used.iter().all(|text| text != path)
+        };
+        let mut paths: Vec<&str> = self.results.iter().flat_map(|result| pieces(result)).filter(is_new).collect();
+        paths.dedup();
+        let [path] = paths[..] else { return None };
+        Some(path.to_owned())
+    }
+
     /// Whether a text is a word of the person's that may be a name as well as an id.
     fn names(&self, text: &str) -> bool {
         text.chars().all(char::is_alphabetic) && self.person.contains(&text.to_lowercase())

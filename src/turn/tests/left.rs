@@ -188,6 +188,19 @@ fn after_one_lookup_for_each_thing_that_is_named_the_answer_is_asked_for() {
 }
 
 #[test]
+fn what_a_result_names_is_looked_up_next() {
+    let mut job = Job::of("/a/next.txt names another file. Read that one too and tell me its city.");
+    job.gives("read_file", json!({"path": "/a/next.txt"}), Outcome::result("/b/plan.txt\n"));
+    assert!(!job.calls("read_file", json!({"path": "/a/next.txt"})));
+    assert!(job.grammar().contains("/b/plan.txt") && job.grammar().contains("read_file"), "{}", job.grammar());
+    let mut job = Job::of("Our customer Mara Lindt wants to cancel her open order. Please do that.");
+    job.gives("find_contact", json!({"name": "Mara Lindt"}), Outcome::result("[{\"customer_id\": \"C-17\"}]"));
+    assert!(!job.calls("cancel_order", json!({"order_id": "O-1001"})));
+    let grammar = job.grammar();
+    assert!(grammar.contains("list_orders") && !grammar.contains("read_file"), "{grammar}");
+}
+
+#[test]
 fn a_glob_that_matched_nothing_is_made_wider_once() {
     let mut job = Job::of("Which total does budget.txt state?");
     job.gives("search_files", json!({"pattern": "budget.txt"}), Outcome::result("No matches found"));
